@@ -1,0 +1,58 @@
+package cast
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// Fixed is the set of types that hold no pointer and have the same size on every platform.
+type Fixed interface {
+	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64 | ~complex64 | ~complex128 | ~[2]uint64
+}
+
+// Size returns the bytes of one T.
+func Size[T Fixed]() int {
+	var v T
+	return int(unsafe.Sizeof(v))
+}
+
+// Bytes views s as bytes. Both share memory.
+func Bytes[T Fixed](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	// The pointer is that of s's array, which has cap(s) elements of this size and no pointers inside.
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*Size[T]())
+}
+
+// Slice views b as a slice of T. Both share memory. It returns false if b is not aligned for T or is no whole
+// number of them. For T bool, the caller must know that every byte is 0 or 1.
+func Slice[T Fixed](b []byte) ([]T, bool) {
+	if len(b) == 0 {
+		return nil, true
+	}
+	var v T
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	if len(b)%Size[T]() != 0 || uintptr(p)%unsafe.Alignof(v) != 0 {
+		return nil, false
+	}
+	// Aligned, inside b's array, and T holds no pointer: every bit pattern (but for bool) is a value.
+	return unsafe.Slice((*T)(p), len(b)/Size[T]()), true
+}
+
+// Shift returns how many bytes behind the start of a that of b lies, and whether a and b share memory.
+func Shift(a, b []byte) (shift int, shared bool) {
+	if len(a) == 0 || len(b) == 0 {
+		return 0, false
+	}
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(a)))
+	q := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	if p <= q {
+		return int(q - p), q-p < uintptr(len(a))
+	}
+	return -int(p - q), p-q < uintptr(len(b))
+}
+
+// LittleEndian tells whether this machine stores the low byte of a number first.
+func LittleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }

@@ -1,0 +1,75 @@
+package cast_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+func TestBytesAndSliceShareMemory(t *testing.T) {
+	s := []uint32{1, 2, 3}
+	b := cast.Bytes(s)
+	require.Len(t, b, 12)
+	back, ok := cast.Slice[uint32](b)
+	require.True(t, ok)
+	back[1] = 9
+	require.Equal(t, []uint32{1, 9, 3}, s)
+}
+
+func TestSliceRefuses(t *testing.T) {
+	b := cast.Uninit(4096)
+	_, ok := cast.Slice[uint64](b[:12])
+	require.False(t, ok, "no whole number of elements")
+	_, ok = cast.Slice[uint64](b[4:12])
+	require.False(t, ok, "not aligned")
+	_, ok = cast.Slice[uint16](b[1:3])
+	require.False(t, ok, "not aligned")
+	empty, ok := cast.Slice[uint64](nil)
+	require.True(t, ok)
+	require.Empty(t, empty)
+}
+
+func TestUninitIsAligned(t *testing.T) {
+	for n := range 4000 {
+		b := cast.Uninit(n)
+		require.Len(t, b, n)
+		_, ok := cast.Slice[complex128](b[:n&^15])
+		require.True(t, ok, "%d bytes", n)
+		for i := range b {
+			b[i] = 0xff
+		}
+	}
+}
+
+func TestShift(t *testing.T) {
+	b := make([]byte, 16)
+	tests := []struct {
+		name   string
+		a, b   []byte
+		shift  int
+		shared bool
+	}{
+		{"the same bytes", b, b, 0, true},
+		{"the second starts later", b, b[4:], 4, true},
+		{"the first starts later", b[4:], b, -4, true},
+		{"neighbours share nothing", b[:8], b[8:], 8, false},
+		{"neighbours the other way round", b[8:], b[:8], -8, false},
+		{"nothing shares nothing", b[:0], b, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			shift, shared := cast.Shift(tt.a, tt.b)
+			require.Equal(t, tt.shift, shift)
+			require.Equal(t, tt.shared, shared)
+		})
+	}
+	_, shared := cast.Shift(make([]byte, 64), make([]byte, 64))
+	require.False(t, shared, "arrays of their own")
+}
+
+func TestSize(t *testing.T) {
+	require.Equal(t, 1, cast.Size[bool]())
+	require.Equal(t, 16, cast.Size[complex128]())
+}

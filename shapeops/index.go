@@ -1,0 +1,148 @@
+package shapeops
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// Index plans an index expression; the package doc has the rules. It returns [ErrIndex] if the expression has
+// more parts than s has dims, if a position is out of range, if a mask has another shape than the dims it covers,
+// or if lists do not broadcast together.
+func (s Shape) Index(expr ...ix.Index) (Plan, error) {
+	used, err := s.count(expr)
+	if err != nil {
+		return Plan{}, err
+	}
+	b := indexer{plan: s.axesPlan(len(s) + len(expr)), left: len(s) - used}
+	for _, x := range expr {
+		if err := b.part(x); err != nil {
+			return Plan{}, err
+		}
+	}
+	for b.dim < len(s) {
+		b.plan.keep(b.dim)
+		b.dim++
+	}
+	if len(b.picks) == 0 {
+		return b.plan.done(), nil
+	}
+	return b.picked()
+}
+
+// count checks each part of expr by itself and returns how many dims of s they name.
+func (s Shape) count(expr []ix.Index) (used int, err error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
+	rests := 0
+	for i, x := range expr {
+		if err := x.Check(); err != nil {
+			return 0, fmt.Errorf("%w: part %d: %w", ErrIndex, i, err)
+		}
+		switch x.Kind() {
+		case ix.KindRest:
+			rests++
+		case ix.KindMask:
+			used += len(x.Shape())
+		case ix.KindAll, ix.KindAt, ix.KindRange, ix.KindTake:
+			used++
+		}
+	}
+	if rests > 1 {
+		return 0, fmt.Errorf("%w: got %d times \"...\", want at most one", ErrIndex, rests)
+	}
+	if used > len(s) {
+		return 0, fmt.Errorf("%w: got an expression over %d dims, want at most the %d of %v", ErrIndex, used, len(s), s)
+	}
+	return used, nil
+}
+
+// An indexer builds the plan of an expression part by part.
+type indexer struct {
+	plan  *Plan
+	dim   int // the next dim of plan.from
+	left  int // how many dims "..." stands for
+	picks []pick
+}
+
+func (b *indexer) part(x ix.Index) error {
+	switch x.Kind() {
+	case ix.KindRest:
+		for range b.left {
+			b.plan.keep(b.dim)
+			b.dim++
+		}
+	case ix.KindNew:
+		b.plan.add(1)
+	case ix.KindAll:
+		b.plan.keep(b.dim)
+		b.dim++
+	case ix.KindAt:
+		return b.at(x.Position())
+	case ix.KindRange:
+		b.span(x.Bounds())
+	case ix.KindTake:
+		return b.take(x)
+	case ix.KindMask:
+		return b.mask(x)
+	}
+	return nil
+}
+
+func (b *indexer) at(i int) error {
+	i, err := position(i, b.dim, b.plan.from[b.dim])
+	if err != nil {
+		return err
+	}
+	b.start(i)
+	b.dim++
+	return nil
+}
+
+func (b *indexer) span(start, stop, step int) {
+	size := b.plan.from[b.dim]
+	start, stop = clamp(start, size), clamp(stop, size)
+	n := 0
+	if start < stop {
+		n = (stop-start-1)/step + 1
+	}
+	if n > 0 {
+		b.start(start)
+	}
+	if n <= 1 {
+		step = 1
+	}
+	b.plan.step(b.dim, n, step)
+	b.dim++
+}
+
+// start makes i the first position of the current dim.
+func (b *indexer) start(i int) {
+	if i == 0 {
+		return
+	}
+	if b.plan.starts == nil {
+		b.plan.starts = make([]int, len(b.plan.from))
+	}
+	b.plan.starts[b.dim] = i
+}
+
+// clamp brings a bound of a range, negative or not, into 0..size.
+func clamp(i, size int) int {
+	if i < 0 {
+		i += size
+	}
+	return max(0, min(i, size))
+}
+
+// position resolves a position, negative or not, of a dim of the given size.
+func position(i, dim, size int) (int, error) {
+	if i < -size || i >= size {
+		return 0, fmt.Errorf("%w: got position %d of dim %d, want one of its %d", ErrIndex, i, dim, size)
+	}
+	if i < 0 {
+		i += size
+	}
+	return i, nil
+}

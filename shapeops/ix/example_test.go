@@ -1,0 +1,23 @@
+package ix_test
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+func Example() {
+	clip := []ix.Index{ix.At(-1), ix.Range(0, 16).Step(2), ix.Rest}
+	fmt.Println(ix.Format(clip...))
+
+	parsed, err := ix.Parse("-1, 0:16:2, ...")
+	fmt.Println(parsed, err)
+	// Output:
+	// -1, 0:16:2, ...
+	// [-1 0:16:2 ...] <nil>
+}
+
+func ExampleMask() {
+	fmt.Println(ix.Mask([]bool{true, false, true}).List())
+	// Output: [0 2]
+}

@@ -1,0 +1,171 @@
+package ix
+
+import (
+	"errors"
+	"math"
+)
+
+// End, as the stop of a [Range], means up to and with the last position.
+const End = math.MaxInt
+
+// A Kind tells what an [Index] does.
+type Kind uint8
+
+// The kinds of [Index].
+const (
+	KindAll   Kind = iota // keeps a dim whole
+	KindRest              // as many [All] as are needed
+	KindNew               // adds a dim of size 1
+	KindAt                // picks one position and drops the dim
+	KindRange             // picks every step-th position from start up to stop
+	KindTake              // picks listed positions
+	KindMask              // picks where a mask is true; covers as many dims as the mask has
+	kindBad               // was built from arguments that contradict each other
+)
+
+// An Index selects along one dim; a mask along as many as it has. The zero Index is [All].
+// Safe for concurrent use.
+type Index struct {
+	kind              Kind
+	flaw              flaw
+	start, stop, step int
+	list              []int
+	shape             []int // of list; of the mask
+}
+
+// The parts of an expression that need no number.
+var (
+	All  = Index{}               // ":": the whole dim
+	Rest = Index{kind: KindRest} // "...": all dims that the other parts leave; at most once
+	New  = Index{kind: KindNew}  // "new": a dim of size 1 that was not there
+)
+
+// At picks position i and drops the dim. -1 is the last position; one out of range is an error when the
+// expression is used.
+func At(i int) Index { return Index{kind: KindAt, start: i} }
+
+// Range picks positions start, start+1, ... up to but without stop, and keeps the dim. Negative numbers count
+// from the end and both ends clamp, as in NumPy. The result shares memory.
+func Range(start, stop int) Index { return Index{kind: KindRange, start: start, stop: stop, step: 1} }
+
+// Step returns x picking only every n-th of its positions, n > 0. x must be a [Range] or [All].
+func (x Index) Step(n int) Index {
+	switch {
+	case x.kind != KindRange && x.kind != KindAll:
+		return bad(flawStepped)
+	case n <= 0:
+		return bad(flawStep)
+	case x.kind == KindAll:
+		x = Range(0, End)
+	}
+	x.step = n
+	return x
+}
+
+// Take picks the listed positions, in that order, as often as they stand there. The result is a copy.
+// It keeps list.
+func Take(list ...int) Index { return Index{kind: KindTake, list: list} }
+
+// TakeND picks listed positions in an arrangement of their own: the dim that it indexes is replaced by the
+// dims of shape. list is row-major and is kept; with no shape, it holds one position, and the dim is dropped.
+func TakeND(list []int, shape ...int) Index {
+	if size(shape) != len(list) {
+		return bad(flawTake)
+	}
+	if len(shape) == 0 {
+		return At(list[0])
+	}
+	return Index{kind: KindTake, list: list, shape: shape}
+}
+
+// Mask picks the positions where bits, row-major, is true: one result dim for the len(shape) dims that it
+// covers. Without a shape it is a mask over one dim. The result is a copy.
+func Mask(bits []bool, shape ...int) Index {
+	if len(shape) == 0 {
+		shape = []int{len(bits)}
+	}
+	if size(shape) != len(bits) {
+		return bad(flawMask)
+	}
+	return Index{kind: KindMask, list: trues(bits), shape: shape}
+}
+
+// Bool is a mask that covers no dim: true adds a dim of size 1, false one of size 0.
+func Bool(b bool) Index { return Index{kind: KindMask, list: trues([]bool{b}), shape: []int{}} }
+
+// trues returns the positions of the true bits.
+func trues(bits []bool) []int {
+	n := 0
+	for _, b := range bits {
+		if b {
+			n++
+		}
+	}
+	list := make([]int, 0, n)
+	for i, b := range bits {
+		if b {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// size returns the product of a shape, or -1 if a size is negative or the product no int.
+func size(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		if s < 0 || s > 0 && n > math.MaxInt/s {
+			return -1
+		}
+		n *= s
+	}
+	return n
+}
+
+// Kind tells what x does.
+func (x Index) Kind() Kind { return x.kind }
+
+// Position returns the position that an [At] picks.
+func (x Index) Position() int { return x.start }
+
+// Bounds returns the numbers of a [Range], as they were given.
+func (x Index) Bounds() (start, stop, step int) { return x.start, x.stop, x.step }
+
+// List returns the positions of a take, or the row-major positions where a mask is true. The caller must
+// not change it.
+func (x Index) List() []int { return x.list }
+
+// Shape returns the arrangement of a take's positions, or the shape of a mask. The caller must not change it.
+func (x Index) Shape() []int {
+	if x.kind == KindTake && x.shape == nil {
+		return []int{len(x.list)}
+	}
+	return x.shape
+}
+
+// Check returns an error if x was built from arguments that contradict each other.
+func (x Index) Check() error {
+	if x.kind == kindBad {
+		return flaws[x.flaw]
+	}
+	return nil
+}
+
+// A flaw says what was wrong with the arguments of an Index.
+type flaw uint8
+
+const (
+	flawStepped flaw = iota
+	flawStep
+	flawTake
+	flawMask
+)
+
+var flaws = [...]error{
+	flawStepped: errors.New("only a range has a step"),
+	flawStep:    errors.New("a step must be greater than zero"),
+	flawTake:    errors.New("the positions of a take do not fill its shape"),
+	flawMask:    errors.New("the bits of a mask do not fill its shape"),
+}
+
+func bad(f flaw) Index { return Index{kind: kindBad, flaw: f} }

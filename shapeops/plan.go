@@ -1,0 +1,133 @@
+package shapeops
+
+import "fmt"
+
+// A Plan is an operation that has been checked against a shape. It applies to every View whose shape begins
+// with that shape; dims beyond are kept as they are. Methods of [Shape] make Plans. Safe for concurrent use.
+type Plan struct {
+	from, to Shape
+	mid      Shape  // the shape before picking; to, if the plan picks nothing
+	axes     []axis // of mid
+	starts   []int  // of the dims of from, the position that is first; nil: all 0
+	reshape  bool   // the elements of from stay in order; axes is unused
+	pick     *Pick  // what is picked from mid, or nil
+}
+
+// An axis says how one dim of a result steps through the dims it came from.
+type axis struct {
+	dim  int // of the shape it came from; noDim for a new or repeated dim
+	step int // positions of that dim
+}
+
+const noDim = -1
+
+// From returns the shape that the plan was checked against: the leading dims of what it applies to.
+func (p Plan) From() Shape { return p.from }
+
+// Shape returns the shape that the plan leads to.
+func (p Plan) Shape() Shape { return p.to }
+
+// Pick returns what the plan picks by lists or masks, or nil if its result is a view.
+func (p Plan) Pick() *Pick { return p.pick }
+
+// Extend returns the shape that the plan makes of one that begins with p.From().
+func (p Plan) Extend(s Shape) Shape {
+	out := make(Shape, 0, len(p.to)+len(s)-len(p.from))
+	return append(append(out, p.to...), s[len(p.from):]...)
+}
+
+// View applies the plan to v. If the plan picks, the result is what it picks from.
+//
+//	v [from... F...] -> [to... F...]
+//
+// It returns [ErrShape] if the shape of v does not begin with p.From(), and false if v's elements do not lie so
+// that strides can express the result; then a contiguous copy of v does.
+func (p Plan) View(v View) (result View, ok bool, err error) {
+	if err := v.Shape.CheckPrefix(p.from); err != nil {
+		return View{}, false, err
+	}
+	n := len(p.mid) + len(v.Shape) - len(p.from)
+	numbers := make([]int, 2*n)
+	result = View{Shape: numbers[:0:n], Strides: numbers[n:n], Offset: v.Offset}
+	result.Shape = append(result.Shape, p.mid...)
+	if p.reshape {
+		result.Strides, ok = restride(result.Strides, v.Shape[:len(p.from)], v.Strides, p.mid)
+		if !ok {
+			return View{}, false, nil
+		}
+	} else {
+		result.Strides = p.strides(result.Strides, v.Strides)
+		result.Offset += p.offset(v.Strides)
+	}
+	result.Shape = append(result.Shape, v.Shape[len(p.from):]...)
+	result.Strides = append(result.Strides, v.Strides[len(p.from):]...)
+	return result, true, nil
+}
+
+// strides appends the strides of the plan's axes.
+func (p Plan) strides(to, from []int) []int {
+	for _, a := range p.axes {
+		if a.dim == noDim {
+			to = append(to, 0)
+			continue
+		}
+		to = append(to, from[a.dim]*a.step)
+	}
+	return to
+}
+
+// offset returns how far the first element lies behind that of the view the plan applies to.
+func (p Plan) offset(strides []int) int {
+	n := 0
+	for dim, start := range p.starts {
+		n += start * strides[dim]
+	}
+	return n
+}
+
+// restride appends the strides that give the elements of shape, at these strides, the shape to, or returns
+// false if there are none.
+func restride(out []int, shape Shape, strides []int, to Shape) ([]int, bool) {
+	if to.Size() == 0 {
+		return append(out, rowMajor(to)...), true
+	}
+	runs := evenRuns(shape, strides)
+	base, last := len(out), len(runs)-1
+	out = out[:base+len(to)]
+	for dim := len(to) - 1; dim >= 0; dim-- {
+		for to[dim] > 1 && runs[last].size == 1 {
+			last--
+		}
+		run := &runs[last]
+		if run.size%to[dim] != 0 {
+			return nil, false
+		}
+		out[base+dim] = run.step
+		run.size /= to[dim]
+		run.step *= to[dim]
+	}
+	return out, true
+}
+
+// A run is a stretch of elements at even distances.
+type run struct{ size, step int }
+
+// evenRuns joins dims whose elements together are evenly spaced. There is at least one run.
+func evenRuns(shape Shape, strides []int) []run {
+	runs := make([]run, 1, len(shape)+1)
+	runs[0] = run{size: 1, step: 1}
+	for dim, size := range shape {
+		prev := &runs[len(runs)-1]
+		switch {
+		case size == 1:
+		case prev.size == 1 || prev.step == size*strides[dim]:
+			*prev = run{prev.size * size, strides[dim]}
+		default:
+			runs = append(runs, run{size, strides[dim]})
+		}
+	}
+	return runs
+}
+
+// String describes the plan for error messages: "[4 3] -> [12]".
+func (p Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }

@@ -1,0 +1,211 @@
+package shapeops
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Infer, as one of the sizes that [Shape.Reshape] or [Shape.Unflatten] is given, is the size that the number
+// of elements leaves; in [Shape.Expand] it keeps a dim as it is.
+const Infer = -1
+
+// Reshape plans to arrange the elements of s, in their order, in another shape. One size may be [Infer], unless
+// s has no element. It returns [ErrShape] if the number of elements differs.
+func (s Shape) Reshape(sizes ...int) (Plan, error) {
+	if err := s.Check(); err != nil {
+		return Plan{}, err
+	}
+	to, err := infer(s.Size(), sizes)
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w of %v", err, s)
+	}
+	return Plan{from: s, to: to, mid: to, reshape: true}, nil
+}
+
+// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of them.
+func infer(n int, sizes Shape) (Shape, error) {
+	to, missing := sizes.Clone(), -1
+	for i, size := range to {
+		if size != Infer {
+			continue
+		}
+		if missing >= 0 {
+			return nil, fmt.Errorf("%w: got %v, want at most one size %d", ErrShape, sizes, Infer)
+		}
+		missing, to[i] = i, 1
+	}
+	if err := to.Check(); err != nil {
+		return nil, err
+	}
+	if known := to.Size(); missing >= 0 && n > 0 && known > 0 && n%known == 0 {
+		to[missing] = n / known
+		return to, nil
+	}
+	if missing >= 0 || to.Size() != n {
+		return nil, fmt.Errorf("%w: got %v, want the %d elements", ErrShape, sizes, n)
+	}
+	return to, nil
+}
+
+// Flatten plans to join the dims first to last, both included, into one:
+//
+//	[A first... last B] -> [A first*...*last B]
+//
+// It returns [ErrDim] if s has no such dims or last stands before first.
+func (s Shape) Flatten(first, last int) (Plan, error) {
+	i, err := s.Dim(first)
+	if err != nil {
+		return Plan{}, err
+	}
+	j, err := s.Dim(last)
+	if err != nil {
+		return Plan{}, err
+	}
+	if j < i {
+		return Plan{}, fmt.Errorf("%w: got dims %d to %d of a shape %v, want the first before the last", ErrDim, first, last, s)
+	}
+	return s.Reshape(slices.Concat(s[:i], Shape{s[i : j+1].Size()}, s[j+1:])...)
+}
+
+// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be [Infer], unless N is 0.
+// It returns [ErrDim] if s has no such dim and [ErrShape] if the product of sizes is not N.
+func (s Shape) Unflatten(dim int, sizes ...int) (Plan, error) {
+	i, err := s.Dim(dim)
+	if err != nil {
+		return Plan{}, err
+	}
+	cut, err := infer(s[i], sizes)
+	if err != nil {
+		return Plan{}, fmt.Errorf("%w of dim %d of %v", err, dim, s)
+	}
+	return s.Reshape(slices.Concat(s[:i], cut, s[i+1:])...)
+}
+
+// Permute plans to put the dims in another order: result dim i is dim dims[i] of s. It returns [ErrDim] if dims
+// is no permutation of the dims of s.
+func (s Shape) Permute(dims ...int) (Plan, error) {
+	if len(dims) != len(s) {
+		return Plan{}, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
+	}
+	p := s.axesPlan(len(s))
+	seen := make([]bool, len(s))
+	for _, dim := range dims {
+		i, err := s.Dim(dim)
+		if err != nil {
+			return Plan{}, err
+		}
+		if seen[i] {
+			return Plan{}, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
+		}
+		seen[i] = true
+		p.keep(i)
+	}
+	return p.done(), nil
+}
+
+// Transpose plans to swap two dims. It returns [ErrDim] if s lacks one of them.
+func (s Shape) Transpose(a, b int) (Plan, error) {
+	i, err := s.Dim(a)
+	if err != nil {
+		return Plan{}, err
+	}
+	j, err := s.Dim(b)
+	if err != nil {
+		return Plan{}, err
+	}
+	dims := make([]int, len(s))
+	for k := range dims {
+		dims[k] = k
+	}
+	dims[i], dims[j] = j, i
+	return s.Permute(dims...)
+}
+
+// Squeeze plans to drop dims of size 1: those given, or all if none is. A given dim of another size stays, as in
+// torch. It returns [ErrDim] if s has no such dim.
+func (s Shape) Squeeze(dims ...int) (Plan, error) {
+	drop := make([]bool, len(s))
+	for i := range s {
+		drop[i] = len(dims) == 0
+	}
+	for _, dim := range dims {
+		i, err := s.Dim(dim)
+		if err != nil {
+			return Plan{}, err
+		}
+		drop[i] = true
+	}
+	p := s.axesPlan(len(s))
+	for i, size := range s {
+		if !drop[i] || size != 1 {
+			p.keep(i)
+		}
+	}
+	return p.done(), nil
+}
+
+// Unsqueeze plans to add a dim of size 1 that becomes dim dim of the result: Unsqueeze(-1) adds it last. It
+// returns [ErrDim] if the result has no such dim.
+func (s Shape) Unsqueeze(dim int) (Plan, error) {
+	at, err := s.place(dim)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := s.axesPlan(len(s) + 1)
+	for i := range s {
+		if i == at {
+			p.add(1)
+		}
+		p.keep(i)
+	}
+	if at == len(s) {
+		p.add(1)
+	}
+	return p.done(), nil
+}
+
+// Expand plans to repeat elements, without a copy, until s has the given sizes: aligned at the last dim, dims of
+// size 1 grow and new dims come first. [Infer] keeps a dim. It returns [ErrShape] if s does not broadcast to sizes.
+func (s Shape) Expand(sizes ...int) (Plan, error) {
+	extra := len(sizes) - len(s)
+	if extra < 0 {
+		return Plan{}, fmt.Errorf("%w: got %v, want at least the dims of %v", ErrShape, Shape(sizes), s)
+	}
+	p := s.axesPlan(len(sizes))
+	for i, size := range sizes {
+		switch {
+		case i < extra:
+			p.add(size)
+		case size == Infer || size == s[i-extra]:
+			p.keep(i - extra)
+		case s[i-extra] == 1:
+			p.add(size)
+		default:
+			return Plan{}, fmt.Errorf("%w: %v does not expand to %v", ErrShape, s, Shape(sizes))
+		}
+	}
+	return p.done(), p.mid.Check()
+}
+
+// axesPlan starts a plan on s whose result has about n dims.
+func (s Shape) axesPlan(n int) *Plan {
+	return &Plan{from: s, mid: make(Shape, 0, n), axes: make([]axis, 0, n)}
+}
+
+// keep appends a dim of the plan's shape as it is.
+func (p *Plan) keep(dim int) { p.step(dim, p.from[dim], 1) }
+
+// add appends a new dim that repeats.
+func (p *Plan) add(size int) { p.step(noDim, size, 0) }
+
+// step appends a dim of the given size that takes every step-th position of a dim.
+func (p *Plan) step(dim, size, step int) {
+	p.mid = append(p.mid, size)
+	p.axes = append(p.axes, axis{dim, step})
+}
+
+// done ends a plan that picks nothing.
+func (p *Plan) done() Plan {
+	p.to = p.mid
+	return *p
+}

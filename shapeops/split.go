@@ -1,0 +1,113 @@
+package shapeops
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// An Indexer is what [Split], [SplitBy], [Chunk] and [Unbind] need of a value. *tensor.Tensor and
+// *tdict.TensorDict satisfy it, each returning itself.
+type Indexer[T any] interface {
+	Shape() Shape
+	Index(expr ...ix.Index) (T, error)
+}
+
+// Split cuts x along a dim into pieces of the given sizes:
+//
+//	x [... N ...] -> [... sizes[i] ...], the sizes adding up to N
+//
+// The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N, if one is negative or if
+// there is none, and [ErrDim] if x has no such dim.
+func Split[T Indexer[T]](x T, dim int, sizes ...int) ([]T, error) {
+	dim, err := x.Shape().Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	left := x.Shape()[dim]
+	for _, size := range sizes {
+		if size < 0 || size > left {
+			return nil, splitError(x.Shape(), dim, sizes)
+		}
+		left -= size
+	}
+	if left > 0 || len(sizes) == 0 {
+		return nil, splitError(x.Shape(), dim, sizes)
+	}
+	expr, start := leading(dim), 0
+	return collect(len(sizes), func(i int) (T, error) {
+		expr[dim] = ix.Range(start, start+sizes[i])
+		start += sizes[i]
+		return x.Index(expr...)
+	})
+}
+
+func splitError(s Shape, dim int, sizes []int) error {
+	return fmt.Errorf("%w: got pieces of %v, want sizes that add up to the %d of dim %d", ErrShape, sizes, s[dim], dim)
+}
+
+// SplitBy cuts x along a dim into pieces of the given size; the last may be smaller. The pieces share x's memory.
+// SplitBy returns [ErrShape] if size is not positive or the dim has size 0, which leaves no piece, and [ErrDim] if
+// x has no such dim.
+func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
+	dim, err := x.Shape().Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	n := x.Shape()[dim]
+	if size <= 0 || n == 0 {
+		return nil, fmt.Errorf("%w: got pieces of size %d of dim %d of %v, want a positive size of a dim that is not empty",
+			ErrShape, size, dim, x.Shape())
+	}
+	expr := leading(dim)
+	return collect((n-1)/size+1, func(i int) (T, error) {
+		expr[dim] = ix.Range(i*size, min(n-i*size, size)+i*size)
+		return x.Index(expr...)
+	})
+}
+
+// Chunk cuts x along a dim into at most n pieces of equal size; the last may be smaller, and there are fewer than n
+// if the dim does not go round. A dim of size 0 gives one empty piece. The pieces share x's memory. Chunk returns
+// [ErrShape] if n is not positive and [ErrDim] if x has no such dim.
+func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
+	dim, err := x.Shape().Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	size := x.Shape()[dim]
+	switch {
+	case n <= 0:
+		return nil, fmt.Errorf("%w: got %d chunks, want at least one", ErrShape, n)
+	case size == 0:
+		return Split(x, dim, 0)
+	}
+	return SplitBy(x, dim, (size-1)/n+1)
+}
+
+// Unbind returns the slices of x along a dim, without that dim: x [... N ...] -> N times [... ...]. The slices
+// share x's memory. Unbind returns [ErrDim] if x has no such dim.
+func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
+	dim, err := x.Shape().Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	expr := leading(dim)
+	return collect(x.Shape()[dim], func(i int) (T, error) {
+		expr[dim] = ix.At(i)
+		return x.Index(expr...)
+	})
+}
+
+// leading is an expression that keeps the dims before dim, and has room for a part for dim itself.
+func leading(dim int) []ix.Index { return make([]ix.Index, dim+1) }
+
+func collect[T any](n int, piece func(i int) (T, error)) ([]T, error) {
+	out := make([]T, n)
+	for i := range out {
+		var err error
+		if out[i], err = piece(i); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package shapeops
+
+import "iter"
+
+// A View locates the elements of a shape within a buffer. The zero View is a scalar at the buffer's first
+// element. Safe for concurrent use.
+//
+// Invariant: len(Shape) == len(Strides), and every position that [View.Offsets] yields lies inside the buffer
+// that the View was made for. [Contiguous], [Plan.View] and [Pick.Frame] make Views, and each keeps it.
+type View struct {
+	Shape   Shape
+	Strides []int // elements, not bytes; 0 repeats
+	Offset  int   // elements
+}
+
+// Contiguous returns the View of a row-major buffer with the given shape, or [ErrShape] if shape fails its
+// Check. It keeps shape.
+func Contiguous(shape Shape) (View, error) {
+	if err := shape.Check(); err != nil {
+		return View{}, err
+	}
+	return View{Shape: shape, Strides: rowMajor(shape)}, nil
+}
+
+// rowMajor returns the strides of a contiguous buffer. Dims of size 0 count as 1.
+func rowMajor(shape Shape) []int {
+	strides := make([]int, len(shape))
+	step := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = step
+		step *= max(shape[i], 1)
+	}
+	return strides
+}
+
+// IsContiguous tells whether the elements of v lie in row-major order without gaps.
+func (v View) IsContiguous() bool {
+	step := 1
+	for i := len(v.Shape) - 1; i >= 0; i-- {
+		if v.Shape[i] == 0 {
+			return true
+		}
+		if v.Shape[i] != 1 && v.Strides[i] != step {
+			return v.Shape.Size() == 0
+		}
+		step *= v.Shape[i]
+	}
+	return true
+}
+
+// Bounds returns the range [low, high) of positions that v reaches; it is empty if v has no element.
+func (v View) Bounds() (low, high int) {
+	low, high = v.Offset, v.Offset+1
+	for i, size := range v.Shape {
+		if size == 0 {
+			return v.Offset, v.Offset
+		}
+		high += (size - 1) * v.Strides[i]
+	}
+	return low, high
+}
+
+// Offsets yields the position of each element, in row-major order.
+func (v View) Offsets() iter.Seq[int] {
+	return func(yield func(int) bool) { v.walk(0, v.Offset, yield) }
+}
+
+func (v View) walk(dim, at int, yield func(int) bool) bool {
+	if dim == len(v.Shape) {
+		return yield(at)
+	}
+	for range v.Shape[dim] {
+		if !v.walk(dim+1, at, yield) {
+			return false
+		}
+		at += v.Strides[dim]
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package tensor
+
+import (
+	"io"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was lent and is gone.
+func (t *Tensor) Clone() (*Tensor, error) {
+	out, err := blank(t.dtype, t.view.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return out, newMove(t.dtype.Size(), out.mem, t.mem, out.view, t.view).run()
+}
+
+// Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of it if not.
+func (t *Tensor) Contiguous() (*Tensor, error) {
+	if t.view.IsContiguous() {
+		return t, nil
+	}
+	return t.Clone()
+}
+
+// CopyFrom sets the elements of t to those of src, broadcast. Its errors are those of [Transfer]; on an error nothing
+// has changed.
+func (t *Tensor) CopyFrom(src *Tensor) error {
+	var tr Transfer
+	if err := tr.Copy(t, src); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// CopyTo is dst.CopyFrom(t).
+func (t *Tensor) CopyTo(dst *Tensor) error { return dst.CopyFrom(t) }
+
+// Join lays xs side by side as j says, into a new tensor, or into the given one unless it is nil. It is what
+// shapeops.Stack and shapeops.Cat call; t is xs[0]. It returns [ErrDType] if the dtypes differ, shapeops.ErrShape if
+// the dims behind those of j do, and the errors of [Transfer]; on an error nothing has changed.
+func (t *Tensor) Join(j shapeops.Joint, xs []*Tensor, into *Tensor) (*Tensor, error) {
+	if into == nil {
+		var err error
+		if into, err = blank(t.dtype, joinShape(j, t)); err != nil {
+			return nil, err
+		}
+	}
+	var tr Transfer
+	if err := tr.Join(into, j, xs); err != nil {
+		return nil, err
+	}
+	return into, tr.Run()
+}
+
+// WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes] reads. It implements
+// io.WriterTo.
+func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
+	if b, ok := t.solid(); ok {
+		return writeAll(w, b)
+	}
+	if !t.view.IsContiguous() {
+		return t.writeSlices(w)
+	}
+	b, err := t.mem.borrow()
+	if err != nil {
+		return 0, err
+	}
+	defer t.mem.giveBack()
+	return writeAll(w, t.own(b))
+}
+
+func writeAll(w io.Writer, b []byte) (int64, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := w.Write(b)
+	return int64(n), err
+}
+
+// copyBytes is about how much of a tensor that is not contiguous is copied at a time.
+const copyBytes = 1 << 20
+
+// writeSlices writes t some rows of its first dim at a time, or row by row if one is large.
+func (t *Tensor) writeSlices(w io.Writer) (total int64, err error) {
+	rows := t.view.Shape[0]
+	at := max(1, copyBytes*rows/t.Bytes())
+	for start := 0; start < rows && err == nil; start += at {
+		var n int64
+		if at == 1 && len(t.view.Shape) > 1 {
+			n, err = t.row(start).WriteTo(w)
+		} else {
+			n, err = t.rows(start, min(at, rows-start)).writeCopy(w)
+		}
+		total += n
+	}
+	return total, err
+}
+
+// row returns row i of the first dim, without that dim.
+func (t *Tensor) row(i int) *Tensor {
+	v := t.view
+	v.Offset += i * v.Strides[0]
+	v.Shape, v.Strides = v.Shape[1:], v.Strides[1:]
+	return &Tensor{t.dtype, v, t.mem}
+}
+
+// rows returns n rows of the first dim, from row i on.
+func (t *Tensor) rows(i, n int) *Tensor {
+	v := t.view
+	v.Offset += i * v.Strides[0]
+	v.Shape = v.Shape.Clone()
+	v.Shape[0] = n
+	return &Tensor{t.dtype, v, t.mem}
+}
+
+func (t *Tensor) writeCopy(w io.Writer) (int64, error) {
+	c, err := t.Clone()
+	if err != nil {
+		return 0, err
+	}
+	return writeAll(w, c.mem.bytes)
+}

@@ -1,0 +1,144 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// Execute returns what a plan makes of t. The result shares t's memory, unless the plan picks by lists or masks, or
+// reshapes what strides cannot express; then it is a copy. It returns shapeops.ErrShape if the shape of t does not
+// begin with p.From().
+func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
+	if p.Pick() == nil {
+		view, ok, err := p.View(t.view)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return &Tensor{t.dtype, view, t.mem}, nil
+		}
+		c, err := t.Clone()
+		if err != nil {
+			return nil, err
+		}
+		return c.viewed(p)
+	}
+	if err := t.view.Shape.CheckPrefix(p.From()); err != nil {
+		return nil, err
+	}
+	out, err := blank(t.dtype, p.Extend(t.view.Shape))
+	if err != nil {
+		return nil, err
+	}
+	var tr Transfer
+	if err := tr.pick(p, out, t, out.view, t.view, false); err != nil {
+		return nil, err
+	}
+	return out, tr.Run()
+}
+
+// viewed returns what a plan that does not pick makes of t, always sharing its memory.
+func (t *Tensor) viewed(p shapeops.Plan) (*Tensor, error) {
+	view, ok, err := p.View(t.view)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%w: %v of strides %v is no view", ErrLayout, p, t.view.Strides)
+	}
+	return &Tensor{t.dtype, view, t.mem}, nil
+}
+
+// executed is Execute behind the planning of an operation.
+func (t *Tensor) executed(p shapeops.Plan, err error) (*Tensor, error) {
+	if err != nil {
+		return nil, err
+	}
+	return t.Execute(p)
+}
+
+// Index returns the part of t that an index expression selects. The result shares t's memory if the expression has
+// neither a list nor a mask, and is a copy if it has. The errors are those of shapeops.Shape.Index.
+func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
+	return t.executed(t.view.Shape.Index(expr...))
+}
+
+// IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the dtype and the shape of the
+// result. Its errors are also those of [Transfer]; on an error nothing has changed. In a loop that reuses dst, only
+// headers are allocated.
+func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
+	p, err := t.view.Shape.Index(expr...)
+	if err != nil {
+		return err
+	}
+	var tr Transfer
+	if err := tr.Index(dst, t, p); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// SetIndex writes value, broadcast, to the part of t that an index expression selects. Where a list names a position
+// twice, the last value stays. The errors are those of shapeops.Shape.Index and of [Transfer]; on an error nothing
+// has changed.
+func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
+	p, err := t.view.Shape.Index(expr...)
+	if err != nil {
+		return err
+	}
+	var tr Transfer
+	if err := tr.SetIndex(t, value, p); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// AsIndex returns t as a part of an index expression: a bool tensor is a mask over as many dims as it has, an integer
+// tensor a list of positions in t's arrangement. It returns [ErrDType] for other dtypes. It copies, so that t may
+// change afterwards.
+func (t *Tensor) AsIndex() (ix.Index, error) {
+	switch {
+	case t.dtype == Bool:
+		bits, err := t.bits()
+		if err != nil || len(t.view.Shape) > 0 {
+			return ix.Mask(bits, t.view.Shape...), err
+		}
+		return ix.Bool(bits[0]), nil
+	case t.dtype.IsInteger():
+		list, err := t.positions()
+		return ix.TakeND(list, t.view.Shape...), err
+	}
+	return ix.Index{}, fmt.Errorf("%w: got an index of %v, want bool or integers", ErrDType, t.dtype)
+}
+
+// bits returns the elements of a bool tensor.
+func (t *Tensor) bits() ([]bool, error) {
+	c, err := t.Clone()
+	if err != nil {
+		return nil, err
+	}
+	bits := make([]bool, len(c.mem.bytes))
+	for i, b := range c.mem.bytes {
+		bits[i] = b != 0
+	}
+	return bits, nil
+}
+
+// positions returns the elements of an integer tensor. One too large for an int is out of range for any index.
+func (t *Tensor) positions() ([]int, error) {
+	wide, err := t.Cast(Int64)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := Of[int64](wide)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int, len(numbers))
+	for i, n := range numbers {
+		list[i] = int(n)
+	}
+	return list, nil
+}

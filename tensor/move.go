@@ -1,0 +1,236 @@
+package tensor
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A move copies the elements of one view to those of another of the same shape. It looks at no value, only at how
+// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block.
+type move struct {
+	to, from memory
+	width    int    // bytes of an element
+	dims     []span // outermost first; not those within a block
+	block    int    // elements that lie side by side in to and from
+	toStart  int    // elements
+	fromAt   int    // elements
+
+	rows    []int // if not nil, positions along dim picked on one side
+	picked  int   // index into dims
+	scatter bool  // rows are positions of to, not of from
+}
+
+// A span is one dim of a move: its size, and the elements between neighbours on either side.
+type span struct{ n, to, from int }
+
+// newMove returns the move between two views of equal shape.
+func newMove(width int, to, from memory, toView, fromView shapeops.View) *move {
+	m := &move{width: width, to: to, from: from, toStart: toView.Offset, fromAt: fromView.Offset, block: 1}
+	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
+	m.makeBlock(0)
+	return m
+}
+
+// newPick returns the move between a view and the rows of a frame of one: from the rows, or to them.
+func newPick(width int, to, from memory, view shapeops.View, f shapeops.Frame, scatter bool) *move {
+	m := &move{width: width, to: to, from: from, block: 1, rows: f.Rows, scatter: scatter}
+	toStrides, fromStrides, rowSpan := view.Strides, f.Kept.Strides, span{len(f.Rows), view.Strides[f.At], f.Stride}
+	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
+	if scatter {
+		m.toStart, m.fromAt = m.fromAt, m.toStart
+		rowSpan.to, rowSpan.from = rowSpan.from, rowSpan.to
+	}
+	add := func(kept, viewed, end int) { // dims kept..end of the frame are those from viewed on of the view
+		a, b := toStrides[viewed:viewed+end-kept], fromStrides[kept:end]
+		if scatter {
+			a, b = b, a
+		}
+		m.addDims(f.Kept.Shape[kept:end], a, b)
+	}
+	add(0, 0, f.At)
+	m.picked = len(m.dims)
+	m.dims = append(m.dims, rowSpan)
+	add(f.At, f.At+1, len(f.Kept.Shape))
+	m.makeBlock(m.picked + 1)
+	return m
+}
+
+// addDims appends dims, joining each with the one before it if that is not picked and both lie alike.
+func (m *move) addDims(shape shapeops.Shape, to, from []int) {
+	first := len(m.dims)
+	for i, n := range shape {
+		if n == 1 {
+			continue
+		}
+		if last := len(m.dims) - 1; last >= first && m.dims[last].to == n*to[i] && m.dims[last].from == n*from[i] {
+			m.dims[last] = span{m.dims[last].n * n, to[i], from[i]}
+			continue
+		}
+		m.dims = append(m.dims, span{n, to[i], from[i]})
+	}
+}
+
+// makeBlock turns the last dim into the block, if it lies without gaps and is not before dim first.
+func (m *move) makeBlock(first int) {
+	if last := len(m.dims) - 1; last >= first && m.dims[last].to == 1 && m.dims[last].from == 1 {
+		m.block = m.dims[last].n
+		m.dims = m.dims[:last]
+	}
+}
+
+// bytes returns how much the move writes.
+func (m *move) bytes() int {
+	n := m.block * m.width
+	for _, d := range m.dims {
+		n *= d.n
+	}
+	return n
+}
+
+// run does the move. The caller has checked that the sides do not overlap.
+func (m *move) run() error {
+	if m.bytes() == 0 {
+		return nil
+	}
+	from, err := m.from.borrow()
+	if err != nil {
+		return err
+	}
+	defer m.from.giveBack()
+	to, err := m.to.borrow()
+	if err != nil {
+		return err
+	}
+	defer m.to.giveBack()
+	if m.from.lender == nil && m.to.lender == nil {
+		m.spread(to, from)
+		return nil
+	}
+	return mapping.Guard(func() { m.walkBytes(to, from, 0, m.outer()) })
+}
+
+// parallelBytes is where a second core begins to pay for a move.
+const parallelBytes = 4 << 20
+
+// spread does the move on several cores if it is large and its outermost dim can be cut.
+func (m *move) spread(to, from []byte) {
+	n, workers := m.outer(), min(runtime.GOMAXPROCS(0), m.bytes()/parallelBytes+1)
+	if workers == 1 || m.scatter || n < workers {
+		m.walkBytes(to, from, 0, n)
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { m.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
+	}
+	wg.Wait()
+}
+
+// outer returns the size of the outermost dim: that of the block if there is no other.
+func (m *move) outer() int {
+	if len(m.dims) == 0 {
+		return m.block
+	}
+	return m.dims[0].n
+}
+
+// walkBytes does positions lo to hi of the outermost dim, with the widest kernel that fits.
+func (m *move) walkBytes(to, from []byte, lo, hi int) {
+	done := false
+	if m.block == 1 {
+		switch m.width {
+		case 1:
+			done = walkItems[uint8](m, to, from, lo, hi)
+		case 2:
+			done = walkItems[uint16](m, to, from, lo, hi)
+		case 4:
+			done = walkItems[uint32](m, to, from, lo, hi)
+		case 8:
+			done = walkItems[uint64](m, to, from, lo, hi)
+		case 16:
+			done = walkItems[[2]uint64](m, to, from, lo, hi)
+		}
+	}
+	if !done { // blocks, or bytes that are not aligned for an item
+		walk(m, to, from, m.width, lo, hi)
+	}
+}
+
+// walkItems does the move by items of type T, or returns false if the bytes are not aligned for them.
+func walkItems[T cast.Fixed](m *move, to, from []byte, lo, hi int) bool {
+	size := cast.Size[T]()
+	a, aligned := cast.Slice[T](to[:len(to)/size*size])
+	b, alsoAligned := cast.Slice[T](from[:len(from)/size*size])
+	if !aligned || !alsoAligned {
+		return false
+	}
+	walk(m, a, b, 1, lo, hi)
+	return true
+}
+
+// walk does positions lo to hi of the outermost dim. unit is how many T an element is.
+func walk[T any](m *move, to, from []T, unit, lo, hi int) {
+	t, f := m.toStart*unit, m.fromAt*unit
+	if len(m.dims) == 0 {
+		copy(to[t+lo*unit:t+hi*unit], from[f+lo*unit:])
+		return
+	}
+	walkDim(m, to, from, unit, 0, lo, hi, t, f)
+}
+
+// walkDim does positions lo to hi of one dim; t and f are where its position 0 begins.
+func walkDim[T any](m *move, to, from []T, unit, dim, lo, hi, t, f int) {
+	d := m.dims[dim]
+	d.to, d.from = d.to*unit, d.from*unit
+	rows := []int(nil)
+	if m.rows != nil && dim == m.picked {
+		rows = m.rows
+	}
+	if dim == len(m.dims)-1 {
+		line(to, from, d, rows, m.scatter, m.block*unit, lo, hi, t, f)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		ti, fi := i, i
+		if rows != nil && m.scatter {
+			ti = rows[i]
+		} else if rows != nil {
+			fi = rows[i]
+		}
+		walkDim(m, to, from, unit, dim+1, 0, m.dims[dim+1].n, t+ti*d.to, f+fi*d.from)
+	}
+}
+
+// line does the innermost dim: blocks of n items, or single items.
+func line[T any](to, from []T, d span, rows []int, scatter bool, n, lo, hi, t, f int) {
+	switch {
+	case rows == nil && n == 1:
+		for i := lo; i < hi; i++ {
+			to[t+i*d.to] = from[f+i*d.from]
+		}
+	case rows == nil:
+		for i := lo; i < hi; i++ {
+			copy(to[t+i*d.to:t+i*d.to+n], from[f+i*d.from:])
+		}
+	case scatter && n == 1:
+		for i, row := range rows[lo:hi] {
+			to[t+row*d.to] = from[f+(lo+i)*d.from]
+		}
+	case scatter:
+		for i, row := range rows[lo:hi] {
+			copy(to[t+row*d.to:t+row*d.to+n], from[f+(lo+i)*d.from:])
+		}
+	case n == 1:
+		for i, row := range rows[lo:hi] {
+			to[t+(lo+i)*d.to] = from[f+row*d.from]
+		}
+	default:
+		for i, row := range rows[lo:hi] {
+			copy(to[t+(lo+i)*d.to:t+(lo+i)*d.to+n], from[f+row*d.from:])
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each such element is
+// copied onto itself.
+func (m *move) checkOverlap() error {
+	shift, shared := m.shift()
+	if !shared || m.bytes() == 0 {
+		return nil
+	}
+	tLow, tHigh := m.bounds(true)
+	fLow, fHigh := m.bounds(false)
+	at := func(from int) int { return from*m.width + shift } // bytes, counted as those of to
+	if at(fLow) >= tHigh*m.width || at(fHigh) <= tLow*m.width || m.identity(shift) {
+		return nil
+	}
+	written := make([]bool, (tHigh-tLow)*m.width)
+	m.each(true, func(t int) {
+		for b := range m.width {
+			written[(t-tLow)*m.width+b] = true
+		}
+	})
+	hit := false
+	m.each(false, func(f int) {
+		for b := range m.width {
+			i := at(f) + b - tLow*m.width
+			hit = hit || i >= 0 && i < len(written) && written[i]
+		}
+	})
+	if hit {
+		return fmt.Errorf("%w: clone the source first", ErrOverlap)
+	}
+	return nil
+}
+
+// shift returns how many bytes the memory read lies behind that written, and whether they are one.
+func (m *move) shift() (int, bool) {
+	if m.to.lender != nil || m.from.lender != nil {
+		return 0, m.to.lender == m.from.lender
+	}
+	return cast.Shift(m.to.bytes, m.from.bytes)
+}
+
+// identity tells whether every element is copied onto itself.
+func (m *move) identity(shift int) bool {
+	for _, d := range m.dims {
+		if d.to != d.from {
+			return false
+		}
+	}
+	return m.rows == nil && m.toStart*m.width == m.fromAt*m.width+shift
+}
+
+// bounds returns the range of elements of one side that the move reaches.
+func (m *move) bounds(to bool) (low, high int) {
+	low = m.fromAt
+	if to {
+		low = m.toStart
+	}
+	high = low + m.block
+	for i, d := range m.dims {
+		stride, last, first := d.from, d.n-1, 0
+		if to {
+			stride = d.to
+		}
+		if m.rows != nil && i == m.picked && to == m.scatter {
+			first, last = rowBounds(m.rows)
+		}
+		low, high = low+first*stride, high+last*stride
+	}
+	return low, high
+}
+
+func rowBounds(rows []int) (low, high int) {
+	low, high = rows[0], rows[0]
+	for _, row := range rows {
+		low, high = min(low, row), max(high, row)
+	}
+	return low, high
+}
+
+// each calls fn with every element of one side.
+func (m *move) each(to bool, fn func(element int)) {
+	start := m.fromAt
+	if to {
+		start = m.toStart
+	}
+	m.eachDim(to, 0, start, fn)
+}
+
+func (m *move) eachDim(to bool, dim, start int, fn func(element int)) {
+	if dim == len(m.dims) {
+		for i := range m.block {
+			fn(start + i)
+		}
+		return
+	}
+	d := m.dims[dim]
+	for i := range d.n {
+		if m.rows != nil && dim == m.picked && to == m.scatter {
+			i = m.rows[i]
+		}
+		if to {
+			m.eachDim(to, dim+1, start+i*d.to, fn)
+		} else {
+			m.eachDim(to, dim+1, start+i*d.from, fn)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	excerptOver = 1000 // elements; a larger tensor is printed in excerpt
+	edge        = 3    // positions printed at either end of a dim in an excerpt
+)
+
+// String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000 elements it shows the
+// first and last three along each dim.
+func (t *Tensor) String() string {
+	p := printer{excerpt: t.Len() > excerptOver}
+	if err := p.collect(t); err != nil {
+		return fmt.Sprintf("%v %v: %v", t.dtype, t.view.Shape, err)
+	}
+	for _, s := range p.texts {
+		p.width = max(p.width, len(s))
+	}
+	gap := "\n"
+	if len(t.view.Shape) == 0 {
+		gap = " "
+	}
+	fmt.Fprintf(&p.out, "%v %v%s", t.dtype, t.view.Shape, gap)
+	p.print(t.view.Shape, 0)
+	return p.out.String()
+}
+
+// A printer prints a tensor in two passes, since the texts are padded to one width.
+type printer struct {
+	excerpt bool
+	texts   []string // of the elements shown, row-major
+	width   int
+	out     strings.Builder
+}
+
+// shown yields the positions to show of a dim, and -1 for a gap.
+func (p *printer) shown(size int) []int {
+	var at []int
+	for i := 0; i < size; i++ {
+		if p.excerpt && size > 2*edge && i == edge {
+			at = append(at, -1)
+			i = size - edge
+		}
+		at = append(at, i)
+	}
+	return at
+}
+
+func (p *printer) collect(t *Tensor) error {
+	if len(t.view.Shape) == 0 {
+		s, err := t.itemText()
+		p.texts = append(p.texts, s)
+		return err
+	}
+	for _, i := range p.shown(t.view.Shape[0]) {
+		if i < 0 {
+			continue
+		}
+		if err := p.collect(t.row(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints the next of p.texts as an array of the given shape.
+func (p *printer) print(shape []int, depth int) {
+	if len(shape) == 0 {
+		if depth > 0 {
+			p.out.WriteString(strings.Repeat(" ", p.width-len(p.texts[0])))
+		}
+		p.out.WriteString(p.texts[0])
+		p.texts = p.texts[1:]
+		return
+	}
+	p.out.WriteByte('[')
+	for n, i := range p.shown(shape[0]) {
+		if n > 0 {
+			p.separate(len(shape), depth)
+		}
+		if i < 0 {
+			p.out.WriteString("...")
+			continue
+		}
+		p.print(shape[1:], depth+1)
+	}
+	p.out.WriteByte(']')
+}
+
+// separate begins the next entry of an array with so many dims: numbers on a line, arrays on lines of their own.
+func (p *printer) separate(dims, depth int) {
+	if dims == 1 {
+		p.out.WriteByte(' ')
+		return
+	}
+	p.out.WriteString(strings.Repeat("\n", dims-1))
+	p.out.WriteString(strings.Repeat(" ", depth+1))
+}
+
+// itemText returns the text of a scalar's value.
+func (t *Tensor) itemText() (string, error) {
+	switch t.dtype {
+	case Bool:
+		return text(t, strconv.FormatBool)
+	case Half:
+		return text(t, func(v Float16) string { return floatText(v.Float64(), 32) })
+	case BHalf:
+		return text(t, func(v BFloat16) string { return floatText(v.Float64(), 32) })
+	case Float32:
+		return text(t, func(v float32) string { return floatText(float64(v), 32) })
+	case Float64:
+		return text(t, func(v float64) string { return floatText(v, 64) })
+	case Complex64, Complex128:
+		return wideText[complex128](t, Complex128)
+	case Uint64:
+		return text(t, func(v uint64) string { return strconv.FormatUint(v, 10) })
+	}
+	return wideText[int64](t, Int64)
+}
+
+func text[T Elem](t *Tensor, fn func(T) string) (string, error) {
+	v, err := Item[T](t)
+	return fn(v), err
+}
+
+// wideText prints a value as one of a wider dtype.
+func wideText[T Elem](t *Tensor, dtype DType) (string, error) {
+	wide, err := t.Cast(dtype)
+	if err != nil {
+		return "", err
+	}
+	return text(wide, func(v T) string { return fmt.Sprint(v) })
+}
+
+func floatText(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

@@ -1,0 +1,199 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A Tensor is an array of numbers of one dtype, with a shape. Its header (dtype, shape, strides) never changes;
+// its elements can be shared with other tensors and change with [Tensor.SetIndex], [Tensor.CopyFrom] and through
+// the slices that [Of] returns. Only this package's functions make useful Tensors.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Tensor struct {
+	dtype DType
+	view  shapeops.View // within mem, in elements
+	mem   memory
+}
+
+// New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a size is negative
+// or the shape larger than memory can be.
+func New(dtype DType, shape ...int) (*Tensor, error) {
+	return alloc(dtype, shape, func(n int) []byte { return make([]byte, n, (n+7)&^7) })
+}
+
+// blank returns a tensor whose elements are undefined: the caller must write each.
+func blank(dtype DType, shape shapeops.Shape) (*Tensor, error) {
+	return alloc(dtype, shape, cast.Uninit)
+}
+
+func alloc(dtype DType, shape shapeops.Shape, get func(n int) []byte) (*Tensor, error) {
+	n, err := byteSize(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	t, err := adopt(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	t.mem.bytes = get(n)
+	return t, nil
+}
+
+// adopt returns a contiguous tensor that has no memory yet. It keeps no reference to shape.
+func adopt(dtype DType, shape shapeops.Shape) (*Tensor, error) {
+	if !dtype.valid() {
+		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
+	}
+	view, err := shapeops.Contiguous(shape.Clone())
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{dtype: dtype, view: view}, nil
+}
+
+// byteSize returns the bytes that the elements of a contiguous tensor take.
+func byteSize(dtype DType, shape shapeops.Shape) (int, error) {
+	if err := shape.Check(); err != nil {
+		return 0, err
+	}
+	n := shape.Size()
+	if n > math.MaxInt/max(1, dtype.Size()) {
+		return 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, shape, dtype, math.MaxInt)
+	}
+	return n * dtype.Size(), nil
+}
+
+// Zeros returns a tensor of zeros of dtype T. Its errors are those of [New].
+func Zeros[T Elem](shape ...int) (*Tensor, error) { return New(DTypeOf[T](), shape...) }
+
+// Full returns a tensor with every element v. Its errors are those of [New].
+func Full[T Elem](v T, shape ...int) (*Tensor, error) {
+	t, err := blank(DTypeOf[T](), shape)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := cast.Slice[T](t.mem.bytes)
+	for i := range s {
+		s[i] = v
+	}
+	return t, nil
+}
+
+// Scalar returns a tensor of shape [] that holds v.
+func Scalar[T Elem](v T) *Tensor {
+	return &Tensor{dtype: DTypeOf[T](), mem: memory{bytes: cast.Bytes([]T{v})}}
+}
+
+// Vector returns a tensor of shape [len(v)] whose elements are v. It does not copy.
+func Vector[T Elem](v ...T) *Tensor {
+	t, err := From(v, len(v))
+	if err != nil {
+		panic("tensor: impossible: " + err.Error())
+	}
+	return t
+}
+
+// Number is the set of element types that [Arange] counts with.
+type Number interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
+}
+
+// Arange returns start, start+step, ... up to but without stop, as a tensor with one dim. It returns
+// shapeops.ErrShape if step is zero or not a number; a stop on the wrong side of start gives no element.
+func Arange[T Number](start, stop, step T) (*Tensor, error) {
+	if step == 0 || step != step || start != start || stop != stop {
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
+	}
+	n := math.Ceil((float64(stop) - float64(start)) / float64(step))
+	if n >= 1<<53 {
+		return nil, fmt.Errorf("%w: got a range of %v elements", shapeops.ErrShape, n)
+	}
+	t, err := blank(DTypeOf[T](), shapeops.Shape{int(max(0, n))})
+	if err != nil {
+		return nil, err
+	}
+	s, _ := cast.Slice[T](t.mem.bytes)
+	for i := range s {
+		s[i] = start + T(i)*step
+	}
+	return t, nil
+}
+
+// From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it is a scalar, and
+// data must have one element. From returns shapeops.ErrShape if shape does not hold len(data) elements.
+func From[T Elem](data []T, shape ...int) (*Tensor, error) {
+	t, err := adopt(DTypeOf[T](), shape)
+	if err != nil {
+		return nil, err
+	}
+	if n := t.view.Shape.Size(); n != len(data) {
+		return nil, fmt.Errorf("%w: got %d elements, want the %d of %v", shapeops.ErrShape, len(data), n, t.view.Shape)
+	}
+	t.mem.bytes = cast.Bytes(data)
+	return t, nil
+}
+
+// FromBytes returns a tensor whose elements, row-major and in the machine's byte order, are data. It does not copy.
+// It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
+func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
+	n, err := byteSize(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	t, err := adopt(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) != n {
+		return nil, fmt.Errorf("%w: got %d bytes, want the %d of %v %v", shapeops.ErrShape, len(data), n, dtype, t.view.Shape)
+	}
+	t.mem.bytes = data
+	return t, nil
+}
+
+// FromLender returns a tensor whose elements, row-major, are what lender lends. Nothing is borrowed before an
+// element is wanted; then it must be as many bytes as shape and dtype take, or more. It returns [ErrDType] or
+// shapeops.ErrShape, as [New] does.
+func FromLender(dtype DType, lender Lender, shape ...int) (*Tensor, error) {
+	n, err := byteSize(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	t, err := adopt(dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	t.mem = memory{lender: lender, size: n}
+	return t, nil
+}
+
+// DType returns the type of the elements.
+func (t *Tensor) DType() DType { return t.dtype }
+
+// Shape returns the shape. The caller must not change it.
+func (t *Tensor) Shape() shapeops.Shape { return t.view.Shape }
+
+// View returns where the elements lie in the tensor's memory. The caller must not change what is in it.
+func (t *Tensor) View() shapeops.View { return t.view }
+
+// Len returns the number of elements.
+func (t *Tensor) Len() int { return t.view.Shape.Size() }
+
+// Bytes returns how many bytes the elements take, each counted once for each place it has in the shape.
+func (t *Tensor) Bytes() int { return t.Len() * t.dtype.Size() }
+
+// Lender returns the owner of the tensor's memory, or nil if Go manages it.
+func (t *Tensor) Lender() Lender { return t.mem.lender }
+
+// SharesMemory tells whether t and u lie in the same memory: whether writing one may change the other.
+func (t *Tensor) SharesMemory(u *Tensor) bool {
+	if t.mem.lender != nil || u.mem.lender != nil {
+		return t.mem.lender == u.mem.lender
+	}
+	_, shared := cast.Shift(t.mem.bytes, u.mem.bytes)
+	return shared
+}
