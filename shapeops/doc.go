@@ -19,7 +19,8 @@
 //
 // They are torch's. In an index expression positions, ranges and new dims apply first. What is left, lists
 // and masks, is broadcast together; its dims stand where the first of them stood if they were neighbours and
-// come first if a dim (a new one counts) separated them. A single position is not a list, unlike in NumPy.
+// come first if a dim (a new one counts) separated them. A single position is not a list, unlike in NumPy. Behind a
+// mask over several dims, dims must be kept whole.
 //
 // # Memory and concurrency
 //

@@ -8,7 +8,8 @@ import (
 
 // Index plans an index expression; the package doc has the rules. It returns [ErrIndex] if the expression has
 // more parts than s has dims, if a position is out of range, if a mask has another shape than the dims it covers,
-// or if lists do not broadcast together.
+// if a mask over several dims has a position, a new dim or a range that cuts behind it, or if lists do not broadcast
+// together.
 func (s Shape) Index(expr ...ix.Index) (Plan, error) {
 	used, err := s.count(expr)
 	if err != nil {
@@ -63,10 +64,14 @@ type indexer struct {
 	plan  *Plan
 	dim   int // the next dim of plan.from
 	left  int // how many dims "..." stands for
+	wide  int // how many dims more than one each the masks so far cover
 	picks []pick
 }
 
 func (b *indexer) part(x ix.Index) error {
+	if err := b.checkBehindMask(x); err != nil {
+		return err
+	}
 	switch x.Kind() {
 	case ix.KindRest:
 		for range b.left {
@@ -86,6 +91,25 @@ func (b *indexer) part(x ix.Index) error {
 		return b.take(x)
 	case ix.KindMask:
 		return b.mask(x)
+	}
+	return nil
+}
+
+// checkBehindMask returns ErrIndex for a part behind a mask over several dims that would change a dim. torch applies
+// such a part to a dim of the mask, and mostly fails; here it always does.
+func (b *indexer) checkBehindMask(x ix.Index) error {
+	if b.wide == 0 {
+		return nil
+	}
+	whole := x.Kind() != ix.KindAt && x.Kind() != ix.KindNew
+	if x.Kind() == ix.KindRange {
+		start, stop, step := x.Bounds()
+		for _, size := range b.plan.from[b.dim-b.wide : b.dim+1] {
+			whole = whole && step == 1 && clamp(start, size) == 0 && clamp(stop, size) == size
+		}
+	}
+	if !whole {
+		return fmt.Errorf("%w: got %v behind a mask over several dims, want dims kept whole; index twice instead", ErrIndex, x)
 	}
 	return nil
 }

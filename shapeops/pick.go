@@ -128,6 +128,7 @@ func (b *indexer) mask(x ix.Index) error {
 		return nil
 	}
 	b.picks = append(b.picks, pick{len(b.plan.mid), over, rows, Shape{n}})
+	b.wide += len(shape) - 1
 	for range shape {
 		b.plan.keep(b.dim)
 		b.dim++

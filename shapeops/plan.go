@@ -61,6 +61,9 @@ func (p Plan) View(v View) (result View, ok bool, err error) {
 	}
 	result.Shape = append(result.Shape, v.Shape[len(p.from):]...)
 	result.Strides = append(result.Strides, v.Strides[len(p.from):]...)
+	if result.Shape.Size() == 0 {
+		result.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
+	}
 	return result, true, nil
 }
 

@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A tally counts the cases of one operation.
+type tally struct{ passed, failed, skipped int }
+
+func TestConformance(t *testing.T) {
+	tallies := map[string]*tally{}
+	dirs := []string{filepath.Join("..", "..", "testdata", "conformance")}
+	if dir := os.Getenv("CONFORMANCE_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no case files (%v)", dir, err)
+		}
+		for _, file := range files {
+			runFile(t, file, tallies)
+		}
+	}
+	report(t, tallies)
+}
+
+// runFile runs each line of a file as a case.
+func runFile(t *testing.T, file string, tallies map[string]*tally) {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var c testCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		runCase(t, file, c, tallies)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func runCase(t *testing.T, file string, c testCase, tallies map[string]*tally) {
+	if tallies[c.Op] == nil {
+		tallies[c.Op] = &tally{}
+	}
+	run, ok := ops[c.Op]
+	if !ok || !overDicts(c) {
+		tallies[c.Op].skipped++
+		return
+	}
+	if err := check(run, c); err != nil {
+		tallies[c.Op].failed++
+		t.Errorf("%s: %s: %v", filepath.Base(file), c.ID, err)
+		return
+	}
+	tallies[c.Op].passed++
+}
+
+// overDicts tells whether a case is about dictionaries; files about other things name some operations alike.
+func overDicts(c testCase) bool {
+	return len(c.Inputs) > 0 && !slices.ContainsFunc(c.Inputs, func(raw json.RawMessage) bool { return !isDict(raw) })
+}
+
+// check runs a case and returns how it went wrong.
+func check(run op, c testCase) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	in := c.dicts()
+	got, err := run(c, in)
+	if fix := corrected(c); fix != nil {
+		return fix.check(c, in, got, err)
+	}
+	if c.Error != nil {
+		if err == nil {
+			return fmt.Errorf("got %v, want an error like %q", got, *c.Error)
+		}
+		return unchanged(c, in)
+	}
+	if err != nil {
+		return err
+	}
+	return compare(got, c.Want)
+}
+
+// unchanged checks that an operation that failed has left its inputs alone.
+func unchanged(c testCase, in []dict) error {
+	for i, was := range c.dicts() {
+		if !same(in[i], was) {
+			return fmt.Errorf("failed, and changed input %d to %v", i, in[i])
+		}
+	}
+	return nil
+}
+
+func compare(got any, want json.RawMessage) error {
+	ok := false
+	switch got := got.(type) {
+	case dict:
+		ok = isDict(want) && same(got, decodeDict(want))
+	case *tensor.Tensor:
+		ok = isTensor(want) && same(got, decodeTensor(want))
+	case []dict:
+		var wants []json.RawMessage
+		must(json.Unmarshal(want, &wants))
+		ok = slices.EqualFunc(got, wants, func(g dict, w json.RawMessage) bool { return same(g, decodeDict(w)) })
+	default:
+		var g, w any
+		must(json.Unmarshal(tdict.Must(json.Marshal(got)), &g))
+		must(json.Unmarshal(want, &w))
+		ok = fmt.Sprint(g) == fmt.Sprint(w)
+	}
+	if !ok {
+		return fmt.Errorf("got %v, want %s", got, want)
+	}
+	return nil
+}
+
+// same tells whether two values are equal, with NaN equal to NaN.
+func same(a, b tdict.Value) bool {
+	if t, ok := a.(*tensor.Tensor); ok {
+		u, ok := b.(*tensor.Tensor)
+		return ok && t.DType() == u.DType() && t.Shape().Equal(u.Shape()) && (t.Equal(u) || t.String() == u.String())
+	}
+	d, ok := a.(dict)
+	e, ok2 := b.(dict)
+	if !ok || !ok2 || !d.Shape().Equal(e.Shape()) || d.Len() != e.Len() {
+		return false
+	}
+	for name, v := range d.All() {
+		if w, err := e.Get(name); err != nil || !same(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// report prints a line an operation and a last line for all.
+func report(t *testing.T, tallies map[string]*tally) {
+	var all tally
+	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(tallies)) {
+		n := tallies[name]
+		fmt.Fprintf(&lines, "op %s: %d passed, %d failed, %d skipped\n", name, n.passed, n.failed, n.skipped)
+		all.passed += n.passed
+		all.failed += n.failed
+		all.skipped += n.skipped
+	}
+	if testing.Verbose() {
+		fmt.Printf("%sconformance: %d passed, %d failed, %d skipped\n", lines.String(), all.passed, all.failed, all.skipped)
+	}
+	if all.passed == 0 || all.failed > 0 {
+		t.Errorf("%d passed, %d failed", all.passed, all.failed)
+	}
+}

@@ -1,0 +1,148 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+type dict = *tdict.TensorDict
+
+// An op runs a case on its inputs and returns a dictionary, a list of them, a tensor, or what JSON encodes.
+type op func(c testCase, in []dict) (any, error)
+
+// ops has every operation that is implemented.
+var ops = map[string]op{
+	"index": func(c testCase, in []dict) (any, error) { return in[0].Index(decodeIndex(c.Args["index"])...) },
+	"set_index": func(c testCase, in []dict) (any, error) {
+		return in[0], in[0].SetIndex(in[1], decodeIndex(c.Args["index"])...)
+	},
+
+	"reshape": func(c testCase, in []dict) (any, error) { return in[0].Reshape(arg[[]int](c, "shape")...) },
+	"permute": func(c testCase, in []dict) (any, error) { return in[0].Permute(arg[[]int](c, "dims")...) },
+	"transpose": func(c testCase, in []dict) (any, error) {
+		return in[0].Transpose(arg[int](c, "dim0"), arg[int](c, "dim1"))
+	},
+	"squeeze":   squeeze,
+	"unsqueeze": func(c testCase, in []dict) (any, error) { return in[0].Unsqueeze(arg[int](c, "dim")) },
+	"expand":    func(c testCase, in []dict) (any, error) { return in[0].Expand(arg[[]int](c, "shape")...) },
+	"flatten": func(c testCase, in []dict) (any, error) {
+		return in[0].Flatten(arg[int](c, "start"), arg[int](c, "end"))
+	},
+	"unflatten": func(c testCase, in []dict) (any, error) {
+		return in[0].Unflatten(arg[int](c, "dim"), arg[[]int](c, "sizes")...)
+	},
+
+	"split": split,
+	"chunk": func(c testCase, in []dict) (any, error) {
+		return shapeops.Chunk(in[0], arg[int](c, "dim"), arg[int](c, "chunks"))
+	},
+	"unbind": func(c testCase, in []dict) (any, error) { return shapeops.Unbind(in[0], arg[int](c, "dim")) },
+	"stack":  func(c testCase, in []dict) (any, error) { return shapeops.Stack(in, arg[int](c, "dim")) },
+	"cat":    func(c testCase, in []dict) (any, error) { return shapeops.Cat(in, arg[int](c, "dim")) },
+
+	"get": func(c testCase, in []dict) (any, error) { return in[0].Get(key(c, "key")) },
+	"set": func(c testCase, in []dict) (any, error) {
+		return in[0], in[0].Set(key(c, "key"), decodeValue(c.Args["value"]))
+	},
+	"delete":     func(c testCase, in []dict) (any, error) { return in[0], in[0].Delete(key(c, "key")) },
+	"rename_key": rename,
+	"update":     func(c testCase, in []dict) (any, error) { return in[0], in[0].Update(in[1]) },
+
+	"flatten_keys":   func(c testCase, in []dict) (any, error) { return in[0].FlattenKeys(arg[string](c, "separator")) },
+	"unflatten_keys": func(c testCase, in []dict) (any, error) { return in[0].UnflattenKeys(arg[string](c, "separator")) },
+	"select":         selectKeys,
+	"exclude":        func(c testCase, in []dict) (any, error) { return in[0].Exclude(keys(c, "keys")...), nil },
+	"keys":           listKeys,
+	"apply_add":      applyAdd,
+}
+
+func key(c testCase, name string) nestedkey.Key { return spell(arg[[]string](c, name)) }
+
+func keys(c testCase, name string) []nestedkey.Key {
+	var out []nestedkey.Key
+	for _, parts := range arg[[][]string](c, name) {
+		out = append(out, spell(parts))
+	}
+	return out
+}
+
+func spell(parts []string) nestedkey.Key { return nestedkey.Of(parts[0], parts[1:]...) }
+
+func squeeze(c testCase, in []dict) (any, error) {
+	if dim := arg[*int](c, "dim"); dim != nil {
+		return in[0].Squeeze(*dim)
+	}
+	return in[0].Squeeze()
+}
+
+func split(c testCase, in []dict) (any, error) {
+	var size int
+	if json.Unmarshal(c.Args["size"], &size) == nil {
+		return shapeops.SplitBy(in[0], arg[int](c, "dim"), size)
+	}
+	return shapeops.Split(in[0], arg[int](c, "dim"), arg[[]int](c, "size")...)
+}
+
+func rename(c testCase, in []dict) (any, error) {
+	if arg[bool](c, "safe") {
+		return in[0], in[0].Rename(key(c, "key"), key(c, "to"))
+	}
+	return in[0], in[0].RenameOver(key(c, "key"), key(c, "to"))
+}
+
+func selectKeys(c testCase, in []dict) (any, error) {
+	if arg[bool](c, "strict") {
+		return in[0].Select(keys(c, "keys")...)
+	}
+	return in[0].SelectPresent(keys(c, "keys")...), nil
+}
+
+// listKeys returns the keys as sorted lists of parts.
+func listKeys(c testCase, in []dict) (any, error) {
+	opt := tdict.KeyOptions{Nested: arg[bool](c, "include_nested"), LeavesOnly: arg[bool](c, "leaves_only")}
+	out := [][]string{}
+	for _, k := range slices.SortedFunc(in[0].Keys(opt), nestedkey.Compare) {
+		out = append(out, slices.Collect(k.Parts()))
+	}
+	return out, nil
+}
+
+func applyAdd(_ testCase, in []dict) (any, error) {
+	add := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) {
+		switch xs[0].DType() {
+		case tensor.Float32:
+			return sum[float32](xs)
+		case tensor.Float64:
+			return sum[float64](xs)
+		case tensor.Int32:
+			return sum[int32](xs)
+		case tensor.Int64:
+			return sum[int64](xs)
+		}
+		return nil, fmt.Errorf("apply_add of %v", xs[0].DType())
+	}
+	return tdict.Apply(context.Background(), add, tdict.ApplyOptions{}, in...)
+}
+
+func sum[T tensor.Number](xs []*tensor.Tensor) (*tensor.Tensor, error) {
+	out, err := xs[0].Clone()
+	if err != nil {
+		return nil, err
+	}
+	a, err := tensor.Of[T](out)
+	if err != nil {
+		return nil, err
+	}
+	b, err := tensor.Of[T](xs[1])
+	for i := range b {
+		a[i] += b[i]
+	}
+	return out, err
+}

@@ -1,0 +1,35 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+)
+
+// An Advice tells the system how mapped bytes will be read. It changes speed, never results.
+type Advice uint8
+
+const (
+	// Normal asks for moderate read-ahead, the default.
+	Normal Advice = iota
+	// Random asks for no read-ahead.
+	Random
+	// Sequential asks for much read-ahead.
+	Sequential
+	// WillNeed asks for the bytes to be read in soon.
+	WillNeed
+)
+
+// Advise tells the system how the mapped bytes will be read. A system that has no use for the advice
+// ignores it. Advise returns [ErrClosed] once Close began and an error that wraps
+// [errors.ErrUnsupported] for an Advice that is not one of the constants.
+func (m *Mapping) Advise(a Advice) error {
+	if a > WillNeed {
+		return fmt.Errorf("advice %d: %w", a, errors.ErrUnsupported)
+	}
+	data, err := m.Acquire()
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	return advise(data, a)
+}

@@ -1,0 +1,29 @@
+// Package mapping maps files into memory and gives each mapping a safe end of life.
+//
+// The garbage collector does not see mapped memory: bytes that are still in use may be unmapped under
+// the reader's feet, and what is read then is a fault or, worse, another file. A [Mapping] therefore
+// ends in one of two ways only. [Mapping.Close] refuses new users, waits for the running ones and
+// unmaps. Or the Mapping becomes unreachable and no raw slice was ever handed out: then a cleanup
+// unmaps it.
+//
+//	m, err := mapping.Map(f, size, mapping.ReadOnly) // f may be closed now
+//	data, err := m.Acquire()                         // a loan: data is valid until Release
+//	...
+//	m.Release()
+//	err = m.Close()
+//
+// [Mapping.Pin] is for bytes that escape to code which cannot say when it is done with them. It costs
+// address space, not memory, for as long as the Mapping is not closed.
+//
+// # Files that shrink
+//
+// The size of the file is checked before it is mapped. If somebody truncates the file later, a read
+// beyond its new end is a fault, which by default ends the process. [Guard] turns such a fault into
+// an error. Only loads and stores fault: a system call that is given such bytes returns EFAULT.
+//
+// # Limits
+//
+// Mappings start at the beginning of the file. Linux allows a process about 65,000 of them. Storing
+// to a hole of a sparse file on a full disk is a fault too, so write files before mapping them.
+// Windows neither truncates nor replaces a file while it is mapped.
+package mapping

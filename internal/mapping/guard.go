@@ -1,0 +1,36 @@
+package mapping
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Guard runs fn and turns a memory fault inside it into an error that wraps [ErrFault] and names the
+// address. Which file the address belongs to, and which offset, is for the caller to say. What fn did
+// before the fault stays done. Any other panic passes through, a nil dereference included.
+//
+// Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for concurrent
+// use.
+func Guard(fn func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = faultError(r)
+		}
+	}()
+	fn()
+	return nil
+}
+
+// faultError returns the error for a recovered memory fault. It panics again with anything else.
+func faultError(r any) error {
+	fault, ok := r.(interface {
+		runtime.Error
+		Addr() uintptr
+	})
+	if !ok {
+		panic(r)
+	}
+	return fmt.Errorf("%w: at address %#x", ErrFault, fault.Addr())
+}

@@ -1,0 +1,186 @@
+package mapping_test
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+func TestCloseIsFinal(t *testing.T) {
+	calls := []struct {
+		name string
+		call func(m *mapping.Mapping) error
+	}{
+		{"acquire", func(m *mapping.Mapping) error { _, err := m.Acquire(); return err }},
+		{"pin", func(m *mapping.Mapping) error { _, err := m.Pin(); return err }},
+		{"flush", (*mapping.Mapping).Flush},
+		{"advise", func(m *mapping.Mapping) error { return m.Advise(mapping.Random) }},
+		{"close", (*mapping.Mapping).Close},
+	}
+	for _, tt := range calls {
+		t.Run(tt.name, func(t *testing.T) {
+			m := mapped(t, []byte("abc"), mapping.ReadWrite)
+			require.NoError(t, m.Close())
+			require.ErrorIs(t, tt.call(m), mapping.ErrClosed)
+			require.ErrorIs(t, tt.call(new(mapping.Mapping)), mapping.ErrClosed, "the zero Mapping is closed")
+		})
+	}
+}
+
+func TestCloseUnmaps(t *testing.T) {
+	before := mapping.Live()
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	require.Equal(t, before+1, mapping.Live())
+	require.NoError(t, m.Close())
+	require.Equal(t, before, mapping.Live())
+}
+
+// TestCloseWaits holds the bytes twice while another goroutine closes.
+func TestCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := mapped(t, []byte("abc"), mapping.ReadOnly)
+		data := acquire(t, m)
+		acquire(t, m)
+		done := make(chan error, 1)
+		go func() { done <- m.Close() }()
+		synctest.Wait() // Close began and waits
+
+		_, err := m.Acquire()
+		require.ErrorIs(t, err, mapping.ErrClosed, "a nested Acquire must not wait for Close")
+		require.ErrorIs(t, m.Close(), mapping.ErrClosed, "a second Close must not wait for the first")
+		m.Release()
+		synctest.Wait()
+		require.Empty(t, done, "one user is left")
+		require.Equal(t, "abc", string(data))
+		m.Release()
+		require.NoError(t, <-done)
+	})
+}
+
+func acquire(t testing.TB, m *mapping.Mapping) []byte {
+	t.Helper()
+	data, err := m.Acquire()
+	require.NoError(t, err)
+	return data
+}
+
+func TestReleaseWithoutAcquirePanics(t *testing.T) {
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	require.NoError(t, m.Close())
+	require.PanicsWithValue(t, "mapping: impossible: Release without Acquire", m.Release)
+}
+
+// TestCloseAmongReaders lets the race detector see readers and Close together.
+func TestCloseAmongReaders(t *testing.T) {
+	m := mapped(t, make([]byte, 1<<16), mapping.ReadOnly)
+	var readers sync.WaitGroup
+	for range 8 {
+		readers.Go(func() { readUntilClosed(t, m) })
+	}
+	time.Sleep(time.Millisecond)
+	require.NoError(t, m.Close())
+	readers.Wait()
+}
+
+func readUntilClosed(t *testing.T, m *mapping.Mapping) {
+	for {
+		data, err := m.Acquire()
+		if errors.Is(err, mapping.ErrClosed) {
+			return
+		}
+		if data[len(data)-1] != 0 {
+			t.Error("a reader saw foreign bytes")
+		}
+		m.Release()
+	}
+}
+
+func TestUnreachableUnmaps(t *testing.T) {
+	before := mapping.Live()
+	func() { _ = mapped(t, []byte("abc"), mapping.ReadOnly) }()
+	requireCollected(t, before)
+}
+
+// requireCollected waits until the cleanups have left want mappings alive.
+func requireCollected(t *testing.T, want int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return mapping.Live() == want
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestPinnedStays(t *testing.T) {
+	before := mapping.Live()
+	data := func() []byte {
+		data, err := mapped(t, []byte("abc"), mapping.ReadOnly).Pin()
+		require.NoError(t, err)
+		return data
+	}()
+	func() { _ = mapped(t, []byte("other"), mapping.ReadOnly) }()
+	requireCollected(t, before+1) // the unpinned one went; cleanups have run
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, before+1, mapping.Live())
+	require.Equal(t, "abc", string(data))
+}
+
+func TestPinnedEndsWithClose(t *testing.T) {
+	before := mapping.Live()
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	_, err := m.Pin()
+	require.NoError(t, err)
+	require.NoError(t, m.Close())
+	require.Equal(t, before, mapping.Live())
+}
+
+func TestAdviseAndFlush(t *testing.T) {
+	for _, mode := range []mapping.Mode{mapping.ReadOnly, mapping.ReadWrite} {
+		m := mapped(t, []byte("abc"), mode)
+		for a := mapping.Normal; a <= mapping.WillNeed; a++ {
+			require.NoError(t, m.Advise(a))
+		}
+		require.ErrorIs(t, m.Advise(mapping.WillNeed+1), errors.ErrUnsupported)
+		require.NoError(t, m.Flush())
+		require.NoError(t, m.Close())
+	}
+}
+
+func TestAcquireAllocatesNothing(t *testing.T) {
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_, _ = m.Acquire()
+		m.Release()
+	}))
+	require.NoError(t, m.Close())
+}
+
+func BenchmarkAcquire(b *testing.B) {
+	m := mapped(b, []byte("abc"), mapping.ReadOnly)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Acquire()
+		m.Release()
+	}
+	require.NoError(b, m.Close())
+}
+
+func BenchmarkAcquireParallel(b *testing.B) {
+	m := mapped(b, []byte("abc"), mapping.ReadOnly)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			_, _ = m.Acquire()
+			m.Release()
+		}
+	})
+	require.NoError(b, m.Close())
+}

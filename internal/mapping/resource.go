@@ -1,0 +1,39 @@
+package mapping
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// live counts the mappings of the process.
+var live atomic.Int64
+
+// Live returns how many mappings are alive in the process: mapped, and neither closed nor cleaned up.
+// It is meant for leak tests. Safe for concurrent use.
+func Live() int { return int(live.Load()) }
+
+// A resource is what the cleanup of a Mapping needs. It must not point back at the Mapping, which
+// would then stay reachable for ever.
+type resource struct {
+	data   mmap.MMap
+	done   func() error // gives back what had to stay open beside data
+	pinned atomic.Bool  // a raw slice has escaped
+}
+
+// unmap gives the memory back. It must be called once; nobody may use data any more.
+func (r *resource) unmap() error {
+	if err := r.data.Unmap(); err != nil {
+		return errors.Join(err, r.done())
+	}
+	live.Add(-1)
+	return r.done()
+}
+
+// abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in use.
+func abandon(r *resource) {
+	if !r.pinned.Load() {
+		_ = r.unmap()
+	}
+}

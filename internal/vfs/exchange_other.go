@@ -1,0 +1,13 @@
+//go:build !linux
+
+package vfs
+
+import (
+	"errors"
+	"os"
+)
+
+// exchange cannot be done here.
+func exchange(a, b string) error {
+	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: errors.ErrUnsupported}
+}

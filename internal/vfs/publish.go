@@ -1,0 +1,115 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Publish makes the finished directory tmp appear at dir, whole or not at all. After it returned nil
+// the new tree is at dir, durably; the old one, if there was any, is gone, and so is tmp.
+//
+// tmp must lie beside dir, in the same parent directory spelled the same way. All files in it, and all
+// directories below it, must have been synced. dir is a directory or absent; anything else, such as a
+// symbolic link, is refused with [fs.ErrExist].
+//
+// # Crashes
+//
+// A crash at any moment leaves at dir the complete old tree (or nothing, if there was none) or the
+// complete new one, and perhaps a tree nobody needs at tmp or [AsidePath](dir). There is one exception,
+// on systems that cannot exchange two directories in one step: between two renames dir is absent, and
+// the complete old tree is at AsidePath(dir). Renaming it back is the remedy; publishing again works too.
+//
+// # Errors
+//
+// Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old tree
+// is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an error
+// remove tmp only if the State is [Untouched] or [Leftover].
+//
+// Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the exception.
+func Publish(fsys FS, tmp, dir string) error {
+	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
+	exists, err := p.prepare()
+	if err != nil {
+		return p.fail(Untouched, "", err)
+	}
+	old, err := p.swap(exists)
+	if err != nil {
+		return err
+	}
+	return p.settle(old)
+}
+
+// AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces it
+// without Exchange. The name belongs to Publish: what a crash left there is removed by a later Publish.
+func AsidePath(dir string) string {
+	parent, name := filepath.Split(filepath.Clean(dir))
+	return filepath.Join(parent, "."+name+".aside")
+}
+
+// A publication is one call of Publish.
+type publication struct {
+	fsys     FS
+	tmp, dir string // clean
+}
+
+// fail returns the error of a publication that ends in state s.
+func (p publication) fail(s State, left string, err error) error {
+	return &PublishError{Dir: p.dir, State: s, Left: left, Err: err}
+}
+
+func (p publication) parent() string { return filepath.Dir(p.dir) }
+
+// prepare does what must come before the switch and reports whether there is an old tree.
+func (p publication) prepare() (exists bool, err error) {
+	if err := p.checkPaths(); err != nil {
+		return false, err
+	}
+	info, err := p.lookup(p.dir)
+	if err != nil {
+		return false, err
+	}
+	if info != nil && !info.IsDir() {
+		return false, fmt.Errorf("%w and is no directory", fs.ErrExist)
+	}
+	return info != nil, p.fsys.SyncDir(p.tmp)
+}
+
+// checkPaths reports why tmp and dir cannot be switched by renaming entries of one directory.
+func (p publication) checkPaths() error {
+	name := filepath.Base(p.dir)
+	switch {
+	case name == "." || name == ".." || p.parent() == p.dir:
+		return fmt.Errorf("%w: the directory has no name of its own", fs.ErrInvalid)
+	case filepath.Dir(p.tmp) != p.parent():
+		return fmt.Errorf("%w: %s is not in the same directory", fs.ErrInvalid, p.tmp)
+	case p.tmp == p.dir || p.tmp == AsidePath(p.dir):
+		return fmt.Errorf("%w: %s is taken", fs.ErrInvalid, p.tmp)
+	}
+	return nil
+}
+
+// lookup returns the description of path, nil if it does not exist.
+func (p publication) lookup(path string) (fs.FileInfo, error) {
+	info, err := p.fsys.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// settle makes the switch durable, and only then removes the old tree: removed earlier, a crash could
+// bring back a tree of which half is gone.
+func (p publication) settle(old string) error {
+	if err := p.fsys.SyncDir(p.parent()); err != nil {
+		return p.fail(Unsynced, old, err)
+	}
+	if old == "" {
+		return nil
+	}
+	if err := p.fsys.RemoveAll(old); err != nil {
+		return p.fail(Leftover, old, err)
+	}
+	return nil
+}

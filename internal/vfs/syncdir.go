@@ -1,0 +1,17 @@
+//go:build !windows
+
+package vfs
+
+import (
+	"errors"
+	"os"
+)
+
+// syncDir syncs the directory at path.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

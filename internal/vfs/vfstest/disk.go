@@ -1,0 +1,176 @@
+package vfstest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+)
+
+// A Disk is a [vfs.FS] in memory. The zero Disk is empty, has no faults and can exchange.
+//
+// The root always exists; relative paths start there too. Safe for concurrent use.
+type Disk struct {
+	// NoExchange makes Exchange return [errors.ErrUnsupported]. Set it before the first operation.
+	NoExchange bool
+
+	mu     sync.Mutex
+	root   node
+	faults faults
+}
+
+var _ vfs.FS = (*Disk)(nil)
+
+// New returns an empty Disk.
+func New() *Disk { return new(Disk) }
+
+// Mkdir makes a directory, as [vfs.FS] says.
+func (d *Disk) Mkdir(path string) error {
+	return d.change("mkdir", path, func() error {
+		return d.add(path, new(node))
+	})
+}
+
+// Create makes a file for writing, as [vfs.FS] says.
+func (d *Disk) Create(path string) (vfs.File, error) {
+	f := &file{disk: d, path: path, node: &node{isFile: true}}
+	err := d.change("create", path, func() error { return d.add(path, f.node) })
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// SyncDir makes the entries of a directory durable, as [vfs.FS] says.
+func (d *Disk) SyncDir(path string) error {
+	return d.change("syncdir", path, func() error {
+		n, err := d.find(path)
+		if err != nil {
+			return err
+		}
+		if n.isFile {
+			return syscall.ENOTDIR
+		}
+		n.sync()
+		return nil
+	})
+}
+
+// RemoveAll removes path and all below it, as [vfs.FS] says. If it is made to fail, part of what is
+// below path is gone.
+func (d *Disk) RemoveAll(path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	injected := d.faults.next()
+	e, err := d.entry(path)
+	switch {
+	case injected != nil:
+		err = injected
+		if e.node != nil {
+			e.node.clear(1)
+		}
+	case e.node != nil:
+		e.dir.remove(e.name)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	return pathError("removeall", path, err)
+}
+
+// Rename moves a file or directory, as [vfs.FS] says.
+func (d *Disk) Rename(old, new string) error {
+	return d.change2("rename", old, new, d.rename)
+}
+
+func (d *Disk) rename(from, to entry) error {
+	switch {
+	case from.node == nil:
+		return fs.ErrNotExist
+	case to.node != nil && !to.node.isFile:
+		return fs.ErrExist
+	case nested(from.path, to.path):
+		return fs.ErrInvalid
+	case to.node != nil && !from.node.isFile:
+		return syscall.ENOTDIR
+	}
+	delete(from.dir.names, from.name)
+	to.dir.link(to.name, from.node)
+	return nil
+}
+
+// Exchange swaps what two paths name, as [vfs.FS] says.
+func (d *Disk) Exchange(a, b string) error {
+	return d.change2("exchange", a, b, d.exchange)
+}
+
+func (d *Disk) exchange(a, b entry) error {
+	switch {
+	case d.NoExchange:
+		return errors.ErrUnsupported
+	case a.node == nil || b.node == nil:
+		return fs.ErrNotExist
+	case nested(a.path, b.path):
+		return fs.ErrInvalid
+	}
+	a.dir.link(a.name, b.node)
+	b.dir.link(b.name, a.node)
+	return nil
+}
+
+// Lstat describes path, as [vfs.FS] says. It is no mutating operation and never made to fail.
+func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, err := d.find(path)
+	if err != nil {
+		return nil, pathError("lstat", path, err)
+	}
+	return info{name: base(path), mode: n.mode(), size: int64(len(n.data))}, nil
+}
+
+// change runs one mutating operation on one path, unless it is made to fail.
+func (d *Disk) change(op, path string, apply func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.next(); err != nil {
+		return pathError(op, path, err)
+	}
+	return pathError(op, path, apply())
+}
+
+// change2 runs one mutating operation on two paths, unless it is made to fail.
+func (d *Disk) change2(op, a, b string, apply func(a, b entry) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.next(); err != nil {
+		return &os.LinkError{Op: op, Old: a, New: b, Err: err}
+	}
+	if err := d.apply2(a, b, apply); err != nil {
+		return &os.LinkError{Op: op, Old: a, New: b, Err: err}
+	}
+	return nil
+}
+
+// apply2 looks two paths up, a first, and runs an operation on them.
+func (d *Disk) apply2(a, b string, apply func(a, b entry) error) error {
+	from, err := d.place(a)
+	if err != nil {
+		return err
+	}
+	to, err := d.place(b)
+	if err != nil {
+		return err
+	}
+	return apply(from, to)
+}
+
+// pathError adds op and path to err, if there is one.
+func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}

@@ -1,0 +1,114 @@
+package vfstest_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+)
+
+// put makes a file with data that is not synced.
+func put(t testing.TB, fsys vfs.FS, path, data string) vfs.File {
+	t.Helper()
+	f, err := fsys.Create(path)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(data))
+	require.NoError(t, err)
+	return f
+}
+
+// list returns all paths of a tree, but the root, with the bytes of files and "/" for directories.
+func list(t testing.TB, tree fs.FS) map[string]string {
+	t.Helper()
+	got := make(map[string]string)
+	err := fs.WalkDir(tree, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		if e.IsDir() {
+			got[path] = "/"
+			return nil
+		}
+		data, err := fs.ReadFile(tree, path)
+		got[path] = string(data)
+		return err
+	})
+	require.NoError(t, err)
+	return got
+}
+
+func TestLstat(t *testing.T) {
+	d := vfstest.New()
+	require.NoError(t, d.Mkdir("dir"))
+	put(t, d, "dir/f", "abc")
+
+	info, err := d.Lstat("/dir/../dir/f")
+	require.NoError(t, err)
+	require.Equal(t, "f", info.Name())
+	require.EqualValues(t, 3, info.Size())
+	require.True(t, info.Mode().IsRegular())
+	require.Zero(t, info.ModTime())
+	require.Nil(t, info.Sys())
+
+	root, err := d.Lstat("/")
+	require.NoError(t, err)
+	require.True(t, root.IsDir())
+	require.Equal(t, ".", root.Name())
+}
+
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(d *vfstest.Disk) error
+		err  error
+	}{
+		{"lstat of nothing", func(d *vfstest.Disk) error { _, err := d.Lstat("x"); return err }, fs.ErrNotExist},
+		{"mkdir without parent", func(d *vfstest.Disk) error { return d.Mkdir("x/y") }, fs.ErrNotExist},
+		{"mkdir of the root", func(d *vfstest.Disk) error { return d.Mkdir("/") }, fs.ErrExist},
+		{"syncdir of nothing", func(d *vfstest.Disk) error { return d.SyncDir("x") }, fs.ErrNotExist},
+		{"rename into itself", func(d *vfstest.Disk) error { return d.Rename("dir", "dir/x") }, fs.ErrInvalid},
+		{"exchange with itself", func(d *vfstest.Disk) error { return d.Exchange("dir/f", "dir") }, fs.ErrInvalid},
+		{"rename of the root", func(d *vfstest.Disk) error { return d.Rename(".", "x") }, fs.ErrInvalid},
+		{"removal of the root", func(d *vfstest.Disk) error { return d.RemoveAll("/") }, fs.ErrInvalid},
+		{"no exchange", func(d *vfstest.Disk) error {
+			d.NoExchange = true
+			return d.Exchange("dir", "g")
+		}, errors.ErrUnsupported},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := vfstest.New()
+			require.NoError(t, d.Mkdir("dir"))
+			put(t, d, "dir/f", "abc")
+			put(t, d, "g", "abc")
+			require.ErrorIs(t, tt.do(d), tt.err)
+			require.Equal(t, map[string]string{"dir": "/", "dir/f": "abc", "g": "abc"}, list(t, d.Tree()))
+		})
+	}
+}
+
+func TestFileAfterClose(t *testing.T) {
+	f := put(t, vfstest.New(), "f", "abc")
+	require.NoError(t, f.Close())
+	_, err := f.Write([]byte("x"))
+	require.ErrorIs(t, err, fs.ErrClosed)
+	require.ErrorIs(t, f.Sync(), fs.ErrClosed)
+	require.ErrorIs(t, f.Close(), fs.ErrClosed)
+}
+
+func TestExport(t *testing.T) {
+	d := vfstest.New()
+	require.NoError(t, d.Mkdir("dir"))
+	require.NoError(t, d.Mkdir("empty"))
+	put(t, d, "dir/f", "abc")
+	dir := filepath.Join(t.TempDir(), "new")
+	require.NoError(t, d.Export(dir))
+	require.Equal(t, map[string]string{"dir": "/", "dir/f": "abc", "empty": "/"}, list(t, os.DirFS(dir)))
+	require.ErrorIs(t, d.Export(dir), fs.ErrExist, "no file is replaced")
+}

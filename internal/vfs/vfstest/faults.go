@@ -1,0 +1,55 @@
+package vfstest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrInjected is the failure of an operation that [Disk.FailAfter] or [Disk.FailOnce] chose.
+var ErrInjected = errors.New("injected fault")
+
+// faults counts mutating operations and says which of them fail.
+type faults struct {
+	ops         int
+	first, last int // the range of operations that fail, counted from 1; 0, 0 for none
+}
+
+// next counts an operation and returns ErrInjected if it has to fail.
+func (f *faults) next() error {
+	f.ops++
+	if f.first <= f.ops && f.ops <= f.last {
+		return ErrInjected
+	}
+	return nil
+}
+
+// FailAfter lets the n-th mutating operation from now, and all after it, fail with [ErrInjected]: the
+// disk is dead. n counts from 1; less is a panic. It replaces earlier faults.
+//
+// Mutating operations are Mkdir, Create, Write, Sync, Close, Rename, Exchange, SyncDir and RemoveAll. A
+// Write that fails has written half its bytes, a RemoveAll has removed part of the tree, a Close has
+// closed the file; the others have done nothing.
+func (d *Disk) FailAfter(n int) { d.fail(n, math.MaxInt) }
+
+// FailOnce lets only the n-th mutating operation from now fail with [ErrInjected], so that what the
+// caller does about it can be tested. See [Disk.FailAfter].
+func (d *Disk) FailOnce(n int) { d.fail(n, n) }
+
+// fail lets the operations from first to last fail, counted from now.
+func (d *Disk) fail(first, last int) {
+	if first < 1 {
+		panic(fmt.Sprintf("vfstest: impossible: the operation to fail is %d, want at least 1", first))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults.first = d.faults.ops + first
+	d.faults.last = d.faults.ops + min(last, math.MaxInt-d.faults.ops)
+}
+
+// Ops returns how many mutating operations were called so far, failed ones included.
+func (d *Disk) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults.ops
+}

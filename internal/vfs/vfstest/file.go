@@ -1,0 +1,49 @@
+package vfstest
+
+import "io/fs"
+
+// A file is the vfs.File of a Disk, guarded by the disk's lock.
+type file struct {
+	disk   *Disk
+	path   string
+	node   *node
+	closed bool
+}
+
+// Write appends p. If it is made to fail, half of p is written.
+func (f *file) Write(p []byte) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	injected := f.disk.faults.next()
+	if f.closed {
+		return 0, pathError("write", f.path, fs.ErrClosed)
+	}
+	if injected != nil {
+		p = p[:len(p)/2]
+	}
+	f.node.data = append(f.node.data, p...)
+	return len(p), pathError("write", f.path, injected)
+}
+
+// Sync makes what was written durable.
+func (f *file) Sync() error {
+	return f.disk.change("sync", f.path, func() error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		f.node.sync()
+		return nil
+	})
+}
+
+// Close ends the writing, even if it is made to fail.
+func (f *file) Close() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	err := f.disk.faults.next()
+	if f.closed {
+		err = fs.ErrClosed
+	}
+	f.closed = true
+	return pathError("close", f.path, err)
+}

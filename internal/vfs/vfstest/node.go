@@ -1,0 +1,69 @@
+package vfstest
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A node is a file or a directory. The zero node is an empty directory.
+type node struct {
+	isFile  bool
+	removed bool // by RemoveAll, whether durably or not
+
+	data, synced   []byte           // of a file: current, durable
+	names, durable map[string]*node // of a directory: current, durable
+}
+
+// link makes child current under name.
+func (n *node) link(name string, child *node) {
+	if n.names == nil {
+		n.names = make(map[string]*node)
+	}
+	n.names[name] = child
+}
+
+// sync makes the current content durable: of a file the bytes, of a directory the names.
+func (n *node) sync() {
+	n.synced = slices.Clone(n.data)
+	n.durable = maps.Clone(n.names)
+}
+
+// clear removes all that is below n, but for the last keep names of n.
+func (n *node) clear(keep int) {
+	names := slices.Sorted(maps.Keys(n.names))
+	for _, name := range names[:max(0, len(names)-keep)] {
+		n.remove(name)
+	}
+}
+
+// remove removes a name of n and all below it.
+func (n *node) remove(name string) {
+	child := n.names[name]
+	child.clear(0)
+	child.removed = true
+	delete(n.names, name)
+}
+
+// mode returns the type and permissions that a real file would have.
+func (n *node) mode() fs.FileMode {
+	if n.isFile {
+		return 0o666
+	}
+	return fs.ModeDir | 0o777
+}
+
+// An info describes a node as fs.FileInfo does. It is taken under the lock of the disk.
+type info struct {
+	name string
+	mode fs.FileMode
+	size int64
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return i.size }
+func (i info) Mode() fs.FileMode  { return i.mode }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool        { return i.mode.IsDir() }
+func (i info) Sys() any           { return nil }

@@ -1,0 +1,97 @@
+package vfstest
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// An entry is a place in a directory: the directory, a name, and the node of that name, if any.
+type entry struct {
+	path []string
+	dir  *node
+	name string
+	node *node
+}
+
+// split returns the names on the way from the root to path.
+func split(path string) []string {
+	path = path[len(filepath.VolumeName(path)):]
+	path = filepath.ToSlash(filepath.Clean(string(filepath.Separator) + path))
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// nested reports whether one of two different paths lies inside the other.
+func nested(a, b []string) bool {
+	n := min(len(a), len(b))
+	return len(a) != len(b) && slices.Equal(a[:n], b[:n])
+}
+
+// base returns the last name of path, "." for the root.
+func base(path string) string {
+	names := split(path)
+	if len(names) == 0 {
+		return "."
+	}
+	return names[len(names)-1]
+}
+
+// find returns what path names.
+func (d *Disk) find(path string) (*node, error) { return d.walk(split(path)) }
+
+// walk returns what names lead to.
+func (d *Disk) walk(names []string) (*node, error) {
+	n := &d.root
+	for _, name := range names {
+		if n.isFile {
+			return nil, syscall.ENOTDIR
+		}
+		child, ok := n.names[name]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		n = child
+	}
+	return n, nil
+}
+
+// place returns the entry for path, whose directory must exist. The root has none.
+func (d *Disk) place(path string) (entry, error) {
+	names := split(path)
+	if len(names) == 0 {
+		return entry{}, fs.ErrInvalid
+	}
+	last := len(names) - 1
+	dir, err := d.walk(names[:last])
+	if err != nil {
+		return entry{}, err
+	}
+	if dir.isFile {
+		return entry{}, syscall.ENOTDIR
+	}
+	return entry{path: names, dir: dir, name: names[last], node: dir.names[names[last]]}, nil
+}
+
+// entry returns the entry for path, which must exist.
+func (d *Disk) entry(path string) (entry, error) {
+	e, err := d.place(path)
+	if err == nil && e.node == nil {
+		err = fs.ErrNotExist
+	}
+	return e, err
+}
+
+// add puts n at path, which must not exist.
+func (d *Disk) add(path string, n *node) error {
+	if _, err := d.find(path); err == nil {
+		return fs.ErrExist
+	}
+	e, err := d.place(path)
+	if err != nil {
+		return err
+	}
+	e.dir.link(e.name, n)
+	return nil
+}

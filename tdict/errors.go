@@ -1,0 +1,77 @@
+package tdict
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// What can be wrong with an entry, besides its shape and dtype.
+var (
+	ErrMissing = errors.New("missing key")
+	ErrExists  = errors.New("key exists")
+	ErrNotDict = errors.New("not a dictionary")
+	ErrLocked  = errors.New("locked")
+	ErrCycle   = errors.New("a dictionary within itself")
+	ErrValue   = errors.New("not a value")
+)
+
+// A KeyError says which key of which operation failed.
+type KeyError struct {
+	Op  string        // the method, in lower case: "set", "index"
+	Key nestedkey.Key // as seen from the dictionary that the method was called on
+	Err error         // why
+}
+
+// Error returns the text: operation, key, reason.
+func (e *KeyError) Error() string { return fmt.Sprintf("%s %q: %v", e.Op, string(e.Key), e.Err) }
+
+// Unwrap returns the reason.
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// within puts the key of an outer dictionary's entry before that of the error, or makes a KeyError of it.
+func within(op string, name nestedkey.Key, err error) error {
+	if inner, ok := err.(*KeyError); ok {
+		return &KeyError{op, nestedkey.Join(name, inner.Key), inner.Err}
+	}
+	return &KeyError{op, name, err}
+}
+
+// failed names the operation of an error that concerns no key of its own.
+func failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner, ok := err.(*KeyError); ok {
+		return &KeyError{op, inner.Key, inner.Err}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// missing returns ErrMissing with the keys that td has instead.
+func (td *TensorDict) missing() error {
+	const most = 8
+	names := td.table.list()
+	texts := make([]string, 0, most+1)
+	for i, name := range names {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(names)-most))
+			break
+		}
+		texts = append(texts, fmt.Sprintf("%q", string(name)))
+	}
+	if len(texts) == 0 {
+		return fmt.Errorf("%w: the dictionary is empty", ErrMissing)
+	}
+	return fmt.Errorf("%w: there are %s", ErrMissing, strings.Join(texts, ", "))
+}
+
+// Must returns v, and panics if err is not nil. It is for examples, tests and package variables.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
