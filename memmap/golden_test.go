@@ -1,0 +1,197 @@
+package memmap_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A node is a value as the original loaded it.
+type node struct {
+	Kind  string          `json:"kind"`
+	DType string          `json:"dtype"`
+	Shape []int           `json:"shape"`
+	Hex   string          `json:"hex"`
+	Keys  map[string]node `json:"keys"`
+}
+
+// readable tells whether a value consists of dictionaries and dense tensors.
+func (n node) readable() bool {
+	if n.Kind == "tensor" {
+		return true
+	}
+	ok := n.Kind == "tensordict"
+	for _, inner := range n.Keys {
+		ok = ok && inner.readable()
+	}
+	return ok
+}
+
+// TestGolden opens what Python's tensordict saved, and saves it again.
+func TestGolden(t *testing.T) {
+	dirs := []string{filepath.Join("..", "testdata", "golden")}
+	if dir := os.Getenv("GOLDEN_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		folders, err := filepath.Glob(filepath.Join(dir, "td*", "data"))
+		require.NoError(t, err)
+		require.NotEmpty(t, folders, dir)
+		for _, folder := range folders {
+			name := filepath.Base(filepath.Dir(folder))
+			t.Run(name, func(t *testing.T) { checkGolden(t, filepath.Dir(folder)) })
+		}
+	}
+}
+
+func checkGolden(t *testing.T, folder string) {
+	var want struct {
+		Root node `json:"root"`
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "expected.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &want))
+
+	data := filepath.Join(folder, "data")
+	ds, err := memmap.Open(data)
+	if !want.Root.readable() {
+		require.ErrorIs(t, err, memmap.ErrUnsupported)
+		return
+	}
+	require.NoError(t, err)
+	defer ds.Close()
+	sameAsNode(t, want.Root, ds.TensorDict)
+
+	again := filepath.Join(t.TempDir(), "again")
+	require.NoError(t, memmap.Save(again, ds.TensorDict))
+	sameMeta(t, data, again)
+	back, err := memmap.Open(again)
+	require.NoError(t, err)
+	defer back.Close()
+	sameAsNode(t, want.Root, back.TensorDict)
+}
+
+// sameAsNode compares a dictionary with what the original loaded: shapes, keys, dtypes and bytes.
+func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
+	t.Helper()
+	require.Equal(t, want.Shape, []int(got.Shape().Clone()))
+	require.Equal(t, len(want.Keys), got.Len())
+	for name, inner := range want.Keys {
+		v, err := got.Get(nestedkey.Of(name))
+		require.NoError(t, err)
+		if d, ok := v.(*tdict.TensorDict); ok {
+			sameAsNode(t, inner, d)
+			continue
+		}
+		leaf := v.(*tensor.Tensor)
+		require.Equal(t, inner.DType, leaf.DType().String(), name)
+		require.Equal(t, inner.Shape, []int(leaf.Shape().Clone()), name)
+		require.Equal(t, inner.Hex, hex.EncodeToString(elements(t, leaf)), name)
+	}
+}
+
+func elements(t *testing.T, x *tensor.Tensor) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := x.WriteTo(&b)
+	require.NoError(t, err)
+	return b.Bytes()
+}
+
+// sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries in the same order, with
+// the same shapes and dtypes, and the same batch shapes and types. Each leaf must have the same bytes.
+func sameMeta(t *testing.T, dirA, dirB string) {
+	t.Helper()
+	a, b := readFields(t, dirA), readFields(t, dirB)
+	require.Equal(t, a.names, b.names)
+	require.JSONEq(t, string(a.raw["shape"]), string(b.raw["shape"]))
+	require.Equal(t, string(a.raw["_type"]), string(b.raw["_type"]))
+	for _, name := range a.names {
+		var x, y struct {
+			Type  *string
+			Shape []int
+			DType string
+		}
+		require.NoError(t, json.Unmarshal(a.raw[name], &x))
+		require.NoError(t, json.Unmarshal(b.raw[name], &y))
+		require.Equal(t, x, y, name)
+		if x.Type != nil {
+			sameMeta(t, filepath.Join(dirA, name), filepath.Join(dirB, name))
+		}
+	}
+}
+
+// fields are the fields of a meta.json; names are those of entries, in order.
+type fields struct {
+	names []string
+	raw   map[string]json.RawMessage
+}
+
+func readFields(t *testing.T, dir string) fields {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "meta.json"))
+	require.NoError(t, err)
+	f := fields{raw: map[string]json.RawMessage{}}
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, err = d.Token()
+	require.NoError(t, err)
+	for d.More() {
+		name, err := d.Token()
+		require.NoError(t, err)
+		var raw json.RawMessage
+		require.NoError(t, d.Decode(&raw))
+		f.raw[name.(string)] = raw
+		if strings.HasPrefix(string(raw), "{") {
+			f.names = append(f.names, name.(string))
+		}
+	}
+	return f
+}
+
+// TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for byte.
+func TestWritesWhatPythonWrites(t *testing.T) {
+	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td13_device_cpu"} {
+		t.Run(name, func(t *testing.T) {
+			data := filepath.Join("..", "testdata", "golden", name, "data")
+			ds, err := memmap.Open(data)
+			require.NoError(t, err)
+			defer ds.Close()
+			again := filepath.Join(t.TempDir(), "again")
+			require.NoError(t, memmap.Save(again, ds.TensorDict))
+			require.Equal(t, tree(t, data), tree(t, again))
+		})
+	}
+}
+
+// tree returns the text of every file below dir.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	deeper, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	require.NoError(t, err)
+	deepest, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	require.NoError(t, err)
+	for _, file := range slices.Concat(files, deeper, deepest) {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			rel, err := filepath.Rel(dir, file)
+			require.NoError(t, err)
+			out[rel] = string(text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package memmap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+// A leafFile lends the memory of a leaf's file, which it maps when it is first wanted. It is a tensor.Lender.
+type leafFile struct {
+	files  *files
+	path   string // below files.root
+	size   int    // bytes of the leaf's elements
+	mapped atomic.Pointer[mapping.Mapping]
+}
+
+// Borrow implements tensor.Lender.
+func (l *leafFile) Borrow() ([]byte, error) {
+	m, err := l.mapping()
+	if err != nil {
+		return nil, err
+	}
+	return m.Acquire()
+}
+
+// Return implements tensor.Lender.
+func (l *leafFile) Return() { l.mapped.Load().Release() }
+
+// Pin implements tensor.Lender.
+func (l *leafFile) Pin() ([]byte, error) {
+	m, err := l.mapping()
+	if err != nil {
+		return nil, err
+	}
+	return m.Pin()
+}
+
+// ReadOnly implements tensor.Lender.
+func (l *leafFile) ReadOnly() bool { return !l.files.writable }
+
+// mapping returns the file mapped.
+func (l *leafFile) mapping() (*mapping.Mapping, error) {
+	if m := l.mapped.Load(); m != nil {
+		return m, nil
+	}
+	l.files.mu.Lock()
+	defer l.files.mu.Unlock()
+	if m := l.mapped.Load(); m != nil {
+		return m, nil
+	}
+	if l.files.closed {
+		return nil, ErrClosed
+	}
+	m, err := l.mapFile()
+	if err != nil {
+		return nil, &FileError{"open", l.path, err}
+	}
+	l.mapped.Store(m)
+	return m, nil
+}
+
+// mapFile maps the file, which must still be what it was when the directory was opened: a regular file of that size.
+func (l *leafFile) mapFile() (*mapping.Mapping, error) {
+	info, err := l.files.root.Lstat(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the directory was replaced after it was opened, open it again: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: got %s, want a file", ErrCorrupt, kind(info))
+	}
+	flag, mode := os.O_RDONLY, mapping.ReadOnly
+	if l.files.writable {
+		flag, mode = os.O_RDWR, mapping.ReadWrite
+	}
+	f, err := l.files.root.OpenFile(l.path, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapping.Map(f, l.size, mode)
+	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return m, errors.Join(err, f.Close())
+}

@@ -1,0 +1,268 @@
+package memmap
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Dict is a dictionary whose leaves lie in mapped files. The TensorDict in it is locked; unlocked, it can be changed in
+// memory, which does not reach the directory.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map. Close may be called at any time.
+type Dict struct {
+	*tdict.TensorDict
+	files *files
+}
+
+// OpenOptions say how [OpenWith] opens. The zero value is the default.
+type OpenOptions struct {
+	// Writable maps the files so that elements can be written, which changes the files. By default that is
+	// tensor.ErrReadOnly.
+	Writable bool
+}
+
+// Open opens the dictionary saved in the directory dir, for reading. It is [OpenWith] without options.
+func Open(dir string) (*Dict, error) { return OpenWith(dir, OpenOptions{}) }
+
+// OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a dictionary of its own.
+// It returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported], or what the system says, such
+// as fs.ErrNotExist if there is no dir.
+func OpenWith(dir string, opt OpenOptions) (*Dict, error) {
+	if !cast.LittleEndian() {
+		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, &FileError{"open", dir, err}
+	}
+	o := opener{files: &files{root: root, writable: opt.Writable}}
+	td, err := o.dict(root, "", 0)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	td.Lock()
+	return &Dict{td, o.files}, nil
+}
+
+// Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and waits for it. Without it
+// the system does so in its own time.
+func (d *Dict) Flush() error { return d.files.flush() }
+
+// Close unmaps the files, after waiting for operations under way. Elements cannot be read any more, and slices that
+// tensor.Of handed out must not be used. A second call returns [ErrClosed].
+func (d *Dict) Close() error { return d.files.close() }
+
+// files are the mapped files of one opened directory.
+type files struct {
+	root     *os.Root
+	writable bool
+	leaves   []*leafFile
+
+	mu     sync.Mutex
+	closed bool // guarded by mu
+}
+
+func (f *files) flush() error {
+	for _, l := range f.leaves {
+		if m := l.mapped.Load(); m != nil {
+			if err := m.Flush(); err != nil {
+				return &FileError{"flush", l.path, err}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *files) close() error {
+	f.mu.Lock()
+	closed := f.closed
+	f.closed = true
+	f.mu.Unlock() // from here on no leaf is mapped that was not
+	if closed {
+		return ErrClosed
+	}
+	var failed []error
+	for _, l := range f.leaves {
+		if m := l.mapped.Load(); m != nil {
+			failed = append(failed, m.Close())
+		}
+	}
+	return errors.Join(append(failed, f.root.Close())...)
+}
+
+// maxDepth is how deep directories may be nested.
+const maxDepth = 256
+
+// An opener reads one tree of directories.
+type opener struct{ files *files }
+
+// corrupt makes an error of a path and what is wrong there.
+func corrupt(at, format string, args ...any) error {
+	return &FileError{"open", at, fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+}
+
+// dict reads the directory dir, which lies at the path at below the top.
+func (o *opener) dict(dir *os.Root, at string, depth int) (*tdict.TensorDict, error) {
+	if depth > maxDepth {
+		return nil, corrupt(path.Join(at, "."), "more than %d directories below one another", maxDepth)
+	}
+	m, err := readMeta(dir, path.Join(at, metaName))
+	if err != nil {
+		return nil, err
+	}
+	if m.old() {
+		if err := m.addUnlisted(dir, at); err != nil {
+			return nil, err
+		}
+	}
+	td := tdict.New(m.shape...)
+	for _, e := range m.entries {
+		v, err := o.value(dir, at, e, depth)
+		if err != nil {
+			return nil, err
+		}
+		if err := td.Set(nestedkey.Of(e.name), v); err != nil {
+			return nil, corrupt(path.Join(at, metaName), "%w", err)
+		}
+	}
+	return td, nil
+}
+
+func (o *opener) value(dir *os.Root, at string, e metaEntry, depth int) (tdict.Value, error) {
+	if !e.isDict {
+		return o.leaf(dir, at, e)
+	}
+	name, info, err := find(dir, at, e.name, "")
+	if err != nil {
+		return nil, err
+	}
+	if info == nil || !info.IsDir() {
+		return nil, corrupt(path.Join(at, name), "got %s, want a directory", kind(info))
+	}
+	inner, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, &FileError{"open", path.Join(at, name), err}
+	}
+	td, err := o.dict(inner, path.Join(at, name), depth+1)
+	return td, errors.Join(err, inner.Close())
+}
+
+// find returns the name of an entry's file: the one that the format gives it, or the entry's own if only that exists. info
+// is nil if neither does.
+func find(dir *os.Root, at, text, ext string) (name string, info fs.FileInfo, err error) {
+	name = fileName(text) + ext
+	info, err = dir.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) && rawName(text) && text+ext != name {
+		if raw, err := dir.Lstat(text + ext); err == nil {
+			return text + ext, raw, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return name, nil, nil
+	}
+	if err != nil {
+		return name, nil, &FileError{"open", path.Join(at, name), err}
+	}
+	return name, info, nil
+}
+
+// kind says what info describes.
+func kind(info fs.FileInfo) string {
+	switch {
+	case info == nil:
+		return "nothing"
+	case info.IsDir():
+		return "a directory"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case !info.Mode().IsRegular():
+		return "a special file"
+	}
+	return "a file"
+}
+
+// leaf returns the tensor of a leaf, whose file is checked but not mapped.
+func (o *opener) leaf(dir *os.Root, at string, e metaEntry) (tdict.Value, error) {
+	dtype, err := e.leaf.dtype()
+	if err == nil && e.leaf.ragged() {
+		err = fmt.Errorf("%w: a nested tensor", ErrUnsupported)
+	}
+	name, info, findErr := find(dir, at, e.name, leafExt)
+	if err = errors.Join(err, findErr); err != nil {
+		return nil, &FileError{"open", path.Join(at, name), err}
+	}
+	l := &leafFile{files: o.files, path: path.Join(at, name)}
+	t, err := tensor.FromLender(dtype, l, e.leaf.Shape...)
+	if err != nil {
+		return nil, corrupt(l.path, "%w", err)
+	}
+	l.size = t.Bytes()
+	if l.size == 0 {
+		return tensor.New(dtype, e.leaf.Shape...)
+	}
+	if info == nil || !info.Mode().IsRegular() {
+		return nil, corrupt(l.path, "got %s, want a file", kind(info))
+	}
+	if info.Size() < int64(l.size) {
+		return nil, corrupt(l.path, "got %d bytes, want the %d of %v %v", info.Size(), l.size, dtype, t.Shape())
+	}
+	o.files.leaves = append(o.files.leaves, l)
+	return t, nil
+}
+
+// readMeta reads the meta.json of dir; at is its path below the top.
+func readMeta(dir *os.Root, at string) (meta, error) {
+	info, err := dir.Lstat(metaName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return meta{}, corrupt(at, "%w", err)
+	}
+	if err != nil {
+		return meta{}, &FileError{"open", at, err}
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxMeta {
+		return meta{}, corrupt(at, "got %s of %d bytes, want a file of at most %d", kind(info), info.Size(), maxMeta)
+	}
+	f, err := dir.Open(metaName)
+	if err != nil {
+		return meta{}, &FileError{"open", at, err}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxMeta))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return meta{}, &FileError{"open", at, err}
+	}
+	m, err := decodeMeta(data)
+	if err == nil && !dictKinds[m.kind] {
+		err = fmt.Errorf("%w: a %s", ErrUnsupported, m.kind)
+	}
+	if err != nil {
+		return meta{}, &FileError{"open", at, err}
+	}
+	return m, nil
+}
+
+// addUnlisted adds the directories of dir that have a meta.json: before v0.4, meta.json did not list them.
+func (m *meta) addUnlisted(dir *os.Root, at string) error {
+	found, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return &FileError{"open", path.Join(at, "."), err}
+	}
+	for _, d := range found {
+		if !d.IsDir() || d.Name() == "_tensordict" {
+			continue
+		}
+		if info, err := dir.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
+			m.entries = append(m.entries, metaEntry{name: d.Name(), isDict: true})
+		}
+	}
+	return nil
+}

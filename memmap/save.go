@@ -1,0 +1,221 @@
+package memmap
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Save writes td to the directory dir, which it creates or replaces as a whole. It is [SaveWith] without options.
+func Save(dir string, td *tdict.TensorDict) error {
+	return SaveWith(context.Background(), dir, td, SaveOptions{})
+}
+
+// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
+type SaveOptions struct {
+	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all leaves.
+	Progress func(done, total int64)
+}
+
+// SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error, and after a crash at any
+// moment, dir holds all of what it held before, or all of td. td can be one that was opened from dir.
+//
+// dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another kind, the error is
+// [ErrForeign]. It is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any level, one too
+// long for a file name, or two that need the same file. It is ctx's error if that ends first.
+func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
+	if !cast.LittleEndian() {
+		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := checkReplaceable(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	return saveTo(ctx, vfs.OS, dir, td, opt)
+}
+
+// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes.
+func checkReplaceable(dir string) error {
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && at != dir {
+			return err
+		}
+		name := d.Name()
+		switch {
+		case at == dir && d.IsDir():
+		case !d.Type().IsRegular():
+			return foreign(dir, at)
+		case name != metaName && name != "other.pickle" && name != "pickle.pkl" && !strings.HasSuffix(name, leafExt):
+			return foreign(dir, at)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func foreign(dir, at string) error {
+	rel, err := filepath.Rel(dir, at)
+	if err != nil {
+		rel = at
+	}
+	return &FileError{"save", filepath.ToSlash(rel), fmt.Errorf("%w: %s would be lost; save elsewhere", ErrForeign, at)}
+}
+
+// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary.
+func saveTo(ctx context.Context, disk vfs.FS, dir string, td *tdict.TensorDict, opt SaveOptions) error {
+	s := saver{ctx: ctx, disk: disk, opt: opt}
+	s.root = filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".saving-"+rand.Text()[:8])
+	if err := s.plan("", td); err != nil {
+		return err
+	}
+	if err := s.dict("", td); err != nil {
+		return errors.Join(err, disk.RemoveAll(s.root))
+	}
+	err := vfs.Publish(disk, s.root, dir)
+	if e, ok := errors.AsType[*vfs.PublishError](err); ok && (e.State == vfs.Untouched || e.State == vfs.Leftover) {
+		return errors.Join(err, disk.RemoveAll(s.root))
+	}
+	return err
+}
+
+// A saver writes one dictionary.
+type saver struct {
+	ctx         context.Context
+	disk        vfs.FS
+	opt         SaveOptions
+	root        string // where it is written before it is published
+	done, total int64  // bytes of leaves
+}
+
+func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.FromSlash(at)) }
+
+// plan checks all names before anything is written, and counts the bytes.
+func (s *saver) plan(at string, td *tdict.TensorDict) error {
+	taken := map[string]nestedkey.Key{metaName: ""}
+	for key, v := range td.All() {
+		name := fileName(key.Name())
+		inner, isDict := v.(*tdict.TensorDict)
+		if !isDict {
+			name += leafExt
+		}
+		other, clash := taken[name]
+		var why string
+		switch {
+		case reserved(key.Name()):
+			why = "the format has a field of that name"
+		case clash && other == "":
+			why = "the format has a file of that name"
+		case clash:
+			why = fmt.Sprintf("%q needs the same file", string(other))
+		case len(name) > maxName:
+			why = fmt.Sprintf("got a file name of %d bytes, want at most %d", len(name), maxName)
+		}
+		if why != "" {
+			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: %q: %s", ErrName, string(key), why)}
+		}
+		if len(v.Shape()) > maxDims {
+			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(v.Shape()), maxDims)}
+		}
+		taken[name] = key
+		if isDict {
+			if err := s.plan(path.Join(at, name), inner); err != nil {
+				return err
+			}
+			continue
+		}
+		t, ok := v.(*tensor.Tensor)
+		if !ok {
+			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: a %T", ErrUnsupported, v)}
+		}
+		s.total += int64(t.Bytes())
+	}
+	return nil
+}
+
+// dict writes td as the directory at, which it syncs. meta.json comes last.
+func (s *saver) dict(at string, td *tdict.TensorDict) error {
+	if err := s.disk.Mkdir(s.os(at)); err != nil {
+		return &FileError{"save", path.Join(at, "."), err}
+	}
+	m := meta{shape: td.Shape()}
+	for key, v := range td.All() {
+		text := key.Name()
+		e := metaEntry{name: text}
+		var err error
+		switch v := v.(type) {
+		case *tdict.TensorDict:
+			e.isDict = true
+			err = s.dict(path.Join(at, fileName(text)), v)
+		case *tensor.Tensor:
+			e.leaf = metaLeaf{Device: "cpu", Shape: v.Shape().Clone(), DType: torch + v.DType().String(), IsNested: new(bool)}
+			err = s.leaf(path.Join(at, fileName(text)+leafExt), v)
+		}
+		if err != nil {
+			return err
+		}
+		m.entries = append(m.entries, e)
+	}
+	text, err := m.encode()
+	if err != nil {
+		return &FileError{"save", path.Join(at, metaName), err}
+	}
+	if err := s.file(path.Join(at, metaName), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	return s.disk.SyncDir(s.os(at))
+}
+
+// leaf writes the file of a leaf; one without elements has none.
+func (s *saver) leaf(at string, t *tensor.Tensor) error {
+	if err := s.ctx.Err(); err != nil {
+		return &FileError{"save", at, err}
+	}
+	if t.Len() > 0 {
+		if err := s.file(at, func(w io.Writer) error { _, err := t.WriteTo(w); return err }); err != nil {
+			return err
+		}
+	}
+	s.done += int64(t.Bytes())
+	if s.opt.Progress != nil {
+		s.opt.Progress(s.done, s.total)
+	}
+	return nil
+}
+
+// file creates a file, has it written, and syncs it.
+func (s *saver) file(at string, write func(io.Writer) error) error {
+	f, err := s.disk.Create(s.os(at))
+	if err != nil {
+		return &FileError{"save", at, err}
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return &FileError{"save", at, err}
+	}
+	return nil
+}
