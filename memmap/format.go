@@ -194,10 +194,15 @@ func decodeShape(raw json.RawMessage) (shapeops.Shape, error) {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, err
 	}
+	return s, checkShape(s)
+}
+
+// checkShape returns an error if a shape is none, or has more dims than the format's readers take.
+func checkShape(s shapeops.Shape) error {
 	if len(s) > maxDims {
-		return nil, fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
 	}
-	return s, s.Check()
+	return s.Check()
 }
 
 // lastPart returns TensorDict of "<class 'tensordict._td.TensorDict'>".

@@ -15,7 +15,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -114,6 +113,9 @@ func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.Fro
 
 // plan checks all names before anything is written, and counts the bytes.
 func (s *saver) plan(at string, td *tdict.TensorDict) error {
+	if err := checkShape(td.Shape()); err != nil {
+		return &FileError{"save", path.Join(at, "."), err}
+	}
 	taken := map[string]nestedkey.Key{metaName: ""}
 	for key, v := range td.All() {
 		name := fileName(key.Name())
@@ -136,10 +138,10 @@ func (s *saver) plan(at string, td *tdict.TensorDict) error {
 		if why != "" {
 			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: %q: %s", ErrName, string(key), why)}
 		}
-		if len(v.Shape()) > maxDims {
-			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(v.Shape()), maxDims)}
-		}
 		taken[name] = key
+		if err := checkShape(v.Shape()); err != nil {
+			return &FileError{"save", path.Join(at, name), err}
+		}
 		if isDict {
 			if err := s.plan(path.Join(at, name), inner); err != nil {
 				return err

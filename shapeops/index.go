@@ -61,7 +61,7 @@ func (s Shape) count(expr []ix.Index) (used int, err error) {
 
 // An indexer builds the plan of an expression part by part.
 type indexer struct {
-	plan  *Plan
+	plan  Plan
 	dim   int // the next dim of plan.from
 	left  int // how many dims "..." stands for
 	wide  int // how many dims more than one each the masks so far cover

@@ -17,6 +17,14 @@ func (j Joint) Rank() int {
 	return len(j.Shape)
 }
 
+// Positions returns how many positions of Dim a value of shape s fills.
+func (j Joint) Positions(s Shape) int {
+	if j.New {
+		return 1
+	}
+	return s[j.Dim]
+}
+
 // A Joiner is what [Stack] and [Cat] need of a value. *tensor.Tensor and *tdict.TensorDict satisfy it.
 type Joiner[T any] interface {
 	comparable

@@ -8,7 +8,7 @@ import (
 )
 
 // A Pick is the part of a plan that lists and masks make: which rows of a view are read or written. It is worked
-// out once, with its bounds checked, and located in each View by [Pick.Frame]. Safe for concurrent use.
+// out once, with its bounds checked, and located in each View by [Plan.Frame]. Safe for concurrent use.
 type Pick struct {
 	dims  []int // of the view it picks from, ascending: those that it replaces
 	rows  []int // row-major positions within the dims taken together
@@ -28,49 +28,50 @@ type Frame struct {
 // Shape returns the arrangement of the rows: the dims that stand in the result for the dims picked from.
 func (k *Pick) Shape() Shape { return k.shape }
 
-// Frame locates the pick in v, a View that the plan returned.
-func (k *Pick) Frame(v View) Frame {
-	f := Frame{At: k.at, Kept: View{Offset: v.Offset}}
-	f.Rows, f.Stride = k.locate(v)
-	n := len(v.Shape) - len(k.dims)
-	numbers := make([]int, 0, 2*n)
-	next := 0
-	for dim, size := range v.Shape {
-		if next < len(k.dims) && k.dims[next] == dim {
-			next++
+// Frame locates what the plan, which must pick, picks from in v.
+//
+//	v [from... F...]: Kept has the dims of the result but for those of p.Pick().Shape()
+//
+// It returns [ErrShape] if the shape of v does not begin with p.From().
+func (p Plan) Frame(v View) (Frame, error) {
+	if err := v.Shape.CheckPrefix(p.from); err != nil {
+		return Frame{}, err
+	}
+	k, behind := p.pick, v.Shape[len(p.from):]
+	f := Frame{At: k.at, Kept: View{Offset: v.Offset + p.offset(v.Strides)}}
+	n := len(p.mid) - len(k.dims) + len(behind)
+	numbers := make([]int, 2*n)
+	shape, strides := Shape(numbers[:0:n]), numbers[n:n]
+	picked := make([]run, 0, 4)
+	for dim, size := range p.mid {
+		step := p.axes[dim].stride(v.Strides)
+		if len(picked) < len(k.dims) && k.dims[len(picked)] == dim {
+			picked = append(picked, run{size, step})
 			continue
 		}
-		numbers = append(numbers, size)
+		shape, strides = append(shape, size), append(strides, step)
 	}
-	next = 0
-	for dim, stride := range v.Strides {
-		if next < len(k.dims) && k.dims[next] == dim {
-			next++
-			continue
-		}
-		numbers = append(numbers, stride)
-	}
-	f.Kept.Shape, f.Kept.Strides = numbers[:n:n], numbers[n:]
-	return f
+	f.Kept.Shape = append(shape, behind...)
+	f.Kept.Strides = append(strides, v.Strides[len(p.from):]...)
+	f.Rows, f.Stride = k.locate(picked)
+	return f, nil
 }
 
-// locate returns where the rows start in v: numbers and the elements between two consecutive ones.
-func (k *Pick) locate(v View) (rows []int, stride int) {
-	if len(k.dims) == 1 {
-		return k.rows, v.Strides[k.dims[0]]
+// locate returns where the rows start, given the sizes and strides of the dims picked from: numbers and the elements
+// between two consecutive ones.
+func (k *Pick) locate(dims []run) (rows []int, stride int) {
+	even := true
+	for d := range len(dims) - 1 {
+		even = even && dims[d].step == dims[d+1].step*dims[d+1].size
 	}
-	shape, strides := make(Shape, 0, 4), make([]int, 0, 4)
-	for _, dim := range k.dims {
-		shape, strides = append(shape, v.Shape[dim]), append(strides, v.Strides[dim])
-	}
-	if runs := evenRuns(shape, strides); len(runs) == 1 {
-		return k.rows, runs[0].step
+	if even {
+		return k.rows, dims[len(dims)-1].step
 	}
 	rows = make([]int, len(k.rows))
 	for i, row := range k.rows {
-		for d := len(shape) - 1; d >= 0; d-- {
-			rows[i] += row % shape[d] * strides[d]
-			row /= shape[d]
+		for d := len(dims) - 1; d >= 0; d-- {
+			rows[i] += row % dims[d].size * dims[d].step
+			row /= dims[d].size
 		}
 	}
 	return rows, 1
@@ -156,7 +157,7 @@ func (b *indexer) picked() (Plan, error) {
 		}
 		b.plan.to = append(b.plan.to, size)
 	}
-	return *b.plan, nil
+	return b.plan, nil
 }
 
 // combine broadcasts the picks together.

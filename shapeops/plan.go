@@ -36,14 +36,14 @@ func (p Plan) Extend(s Shape) Shape {
 	return append(append(out, p.to...), s[len(p.from):]...)
 }
 
-// View applies the plan to v. If the plan picks, the result is what it picks from.
+// View applies the plan to v.
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [ErrShape] if the shape of v does not begin with p.From(), and false if v's elements do not lie so
-// that strides can express the result; then a contiguous copy of v does.
+// It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot express the
+// result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v does not.
 func (p Plan) View(v View) (result View, ok bool, err error) {
-	if err := v.Shape.CheckPrefix(p.from); err != nil {
+	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil {
 		return View{}, false, err
 	}
 	n := len(p.mid) + len(v.Shape) - len(p.from)
@@ -70,13 +70,17 @@ func (p Plan) View(v View) (result View, ok bool, err error) {
 // strides appends the strides of the plan's axes.
 func (p Plan) strides(to, from []int) []int {
 	for _, a := range p.axes {
-		if a.dim == noDim {
-			to = append(to, 0)
-			continue
-		}
-		to = append(to, from[a.dim]*a.step)
+		to = append(to, a.stride(from))
 	}
 	return to
+}
+
+// stride returns the stride of a dim of the result, given those of the dims it came from.
+func (a axis) stride(from []int) int {
+	if a.dim == noDim {
+		return 0
+	}
+	return from[a.dim] * a.step
 }
 
 // offset returns how far the first element lies behind that of the view the plan applies to.
@@ -91,12 +95,14 @@ func (p Plan) offset(strides []int) int {
 // restride appends the strides that give the elements of shape, at these strides, the shape to, or returns
 // false if there are none.
 func restride(out []int, shape Shape, strides []int, to Shape) ([]int, bool) {
+	base := len(out)
+	out = out[:base+len(to)]
 	if to.Size() == 0 {
-		return append(out, rowMajor(to)...), true
+		rowMajor(out[base:], to)
+		return out, true
 	}
 	runs := evenRuns(shape, strides)
-	base, last := len(out), len(runs)-1
-	out = out[:base+len(to)]
+	last := len(runs) - 1
 	for dim := len(to) - 1; dim >= 0; dim-- {
 		for to[dim] > 1 && runs[last].size == 1 {
 			last--

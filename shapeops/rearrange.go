@@ -188,8 +188,8 @@ func (s Shape) Expand(sizes ...int) (Plan, error) {
 }
 
 // axesPlan starts a plan on s whose result has about n dims.
-func (s Shape) axesPlan(n int) *Plan {
-	return &Plan{from: s, mid: make(Shape, 0, n), axes: make([]axis, 0, n)}
+func (s Shape) axesPlan(n int) Plan {
+	return Plan{from: s, mid: make(Shape, 0, n), axes: make([]axis, 0, n)}
 }
 
 // keep appends a dim of the plan's shape as it is.
@@ -205,7 +205,7 @@ func (p *Plan) step(dim, size, step int) {
 }
 
 // done ends a plan that picks nothing.
-func (p *Plan) done() Plan {
+func (p Plan) done() Plan {
 	p.to = p.mid
-	return *p
+	return p
 }

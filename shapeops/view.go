@@ -6,31 +6,33 @@ import "iter"
 // element. Safe for concurrent use.
 //
 // Invariant: len(Shape) == len(Strides), and every position that [View.Offsets] yields lies inside the buffer
-// that the View was made for. [Contiguous], [Plan.View] and [Pick.Frame] make Views, and each keeps it.
+// that the View was made for. [Contiguous], [Plan.View] and [Plan.Frame] make Views, and each keeps it.
 type View struct {
 	Shape   Shape
 	Strides []int // elements, not bytes; 0 repeats
 	Offset  int   // elements
 }
 
-// Contiguous returns the View of a row-major buffer with the given shape, or [ErrShape] if shape fails its
-// Check. It keeps shape.
-func Contiguous(shape Shape) (View, error) {
-	if err := shape.Check(); err != nil {
+// Contiguous returns the View of a row-major buffer of shape [lead... behind...], or [ErrShape] if that fails its Check.
+// It keeps neither slice.
+func Contiguous(lead Shape, behind ...int) (View, error) {
+	n := len(lead) + len(behind)
+	numbers := make([]int, 2*n)
+	v := View{Shape: append(append(Shape(numbers[:0:n]), lead...), behind...), Strides: numbers[n:]}
+	if err := v.Shape.Check(); err != nil {
 		return View{}, err
 	}
-	return View{Shape: shape, Strides: rowMajor(shape)}, nil
+	rowMajor(v.Strides, v.Shape)
+	return v, nil
 }
 
-// rowMajor returns the strides of a contiguous buffer. Dims of size 0 count as 1.
-func rowMajor(shape Shape) []int {
-	strides := make([]int, len(shape))
+// rowMajor sets strides to those of a contiguous buffer. Dims of size 0 count as 1.
+func rowMajor(strides []int, shape Shape) {
 	step := 1
 	for i := len(shape) - 1; i >= 0; i-- {
 		strides[i] = step
 		step *= max(shape[i], 1)
 	}
-	return strides
 }
 
 // IsContiguous tells whether the elements of v lie in row-major order without gaps.

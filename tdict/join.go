@@ -136,7 +136,7 @@ func columnOf(xs []*TensorDict, i int, name nestedkey.Key, tensors []*tensor.Ten
 	}
 	for n, x := range xs {
 		at := i
-		if x.table != xs[0].table {
+		if i >= len(x.values) || x.table.names[i] != name { // mostly the order is the same
 			if at = x.table.find(name); at < 0 {
 				return column{}, fmt.Errorf("value %d: %w", n, x.missing())
 			}

@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -73,29 +74,48 @@ func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 // FlattenKeys returns a dictionary with every leaf of td under a key of one part: the parts of its key with sep between them.
 // Empty dictionaries vanish. Leaves are shared. FlattenKeys returns [ErrExists] if two keys become one.
 func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
-	out := New(td.batch...)
-	if err := td.flattenInto(out, "", sep); err != nil {
-		return nil, failed("flatten keys", err)
+	n := td.countLeaves()
+	flat := table{names: make([]nestedkey.Key, 0, n)}
+	out := &TensorDict{batch: td.batch, table: &flat, values: make([]Value, 0, n)}
+	td.flattenInto(out, "", sep)
+	flat.index()
+	for i, name := range flat.names {
+		if first := flat.find(name); first != i {
+			return nil, td.collision(min(i, first), max(i, first))
+		}
 	}
 	return out, nil
 }
 
-func (td *TensorDict) flattenInto(out *TensorDict, prefix, sep string) error {
+// collision is the error of two leaves, counted in order, that FlattenKeys gives one key.
+func (td *TensorDict) collision(first, second int) error {
+	keys := slices.Collect(td.Keys(KeyOptions{Nested: true, LeavesOnly: true}))
+	return &KeyError{"flatten keys", keys[second], fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))}
+}
+
+func (td *TensorDict) countLeaves() int {
+	n := 0
+	for _, v := range td.values {
+		if d, ok := asDict(v); ok {
+			n += d.countLeaves()
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// flattenInto appends the leaves of td, whether their names are new or not.
+func (td *TensorDict) flattenInto(out *TensorDict, prefix, sep string) {
 	for i, name := range td.table.list() {
 		text := prefix + name.Name()
 		if d, ok := asDict(td.values[i]); ok {
-			if err := d.flattenInto(out, text+sep, sep); err != nil {
-				return within("flatten keys", name, err)
-			}
+			d.flattenInto(out, text+sep, sep)
 			continue
 		}
-		flat := nestedkey.Of(text)
-		if out.table.find(flat) >= 0 {
-			return &KeyError{"flatten keys", name, fmt.Errorf("%w: %q", ErrExists, string(flat))}
-		}
-		out.put(flat, td.values[i])
+		out.table.names = append(out.table.names, nestedkey.Of(text))
+		out.values = append(out.values, td.values[i])
 	}
-	return nil
 }
 
 // UnflattenKeys undoes [TensorDict.FlattenKeys]: the key of each entry of td, but not of those in nested dictionaries, is cut

@@ -17,7 +17,7 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	if dtype == t.dtype {
 		return t.Clone()
 	}
-	out, err := blank(dtype, t.view.Shape)
+	out, err := blank(dtype, t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}

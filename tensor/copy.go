@@ -8,11 +8,13 @@ import (
 
 // Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was lent and is gone.
 func (t *Tensor) Clone() (*Tensor, error) {
-	out, err := blank(t.dtype, t.view.Shape)
+	out, err := blank(t.dtype, t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}
-	return out, newMove(t.dtype.Size(), out.mem, t.mem, out.view, t.view).run()
+	var m move
+	m.all(t.dtype.Size(), out.mem, t.mem, out.view, t.view)
+	return out, m.run()
 }
 
 // Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of it if not.
@@ -41,16 +43,42 @@ func (t *Tensor) CopyTo(dst *Tensor) error { return dst.CopyFrom(t) }
 // the dims behind those of j do, and the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Join(j shapeops.Joint, xs []*Tensor, into *Tensor) (*Tensor, error) {
 	if into == nil {
-		var err error
-		if into, err = blank(t.dtype, joinShape(j, t)); err != nil {
-			return nil, err
-		}
+		return joinNew(j, xs)
 	}
 	var tr Transfer
 	if err := tr.Join(into, j, xs); err != nil {
 		return nil, err
 	}
 	return into, tr.Run()
+}
+
+// joinNew lays xs side by side in a new tensor. Nothing can overlap, and nobody sees it before it is done.
+func joinNew(j shapeops.Joint, xs []*Tensor) (*Tensor, error) {
+	if err := checkJoin(j, xs); err != nil {
+		return nil, err
+	}
+	out, err := blank(xs[0].dtype, j.Shape, xs[0].view.Shape[j.Rank():])
+	if err != nil {
+		return nil, err
+	}
+	start, at := 0, 0 // along j.Dim, and in bytes if that is dim 0
+	for _, x := range xs {
+		if b, ok := x.solid(); ok && j.Dim == 0 {
+			copy(out.mem.bytes[at:], b)
+		} else if err := out.copyPart(j, start, x); err != nil {
+			return nil, err
+		}
+		start, at = start+j.Positions(x.view.Shape), at+x.Bytes()
+	}
+	return out, nil
+}
+
+// copyPart copies x to its place in the joined tensor t, from position start on.
+func (t *Tensor) copyPart(j shapeops.Joint, start int, x *Tensor) error {
+	part := t.part(j, start, x)
+	var m move
+	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
+	return m.run()
 }
 
 // WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes] reads. It implements

@@ -106,7 +106,7 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 
 // Map returns the tensor of t's shape whose elements are fn of t's. It returns [ErrDType] if t does not hold T.
 func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
-	out, err := blank(DTypeOf[U](), t.view.Shape)
+	out, err := blank(DTypeOf[U](), t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -28,15 +28,21 @@ func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
 	if err := t.view.Shape.CheckPrefix(p.From()); err != nil {
 		return nil, err
 	}
-	out, err := blank(t.dtype, p.Extend(t.view.Shape))
+	out, err := blank(t.dtype, p.Shape(), t.view.Shape[len(p.From()):])
 	if err != nil {
 		return nil, err
 	}
-	var tr Transfer
-	if err := tr.pick(p, out, t, out.view, t.view, false); err != nil {
+	frame, err := p.Frame(t.view)
+	if err != nil {
 		return nil, err
 	}
-	return out, tr.Run()
+	rows, _, err := joinDims(out.view, frame.At, len(p.Pick().Shape())) // out is contiguous
+	if err != nil {
+		return nil, err
+	}
+	var m move
+	m.pick(t.dtype.Size(), out.mem, t.mem, rows, frame, false)
+	return out, m.run()
 }
 
 // viewed returns what a plan that does not pick makes of t, always sharing its memory.

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -10,7 +11,8 @@ import (
 )
 
 // A move copies the elements of one view to those of another of the same shape. It looks at no value, only at how
-// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block.
+// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block. A move
+// must not be copied but by clone.
 type move struct {
 	to, from memory
 	width    int    // bytes of an element
@@ -22,41 +24,52 @@ type move struct {
 	rows    []int // if not nil, positions along dim picked on one side
 	picked  int   // index into dims
 	scatter bool  // rows are positions of to, not of from
+
+	few [4]span // room for dims, so that most moves need no other
 }
 
 // A span is one dim of a move: its size, and the elements between neighbours on either side.
 type span struct{ n, to, from int }
 
-// newMove returns the move between two views of equal shape.
-func newMove(width int, to, from memory, toView, fromView shapeops.View) *move {
-	m := &move{width: width, to: to, from: from, toStart: toView.Offset, fromAt: fromView.Offset, block: 1}
+// all makes m the move between two views of equal shape.
+func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
+	m.width, m.to, m.from = width, to, from
+	m.toStart, m.fromAt = toView.Offset, fromView.Offset
+	m.dims, m.block = m.few[:0], 1
 	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
 	m.makeBlock(0)
-	return m
 }
 
-// newPick returns the move between a view and the rows of a frame of one: from the rows, or to them.
-func newPick(width int, to, from memory, view shapeops.View, f shapeops.Frame, scatter bool) *move {
-	m := &move{width: width, to: to, from: from, block: 1, rows: f.Rows, scatter: scatter}
-	toStrides, fromStrides, rowSpan := view.Strides, f.Kept.Strides, span{len(f.Rows), view.Strides[f.At], f.Stride}
+// pick makes m the move between a view and the rows of a frame: from the rows, or to them.
+func (m *move) pick(width int, to, from memory, view shapeops.View, f shapeops.Frame, scatter bool) {
+	m.width, m.to, m.from = width, to, from
+	m.dims, m.block, m.rows, m.scatter = m.few[:0], 1, f.Rows, scatter
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
+	row := span{len(f.Rows), view.Strides[f.At], f.Stride}
 	if scatter {
 		m.toStart, m.fromAt = m.fromAt, m.toStart
-		rowSpan.to, rowSpan.from = rowSpan.from, rowSpan.to
+		row.to, row.from = row.from, row.to
 	}
-	add := func(kept, viewed, end int) { // dims kept..end of the frame are those from viewed on of the view
-		a, b := toStrides[viewed:viewed+end-kept], fromStrides[kept:end]
-		if scatter {
-			a, b = b, a
-		}
-		m.addDims(f.Kept.Shape[kept:end], a, b)
-	}
-	add(0, 0, f.At)
+	m.addKept(f.Kept.Shape[:f.At], view.Strides, f.Kept.Strides)
 	m.picked = len(m.dims)
-	m.dims = append(m.dims, rowSpan)
-	add(f.At, f.At+1, len(f.Kept.Shape))
+	m.dims = append(m.dims, row)
+	m.addKept(f.Kept.Shape[f.At:], view.Strides[f.At+1:], f.Kept.Strides[f.At:])
 	m.makeBlock(m.picked + 1)
-	return m
+}
+
+// addKept appends dims that are not picked from, given their strides in the view and in the frame.
+func (m *move) addKept(shape shapeops.Shape, view, kept []int) {
+	if m.scatter {
+		view, kept = kept, view
+	}
+	m.addDims(shape, view, kept)
+}
+
+// clone returns a copy of m that goroutines can share.
+func (m *move) clone() *move {
+	c := *m
+	c.dims = slices.Clone(m.dims)
+	return &c
 }
 
 // addDims appends dims, joining each with the one before it if that is not picked and both lie alike.
@@ -110,7 +123,8 @@ func (m *move) run() error {
 		m.spread(to, from)
 		return nil
 	}
-	return mapping.Guard(func() { m.walkBytes(to, from, 0, m.outer()) })
+	c := m.clone() // m stays off the heap
+	return mapping.Guard(func() { c.walkBytes(to, from, 0, c.outer()) })
 }
 
 // parallelBytes is where a second core begins to pay for a move.
@@ -124,8 +138,9 @@ func (m *move) spread(to, from []byte) {
 		return
 	}
 	var wg sync.WaitGroup
+	c := m.clone() // m stays off the heap
 	for w := range workers {
-		wg.Go(func() { m.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
+		wg.Go(func() { c.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
 	}
 	wg.Wait()
 }

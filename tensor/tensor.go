@@ -22,49 +22,38 @@ type Tensor struct {
 // New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a size is negative
 // or the shape larger than memory can be.
 func New(dtype DType, shape ...int) (*Tensor, error) {
-	return alloc(dtype, shape, func(n int) []byte { return make([]byte, n, (n+7)&^7) })
-}
-
-// blank returns a tensor whose elements are undefined: the caller must write each.
-func blank(dtype DType, shape shapeops.Shape) (*Tensor, error) {
-	return alloc(dtype, shape, cast.Uninit)
-}
-
-func alloc(dtype DType, shape shapeops.Shape, get func(n int) []byte) (*Tensor, error) {
-	n, err := byteSize(dtype, shape)
+	t, n, err := adopt(dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}
-	t, err := adopt(dtype, shape)
-	if err != nil {
-		return nil, err
-	}
-	t.mem.bytes = get(n)
+	t.mem.bytes = make([]byte, n, (n+7)&^7)
 	return t, nil
 }
 
-// adopt returns a contiguous tensor that has no memory yet. It keeps no reference to shape.
-func adopt(dtype DType, shape shapeops.Shape) (*Tensor, error) {
-	if !dtype.valid() {
-		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
-	}
-	view, err := shapeops.Contiguous(shape.Clone())
+// blank returns a tensor of shape [lead... behind...] whose elements are undefined: the caller must write each.
+func blank(dtype DType, lead, behind shapeops.Shape) (*Tensor, error) {
+	t, n, err := adopt(dtype, lead, behind)
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{dtype: dtype, view: view}, nil
+	t.mem.bytes = cast.Uninit(n)
+	return t, nil
 }
 
-// byteSize returns the bytes that the elements of a contiguous tensor take.
-func byteSize(dtype DType, shape shapeops.Shape) (int, error) {
-	if err := shape.Check(); err != nil {
-		return 0, err
+// adopt returns a contiguous tensor of shape [lead... behind...] that has no memory yet, and the bytes that it needs.
+func adopt(dtype DType, lead, behind shapeops.Shape) (*Tensor, int, error) {
+	if !dtype.valid() {
+		return nil, 0, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
-	n := shape.Size()
-	if n > math.MaxInt/max(1, dtype.Size()) {
-		return 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, shape, dtype, math.MaxInt)
+	view, err := shapeops.Contiguous(lead, behind...)
+	if err != nil {
+		return nil, 0, err
 	}
-	return n * dtype.Size(), nil
+	n := view.Shape.Size()
+	if n > math.MaxInt/dtype.Size() {
+		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, view.Shape, dtype, math.MaxInt)
+	}
+	return &Tensor{dtype: dtype, view: view}, n * dtype.Size(), nil
 }
 
 // Zeros returns a tensor of zeros of dtype T. Its errors are those of [New].
@@ -72,7 +61,7 @@ func Zeros[T Elem](shape ...int) (*Tensor, error) { return New(DTypeOf[T](), sha
 
 // Full returns a tensor with every element v. Its errors are those of [New].
 func Full[T Elem](v T, shape ...int) (*Tensor, error) {
-	t, err := blank(DTypeOf[T](), shape)
+	t, err := blank(DTypeOf[T](), shape, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +101,7 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	if n >= 1<<53 {
 		return nil, fmt.Errorf("%w: got a range of %v elements", shapeops.ErrShape, n)
 	}
-	t, err := blank(DTypeOf[T](), shapeops.Shape{int(max(0, n))})
+	t, err := blank(DTypeOf[T](), shapeops.Shape{int(max(0, n))}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +115,7 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 // From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it is a scalar, and
 // data must have one element. From returns shapeops.ErrShape if shape does not hold len(data) elements.
 func From[T Elem](data []T, shape ...int) (*Tensor, error) {
-	t, err := adopt(DTypeOf[T](), shape)
+	t, _, err := adopt(DTypeOf[T](), shape, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +129,7 @@ func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 // FromBytes returns a tensor whose elements, row-major and in the machine's byte order, are data. It does not copy.
 // It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
 func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
-	n, err := byteSize(dtype, shape)
-	if err != nil {
-		return nil, err
-	}
-	t, err := adopt(dtype, shape)
+	t, n, err := adopt(dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +144,7 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 // element is wanted; then it must be as many bytes as shape and dtype take, or more. It returns [ErrDType] or
 // shapeops.ErrShape, as [New] does.
 func FromLender(dtype DType, lender Lender, shape ...int) (*Tensor, error) {
-	n, err := byteSize(dtype, shape)
-	if err != nil {
-		return nil, err
-	}
-	t, err := adopt(dtype, shape)
+	t, n, err := adopt(dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -41,7 +40,9 @@ func (tr *Transfer) Copy(dst, src *Tensor) error {
 	if err != nil {
 		return err
 	}
-	return tr.add(newMove(dst.dtype.Size(), dst.mem, src.mem, dst.view, view))
+	m := new(move)
+	m.all(dst.dtype.Size(), dst.mem, src.mem, dst.view, view)
+	return tr.add(m)
 }
 
 // Index adds dst[...] = src[p].
@@ -91,11 +92,10 @@ func (tr *Transfer) SetIndex(dst, src *Tensor, p shapeops.Plan) error {
 // pick adds the move between the rows that p picks from the view picked and the elements of the view flat: to the
 // rows if scatter is set.
 func (tr *Transfer) pick(p shapeops.Plan, dst, src *Tensor, flat, picked shapeops.View, scatter bool) error {
-	base, _, err := p.View(picked)
+	frame, err := p.Frame(picked)
 	if err != nil {
 		return err
 	}
-	frame := p.Pick().Frame(base)
 	joined, ok, err := joinDims(flat, frame.At, len(p.Pick().Shape()))
 	if err != nil {
 		return err
@@ -103,7 +103,9 @@ func (tr *Transfer) pick(p shapeops.Plan, dst, src *Tensor, flat, picked shapeop
 	if !ok { // the rows of the flat side are not evenly spaced
 		return tr.pickByCopy(p, dst, src, scatter)
 	}
-	return tr.add(newPick(dst.dtype.Size(), dst.mem, src.mem, joined, frame, scatter))
+	m := new(move)
+	m.pick(dst.dtype.Size(), dst.mem, src.mem, joined, frame, scatter)
+	return tr.add(m)
 }
 
 // joinDims joins n dims of v, from dim at on, into one.
@@ -191,15 +193,12 @@ func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
 	if err := dst.view.Shape.CheckEqual(joinShape(j, xs[0])); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if l := newLay(dst, j, xs); l != nil {
-		tr.steps = append(tr.steps, l)
-		return nil
-	}
 	steps, start := len(tr.steps), 0
 	for i, x := range xs {
-		part, n := dst.part(j, start, x)
-		start += n
-		if err := tr.add(newMove(x.dtype.Size(), dst.mem, x.mem, part, x.view)); err != nil {
+		m := new(move)
+		m.all(x.dtype.Size(), dst.mem, x.mem, dst.part(j, start, x), x.view)
+		start += j.Positions(x.view.Shape)
+		if err := tr.add(m); err != nil {
 			tr.steps = tr.steps[:steps]
 			return fmt.Errorf("value %d: %w", i, err)
 		}
@@ -207,16 +206,16 @@ func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
 	return nil
 }
 
-// part returns the view of the joined tensor t that x fills, from position start on, and how many positions that is.
-func (t *Tensor) part(j shapeops.Joint, start int, x *Tensor) (shapeops.View, int) {
+// part returns the view of the joined tensor t that x fills, from position start on.
+func (t *Tensor) part(j shapeops.Joint, start int, x *Tensor) shapeops.View {
 	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim]}
 	if !j.New {
 		v.Strides = t.view.Strides
-		return v, x.view.Shape[j.Dim]
+		return v
 	}
 	v.Strides = make([]int, 0, len(v.Shape))
 	v.Strides = append(append(v.Strides, t.view.Strides[:j.Dim]...), t.view.Strides[j.Dim+1:]...)
-	return v, 1
+	return v
 }
 
 // checkJoin returns an error unless xs have one dtype and agree in the dims that j says nothing about.
@@ -239,30 +238,6 @@ func joinShape(j shapeops.Joint, x *Tensor) shapeops.Shape {
 	return append(append(make(shapeops.Shape, 0, len(j.Shape)+len(behind)), j.Shape...), behind...)
 }
 
-// A lay is a join of contiguous tensors in Go memory: blocks of each in turn.
-type lay struct {
-	to     []byte
-	from   [][]byte
-	rounds int // how often each tensor gives a block
-}
-
-// newLay returns the lay for a join, or nil if the tensors do not lie so.
-func newLay(dst *Tensor, j shapeops.Joint, xs []*Tensor) *lay {
-	to, ok := dst.solid()
-	if !ok {
-		return nil
-	}
-	l := &lay{to: to, from: make([][]byte, len(xs)), rounds: j.Shape[:j.Dim].Size()}
-	for i, x := range xs {
-		from, ok := x.solid()
-		if _, shared := cast.Shift(to, from); !ok || shared {
-			return nil // a shared one is for the move to refuse
-		}
-		l.from[i] = from
-	}
-	return l
-}
-
 // solid returns the bytes of t's elements if they are in Go memory, in order, without gaps.
 func (t *Tensor) solid() ([]byte, bool) {
 	if t.mem.lender != nil || !t.view.IsContiguous() {
@@ -275,15 +250,4 @@ func (t *Tensor) solid() ([]byte, bool) {
 func (t *Tensor) own(b []byte) []byte {
 	size := t.dtype.Size()
 	return b[t.view.Offset*size : (t.view.Offset+t.Len())*size]
-}
-
-func (l *lay) run() error {
-	at := 0
-	for i := range l.rounds {
-		for _, from := range l.from {
-			n := len(from) / l.rounds
-			at += copy(l.to[at:], from[i*n:(i+1)*n])
-		}
-	}
-	return nil
 }

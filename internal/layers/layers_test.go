@@ -1,0 +1,120 @@
+package layers
+
+import (
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/go-tensordict/tensordict/"
+
+// layers lists the packages, lowest first. A package imports only from lines above its own. A name that ends in "/" stands
+// for all packages below it.
+var layers = []string{
+	"nestedkey shapeops/ix internal/cast internal/mapping internal/vfs",
+	"shapeops internal/vfs/vfstest",
+	"tensor",
+	"tdict",
+	"memmap",
+	"examples/ internal/conformance internal/layers",
+}
+
+// leashed says which packages alone may import a package, besides tests.
+var leashed = map[string][]string{
+	"unsafe":                       {"internal/cast", "internal/mapping"},
+	"reflect":                      {},
+	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
+	"golang.org/x/sys/unix":        {"internal/mapping", "internal/vfs"},
+	"golang.org/x/sys/windows":     {"internal/mapping"},
+	"github.com/stretchr/testify/": {},
+}
+
+// A pkg is a package of this module with what it imports, tests left out.
+type pkg struct {
+	name    string
+	imports []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Dir = path.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		all = append(all, pkg{strings.TrimPrefix(fields[0], module), fields[1:]})
+	}
+	if len(all) < 8 {
+		t.Fatalf("got %d packages", len(all))
+	}
+	return all
+}
+
+// layer returns the number of a package's line, or -1.
+func layer(name string) int {
+	return slices.IndexFunc(layers, func(line string) bool {
+		return slices.ContainsFunc(strings.Fields(line), func(entry string) bool { return matches(name, entry) })
+	})
+}
+
+func matches(name, entry string) bool {
+	return name == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(name, entry)
+}
+
+// wrongs returns what is wrong with the imports of a package.
+func wrongs(p pkg) []string {
+	own := layer(p.name)
+	if own < 0 {
+		return []string{"package " + p.name + " has no layer"}
+	}
+	var found []string
+	for _, imported := range p.imports {
+		if name, ok := strings.CutPrefix(imported, module); ok && layer(name) >= own {
+			found = append(found, p.name+" imports "+name+", which is not below it")
+		}
+		for what, allowed := range leashed {
+			if matches(imported, what) && !slices.Contains(allowed, p.name) {
+				found = append(found, p.name+" imports "+imported+", which only "+strings.Join(allowed, ", ")+" may")
+			}
+		}
+	}
+	return found
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, wrong := range wrongs(p) {
+			t.Error(wrong)
+		}
+	}
+}
+
+// TestWrongImportsAreFound checks the check.
+func TestWrongImportsAreFound(t *testing.T) {
+	tests := []struct {
+		name string
+		p    pkg
+		want string
+	}{
+		{"upwards", pkg{"shapeops", []string{module + "tensor"}}, "shapeops imports tensor, which is not below it"},
+		{"sideways", pkg{"internal/cast", []string{module + "nestedkey"}}, "internal/cast imports nestedkey, which is not below it"},
+		{"unsafe", pkg{"tensor", []string{"unsafe"}}, "tensor imports unsafe, which only internal/cast, internal/mapping may"},
+		{"a package nobody placed", pkg{"util", nil}, "package util has no layer"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := wrongs(tt.p); len(got) != 1 || got[0] != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := wrongs(pkg{"tdict", []string{module + "tensor", "fmt"}}); got != nil {
+		t.Errorf("got %q for imports that are right", got)
+	}
+}

@@ -1,0 +1,129 @@
+package memmap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// steps returns a small dictionary: obs/pos float32 [4 2] and reward int64 [4].
+func steps() *tdict.TensorDict {
+	return tdict.Must(tdict.FromMap(shapeops.Shape{4}, map[nestedkey.Key]tdict.Value{
+		"obs/pos": tdict.Must(tensor.From([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 4, 2)),
+		"reward":  tensor.Vector[int64](10, 20, 30, 40),
+	}))
+}
+
+// temp returns a new directory; the caller removes it.
+func temp() string { return tdict.Must(os.MkdirTemp("", "memmap")) }
+
+func Example() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	if err := memmap.Save(dir, steps()); err != nil {
+		fmt.Println(err)
+	}
+
+	ds := tdict.Must(memmap.Open(dir))
+	defer ds.Close()
+	batch := tdict.Must(ds.Index(ix.Take(3, 0)))
+	fmt.Println(tdict.Must(batch.Tensor("reward")))
+	// Output:
+	// int64 [2]
+	// [40 10]
+}
+
+func ExampleSave() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	err := memmap.Save(filepath.Join(dir, "steps"), steps())
+	files, _ := filepath.Glob(filepath.Join(dir, "steps", "*", "*"))
+	fmt.Println(err, len(files), filepath.Base(files[1]))
+
+	odd := tdict.New()
+	_ = odd.Set("shape", tensor.Scalar(1.5))
+	fmt.Println(memmap.Save(filepath.Join(dir, "odd"), odd))
+	// Output:
+	// <nil> 2 pos.memmap
+	// save shape.memmap: key cannot be saved: "shape": the format has a field of that name
+}
+
+func ExampleSaveWith() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	show := func(done, total int64) { fmt.Printf("%d of %d bytes\n", done, total) }
+	err := memmap.SaveWith(context.Background(), dir, steps(), memmap.SaveOptions{Progress: show})
+	fmt.Println(err)
+	// Output:
+	// 32 of 64 bytes
+	// 64 of 64 bytes
+	// <nil>
+}
+
+func ExampleOpen() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+
+	obs := tdict.Must(memmap.Open(filepath.Join(dir, "obs"))) // each directory is a dictionary of its own
+	fmt.Println(obs)
+	fmt.Println(obs.Close(), obs.Close())
+
+	_ = os.Truncate(filepath.Join(dir, "reward.memmap"), 9)
+	_, err := memmap.Open(dir)
+	fmt.Println(err, errors.Is(err, memmap.ErrCorrupt))
+	// Output:
+	// TensorDict(
+	//     fields={
+	//         pos: Tensor(shape=[4 2], dtype=float32)},
+	//     batch=[4])
+	// <nil> mapping closed
+	// open reward.memmap: corrupt: got 9 bytes, want the 32 of int64 [4] true
+}
+
+func ExampleOpenWith() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+
+	ds := tdict.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	reward := tdict.Must(ds.Tensor("reward"))
+	fmt.Println(reward.SetIndex(tensor.Scalar[int64](-1), ix.At(2)))
+	fmt.Println(ds.Flush(), ds.Close())
+
+	again := tdict.Must(memmap.Open(dir))
+	defer again.Close()
+	fmt.Println(tdict.Must(again.Tensor("reward")))
+	// Output:
+	// <nil>
+	// <nil> <nil>
+	// int64 [4]
+	// [10 20 -1 40]
+}
+
+func ExampleDict_Close() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+	ds := tdict.Must(memmap.Open(dir))
+	tail := tdict.Must(ds.Index(ix.Range(2, ix.End))) // a view of the mapped files
+	kept := tdict.Must(tail.Clone())
+	_ = ds.Close()
+
+	_, err := tail.Clone()
+	fmt.Println(errors.Is(err, memmap.ErrClosed), err)
+	fmt.Println(tdict.Must(kept.Tensor("reward")))
+	// Output:
+	// true clone "obs/pos": mapping closed
+	// int64 [2]
+	// [30 40]
+}

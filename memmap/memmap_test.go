@@ -1,0 +1,417 @@
+package memmap_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// saved saves the dictionary of the examples in a new directory.
+func saved(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "steps")
+	require.NoError(t, memmap.Save(dir, steps()))
+	return dir
+}
+
+func open(t *testing.T, dir string) *memmap.Dict {
+	t.Helper()
+	ds, err := memmap.Open(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ds.Close() })
+	return ds
+}
+
+// write replaces a file.
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+}
+
+func TestRoundTrip(t *testing.T) {
+	deep := tdict.New()
+	require.NoError(t, deep.Set(nestedkey.Of("a/b", "", "~"), tensor.Scalar(true)))
+	layouts := tdict.New(2, 3)
+	base := tdict.Must(tdict.Must(tensor.Arange[int16](0, 24, 1)).Reshape(3, 2, 4))
+	require.NoError(t, layouts.Set("transposed", tdict.Must(base.Transpose(0, 1))))
+	require.NoError(t, layouts.Set("expanded", tdict.Must(tensor.Scalar(7.5).Expand(2, 3))))
+	empty := tdict.New(0, 4)
+	require.NoError(t, empty.Set("x/y", tdict.Must(tensor.New(tensor.Half, 0, 4, 9))))
+	all := tdict.New(1)
+	for _, dtype := range tensor.DTypes() {
+		require.NoError(t, all.Set(nestedkey.Of(dtype.String()), tdict.Must(tensor.New(dtype, 1, 3))))
+	}
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+	}{
+		{"a nested dictionary", steps()}, {"keys that files cannot have", deep}, {"any layout", layouts},
+		{"no elements", empty}, {"no entries", tdict.New(5)}, {"every dtype", all},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "made", "on", "the", "way")
+			require.NoError(t, memmap.Save(dir, tt.td))
+			ds := open(t, dir)
+			require.True(t, tt.td.Equal(ds.TensorDict), "%+v", ds)
+			require.True(t, ds.Locked())
+		})
+	}
+}
+
+func TestSaveReplaces(t *testing.T) {
+	dir := saved(t)
+	ds := open(t, dir)
+	_ = tdict.Must(ds.Clone()) // maps every leaf
+	changed := tdict.Must(ds.Index(ix.Range(0, 2)))
+	require.NoError(t, changed.Delete("obs"))
+	require.NoError(t, memmap.Save(dir, changed), "onto the files that it reads")
+
+	again := open(t, dir)
+	require.True(t, changed.Equal(again.TensorDict))
+	_, err := os.Stat(filepath.Join(dir, "obs"))
+	require.ErrorIs(t, err, fs.ErrNotExist, "nothing stale is left")
+	require.True(t, steps().Equal(ds.TensorDict), "what was mapped before stays")
+	beside, err := os.ReadDir(filepath.Dir(dir))
+	require.NoError(t, err)
+	require.Len(t, beside, 1, "nothing is left beside")
+}
+
+func TestOpenedBeforeReplacedUnmapped(t *testing.T) {
+	dir := saved(t)
+	ds := open(t, dir)
+	require.NoError(t, memmap.Save(dir, steps()))
+	_, err := ds.Clone()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "the directory was replaced after it was opened, open it again")
+}
+
+func TestSaveRefuses(t *testing.T) {
+	set := func(key nestedkey.Key) *tdict.TensorDict {
+		td := tdict.New()
+		require.NoError(t, td.Set(key, tensor.Scalar(1.0)))
+		return td
+	}
+	twice := set("a")
+	require.NoError(t, twice.Set("a.memmap", tdict.New()))
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+		err  error
+		text string
+	}{
+		{"a field of the format", set("a/device"), memmap.ErrName, `save a/device.memmap: key cannot be saved: "device": the format has a field of that name`},
+		{"a file of the format", set("meta.json/x"), memmap.ErrName, `save meta.json: key cannot be saved: "meta.json": the format has a file of that name`},
+		{"two entries for one file", twice, memmap.ErrName, `save a.memmap: key cannot be saved: "a.memmap": "a" needs the same file`},
+		{"a name too long for a file", set(nestedkey.Of(strings.Repeat("x", 300))), memmap.ErrName, "got a file name of 307 bytes, want at most 255"},
+		{"a batch shape that is none", tdict.New(-1), shapeops.ErrShape, "save .: shape mismatch: got [-1], want no negative size"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := saved(t)
+			err := memmap.Save(dir, tt.td)
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+			_, ok := errors.AsType[*memmap.FileError](err)
+			require.True(t, ok)
+			require.True(t, steps().Equal(open(t, dir).TensorDict), "what was saved before stays")
+		})
+	}
+}
+
+func TestSaveRefusesForeignDirectory(t *testing.T) {
+	dir := saved(t)
+	write(t, dir, "obs/notes.txt", "mine")
+	err := memmap.Save(dir, steps())
+	require.ErrorIs(t, err, memmap.ErrForeign)
+	require.ErrorContains(t, err, "save obs/notes.txt: not a saved dictionary: ")
+	text, err := os.ReadFile(filepath.Join(dir, "obs", "notes.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(text))
+
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o666))
+	require.Error(t, memmap.Save(file, steps()))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(saved(t), link))
+	require.ErrorIs(t, memmap.Save(link, steps()), memmap.ErrForeign)
+}
+
+func TestSaveStopsWithContext(t *testing.T) {
+	dir := saved(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, memmap.SaveWith(ctx, dir, tdict.Must(tdict.FromMap(nil, map[nestedkey.Key]tdict.Value{"x": tensor.Scalar(1.0)})), memmap.SaveOptions{}), context.Canceled)
+	require.True(t, steps().Equal(open(t, dir).TensorDict))
+}
+
+func TestSaveOfClosedSourceKeepsThePreviousSave(t *testing.T) {
+	dir, other := saved(t), saved(t)
+	ds := open(t, other)
+	require.NoError(t, ds.Close())
+	require.ErrorIs(t, memmap.Save(dir, ds.TensorDict), memmap.ErrClosed)
+	require.True(t, steps().Equal(open(t, dir).TensorDict))
+}
+
+// TestOpenRefuses damages a saved directory. Nothing may be mapped, and the error must say which file.
+func TestOpenRefuses(t *testing.T) {
+	leaf := func(shape, dtype string) string {
+		return `{"x":{"device":"cpu","shape":` + shape + `,"dtype":"` + dtype + `","is_nested":false},"shape":[],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`
+	}
+	meta := func(text string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			write(t, dir, "meta.json", text)
+			write(t, dir, "x.memmap", "01234567")
+		}
+	}
+	remove := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, name))) }
+	}
+	link := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			require.NoError(t, os.Rename(filepath.Join(dir, name), filepath.Join(dir, "moved")))
+			require.NoError(t, os.Symlink("moved", filepath.Join(dir, name)))
+		}
+	}
+	tests := []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		err    error
+		text   string
+	}{
+		{"no meta.json", remove("meta.json"), memmap.ErrCorrupt, "open meta.json: corrupt: "},
+		{"no meta.json below", remove("obs/meta.json"), memmap.ErrCorrupt, "open obs/meta.json: corrupt: "},
+		{"no leaf", remove("reward.memmap"), memmap.ErrCorrupt, "open reward.memmap: corrupt: got nothing, want a file"},
+		{"no directory", remove("obs"), memmap.ErrCorrupt, "open obs: corrupt: got nothing, want a directory"},
+		{"a short leaf", func(t *testing.T, dir string) {
+			require.NoError(t, os.Truncate(filepath.Join(dir, "obs/pos.memmap"), 31))
+		},
+			memmap.ErrCorrupt, "open obs/pos.memmap: corrupt: got 31 bytes, want the 32 of float32 [4 2]"},
+		{"a linked leaf", link("reward.memmap"), memmap.ErrCorrupt, "open reward.memmap: corrupt: got a symbolic link, want a file"},
+		{"a linked directory", link("obs"), memmap.ErrCorrupt, "open obs: corrupt: got a symbolic link, want a directory"},
+		{"a linked meta.json", link("meta.json"), memmap.ErrCorrupt, "open meta.json: corrupt: got a symbolic link"},
+		{"a directory for a leaf", func(t *testing.T, dir string) {
+			remove("reward.memmap")(t, dir)
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "reward.memmap"), 0o777))
+		}, memmap.ErrCorrupt, "open reward.memmap: corrupt: got a directory, want a file"},
+		{"no JSON", meta(""), memmap.ErrCorrupt, "open meta.json: corrupt: not a JSON object"},
+		{"a JSON array", meta("[]"), memmap.ErrCorrupt, "open meta.json: corrupt: not a JSON object"},
+		{"cut JSON", meta(`{"shape":[3]`), memmap.ErrCorrupt, "open meta.json: corrupt: "},
+		{"text behind", meta(leaf("[1]", "torch.int64") + "x"), memmap.ErrCorrupt, "open meta.json: corrupt: text behind the JSON object"},
+		{"not UTF-8", meta("{\"\xff\":1}"), memmap.ErrCorrupt, "open meta.json: corrupt: not UTF-8"},
+		{"a name twice", meta(`{"x":1,"x":2,"_type":"TensorDict"}`), memmap.ErrCorrupt, `open meta.json: corrupt: field "x" stands there twice`},
+		{"a size that is negative", meta(leaf("[-1]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got [-1], want no negative size`},
+		{"sizes that overflow", meta(leaf("[4611686018427387904,4]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch`},
+		{"bytes that overflow", meta(leaf("[2305843009213693952]", "torch.int64")), memmap.ErrCorrupt, "open x.memmap: corrupt: shape mismatch"},
+		{"a size beyond the file", meta(leaf("[1099511627776]", "torch.int64")), memmap.ErrCorrupt, "open x.memmap: corrupt: got 8 bytes, want the 8796093022208 of int64 [1099511627776]"},
+		{"a size that is no integer", meta(leaf("[1.5]", "torch.int64")), memmap.ErrCorrupt, `field "x": `},
+		{"too many dims", meta(leaf("[1"+strings.Repeat(",1", 64)+"]", "torch.int64")), memmap.ErrCorrupt, "got 65 dims, want at most 64"},
+		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open x.memmap: corrupt: there is no dtype "torch.int65"`},
+		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open x.memmap: unsupported: dtype "torch.float8_e5m2"`},
+		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrUnsupported, "open x.memmap: unsupported: a nested tensor"},
+		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
+		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open meta.json: corrupt: no field "_type"`},
+		{"another type", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrUnsupported, "open meta.json: unsupported: a NonTensorData"},
+		{"a way out", func(t *testing.T, dir string) {
+			write(t, filepath.Dir(dir), "outside.memmap", "01234567")
+			write(t, dir, "meta.json", strings.Replace(leaf("[1]", "torch.int64"), `"x"`, `"../outside"`, 1))
+		}, memmap.ErrCorrupt, "open ..%2Foutside.memmap: corrupt: got nothing, want a file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := saved(t)
+			tt.damage(t, dir)
+			live := mapping.Live()
+			_, err := memmap.Open(dir)
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+			_, ok := errors.AsType[*memmap.FileError](err)
+			require.True(t, ok)
+			require.Equal(t, live, mapping.Live())
+		})
+	}
+	_, err := memmap.Open(filepath.Join(t.TempDir(), "nowhere"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestOpenRefusesDirectoriesWithoutEnd(t *testing.T) {
+	top := t.TempDir()
+	text := `{"d":{"type":"TensorDict"},"shape":[],"_type":"TensorDict"}`
+	dir := top
+	for range 300 {
+		write(t, dir, "meta.json", text)
+		dir = filepath.Join(dir, "d")
+	}
+	_, err := memmap.Open(top)
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.ErrorContains(t, err, "more than 256 directories below one another")
+}
+
+func TestOpenReadsOtherSpellings(t *testing.T) {
+	tests := []struct{ name, meta string }{
+		{"spaces and escapes", `{ "\u0078" : {"device": "cuda:0", "shape": [1], "dtype": "torch.int64"} , "shape": [ 1 ], "device": "None", "_type": "<class 'tensordict._td.TensorDict'>" }`},
+		{"fields nobody knows", `{"version":"1","x":{"dtype":"torch.int64","shape":[1],"crc32c":7},"extra":{"a":[1,{}]},"shape":[1],"_type":"<class 'tensordict.persistent.PersistentTensorDict'>"}`},
+		{"entries behind the type", `{"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>","x":{"shape":[1],"dtype":"torch.int64","device":"cpu"}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "meta.json", tt.meta)
+			write(t, dir, "x.memmap", "\x07\x00\x00\x00\x00\x00\x00\x00 and more than needed")
+			ds := open(t, dir)
+			require.Equal(t, 1, ds.Len())
+			require.True(t, tensor.Vector[int64](7).Equal(tdict.Must(ds.Tensor("x"))))
+		})
+	}
+}
+
+// TestOpenFindsUnlistedDirectories: before v0.4 meta.json did not list nested dictionaries.
+func TestOpenFindsUnlistedDirectories(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	write(t, dir, "x.memmap", "a")
+	write(t, dir, "old name/meta.json", `{"y":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	write(t, dir, "old name/y.memmap", "b")
+	write(t, dir, "cache/unrelated", "")
+	ds := open(t, dir)
+	require.True(t, tensor.Vector[uint8]('b').Equal(tdict.Must(ds.Tensor("old name/y"))))
+	require.Equal(t, 2, ds.Len())
+
+	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8","is_nested":false},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	require.Equal(t, 1, open(t, dir).Len(), "a later writer lists them, so this one is stale")
+}
+
+func TestLeavesAreMappedWhenWanted(t *testing.T) {
+	live := mapping.Live()
+	ds := open(t, saved(t))
+	require.Equal(t, live, mapping.Live())
+	view := tdict.Must(ds.Index(ix.At(0)))
+	require.Equal(t, live, mapping.Live(), "a view reads nothing")
+	_ = tdict.Must(tdict.Must(view.Tensor("reward")).Clone())
+	require.Equal(t, live+1, mapping.Live())
+	require.NoError(t, ds.Close())
+	require.Equal(t, live, mapping.Live())
+	require.ErrorIs(t, ds.Close(), memmap.ErrClosed)
+	_, err := view.Clone()
+	require.ErrorIs(t, err, memmap.ErrClosed)
+	_, err = tensor.Of[int64](tdict.Must(ds.Tensor("reward")))
+	require.ErrorIs(t, err, memmap.ErrClosed)
+}
+
+func TestDroppedDictIsUnmapped(t *testing.T) {
+	live, dir := mapping.Live(), saved(t)
+	func() {
+		ds, err := memmap.Open(dir)
+		require.NoError(t, err)
+		_ = tdict.Must(ds.Clone())
+		require.Equal(t, live+2, mapping.Live())
+	}()
+	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestViewKeepsTheMapping(t *testing.T) {
+	dir := saved(t)
+	reward := func() *tensor.Tensor {
+		ds, err := memmap.Open(dir)
+		require.NoError(t, err)
+		return tdict.Must(tdict.Must(ds.Index(ix.At(1))).Tensor("reward"))
+	}()
+	for range 5 {
+		runtime.GC()
+		require.Equal(t, int64(20), tdict.Must(tensor.Item[int64](reward)))
+	}
+}
+
+func TestCutFileIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "big")
+	td := tdict.New(100_000)
+	require.NoError(t, td.Set("x", tdict.Must(tensor.Full(int64(3), 100_000))))
+	require.NoError(t, memmap.Save(dir, td))
+	ds := open(t, dir)
+	_ = tdict.Must(ds.Index(ix.Take(99_999)))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 8))
+	_, err := ds.Index(ix.Take(0, 99_999))
+	require.ErrorIs(t, err, memmap.ErrFault)
+	_, err = ds.Clone()
+	require.ErrorIs(t, err, memmap.ErrFault)
+	_, err = tensor.Map(tdict.Must(ds.Tensor("x")), func(v int64) int64 { return v })
+	require.ErrorIs(t, err, memmap.ErrFault)
+	require.False(t, ds.Equal(td))
+}
+
+func TestReadOnly(t *testing.T) {
+	ds := open(t, saved(t))
+	reward := tdict.Must(ds.Tensor("reward"))
+	require.ErrorIs(t, reward.SetIndex(tensor.Scalar[int64](0), ix.At(0)), tensor.ErrReadOnly)
+	require.ErrorIs(t, ds.SetIndex(tensor.Scalar[int64](0), ix.At(0)), tensor.ErrDType)
+	require.ErrorIs(t, ds.Set("new", tensor.Vector(1, 2, 3, 4.0)), tdict.ErrLocked)
+	require.NoError(t, ds.Unlock())
+	require.NoError(t, ds.Set("new", tensor.Vector(1, 2, 3, 4.0)), "in memory")
+}
+
+func TestWritesReachTheFile(t *testing.T) {
+	dir := saved(t)
+	ds, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+	require.NoError(t, err)
+	defer ds.Close()
+	value := tdict.New()
+	require.NoError(t, value.Set("reward", tensor.Scalar[int64](-5)))
+	require.NoError(t, ds.SetIndex(value, ix.At(-1)))
+	require.NoError(t, ds.Flush())
+	other := open(t, dir)
+	require.Equal(t, int64(-5), tdict.Must(tensor.Item[int64](tdict.Must(tdict.Must(other.Tensor("reward")).Index(ix.At(3))))))
+}
+
+func TestBoolsFromAFileAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "meta.json", `{"m":{"shape":[3],"dtype":"torch.bool"},"shape":[3],"_type":"TensorDict"}`)
+	write(t, dir, "m.memmap", "\x00\x01\x02")
+	ds := open(t, dir)
+	m := tdict.Must(ds.Tensor("m"))
+	_, err := tensor.Of[bool](m)
+	require.ErrorIs(t, err, tensor.ErrDType)
+	mask := tdict.Must(m.AsIndex())
+	require.Equal(t, []int{1, 2}, mask.List(), "what is not zero is true")
+}
+
+func TestConcurrentReadersAndClose(t *testing.T) {
+	ds := open(t, saved(t))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				batch, err := ds.Index(ix.Take(3, 1))
+				if err != nil {
+					if !errors.Is(err, memmap.ErrClosed) {
+						t.Error(err)
+					}
+					return
+				}
+				if got := tdict.Must(batch.Tensor("reward")); !got.Equal(tensor.Vector[int64](40, 20)) {
+					t.Errorf("got %v", got)
+				}
+			}
+		})
+	}
+	time.Sleep(time.Millisecond)
+	require.NoError(t, ds.Close())
+	wg.Wait()
+}

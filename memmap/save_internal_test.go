@@ -1,0 +1,106 @@
+package memmap
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// nested returns a dictionary of two leaves at two depths, filled with v.
+func nested(v int32) *tdict.TensorDict {
+	td := tdict.New(3)
+	for _, key := range []string{"a", "b"} {
+		x := tdict.Must(tensor.Full(v, 3, 2))
+		if key == "b" {
+			require.NoError(nil, td.Set("sub/b", x))
+			continue
+		}
+		require.NoError(nil, td.Set("a", x))
+	}
+	return td
+}
+
+// openCrashed opens what a crash left of the directory d, or nil if there is none.
+func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, disk.Export(dir))
+	at := filepath.Join(dir, "d")
+	if _, err := disk.Lstat("d"); err != nil {
+		at = vfs.AsidePath(at) // the one moment, without Exchange, at which d is absent
+	}
+	ds, err := Open(at)
+	require.NoError(t, err)
+	td, err := ds.Clone()
+	require.NoError(t, err)
+	require.NoError(t, ds.Close())
+	return td
+}
+
+// TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then, the directory holds what
+// was saved before or what is saved now, and if Save returned nil, the latter.
+func TestSaveSurvivesFaults(t *testing.T) {
+	before, after := nested(1), nested(2)
+	for _, noExchange := range []bool{false, true} {
+		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
+			for n := 1; ; n++ {
+				disk := vfstest.New()
+				disk.NoExchange = noExchange
+				require.NoError(t, saveTo(context.Background(), disk, "d", before, SaveOptions{}))
+				ops := disk.Ops()
+				fault(disk, n)
+				err := saveTo(context.Background(), disk, "d", after, SaveOptions{})
+				for _, mode := range vfstest.CrashModes() {
+					got := openCrashed(t, disk.Crash(mode))
+					isOld, isNew := got.Equal(before), got.Equal(after)
+					require.True(t, isNew || err != nil && isOld, "operation %d, %v, crash %v: got %v", n, err, mode, got)
+				}
+				if disk.Ops()-ops < n {
+					require.NoError(t, err)
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestFailedSaveLeavesNothingBehind(t *testing.T) {
+	disk := vfstest.New()
+	require.NoError(t, saveTo(context.Background(), disk, "d", nested(1), SaveOptions{}))
+	disk.FailOnce(6)
+	require.ErrorIs(t, saveTo(context.Background(), disk, "d", nested(2), SaveOptions{}), vfstest.ErrInjected)
+	dir := t.TempDir()
+	require.NoError(t, disk.Export(dir))
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(dir, "d")}, found)
+	hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	require.Empty(t, hidden)
+}
+
+func TestFileName(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"letters stay", "a.b-C", "a.b-C"},
+		{"the empty key", "", "%"},
+		{"a directory's own name", ".", "%2E"},
+		{"a directory's parent", "..", "%2E%2E"},
+		{"only whole names are dots", "..a", "..a"},
+		{"a separator", "a/b", "a%2Fb"},
+		{"a way out", "../outside", "..%2Foutside"},
+		{"the escape itself", "100%", "100%25"},
+		{"what Windows refuses", `<>:"|?*\`, "%3C%3E%3A%22%7C%3F%2A%5C"},
+		{"spaces and controls", "a b\n\x7f\x00", "a%20b%0A%7F%00"},
+		{"other scripts stay", "ünïcode-你", "ünïcode-你"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fileName(tt.text)) })
+	}
+}
