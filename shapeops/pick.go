@@ -178,7 +178,7 @@ func (b *indexer) combine() (*Pick, error) {
 	}
 	var err error
 	if k.shape, err = Broadcast(shapes...); err != nil {
-		return nil, fmt.Errorf("%w: lists of %w", ErrIndex, err)
+		return nil, fmt.Errorf("%w: lists: %w", ErrIndex, err)
 	}
 	if err := k.shape.Check(); err != nil {
 		return nil, err

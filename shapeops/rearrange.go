@@ -15,15 +15,15 @@ func (s Shape) Reshape(sizes ...int) (Plan, error) {
 	if err := s.Check(); err != nil {
 		return Plan{}, err
 	}
-	to, err := infer(s.Size(), sizes)
+	to, err := infer(s.Size(), sizes, s.String())
 	if err != nil {
-		return Plan{}, fmt.Errorf("%w of %v", err, s)
+		return Plan{}, err
 	}
 	return Plan{from: s, to: to, mid: to, reshape: true}, nil
 }
 
-// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of them.
-func infer(n int, sizes Shape) (Shape, error) {
+// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of them, those of what.
+func infer(n int, sizes Shape, what string) (Shape, error) {
 	to, missing := sizes.Clone(), -1
 	for i, size := range to {
 		if size != Infer {
@@ -42,7 +42,7 @@ func infer(n int, sizes Shape) (Shape, error) {
 		return to, nil
 	}
 	if missing >= 0 || to.Size() != n {
-		return nil, fmt.Errorf("%w: got %v, want the %d elements", ErrShape, sizes, n)
+		return nil, fmt.Errorf("%w: got %v, want the %d elements of %s", ErrShape, sizes, n, what)
 	}
 	return to, nil
 }
@@ -74,9 +74,9 @@ func (s Shape) Unflatten(dim int, sizes ...int) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	cut, err := infer(s[i], sizes)
+	cut, err := infer(s[i], sizes, fmt.Sprintf("dim %d of %v", dim, s))
 	if err != nil {
-		return Plan{}, fmt.Errorf("%w of dim %d of %v", err, dim, s)
+		return Plan{}, err
 	}
 	return s.Reshape(slices.Concat(s[:i], cut, s[i+1:])...)
 }
@@ -184,7 +184,10 @@ func (s Shape) Expand(sizes ...int) (Plan, error) {
 			return Plan{}, fmt.Errorf("%w: %v does not expand to %v", ErrShape, s, Shape(sizes))
 		}
 	}
-	return p.done(), p.mid.Check()
+	if err := p.mid.Check(); err != nil {
+		return Plan{}, err
+	}
+	return p.done(), nil
 }
 
 // axesPlan starts a plan on s whose result has about n dims.

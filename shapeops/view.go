@@ -64,7 +64,11 @@ func (v View) Bounds() (low, high int) {
 
 // Offsets yields the position of each element, in row-major order.
 func (v View) Offsets() iter.Seq[int] {
-	return func(yield func(int) bool) { v.walk(0, v.Offset, yield) }
+	return func(yield func(int) bool) {
+		if v.Shape.Size() > 0 {
+			v.walk(0, v.Offset, yield)
+		}
+	}
 }
 
 func (v View) walk(dim, at int, yield func(int) bool) bool {

@@ -21,7 +21,10 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, castFrom(t, out)
+	if err := castFrom(t, out); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // realElem is the set of dtypes that Go itself converts between.

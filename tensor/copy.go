@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"io"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -14,7 +15,10 @@ func (t *Tensor) Clone() (*Tensor, error) {
 	}
 	var m move
 	m.all(t.dtype.Size(), out.mem, t.mem, out.view, t.view)
-	return out, m.run()
+	if err := m.run(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of it if not.
@@ -49,7 +53,10 @@ func (t *Tensor) Join(j shapeops.Joint, xs []*Tensor, into *Tensor) (*Tensor, er
 	if err := tr.Join(into, j, xs); err != nil {
 		return nil, err
 	}
-	return into, tr.Run()
+	if err := tr.Run(); err != nil {
+		return nil, err
+	}
+	return into, nil
 }
 
 // joinNew lays xs side by side in a new tensor. Nothing can overlap, and nobody sees it before it is done.
@@ -90,12 +97,10 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	if !t.view.IsContiguous() {
 		return t.writeSlices(w)
 	}
-	b, err := t.mem.borrow()
-	if err != nil {
-		return 0, err
-	}
-	defer t.mem.giveBack()
-	return writeAll(w, t.own(b))
+	var n int64
+	var failed error
+	err := t.mem.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
+	return n, errors.Join(err, failed)
 }
 
 func writeAll(w io.Writer, b []byte) (int64, error) {
@@ -112,7 +117,7 @@ const copyBytes = 1 << 20
 // writeSlices writes t some rows of its first dim at a time, or row by row if one is large.
 func (t *Tensor) writeSlices(w io.Writer) (total int64, err error) {
 	rows := t.view.Shape[0]
-	at := max(1, copyBytes*rows/t.Bytes())
+	at := max(1, copyBytes/max(1, t.row(0).Bytes()))
 	for start := 0; start < rows && err == nil; start += at {
 		var n int64
 		if at == 1 && len(t.view.Shape) > 1 {

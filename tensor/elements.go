@@ -12,8 +12,8 @@ import (
 // Of returns the elements of t, row-major, as a slice of its own memory. The slice is a loan: for a tensor on a mapped
 // file it is valid until the file is closed, it keeps the file mapped until then, and writing to it when the file was
 // opened for reading is a fault that ends the program. Of returns [ErrDType] if t does not hold T, or holds a bool
-// that is neither 0 nor 1, and [ErrLayout] if the elements do not lie in order without gaps; [Tensor.Contiguous]
-// arranges them.
+// that is neither 0 nor 1, and [ErrLayout] if the elements do not lie in order without gaps, which [Tensor.Contiguous]
+// mends, or are not aligned for T, which [Tensor.Clone] does.
 func Of[T Elem](t *Tensor) ([]T, error) {
 	if err := checkElem[T](t.dtype); err != nil {
 		return nil, err
@@ -100,8 +100,10 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 		t = c
 	}
 	var all []T
-	err := read(t, func(s []T) { all = s })
-	return slices.Values(all), err
+	if err := read(t, func(s []T) { all = s }); err != nil {
+		return nil, err
+	}
+	return slices.Values(all), nil
 }
 
 // Map returns the tensor of t's shape whose elements are fn of t's. It returns [ErrDType] if t does not hold T.

@@ -42,7 +42,10 @@ func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
 	}
 	var m move
 	m.pick(t.dtype.Size(), out.mem, t.mem, rows, frame, false)
-	return out, m.run()
+	if err := m.run(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // viewed returns what a plan that does not pick makes of t, always sharing its memory.
@@ -102,34 +105,29 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 }
 
 // AsIndex returns t as a part of an index expression: a bool tensor is a mask over as many dims as it has, an integer
-// tensor a list of positions in t's arrangement. It returns [ErrDType] for other dtypes. It copies, so that t may
-// change afterwards.
+// tensor a list of positions in t's arrangement. It returns [ErrDType] for other dtypes, and for a bool that is neither
+// 0 nor 1. It copies, so that t may change afterwards.
 func (t *Tensor) AsIndex() (ix.Index, error) {
 	switch {
 	case t.dtype == Bool:
-		bits, err := t.bits()
-		if err != nil || len(t.view.Shape) > 0 {
-			return ix.Mask(bits, t.view.Shape...), err
-		}
-		return ix.Bool(bits[0]), nil
+		var x ix.Index
+		err := read(t, func(bits []bool) { x = maskOf(bits, t.view.Shape) })
+		return x, err
 	case t.dtype.IsInteger():
 		list, err := t.positions()
-		return ix.TakeND(list, t.view.Shape...), err
+		if err != nil {
+			return ix.Index{}, err
+		}
+		return ix.TakeND(list, t.view.Shape...), nil
 	}
 	return ix.Index{}, fmt.Errorf("%w: got an index of %v, want bool or integers", ErrDType, t.dtype)
 }
 
-// bits returns the elements of a bool tensor.
-func (t *Tensor) bits() ([]bool, error) {
-	c, err := t.Clone()
-	if err != nil {
-		return nil, err
+func maskOf(bits []bool, shape shapeops.Shape) ix.Index {
+	if len(shape) == 0 {
+		return ix.Bool(bits[0])
 	}
-	bits := make([]bool, len(c.mem.bytes))
-	for i, b := range c.mem.bytes {
-		bits[i] = b != 0
-	}
-	return bits, nil
+	return ix.Mask(bits, shape...)
 }
 
 // positions returns the elements of an integer tensor. One too large for an int is out of range for any index.

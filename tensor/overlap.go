@@ -4,32 +4,59 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each such element is
 // copied onto itself.
-func (m *move) checkOverlap() error {
+func (m *move) checkOverlap() error { return m.checkApart(func() region { return m.region(true) }) }
+
+// checkOutside returns ErrOverlap if the move, which writes a part of a view, reads an element of any part of it, unless
+// each element is copied onto itself.
+func (m *move) checkOutside(whole shapeops.View) error {
+	return m.checkApart(func() region {
+		low, high := whole.Bounds()
+		return region{low, high, func(fn func(int)) {
+			for element := range whole.Offsets() {
+				fn(element)
+			}
+		}}
+	})
+}
+
+// A region is a set of elements within bounds.
+type region struct {
+	low, high int
+	each      func(fn func(element int))
+}
+
+func (m *move) region(to bool) region {
+	low, high := m.bounds(to)
+	return region{low, high, func(fn func(int)) { m.each(to, fn) }}
+}
+
+// checkApart returns ErrOverlap if the move reads an element of the region, which lies in the memory that it writes.
+func (m *move) checkApart(written func() region) error {
 	shift, shared := m.shift()
-	if !shared || m.bytes() == 0 {
+	if !shared || m.bytes() == 0 || m.identity(shift) {
 		return nil
 	}
-	tLow, tHigh := m.bounds(true)
-	fLow, fHigh := m.bounds(false)
-	at := func(from int) int { return from*m.width + shift } // bytes, counted as those of to
-	if at(fLow) >= tHigh*m.width || at(fHigh) <= tLow*m.width || m.identity(shift) {
+	to, from := written(), m.region(false)
+	at := func(element int) int { return (element-to.low)*m.width + shift } // bytes, from the first of to on
+	if size := (to.high - to.low) * m.width; at(from.low) >= size || at(from.high) <= 0 {
 		return nil
 	}
-	written := make([]bool, (tHigh-tLow)*m.width)
-	m.each(true, func(t int) {
+	taken := make([]bool, (to.high-to.low)*m.width)
+	to.each(func(element int) {
 		for b := range m.width {
-			written[(t-tLow)*m.width+b] = true
+			taken[(element-to.low)*m.width+b] = true
 		}
 	})
 	hit := false
-	m.each(false, func(f int) {
+	from.each(func(element int) {
 		for b := range m.width {
-			i := at(f) + b - tLow*m.width
-			hit = hit || i >= 0 && i < len(written) && written[i]
+			i := at(element) + b
+			hit = hit || i >= 0 && i < len(taken) && taken[i]
 		}
 	})
 	if hit {

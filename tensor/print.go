@@ -14,7 +14,7 @@ const (
 // String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000 elements it shows the
 // first and last three along each dim.
 func (t *Tensor) String() string {
-	p := printer{excerpt: t.Len() > excerptOver}
+	p := printer{excerpt: t.Len() > excerptOver || t.Len() == 0}
 	if err := p.collect(t); err != nil {
 		return fmt.Sprintf("%v %v: %v", t.dtype, t.view.Shape, err)
 	}
@@ -115,7 +115,9 @@ func (t *Tensor) itemText() (string, error) {
 		return text(t, func(v float32) string { return floatText(float64(v), 32) })
 	case Float64:
 		return text(t, func(v float64) string { return floatText(v, 64) })
-	case Complex64, Complex128:
+	case Complex64:
+		return text(t, func(v complex64) string { return strconv.FormatComplex(complex128(v), 'g', -1, 64) })
+	case Complex128:
 		return wideText[complex128](t, Complex128)
 	case Uint64:
 		return text(t, func(v uint64) string { return strconv.FormatUint(v, 10) })

@@ -50,11 +50,14 @@ func adopt(dtype DType, lead, behind shapeops.Shape) (*Tensor, int, error) {
 		return nil, 0, err
 	}
 	n := view.Shape.Size()
-	if n > math.MaxInt/dtype.Size() {
-		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, view.Shape, dtype, math.MaxInt)
+	if n > maxBytes/dtype.Size() {
+		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, view.Shape, dtype, maxBytes)
 	}
 	return &Tensor{dtype: dtype, view: view}, n * dtype.Size(), nil
 }
+
+// maxBytes is what no machine addresses.
+const maxBytes = min(math.MaxInt, 1<<47)
 
 // Zeros returns a tensor of zeros of dtype T. Its errors are those of [New].
 func Zeros[T Elem](shape ...int) (*Tensor, error) { return New(DTypeOf[T](), shape...) }
@@ -92,16 +95,17 @@ type Number interface {
 }
 
 // Arange returns start, start+step, ... up to but without stop, as a tensor with one dim. It returns
-// shapeops.ErrShape if step is zero or not a number; a stop on the wrong side of start gives no element.
+// shapeops.ErrShape if step is zero, or a bound is not a number or too far away; a stop on the wrong side of start gives
+// no element.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
-	if step == 0 || step != step || start != start || stop != stop {
+	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN differs from itself, and so does Inf-Inf from 0
 		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
 	}
-	n := math.Ceil((float64(stop) - float64(start)) / float64(step))
-	if n >= 1<<53 {
-		return nil, fmt.Errorf("%w: got a range of %v elements", shapeops.ErrShape, n)
+	n, ok := countSteps(start, stop, step)
+	if !ok {
+		return nil, fmt.Errorf("%w: got too many steps from %v to %v by %v", shapeops.ErrShape, start, stop, step)
 	}
-	t, err := blank(DTypeOf[T](), shapeops.Shape{int(max(0, n))}, nil)
+	t, err := blank(DTypeOf[T](), shapeops.Shape{n}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +114,23 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 		s[i] = start + T(i)*step
 	}
 	return t, nil
+}
+
+// countSteps returns how many steps lead from start to stop, exactly, or false if they are too many to hold.
+func countSteps[T Number](start, stop, step T) (n int, ok bool) {
+	if (step > 0) != (start < stop) || start == stop {
+		return 0, true
+	}
+	if DTypeOf[T]().IsFloat() {
+		steps := math.Ceil((float64(stop) - float64(start)) / float64(step))
+		return int(steps), steps < maxBytes
+	}
+	way, by := uint64(stop)-uint64(start), uint64(step) // modulo 2^64, as is right for signed numbers too
+	if step < 0 {
+		way, by = -way, -by
+	}
+	steps := (way-1)/by + 1
+	return int(steps), steps < maxBytes
 }
 
 // From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it is a scalar, and
@@ -142,11 +163,14 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 
 // FromLender returns a tensor whose elements, row-major, are what lender lends. Nothing is borrowed before an
 // element is wanted; then it must be as many bytes as shape and dtype take, or more. It returns [ErrDType] or
-// shapeops.ErrShape, as [New] does.
+// shapeops.ErrShape, as [New] does, and [ErrLayout] if lender is nil.
 func FromLender(dtype DType, lender Lender, shape ...int) (*Tensor, error) {
 	t, n, err := adopt(dtype, shape, nil)
 	if err != nil {
 		return nil, err
+	}
+	if lender == nil {
+		return nil, fmt.Errorf("%w: got no lender", ErrLayout)
 	}
 	t.mem = memory{lender: lender, size: n}
 	return t, nil

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -56,14 +57,20 @@ func (tr *Transfer) Index(dst, src *Tensor, p shapeops.Plan) error {
 	if err := dst.view.Shape.CheckEqual(p.Extend(src.view.Shape)); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if p.Pick() == nil {
-		part, err := src.Execute(p)
-		if err != nil {
-			return err
-		}
-		return tr.Copy(dst, part)
+	if p.Pick() != nil {
+		return tr.pick(p, dst, src, dst.view, src.view, false)
 	}
-	return tr.pick(p, dst, src, dst.view, src.view, false)
+	part, err := src.viewed(p)
+	if errors.Is(err, ErrLayout) { // a reshape that strides do not express
+		part, err = tr.copied(src, src.view)
+		if err == nil {
+			part, err = part.viewed(p)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return tr.Copy(dst, part)
 }
 
 // SetIndex adds dst[p] = src. src broadcasts to the shape of that part of dst. If p picks a position twice, the
@@ -127,17 +134,32 @@ func (tr *Transfer) pickByCopy(p shapeops.Plan, dst, src *Tensor, scatter bool) 
 		if err != nil {
 			return err
 		}
-		full, err := (&Tensor{src.dtype, view, src.mem}).Clone()
+		full, err := tr.copied(src, view)
 		if err != nil {
 			return err
 		}
 		return tr.pick(p, dst, full, full.view, dst.view, true)
 	}
-	part, err := src.Execute(p)
+	part, err := blank(src.dtype, p.Extend(src.view.Shape), nil)
 	if err != nil {
 		return err
 	}
+	if err := tr.pick(p, part, src, part.view, src.view, false); err != nil {
+		return err
+	}
 	return tr.Copy(dst, part)
+}
+
+// copied returns a contiguous tensor that will, once Run comes to it, have the elements of a view of src.
+func (tr *Transfer) copied(src *Tensor, view shapeops.View) (*Tensor, error) {
+	out, err := blank(src.dtype, view.Shape, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := new(move)
+	m.all(src.dtype.Size(), out.mem, src.mem, out.view, view)
+	tr.steps = append(tr.steps, m)
+	return out, nil
 }
 
 func (tr *Transfer) add(m *move) error {
@@ -198,10 +220,11 @@ func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
 		m := new(move)
 		m.all(x.dtype.Size(), dst.mem, x.mem, dst.part(j, start, x), x.view)
 		start += j.Positions(x.view.Shape)
-		if err := tr.add(m); err != nil {
+		if err := m.checkOutside(dst.view); err != nil {
 			tr.steps = tr.steps[:steps]
 			return fmt.Errorf("value %d: %w", i, err)
 		}
+		tr.steps = append(tr.steps, m)
 	}
 	return nil
 }

@@ -75,6 +75,9 @@ func TakeND(list []int, shape ...int) Index {
 	if len(shape) == 0 {
 		return At(list[0])
 	}
+	if len(shape) == 1 {
+		shape = nil
+	}
 	return Index{kind: KindTake, list: list, shape: shape}
 }
 

@@ -1,0 +1,240 @@
+package shapeops_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// parse reads an index expression.
+func parse(t testing.TB, text string) []ix.Index {
+	t.Helper()
+	expr, err := ix.Parse(text)
+	require.NoError(t, err)
+	return expr
+}
+
+// elements lists the elements of a row-major buffer of shape s that a plan for its leading dims leads to.
+func elements(t testing.TB, p shapeops.Plan, s shapeops.Shape) []int {
+	t.Helper()
+	whole, err := shapeops.Contiguous(s)
+	require.NoError(t, err)
+	if p.Pick() != nil {
+		f, err := p.Frame(whole)
+		require.NoError(t, err)
+		return framed(f)
+	}
+	v, ok, err := p.View(whole)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, p.Extend(s), v.Shape)
+	return slices.AppendSeq([]int{}, v.Offsets())
+}
+
+// framed lists the elements of a frame in the order of the result: dims before the rows, rows, dims behind.
+func framed(f shapeops.Frame) []int {
+	before := shapeops.View{Shape: f.Kept.Shape[:f.At], Strides: f.Kept.Strides[:f.At], Offset: f.Kept.Offset}
+	behind := shapeops.View{Shape: f.Kept.Shape[f.At:], Strides: f.Kept.Strides[f.At:]}
+	all := []int{}
+	for a := range before.Offsets() {
+		for _, row := range f.Rows {
+			for b := range behind.Offsets() {
+				all = append(all, a+row*f.Stride+b)
+			}
+		}
+	}
+	return all
+}
+
+func TestIndex(t *testing.T) {
+	type shape = shapeops.Shape
+	tests := []struct {
+		name string
+		from shape
+		expr string
+		to   shape
+		want []int // elements of the row-major buffer
+	}{
+		{"nothing keeps all", shape{2, 2}, "", shape{2, 2}, []int{0, 1, 2, 3}},
+		{"a scalar, nothing", shape{}, "", shape{}, []int{0}},
+		{"a scalar, rest", shape{}, "...", shape{}, []int{0}},
+		{"a scalar, new", shape{}, "new, new", shape{1, 1}, []int{0}},
+		{"a scalar, true", shape{}, "mask[T]@", shape{1}, []int{0}},
+		{"a scalar, false", shape{}, "mask[F]@", shape{0}, []int{}},
+
+		{"at drops the dim", shape{2, 3}, "1", shape{3}, []int{3, 4, 5}},
+		{"at counts from the end", shape{2, 3}, "-2, -1", shape{}, []int{2}},
+		{"all keeps the dim", shape{2, 3}, ":, 1", shape{2}, []int{1, 4}},
+		{"a range keeps the dim", shape{4}, "1:3", shape{2}, []int{1, 2}},
+		{"a range counts from the end", shape{4}, "-3:-1", shape{2}, []int{1, 2}},
+		{"a range clamps", shape{4}, "2:99", shape{2}, []int{2, 3}},
+		{"a range clamps at the start", shape{4}, "-99:2", shape{2}, []int{0, 1}},
+		{"a range clamps whatever the numbers", shape{4}, "-9223372036854775808:9223372036854775807:9223372036854775807", shape{1}, []int{0}},
+		{"a range backwards is empty", shape{4}, "3:1", shape{0}, []int{}},
+		{"a range beyond the end is empty", shape{4}, "9:", shape{0}, []int{}},
+		{"a step", shape{5}, "1::2", shape{2}, []int{1, 3}},
+		{"a step of a step that is short", shape{5}, "0:5:3", shape{2}, []int{0, 3}},
+		{"a step beyond the end", shape{5}, "1::9", shape{1}, []int{1}},
+		{"rest stands for the dims left", shape{2, 2, 2}, "1, ..., 0", shape{2}, []int{4, 6}},
+		{"rest may stand for none", shape{2, 2}, "1, ..., 0", shape{}, []int{2}},
+		{"new adds a dim where it stands", shape{2, 2}, ":, new, 1", shape{2, 1}, []int{1, 3}},
+		{"new behind rest", shape{2}, "..., new", shape{2, 1}, []int{0, 1}},
+		{"an empty dim can be ranged over", shape{0, 3}, ":, 1", shape{0}, []int{}},
+		{"a range over an empty dim", shape{3, 0, 2}, "1, 0:9", shape{0, 2}, []int{}},
+
+		{"a take copies in its order", shape{3, 2}, "[2, 0, -1]", shape{3, 2}, []int{4, 5, 0, 1, 4, 5}},
+		{"an arranged take replaces a dim by several", shape{2, 3}, ":, [2, 1, 0, 0]@2x2", shape{2, 2, 2}, []int{2, 1, 0, 0, 5, 4, 3, 3}},
+		{"an empty take", shape{3, 2}, "[]", shape{0, 2}, []int{}},
+		{"an empty take of an empty dim", shape{0}, "[]@0x3", shape{0, 3}, []int{}},
+		{"a take of the only position drops the dim", shape{3}, "[1]@", shape{}, []int{1}},
+		{"a mask", shape{3}, "mask[TFT]", shape{2}, []int{0, 2}},
+		{"a mask over nothing true", shape{3}, "mask[FFF]", shape{0}, []int{}},
+		{"a mask of an empty dim", shape{0, 2}, "mask[]", shape{0, 2}, []int{}},
+		{"a mask over two dims gives one", shape{2, 2, 2}, "mask[FTTF]@2x2", shape{2, 2}, []int{2, 3, 4, 5}},
+		{"a mask over two dims behind another", shape{2, 2, 2}, "0, mask[FTTT]@2x2", shape{3}, []int{1, 2, 3}},
+		{"a mask over two dims between others", shape{2, 1, 2, 2}, ":, mask[FT]@1x2, :", shape{2, 1, 2}, []int{2, 3, 6, 7}},
+		{"a range that cuts nothing behind such a mask", shape{2, 2, 2}, "mask[FTFF]@2x2, 0:2", shape{1, 2}, []int{2, 3}},
+		{"parts in front of such a mask are free", shape{2, 2, 2}, "new, 1, mask[FTFT]@2x2", shape{1, 2}, []int{5, 7}},
+		{"a mask over two dims of which one is stepped past", shape{4, 2}, "::2, mask[TF]", shape{2, 1}, []int{0, 4}},
+		{"true adds a dim of size 1", shape{2}, "mask[T]@", shape{1, 2}, []int{0, 1}},
+		{"false adds a dim of size 0", shape{2}, "mask[F]@", shape{0, 2}, []int{}},
+		{"true broadcasts with a list", shape{2, 3}, "mask[T]@, [1, 1, 0]", shape{3, 3}, []int{3, 4, 5, 3, 4, 5, 0, 1, 2}},
+
+		{"two lists pair up", shape{3, 3}, "[0, 1, 2], [2, 1, 0]", shape{3}, []int{2, 4, 6}},
+		{"lists broadcast", shape{3, 3}, "[0, 2]@2x1, [0, 1]", shape{2, 2}, []int{0, 1, 6, 7}},
+		{"a list and a mask broadcast", shape{2, 3}, "[1], mask[TFT]", shape{2}, []int{3, 5}},
+		{"neighbours stand in place", shape{2, 2, 2}, ":, [1, 0, 1], [1, 1, 0]", shape{2, 3}, []int{3, 1, 2, 7, 5, 6}},
+		{"lists that a range separates come first", shape{2, 2, 2}, "[1, 0, 1], :, [1, 1, 0]", shape{3, 2}, []int{5, 7, 1, 3, 4, 6}},
+		{"lists that a new dim separates come first", shape{2, 2, 2}, ":, [1, 0], new, [1, 1]", shape{2, 2, 1}, []int{3, 7, 1, 5}},
+		{"lists that rest separates come first", shape{2, 2, 2}, "[1], ..., [0]", shape{1, 2}, []int{4, 6}},
+		{"an empty rest separates nothing", shape{2, 2, 2}, ":, [1], ..., [0, 1]", shape{2, 2}, []int{2, 3, 6, 7}},
+		{"a position between lists separates nothing", shape{2, 2, 2, 2}, ":, [1, 0], 1, [0, 1]", shape{2, 2}, []int{6, 3, 14, 11}},
+		{"a position is no list", shape{2, 2, 2}, "1, :, [1]", shape{2, 1}, []int{5, 7}},
+		{"a mask over two dims and a list, separated", shape{2, 2, 2, 2}, "mask[FTTF]@2x2, :, [0, 1]", shape{2, 2}, []int{4, 6, 9, 11}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := tt.from.Index(parse(t, tt.expr)...)
+			require.NoError(t, err)
+			require.Equal(t, tt.from, p.From())
+			require.Equal(t, tt.to, p.Shape())
+			require.Equal(t, tt.want, elements(t, p, tt.from))
+
+			deep := append(tt.from.Clone(), 2) // the same plan, on a leaf that has a dim more
+			want := []int{}
+			for _, at := range tt.want {
+				want = append(want, 2*at, 2*at+1)
+			}
+			require.Equal(t, append(tt.to.Clone(), 2), p.Extend(deep))
+			require.Equal(t, want, elements(t, p, deep))
+		})
+	}
+}
+
+func TestIndexRefuses(t *testing.T) {
+	type shape = shapeops.Shape
+	take, at := ix.Take, ix.At
+	tests := []struct {
+		name string
+		from shape
+		expr []ix.Index
+		err  error
+		text string
+	}{
+		{"at the end", shape{2, 3}, []ix.Index{ix.All, at(3)}, shapeops.ErrIndex, "bad index: got position 3 of dim 1, want one of its 3"},
+		{"at before the start", shape{2}, []ix.Index{at(-3)}, shapeops.ErrIndex, "bad index: got position -3 of dim 0, want one of its 2"},
+		{"at the lowest number", shape{2}, []ix.Index{at(math.MinInt)}, shapeops.ErrIndex, "bad index: got position -9223372036854775808 of dim 0, want one of its 2"},
+		{"at of an empty dim", shape{0}, []ix.Index{at(0)}, shapeops.ErrIndex, "bad index: got position 0 of dim 0, want one of its 0"},
+		{"a take beyond the end", shape{2}, []ix.Index{take(0, -1, 2)}, shapeops.ErrIndex, "bad index: got position 2 of dim 0, want one of its 2"},
+		{"more parts than dims", shape{2}, []ix.Index{at(0), at(0)}, shapeops.ErrIndex, "bad index: got an expression over 2 dims, want at most the 1 of [2]"},
+		{"a scalar has no position", shape{}, []ix.Index{at(0)}, shapeops.ErrIndex, "bad index: got an expression over 1 dims, want at most the 0 of []"},
+		{"a mask over more dims than there are", shape{2}, []ix.Index{ix.Mask(make([]bool, 4), 2, 2)}, shapeops.ErrIndex, "bad index: got an expression over 2 dims, want at most the 1 of [2]"},
+		{"two rests", shape{2}, []ix.Index{ix.Rest, ix.Rest}, shapeops.ErrIndex, `bad index: got 2 times "...", want at most one`},
+		{"a mask of another size", shape{2, 3}, []ix.Index{ix.All, ix.Mask(make([]bool, 2))}, shapeops.ErrIndex, "bad index: got a mask of shape [2], want [3] as the dims from 1"},
+		{"a mask never broadcasts", shape{2, 3}, []ix.Index{ix.Mask(make([]bool, 1))}, shapeops.ErrIndex, "bad index: got a mask of shape [1], want [2] as the dims from 0"},
+		{"lists that do not broadcast", shape{2, 2}, []ix.Index{take(0, 1), take(0, 1, 0)}, shapeops.ErrIndex, "bad index: lists: shape mismatch: [2] and [3] do not broadcast"},
+		{"a position behind a mask over two dims", shape{2, 2, 2}, []ix.Index{ix.Mask(make([]bool, 4), 2, 2), at(0)}, shapeops.ErrIndex,
+			"bad index: got 0 behind a mask over several dims, want dims kept whole; index twice instead"},
+		{"a new dim behind a mask over two dims", shape{2, 2}, []ix.Index{ix.Mask(make([]bool, 4), 2, 2), ix.New}, shapeops.ErrIndex,
+			"bad index: got new behind a mask over several dims, want dims kept whole; index twice instead"},
+		{"a range that cuts behind a mask over two dims", shape{2, 3, 3}, []ix.Index{ix.Mask(make([]bool, 6), 2, 3), ix.Range(0, 2)}, shapeops.ErrIndex,
+			"bad index: got 0:2 behind a mask over several dims, want dims kept whole; index twice instead"},
+		{"a part that contradicts itself", shape{2}, []ix.Index{ix.New, ix.All.Step(0)}, shapeops.ErrIndex, "bad index: part 1: a step must be greater than zero"},
+		{"a negative size", shape{-1}, nil, shapeops.ErrShape, "shape mismatch: got [-1], want no negative size"},
+		{"sizes that overflow", shape{math.MaxInt, 2}, nil, shapeops.ErrShape, "shape mismatch: got [9223372036854775807 2], want at most 9223372036854775807 elements"},
+		{"sizes that overflow beside an empty dim", shape{math.MaxInt, 0, 2}, nil, shapeops.ErrShape, "shape mismatch: got [9223372036854775807 0 2], want at most 9223372036854775807 elements"},
+		{"lists whose arrangement overflows", shape{1, 1}, []ix.Index{ix.TakeND(nil, 0, 1<<40, 1), ix.TakeND(nil, 0, 1, 1<<40)}, shapeops.ErrShape,
+			"shape mismatch: got [0 1099511627776 1099511627776], want at most 9223372036854775807 elements"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := tt.from.Index(tt.expr...)
+			require.ErrorIs(t, err, tt.err)
+			require.EqualError(t, err, tt.text)
+		})
+	}
+}
+
+// A list may be used by several goroutines and plans: a plan must not resolve its negative positions in place.
+func TestIndexKeepsLists(t *testing.T) {
+	list := []int{-1, 0, -2}
+	_, err := shapeops.Shape{5}.Index(ix.Take(list...))
+	require.NoError(t, err)
+	require.Equal(t, []int{-1, 0, -2}, list)
+}
+
+// A dim that no element fills may have any size; nothing may count its positions.
+func TestEmptyDimsCostNothing(t *testing.T) {
+	huge := shapeops.Shape{1 << 60, 0}
+	p, err := huge.Index(ix.Range(1, ix.End), ix.New)
+	require.NoError(t, err)
+	require.Empty(t, elements(t, p, huge))
+
+	two := []ix.Index{ix.TakeND(nil, 1<<60, 0), ix.TakeND(nil, 1<<60, 0)}
+	p, err = shapeops.Shape{1, 1}.Index(two...)
+	require.NoError(t, err)
+	require.Equal(t, shapeops.Shape{1 << 60, 0}, p.Shape())
+}
+
+func TestPlanWantsItsBatchShape(t *testing.T) {
+	other, err := shapeops.Contiguous(shapeops.Shape{5, 4})
+	require.NoError(t, err)
+	at, err := shapeops.Shape{4}.Index(ix.At(0))
+	require.NoError(t, err)
+	_, _, err = at.View(other)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	require.EqualError(t, err, "shape mismatch: got [5 4], want a shape that begins with [4]")
+	take, err := shapeops.Shape{4}.Index(ix.Take(0))
+	require.NoError(t, err)
+	_, err = take.Frame(other)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
+func TestIndexAllocates(t *testing.T) {
+	batch := shapeops.Shape{9, 4}
+	whole, err := shapeops.Contiguous(batch)
+	require.NoError(t, err)
+	many := make([]int, 1000)
+	tests := []struct {
+		name string
+		most float64
+		do   func()
+	}{
+		{"a range: shape, axes, starts; the numbers of the view", 4, func() {
+			p, _ := batch.Index(ix.Range(1, 5))
+			_, _, _ = p.View(whole)
+		}},
+		{"a take of many rows: nothing for each", 9, func() {
+			p, _ := batch.Index(ix.Take(many...))
+			_, _ = p.Frame(whole)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.LessOrEqual(t, testing.AllocsPerRun(100, tt.do), tt.most) })
+	}
+}

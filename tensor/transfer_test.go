@@ -1,0 +1,209 @@
+package tensor_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// What is written must not be read in the same copy. The test is by element, not by range.
+func TestOverlap(t *testing.T) {
+	type tt = *tensor.Tensor
+	part := func(x tt, start, stop, step int) tt { return must(x.Index(ix.Range(start, stop).Step(step))) }
+	row := func(x tt, i int) tt { return must(x.Index(ix.At(i))) }
+	tests := []struct {
+		name string
+		do   func(x tt) error // x is 0 1 2 ... 8
+		want string           // "": refused
+	}{
+		{"even from odd", func(x tt) error { return part(x, 0, 8, 2).CopyFrom(part(x, 1, 8, 2)) }, "[1 1 3 3 5 5 7 7 8]"},
+		{"every second from every third", func(x tt) error { return part(x, 0, 5, 2).CopyFrom(part(x, 0, 9, 3)) }, ""},
+		{"a half from the other", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(part(x, 4, 8, 1)) }, "[4 5 6 7 4 5 6 7 8]"},
+		{"shifted up", func(x tt) error { return part(x, 1, 5, 1).CopyFrom(part(x, 0, 4, 1)) }, ""},
+		{"shifted down", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(part(x, 1, 5, 1)) }, ""},
+		{"onto itself", func(x tt) error { return x.CopyFrom(x) }, "[0 1 2 3 4 5 6 7 8]"},
+		{"onto another view of itself", func(x tt) error { return part(x, 2, 9, 3).CopyFrom(part(x, 2, 9, 3)) }, "[0 1 2 3 4 5 6 7 8]"},
+		{"nothing onto anything", func(x tt) error { return part(x, 3, 3, 1).CopyFrom(part(x, 9, 9, 1)) }, "[0 1 2 3 4 5 6 7 8]"},
+		{"one element over what it is part of", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(row(x, 2)) }, ""},
+		{"one element over what it is beside", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(row(x, 8)) }, "[8 8 8 8 4 5 6 7 8]"},
+		{"a square onto its transpose", func(x tt) error {
+			square := must(x.Reshape(3, 3))
+			return square.CopyFrom(must(square.Transpose(0, 1)))
+		}, ""},
+		{"a column onto another", func(x tt) error {
+			square := must(x.Reshape(3, 3))
+			return must(square.Index(ix.All, ix.At(0))).CopyFrom(must(square.Index(ix.All, ix.At(2))))
+		}, "[2 1 2 5 4 5 8 7 8]"},
+		{"rows read beside what is written", func(x tt) error { return x.IndexInto(part(x, 0, 2, 1), ix.Take(8, 5)) }, "[8 5 2 3 4 5 6 7 8]"},
+		{"rows read around what is written", func(x tt) error { return x.IndexInto(part(x, 3, 5, 1), ix.Take(0, 8)) }, "[0 1 2 0 8 5 6 7 8]"},
+		{"rows read of what is written", func(x tt) error { return x.IndexInto(part(x, 0, 2, 1), ix.Take(8, 1)) }, ""},
+		{"rows written beside what is read", func(x tt) error { return x.SetIndex(part(x, 0, 2, 1), ix.Take(8, 5)) }, "[0 1 2 3 4 1 6 7 0]"},
+		{"rows written around what is read", func(x tt) error { return x.SetIndex(part(x, 3, 5, 1), ix.Take(8, 0)) }, "[4 1 2 3 4 5 6 7 3]"},
+		{"rows written of what is read", func(x tt) error { return x.SetIndex(part(x, 0, 2, 1), ix.Take(8, 1)) }, ""},
+		{"all rows onto themselves", func(x tt) error { return x.SetIndex(x, ix.All) }, "[0 1 2 3 4 5 6 7 8]"},
+		{"a cat beside", func(x tt) error {
+			return shapeops.CatInto(part(x, 0, 4, 1), []tt{part(x, 7, 9, 1), part(x, 4, 6, 1)}, 0)
+		}, "[7 8 4 5 4 5 6 7 8]"},
+		{"a cat of what is written", func(x tt) error {
+			return shapeops.CatInto(part(x, 0, 4, 1), []tt{part(x, 7, 9, 1), part(x, 1, 3, 1)}, 0)
+		}, ""},
+		{"a cat of what another value was written over", func(x tt) error {
+			return shapeops.CatInto(part(x, 0, 4, 1), []tt{part(x, 7, 9, 1), part(x, 0, 2, 1)}, 0)
+		}, ""},
+		{"a stack of what another value was written over", func(x tt) error {
+			return shapeops.StackInto(part(x, 0, 2, 1), []tt{row(x, 5), row(x, 0)}, 0)
+		}, ""},
+	}
+	for _, m := range memories[:3] {
+		for _, tt := range tests {
+			t.Run(m.name+"/"+tt.name, func(t *testing.T) {
+				s := specimenOf(t, tensor.Int16, []int{9}, contiguous, m, 0)
+				require.NoError(t, s.CopyFrom(must(tensor.Arange[int16](0, 9, 1))))
+				err := tt.do(s.Tensor)
+				if tt.want == "" {
+					require.ErrorIs(t, err, tensor.ErrOverlap)
+					tt.want = "[0 1 2 3 4 5 6 7 8]"
+				} else {
+					require.NoError(t, err)
+				}
+				require.Equal(t, "int16 [9]\n"+tt.want, s.Tensor.String())
+			})
+		}
+	}
+}
+
+func TestOverlapTexts(t *testing.T) {
+	x := must(tensor.Zeros[int8](4))
+	head, tail := must(x.Index(ix.Range(0, 3))), must(x.Index(ix.Range(1, 4)))
+	require.EqualError(t, head.CopyFrom(tail), "source and destination overlap: clone the source first")
+	err := shapeops.StackInto(must(x.Reshape(2, 2)), []*tensor.Tensor{tensor.Vector[int8](1, 2), must(x.Index(ix.Range(1, 3)))}, 0)
+	require.EqualError(t, err, "value 1: source and destination overlap: clone the source first")
+	require.Equal(t, "int8 [4]\n[0 0 0 0]", x.String())
+}
+
+// Tensors that were made apart share memory if their slices or their lenders do.
+func TestOverlapOfTensorsMadeApart(t *testing.T) {
+	b := make([]byte, 8)
+	bytes := func(from, to int) *tensor.Tensor {
+		return must(tensor.FromBytes(tensor.Int16, b[from:to], (to-from)/2))
+	}
+	require.ErrorIs(t, bytes(0, 4).CopyFrom(bytes(1, 5)), tensor.ErrOverlap, "by half an element")
+	require.ErrorIs(t, bytes(0, 2).CopyFrom(bytes(1, 3)), tensor.ErrOverlap, "by the second half")
+	require.ErrorIs(t, bytes(3, 7).CopyFrom(bytes(0, 4)), tensor.ErrOverlap)
+	require.NoError(t, bytes(0, 4).CopyFrom(bytes(4, 8)), "neighbours")
+	require.True(t, bytes(0, 4).SharesMemory(bytes(2, 6)))
+	require.False(t, bytes(0, 4).SharesMemory(bytes(4, 8)))
+
+	lent, other := &lender{bytes: b}, &lender{bytes: make([]byte, 8)}
+	of := func(l *lender) *tensor.Tensor { return must(tensor.FromLender(tensor.Int8, l, 8)) }
+	part := func(x *tensor.Tensor, from, to int) *tensor.Tensor { return must(x.Index(ix.Range(from, to))) }
+	require.NoError(t, of(lent).CopyFrom(of(lent)), "onto itself")
+	require.ErrorIs(t, part(of(lent), 0, 7).CopyFrom(part(of(lent), 1, 8)), tensor.ErrOverlap)
+	require.NoError(t, part(of(lent), 0, 4).CopyFrom(part(of(lent), 4, 8)))
+	require.NoError(t, part(of(lent), 0, 7).CopyFrom(part(of(other), 1, 8)))
+	require.True(t, of(lent).SharesMemory(of(lent)))
+	require.False(t, of(lent).SharesMemory(of(other)))
+}
+
+// A copy that is refused adds nothing: those before and after it happen.
+func TestTransferAddsAllOrNothing(t *testing.T) {
+	src, dst := tensor.Vector[int8](1, 2, 3), must(tensor.Zeros[int8](3))
+	rows, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
+	require.NoError(t, err)
+	stack := shapeops.Joint{New: true, Shape: shapeops.Shape{2, 3}}
+
+	var tr tensor.Transfer
+	require.NoError(t, tr.Copy(must(dst.Index(ix.At(0))), must(src.Index(ix.At(2)))))
+	pair := must(tensor.Zeros[int8](2, 3))
+	require.ErrorIs(t, tr.Copy(dst, tensor.Vector(1.0, 2, 3)), tensor.ErrDType)
+	require.ErrorIs(t, tr.Index(dst, src, rows), shapeops.ErrShape)
+	require.ErrorIs(t, tr.SetIndex(dst, src, rows), shapeops.ErrShape)
+	require.ErrorIs(t, tr.Join(pair, stack, []*tensor.Tensor{src, must(pair.Index(ix.At(0)))}), tensor.ErrOverlap, "the second value")
+	require.Equal(t, "int8 [3]\n[0 0 0]", dst.String(), "nothing happens before Run")
+	require.NoError(t, tr.Copy(must(dst.Index(ix.At(1))), must(src.Index(ix.At(0)))))
+	require.NoError(t, tr.Run())
+	require.Equal(t, "int8 [3]\n[3 1 0]", dst.String())
+	require.Equal(t, "int8 [2 3]\n[[0 0 0]\n [0 0 0]]", pair.String())
+}
+
+// Copies happen in the order in which they were added, and only then read their sources, whatever the layout.
+func TestTransferRunsInOrder(t *testing.T) {
+	arranged, err := shapeops.Shape{4}.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))
+	require.NoError(t, err)
+	for _, l := range layouts[:3] {
+		t.Run(l.name, func(t *testing.T) {
+			fresh := tensor.Vector[uint8](1, 2, 3, 4)
+			a, b := must(tensor.Zeros[uint8](4)), must(tensor.Zeros[uint8](4))
+			square := specimenOf(t, tensor.Uint8, []int{2, 2}, l, memories[0], 50)
+			var tr tensor.Transfer
+			require.NoError(t, tr.Copy(a, fresh))
+			require.NoError(t, tr.Index(square.Tensor, a, arranged))
+			require.NoError(t, tr.SetIndex(b, square.Tensor, arranged))
+			require.NoError(t, tr.Run())
+			require.Equal(t, "uint8 [2 2]\n[[4 3]\n [2 1]]", square.Tensor.String())
+			require.Equal(t, "uint8 [4]\n[1 2 3 4]", b.String())
+		})
+	}
+}
+
+func TestTransferStopsAtAnError(t *testing.T) {
+	dst := must(tensor.Zeros[int8](2))
+	lent := &lender{bytes: make([]byte, 1)}
+	var tr tensor.Transfer
+	require.NoError(t, tr.Run(), "the zero Transfer does nothing")
+	require.NoError(t, tr.Copy(must(dst.Index(ix.At(0))), tensor.Scalar[int8](1)))
+	require.NoError(t, tr.Copy(must(dst.Index(ix.At(1))), must(must(tensor.FromLender(tensor.Int8, lent, 2)).Index(ix.At(0)))))
+	require.NoError(t, tr.Copy(dst, tensor.Scalar[int8](2)))
+	require.ErrorIs(t, tr.Run(), tensor.ErrLayout)
+	require.Equal(t, "int8 [2]\n[1 0]", dst.String())
+}
+
+// What is large is moved by several goroutines, and by loops all the same.
+func TestLargeMoves(t *testing.T) {
+	const rows, cols = 2047, 2049 // no worker gets a round share
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	x := must(must(tensor.Arange[uint32](0, rows*cols, 1)).Reshape(rows, cols))
+	back := make([]int, rows)
+	for i := range back {
+		back[i] = rows - 1 - i
+	}
+	turned := must(x.Transpose(0, 1))
+	scattered := must(tensor.Zeros[uint32](rows, cols))
+	require.NoError(t, scattered.SetIndex(x, ix.Take(back...)))
+	first := must(tensor.Zeros[uint32](2, cols)) // each of its rows is written by many; the last stays
+	require.NoError(t, first.SetIndex(x, ix.Take(slices.Repeat([]int{0, 1}, rows)[:rows]...)))
+	tests := []struct {
+		name  string
+		got   *tensor.Tensor
+		shape []int
+		want  func(i, j int) int // which element of x
+	}{
+		{"one block", must(x.Clone()), []int{rows, cols}, func(i, j int) int { return i*cols + j }},
+		{"transposed", must(turned.Clone()), []int{cols, rows}, func(i, j int) int { return j*cols + i }},
+		{"rows with gaps", must(must(x.Index(ix.All, ix.Range(1, ix.End))).Clone()), []int{rows, cols - 1}, func(i, j int) int { return i*cols + j + 1 }},
+		{"every second element", must(must(x.Index(ix.All, ix.All.Step(2))).Clone()), []int{rows, (cols + 1) / 2}, func(i, j int) int { return i*cols + 2*j }},
+		{"gathered rows", must(x.Index(ix.Take(back...))), []int{rows, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
+		{"gathered columns", must(turned.Index(ix.All, ix.Take(back...))), []int{cols, rows}, func(i, j int) int { return (rows-1-j)*cols + i }},
+		{"scattered rows", scattered, []int{rows, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
+		{"scattered rows, one over the other", first, []int{2, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
+		{"side by side", must(shapeops.Cat([]*tensor.Tensor{turned, turned}, 1)), []int{cols, 2 * rows}, func(i, j int) int { return j%rows*cols + i }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, shapeops.Shape(tt.shape), tt.got.Shape())
+			got, err := tensor.Of[uint32](tt.got)
+			require.NoError(t, err)
+			for n, v := range got {
+				if i, j := n/tt.shape[1], n%tt.shape[1]; v != uint32(tt.want(i, j)) {
+					t.Fatalf("[%d %d]: got %d, want %d", i, j, v, tt.want(i, j))
+				}
+			}
+		})
+	}
+}
