@@ -19,7 +19,7 @@ var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Of spells the key with the given parts, each of them any text, taken as it stands.
 func Of(first string, rest ...string) Key {
-	if len(rest) == 0 && !strings.ContainsAny(first, "~/") {
+	if len(rest) == 0 && strings.IndexByte(first, '~') < 0 && strings.IndexByte(first, '/') < 0 {
 		return Key(first)
 	}
 	var b strings.Builder

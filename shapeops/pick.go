@@ -38,10 +38,8 @@ func (p Plan) Frame(v View) (Frame, error) {
 		return Frame{}, err
 	}
 	k, behind := p.pick, v.Shape[len(p.from):]
-	f := Frame{At: k.at, Kept: View{Offset: v.Offset + p.offset(v.Strides)}}
-	n := len(p.mid) - len(k.dims) + len(behind)
-	numbers := make([]int, 2*n)
-	shape, strides := Shape(numbers[:0:n]), numbers[n:n]
+	f := Frame{At: k.at, Kept: emptyView(nil, len(p.mid)-len(k.dims)+len(behind))}
+	f.Kept.Offset = v.Offset + p.offset(v.Strides)
 	picked := make([]run, 0, 4)
 	for dim, size := range p.mid {
 		step := p.axes[dim].stride(v.Strides)
@@ -49,10 +47,10 @@ func (p Plan) Frame(v View) (Frame, error) {
 			picked = append(picked, run{size, step})
 			continue
 		}
-		shape, strides = append(shape, size), append(strides, step)
+		f.Kept.Shape, f.Kept.Strides = append(f.Kept.Shape, size), append(f.Kept.Strides, step)
 	}
-	f.Kept.Shape = append(shape, behind...)
-	f.Kept.Strides = append(strides, v.Strides[len(p.from):]...)
+	f.Kept.Shape = append(f.Kept.Shape, behind...)
+	f.Kept.Strides = append(f.Kept.Strides, v.Strides[len(p.from):]...)
 	f.Rows, f.Stride = k.locate(picked)
 	return f, nil
 }

@@ -42,25 +42,28 @@ func (p Plan) Extend(s Shape) Shape {
 //
 // It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot express the
 // result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v does not.
-func (p Plan) View(v View) (result View, ok bool, err error) {
+func (p Plan) View(v View) (result View, ok bool, err error) { return p.ViewIn(nil, v) }
+
+// ViewIn is [Plan.View]. The result's numbers go into room, if that has the capacity for them, two a dim: it saves an
+// allocation.
+func (p Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
 	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil {
 		return View{}, false, err
 	}
-	n := len(p.mid) + len(v.Shape) - len(p.from)
-	numbers := make([]int, 2*n)
-	result = View{Shape: numbers[:0:n], Strides: numbers[n:n], Offset: v.Offset}
-	result.Shape = append(result.Shape, p.mid...)
+	lead, behind := v.Strides[:len(p.from)], v.Strides[len(p.from):]
+	result = emptyView(room, len(p.mid)+len(behind))
+	result.Offset = v.Offset
 	if p.reshape {
-		result.Strides, ok = restride(result.Strides, v.Shape[:len(p.from)], v.Strides, p.mid)
+		result.Strides, ok = restride(result.Strides, v.Shape[:len(p.from)], lead, p.mid)
 		if !ok {
 			return View{}, false, nil
 		}
 	} else {
-		result.Strides = p.strides(result.Strides, v.Strides)
-		result.Offset += p.offset(v.Strides)
+		result.Strides = p.strides(result.Strides, lead)
+		result.Offset += p.offset(lead)
 	}
-	result.Shape = append(result.Shape, v.Shape[len(p.from):]...)
-	result.Strides = append(result.Strides, v.Strides[len(p.from):]...)
+	result.Shape = append(append(result.Shape, p.mid...), v.Shape[len(p.from):]...)
+	result.Strides = append(result.Strides, behind...)
 	if result.Shape.Size() == 0 {
 		result.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
 	}

@@ -13,17 +13,29 @@ type View struct {
 	Offset  int   // elements
 }
 
-// Contiguous returns the View of a row-major buffer of shape [lead... behind...], or [ErrShape] if that fails its Check.
-// It keeps neither slice.
-func Contiguous(lead Shape, behind ...int) (View, error) {
-	n := len(lead) + len(behind)
-	numbers := make([]int, 2*n)
-	v := View{Shape: append(append(Shape(numbers[:0:n]), lead...), behind...), Strides: numbers[n:]}
+// Contiguous returns the View of a row-major buffer, or [ErrShape] if shape fails its Check. It does not keep shape.
+func Contiguous(shape Shape) (View, error) { return ContiguousIn(nil, shape, nil) }
+
+// ContiguousIn is [Contiguous] for the shape [lead... behind...]. The View's numbers go into room, if that has the capacity
+// for them, two a dim: it saves an allocation.
+func ContiguousIn(room []int, lead, behind Shape) (View, error) {
+	v := emptyView(room, len(lead)+len(behind))
+	v.Shape = append(append(v.Shape, lead...), behind...)
 	if err := v.Shape.Check(); err != nil {
 		return View{}, err
 	}
+	v.Strides = v.Strides[:len(v.Shape)]
 	rowMajor(v.Strides, v.Shape)
 	return v, nil
+}
+
+// emptyView returns a View without dims that has the capacity for n, in room if that is large enough.
+func emptyView(room []int, n int) View {
+	if room == nil || cap(room) < 2*n {
+		room = make([]int, 2*n)
+	}
+	room = room[:2*n]
+	return View{Shape: Shape(room[:0:n]), Strides: room[n:n]}
 }
 
 // rowMajor sets strides to those of a contiguous buffer. Dims of size 0 count as 1.

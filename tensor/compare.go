@@ -75,7 +75,7 @@ func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	b, err := (&Tensor{u.dtype, view, u.mem}).Cast(Complex128)
+	b, err := (&Tensor{dtype: u.dtype, view: view, mem: u.mem}).Cast(Complex128)
 	if err != nil {
 		return false, err
 	}

@@ -135,7 +135,7 @@ func (t *Tensor) row(i int) *Tensor {
 	v := t.view
 	v.Offset += i * v.Strides[0]
 	v.Shape, v.Strides = v.Shape[1:], v.Strides[1:]
-	return &Tensor{t.dtype, v, t.mem}
+	return &Tensor{dtype: t.dtype, view: v, mem: t.mem}
 }
 
 // rows returns n rows of the first dim, from row i on.
@@ -144,7 +144,7 @@ func (t *Tensor) rows(i, n int) *Tensor {
 	v.Offset += i * v.Strides[0]
 	v.Shape = v.Shape.Clone()
 	v.Shape[0] = n
-	return &Tensor{t.dtype, v, t.mem}
+	return &Tensor{dtype: t.dtype, view: v, mem: t.mem}
 }
 
 func (t *Tensor) writeCopy(w io.Writer) (int64, error) {

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -12,12 +13,9 @@ import (
 // begin with p.From().
 func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
 	if p.Pick() == nil {
-		view, ok, err := p.View(t.view)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return &Tensor{t.dtype, view, t.mem}, nil
+		out, err := t.viewed(p)
+		if !errors.Is(err, ErrLayout) {
+			return out, err
 		}
 		c, err := t.Clone()
 		if err != nil {
@@ -50,15 +48,19 @@ func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
 
 // viewed returns what a plan that does not pick makes of t, always sharing its memory.
 func (t *Tensor) viewed(p shapeops.Plan) (*Tensor, error) {
-	view, ok, err := p.View(t.view)
+	out := &Tensor{dtype: t.dtype, mem: t.mem}
+	view, ok, err := p.ViewIn(out.room[:], t.view)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: %v of strides %v is no view", ErrLayout, p, t.view.Strides)
+		return nil, errNoView
 	}
-	return &Tensor{t.dtype, view, t.mem}, nil
+	out.view = view
+	return out, nil
 }
+
+var errNoView = fmt.Errorf("%w: the elements do not lie so that the result is a view", ErrLayout)
 
 // executed is Execute behind the planning of an operation.
 func (t *Tensor) executed(p shapeops.Plan, err error) (*Tensor, error) {

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -11,31 +10,51 @@ import (
 )
 
 // A move copies the elements of one view to those of another of the same shape. It looks at no value, only at how
-// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block. A move
-// must not be copied but by clone.
+// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block.
 type move struct {
 	to, from memory
-	width    int    // bytes of an element
-	dims     []span // outermost first; not those within a block
-	block    int    // elements that lie side by side in to and from
-	toStart  int    // elements
-	fromAt   int    // elements
+	width    int   // bytes of an element
+	dims     spans // outermost first; not those within a block
+	block    int   // elements that lie side by side in to and from
+	toStart  int   // elements
+	fromAt   int   // elements
 
 	rows    []int // if not nil, positions along dim picked on one side
 	picked  int   // index into dims
 	scatter bool  // rows are positions of to, not of from
-
-	few [4]span // room for dims, so that most moves need no other
 }
 
 // A span is one dim of a move: its size, and the elements between neighbours on either side.
 type span struct{ n, to, from int }
 
+// spans is a list that needs no memory of its own while it is short, so that a move can live on the stack.
+type spans struct {
+	n    int
+	few  [5]span
+	more []span
+}
+
+func (s *spans) at(i int) *span {
+	if i < len(s.few) {
+		return &s.few[i]
+	}
+	return &s.more[i-len(s.few)]
+}
+
+func (s *spans) add(x span) {
+	if s.n >= len(s.few) {
+		s.more = append(s.more[:s.n-len(s.few)], x)
+	} else {
+		s.few[s.n] = x
+	}
+	s.n++
+}
+
 // all makes m the move between two views of equal shape.
 func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 	m.width, m.to, m.from = width, to, from
 	m.toStart, m.fromAt = toView.Offset, fromView.Offset
-	m.dims, m.block = m.few[:0], 1
+	m.block = 1
 	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
 	m.makeBlock(0)
 }
@@ -43,7 +62,7 @@ func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 // pick makes m the move between a view and the rows of a frame: from the rows, or to them.
 func (m *move) pick(width int, to, from memory, view shapeops.View, f shapeops.Frame, scatter bool) {
 	m.width, m.to, m.from = width, to, from
-	m.dims, m.block, m.rows, m.scatter = m.few[:0], 1, f.Rows, scatter
+	m.block, m.rows, m.scatter = 1, f.Rows, scatter
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
 	row := span{len(f.Rows), view.Strides[f.At], f.Stride}
 	if scatter {
@@ -51,8 +70,8 @@ func (m *move) pick(width int, to, from memory, view shapeops.View, f shapeops.F
 		row.to, row.from = row.from, row.to
 	}
 	m.addKept(f.Kept.Shape[:f.At], view.Strides, f.Kept.Strides)
-	m.picked = len(m.dims)
-	m.dims = append(m.dims, row)
+	m.picked = m.dims.n
+	m.dims.add(row)
 	m.addKept(f.Kept.Shape[f.At:], view.Strides[f.At+1:], f.Kept.Strides[f.At:])
 	m.makeBlock(m.picked + 1)
 }
@@ -65,41 +84,39 @@ func (m *move) addKept(shape shapeops.Shape, view, kept []int) {
 	m.addDims(shape, view, kept)
 }
 
-// clone returns a copy of m that goroutines can share.
-func (m *move) clone() *move {
-	c := *m
-	c.dims = slices.Clone(m.dims)
-	return &c
-}
-
 // addDims appends dims, joining each with the one before it if that is not picked and both lie alike.
 func (m *move) addDims(shape shapeops.Shape, to, from []int) {
-	first := len(m.dims)
+	first := m.dims.n
 	for i, n := range shape {
 		if n == 1 {
 			continue
 		}
-		if last := len(m.dims) - 1; last >= first && m.dims[last].to == n*to[i] && m.dims[last].from == n*from[i] {
-			m.dims[last] = span{m.dims[last].n * n, to[i], from[i]}
-			continue
+		if m.dims.n > first {
+			if last := m.dims.at(m.dims.n - 1); last.to == n*to[i] && last.from == n*from[i] {
+				*last = span{last.n * n, to[i], from[i]}
+				continue
+			}
 		}
-		m.dims = append(m.dims, span{n, to[i], from[i]})
+		m.dims.add(span{n, to[i], from[i]})
 	}
 }
 
 // makeBlock turns the last dim into the block, if it lies without gaps and is not before dim first.
 func (m *move) makeBlock(first int) {
-	if last := len(m.dims) - 1; last >= first && m.dims[last].to == 1 && m.dims[last].from == 1 {
-		m.block = m.dims[last].n
-		m.dims = m.dims[:last]
+	if m.dims.n <= first {
+		return
+	}
+	if last := m.dims.at(m.dims.n - 1); last.to == 1 && last.from == 1 {
+		m.block = last.n
+		m.dims.n--
 	}
 }
 
 // bytes returns how much the move writes.
 func (m *move) bytes() int {
 	n := m.block * m.width
-	for _, d := range m.dims {
-		n *= d.n
+	for i := range m.dims.n {
+		n *= m.dims.at(i).n
 	}
 	return n
 }
@@ -123,7 +140,7 @@ func (m *move) run() error {
 		m.spread(to, from)
 		return nil
 	}
-	c := m.clone() // m stays off the heap
+	c := *m // m stays off the heap
 	return mapping.Guard(func() { c.walkBytes(to, from, 0, c.outer()) })
 }
 
@@ -138,7 +155,7 @@ func (m *move) spread(to, from []byte) {
 		return
 	}
 	var wg sync.WaitGroup
-	c := m.clone() // m stays off the heap
+	c := *m // m stays off the heap
 	for w := range workers {
 		wg.Go(func() { c.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
 	}
@@ -147,10 +164,10 @@ func (m *move) spread(to, from []byte) {
 
 // outer returns the size of the outermost dim: that of the block if there is no other.
 func (m *move) outer() int {
-	if len(m.dims) == 0 {
+	if m.dims.n == 0 {
 		return m.block
 	}
-	return m.dims[0].n
+	return m.dims.at(0).n
 }
 
 // walkBytes does positions lo to hi of the outermost dim, with the widest kernel that fits.
@@ -190,7 +207,7 @@ func walkItems[T cast.Fixed](m *move, to, from []byte, lo, hi int) bool {
 // walk does positions lo to hi of the outermost dim. unit is how many T an element is.
 func walk[T any](m *move, to, from []T, unit, lo, hi int) {
 	t, f := m.toStart*unit, m.fromAt*unit
-	if len(m.dims) == 0 {
+	if m.dims.n == 0 {
 		copy(to[t+lo*unit:t+hi*unit], from[f+lo*unit:])
 		return
 	}
@@ -199,13 +216,13 @@ func walk[T any](m *move, to, from []T, unit, lo, hi int) {
 
 // walkDim does positions lo to hi of one dim; t and f are where its position 0 begins.
 func walkDim[T any](m *move, to, from []T, unit, dim, lo, hi, t, f int) {
-	d := m.dims[dim]
+	d := *m.dims.at(dim)
 	d.to, d.from = d.to*unit, d.from*unit
 	rows := []int(nil)
 	if m.rows != nil && dim == m.picked {
 		rows = m.rows
 	}
-	if dim == len(m.dims)-1 {
+	if dim == m.dims.n-1 {
 		line(to, from, d, rows, m.scatter, m.block*unit, lo, hi, t, f)
 		return
 	}
@@ -216,7 +233,7 @@ func walkDim[T any](m *move, to, from []T, unit, dim, lo, hi, t, f int) {
 		} else if rows != nil {
 			fi = rows[i]
 		}
-		walkDim(m, to, from, unit, dim+1, 0, m.dims[dim+1].n, t+ti*d.to, f+fi*d.from)
+		walkDim(m, to, from, unit, dim+1, 0, m.dims.at(dim+1).n, t+ti*d.to, f+fi*d.from)
 	}
 }
 

@@ -75,8 +75,8 @@ func (m *move) shift() (int, bool) {
 
 // identity tells whether every element is copied onto itself.
 func (m *move) identity(shift int) bool {
-	for _, d := range m.dims {
-		if d.to != d.from {
+	for i := range m.dims.n {
+		if d := m.dims.at(i); d.to != d.from {
 			return false
 		}
 	}
@@ -90,7 +90,8 @@ func (m *move) bounds(to bool) (low, high int) {
 		low = m.toStart
 	}
 	high = low + m.block
-	for i, d := range m.dims {
+	for i := range m.dims.n {
+		d := m.dims.at(i)
 		stride, last, first := d.from, d.n-1, 0
 		if to {
 			stride = d.to
@@ -121,13 +122,13 @@ func (m *move) each(to bool, fn func(element int)) {
 }
 
 func (m *move) eachDim(to bool, dim, start int, fn func(element int)) {
-	if dim == len(m.dims) {
+	if dim == m.dims.n {
 		for i := range m.block {
 			fn(start + i)
 		}
 		return
 	}
-	d := m.dims[dim]
+	d := m.dims.at(dim)
 	for i := range d.n {
 		if m.rows != nil && dim == m.picked && to == m.scatter {
 			i = m.rows[i]

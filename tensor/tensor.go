@@ -12,11 +12,14 @@ import (
 // its elements can be shared with other tensors and change with [Tensor.SetIndex], [Tensor.CopyFrom] and through
 // the slices that [Of] returns. Only this package's functions make useful Tensors.
 //
+// A Tensor must not be copied by value.
+//
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Tensor struct {
 	dtype DType
 	view  shapeops.View // within mem, in elements
 	mem   memory
+	room  [8]int // for the numbers of view, if it has no more than 4 dims
 }
 
 // New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a size is negative
@@ -45,15 +48,16 @@ func adopt(dtype DType, lead, behind shapeops.Shape) (*Tensor, int, error) {
 	if !dtype.valid() {
 		return nil, 0, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
-	view, err := shapeops.Contiguous(lead, behind...)
-	if err != nil {
+	t := &Tensor{dtype: dtype}
+	var err error
+	if t.view, err = shapeops.ContiguousIn(t.room[:], lead, behind); err != nil {
 		return nil, 0, err
 	}
-	n := view.Shape.Size()
+	n := t.view.Shape.Size()
 	if n > maxBytes/dtype.Size() {
-		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, view.Shape, dtype, maxBytes)
+		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, t.view.Shape, dtype, maxBytes)
 	}
-	return &Tensor{dtype: dtype, view: view}, n * dtype.Size(), nil
+	return t, n * dtype.Size(), nil
 }
 
 // maxBytes is what no machine addresses.
