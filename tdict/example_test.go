@@ -1,0 +1,516 @@
+package tdict_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Four frames of a game, with what they earned: built, indexed and stacked as one value.
+func Example() {
+	pixels := tdict.Must(tensor.Zeros[uint8](4, 8, 8))
+	frames := tdict.New(4) // the batch shape, with which every value begins
+	if err := errors.Join(
+		frames.Set("obs/pixels", pixels),
+		frames.Set("reward", tensor.Vector[float32](0, 1, 0, 2)),
+	); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(frames)
+
+	tail := tdict.Must(frames.Index(ix.Range(-2, ix.End)))
+	for key, leaf := range tail.Leaves() {
+		fmt.Println(key, leaf.DType(), leaf.Shape())
+	}
+	both := tdict.Must(shapeops.Stack([]*tdict.TensorDict{tail, tail}, 0))
+	fmt.Println(tdict.Must(both.Tensor("reward")))
+	// Output:
+	// TensorDict(
+	//     fields={
+	//         obs: TensorDict(
+	//             fields={
+	//                 pixels: Tensor(shape=[4 8 8], dtype=uint8)},
+	//             batch=[4]),
+	//         reward: Tensor(shape=[4], dtype=float32)},
+	//     batch=[4])
+	// obs/pixels uint8 [2 8 8]
+	// reward float32 [2]
+	// float32 [2 2]
+	// [[0 2]
+	//  [0 2]]
+}
+
+// steps returns a dictionary for the examples: two time steps of three games.
+func steps() *tdict.TensorDict {
+	return tdict.Must(tdict.FromMap(shapeops.Shape{3, 2}, map[nestedkey.Key]tdict.Value{
+		"act":     tdict.Must(tensor.From([]int64{0, 1, 2, 3, 4, 5}, 3, 2)),
+		"obs/pos": tdict.Must(tensor.Zeros[float32](3, 2, 4)),
+	}))
+}
+
+// show prints the batch shape of a result and the actions in it.
+func show(td *tdict.TensorDict, err error) {
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(td.Shape(), tdict.Must(td.Tensor("act")))
+}
+
+func ExampleNew() {
+	fmt.Println(tdict.New(4, 3).Shape(), tdict.New().Shape())
+	fmt.Println(tdict.New(4).Set("act", tensor.Vector[int64](1, 2, 3)))
+	// Output:
+	// [4 3] []
+	// set "act": shape mismatch: got [3], want a shape that begins with [4]
+}
+
+func ExampleFromMap() {
+	td, err := tdict.FromMap(shapeops.Shape{2}, map[nestedkey.Key]tdict.Value{
+		"reward":  tensor.Vector[float32](0, 1),
+		"obs/pos": tdict.Must(tensor.Zeros[float32](2, 3)),
+	})
+	for key := range td.Keys(tdict.KeyOptions{Nested: true}) {
+		fmt.Println(key)
+	}
+	fmt.Println(err)
+	// Output:
+	// obs
+	// obs/pos
+	// reward
+	// <nil>
+}
+
+func ExampleTensorDict_Set() {
+	td := tdict.New(2)
+	fmt.Println(td.Set("next/done", tensor.Vector(false, true))) // creates "next"
+	fmt.Println(td.Has("next"), td.Has("next/done"), td.Has("done"))
+	fmt.Println(td.Set("next/done/why", tensor.Vector(false, true)))
+	// Output:
+	// <nil>
+	// true true false
+	// set "next/done/why": not a dictionary: "done" is bool [2]
+}
+
+func ExampleTensorDict_Get() {
+	td := steps()
+	act, err := td.Get("act") // a tensor or a dictionary
+	fmt.Println(act.Shape(), err)
+	pos, err := td.Tensor("obs/pos") // a tensor
+	fmt.Println(pos.DType(), err)
+	obs, err := td.Dict("obs") // the dictionary itself, not a copy
+	fmt.Println(obs.Len(), err)
+	_, err = td.Get("obs/vel")
+	fmt.Println(err)
+	// Output:
+	// [3 2] <nil>
+	// float32 <nil>
+	// 1 <nil>
+	// get "obs/vel": missing key: there are "pos"
+}
+
+func ExampleTensorDict_Delete() {
+	td := steps()
+	fmt.Println(td.Delete("obs/pos"), td.Has("obs")) // the empty dictionary stays
+	act, err := td.Pop("act")
+	fmt.Println(act.Shape(), err, td.Len())
+	// Output:
+	// <nil> true
+	// [3 2] <nil> 1
+}
+
+func ExampleTensorDict_SetDefault() {
+	td := tdict.New()
+	for range 2 {
+		count := tdict.Must(td.SetDefault("count", tensor.Scalar[int64](0))).(*tensor.Tensor)
+		tdict.Must(tensor.Of[int64](count))[0]++
+	}
+	fmt.Println(tdict.Must(td.Tensor("count")))
+	// Output: int64 [] 2
+}
+
+func ExampleTensorDict_Rename() {
+	td := steps()
+	fmt.Println(td.Rename("act", "action"))
+	fmt.Println(td.Rename("obs/pos", "action"))
+	fmt.Println(td.RenameOver("obs/pos", "action"))
+	for key, leaf := range td.Leaves() {
+		fmt.Println(key, leaf.DType())
+	}
+	// Output:
+	// <nil>
+	// rename "obs/pos": key exists: "action"
+	// <nil>
+	// action float32
+}
+
+func ExampleTensorDict_Update() {
+	td, news := steps(), tdict.New(3, 2)
+	_ = news.Set("obs/vel", tdict.Must(tensor.Zeros[float32](3, 2, 4)))
+	fmt.Println(td.Update(news)) // joins "obs", where td keeps "pos"
+	for key := range td.Leaves() {
+		fmt.Println(key)
+	}
+	// Output:
+	// <nil>
+	// act
+	// obs/pos
+	// obs/vel
+}
+
+func ExampleTensorDict_All() {
+	for key, value := range steps().All() {
+		_, nested := value.(*tdict.TensorDict)
+		fmt.Println(key, value.Shape(), nested)
+	}
+	// Output:
+	// act [3 2] false
+	// obs [3 2] true
+}
+
+func ExampleTensorDict_Keys() {
+	for _, opt := range []tdict.KeyOptions{{}, {LeavesOnly: true}, {Nested: true}, {Nested: true, LeavesOnly: true}} {
+		fmt.Println(slices.Collect(steps().Keys(opt)))
+	}
+	// Output:
+	// [act obs]
+	// [act]
+	// [act obs obs/pos]
+	// [act obs/pos]
+}
+
+func ExampleTensorDict_Leaves() {
+	bytes := 0
+	for _, leaf := range steps().Leaves() {
+		bytes += leaf.Shape().Size() * leaf.DType().Size()
+	}
+	fmt.Println(bytes)
+	// Output: 144
+}
+
+func ExampleTensorDict_Index() {
+	td := steps()
+	show(td.Index(ix.At(-1)))
+	show(td.Index(ix.All, ix.At(0)))
+	show(td.Index(ix.Mask([]bool{true, false, true})))
+	show(td.Index(ix.At(0), ix.At(0), ix.At(0))) // features are out of reach
+	// Output:
+	// [2] int64 [2]
+	// [4 5]
+	// [3] int64 [3]
+	// [0 2 4]
+	// [2 2] int64 [2 2]
+	// [[0 1]
+	//  [4 5]]
+	// index: bad index: got an expression over 3 dims, want at most the 2 of [3 2]
+}
+
+// A loop that draws batches fills the same memory each time.
+func ExampleTensorDict_IndexInto() {
+	data := steps()
+	batch := tdict.Must(tdict.Must(data.Index(ix.Range(0, 2))).Clone())
+	for _, rows := range [][]int{{2, 0}, {1, 1}} {
+		if err := data.IndexInto(batch, ix.Take(rows...)); err != nil {
+			fmt.Println(err)
+		}
+		show(batch, nil)
+	}
+	// Output:
+	// [2 2] int64 [2 2]
+	// [[4 5]
+	//  [0 1]]
+	// [2 2] int64 [2 2]
+	// [[2 3]
+	//  [2 3]]
+}
+
+func ExampleTensorDict_SetIndex() {
+	td := tdict.New(3)
+	_ = td.Set("reward", tensor.Vector[float32](1, 2, 3))
+	fmt.Println(td.SetIndex(tensor.Scalar[float32](9), ix.At(0))) // to every leaf
+
+	row := tdict.New()
+	_ = row.Set("reward", tensor.Scalar[float32](7))
+	_ = row.Set("done", tensor.Scalar(true))
+	fmt.Println(td.SetIndex(row, ix.At(-1))) // leaf by leaf; "done" is created
+	fmt.Println(tdict.Must(td.Tensor("reward")))
+	fmt.Println(tdict.Must(td.Tensor("done")))
+	// Output:
+	// <nil>
+	// <nil>
+	// float32 [3]
+	// [9 2 7]
+	// bool [3]
+	// [false false  true]
+}
+
+// One plan, made on a batch shape, fits every value that begins with it.
+func ExampleTensorDict_Execute() {
+	plan, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
+	fmt.Println(plan, err)
+	show(steps().Execute(plan))
+	// Output:
+	// [3] -> [2] <nil>
+	// [2 2] int64 [2 2]
+	// [[4 5]
+	//  [0 1]]
+}
+
+func ExampleTensorDict_Reshape() {
+	show(steps().Reshape(2, shapeops.Infer))
+	show(steps().Reshape(5))
+	// Output:
+	// [2 3] int64 [2 3]
+	// [[0 1 2]
+	//  [3 4 5]]
+	// reshape: shape mismatch: got [5], want the 6 elements of [3 2]
+}
+
+func ExampleTensorDict_Flatten() {
+	flat := tdict.Must(steps().Flatten(0, -1))
+	show(flat, nil)
+	fmt.Println(tdict.Must(flat.Tensor("obs/pos")).Shape()) // features stay
+	fmt.Println(tdict.Must(flat.Unflatten(0, 3, shapeops.Infer)).Shape())
+	// Output:
+	// [6] int64 [6]
+	// [0 1 2 3 4 5]
+	// [6 4]
+	// [3 2]
+}
+
+func ExampleTensorDict_Unflatten() {
+	td := tdict.Must(steps().Unflatten(1, 1, 2))
+	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	// Output: [3 1 2] [3 1 2 4]
+}
+
+func ExampleTensorDict_Permute() {
+	show(steps().Permute(1, 0))
+	// Output:
+	// [2 3] int64 [2 3]
+	// [[0 2 4]
+	//  [1 3 5]]
+}
+
+func ExampleTensorDict_Transpose() {
+	td := tdict.Must(steps().Transpose(0, -1)) // the last batch dim, not the last of a leaf
+	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	// Output: [2 3] [2 3 4]
+}
+
+func ExampleTensorDict_Squeeze() {
+	td := tdict.Must(steps().Unsqueeze(1))
+	fmt.Println(td.Shape(), tdict.Must(td.Squeeze()).Shape(), tdict.Must(td.Squeeze(0)).Shape())
+	// Output: [3 1 2] [3 2] [3 1 2]
+}
+
+func ExampleTensorDict_Unsqueeze() {
+	td := tdict.Must(steps().Unsqueeze(-1))
+	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	// Output: [3 2 1] [3 2 1 4]
+}
+
+func ExampleTensorDict_Expand() {
+	td := tdict.Must(steps().Expand(5, 3, 2))
+	fmt.Println(td.Shape(), tdict.Must(td.Tensor("act")).View().Strides)
+	fmt.Println(td.SetIndex(steps()))
+	// Output:
+	// [5 3 2] [0 2 1]
+	// set index "act": unsuitable layout: the elements of an expanded dim 0 are one in memory
+}
+
+// shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
+func ExampleTensorDict_Join() {
+	td := tdict.Must(steps().Index(ix.At(0)))
+	show(shapeops.Stack([]*tdict.TensorDict{td, td, td}, 1))
+	show(shapeops.Cat([]*tdict.TensorDict{td, td}, 0))
+	other := tdict.Must(td.Clone())
+	_ = other.Delete("obs/pos")
+	show(shapeops.Stack([]*tdict.TensorDict{td, other}, 0))
+	// Output:
+	// [2 3] int64 [2 3]
+	// [[0 0 0]
+	//  [1 1 1]]
+	// [4] int64 [4]
+	// [0 1 0 1]
+	// stack "obs/pos": value 1: missing key: the dictionary is empty
+}
+
+// Dictionaries are cut along a batch dim by the functions of shapeops that cut tensors.
+func Example_split() {
+	td := steps()
+	cuts := [][]*tdict.TensorDict{
+		tdict.Must(shapeops.Split(td, 0, 1, 2)), // pieces of these sizes
+		tdict.Must(shapeops.SplitBy(td, 0, 2)),  // pieces of size 2
+		tdict.Must(shapeops.Chunk(td, 0, 2)),    // 2 pieces
+		tdict.Must(shapeops.Unbind(td, 0)),      // slices without the dim
+	}
+	for _, pieces := range cuts {
+		fmt.Println(len(pieces), "pieces, the last", pieces[len(pieces)-1].Shape())
+	}
+	// Output:
+	// 2 pieces, the last [2 2]
+	// 2 pieces, the last [1 2]
+	// 2 pieces, the last [1 2]
+	// 3 pieces, the last [2]
+}
+
+func ExampleTensorDict_Clone() {
+	td := steps()
+	view, copied := tdict.Must(td.Index()), tdict.Must(td.Clone())
+	_ = tdict.Must(td.Tensor("act")).SetIndex(tensor.Scalar[int64](9))
+	fmt.Println(view.Equal(td), copied.Equal(td))
+	// Output: true false
+}
+
+func ExampleTensorDict_Equal() {
+	td, other := steps(), steps()
+	fmt.Println(td.Equal(other))
+	_ = other.Rename("act", "action")
+	fmt.Println(td.Equal(other))
+	// Output:
+	// true
+	// false
+}
+
+func ExampleTensorDict_Select() {
+	td := steps()
+	obs, err := td.Select("obs")
+	fmt.Println(obs.Has("obs/pos"), obs.Has("act"), err)
+	_, err = td.Select("obs", "reward")
+	fmt.Println(err)
+	fmt.Println(td.SelectPresent("obs", "reward").Len(), td.Exclude("obs", "reward").Len())
+	// Output:
+	// true false <nil>
+	// select "reward": missing key: there are "act", "obs"
+	// 1 1
+}
+
+func ExampleTensorDict_SelectPresent() {
+	fmt.Println(steps().SelectPresent("act", "reward").Len())
+	// Output: 1
+}
+
+func ExampleTensorDict_Exclude() {
+	fmt.Println(steps().Exclude("act", "reward").Has("obs/pos"))
+	// Output: true
+}
+
+func ExampleTensorDict_FlattenKeys() {
+	flat := tdict.Must(steps().FlattenKeys("."))
+	fmt.Println(flat.Has("obs.pos"))
+	back := tdict.Must(flat.UnflattenKeys("."))
+	fmt.Println(back.Has("obs/pos"))
+	// Output:
+	// true
+	// true
+}
+
+func ExampleTensorDict_UnflattenKeys() {
+	td := tdict.New()
+	_ = td.Set("layer.weight", tensor.Scalar[float32](1))
+	_ = td.Set("layer", tensor.Scalar[float32](2))
+	_, err := td.UnflattenKeys(".")
+	fmt.Println(err)
+	// Output: unflatten keys "layer": key exists: "layer" is dictionary []
+}
+
+func ExampleTensorDict_Lock() {
+	td := steps()
+	td.Lock()
+	fmt.Println(td.Set("obs/vel", tdict.Must(tensor.Zeros[float32](3, 2))))
+	fmt.Println(td.SetIndex(steps())) // elements may be written
+
+	obs := tdict.Must(td.Dict("obs"))
+	fmt.Println(obs.Locked(), obs.Unlock())
+	fmt.Println(td.Unlock(), obs.Locked())
+	// Output:
+	// set "obs/vel": locked
+	// <nil>
+	// true unlock: locked: an entry of a locked dictionary; unlock that one
+	// <nil> false
+}
+
+func ExampleTensorDict_Apply() {
+	halved, err := steps().Apply(func(key nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
+		if key.HasPrefix("obs") {
+			return nil, nil // leaves it out
+		}
+		return tensor.Map(x, func(v int64) float32 { return float32(v) / 2 })
+	})
+	show(halved, err)
+	fmt.Println(halved.Has("obs"), halved.Has("obs/pos"))
+	// Output:
+	// [3 2] float32 [3 2]
+	// [[  0 0.5]
+	//  [  1 1.5]
+	//  [  2 2.5]]
+	// true false
+}
+
+func ExampleApply() {
+	twice := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) {
+		return shapeops.Cat(xs, 1)
+	}
+	td := steps()
+	longer, err := tdict.Apply(context.Background(), twice, tdict.ApplyOptions{
+		Workers:  2,
+		Batch:    shapeops.Shape{3, 4},
+		Progress: func(done, total int) { fmt.Println(done, "of", total) },
+	}, td, td)
+	fmt.Println(longer.Shape(), err)
+	// Output:
+	// 1 of 2
+	// 2 of 2
+	// [3 4] <nil>
+}
+
+func ExampleKeyError() {
+	td := steps()
+	_, err := td.Tensor("obs/vel")
+
+	fmt.Println(errors.Is(err, tdict.ErrMissing))
+	if ke, ok := errors.AsType[*tdict.KeyError](err); ok {
+		fmt.Println(ke.Op, ke.Key, "|", ke.Err)
+	}
+	var ke *tdict.KeyError
+	fmt.Println(errors.As(td.Set("act/x", tdict.New(3, 2)), &ke), ke)
+	// Output:
+	// true
+	// get obs/vel | missing key: there are "pos"
+	// true set "act/x": not a dictionary: "act" is int64 [3 2]
+}
+
+func ExampleTensorDict_Format() {
+	td := tdict.Must(steps().Transpose(0, 1))
+	fmt.Printf("%v\n", td)
+	td.Lock()
+	fmt.Printf("%+v\n", td)
+	// Output:
+	// TensorDict(
+	//     fields={
+	//         act: Tensor(shape=[2 3], dtype=int64),
+	//         obs: TensorDict(
+	//             fields={
+	//                 pos: Tensor(shape=[2 3 4], dtype=float32)},
+	//             batch=[2 3])},
+	//     batch=[2 3])
+	// TensorDict(
+	//     fields={
+	//         act: Tensor(shape=[2 3], dtype=int64, bytes=48, memory=go, strides=[1 2]),
+	//         obs: TensorDict(
+	//             fields={
+	//                 pos: Tensor(shape=[2 3 4], dtype=float32, bytes=96, memory=go, strides=[4 8 1])},
+	//             batch=[2 3],
+	//             locked=true)},
+	//     batch=[2 3],
+	//     locked=true)
+}

@@ -1,0 +1,111 @@
+package tdict_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// count returns an int64 tensor that counts up from 0.
+func count(shape ...int) *tensor.Tensor {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return tdict.Must(tdict.Must(tensor.Arange[int64](0, int64(n), 1)).Reshape(shape...))
+}
+
+// entry is a key and its value, for dictionaries spelled in a line.
+type entry struct {
+	key   nestedkey.Key
+	value tdict.Value
+}
+
+// dict returns a dictionary of entries, in that order.
+func dict(batch []int, entries ...entry) *tdict.TensorDict {
+	td := tdict.New(batch...)
+	for _, e := range entries {
+		if err := td.Set(e.key, e.value); err != nil {
+			panic(err)
+		}
+	}
+	return td
+}
+
+// sample returns what most tables start from. Its batch shape is [3]:
+//
+//	a    int64 [3 4]
+//	b    a dictionary [3 4]
+//	b/c  int64 [3 4 2]
+func sample() *tdict.TensorDict {
+	return dict([]int{3}, entry{"a", count(3, 4)}, entry{"b", dict([]int{3, 4}, entry{"c", count(3, 4, 2)})})
+}
+
+// keys returns every key of td, in order.
+func keys(td *tdict.TensorDict) []nestedkey.Key {
+	return slices.AppendSeq([]nestedkey.Key{}, td.Keys(tdict.KeyOptions{Nested: true}))
+}
+
+// dicts returns td and every dictionary below it.
+func dicts(td *tdict.TensorDict) []*tdict.TensorDict {
+	all := []*tdict.TensorDict{td}
+	for _, v := range td.All() {
+		if d, ok := v.(*tdict.TensorDict); ok {
+			all = append(all, dicts(d)...)
+		}
+	}
+	return all
+}
+
+// values returns the elements of an int64 tensor in td.
+func values(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) []int64 {
+	t.Helper()
+	x, err := td.Tensor(key)
+	require.NoError(t, err)
+	all, err := tensor.Elements[int64](x)
+	require.NoError(t, err)
+	return slices.AppendSeq([]int64{}, all)
+}
+
+// consistent checks what holds of every dictionary: shapes begin with the batch shape, and keys find their values.
+func consistent(t testing.TB, td *tdict.TensorDict) {
+	t.Helper()
+	for _, d := range dicts(td) {
+		n := 0
+		for name, v := range d.All() {
+			require.NoError(t, v.Shape().CheckPrefix(d.Shape()), "%q of %v", name, d)
+			found, err := d.Get(name)
+			require.NoError(t, err)
+			require.Same(t, v, found)
+			n++
+		}
+		require.Equal(t, n, d.Len())
+	}
+}
+
+// refuses runs an operation that must fail with want, checks that td is as it was, and returns the text of the error.
+func refuses(t *testing.T, td *tdict.TensorDict, want error, op func() error) string {
+	t.Helper()
+	before, order := tdict.Must(td.Clone()), keys(td)
+	err := op()
+	require.ErrorIs(t, err, want)
+	require.Equal(t, order, keys(td), "the keys have changed")
+	require.True(t, before.Equal(td), "a shape or an element has changed")
+	return err.Error()
+}
+
+// ruin edits a dictionary at every depth: nothing of it is left, and each dictionary that was in it has one other key.
+func ruin(t testing.TB, td *tdict.TensorDict) {
+	t.Helper()
+	for _, d := range dicts(td) {
+		for _, key := range slices.Collect(d.Keys(tdict.KeyOptions{})) {
+			require.NoError(t, d.Delete(key))
+		}
+		require.NoError(t, d.Set("ruin", tdict.New(d.Shape()...)))
+	}
+}

@@ -1,0 +1,142 @@
+package tdict_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// small returns "a" int64 [3] 0 1 2, and "d" with "d/b" int64 [3 2] 0 to 5.
+func small() *tdict.TensorDict {
+	return dict([]int{3}, entry{"a", count(3)}, entry{"d/b", count(3, 2)})
+}
+
+func TestSetIndex(t *testing.T) {
+	nines := func(shape ...int) *tensor.Tensor { return tdict.Must(tensor.Full[int64](9, shape...)) }
+	rows := []ix.Index{ix.Take(2, 0)}
+	tests := []struct {
+		name  string
+		value tdict.Value
+		expr  []ix.Index
+		a, b  []int64
+	}{
+		{"a tensor goes to every leaf", nines(), []ix.Index{ix.At(1)}, []int64{0, 9, 2}, []int64{0, 1, 9, 9, 4, 5}},
+		{"a tensor broadcasts", nines(1), []ix.Index{ix.Range(1, 9)}, []int64{0, 9, 9}, []int64{0, 1, 9, 9, 9, 9}},
+		{"everything, without an expression", nines(), nil, []int64{9, 9, 9}, []int64{9, 9, 9, 9, 9, 9}},
+		{"everything, with a new dim", nines(), []ix.Index{ix.New}, []int64{9, 9, 9}, []int64{9, 9, 9, 9, 9, 9}},
+		{"true is everything", nines(), []ix.Index{ix.Bool(true)}, []int64{9, 9, 9}, []int64{9, 9, 9, 9, 9, 9}},
+		{"false is nothing", nines(), []ix.Index{ix.Bool(false)}, []int64{0, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
+		{"a mask that is false is nothing", nines(), []ix.Index{ix.Mask(make([]bool, 3))}, []int64{0, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
+		{"a dictionary goes leaf by leaf", dict([]int{2}, entry{"d/b", count(2, 2)}, entry{"a", nines(2)}), rows,
+			[]int64{9, 1, 9}, []int64{2, 3, 2, 3, 0, 1}},
+		{"keys that it lacks stay", dict([]int{2}, entry{"a", nines(2)}), rows, []int64{9, 1, 9}, []int64{0, 1, 2, 3, 4, 5}},
+		{"a dictionary without keys changes nothing", tdict.New(2), rows, []int64{0, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
+		{"the last dims are repeated over the others", dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}),
+			[]ix.Index{ix.TakeND([]int{0, 1, 2, 0}, 2, 2)}, []int64{8, 8, 7}, []int64{0, 1, 2, 3, 4, 5}},
+		{"of duplicates the last stays", dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}), []ix.Index{ix.Take(0, 0)},
+			[]int64{8, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
+		{"a dictionary for one position", dict(nil, entry{"a", nines()}), []ix.Index{ix.At(-1)}, []int64{0, 1, 9}, []int64{0, 1, 2, 3, 4, 5}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			td := small()
+			td.Lock() // elements may be written
+			require.NoError(t, td.SetIndex(tt.value, tt.expr...))
+			require.Equal(t, tt.a, values(t, td, "a"))
+			require.Equal(t, tt.b, values(t, td, "d/b"))
+		})
+	}
+}
+
+func TestSetIndexCreatesKeys(t *testing.T) {
+	td := small()
+	value := dict([]int{2},
+		entry{"new", tensor.Vector[int64](7, 8)},
+		entry{"d/new", count(2, 2)},
+		entry{"e/f", dict([]int{2, 2}, entry{"g", count(2, 2)})},
+		entry{"e/none", tdict.New(2, 5)},
+	)
+	require.NoError(t, td.SetIndex(value, ix.Take(2, 0)))
+	consistent(t, td)
+	require.Equal(t, []nestedkey.Key{"a", "d", "d/b", "d/new", "new", "e", "e/f", "e/f/g", "e/none"}, keys(td))
+	require.Equal(t, []int64{8, 0, 7}, values(t, td, "new"), "zeros elsewhere")
+	require.Equal(t, []int64{2, 3, 0, 0, 0, 1}, values(t, td, "d/new"))
+	require.Equal(t, []int64{2, 3, 0, 0, 0, 1}, values(t, td, "e/f/g"))
+	require.Equal(t, shapeops.Shape{3, 2}, tdict.Must(td.Dict("e/f")).Shape())
+	require.Equal(t, shapeops.Shape{3, 5}, tdict.Must(td.Dict("e/none")).Shape())
+
+	ruin(t, value)
+	require.True(t, td.Has("e/f/g"), "what is created is not the value's")
+	empty := tdict.New(3)
+	require.NoError(t, empty.SetIndex(dict(nil, entry{"x", tensor.Vector[int64](1, 2)}), ix.At(1)))
+	require.Equal(t, []int64{0, 0, 1, 2, 0, 0}, values(t, empty, "x"), "a dim that the expression drops is there in full")
+}
+
+// A dictionary that is created where the batch shape is longer gets that batch shape.
+func TestSetIndexCreatesInLongerBatch(t *testing.T) {
+	td := dict([]int{3}, entry{"d", dict([]int{3, 2})})
+	require.NoError(t, td.SetIndex(dict([]int{1}, entry{"d/e/x", count(1, 2)}), ix.Range(1, 2)))
+	consistent(t, td)
+	require.Equal(t, shapeops.Shape{3, 2}, tdict.Must(td.Dict("d/e")).Shape())
+	require.Equal(t, []int64{0, 0, 0, 1, 0, 0}, values(t, td, "d/e/x"))
+}
+
+func TestSetIndexRefuses(t *testing.T) {
+	setIndex := func(value tdict.Value, expr ...ix.Index) func(td *tdict.TensorDict) error {
+		return func(td *tdict.TensorDict) error { return td.SetIndex(value, expr...) }
+	}
+	nine := tensor.Scalar[int64](9)
+	check(t, small, []refusal{
+		{"no value", setIndex(nil), tdict.ErrValue,
+			"set index: not a value: got <nil>, want a *tensor.Tensor or *tdict.TensorDict that is not nil"},
+		{"a position out of range", setIndex(nine, ix.At(3)), shapeops.ErrIndex,
+			"set index: bad index: got position 3 of dim 0, want one of its 3"},
+		{"features are out of reach", setIndex(nine, ix.At(0), ix.At(0)), shapeops.ErrIndex,
+			"set index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
+		{"a tensor that does not fit a later leaf", setIndex(tensor.Vector[int64](7, 8, 9), ix.New), shapeops.ErrShape,
+			`set index "d/b": shape mismatch: [3] does not expand to [1 3 2]`},
+		{"another dtype", setIndex(tensor.Scalar(1.5)), tensor.ErrDType, `set index "a": dtype mismatch: got float64, want int64`},
+		{"a later leaf that does not fit", setIndex(dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}, entry{"n", count(2)}, entry{"d/b", count(2, 3)}), ix.Take(0, 1)),
+			shapeops.ErrShape, `set index "d/b": shape mismatch: got [3], want [2] behind the batch shape`},
+		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)),
+			shapeops.ErrShape, `set index "d/b": shape mismatch: got [1], want [2] behind the batch shape`},
+		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrValue,
+			`set index "d": not a value: got a int64 [3], want a dictionary [3]`},
+		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape,
+			"set index: shape mismatch: got a dictionary [3], want [2] or its last dims"},
+		{"a batch shape of size 1 does not broadcast", setIndex(tdict.New(1), ix.Take(0, 1)), shapeops.ErrShape,
+			"set index: shape mismatch: got a dictionary [1], want [2] or its last dims"},
+		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape,
+			"set index: shape mismatch: got a dictionary [], want [2] or its last dims"},
+		{"itself, shifted", func(td *tdict.TensorDict) error {
+			return td.SetIndex(tdict.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
+		}, tensor.ErrOverlap, `set index "a": source and destination overlap: clone the source first`},
+	})
+}
+
+func TestSetIndexOfItselfInPlace(t *testing.T) {
+	td := small()
+	before := tdict.Must(td.Clone())
+	require.NoError(t, td.SetIndex(td))
+	require.NoError(t, td.SetIndex(tdict.Must(td.Index(ix.Range(1, 3))), ix.Range(1, 3)))
+	require.True(t, before.Equal(td))
+}
+
+// SetIndex reads a value before it writes, or refuses: leaves of td that are other leaves of the value are no exception.
+func TestSetIndexSwapsLeaves(t *testing.T) {
+	x, y := tensor.Vector[int64](1, 2), tensor.Vector[int64](3, 4)
+	td := dict([]int{2}, entry{"x", x}, entry{"y", y})
+	err := td.SetIndex(dict([]int{2}, entry{"x", y}, entry{"y", x}))
+	if err != nil {
+		require.ErrorIs(t, err, tensor.ErrOverlap)
+		return
+	}
+	require.Equal(t, []int64{3, 4}, values(t, td, "x"))
+	require.Equal(t, []int64{1, 2}, values(t, td, "y"))
+}
