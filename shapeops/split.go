@@ -20,7 +20,7 @@ type Indexer[T any] interface {
 // The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N, if one is negative or if
 // there is none, and [ErrDim] if x has no such dim.
 func Split[T Indexer[T]](x T, dim int, sizes ...int) ([]T, error) {
-	dim, err := x.Shape().Dim(dim)
+	dim, err := cutDim(x.Shape(), dim)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func splitError(s Shape, dim int, sizes []int) error {
 // SplitBy returns [ErrShape] if size is not positive or the dim has size 0, which leaves no piece, and [ErrDim] if
 // x has no such dim.
 func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
-	dim, err := x.Shape().Dim(dim)
+	dim, err := cutDim(x.Shape(), dim)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 // if the dim does not go round. A dim of size 0 gives one empty piece. The pieces share x's memory. Chunk returns
 // [ErrShape] if n is not positive and [ErrDim] if x has no such dim.
 func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
-	dim, err := x.Shape().Dim(dim)
+	dim, err := cutDim(x.Shape(), dim)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 // Unbind returns the slices of x along a dim, without that dim: x [... N ...] -> N times [... ...]. The slices
 // share x's memory. Unbind returns [ErrDim] if x has no such dim.
 func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
-	dim, err := x.Shape().Dim(dim)
+	dim, err := cutDim(x.Shape(), dim)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,14 @@ func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
 		expr[dim] = ix.At(i)
 		return x.Index(expr...)
 	})
+}
+
+// cutDim resolves a dim of a shape that is to be cut.
+func cutDim(s Shape, dim int) (int, error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
+	return s.Dim(dim)
 }
 
 // leading is an expression that keeps the dims before dim, and has room for a part for dim itself.

@@ -34,7 +34,7 @@ type ApplyOptions struct {
 // than 1. A key for which fn returns nil is left out.
 //
 // Apply stops at the first error: that of ctx, or one with its key: fn's, [ErrMissing] if a dictionary lacks a key,
-// [ErrValue] if it has a dictionary there, or shapeops.ErrShape if a result does not begin with the batch shape.
+// [ErrValue] if it has a dictionary there, [ErrNotDict] if it has a leaf on the way, or shapeops.ErrShape if a result does not begin with the batch shape.
 func Apply(ctx context.Context, fn func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error), opt ApplyOptions, tds ...*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("apply", fmt.Errorf("%w: got no dictionary", ErrValue))
@@ -51,7 +51,11 @@ func Apply(ctx context.Context, fn func(key nestedkey.Key, xs []*tensor.Tensor) 
 		if task.result == nil {
 			continue
 		}
-		if err := task.result.Shape().CheckPrefix(task.out.batch); err != nil {
+		err := checkValue(task.result)
+		if err == nil {
+			err = task.result.Shape().CheckPrefix(task.out.batch)
+		}
+		if err != nil {
 			return nil, &KeyError{"apply", task.key, err}
 		}
 		task.out.put(task.name, task.result)
@@ -113,15 +117,15 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 func (a *applier) gather(task *applyTask, first Value) error {
 	t, ok := asTensor(first)
 	if !ok {
-		return &KeyError{"apply", task.key, fmt.Errorf("%w: got a %s, want a tensor", ErrValue, describe(first))}
+		return &KeyError{"apply", task.key, fmt.Errorf("%w: got %s, want a tensor", ErrValue, describe(first))}
 	}
 	a.leaves++
 	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))
 	task.xs[0] = t
 	for i, other := range a.others {
 		t, err := other.Tensor(task.key)
-		if err != nil {
-			return failed("apply", fmt.Errorf("dictionary %d: %w", i+1, err))
+		if inner, ok := err.(*KeyError); ok {
+			return &KeyError{"apply", task.key, fmt.Errorf("dictionary %d: %w", i+1, inner.Err)}
 		}
 		task.xs = append(task.xs, t)
 	}

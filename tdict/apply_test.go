@@ -111,11 +111,11 @@ func TestApplyRefuses(t *testing.T) {
 		{"nor with a longer one within", apply(returns(count(3), nil)), shapeops.ErrShape,
 			`apply "b/c": shape mismatch: got [3], want a shape that begins with [3 4]`},
 		{"another lacks a key", apply(first, sample(), dict([]int{3}, entry{"a", count(3)})), tdict.ErrMissing,
-			`apply: dictionary 2: get "b/c": missing key: there are "a"`},
+			`apply "b/c": dictionary 2: missing key: there are "a"`},
 		{"another has a dictionary there", apply(first, dict([]int{3}, entry{"a", tdict.New(3)})), tdict.ErrValue,
-			`apply: dictionary 1: get "a": not a value: got a dictionary [3], want a tensor`},
+			`apply "a": dictionary 1: not a value: got dictionary [3], want a tensor`},
 		{"another has a leaf on the way", apply(first, dict([]int{3}, entry{"a", count(3)}, entry{"b", count(3)})), tdict.ErrNotDict,
-			`apply: dictionary 1: get "b/c": not a dictionary: "b" is int64 [3]`},
+			`apply "b/c": dictionary 1: not a dictionary: "b" is int64 [3]`},
 	})
 }
 

@@ -45,7 +45,7 @@ func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	}
 	t, ok := asTensor(v)
 	if !ok {
-		return nil, &KeyError{"get", key, fmt.Errorf("%w: got a %s, want a tensor", ErrValue, describe(v))}
+		return nil, &KeyError{"get", key, fmt.Errorf("%w: got %s, want a tensor", ErrValue, describe(v))}
 	}
 	return t, nil
 }
@@ -197,7 +197,7 @@ func (td *TensorDict) SetDefault(key nestedkey.Key, v Value) (Value, error) {
 		return old, nil
 	}
 	if err := td.Set(key, v); err != nil {
-		return nil, err
+		return nil, failed("set default", err)
 	}
 	return td.Get(key)
 }
@@ -207,7 +207,7 @@ func (td *TensorDict) SetDefault(key nestedkey.Key, v Value) (Value, error) {
 // dictionary the entry keeps its place in the order.
 func (td *TensorDict) Rename(from, to nestedkey.Key) error { return td.rename(from, to, false) }
 
-// RenameOver is [TensorDict.Rename] that replaces what is under the second key.
+// RenameOver is [TensorDict.Rename] that replaces what is under the second key, and takes its place in the order.
 func (td *TensorDict) RenameOver(from, to nestedkey.Key) error { return td.rename(from, to, true) }
 
 func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {

@@ -65,7 +65,7 @@ func TestEntriesRefuse(t *testing.T) {
 		{"get: through a leaf", get("a/x"), tdict.ErrNotDict, `get "a/x": not a dictionary: "a" is int64 [3 4]`},
 		{"get: ill-formed is missing", get("~"), tdict.ErrMissing, `get "~": missing key: there are "a", "b"`},
 		{"tensor: a dictionary is none", func(td *tdict.TensorDict) error { return only(td.Tensor("b")) },
-			tdict.ErrValue, `get "b": not a value: got a dictionary [3 4], want a tensor`},
+			tdict.ErrValue, `get "b": not a value: got dictionary [3 4], want a tensor`},
 		{"dict: a tensor is none", func(td *tdict.TensorDict) error { return only(td.Dict("b/c")) },
 			tdict.ErrNotDict, `get "b/c": not a dictionary: "b/c" is int64 [3 4 2]`},
 
@@ -103,7 +103,7 @@ func TestEntriesRefuse(t *testing.T) {
 		{"pop: missing", func(td *tdict.TensorDict) error { return only(td.Pop("x")) }, tdict.ErrMissing,
 			`pop "x": missing key: there are "a", "b"`},
 		{"set default: what set refuses", func(td *tdict.TensorDict) error { return only(td.SetDefault("a/x", count(3))) },
-			tdict.ErrNotDict, `set "a/x": not a dictionary: "a" is int64 [3 4]`},
+			tdict.ErrNotDict, `set default "a/x": not a dictionary: "a" is int64 [3 4]`},
 
 		{"rename: missing", rename("x", "y"), tdict.ErrMissing, `rename "x": missing key: there are "a", "b"`},
 		{"rename: missing, to itself", rename("x", "x"), tdict.ErrMissing, `rename "x": missing key: there are "a", "b"`},
@@ -180,7 +180,7 @@ func TestLockedEntriesRefuse(t *testing.T) {
 			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tdict.Must(td.Dict("d"))}).Rename("x", "b/x")
 		}, tdict.ErrLocked, `rename "x": to "b/x": locked`},
 		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked, `update "b/x": locked`},
-		{"set default: a new key", func(td *tdict.TensorDict) error { return only(td.SetDefault("x", count(3))) }, tdict.ErrLocked, `set "x": locked`},
+		{"set default: a new key", func(td *tdict.TensorDict) error { return only(td.SetDefault("x", count(3))) }, tdict.ErrLocked, `set default "x": locked`},
 		{"set index: a new key", func(td *tdict.TensorDict) error {
 			return td.SetIndex(dict([]int{3}, entry{"a", tdict.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}))
 		}, tdict.ErrLocked, `set index "x": locked`},
@@ -212,11 +212,11 @@ func TestOperationsRefuse(t *testing.T) {
 		{"index: a mask over features", func(td *tdict.TensorDict) error { return only(td.Index(ix.Mask(make([]bool, 12), 3, 4))) },
 			shapeops.ErrIndex, "index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
 		{"index into: another batch shape", into(sample(), ix.Take(0, 1)), shapeops.ErrShape, "index: destination: shape mismatch: got [3], want [2]"},
-		{"index into: a missing key", into(dict([]int{3}, entry{"a", count(3, 4)})), tdict.ErrMissing, `index "b": missing key: there are "a"`},
-		{"index into: a key too many", into(other("b/x", count(3, 4))), tdict.ErrMissing, `index "b/x": missing key: there are "c"`},
+		{"index into: a missing key", into(dict([]int{3}, entry{"a", count(3, 4)})), tdict.ErrMissing, `index "b": destination: missing key: there are "a"`},
+		{"index into: a key too many", into(other("b/x", count(3, 4))), tdict.ErrMissing, `index "b/x": source: missing key: there are "c"`},
 		{"index into: another dtype", into(other("a", ints)), tensor.ErrDType, `index "a": dtype mismatch: got int64, want int32`},
 		{"index into: a leaf for a dictionary", into(other("b", count(3))), tdict.ErrValue,
-			`index "b": not a value: got a dictionary [3 4], want a int64 [3]`},
+			`index "b": not a value: got dictionary [3 4], want int64 [3]`},
 		{"index into: itself, shifted", func(td *tdict.TensorDict) error {
 			return tdict.Must(td.Index(ix.Range(0, 2))).IndexInto(tdict.Must(td.Index(ix.Range(1, 3))))
 		}, tensor.ErrOverlap, `index "a": source and destination overlap: clone the source first`},
@@ -232,10 +232,10 @@ func TestOperationsRefuse(t *testing.T) {
 		{"stack: another feature shape", func(td *tdict.TensorDict) error { return join(td, other("b/c", count(3, 4, 1))) },
 			shapeops.ErrShape, `stack "b/c": value 1: shape mismatch: got [4 1], want [4 2] behind the dims joined`},
 		{"stack: a leaf for a dictionary", func(td *tdict.TensorDict) error { return join(td, other("b", count(3, 4))) },
-			tdict.ErrValue, `stack "b": value 1: not a value: got a int64 [3 4], want a dictionary [3 4]`},
+			tdict.ErrValue, `stack "b": value 1: not a value: got int64 [3 4], want dictionary [3 4]`},
 		{"stack: another batch shape within", func(td *tdict.TensorDict) error {
 			return join(td, other("b", dict([]int{3, 4, 2}, entry{"c", count(3, 4, 2)})))
-		}, shapeops.ErrShape, `stack "b": value 1: shape mismatch: got a dictionary [3 4 2], want [3 4]`},
+		}, shapeops.ErrShape, `stack "b": value 1: shape mismatch: got dictionary [3 4 2], want [3 4]`},
 		{"stack: another batch shape", func(td *tdict.TensorDict) error { return join(td, tdict.New(2)) }, shapeops.ErrShape,
 			"value 1: shape mismatch: got [2], want [3]"},
 		{"stack: along a feature", func(td *tdict.TensorDict) error {

@@ -71,7 +71,7 @@ func each(op string, a, b *TensorDict, fn func(x, y *tensor.Tensor) error) error
 	for i, name := range b.table.list() {
 		j := a.table.find(name)
 		if j < 0 {
-			return &KeyError{op, name, a.missing()}
+			return &KeyError{op, name, fmt.Errorf("destination: %w", a.missing())}
 		}
 		if err := eachValue(op, a.values[j], b.values[i], fn); err != nil {
 			return within(op, name, err)
@@ -79,7 +79,7 @@ func each(op string, a, b *TensorDict, fn func(x, y *tensor.Tensor) error) error
 	}
 	for _, name := range a.table.list() {
 		if b.table.find(name) < 0 {
-			return &KeyError{op, name, b.missing()}
+			return &KeyError{op, name, fmt.Errorf("source: %w", b.missing())}
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func eachValue(op string, a, b Value, fn func(x, y *tensor.Tensor) error) error 
 
 // kinds is the error of a leaf where a dictionary is wanted, or the other way round.
 func kinds(got, want Value) error {
-	return fmt.Errorf("%w: got a %s, want a %s", ErrValue, describe(got), describe(want))
+	return fmt.Errorf("%w: got %s, want %s", ErrValue, describe(got), describe(want))
 }
 
 // SetIndex writes value to the part of td that an index expression over the batch shape selects.
@@ -170,7 +170,7 @@ func (w *setter) write(td, value *TensorDict) error {
 	part := w.plan.Shape()
 	short := len(part) - len(w.value)
 	if short < 0 || !part[short:].Equal(w.value) || len(w.value) == 0 && short > 0 {
-		return fmt.Errorf("%w: got a dictionary %v, want %v or its last dims", shapeops.ErrShape, w.value, part)
+		return fmt.Errorf("%w: got dictionary %v, want %v or its last dims", shapeops.ErrShape, w.value, part)
 	}
 	return w.writeDict(td, value)
 }

@@ -82,7 +82,7 @@ func joinBatch(j shapeops.Joint, xs []*TensorDict) (shapeops.Shape, error) {
 	behind := xs[0].batch[j.Rank():]
 	for i, x := range xs {
 		if got := x.batch[j.Rank():]; !got.Equal(behind) {
-			return nil, fmt.Errorf("value %d: %w: got a dictionary %v, want %v", i, shapeops.ErrShape, x.batch, xs[0].batch)
+			return nil, fmt.Errorf("value %d: %w: got dictionary %v, want %v", i, shapeops.ErrShape, x.batch, xs[0].batch)
 		}
 	}
 	return append(j.Shape.Clone(), behind...), nil

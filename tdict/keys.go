@@ -72,8 +72,12 @@ func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 }
 
 // FlattenKeys returns a dictionary with every leaf of td under a key of one part: the parts of its key with sep between them.
-// Empty dictionaries vanish. Leaves are shared. FlattenKeys returns [ErrExists] if two keys become one.
+// Empty dictionaries vanish. Leaves are shared. FlattenKeys returns [ErrExists] if two keys become one, and
+// nestedkey.ErrKey if sep is not UTF-8.
 func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
+	if err := nestedkey.Of(sep).Check(); err != nil {
+		return nil, failed("flatten keys", fmt.Errorf("separator: %w", err))
+	}
 	n := td.countLeaves()
 	flat := table{names: make([]nestedkey.Key, 0, n)}
 	out := &TensorDict{batch: td.batch, table: &flat, values: make([]Value, 0, n)}
@@ -118,10 +122,11 @@ func (td *TensorDict) flattenInto(out *TensorDict, prefix, sep string) {
 	}
 }
 
-// UnflattenKeys undoes [TensorDict.FlattenKeys]: the key of each entry of td, but not of those in nested dictionaries, is cut
-// at every sep, and the pieces are the parts of its new key. What lands in an existing dictionary joins it. Leaves are
-// shared. UnflattenKeys returns [ErrExists] if two entries land under one key, [ErrNotDict] if one lands below a leaf, and
-// nestedkey.ErrKey if sep is empty.
+// UnflattenKeys undoes [TensorDict.FlattenKeys], but for empty dictionaries and batch shapes longer than td's: the key of
+// each entry of td, but not of those in nested dictionaries, is cut at every sep, and the pieces are the parts of its new
+// key. What lands in an existing dictionary joins it. Leaves are shared. UnflattenKeys returns [ErrExists] if two entries
+// land under one key, [ErrNotDict] if one lands below a leaf, shapeops.ErrShape if it does not fit the dictionary it lands
+// in, and nestedkey.ErrKey if sep is empty.
 func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 	if sep == "" {
 		return nil, failed("unflatten keys", fmt.Errorf("%w: got no separator", nestedkey.ErrKey))

@@ -107,13 +107,13 @@ func TestSetIndexRefuses(t *testing.T) {
 		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)),
 			shapeops.ErrShape, `set index "d/b": shape mismatch: got [1], want [2] behind the batch shape`},
 		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrValue,
-			`set index "d": not a value: got a int64 [3], want a dictionary [3]`},
+			`set index "d": not a value: got int64 [3], want dictionary [3]`},
 		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got a dictionary [3], want [2] or its last dims"},
+			"set index: shape mismatch: got dictionary [3], want [2] or its last dims"},
 		{"a batch shape of size 1 does not broadcast", setIndex(tdict.New(1), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got a dictionary [1], want [2] or its last dims"},
+			"set index: shape mismatch: got dictionary [1], want [2] or its last dims"},
 		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got a dictionary [], want [2] or its last dims"},
+			"set index: shape mismatch: got dictionary [], want [2] or its last dims"},
 		{"itself, shifted", func(td *tdict.TensorDict) error {
 			return td.SetIndex(tdict.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
 		}, tensor.ErrOverlap, `set index "a": source and destination overlap: clone the source first`},

@@ -27,8 +27,9 @@ func New(batch ...int) *TensorDict {
 	return &TensorDict{batch: slices.Clone(batch)}
 }
 
-// FromMap returns a dictionary with the given batch shape and entries, in the order of their keys. Its errors are those
-// of [TensorDict.Set], and shapeops.ErrShape for a batch shape that fails its Check.
+// FromMap returns a dictionary with the given batch shape and entries, in the order of their keys. Leaves are shared,
+// dictionaries among the entries are copied. Its errors are those of [TensorDict.Set], and shapeops.ErrShape for a batch
+// shape that fails its Check.
 func FromMap(batch shapeops.Shape, entries map[nestedkey.Key]Value) (*TensorDict, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
@@ -40,7 +41,11 @@ func FromMap(batch shapeops.Shape, entries map[nestedkey.Key]Value) (*TensorDict
 	slices.SortFunc(keys, nestedkey.Compare)
 	td := New(batch...)
 	for _, key := range keys {
-		if err := td.Set(key, entries[key]); err != nil {
+		v := entries[key]
+		if err := checkValue(v); err != nil {
+			return nil, &KeyError{"set", key, err}
+		}
+		if err := td.Set(key, shallow(v)); err != nil {
 			return nil, err
 		}
 	}

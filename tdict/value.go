@@ -108,7 +108,7 @@ func fit(v Value, batch shapeops.Shape) (Value, error) {
 	}
 	out := d.like(batch)
 	for i, entry := range d.values {
-		fitted, err := fit(entry, batch)
+		fitted, err := fit(shallow(entry), batch)
 		if err != nil {
 			return nil, within("set", d.table.names[i], err)
 		}

@@ -1,6 +1,10 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
 
 // Cast returns t's values as another dtype, in memory of its own; if t has that dtype, it is a [Tensor.Clone]. Values
 // that do not fit follow these rules:
@@ -150,10 +154,7 @@ func toInteger[S, D realElem](low, high D) func(S) D {
 
 // convert sets the elements of the contiguous tensor dst.
 func convert[S, D Elem](src, dst *Tensor, fn func(S) D) error {
-	to, err := Of[D](dst)
-	if err != nil {
-		return err
-	}
+	to, _ := cast.Slice[D](dst.mem.bytes) // blank made it; Of would look at what it holds
 	return read(src, func(s []S) {
 		for i, v := range s {
 			to[i] = fn(v)

@@ -22,6 +22,8 @@ type move struct {
 	rows    []int // if not nil, positions along dim picked on one side
 	picked  int   // index into dims
 	scatter bool  // rows are positions of to, not of from
+
+	private bool // to is memory that only the Transfer of the move knows
 }
 
 // A span is one dim of a move: its size, and the elements between neighbours on either side.

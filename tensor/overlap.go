@@ -1,76 +1,138 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
+
+var errOverlap = fmt.Errorf("%w: clone the source first", ErrOverlap)
 
 // checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each such element is
 // copied onto itself.
-func (m *move) checkOverlap() error { return m.checkApart(func() region { return m.region(true) }) }
-
-// checkOutside returns ErrOverlap if the move, which writes a part of a view, reads an element of any part of it, unless
-// each element is copied onto itself.
-func (m *move) checkOutside(whole shapeops.View) error {
-	return m.checkApart(func() region {
-		low, high := whole.Bounds()
-		return region{low, high, func(fn func(int)) {
-			for element := range whole.Offsets() {
-				fn(element)
-			}
-		}}
-	})
+func (m *move) checkOverlap() error {
+	shift, shared := shift(m.to, m.from)
+	if !shared || m.bytes() == 0 || m.identity(shift) || !meet(m.region(true), m.region(false), shift) {
+		return nil
+	}
+	return errOverlap
 }
 
-// A region is a set of elements within bounds.
+// checkCrossing returns ErrOverlap if one of the moves reads what another writes, so that the result would depend on
+// their order.
+func checkCrossing(moves []*move) error {
+	written, lent := writtenStretches(moves)
+	for _, m := range moves {
+		if m.bytes() == 0 {
+			continue
+		}
+		if m.from.lender != nil {
+			for _, other := range lent {
+				if m.reads(other) {
+					return errOverlap
+				}
+			}
+			continue
+		}
+		low, high := m.stretch(false)
+		n, _ := slices.BinarySearchFunc(written, high, func(w stretch, at uintptr) int { return cmp.Compare(w.low, at) })
+		for i := n - 1; i >= 0 && written[i].reach > low; i-- {
+			if written[i].high > low && m.reads(written[i].by) {
+				return errOverlap
+			}
+		}
+	}
+	return nil
+}
+
+// A stretch is the addresses that a move writes, and the highest that it or one before it in a list reaches.
+type stretch struct {
+	low, high, reach uintptr
+	by               *move
+}
+
+// writtenStretches returns what the moves write in Go memory, by address, and the moves that write lent memory. What is
+// written to memory of a Transfer's own is left out.
+func writtenStretches(moves []*move) (written []stretch, lent []*move) {
+	written = make([]stretch, 0, len(moves))
+	for _, m := range moves {
+		switch {
+		case m.bytes() == 0 || m.private:
+		case m.to.lender != nil:
+			lent = append(lent, m)
+		default:
+			low, high := m.stretch(true)
+			written = append(written, stretch{low: low, high: high, by: m})
+		}
+	}
+	slices.SortFunc(written, func(a, b stretch) int { return cmp.Compare(a.low, b.low) })
+	reach := uintptr(0)
+	for i := range written {
+		reach = max(reach, written[i].high)
+		written[i].reach = reach
+	}
+	return written, lent
+}
+
+// stretch returns the addresses between which one side of the move lies in Go memory.
+func (m *move) stretch(to bool) (low, high uintptr) {
+	mem := m.from
+	if to {
+		mem = m.to
+	}
+	first, end := m.bounds(to)
+	base := cast.Address(mem.bytes)
+	return base + uintptr(first*m.width), base + uintptr(end*m.width)
+}
+
+// reads tells whether m reads an element that another move writes.
+func (m *move) reads(other *move) bool {
+	shift, shared := shift(other.to, m.from)
+	return m != other && shared && meet(other.region(true), m.region(false), shift)
+}
+
+// shift returns how many bytes b lies behind a, and whether they are one memory.
+func shift(a, b memory) (int, bool) {
+	if a.lender != nil || b.lender != nil {
+		return 0, a.lender == b.lender
+	}
+	return cast.Shift(a.bytes, b.bytes)
+}
+
+// A region is the elements of one side of a move.
 type region struct {
-	low, high int
+	low, high int // between which they lie
+	width     int // bytes of one
 	each      func(fn func(element int))
 }
 
 func (m *move) region(to bool) region {
 	low, high := m.bounds(to)
-	return region{low, high, func(fn func(int)) { m.each(to, fn) }}
+	return region{low, high, m.width, func(fn func(int)) { m.each(to, fn) }}
 }
 
-// checkApart returns ErrOverlap if the move reads an element of the region, which lies in the memory that it writes.
-func (m *move) checkApart(written func() region) error {
-	shift, shared := m.shift()
-	if !shared || m.bytes() == 0 || m.identity(shift) {
-		return nil
+// meet tells whether an element of a and one of b share a byte. b's memory lies shift bytes behind that of a.
+func meet(a, b region, shift int) bool {
+	size := (a.high - a.low) * a.width
+	at := func(element int) int { return element*b.width + shift - a.low*a.width } // bytes, from the first of a on
+	if at(b.low) >= size || at(b.high) <= 0 {
+		return false
 	}
-	to, from := written(), m.region(false)
-	at := func(element int) int { return (element-to.low)*m.width + shift } // bytes, from the first of to on
-	if size := (to.high - to.low) * m.width; at(from.low) >= size || at(from.high) <= 0 {
-		return nil
-	}
-	taken := make([]bool, (to.high-to.low)*m.width)
-	to.each(func(element int) {
-		for b := range m.width {
-			taken[(element-to.low)*m.width+b] = true
+	taken := make([]bool, size)
+	a.each(func(element int) {
+		for i := range a.width {
+			taken[(element-a.low)*a.width+i] = true
 		}
 	})
 	hit := false
-	from.each(func(element int) {
-		for b := range m.width {
-			i := at(element) + b
-			hit = hit || i >= 0 && i < len(taken) && taken[i]
+	b.each(func(element int) {
+		for i := at(element); i < at(element)+b.width; i++ {
+			hit = hit || i >= 0 && i < size && taken[i]
 		}
 	})
-	if hit {
-		return fmt.Errorf("%w: clone the source first", ErrOverlap)
-	}
-	return nil
-}
-
-// shift returns how many bytes the memory read lies behind that written, and whether they are one.
-func (m *move) shift() (int, bool) {
-	if m.to.lender != nil || m.from.lender != nil {
-		return 0, m.to.lender == m.from.lender
-	}
-	return cast.Shift(m.to.bytes, m.from.bytes)
+	return hit
 }
 
 // identity tells whether every element is copied onto itself.

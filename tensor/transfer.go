@@ -8,24 +8,27 @@ import (
 )
 
 // A Transfer is a list of copies between tensors that happen together or not at all: each is checked in full when it
-// is added, and [Transfer.Run] does them in order. It is how an operation on a dictionary stays atomic over its
-// leaves. The zero Transfer is ready for use. Not safe for concurrent use.
+// is added, and [Transfer.Run] does them. It is how an operation on a dictionary stays atomic over its leaves. The zero
+// Transfer is ready for use. Not safe for concurrent use.
 //
 // The methods that add a copy return shapeops.ErrShape or [ErrDType] if the sides do not fit, [ErrReadOnly] if the
 // destination must not be written, [ErrLayout] if two of its elements are one in memory (as in an expanded
 // tensor), and [ErrOverlap] if the copy would read what it writes. Then nothing has been added.
 type Transfer struct {
-	steps []step
+	moves []*move
 }
 
-// A step is one checked copy.
-type step interface{ run() error }
-
-// Run does the copies. An error means that memory was lent and is gone, as after Close of a mapped file, or could
-// not be read, as when another process cut the file; copies before that have happened.
+// Run does the copies. It returns [ErrOverlap], and has done none of them, if one reads what another writes. Any other
+// error means that memory was lent and is gone, as after Close of a mapped file, or could not be read, as when another
+// process cut the file; copies added before that one have happened.
 func (tr *Transfer) Run() error {
-	for _, s := range tr.steps {
-		if err := s.run(); err != nil {
+	if len(tr.moves) > 1 {
+		if err := checkCrossing(tr.moves); err != nil {
+			return err
+		}
+	}
+	for _, m := range tr.moves {
+		if err := m.run(); err != nil {
 			return err
 		}
 	}
@@ -48,6 +51,15 @@ func (tr *Transfer) Copy(dst, src *Tensor) error {
 
 // Index adds dst[...] = src[p].
 func (tr *Transfer) Index(dst, src *Tensor, p shapeops.Plan) error {
+	moves := len(tr.moves)
+	err := tr.index(dst, src, p)
+	if err != nil {
+		tr.moves = tr.moves[:moves]
+	}
+	return err
+}
+
+func (tr *Transfer) index(dst, src *Tensor, p shapeops.Plan) error {
 	if err := checkWrite(dst, src); err != nil {
 		return err
 	}
@@ -76,6 +88,15 @@ func (tr *Transfer) Index(dst, src *Tensor, p shapeops.Plan) error {
 // SetIndex adds dst[p] = src. src broadcasts to the shape of that part of dst. If p picks a position twice, the
 // last value written stays.
 func (tr *Transfer) SetIndex(dst, src *Tensor, p shapeops.Plan) error {
+	moves := len(tr.moves)
+	err := tr.setIndex(dst, src, p)
+	if err != nil {
+		tr.moves = tr.moves[:moves]
+	}
+	return err
+}
+
+func (tr *Transfer) setIndex(dst, src *Tensor, p shapeops.Plan) error {
 	if err := checkWrite(dst, src); err != nil {
 		return err
 	}
@@ -147,6 +168,7 @@ func (tr *Transfer) pickByCopy(p shapeops.Plan, dst, src *Tensor, scatter bool) 
 	if err := tr.pick(p, part, src, part.view, src.view, false); err != nil {
 		return err
 	}
+	tr.moves[len(tr.moves)-1].private = true
 	return tr.Copy(dst, part)
 }
 
@@ -156,9 +178,9 @@ func (tr *Transfer) copied(src *Tensor, view shapeops.View) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := new(move)
+	m := &move{private: true}
 	m.all(src.dtype.Size(), out.mem, src.mem, out.view, view)
-	tr.steps = append(tr.steps, m)
+	tr.moves = append(tr.moves, m)
 	return out, nil
 }
 
@@ -166,7 +188,7 @@ func (tr *Transfer) add(m *move) error {
 	if err := m.checkOverlap(); err != nil {
 		return err
 	}
-	tr.steps = append(tr.steps, m)
+	tr.moves = append(tr.moves, m)
 	return nil
 }
 
@@ -215,16 +237,15 @@ func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
 	if err := dst.view.Shape.CheckEqual(joinShape(j, xs[0])); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	steps, start := len(tr.steps), 0
+	moves, start := len(tr.moves), 0
 	for i, x := range xs {
 		m := new(move)
 		m.all(x.dtype.Size(), dst.mem, x.mem, dst.part(j, start, x), x.view)
 		start += j.Positions(x.view.Shape)
-		if err := m.checkOutside(dst.view); err != nil {
-			tr.steps = tr.steps[:steps]
+		if err := tr.add(m); err != nil {
+			tr.moves = tr.moves[:moves]
 			return fmt.Errorf("value %d: %w", i, err)
 		}
-		tr.steps = append(tr.steps, m)
 	}
 	return nil
 }

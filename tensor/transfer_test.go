@@ -124,7 +124,8 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 	require.ErrorIs(t, tr.Copy(dst, tensor.Vector(1.0, 2, 3)), tensor.ErrDType)
 	require.ErrorIs(t, tr.Index(dst, src, rows), shapeops.ErrShape)
 	require.ErrorIs(t, tr.SetIndex(dst, src, rows), shapeops.ErrShape)
-	require.ErrorIs(t, tr.Join(pair, stack, []*tensor.Tensor{src, must(pair.Index(ix.At(0)))}), tensor.ErrOverlap, "the second value")
+	shifted := must(must(pair.Reshape(6)).Index(ix.Range(2, 5)))
+	require.ErrorIs(t, tr.Join(pair, stack, []*tensor.Tensor{src, shifted}), tensor.ErrOverlap, "the second value")
 	require.Equal(t, "int8 [3]\n[0 0 0]", dst.String(), "nothing happens before Run")
 	require.NoError(t, tr.Copy(must(dst.Index(ix.At(1))), must(src.Index(ix.At(0)))))
 	require.NoError(t, tr.Run())
@@ -132,23 +133,50 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 	require.Equal(t, "int8 [2 3]\n[[0 0 0]\n [0 0 0]]", pair.String())
 }
 
-// Copies happen in the order in which they were added, and only then read their sources, whatever the layout.
-func TestTransferRunsInOrder(t *testing.T) {
+// A copy that reads what another writes would make the result depend on the order, whatever the layout.
+func TestTransferRefusesCopiesThatFeedOneAnother(t *testing.T) {
 	arranged, err := shapeops.Shape{4}.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))
 	require.NoError(t, err)
 	for _, l := range layouts[:3] {
 		t.Run(l.name, func(t *testing.T) {
-			fresh := tensor.Vector[uint8](1, 2, 3, 4)
-			a, b := must(tensor.Zeros[uint8](4)), must(tensor.Zeros[uint8](4))
+			a, b := tensor.Vector[uint8](1, 2, 3, 4), must(tensor.Zeros[uint8](4))
 			square := specimenOf(t, tensor.Uint8, []int{2, 2}, l, memories[0], 50)
-			var tr tensor.Transfer
-			require.NoError(t, tr.Copy(a, fresh))
-			require.NoError(t, tr.Index(square.Tensor, a, arranged))
-			require.NoError(t, tr.SetIndex(b, square.Tensor, arranged))
-			require.NoError(t, tr.Run())
+			was := square.Tensor.String()
+			var forth, back, apart tensor.Transfer
+			require.NoError(t, forth.Index(square.Tensor, a, arranged))
+			require.NoError(t, forth.SetIndex(b, square.Tensor, arranged))
+			require.ErrorIs(t, forth.Run(), tensor.ErrOverlap)
+			require.NoError(t, back.SetIndex(b, square.Tensor, arranged))
+			require.NoError(t, back.Index(square.Tensor, a, arranged))
+			require.ErrorIs(t, back.Run(), tensor.ErrOverlap, "in either order")
+			require.Equal(t, was, square.Tensor.String())
+			require.Equal(t, "uint8 [4]\n[0 0 0 0]", b.String())
+
+			require.NoError(t, apart.Index(square.Tensor, a, arranged))
+			require.NoError(t, apart.Copy(b, a))
+			require.NoError(t, apart.Run())
 			require.Equal(t, "uint8 [2 2]\n[[4 3]\n [2 1]]", square.Tensor.String())
 			require.Equal(t, "uint8 [4]\n[1 2 3 4]", b.String())
 		})
+	}
+}
+
+// Neighbours and interleaved columns do not feed one another; a swap does, also within lent memory.
+func TestTransferCrossing(t *testing.T) {
+	lent := must(tensor.FromLender(tensor.Uint8, &lender{bytes: make([]byte, 8)}, 4, 2))
+	for _, x := range []*tensor.Tensor{must(tensor.Zeros[uint8](4, 2)), lent} {
+		column := func(i int) *tensor.Tensor { return must(x.Index(ix.All, ix.At(i))) }
+		row := func(i int) *tensor.Tensor { return must(x.Index(ix.At(i))) }
+		var swap, columns, rows tensor.Transfer
+		require.NoError(t, swap.Copy(column(0), column(1)))
+		require.NoError(t, swap.Copy(column(1), column(0)))
+		require.ErrorIs(t, swap.Run(), tensor.ErrOverlap)
+		require.NoError(t, columns.Copy(column(0), column(1)))
+		require.NoError(t, columns.Copy(column(0), column(1)))
+		require.NoError(t, columns.Run())
+		require.NoError(t, rows.Copy(row(0), row(1)))
+		require.NoError(t, rows.Copy(row(3), row(2)))
+		require.NoError(t, rows.Run())
 	}
 }
 

@@ -46,13 +46,15 @@ func Shift(a, b []byte) (shift int, shared bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
-	p := uintptr(unsafe.Pointer(unsafe.SliceData(a)))
-	q := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	p, q := Address(a), Address(b)
 	if p <= q {
 		return int(q - p), q-p < uintptr(len(a))
 	}
 	return -int(p - q), p-q < uintptr(len(b))
 }
+
+// Address returns where the first byte of b lies. It is a number to compare while b is in use, never a way back to b.
+func Address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // LittleEndian tells whether this machine stores the low byte of a number first.
 func LittleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
