@@ -89,7 +89,7 @@ func (b *indexer) take(x ix.Index) error {
 	if err != nil {
 		return err
 	}
-	b.picks = append(b.picks, pick{len(b.plan.mid), Shape{size}, rows, x.Shape()})
+	b.picks = append(b.picks, pick{len(b.plan.mid), b.plan.from[b.dim : b.dim+1], rows, x.Shape()})
 	b.plan.keep(b.dim)
 	b.dim++
 	return nil
@@ -161,9 +161,7 @@ func (b *indexer) picked() (Plan, error) {
 // combine broadcasts the picks together.
 func (b *indexer) combine() (*Pick, error) {
 	k := &Pick{rows: b.picks[0].rows, shape: b.picks[0].shape}
-	shapes := make([]Shape, len(b.picks))
-	for i, p := range b.picks {
-		shapes[i] = p.shape
+	for _, p := range b.picks {
 		for d := range p.over {
 			k.dims = append(k.dims, p.dim+d)
 		}
@@ -173,6 +171,10 @@ func (b *indexer) combine() (*Pick, error) {
 	}
 	if len(b.picks) == 1 {
 		return k, nil
+	}
+	shapes := make([]Shape, len(b.picks))
+	for i, p := range b.picks {
+		shapes[i] = p.shape
 	}
 	var err error
 	if k.shape, err = Broadcast(shapes...); err != nil {

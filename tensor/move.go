@@ -149,15 +149,28 @@ func (m *move) run() error {
 // parallelBytes is where a second core begins to pay for a move.
 const parallelBytes = 4 << 20
 
-// spread does the move on several cores if it is large and its outermost dim can be cut.
+// spread does the move in Go memory, on several cores if that pays.
 func (m *move) spread(to, from []byte) {
-	n, workers := m.outer(), min(runtime.GOMAXPROCS(0), m.bytes()/parallelBytes+1)
-	if workers == 1 || m.scatter || n < workers {
-		m.walkBytes(to, from, 0, n)
+	if n := m.workers(); n > 1 {
+		m.parallel(to, from, n)
 		return
 	}
+	m.walkBytes(to, from, 0, m.outer())
+}
+
+// workers returns on how many cores the move is done: one, unless it is large, its outermost dim can be cut, and the order
+// of what it writes does not matter.
+func (m *move) workers() int {
+	n := m.bytes()/parallelBytes + 1
+	if n == 1 || m.scatter {
+		return 1
+	}
+	return min(n, m.outer(), runtime.GOMAXPROCS(0))
+}
+
+func (m *move) parallel(to, from []byte, workers int) {
 	var wg sync.WaitGroup
-	c := *m // m stays off the heap
+	c, n := *m, m.outer() // m stays off the heap
 	for w := range workers {
 		wg.Go(func() { c.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
 	}
