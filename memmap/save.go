@@ -47,10 +47,25 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	if err := checkReplaceable(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+	if err := makeParent(dir); err != nil {
 		return err
 	}
 	return saveTo(ctx, vfs.OS, dir, td, opt)
+}
+
+// makeParent makes the directory that dir is in, if need be with those around it, durably.
+func makeParent(dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := makeParent(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(parent, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(parent))
 }
 
 // checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes.
@@ -111,48 +126,59 @@ type saver struct {
 
 func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.FromSlash(at)) }
 
-// plan checks all names before anything is written, and counts the bytes.
+// plan checks all names and shapes before anything is written, and counts the bytes.
 func (s *saver) plan(at string, td *tdict.TensorDict) error {
 	if err := checkShape(td.Shape()); err != nil {
 		return &FileError{"save", path.Join(at, "."), err}
 	}
-	taken := map[string]nestedkey.Key{metaName: ""}
+	taken := map[string]nestedkey.Key{}
 	for key, v := range td.All() {
 		name := fileName(key.Name())
 		inner, isDict := v.(*tdict.TensorDict)
 		if !isDict {
 			name += leafExt
 		}
-		other, clash := taken[name]
-		var why string
-		switch {
-		case reserved(key.Name()):
-			why = "the format has a field of that name"
-		case clash && other == "":
-			why = "the format has a file of that name"
-		case clash:
-			why = fmt.Sprintf("%q needs the same file", string(other))
-		case len(name) > maxName:
-			why = fmt.Sprintf("got a file name of %d bytes, want at most %d", len(name), maxName)
-		}
-		if why != "" {
+		if why := nameClash(key, name, taken); why != "" {
 			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: %q: %s", ErrName, string(key), why)}
 		}
 		taken[name] = key
-		if err := checkShape(v.Shape()); err != nil {
-			return &FileError{"save", path.Join(at, name), err}
-		}
+		var err error
 		if isDict {
-			if err := s.plan(path.Join(at, name), inner); err != nil {
-				return err
-			}
-			continue
+			err = s.plan(path.Join(at, name), inner)
+		} else {
+			err = s.planLeaf(path.Join(at, name), v)
 		}
-		t, ok := v.(*tensor.Tensor)
-		if !ok {
-			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: a %T", ErrUnsupported, v)}
+		if err != nil {
+			return err
 		}
-		s.total += int64(t.Bytes())
+	}
+	return nil
+}
+
+// nameClash says why an entry cannot be saved in the file name, beside those that are taken, or is empty.
+func nameClash(key nestedkey.Key, name string, taken map[string]nestedkey.Key) string {
+	other, clash := taken[name]
+	switch {
+	case reserved(key.Name()):
+		return "the format has a field of that name"
+	case name == metaName:
+		return "the format has a file of that name"
+	case clash:
+		return fmt.Sprintf("%q needs the same file", string(other))
+	case len(name) > maxName:
+		return fmt.Sprintf("got a file name of %d bytes, want at most %d", len(name), maxName)
+	}
+	return ""
+}
+
+func (s *saver) planLeaf(at string, v tdict.Value) error {
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		return &FileError{"save", at, fmt.Errorf("%w: a %T", ErrUnsupported, v)}
+	}
+	s.total += int64(t.Bytes())
+	if err := checkShape(t.Shape()); err != nil {
+		return &FileError{"save", at, err}
 	}
 	return nil
 }
