@@ -169,7 +169,7 @@ func ExamplePlan_Extend() {
 func ExamplePlan_Frame() {
 	whole, _ := shapeops.Contiguous(shapeops.Shape{4, 3})
 	plan, _ := whole.Shape.Index(ix.Take(3, 0))
-	frame, err := plan.Frame(whole)
+	frame, err := plan.Frame(nil, whole)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,7 +25,7 @@ func elements(t testing.TB, p shapeops.Plan, s shapeops.Shape) []int {
 	whole, err := shapeops.Contiguous(s)
 	require.NoError(t, err)
 	if p.Pick() != nil {
-		f, err := p.Frame(whole)
+		f, err := p.Frame(nil, whole)
 		require.NoError(t, err)
 		return framed(f)
 	}
@@ -211,7 +211,7 @@ func TestPlanWantsItsBatchShape(t *testing.T) {
 	require.EqualError(t, err, "shape mismatch: got [5 4], want a shape that begins with [4]")
 	take, err := shapeops.Shape{4}.Index(ix.Take(0))
 	require.NoError(t, err)
-	_, err = take.Frame(other)
+	_, err = take.Frame(nil, other)
 	require.ErrorIs(t, err, shapeops.ErrShape)
 }
 
@@ -231,7 +231,7 @@ func TestIndexAllocates(t *testing.T) {
 		}},
 		{"a take of many rows: nothing for each", 9, func() {
 			p, _ := batch.Index(ix.Take(many...))
-			_, _ = p.Frame(whole)
+			_, _ = p.Frame(nil, whole)
 		}},
 	}
 	for _, tt := range tests {

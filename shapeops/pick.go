@@ -32,13 +32,14 @@ func (k *Pick) Shape() Shape { return k.shape }
 //
 //	v [from... F...]: Kept has the dims of the result but for those of p.Pick().Shape()
 //
-// It returns [ErrShape] if the shape of v does not begin with p.From().
-func (p Plan) Frame(v View) (Frame, error) {
+// Its numbers go into room, if that has the capacity for them, two a dim. Frame returns [ErrShape] if the shape of v does
+// not begin with p.From().
+func (p *Plan) Frame(room []int, v View) (Frame, error) {
 	if err := v.Shape.CheckPrefix(p.from); err != nil {
 		return Frame{}, err
 	}
 	k, behind := p.pick, v.Shape[len(p.from):]
-	f := Frame{At: k.at, Kept: emptyView(nil, len(p.mid)-len(k.dims)+len(behind))}
+	f := Frame{At: k.at, Kept: emptyView(room, len(p.mid)-len(k.dims)+len(behind))}
 	f.Kept.Offset = v.Offset + p.offset(v.Strides)
 	picked := make([]run, 0, 4)
 	for dim, size := range p.mid {

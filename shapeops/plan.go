@@ -1,7 +1,5 @@
 package shapeops
 
-import "fmt"
-
 // A Plan is an operation that has been checked against a shape. It applies to every View whose shape begins
 // with that shape; dims beyond are kept as they are. Methods of [Shape] make Plans. Safe for concurrent use.
 type Plan struct {
@@ -22,16 +20,19 @@ type axis struct {
 const noDim = -1
 
 // From returns the shape that the plan was checked against: the leading dims of what it applies to.
-func (p Plan) From() Shape { return p.from }
+func (p *Plan) From() Shape { return p.from }
 
 // Shape returns the shape that the plan leads to.
-func (p Plan) Shape() Shape { return p.to }
+func (p *Plan) Shape() Shape { return p.to }
 
 // Pick returns what the plan picks by lists or masks, or nil if its result is a view.
-func (p Plan) Pick() *Pick { return p.pick }
+func (p *Plan) Pick() *Pick { return p.pick }
 
-// Extend returns the shape that the plan makes of one that begins with p.From().
-func (p Plan) Extend(s Shape) Shape {
+// Extend returns the shape that the plan makes of one that begins with p.From(). The caller must not change it.
+func (p *Plan) Extend(s Shape) Shape {
+	if len(s) == len(p.from) {
+		return p.to
+	}
 	out := make(Shape, 0, len(p.to)+len(s)-len(p.from))
 	return append(append(out, p.to...), s[len(p.from):]...)
 }
@@ -42,11 +43,11 @@ func (p Plan) Extend(s Shape) Shape {
 //
 // It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot express the
 // result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v does not.
-func (p Plan) View(v View) (result View, ok bool, err error) { return p.ViewIn(nil, v) }
+func (p *Plan) View(v View) (result View, ok bool, err error) { return p.ViewIn(nil, v) }
 
 // ViewIn is [Plan.View]. The result's numbers go into room, if that has the capacity for them, two a dim: it saves an
 // allocation.
-func (p Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
+func (p *Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
 	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil {
 		return View{}, false, err
 	}
@@ -71,7 +72,7 @@ func (p Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
 }
 
 // strides appends the strides of the plan's axes.
-func (p Plan) strides(to, from []int) []int {
+func (p *Plan) strides(to, from []int) []int {
 	for _, a := range p.axes {
 		to = append(to, a.stride(from))
 	}
@@ -87,7 +88,7 @@ func (a axis) stride(from []int) int {
 }
 
 // offset returns how far the first element lies behind that of the view the plan applies to.
-func (p Plan) offset(strides []int) int {
+func (p *Plan) offset(strides []int) int {
 	n := 0
 	for dim, start := range p.starts {
 		n += start * strides[dim]
@@ -140,6 +141,3 @@ func evenRuns(shape Shape, strides []int) []run {
 	}
 	return runs
 }
-
-// String describes the plan for error messages: "[4 3] -> [12]".
-func (p Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }

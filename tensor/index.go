@@ -30,7 +30,7 @@ func (t *Tensor) Execute(p shapeops.Plan) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	frame, err := p.Frame(t.view)
+	frame, err := p.Frame(out.room[min(2*len(out.view.Shape), len(out.room)):], t.view)
 	if err != nil {
 		return nil, err
 	}

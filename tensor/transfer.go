@@ -120,7 +120,7 @@ func (tr *Transfer) setIndex(dst, src *Tensor, p shapeops.Plan) error {
 // pick adds the move between the rows that p picks from the view picked and the elements of the view flat: to the
 // rows if scatter is set.
 func (tr *Transfer) pick(p shapeops.Plan, dst, src *Tensor, flat, picked shapeops.View, scatter bool) error {
-	frame, err := p.Frame(picked)
+	frame, err := p.Frame(nil, picked)
 	if err != nil {
 		return err
 	}
