@@ -1,5 +1,7 @@
 package shapeops
 
+import "fmt"
+
 // A Plan is an operation that has been checked against a shape. It applies to every View whose shape begins
 // with that shape; dims beyond are kept as they are. Methods of [Shape] make Plans. Safe for concurrent use.
 type Plan struct {
@@ -141,3 +143,6 @@ func evenRuns(shape Shape, strides []int) []run {
 	}
 	return runs
 }
+
+// String describes the plan: "[4 3] -> [12]". Its receiver is a value so that a Plan prints as one.
+func (p Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }
