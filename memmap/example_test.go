@@ -123,7 +123,7 @@ func ExampleDict_Close() {
 	fmt.Println(errors.Is(err, memmap.ErrClosed), err)
 	fmt.Println(tdict.Must(kept.Tensor("reward")))
 	// Output:
-	// true clone "obs/pos": mapping closed
+	// true clone "obs/pos": read obs/pos.memmap: mapping closed
 	// int64 [2]
 	// [30 40]
 }

@@ -3,6 +3,7 @@ package memmap
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -91,44 +92,91 @@ func decodeMeta(data []byte) (meta, error) {
 	if !utf8.Valid(data) {
 		return m, fmt.Errorf("%w: not UTF-8", ErrCorrupt)
 	}
+	fields, err := decodeObject(withoutNaN(data))
+	if err != nil {
+		return m, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	typed := false
+	for _, f := range fields {
+		if err := m.field(f.name, f.raw); err != nil {
+			return m, err
+		}
+		typed = typed || f.name == fieldType
+	}
+	if !typed {
+		return m, fmt.Errorf("%w: no field %q", ErrCorrupt, fieldType)
+	}
+	return m, nil
+}
+
+// A field is one of a JSON object.
+type field struct {
+	name string
+	raw  json.RawMessage
+}
+
+// decodeObject returns the fields of a JSON object, in order. It refuses a field that stands there twice, and anything
+// behind the object.
+func decodeObject(data []byte) ([]field, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return m, fmt.Errorf("%w: not a JSON object", ErrCorrupt)
+		return nil, errors.New("not a JSON object")
 	}
+	var fields []field
 	seen := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return m, fmt.Errorf("%w: %w", ErrCorrupt, err)
+			return nil, err
 		}
-		name := t.(string) // the decoder sees to it
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return m, fmt.Errorf("%w: field %q: %w", ErrCorrupt, name, err)
+		f := field{name: t.(string)} // the decoder sees to it
+		if err := d.Decode(&f.raw); err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.name, err)
 		}
-		if seen[name] {
-			return m, fmt.Errorf("%w: field %q stands there twice", ErrCorrupt, name)
+		if seen[f.name] {
+			return nil, fmt.Errorf("field %q stands there twice", f.name)
 		}
-		seen[name] = true
-		if err := m.field(name, raw); err != nil {
-			return m, err
-		}
+		seen[f.name] = true
+		fields = append(fields, f)
 	}
-	return m, m.finish(d, seen)
-}
-
-// finish checks what can be checked once all fields are read.
-func (m *meta) finish(d *json.Decoder, seen map[string]bool) error {
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("%w: text behind the JSON object", ErrCorrupt)
+		return nil, errors.New("text behind the JSON object")
 	}
-	if !seen[fieldType] {
-		return fmt.Errorf("%w: no field %q", ErrCorrupt, fieldType)
+	return fields, nil
+}
+
+// withoutNaN puts null for NaN, Infinity and -Infinity outside of strings, which Python's json writes and JSON does not
+// know. No field that is read here can hold them.
+func withoutNaN(data []byte) []byte {
+	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
+		return data
 	}
-	return nil
+	var out []byte
+	inString := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\' && i+1 < len(data):
+			out = append(out, c)
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		default:
+			for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+				if bytes.HasPrefix(data[i:], []byte(word)) {
+					out = append(out, "nul"...)
+					i += len(word) - 1
+					data[i] = 'l' // the last letter, appended below
+					break
+				}
+			}
+		}
+		out = append(out, data[i])
+	}
+	return out
 }
 
 // field takes in one field.
@@ -163,36 +211,49 @@ func (m *meta) entry(name string, raw json.RawMessage) error {
 	if raw[0] != '{' {
 		return nil
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	fields, err := decodeObject(raw)
+	if err != nil {
 		return err
 	}
-	if fields["type"] != nil {
+	has := map[string]json.RawMessage{}
+	for _, f := range fields {
+		has[f.name] = f.raw
+	}
+	if has["type"] != nil {
 		m.entries = append(m.entries, metaEntry{name: name, isDict: true})
 		return nil
 	}
-	if fields["dtype"] == nil || fields["shape"] == nil {
+	if has["dtype"] == nil || has["shape"] == nil {
 		return nil
 	}
 	e := metaEntry{name: name}
-	if err := json.Unmarshal(fields["dtype"], &e.leaf.DType); err != nil {
+	if err := json.Unmarshal(has["dtype"], &e.leaf.DType); err != nil {
 		return err
 	}
-	if fields["is_nested"] != nil {
-		if err := json.Unmarshal(fields["is_nested"], &e.leaf.IsNested); err != nil {
+	if has["is_nested"] != nil {
+		if err := json.Unmarshal(has["is_nested"], &e.leaf.IsNested); err != nil {
 			return err
 		}
 	}
-	shape, err := decodeShape(fields["shape"])
-	e.leaf.Shape = shape
+	e.leaf.Shape, err = decodeShape(has["shape"])
 	m.entries = append(m.entries, e)
 	return err
 }
 
 func decodeShape(raw json.RawMessage) (shapeops.Shape, error) {
-	var s shapeops.Shape
-	if err := json.Unmarshal(raw, &s); err != nil {
+	var sizes []*int
+	if err := json.Unmarshal(raw, &sizes); err != nil {
 		return nil, err
+	}
+	if sizes == nil {
+		return nil, fmt.Errorf("%w: got null, want a list", shapeops.ErrShape)
+	}
+	s := make(shapeops.Shape, len(sizes))
+	for i, size := range sizes {
+		if size == nil {
+			return nil, fmt.Errorf("%w: got null as size %d", shapeops.ErrShape, i)
+		}
+		s[i] = *size
 	}
 	return s, checkShape(s)
 }

@@ -9,13 +9,15 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A leafFile lends the memory of a leaf's file, which it maps when it is first wanted. It is a tensor.Lender.
 type leafFile struct {
 	files  *files
-	path   string // below files.root
-	size   int    // bytes of the leaf's elements
+	path   string      // below files.root
+	size   int         // bytes of the leaf's elements
+	info   fs.FileInfo // of the file, when the directory was opened
 	mapped atomic.Pointer[mapping.Mapping]
 }
 
@@ -25,7 +27,8 @@ func (l *leafFile) Borrow() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Acquire()
+	b, err := m.Acquire()
+	return b, l.failed(err)
 }
 
 // Return implements tensor.Lender.
@@ -37,8 +40,26 @@ func (l *leafFile) Pin() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Pin()
+	b, err := m.Pin()
+	return b, l.failed(err)
 }
+
+// failed says which file an error is about.
+func (l *leafFile) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FileError{"read", l.path, err}
+}
+
+// SameMemory tells whether another lender lends the same file, as if the directory was opened twice.
+func (l *leafFile) SameMemory(other tensor.Lender) bool {
+	o, ok := other.(*leafFile)
+	return ok && os.SameFile(l.info, o.info)
+}
+
+// String returns the path of the file, for errors.
+func (l *leafFile) String() string { return l.path }
 
 // ReadOnly implements tensor.Lender.
 func (l *leafFile) ReadOnly() bool { return !l.files.writable }
@@ -54,11 +75,11 @@ func (l *leafFile) mapping() (*mapping.Mapping, error) {
 		return m, nil
 	}
 	if l.files.closed {
-		return nil, ErrClosed
+		return nil, l.failed(ErrClosed)
 	}
 	m, err := l.mapFile()
 	if err != nil {
-		return nil, &FileError{"open", l.path, err}
+		return nil, l.failed(err)
 	}
 	l.mapped.Store(m)
 	return m, nil
@@ -68,10 +89,13 @@ func (l *leafFile) mapping() (*mapping.Mapping, error) {
 func (l *leafFile) mapFile() (*mapping.Mapping, error) {
 	info, err := l.files.root.Lstat(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the directory was replaced after it was opened, open it again: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrReplaced, err)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if info.Mode().IsRegular() && !os.SameFile(info, l.info) {
+		return nil, ErrReplaced
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: got %s, want a file", ErrCorrupt, kind(info))

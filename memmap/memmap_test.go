@@ -100,8 +100,8 @@ func TestOpenedBeforeReplacedUnmapped(t *testing.T) {
 	ds := open(t, dir)
 	require.NoError(t, memmap.Save(dir, steps()))
 	_, err := ds.Clone()
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "the directory was replaced after it was opened, open it again")
+	require.ErrorIs(t, err, memmap.ErrReplaced)
+	require.ErrorContains(t, err, "obs/pos.memmap: the directory was replaced after it was opened, open it again")
 }
 
 func TestSaveRefuses(t *testing.T) {
@@ -142,7 +142,7 @@ func TestSaveRefusesForeignDirectory(t *testing.T) {
 	write(t, dir, "obs/notes.txt", "mine")
 	err := memmap.Save(dir, steps())
 	require.ErrorIs(t, err, memmap.ErrForeign)
-	require.ErrorContains(t, err, "save obs/notes.txt: not a saved dictionary: ")
+	require.ErrorContains(t, err, filepath.Join("obs", "notes.txt")+" would be lost; save elsewhere")
 	text, err := os.ReadFile(filepath.Join(dir, "obs", "notes.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(text))
@@ -150,9 +150,69 @@ func TestSaveRefusesForeignDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	require.Error(t, memmap.Save(file, steps()))
-	link := filepath.Join(t.TempDir(), "link")
-	require.NoError(t, os.Symlink(saved(t), link))
-	require.ErrorIs(t, memmap.Save(link, steps()), memmap.ErrForeign)
+
+	raw := t.TempDir()
+	write(t, raw, "features.memmap", "not ours, there is no meta.json")
+	require.ErrorIs(t, memmap.Save(raw, steps()), memmap.ErrForeign)
+
+	t.Chdir(t.TempDir())
+	require.ErrorIs(t, memmap.Save(".", steps()), fs.ErrInvalid, "the working directory")
+	require.Error(t, memmap.Save("", steps()))
+}
+
+func TestSaveThroughALink(t *testing.T) {
+	target, link := saved(t), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(target, link))
+	changed := tdict.Must(steps().Index(ix.Range(0, 1)))
+	require.NoError(t, memmap.Save(link, changed))
+	require.True(t, changed.Equal(open(t, target).TensorDict))
+}
+
+func TestSaveKeepsPermissions(t *testing.T) {
+	dir := saved(t)
+	require.NoError(t, os.Chmod(dir, 0o700))
+	require.NoError(t, memmap.Save(dir, steps()))
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
+}
+
+func TestSaveRefusesWhatOpenWould(t *testing.T) {
+	dir := saved(t)
+	deep := tdict.New()
+	require.NoError(t, deep.Set(nestedkey.Key(strings.Repeat("d/", 300)+"x"), tensor.Scalar(1.0)))
+	require.ErrorIs(t, memmap.Save(dir, deep), memmap.ErrName)
+	require.True(t, steps().Equal(open(t, dir).TensorDict))
+}
+
+// TestOpenDuringSave opens a directory while it is replaced again and again: it holds the one or the other.
+func TestOpenDuringSave(t *testing.T) {
+	dir, other := saved(t), tdict.Must(steps().Index(ix.Range(0, 1)))
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		defer close(done)
+		for range 20 {
+			for _, td := range []*tdict.TensorDict{other, steps()} {
+				if err := memmap.Save(dir, td); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		ds, err := memmap.Open(dir)
+		require.NoError(t, err)
+		td, err := ds.Clone()
+		require.True(t, errors.Is(err, memmap.ErrReplaced) || err == nil && (td.Equal(other) || td.Equal(steps())), "%v", err)
+		require.NoError(t, ds.Close())
+	}
+	wg.Wait()
 }
 
 func TestSaveStopsWithContext(t *testing.T) {
@@ -228,6 +288,10 @@ func TestOpenRefuses(t *testing.T) {
 		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open x.memmap: unsupported: dtype "torch.float8_e5m2"`},
 		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrUnsupported, "open x.memmap: unsupported: a nested tensor"},
 		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
+		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got null, want a list`},
+		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got null as size 0`},
+		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `field "dtype" stands there twice`},
+		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open meta.json: unsupported: a NonTensorData"},
 		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open meta.json: corrupt: no field "_type"`},
 		{"another type", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrUnsupported, "open meta.json: unsupported: a NonTensorData"},
 		{"a way out", func(t *testing.T, dir string) {
@@ -297,6 +361,11 @@ func TestOpenFindsUnlistedDirectories(t *testing.T) {
 
 	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8","is_nested":false},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
 	require.Equal(t, 1, open(t, dir).Len(), "a later writer lists them, so this one is stale")
+
+	write(t, dir, "meta.json", `{"old name":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	write(t, dir, "old name.memmap", "c")
+	_, err := memmap.Open(dir)
+	require.ErrorIs(t, err, memmap.ErrCorrupt, "two entries of one name")
 }
 
 func TestLeavesAreMappedWhenWanted(t *testing.T) {
@@ -355,6 +424,47 @@ func TestCutFileIsAnError(t *testing.T) {
 	_, err = tensor.Map(tdict.Must(ds.Tensor("x")), func(v int64) int64 { return v })
 	require.ErrorIs(t, err, memmap.ErrFault)
 	require.False(t, ds.Equal(td))
+	require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "again"), ds.TensorDict), memmap.ErrFault)
+	require.ErrorContains(t, err, "x.memmap: fault in mapped memory")
+}
+
+func TestCutBoolsAreAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "big")
+	td := tdict.New()
+	require.NoError(t, td.Set("m", tdict.Must(tensor.Zeros[bool](100_000))))
+	require.NoError(t, memmap.Save(dir, td))
+	ds := open(t, dir)
+	m := tdict.Must(ds.Tensor("m"))
+	_ = tdict.Must(m.Clone())
+	require.NoError(t, os.Truncate(filepath.Join(dir, "m.memmap"), 8))
+	_, err := tensor.Of[bool](m)
+	require.ErrorIs(t, err, memmap.ErrFault)
+}
+
+// TestOneDirectoryOpenedTwice: writing one of them while reading the other is an overlap like any other.
+func TestOneDirectoryOpenedTwice(t *testing.T) {
+	dir := saved(t)
+	w, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+	require.NoError(t, err)
+	defer w.Close()
+	r := open(t, dir)
+	require.True(t, tdict.Must(w.Tensor("reward")).SharesMemory(tdict.Must(r.Tensor("reward"))))
+	head := tdict.Must(r.Index(ix.Range(0, 3)))
+	require.ErrorIs(t, w.SetIndex(head, ix.Take(1, 2, 3)), tensor.ErrOverlap)
+	require.True(t, steps().Equal(w.TensorDict))
+}
+
+// TestClosedSourceChangesNothing: leaves in Go memory are not written if one on a closed mapping cannot be read.
+func TestClosedSourceChangesNothing(t *testing.T) {
+	ds := open(t, saved(t))
+	mixed := tdict.New(4)
+	require.NoError(t, mixed.Set("a", tensor.Vector[int64](1, 2, 3, 4)))
+	require.NoError(t, mixed.Set("reward", tdict.Must(ds.Tensor("reward"))))
+	dst := tdict.Must(tdict.Must(mixed.Clone()).Index(ix.Range(0, 2)))
+	was := tdict.Must(dst.Clone())
+	require.NoError(t, ds.Close())
+	require.ErrorIs(t, mixed.IndexInto(dst, ix.Take(3, 2)), memmap.ErrClosed)
+	require.True(t, was.Equal(dst))
 }
 
 func TestReadOnly(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Dict is a dictionary whose leaves lie in mapped files. The TensorDict in it is locked; unlocked, it can be changed in
-// memory, which does not reach the directory.
+// A Dict is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict in it; where a
+// *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That is locked; unlocked, it can be changed
+// in memory, which does not reach the directory.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map. Close may be called at any time.
 type Dict struct {
@@ -35,23 +36,38 @@ type OpenOptions struct {
 func Open(dir string) (*Dict, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a dictionary of its own.
-// It returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported], or what the system says, such
+// A directory that Save replaces meanwhile is opened as it was before or as it is then.
+//
+// OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported], or what the system says, such
 // as fs.ErrNotExist if there is no dir.
 func OpenWith(dir string, opt OpenOptions) (*Dict, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
 	}
+	for try := 0; ; try++ {
+		d, replaced, err := openOnce(dir, opt)
+		if err == nil || !replaced || try == 10 {
+			return d, err
+		}
+	}
+}
+
+// openOnce opens dir, and tells whether it was replaced meanwhile.
+func openOnce(dir string, opt OpenOptions) (d *Dict, replaced bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, &FileError{"open", dir, err}
+		return nil, false, &FileError{"open", dir, err}
 	}
 	o := opener{files: &files{root: root, writable: opt.Writable}}
 	td, err := o.dict(root, "", 0)
 	if err != nil {
-		return nil, errors.Join(err, root.Close())
+		was, failed := root.Stat(".")
+		is, failedToo := os.Stat(dir)
+		replaced = failed == nil && failedToo == nil && !os.SameFile(was, is)
+		return nil, replaced, errors.Join(err, root.Close())
 	}
 	td.Lock()
-	return &Dict{td, o.files}, nil
+	return &Dict{td, o.files}, false, nil
 }
 
 // Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and waits for it. Without it
@@ -73,6 +89,12 @@ type files struct {
 }
 
 func (f *files) flush() error {
+	f.mu.Lock()
+	closed := f.closed
+	f.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
 	for _, l := range f.leaves {
 		if m := l.mapped.Load(); m != nil {
 			if err := m.Flush(); err != nil {
@@ -201,7 +223,7 @@ func (o *opener) leaf(dir *os.Root, at string, e metaEntry) (tdict.Value, error)
 	if err = errors.Join(err, findErr); err != nil {
 		return nil, &FileError{"open", path.Join(at, name), err}
 	}
-	l := &leafFile{files: o.files, path: path.Join(at, name)}
+	l := &leafFile{files: o.files, path: path.Join(at, name), info: info}
 	t, err := tensor.FromLender(dtype, l, e.leaf.Shape...)
 	if err != nil {
 		return nil, corrupt(l.path, "%w", err)
@@ -256,11 +278,18 @@ func (m *meta) addUnlisted(dir *os.Root, at string) error {
 	if err != nil {
 		return &FileError{"open", path.Join(at, "."), err}
 	}
+	listed := map[string]bool{}
+	for _, e := range m.entries {
+		listed[e.name] = true
+	}
 	for _, d := range found {
 		if !d.IsDir() || d.Name() == "_tensordict" {
 			continue
 		}
 		if info, err := dir.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
+			if listed[d.Name()] {
+				return corrupt(path.Join(at, d.Name()), "a leaf has the same name")
+			}
 			m.entries = append(m.entries, metaEntry{name: d.Name(), isDict: true})
 		}
 	}

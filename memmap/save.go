@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -34,13 +35,17 @@ type SaveOptions struct {
 // moment, dir holds all of what it held before, or all of td. td can be one that was opened from dir.
 //
 // dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another kind, the error is
-// [ErrForeign]. It is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any level, one too
+// [ErrForeign]; nobody else may put files there meanwhile. The new directory has the permissions of the old one. On systems
+// that cannot exchange two directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
+// FORMAT.md says where.
+//
+// The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any level, one too
 // long for a file name, or two that need the same file. It is ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)
 	}
-	dir, err := filepath.Abs(dir)
+	dir, perm, err := resolve(dir)
 	if err != nil {
 		return err
 	}
@@ -50,7 +55,28 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	if err := makeParent(dir); err != nil {
 		return err
 	}
-	return saveTo(ctx, vfs.OS, dir, td, opt)
+	return saveTo(ctx, vfs.OS, dir, perm, td, opt)
+}
+
+// resolve returns the directory that a path means, following links as Open does, and the permissions that it has or is to
+// have. It refuses the working directory, which cannot be exchanged without being lost to whoever works there.
+func resolve(dir string) (string, fs.FileMode, error) {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) && dir != "" {
+		dir, err = filepath.Abs(dir)
+		return dir, 0o777, err
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	if here, err := os.Stat("."); err == nil && os.SameFile(here, info) {
+		return "", 0, fmt.Errorf("save: %w: %q is the working directory", fs.ErrInvalid, dir)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", 0, err
+	}
+	dir, err = filepath.Abs(dir)
+	return dir, info.Mode().Perm(), err
 }
 
 // makeParent makes the directory that dir is in, if need be with those around it, durably.
@@ -68,41 +94,42 @@ func makeParent(dir string) error {
 	return vfs.OS.SyncDir(filepath.Dir(parent))
 }
 
-// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes.
+// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes, or files without the
+// meta.json that comes with them.
 func checkReplaceable(dir string) error {
-	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && at != dir {
-			return err
-		}
-		name := d.Name()
-		switch {
-		case at == dir && d.IsDir():
-		case !d.Type().IsRegular():
-			return foreign(dir, at)
-		case name != metaName && name != "other.pickle" && name != "pickle.pkl" && !strings.HasSuffix(name, leafExt):
-			return foreign(dir, at)
-		}
-		return nil
-	})
+	found, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
-}
-
-func foreign(dir, at string) error {
-	rel, err := filepath.Rel(dir, at)
 	if err != nil {
-		rel = at
+		return err
 	}
-	return &FileError{"save", filepath.ToSlash(rel), fmt.Errorf("%w: %s would be lost; save elsewhere", ErrForeign, at)}
+	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
+	for _, d := range found {
+		at := filepath.Join(dir, d.Name())
+		if d.IsDir() {
+			if err := checkReplaceable(at); err != nil {
+				return err
+			}
+			continue
+		}
+		if !saved || !d.Type().IsRegular() || !ours(d.Name()) {
+			return fmt.Errorf("save: %w: %s would be lost; save elsewhere", ErrForeign, at)
+		}
+	}
+	return nil
 }
 
-// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary.
-func saveTo(ctx context.Context, disk vfs.FS, dir string, td *tdict.TensorDict, opt SaveOptions) error {
-	s := saver{ctx: ctx, disk: disk, opt: opt}
+// ours tells whether writers of this format make files of that name.
+func ours(name string) bool {
+	return name == metaName || name == "other.pickle" || name == "pickle.pkl" || strings.HasSuffix(name, leafExt)
+}
+
+// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary, and gets these permissions.
+func saveTo(ctx context.Context, disk vfs.FS, dir string, perm fs.FileMode, td *tdict.TensorDict, opt SaveOptions) error {
+	s := saver{ctx: ctx, disk: disk, perm: perm, opt: opt}
 	s.root = filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".saving-"+rand.Text()[:8])
-	if err := s.plan("", td); err != nil {
+	if err := s.plan("", td, 0); err != nil {
 		return err
 	}
 	if err := s.dict("", td); err != nil {
@@ -119,6 +146,7 @@ func saveTo(ctx context.Context, disk vfs.FS, dir string, td *tdict.TensorDict, 
 type saver struct {
 	ctx         context.Context
 	disk        vfs.FS
+	perm        fs.FileMode // of the outermost directory
 	opt         SaveOptions
 	root        string // where it is written before it is published
 	done, total int64  // bytes of leaves
@@ -127,7 +155,10 @@ type saver struct {
 func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.FromSlash(at)) }
 
 // plan checks all names and shapes before anything is written, and counts the bytes.
-func (s *saver) plan(at string, td *tdict.TensorDict) error {
+func (s *saver) plan(at string, td *tdict.TensorDict, depth int) error {
+	if depth > maxDepth {
+		return &FileError{"save", path.Join(at, "."), fmt.Errorf("%w: more than %d dictionaries below one another", ErrName, maxDepth)}
+	}
 	if err := checkShape(td.Shape()); err != nil {
 		return &FileError{"save", path.Join(at, "."), err}
 	}
@@ -144,7 +175,7 @@ func (s *saver) plan(at string, td *tdict.TensorDict) error {
 		taken[name] = key
 		var err error
 		if isDict {
-			err = s.plan(path.Join(at, name), inner)
+			err = s.plan(path.Join(at, name), inner, depth+1)
 		} else {
 			err = s.planLeaf(path.Join(at, name), v)
 		}
@@ -185,7 +216,11 @@ func (s *saver) planLeaf(at string, v tdict.Value) error {
 
 // dict writes td as the directory at, which it syncs. meta.json comes last.
 func (s *saver) dict(at string, td *tdict.TensorDict) error {
-	if err := s.disk.Mkdir(s.os(at)); err != nil {
+	perm := fs.FileMode(0o777)
+	if at == "" {
+		perm = s.perm
+	}
+	if err := s.disk.Mkdir(s.os(at), perm); err != nil {
 		return &FileError{"save", path.Join(at, "."), err}
 	}
 	m := meta{shape: td.Shape()}
@@ -207,6 +242,9 @@ func (s *saver) dict(at string, td *tdict.TensorDict) error {
 		m.entries = append(m.entries, e)
 	}
 	text, err := m.encode()
+	if err == nil && len(text) > maxMeta {
+		err = fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta)
+	}
 	if err != nil {
 		return &FileError{"save", path.Join(at, metaName), err}
 	}

@@ -53,10 +53,10 @@ func TestSaveSurvivesFaults(t *testing.T) {
 			for n := 1; ; n++ {
 				disk := vfstest.New()
 				disk.NoExchange = noExchange
-				require.NoError(t, saveTo(context.Background(), disk, "d", before, SaveOptions{}))
+				require.NoError(t, saveTo(context.Background(), disk, "d", 0o777, before, SaveOptions{}))
 				ops := disk.Ops()
 				fault(disk, n)
-				err := saveTo(context.Background(), disk, "d", after, SaveOptions{})
+				err := saveTo(context.Background(), disk, "d", 0o777, after, SaveOptions{})
 				for _, mode := range vfstest.CrashModes() {
 					got := openCrashed(t, disk.Crash(mode))
 					isOld, isNew := got.Equal(before), got.Equal(after)
@@ -73,9 +73,9 @@ func TestSaveSurvivesFaults(t *testing.T) {
 
 func TestFailedSaveLeavesNothingBehind(t *testing.T) {
 	disk := vfstest.New()
-	require.NoError(t, saveTo(context.Background(), disk, "d", nested(1), SaveOptions{}))
+	require.NoError(t, saveTo(context.Background(), disk, "d", 0o777, nested(1), SaveOptions{}))
 	disk.FailOnce(6)
-	require.ErrorIs(t, saveTo(context.Background(), disk, "d", nested(2), SaveOptions{}), vfstest.ErrInjected)
+	require.ErrorIs(t, saveTo(context.Background(), disk, "d", 0o777, nested(2), SaveOptions{}), vfstest.ErrInjected)
 	dir := t.TempDir()
 	require.NoError(t, disk.Export(dir))
 	found, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -238,3 +238,12 @@ func TestIndexAllocates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { require.LessOrEqual(t, testing.AllocsPerRun(100, tt.do), tt.most) })
 	}
 }
+
+// Shapes are shared by whatever a plan is applied to, so nobody who appends to one may write into another's.
+func TestPlanShapesHaveNoRoom(t *testing.T) {
+	for _, expr := range [][]ix.Index{{ix.At(0)}, {ix.Range(0, 2)}, {ix.Take(1, 0)}, {ix.New, ix.At(0), ix.At(0)}} {
+		p, err := shapeops.Shape{3, 4}.Index(expr...)
+		require.NoError(t, err)
+		require.Equal(t, len(p.Shape()), cap(p.Shape()), ix.Format(expr...))
+	}
+}

@@ -156,6 +156,10 @@ func (b *indexer) picked() (Plan, error) {
 		}
 		b.plan.to = append(b.plan.to, size)
 	}
+	b.plan.to = slices.Clip(b.plan.to) // somebody may append to it
+	if err := b.plan.to.Check(); err != nil {
+		return Plan{}, err
+	}
 	return b.plan, nil
 }
 

@@ -209,6 +209,7 @@ func (p *Plan) step(dim, size, step int) {
 
 // done ends a plan that picks nothing.
 func (p Plan) done() Plan {
+	p.mid = slices.Clip(p.mid) // somebody may append to it
 	p.to = p.mid
 	return p
 }

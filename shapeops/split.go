@@ -109,7 +109,13 @@ func cutDim(s Shape, dim int) (int, error) {
 // leading is an expression that keeps the dims before dim, and has room for a part for dim itself.
 func leading(dim int) []ix.Index { return make([]ix.Index, dim+1) }
 
+// maxPieces is more pieces than anybody wants.
+const maxPieces = 1 << 31
+
 func collect[T any](n int, piece func(i int) (T, error)) ([]T, error) {
+	if n > maxPieces {
+		return nil, fmt.Errorf("%w: got %d pieces, want at most %d", ErrShape, n, maxPieces)
+	}
 	out := make([]T, n)
 	for i := range out {
 		var err error

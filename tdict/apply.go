@@ -39,6 +39,9 @@ func Apply(ctx context.Context, fn func(key nestedkey.Key, xs []*tensor.Tensor) 
 	if len(tds) == 0 {
 		return nil, failed("apply", fmt.Errorf("%w: got no dictionary", ErrValue))
 	}
+	if err := opt.Batch.Check(); err != nil {
+		return nil, failed("apply", err)
+	}
 	a := applier{opt: opt, others: tds[1:]}
 	out := a.empty(tds[0])
 	if err := a.plan(tds[0], out, nil); err != nil {

@@ -26,9 +26,11 @@
 //
 // # Errors
 //
-// An operation that returns an error has changed nothing. The error is a [KeyError] that says which key; errors.Is
-// finds the reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrValue], or what packages
-// nestedkey, shapeops and tensor return.
+// An operation that returns an error has changed nothing; the one exception is memory that turns out to be unreadable in the
+// middle of a copy, see tensor.Transfer. An error about an entry is a [KeyError] that says which key. errors.Is finds the
+// reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrValue], or what packages
+// nestedkey, shapeops and tensor return. A nil *TensorDict or *tensor.Tensor as an argument is a mistake in the program and
+// may panic, except as a [Value], where it is ErrValue.
 //
 // # Concurrency
 //

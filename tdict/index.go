@@ -124,8 +124,8 @@ func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
 	w := setter{plan: p, batch: td.batch}
 	if t, ok := asTensor(value); ok {
 		err = w.fill(td, t)
-	} else {
-		err = w.write(td, value.(*TensorDict))
+	} else if d, ok := asDict(value); ok {
+		err = w.write(td, d)
 	}
 	if err != nil {
 		return failed("set index", err)

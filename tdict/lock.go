@@ -3,8 +3,8 @@ package tdict
 import "fmt"
 
 // Lock freezes the structure of td and of every dictionary below it: entries cannot be set, deleted or renamed, which
-// then returns [ErrLocked]. The elements of leaves can still be written. (Python: lock_. It is no mutex.) Lock is a
-// write, like Set.
+// then returns [ErrLocked]. The elements of leaves can still be written. (Python: lock_. It is no mutex.) A dictionary below
+// stays locked until td is unlocked, also if td is forgotten. Lock is a write, like Set.
 func (td *TensorDict) Lock() {
 	held := td.Locked()
 	td.locked = true

@@ -3,8 +3,10 @@ package tdict
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -36,7 +38,7 @@ func (td *TensorDict) print(w io.Writer, indent string, more bool) {
 		if i > 0 {
 			_, _ = io.WriteString(w, ",")
 		}
-		fmt.Fprintf(w, "\n%s%s: ", indent+step+step, name)
+		fmt.Fprintf(w, "\n%s%s: ", indent+step+step, printable(name))
 		if d, ok := asDict(td.values[i]); ok {
 			d.print(w, indent+step+step, more)
 			continue
@@ -48,6 +50,14 @@ func (td *TensorDict) print(w io.Writer, indent string, more bool) {
 		fmt.Fprintf(w, ",\n%slocked=%t", indent+step, td.Locked())
 	}
 	_, _ = io.WriteString(w, ")")
+}
+
+// printable returns a name as it is, or quoted if it would not print on one line.
+func printable(name nestedkey.Key) string {
+	if s := string(name); strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return string(name)
 }
 
 func printLeaf(w io.Writer, v Value, more bool) {

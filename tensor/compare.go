@@ -62,7 +62,8 @@ func equalBytes(t, u *Tensor) bool {
 }
 
 // AllClose tells whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN is close to nothing, an
-// infinity to itself. It returns [ErrDType] if the dtypes differ and shapeops.ErrShape if u does not broadcast to t.
+// infinity to itself. Values are compared as complex128, which rounds integers beyond 2^53, in copies of both tensors. It
+// returns [ErrDType] if the dtypes differ and shapeops.ErrShape if u does not broadcast to t.
 func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	if t.dtype != u.dtype {
 		return false, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)

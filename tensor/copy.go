@@ -2,12 +2,16 @@ package tensor
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"syscall"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was lent and is gone.
+// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was lent and is gone, or that
+// t repeats elements of an expanded dim more often than memory can hold (shapeops.ErrShape).
 func (t *Tensor) Clone() (*Tensor, error) {
 	out, err := blank(t.dtype, t.view.Shape, nil)
 	if err != nil {
@@ -100,6 +104,9 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	var n int64
 	var failed error
 	err := t.mem.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
+	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a write call
+		failed = t.mem.fault(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+	}
 	return n, errors.Join(err, failed)
 }
 

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -24,11 +25,16 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 	if t.Len() == 0 {
 		return []T{}, nil
 	}
+	var failed error
+	if err := t.mem.use(func(b []byte) { _, failed = typed[T](t, b) }); err != nil || failed != nil {
+		return nil, errors.Join(err, failed)
+	}
 	b, err := t.mem.pin()
 	if err != nil {
 		return nil, err
 	}
-	return typed[T](t, b)
+	s, _ := cast.Slice[T](t.own(b)) // as it was just now
+	return s, nil
 }
 
 // typed returns the elements of a contiguous tensor whose memory is b.

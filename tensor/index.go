@@ -144,7 +144,9 @@ func (t *Tensor) positions() ([]int, error) {
 	}
 	list := make([]int, len(numbers))
 	for i, n := range numbers {
-		list[i] = int(n)
+		if list[i] = int(n); int64(list[i]) != n { // a machine with narrow ints
+			return nil, fmt.Errorf("%w: got position %d, want an int", shapeops.ErrIndex, n)
+		}
 	}
 	return list, nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its methods are
-// safe for concurrent use. Two tensors are taken to share memory if their Lenders are equal.
+// safe for concurrent use. It must be comparable; two tensors are taken to share memory if their Lenders are equal, or if
+// one has a method SameMemory(Lender) bool that says so of the other. A Lender that is a fmt.Stringer is named in errors.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now or any more.
 	Borrow() ([]byte, error)
@@ -64,6 +65,15 @@ func (m memory) short(b []byte) error {
 	return fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.size)
 }
 
+// sameLender tells whether two lenders, of which one may be nil, lend the same memory.
+func sameLender(a, b Lender) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	knows, ok := a.(interface{ SameMemory(Lender) bool })
+	return ok && knows.SameMemory(b)
+}
+
 func (m memory) readOnly() bool { return m.lender != nil && m.lender.ReadOnly() }
 
 // use calls fn with the bytes of m. A fault in lent memory, as of a file that another process cut, is an error.
@@ -77,5 +87,13 @@ func (m memory) use(fn func(b []byte)) error {
 		fn(b)
 		return nil
 	}
-	return mapping.Guard(func() { fn(b) })
+	return m.fault(mapping.Guard(func() { fn(b) }))
+}
+
+// fault adds the name of the lender, if it has one, to the error of a fault.
+func (m memory) fault(err error) error {
+	if name, ok := m.lender.(fmt.Stringer); ok && err != nil {
+		return fmt.Errorf("%v: %w", name, err)
+	}
+	return err
 }

@@ -143,11 +143,36 @@ func (m *move) run() error {
 		return nil
 	}
 	c := *m // m stays off the heap
-	return mapping.Guard(func() { c.walkBytes(to, from, 0, c.outer()) })
+	return m.fault(mapping.Guard(func() { c.walkBytes(to, from, 0, c.outer()) }))
 }
 
 // parallelBytes is where a second core begins to pay for a move.
 const parallelBytes = 4 << 20
+
+// fault adds to the error of a fault whose memory it may have been.
+func (m *move) fault(err error) error {
+	if err != nil && m.from.lender != nil {
+		return m.from.fault(err)
+	}
+	return m.to.fault(err)
+}
+
+// hold makes sure that the memory of both sides stays there until release.
+func (m *move) hold() error {
+	if _, err := m.from.borrow(); err != nil {
+		return err
+	}
+	if _, err := m.to.borrow(); err != nil {
+		m.from.giveBack()
+		return err
+	}
+	return nil
+}
+
+func (m *move) release() {
+	m.from.giveBack()
+	m.to.giveBack()
+}
 
 // spread does the move in Go memory, on several cores if that pays.
 func (m *move) spread(to, from []byte) {

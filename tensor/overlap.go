@@ -96,7 +96,7 @@ func (m *move) reads(other *move) bool {
 // shift returns how many bytes b lies behind a, and whether they are one memory.
 func shift(a, b memory) (int, bool) {
 	if a.lender != nil || b.lender != nil {
-		return 0, a.lender == b.lender
+		return 0, sameLender(a.lender, b.lender)
 	}
 	return cast.Shift(a.bytes, b.bytes)
 }

@@ -201,7 +201,7 @@ func (t *Tensor) Lender() Lender { return t.mem.lender }
 // SharesMemory tells whether t and u lie in the same memory: whether writing one may change the other.
 func (t *Tensor) SharesMemory(u *Tensor) bool {
 	if t.mem.lender != nil || u.mem.lender != nil {
-		return t.mem.lender == u.mem.lender
+		return sameLender(t.mem.lender, u.mem.lender)
 	}
 	_, shared := cast.Shift(t.mem.bytes, u.mem.bytes)
 	return shared

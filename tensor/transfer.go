@@ -18,14 +18,23 @@ type Transfer struct {
 	moves []*move
 }
 
-// Run does the copies. It returns [ErrOverlap], and has done none of them, if one reads what another writes. Any other
-// error means that memory was lent and is gone, as after Close of a mapped file, or could not be read, as when another
-// process cut the file; copies added before that one have happened.
+// Run does the copies. It returns [ErrOverlap], and has done none of them, if one reads what another writes, and likewise
+// an error if lent memory is gone, as after Close of a mapped file. Only if memory turns out to be unreadable in the middle
+// of a copy, as when another process cut a mapped file, has that copy happened in part, and those added before it in full.
 func (tr *Transfer) Run() error {
 	if len(tr.moves) > 1 {
 		if err := checkCrossing(tr.moves); err != nil {
 			return err
 		}
+	}
+	for _, m := range tr.moves { // all memory must be there before any is written
+		if m.from.lender == nil && m.to.lender == nil {
+			continue
+		}
+		if err := m.hold(); err != nil {
+			return err
+		}
+		defer m.release()
 	}
 	for _, m := range tr.moves {
 		if err := m.run(); err != nil {

@@ -3,7 +3,7 @@
 // A save writes a whole directory beside the one it replaces, syncs it, and lets [Publish] put it in
 // place:
 //
-//	fsys.Mkdir(tmp)
+//	fsys.Mkdir(tmp, 0o777)
 //	f, err := fsys.Create(filepath.Join(tmp, "reward.memmap")) // Write, Sync, Close
 //	...
 //	err = vfs.Publish(fsys, tmp, dir)
@@ -20,6 +20,6 @@
 // # Limits
 //
 // Only Linux can exchange two directories in one step. Elsewhere, and on file systems that cannot do
-// it, a crash may leave the old tree under the name [Aside] tells; see [Publish]. Windows cannot sync
+// it, a crash may leave the old tree under the name [AsidePath] tells; see [Publish]. Windows cannot sync
 // a directory and does not rename one with open or mapped files.
 package vfs

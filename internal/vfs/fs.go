@@ -10,8 +10,8 @@ import (
 //
 // An FS is safe for concurrent use.
 type FS interface {
-	// Mkdir makes a directory. It fails if path exists.
-	Mkdir(path string) error
+	// Mkdir makes a directory with these permissions less the umask. It fails if path exists.
+	Mkdir(path string, perm fs.FileMode) error
 	// Create makes a file for writing. It fails if path exists.
 	Create(path string) (File, error)
 	// Rename moves a file or directory as [os.Rename] does: a file may replace a file, a directory

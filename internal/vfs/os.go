@@ -10,7 +10,7 @@ var OS FS = osFS{}
 
 type osFS struct{}
 
-func (osFS) Mkdir(path string) error { return os.Mkdir(path, 0o777) }
+func (osFS) Mkdir(path string, perm fs.FileMode) error { return os.Mkdir(path, perm) }
 
 func (osFS) Create(path string) (File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -30,9 +30,9 @@ func save(fsys vfs.FS, tmp, dir, content string) error {
 func write(fsys vfs.FS, tmp, content string) error {
 	sub := filepath.Join(tmp, "sub")
 	steps := []func() error{
-		func() error { return fsys.Mkdir(tmp) },
+		func() error { return fsys.Mkdir(tmp, 0o777) },
 		func() error { return writeFile(fsys, filepath.Join(tmp, "a"), content) },
-		func() error { return fsys.Mkdir(sub) },
+		func() error { return fsys.Mkdir(sub, 0o777) },
 		func() error { return writeFile(fsys, filepath.Join(sub, "b"), content) },
 		func() error { return fsys.SyncDir(sub) },
 	}

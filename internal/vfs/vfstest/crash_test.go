@@ -32,7 +32,7 @@ func TestCrash(t *testing.T) {
 			vfstest.RemovalsFirst: {"f": "abc"},
 		}},
 		{"a directory whose parent was synced", func(t *testing.T, d *vfstest.Disk) {
-			require.NoError(t, d.Mkdir("dir"))
+			require.NoError(t, d.Mkdir("dir", 0o777))
 			put(t, d, "dir/f", "abc")
 			require.NoError(t, d.SyncDir("."))
 		}, map[vfstest.CrashMode]tree{
@@ -60,7 +60,7 @@ func TestCrash(t *testing.T) {
 			vfstest.RemovalsFirst: {"g": "g"},
 		}},
 		{"a move of which the new parent was synced", func(t *testing.T, d *vfstest.Disk) {
-			require.NoError(t, d.Mkdir("dir"))
+			require.NoError(t, d.Mkdir("dir", 0o777))
 			durable(t, d, "f")
 			require.NoError(t, d.Rename("f", "dir/f"))
 			require.NoError(t, d.SyncDir("dir"))
@@ -107,8 +107,8 @@ func TestCrashShares(t *testing.T) {
 // TestCrashLoop makes each of two directories durably contain the other.
 func TestCrashLoop(t *testing.T) {
 	d := vfstest.New()
-	require.NoError(t, d.Mkdir("a"))
-	require.NoError(t, d.Mkdir("a/b"))
+	require.NoError(t, d.Mkdir("a", 0o777))
+	require.NoError(t, d.Mkdir("a/b", 0o777))
 	require.NoError(t, d.SyncDir("a"))
 	require.NoError(t, d.SyncDir("."))
 	require.NoError(t, d.Rename("a/b", "b"))

@@ -28,7 +28,7 @@ var _ vfs.FS = (*Disk)(nil)
 func New() *Disk { return new(Disk) }
 
 // Mkdir makes a directory, as [vfs.FS] says.
-func (d *Disk) Mkdir(path string) error {
+func (d *Disk) Mkdir(path string, _ fs.FileMode) error {
 	return d.change("mkdir", path, func() error {
 		return d.add(path, new(node))
 	})

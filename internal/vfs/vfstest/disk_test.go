@@ -45,7 +45,7 @@ func list(t testing.TB, tree fs.FS) map[string]string {
 
 func TestLstat(t *testing.T) {
 	d := vfstest.New()
-	require.NoError(t, d.Mkdir("dir"))
+	require.NoError(t, d.Mkdir("dir", 0o777))
 	put(t, d, "dir/f", "abc")
 
 	info, err := d.Lstat("/dir/../dir/f")
@@ -69,8 +69,8 @@ func TestErrors(t *testing.T) {
 		err  error
 	}{
 		{"lstat of nothing", func(d *vfstest.Disk) error { _, err := d.Lstat("x"); return err }, fs.ErrNotExist},
-		{"mkdir without parent", func(d *vfstest.Disk) error { return d.Mkdir("x/y") }, fs.ErrNotExist},
-		{"mkdir of the root", func(d *vfstest.Disk) error { return d.Mkdir("/") }, fs.ErrExist},
+		{"mkdir without parent", func(d *vfstest.Disk) error { return d.Mkdir("x/y", 0o777) }, fs.ErrNotExist},
+		{"mkdir of the root", func(d *vfstest.Disk) error { return d.Mkdir("/", 0o777) }, fs.ErrExist},
 		{"syncdir of nothing", func(d *vfstest.Disk) error { return d.SyncDir("x") }, fs.ErrNotExist},
 		{"rename into itself", func(d *vfstest.Disk) error { return d.Rename("dir", "dir/x") }, fs.ErrInvalid},
 		{"exchange with itself", func(d *vfstest.Disk) error { return d.Exchange("dir/f", "dir") }, fs.ErrInvalid},
@@ -84,7 +84,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := vfstest.New()
-			require.NoError(t, d.Mkdir("dir"))
+			require.NoError(t, d.Mkdir("dir", 0o777))
 			put(t, d, "dir/f", "abc")
 			put(t, d, "g", "abc")
 			require.ErrorIs(t, tt.do(d), tt.err)
@@ -104,8 +104,8 @@ func TestFileAfterClose(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	d := vfstest.New()
-	require.NoError(t, d.Mkdir("dir"))
-	require.NoError(t, d.Mkdir("empty"))
+	require.NoError(t, d.Mkdir("dir", 0o777))
+	require.NoError(t, d.Mkdir("empty", 0o777))
 	put(t, d, "dir/f", "abc")
 	dir := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, d.Export(dir))

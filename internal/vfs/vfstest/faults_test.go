@@ -14,7 +14,7 @@ func all(d *vfstest.Disk, f vfs.File) []error {
 	write := func() error { _, err := f.Write([]byte("WXYZ")); return err }
 	create := func() error { _, err := d.Create("new"); return err }
 	return []error{
-		d.Mkdir("newdir"), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
+		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
 		d.SyncDir("."), d.RemoveAll("dir"), f.Close(),
 	}
 }
@@ -24,7 +24,7 @@ func prepared(t *testing.T) (*vfstest.Disk, vfs.File) {
 	t.Helper()
 	d := vfstest.New()
 	durable(t, d, "a", "b")
-	require.NoError(t, d.Mkdir("dir"))
+	require.NoError(t, d.Mkdir("dir", 0o777))
 	put(t, d, "dir/x", "x")
 	put(t, d, "dir/y", "y")
 	return d, put(t, d, "f", "f")
@@ -65,7 +65,7 @@ func TestDeadDisk(t *testing.T) {
 	want := tree{"a": "a", "b": "b", "dir": "/", "dir/y": "y", "f": "fWX"}
 	require.Equal(t, want, list(t, d.Tree()), "half a write, half a removal, nothing else")
 	require.Equal(t, tree{"a": "a", "b": "b"}, list(t, d.Crash(vfstest.Synced).Tree()))
-	require.NoError(t, d.Crash(vfstest.Synced).Mkdir("dir"), "the next boot has no faults")
+	require.NoError(t, d.Crash(vfstest.Synced).Mkdir("dir", 0o777), "the next boot has no faults")
 }
 
 func TestFaultOfOperationZeroPanics(t *testing.T) {

@@ -48,7 +48,7 @@ func name(b byte) string {
 func run(fsys vfs.FS, op byte, a, b string) error {
 	switch op % 6 {
 	case 0:
-		return fsys.Mkdir(a)
+		return fsys.Mkdir(a, 0o777)
 	case 1:
 		return create(fsys, a)
 	case 2:
