@@ -8,13 +8,20 @@ import (
 
 const (
 	excerptOver = 1000 // elements; a larger tensor is printed in excerpt
+	mostShown   = 5000 // elements; an excerpt that would have more has none
 	edge        = 3    // positions printed at either end of a dim in an excerpt
 )
 
 // String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000 elements it shows the
-// first and last three along each dim.
+// first and last three along each dim, and none if it has so many dims that these would still be thousands.
 func (t *Tensor) String() string {
-	p := printer{excerpt: t.Len() > excerptOver || t.Len() == 0}
+	p := printer{excerpt: t.Len() > excerptOver}
+	switch n := p.count(t.view.Shape); {
+	case n == 0:
+		return fmt.Sprintf("%v %v\n[]", t.dtype, t.view.Shape)
+	case n > mostShown:
+		return fmt.Sprintf("%v %v\n[...]", t.dtype, t.view.Shape)
+	}
 	if err := p.collect(t); err != nil {
 		return fmt.Sprintf("%v %v: %v", t.dtype, t.view.Shape, err)
 	}
@@ -49,6 +56,20 @@ func (p *printer) shown(size int) []int {
 		at = append(at, i)
 	}
 	return at
+}
+
+// count returns how many elements of a shape are shown, or about so many if they are far too many.
+func (p *printer) count(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		if p.excerpt {
+			size = min(size, 2*edge)
+		}
+		if n = min(n, mostShown+1) * size; n == 0 {
+			return 0
+		}
+	}
+	return n
 }
 
 func (p *printer) collect(t *Tensor) error {

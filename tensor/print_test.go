@@ -31,7 +31,7 @@ func TestString(t *testing.T) {
 	}{
 		{"a scalar stands on the line", tensor.Scalar[float32](2.5), "float32 [] 2.5"},
 		{"no element", must(tensor.Zeros[int8](0)), "int8 [0]\n[]"},
-		{"no element in rows", must(tensor.Zeros[int8](2, 0)), "int8 [2 0]\n[[]\n []]"},
+		{"no element in rows", must(tensor.Zeros[int8](2, 0)), "int8 [2 0]\n[]"},
 		{"no rows", must(tensor.Zeros[int8](0, 2)), "int8 [0 2]\n[]"},
 		{"integers align right", tensor.Vector[int64](-5, 100, math.MaxInt64), "int64 [3]\n[                 -5                 100 9223372036854775807]"},
 		{"the largest of all", tensor.Vector[uint64](math.MaxUint64, 1), "uint64 [2]\n[18446744073709551615                    1]"},
