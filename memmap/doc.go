@@ -10,8 +10,9 @@
 // # Saving
 //
 // [Save] is atomic: it writes beside the directory, syncs, and exchanges the two, so that at any moment, after a crash
-// too, the directory holds the whole of what was saved before or the whole of what is saved now. Dictionaries opened
-// before keep what they have mapped.
+// too, the directory holds the whole of what was saved before or the whole of what is saved now. (FORMAT.md names the one
+// moment that is excepted on systems other than Linux.) Dictionaries opened before keep what they have mapped; a leaf that
+// they want for the first time is [ErrReplaced].
 //
 // # Opening
 //

@@ -35,7 +35,7 @@ func TestReadme(t *testing.T) {
 
 	err = memmap.Save("digits", td) // atomic: a crash leaves the old save or the new one
 	require.NoError(t, err)
-	ds, err := memmap.Open("digits") // nothing is read yet
+	ds, err := memmap.Open("digits") // no leaf is read yet; pass ds.TensorDict where a dictionary is wanted
 	require.NoError(t, err)
 	defer ds.Close()
 

@@ -2,6 +2,7 @@ package nestedkey_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
@@ -33,4 +34,11 @@ func ExampleKey_Cut() {
 	first, rest, nested := nestedkey.Key("a/b/c").Cut()
 	fmt.Println(first, rest, nested)
 	// Output: a b/c true
+}
+
+func ExampleCompare() {
+	keys := []nestedkey.Key{"b", "a.x", "a/b", "a"}
+	slices.SortFunc(keys, nestedkey.Compare)
+	fmt.Println(keys) // what lies below a key comes right behind it
+	// Output: [a a/b a.x b]
 }

@@ -21,3 +21,14 @@ func ExampleMask() {
 	fmt.Println(ix.Mask([]bool{true, false, true}).List())
 	// Output: [0 2]
 }
+
+func ExampleTakeND() {
+	pairs := ix.TakeND([]int{0, 1, 1, 2}, 2, 2) // in place of one dim, two of size 2
+	fmt.Println(pairs, pairs.Kind() == ix.KindTake, pairs.List(), pairs.Shape())
+	// Output: [0, 1, 1, 2]@2x2 true [0 1 1 2] [2 2]
+}
+
+func ExampleIndex_Check() {
+	fmt.Println(ix.TakeND([]int{0, 1, 2}, 2, 2).Check())
+	// Output: the positions of a take do not fill its shape
+}
