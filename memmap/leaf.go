@@ -85,32 +85,34 @@ func (l *leafFile) mapping() (*mapping.Mapping, error) {
 	return m, nil
 }
 
-// mapFile maps the file, which must still be what it was when the directory was opened: a regular file of that size.
+// mapFile maps the file, which must still be the one that was there when the directory was opened.
 func (l *leafFile) mapFile() (*mapping.Mapping, error) {
-	info, err := l.files.root.Lstat(l.path)
+	flag, mode := os.O_RDONLY, mapping.ReadOnly
+	if l.files.writable {
+		flag, mode = os.O_RDWR, mapping.ReadWrite
+	}
+	f, err := l.files.root.OpenFile(l.path, flag|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrReplaced, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() && !os.SameFile(info, l.info) {
-		return nil, ErrReplaced
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: got %s, want a file", ErrCorrupt, kind(info))
-	}
-	flag, mode := os.O_RDONLY, mapping.ReadOnly
-	if l.files.writable {
-		flag, mode = os.O_RDWR, mapping.ReadWrite
-	}
-	f, err := l.files.root.OpenFile(l.path, flag|syscall.O_NONBLOCK, 0)
+	m, err := l.mapOpened(f, mode)
+	return m, errors.Join(err, f.Close())
+}
+
+func (l *leafFile) mapOpened(f *os.File, mode mapping.Mode) (*mapping.Mapping, error) {
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !os.SameFile(info, l.info) {
+		return nil, ErrReplaced
 	}
 	m, err := mapping.Map(f, l.size, mode)
 	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) {
 		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return m, errors.Join(err, f.Close())
+	return m, err
 }

@@ -15,8 +15,8 @@
 //
 // Index without lists and masks, Reshape where strides allow, Permute, Transpose, Squeeze, Unsqueeze, Expand and
 // Flatten return views: writing through one writes the other. Index with lists or masks, Clone, Cast, Map, Stack and
-// Cat copy. Copying looks at the width of an element, never at its value, and moves whole rows; what is large and
-// in Go memory is spread over the cores that GOMAXPROCS allows, unless it writes to listed positions. A copy whose source and destination overlap is refused.
+// Cat copy. Copying looks at the width of an element, never at its value, and moves whole rows; what is large
+// is spread over the cores that GOMAXPROCS allows, unless it writes to listed positions. A copy whose source and destination overlap is refused.
 //
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for the time of each
 // operation; only [Of] hands out a slice of it, and says until when.

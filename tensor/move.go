@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 
@@ -138,16 +139,21 @@ func (m *move) run() error {
 		return err
 	}
 	defer m.to.giveBack()
+	if n := m.workers(); n > 1 {
+		return m.fault(m.parallel(to, from, n))
+	}
+	return m.fault(m.part(to, from, 0, m.outer()))
+}
+
+// part does positions lo to hi of the outermost dim. A fault in lent memory is an error.
+func (m *move) part(to, from []byte, lo, hi int) error {
 	if m.from.lender == nil && m.to.lender == nil {
-		m.spread(to, from)
+		m.walkBytes(to, from, lo, hi)
 		return nil
 	}
 	c := *m // m stays off the heap
-	return m.fault(mapping.Guard(func() { c.walkBytes(to, from, 0, c.outer()) }))
+	return mapping.Guard(func() { c.walkBytes(to, from, lo, hi) })
 }
-
-// parallelBytes is where a second core begins to pay for a move.
-const parallelBytes = 4 << 20
 
 // fault adds to the error of a fault whose memory it may have been.
 func (m *move) fault(err error) error {
@@ -174,14 +180,8 @@ func (m *move) release() {
 	m.to.giveBack()
 }
 
-// spread does the move in Go memory, on several cores if that pays.
-func (m *move) spread(to, from []byte) {
-	if n := m.workers(); n > 1 {
-		m.parallel(to, from, n)
-		return
-	}
-	m.walkBytes(to, from, 0, m.outer())
-}
+// parallelBytes is where a second core begins to pay for a move.
+const parallelBytes = 4 << 20
 
 // workers returns on how many cores the move is done: one, unless it is large, its outermost dim can be cut, and the order
 // of what it writes does not matter.
@@ -193,13 +193,15 @@ func (m *move) workers() int {
 	return min(n, m.outer(), runtime.GOMAXPROCS(0))
 }
 
-func (m *move) parallel(to, from []byte, workers int) {
+func (m *move) parallel(to, from []byte, workers int) error {
 	var wg sync.WaitGroup
 	c, n := *m, m.outer() // m stays off the heap
+	failed := make([]error, workers)
 	for w := range workers {
-		wg.Go(func() { c.walkBytes(to, from, n*w/workers, n*(w+1)/workers) })
+		wg.Go(func() { failed[w] = c.part(to, from, n*w/workers, n*(w+1)/workers) })
 	}
 	wg.Wait()
+	return errors.Join(failed...)
 }
 
 // outer returns the size of the outermost dim: that of the block if there is no other.
