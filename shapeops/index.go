@@ -8,8 +8,8 @@ import (
 
 // Index plans an index expression; the package doc has the rules. It returns [ErrIndex] if the expression has
 // more parts than s has dims, if a position is out of range, if a mask has another shape than the dims it covers,
-// if a mask over several dims has a position, a new dim or a range that cuts behind it, or if lists do not broadcast
-// together.
+// if a mask over several dims has a position, a new dim or a range that cuts behind it (among dims of size 1 it may), or
+// if lists do not broadcast together.
 func (s Shape) Index(expr ...ix.Index) (Plan, error) {
 	used, err := s.count(expr)
 	if err != nil {
@@ -96,15 +96,20 @@ func (b *indexer) part(x ix.Index) error {
 }
 
 // checkBehindMask returns ErrIndex for a part behind a mask over several dims that would change a dim. torch applies
-// such a part to a dim of the mask, and mostly fails; here it always does.
+// such a part to a dim of the mask, and mostly fails; here it always does, but for dims of size 1, which are all alike.
 func (b *indexer) checkBehindMask(x ix.Index) error {
 	if b.wide == 0 {
 		return nil
 	}
-	whole := x.Kind() != ix.KindAt && x.Kind() != ix.KindNew
-	if x.Kind() == ix.KindRange {
-		start, stop, step := x.Bounds()
-		for _, size := range b.plan.from[b.dim-b.wide : b.dim+1] {
+	whole := true
+	for i, size := range b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))] { // torch takes these for one another
+		switch x.Kind() {
+		case ix.KindAt:
+			whole = whole && size == 1
+		case ix.KindNew:
+			whole = whole && (size == 1 || i == b.wide)
+		case ix.KindRange:
+			start, stop, step := x.Bounds()
 			whole = whole && step == 1 && clamp(start, size) == 0 && clamp(stop, size) == size
 		}
 	}

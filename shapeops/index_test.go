@@ -98,6 +98,8 @@ func TestIndex(t *testing.T) {
 		{"a mask over two dims gives one", shape{2, 2, 2}, "mask[FTTF]@2x2", shape{2, 2}, []int{2, 3, 4, 5}},
 		{"a mask over two dims behind another", shape{2, 2, 2}, "0, mask[FTTT]@2x2", shape{3}, []int{1, 2, 3}},
 		{"a mask over two dims between others", shape{2, 1, 2, 2}, ":, mask[FT]@1x2, :", shape{2, 1, 2}, []int{2, 3, 6, 7}},
+		{"a position behind such a mask, where dims have size 1", shape{2, 1, 1}, "mask[FT]@2x1, 0", shape{1}, []int{1}},
+		{"a new dim behind such a mask, where dims have size 1", shape{2, 1, 2}, "mask[FT]@2x1, new", shape{1, 1, 2}, []int{2, 3}},
 		{"a range that cuts nothing behind such a mask", shape{2, 2, 2}, "mask[FTFF]@2x2, 0:2", shape{1, 2}, []int{2, 3}},
 		{"parts in front of such a mask are free", shape{2, 2, 2}, "new, 1, mask[FTFT]@2x2", shape{1, 2}, []int{5, 7}},
 		{"a mask over two dims of which one is stepped past", shape{4, 2}, "::2, mask[TF]", shape{2, 1}, []int{0, 4}},

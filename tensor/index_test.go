@@ -86,7 +86,7 @@ func indexed(a array, parts []part) (array, bool) {
 
 // first does the first phase of a part.
 func (o *oracle) first(p part) {
-	if o.wide > 0 && (p.kind == ix.KindAt || p.kind == ix.KindNew || p.kind == ix.KindRange && o.cuts(p)) {
+	if o.wide > 0 && o.cuts(p) {
 		o.ok = false
 		return
 	}
@@ -113,11 +113,18 @@ func (o *oracle) first(p part) {
 	}
 }
 
-// cuts tells whether a range, behind a mask over several dims, is not whole on its own dim and those that torch could
-// mean.
+// cuts tells whether a part, behind a mask over several dims, changes its own dim or those that torch could mean. A
+// position and a new dim do, unless all of these have size 1.
 func (o *oracle) cuts(p part) bool {
-	for _, n := range o.a.shape[o.dim-o.wide : o.dim+1] {
-		if p.step != 1 || len(p.positions(n)) != n {
+	end := o.dim + 1
+	if p.kind == ix.KindNew {
+		end = o.dim
+	}
+	if p.kind != ix.KindAt && p.kind != ix.KindNew && p.kind != ix.KindRange {
+		return false
+	}
+	for _, n := range o.a.shape[o.dim-o.wide : end] {
+		if p.kind != ix.KindRange && n != 1 || p.kind == ix.KindRange && (p.step != 1 || len(p.positions(n)) != n) {
 			return true
 		}
 	}
