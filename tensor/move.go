@@ -25,6 +25,9 @@ type move struct {
 	scatter bool  // rows are positions of to, not of from
 
 	private bool // to is memory that only the Transfer of the move knows
+
+	toBytes, fromBytes []byte // between hold and release
+	held               bool
 }
 
 // A span is one dim of a move: its size, and the elements between neighbours on either side.
@@ -129,20 +132,16 @@ func (m *move) run() error {
 	if m.bytes() == 0 {
 		return nil
 	}
-	from, err := m.from.borrow()
-	if err != nil {
-		return err
+	if !m.held {
+		if err := m.hold(); err != nil {
+			return err
+		}
+		defer m.release()
 	}
-	defer m.from.giveBack()
-	to, err := m.to.borrow()
-	if err != nil {
-		return err
-	}
-	defer m.to.giveBack()
 	if n := m.workers(); n > 1 {
-		return m.fault(m.parallel(to, from, n))
+		return m.fault(m.parallel(m.toBytes, m.fromBytes, n))
 	}
-	return m.fault(m.part(to, from, 0, m.outer()))
+	return m.fault(m.part(m.toBytes, m.fromBytes, 0, m.outer()))
 }
 
 // part does positions lo to hi of the outermost dim. A fault in lent memory is an error.
@@ -163,21 +162,23 @@ func (m *move) fault(err error) error {
 	return m.to.fault(err)
 }
 
-// hold makes sure that the memory of both sides stays there until release.
-func (m *move) hold() error {
-	if _, err := m.from.borrow(); err != nil {
+// hold borrows the memory of both sides until release. A lender that is closed meanwhile waits.
+func (m *move) hold() (err error) {
+	if m.fromBytes, err = m.from.borrow(); err != nil {
 		return err
 	}
-	if _, err := m.to.borrow(); err != nil {
+	if m.toBytes, err = m.to.borrow(); err != nil {
 		m.from.giveBack()
 		return err
 	}
+	m.held = true
 	return nil
 }
 
 func (m *move) release() {
 	m.from.giveBack()
 	m.to.giveBack()
+	m.toBytes, m.fromBytes, m.held = nil, nil, false
 }
 
 // parallelBytes is where a second core begins to pay for a move.

@@ -28,7 +28,7 @@ func (tr *Transfer) Run() error {
 		}
 	}
 	for _, m := range tr.moves { // all memory must be there before any is written
-		if m.from.lender == nil && m.to.lender == nil {
+		if m.from.lender == nil && m.to.lender == nil || m.bytes() == 0 {
 			continue
 		}
 		if err := m.hold(); err != nil {

@@ -193,6 +193,27 @@ func TestTransferNeedsAllMemory(t *testing.T) {
 	require.Equal(t, "int8 [2]\n[0 0]", dst.String())
 }
 
+// A closing lender lets those finish who have its memory, and nobody else in: a Transfer borrows once for each copy.
+func TestTransferBorrowsOnce(t *testing.T) {
+	closing := &closingLender{lender: lender{bytes: []byte{7, 8}}}
+	src := must(tensor.FromLender(tensor.Int8, closing, 2))
+	dst := must(tensor.Zeros[int8](4))
+	var tr tensor.Transfer
+	require.NoError(t, tr.Copy(must(dst.Index(ix.Range(0, 2))), tensor.Vector[int8](1, 2)))
+	require.NoError(t, tr.Copy(must(dst.Index(ix.Range(2, 4))), src))
+	require.NoError(t, tr.Run())
+	require.Equal(t, "int8 [4]\n[1 2 7 8]", dst.String())
+}
+
+type closingLender struct{ lender }
+
+func (l *closingLender) Borrow() ([]byte, error) {
+	if l.borrowed.Load() > 0 {
+		return nil, tensor.ErrReadOnly
+	}
+	return l.lender.Borrow()
+}
+
 // What is large is moved by several goroutines, and by loops all the same.
 func TestLargeMoves(t *testing.T) {
 	const rows, cols = 2047, 2049 // no worker gets a round share
