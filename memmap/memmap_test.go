@@ -159,6 +159,10 @@ func TestSaveRefusesForeignDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.ErrorIs(t, memmap.Save(".", steps()), fs.ErrInvalid, "the working directory")
 	require.Error(t, memmap.Save("", steps()))
+	around := saved(t)
+	t.Chdir(filepath.Join(around, "obs"))
+	require.ErrorIs(t, memmap.Save(around, steps()), fs.ErrInvalid, "around the working directory")
+	require.True(t, steps().Equal(open(t, around).TensorDict))
 }
 
 func TestSaveThroughALink(t *testing.T) {

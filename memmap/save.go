@@ -40,7 +40,8 @@ type SaveOptions struct {
 // FORMAT.md says where.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any level, one too
-// long for a file name, or two that need the same file. It is ctx's error if that ends first.
+// long for a file name, two that need the same file, or dictionaries more than 256 deep. It is shapeops.ErrShape if a shape
+// has more than 64 dims, fs.ErrInvalid if dir holds the working directory, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)
@@ -59,7 +60,7 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 }
 
 // resolve returns the directory that a path means, following links as Open does, and the permissions that it has or is to
-// have. It refuses the working directory, which cannot be exchanged without being lost to whoever works there.
+// have. It refuses a directory that holds the working directory, or is it: that would be lost to whoever works there.
 func resolve(dir string) (string, fs.FileMode, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != "" {
@@ -69,14 +70,23 @@ func resolve(dir string) (string, fs.FileMode, error) {
 	if err != nil {
 		return "", 0, err
 	}
-	if here, err := os.Stat("."); err == nil && os.SameFile(here, info) {
-		return "", 0, fmt.Errorf("save: %w: %q is the working directory", fs.ErrInvalid, dir)
-	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", 0, err
 	}
-	dir, err = filepath.Abs(dir)
-	return dir, info.Mode().Perm(), err
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", 0, err
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return "", 0, err
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return "", 0, err
+	}
+	if rel, err := filepath.Rel(dir, here); err == nil && filepath.IsLocal(rel) {
+		return "", 0, fmt.Errorf("save: %w: the working directory is in %s", fs.ErrInvalid, dir)
+	}
+	return dir, info.Mode().Perm(), nil
 }
 
 // makeParent makes the directory that dir is in, if need be with those around it, durably.
