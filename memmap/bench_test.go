@@ -21,8 +21,8 @@ func filled(b *testing.B, leaves, rows int, shape ...int) *tdict.TensorDict {
 	b.Helper()
 	td := tdict.New(rows)
 	for i := range leaves {
-		x := tdict.Must(tensor.New(tensor.Uint8, append([]int{rows}, shape...)...))
-		s := tdict.Must(tensor.Of[uint8](x))
+		x := tensor.Must(tensor.New(tensor.Uint8, append([]int{rows}, shape...)...))
+		s := tensor.Must(tensor.Of[uint8](x))
 		for j := range s {
 			s[j] = uint8(j + i)
 		}
@@ -130,9 +130,9 @@ func BenchmarkMappedRows(b *testing.B) {
 	ds, err := memmap.Open(dir)
 	require.NoError(b, err)
 	defer ds.Close()
-	src := tdict.Must(tensor.Of[uint8](tdict.Must(ds.Tensor("leaf0000"))))
+	src := tensor.Must(tensor.Of[uint8](tensor.Must(ds.Tensor("leaf0000"))))
 	rows, buf := make([]int, n), make([]byte, n*width)
-	dst := tdict.Must(ds.Index(ix.Take(rows...)))
+	dst := tensor.Must(ds.Index(ix.Take(rows...)))
 	gather := func(to []byte) {
 		for i, row := range rows {
 			copy(to[i*width:(i+1)*width], src[row*width:])

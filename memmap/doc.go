@@ -24,7 +24,7 @@
 // # Memory
 //
 // Leaves of an opened dictionary lie in the mapped files. Their views do too; copies, as those that ix.Take makes, do
-// not. Elements can be read until [Dict.Close], and after that are [ErrClosed]. A dictionary that is dropped without
+// not. Elements can be read until [Dataset.Close], and after that are [ErrClosed]. A dictionary that is dropped without
 // Close is unmapped with its last leaf or view, unless tensor.Of handed out a slice of it. If another process cuts a file
 // that is mapped, reading it through this module returns [ErrFault]; reading it through such a slice ends the program.
 package memmap

@@ -17,14 +17,14 @@ import (
 
 // steps returns a small dictionary: obs/pos float32 [4 2] and reward int64 [4].
 func steps() *tdict.TensorDict {
-	return tdict.Must(tdict.FromMap(shapeops.Shape{4}, map[nestedkey.Key]tdict.Value{
-		"obs/pos": tdict.Must(tensor.From([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 4, 2)),
+	return tensor.Must(tdict.FromMap(shapeops.Shape{4}, map[nestedkey.Key]tdict.Value{
+		"obs/pos": tensor.Must(tensor.From([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 4, 2)),
 		"reward":  tensor.Vector[int64](10, 20, 30, 40),
 	}))
 }
 
 // temp returns a new directory; the caller removes it.
-func temp() string { return tdict.Must(os.MkdirTemp("", "memmap")) }
+func temp() string { return tensor.Must(os.MkdirTemp("", "memmap")) }
 
 func Example() {
 	dir := temp()
@@ -33,10 +33,10 @@ func Example() {
 		fmt.Println(err)
 	}
 
-	ds := tdict.Must(memmap.Open(dir))
+	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
-	batch := tdict.Must(ds.Index(ix.Take(3, 0)))
-	fmt.Println(tdict.Must(batch.Tensor("reward")))
+	batch := tensor.Must(ds.Index(ix.Take(3, 0)))
+	fmt.Println(tensor.Must(batch.Tensor("reward")))
 	// Output:
 	// int64 [2]
 	// [40 10]
@@ -74,7 +74,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 	_ = memmap.Save(dir, steps())
 
-	obs := tdict.Must(memmap.Open(filepath.Join(dir, "obs"))) // each directory is a dictionary of its own
+	obs := tensor.Must(memmap.Open(filepath.Join(dir, "obs"))) // each directory is a dictionary of its own
 	fmt.Println(obs)
 	fmt.Println(obs.Close(), obs.Close())
 
@@ -95,14 +95,14 @@ func ExampleOpenWith() {
 	defer os.RemoveAll(dir)
 	_ = memmap.Save(dir, steps())
 
-	ds := tdict.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
-	reward := tdict.Must(ds.Tensor("reward"))
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	reward := tensor.Must(ds.Tensor("reward"))
 	fmt.Println(reward.SetIndex(tensor.Scalar[int64](-1), ix.At(2)))
 	fmt.Println(ds.Flush(), ds.Close())
 
-	again := tdict.Must(memmap.Open(dir))
+	again := tensor.Must(memmap.Open(dir))
 	defer again.Close()
-	fmt.Println(tdict.Must(again.Tensor("reward")))
+	fmt.Println(tensor.Must(again.Tensor("reward")))
 	// Output:
 	// <nil>
 	// <nil> <nil>
@@ -110,18 +110,18 @@ func ExampleOpenWith() {
 	// [10 20 -1 40]
 }
 
-func ExampleDict_Close() {
+func ExampleDataset_Close() {
 	dir := temp()
 	defer os.RemoveAll(dir)
 	_ = memmap.Save(dir, steps())
-	ds := tdict.Must(memmap.Open(dir))
-	tail := tdict.Must(ds.Index(ix.Range(2, ix.End))) // a view of the mapped files
-	kept := tdict.Must(tail.Clone())
+	ds := tensor.Must(memmap.Open(dir))
+	tail := tensor.Must(ds.Index(ix.Range(2, ix.End))) // a view of the mapped files
+	kept := tensor.Must(tail.Clone())
 	_ = ds.Close()
 
 	_, err := tail.Clone()
 	fmt.Println(errors.Is(err, memmap.ErrClosed), err)
-	fmt.Println(tdict.Must(kept.Tensor("reward")))
+	fmt.Println(tensor.Must(kept.Tensor("reward")))
 	// Output:
 	// true clone "obs/pos": read obs/pos.memmap: mapping closed
 	// int64 [2]

@@ -291,10 +291,10 @@ func (l metaLeaf) dtype() (tensor.DType, error) {
 	return 0, fmt.Errorf("%w: there is no dtype %q", ErrCorrupt, l.DType)
 }
 
-// ragged tells whether the leaf is a nested tensor of Python's.
+// ragged reports whether the leaf is a nested tensor of Python's.
 func (l metaLeaf) ragged() bool { return l.IsNested != nil && *l.IsNested }
 
-// old tells whether m was written before nested dictionaries were listed: no entry has a field that came later.
+// old reports whether m was written before nested dictionaries were listed: no entry has a field that came later.
 func (m meta) old() bool {
 	for _, e := range m.entries {
 		if e.isDict || e.leaf.IsNested != nil {

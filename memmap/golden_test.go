@@ -27,7 +27,7 @@ type node struct {
 	Keys  map[string]node `json:"keys"`
 }
 
-// readable tells whether a value consists of dictionaries and dense tensors.
+// readable reports whether a value consists of dictionaries and dense tensors.
 func (n node) readable() bool {
 	if n.Kind == "tensor" {
 		return true
@@ -87,7 +87,7 @@ func checkGolden(t *testing.T, folder string) {
 func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 	t.Helper()
 	require.Equal(t, want.Shape, []int(got.Shape().Clone()))
-	require.Equal(t, len(want.Keys), got.Len())
+	require.Equal(t, len(want.Keys), got.NumEntries())
 	for name, inner := range want.Keys {
 		v, err := got.Get(nestedkey.Of(name))
 		require.NoError(t, err)

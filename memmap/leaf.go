@@ -52,7 +52,7 @@ func (l *leafFile) failed(err error) error {
 	return &FileError{"read", l.path, err}
 }
 
-// SameMemory tells whether another lender lends the same file, as if the directory was opened twice.
+// SameMemory reports whether another lender lends the same file, as if the directory was opened twice.
 func (l *leafFile) SameMemory(other tensor.Lender) bool {
 	o, ok := other.(*leafFile)
 	return ok && os.SameFile(l.info, o.info)

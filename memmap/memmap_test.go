@@ -32,7 +32,7 @@ func saved(t *testing.T) string {
 	return dir
 }
 
-func open(t *testing.T, dir string) *memmap.Dict {
+func open(t *testing.T, dir string) *memmap.Dataset {
 	t.Helper()
 	ds, err := memmap.Open(dir)
 	require.NoError(t, err)
@@ -51,14 +51,14 @@ func TestRoundTrip(t *testing.T) {
 	deep := tdict.New()
 	require.NoError(t, deep.Set(nestedkey.Of("a/b", "", "~"), tensor.Scalar(true)))
 	layouts := tdict.New(2, 3)
-	base := tdict.Must(tdict.Must(tensor.Arange[int16](0, 24, 1)).Reshape(3, 2, 4))
-	require.NoError(t, layouts.Set("transposed", tdict.Must(base.Transpose(0, 1))))
-	require.NoError(t, layouts.Set("expanded", tdict.Must(tensor.Scalar(7.5).Expand(2, 3))))
+	base := tensor.Must(tensor.Must(tensor.Arange[int16](0, 24, 1)).Reshape(3, 2, 4))
+	require.NoError(t, layouts.Set("transposed", tensor.Must(base.Transpose(0, 1))))
+	require.NoError(t, layouts.Set("expanded", tensor.Must(tensor.Scalar(7.5).Expand(2, 3))))
 	empty := tdict.New(0, 4)
-	require.NoError(t, empty.Set("x/y", tdict.Must(tensor.New(tensor.Half, 0, 4, 9))))
+	require.NoError(t, empty.Set("x/y", tensor.Must(tensor.New(tensor.Float16, 0, 4, 9))))
 	all := tdict.New(1)
 	for _, dtype := range tensor.DTypes() {
-		require.NoError(t, all.Set(nestedkey.Of(dtype.String()), tdict.Must(tensor.New(dtype, 1, 3))))
+		require.NoError(t, all.Set(nestedkey.Of(dtype.String()), tensor.Must(tensor.New(dtype, 1, 3))))
 	}
 	tests := []struct {
 		name string
@@ -81,8 +81,8 @@ func TestRoundTrip(t *testing.T) {
 func TestSaveReplaces(t *testing.T) {
 	dir := saved(t)
 	ds := open(t, dir)
-	_ = tdict.Must(ds.Clone()) // maps every leaf
-	changed := tdict.Must(ds.Index(ix.Range(0, 2)))
+	_ = tensor.Must(ds.Clone()) // maps every leaf
+	changed := tensor.Must(ds.Index(ix.Range(0, 2)))
 	require.NoError(t, changed.Delete("obs"))
 	require.NoError(t, memmap.Save(dir, changed), "onto the files that it reads")
 
@@ -168,7 +168,7 @@ func TestSaveRefusesForeignDirectory(t *testing.T) {
 func TestSaveThroughALink(t *testing.T) {
 	target, link := saved(t), filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(target, link))
-	changed := tdict.Must(steps().Index(ix.Range(0, 1)))
+	changed := tensor.Must(steps().Index(ix.Range(0, 1)))
 	require.NoError(t, memmap.Save(link, changed))
 	require.True(t, changed.Equal(open(t, target).TensorDict))
 }
@@ -192,7 +192,7 @@ func TestSaveRefusesWhatOpenWould(t *testing.T) {
 
 // TestOpenDuringSave opens a directory while it is replaced again and again: it holds the one or the other.
 func TestOpenDuringSave(t *testing.T) {
-	dir, other := saved(t), tdict.Must(steps().Index(ix.Range(0, 1)))
+	dir, other := saved(t), tensor.Must(steps().Index(ix.Range(0, 1)))
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
@@ -226,7 +226,7 @@ func TestSaveStopsWithContext(t *testing.T) {
 	dir := saved(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	require.ErrorIs(t, memmap.SaveWith(ctx, dir, tdict.Must(tdict.FromMap(nil, map[nestedkey.Key]tdict.Value{"x": tensor.Scalar(1.0)})), memmap.SaveOptions{}), context.Canceled)
+	require.ErrorIs(t, memmap.SaveWith(ctx, dir, tensor.Must(tdict.FromMap(nil, map[nestedkey.Key]tdict.Value{"x": tensor.Scalar(1.0)})), memmap.SaveOptions{}), context.Canceled)
 	require.True(t, steps().Equal(open(t, dir).TensorDict))
 }
 
@@ -348,8 +348,8 @@ func TestOpenReadsOtherSpellings(t *testing.T) {
 			write(t, dir, "meta.json", tt.meta)
 			write(t, dir, "x.memmap", "\x07\x00\x00\x00\x00\x00\x00\x00 and more than needed")
 			ds := open(t, dir)
-			require.Equal(t, 1, ds.Len())
-			require.True(t, tensor.Vector[int64](7).Equal(tdict.Must(ds.Tensor("x"))))
+			require.Equal(t, 1, ds.NumEntries())
+			require.True(t, tensor.Vector[int64](7).Equal(tensor.Must(ds.Tensor("x"))))
 		})
 	}
 }
@@ -363,11 +363,11 @@ func TestOpenFindsUnlistedDirectories(t *testing.T) {
 	write(t, dir, "old name/y.memmap", "b")
 	write(t, dir, "cache/unrelated", "")
 	ds := open(t, dir)
-	require.True(t, tensor.Vector[uint8]('b').Equal(tdict.Must(ds.Tensor("old name/y"))))
-	require.Equal(t, 2, ds.Len())
+	require.True(t, tensor.Vector[uint8]('b').Equal(tensor.Must(ds.Tensor("old name/y"))))
+	require.Equal(t, 2, ds.NumEntries())
 
 	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8","is_nested":false},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
-	require.Equal(t, 1, open(t, dir).Len(), "a later writer lists them, so this one is stale")
+	require.Equal(t, 1, open(t, dir).NumEntries(), "a later writer lists them, so this one is stale")
 
 	write(t, dir, "meta.json", `{"old name":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
 	write(t, dir, "old name.memmap", "c")
@@ -379,16 +379,16 @@ func TestLeavesAreMappedWhenWanted(t *testing.T) {
 	live := mapping.Live()
 	ds := open(t, saved(t))
 	require.Equal(t, live, mapping.Live())
-	view := tdict.Must(ds.Index(ix.At(0)))
+	view := tensor.Must(ds.Index(ix.At(0)))
 	require.Equal(t, live, mapping.Live(), "a view reads nothing")
-	_ = tdict.Must(tdict.Must(view.Tensor("reward")).Clone())
+	_ = tensor.Must(tensor.Must(view.Tensor("reward")).Clone())
 	require.Equal(t, live+1, mapping.Live())
 	require.NoError(t, ds.Close())
 	require.Equal(t, live, mapping.Live())
 	require.ErrorIs(t, ds.Close(), memmap.ErrClosed)
 	_, err := view.Clone()
 	require.ErrorIs(t, err, memmap.ErrClosed)
-	_, err = tensor.Of[int64](tdict.Must(ds.Tensor("reward")))
+	_, err = tensor.Of[int64](tensor.Must(ds.Tensor("reward")))
 	require.ErrorIs(t, err, memmap.ErrClosed)
 }
 
@@ -397,7 +397,7 @@ func TestDroppedDictIsUnmapped(t *testing.T) {
 	func() {
 		ds, err := memmap.Open(dir)
 		require.NoError(t, err)
-		_ = tdict.Must(ds.Clone())
+		_ = tensor.Must(ds.Clone())
 		require.Equal(t, live+2, mapping.Live())
 	}()
 	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 5*time.Second, 10*time.Millisecond)
@@ -408,27 +408,27 @@ func TestViewKeepsTheMapping(t *testing.T) {
 	reward := func() *tensor.Tensor {
 		ds, err := memmap.Open(dir)
 		require.NoError(t, err)
-		return tdict.Must(tdict.Must(ds.Index(ix.At(1))).Tensor("reward"))
+		return tensor.Must(tensor.Must(ds.Index(ix.At(1))).Tensor("reward"))
 	}()
 	for range 5 {
 		runtime.GC()
-		require.Equal(t, int64(20), tdict.Must(tensor.Item[int64](reward)))
+		require.Equal(t, int64(20), tensor.Must(tensor.Item[int64](reward)))
 	}
 }
 
 func TestCutFileIsAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "big")
 	td := tdict.New(100_000)
-	require.NoError(t, td.Set("x", tdict.Must(tensor.Full(int64(3), 100_000))))
+	require.NoError(t, td.Set("x", tensor.Must(tensor.Full(int64(3), 100_000))))
 	require.NoError(t, memmap.Save(dir, td))
 	ds := open(t, dir)
-	_ = tdict.Must(ds.Index(ix.Take(99_999)))
+	_ = tensor.Must(ds.Index(ix.Take(99_999)))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 8))
 	_, err := ds.Index(ix.Take(0, 99_999))
 	require.ErrorIs(t, err, memmap.ErrFault)
 	_, err = ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrFault)
-	_, err = tensor.Map(tdict.Must(ds.Tensor("x")), func(v int64) int64 { return v })
+	_, err = tensor.Map(tensor.Must(ds.Tensor("x")), func(v int64) int64 { return v })
 	require.ErrorIs(t, err, memmap.ErrFault)
 	require.False(t, ds.Equal(td))
 	require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "again"), ds.TensorDict), memmap.ErrFault)
@@ -447,11 +447,11 @@ func TestFileCutBeforeItIsMapped(t *testing.T) {
 func TestCutBoolsAreAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "big")
 	td := tdict.New()
-	require.NoError(t, td.Set("m", tdict.Must(tensor.Zeros[bool](100_000))))
+	require.NoError(t, td.Set("m", tensor.Must(tensor.Zeros[bool](100_000))))
 	require.NoError(t, memmap.Save(dir, td))
 	ds := open(t, dir)
-	m := tdict.Must(ds.Tensor("m"))
-	_ = tdict.Must(m.Clone())
+	m := tensor.Must(ds.Tensor("m"))
+	_ = tensor.Must(m.Clone())
 	require.NoError(t, os.Truncate(filepath.Join(dir, "m.memmap"), 8))
 	_, err := tensor.Of[bool](m)
 	require.ErrorIs(t, err, memmap.ErrFault)
@@ -464,8 +464,8 @@ func TestOneDirectoryOpenedTwice(t *testing.T) {
 	require.NoError(t, err)
 	defer w.Close()
 	r := open(t, dir)
-	require.True(t, tdict.Must(w.Tensor("reward")).SharesMemory(tdict.Must(r.Tensor("reward"))))
-	head := tdict.Must(r.Index(ix.Range(0, 3)))
+	require.True(t, tensor.Must(w.Tensor("reward")).SharesMemory(tensor.Must(r.Tensor("reward"))))
+	head := tensor.Must(r.Index(ix.Range(0, 3)))
 	require.ErrorIs(t, w.SetIndex(head, ix.Take(1, 2, 3)), tensor.ErrOverlap)
 	require.True(t, steps().Equal(w.TensorDict))
 }
@@ -475,9 +475,9 @@ func TestClosedSourceChangesNothing(t *testing.T) {
 	ds := open(t, saved(t))
 	mixed := tdict.New(4)
 	require.NoError(t, mixed.Set("a", tensor.Vector[int64](1, 2, 3, 4)))
-	require.NoError(t, mixed.Set("reward", tdict.Must(ds.Tensor("reward"))))
-	dst := tdict.Must(tdict.Must(mixed.Clone()).Index(ix.Range(0, 2)))
-	was := tdict.Must(dst.Clone())
+	require.NoError(t, mixed.Set("reward", tensor.Must(ds.Tensor("reward"))))
+	dst := tensor.Must(tensor.Must(mixed.Clone()).Index(ix.Range(0, 2)))
+	was := tensor.Must(dst.Clone())
 	require.NoError(t, ds.Close())
 	require.ErrorIs(t, mixed.IndexInto(dst, ix.Take(3, 2)), memmap.ErrClosed)
 	require.True(t, was.Equal(dst))
@@ -485,7 +485,7 @@ func TestClosedSourceChangesNothing(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	ds := open(t, saved(t))
-	reward := tdict.Must(ds.Tensor("reward"))
+	reward := tensor.Must(ds.Tensor("reward"))
 	require.ErrorIs(t, reward.SetIndex(tensor.Scalar[int64](0), ix.At(0)), tensor.ErrReadOnly)
 	require.ErrorIs(t, ds.SetIndex(tensor.Scalar[int64](0), ix.At(0)), tensor.ErrDType)
 	require.ErrorIs(t, ds.Set("new", tensor.Vector(1, 2, 3, 4.0)), tdict.ErrLocked)
@@ -503,7 +503,7 @@ func TestWritesReachTheFile(t *testing.T) {
 	require.NoError(t, ds.SetIndex(value, ix.At(-1)))
 	require.NoError(t, ds.Flush())
 	other := open(t, dir)
-	require.Equal(t, int64(-5), tdict.Must(tensor.Item[int64](tdict.Must(tdict.Must(other.Tensor("reward")).Index(ix.At(3))))))
+	require.Equal(t, int64(-5), tensor.Must(tensor.Item[int64](tensor.Must(tensor.Must(other.Tensor("reward")).Index(ix.At(3))))))
 }
 
 func TestBoolsFromAFileAreChecked(t *testing.T) {
@@ -511,7 +511,7 @@ func TestBoolsFromAFileAreChecked(t *testing.T) {
 	write(t, dir, "meta.json", `{"m":{"shape":[3],"dtype":"torch.bool"},"shape":[3],"_type":"TensorDict"}`)
 	write(t, dir, "m.memmap", "\x00\x01\x02")
 	ds := open(t, dir)
-	m := tdict.Must(ds.Tensor("m"))
+	m := tensor.Must(ds.Tensor("m"))
 	_, err := tensor.Of[bool](m)
 	require.ErrorIs(t, err, tensor.ErrDType)
 	_, err = m.AsIndex()
@@ -531,7 +531,7 @@ func TestConcurrentReadersAndClose(t *testing.T) {
 					}
 					return
 				}
-				if got := tdict.Must(batch.Tensor("reward")); !got.Equal(tensor.Vector[int64](40, 20)) {
+				if got := tensor.Must(batch.Tensor("reward")); !got.Equal(tensor.Vector[int64](40, 20)) {
 					t.Errorf("got %v", got)
 				}
 			}

@@ -35,14 +35,14 @@ func fileName(text string) string {
 	return b.String()
 }
 
-// rawName tells whether old writers, which did not encode names, may have saved the entry called text under its own name,
+// rawName reports whether old writers, which did not encode names, may have saved the entry called text under its own name,
 // and that name is harmless.
 func rawName(text string) bool {
 	return text != "" && text != "." && text != ".." && !strings.ContainsAny(text, "/\\\x00") &&
 		(len(text) < 2 || text[1] != ':')
 }
 
-// reserved tells whether the format uses an entry's name for a field of its own.
+// reserved reports whether the format uses an entry's name for a field of its own.
 func reserved(text string) bool {
 	return text == fieldShape || text == fieldDevice || text == fieldType
 }

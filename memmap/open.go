@@ -15,12 +15,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Dict is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict in it; where a
+// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict in it; where a
 // *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That is locked; unlocked, it can be changed
 // in memory, which does not reach the directory.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map. Close may be called at any time.
-type Dict struct {
+type Dataset struct {
 	*tdict.TensorDict
 	files *files
 }
@@ -33,14 +33,14 @@ type OpenOptions struct {
 }
 
 // Open opens the dictionary saved in the directory dir, for reading. It is [OpenWith] without options.
-func Open(dir string) (*Dict, error) { return OpenWith(dir, OpenOptions{}) }
+func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a dictionary of its own.
 // A directory that Save replaces meanwhile is opened as it was before or as it is then.
 //
 // OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported], or what the system says, such
 // as fs.ErrNotExist if there is no dir.
-func OpenWith(dir string, opt OpenOptions) (*Dict, error) {
+func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
 	}
@@ -52,8 +52,8 @@ func OpenWith(dir string, opt OpenOptions) (*Dict, error) {
 	}
 }
 
-// openOnce opens dir, and tells whether it was replaced meanwhile.
-func openOnce(dir string, opt OpenOptions) (d *Dict, replaced bool, err error) {
+// openOnce opens dir, and reports whether it was replaced meanwhile.
+func openOnce(dir string, opt OpenOptions) (d *Dataset, replaced bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, false, &FileError{"open", dir, err}
@@ -67,16 +67,16 @@ func openOnce(dir string, opt OpenOptions) (d *Dict, replaced bool, err error) {
 		return nil, replaced, errors.Join(err, root.Close())
 	}
 	td.Lock()
-	return &Dict{td, o.files}, false, nil
+	return &Dataset{td, o.files}, false, nil
 }
 
 // Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and waits for it. Without it
 // the system does so in its own time.
-func (d *Dict) Flush() error { return d.files.flush() }
+func (d *Dataset) Flush() error { return d.files.flush() }
 
 // Close unmaps the files, after waiting for operations under way. Elements cannot be read any more, and slices that
 // tensor.Of handed out must not be used. A second call returns [ErrClosed].
-func (d *Dict) Close() error { return d.files.close() }
+func (d *Dataset) Close() error { return d.files.close() }
 
 // files are the mapped files of one opened directory.
 type files struct {
@@ -228,7 +228,7 @@ func (o *opener) leaf(dir *os.Root, at string, e metaEntry) (tdict.Value, error)
 	if err != nil {
 		return nil, corrupt(l.path, "%w", err)
 	}
-	l.size = t.Bytes()
+	l.size = t.ByteSize()
 	if l.size == 0 {
 		return tensor.New(dtype, e.leaf.Shape...)
 	}

@@ -20,7 +20,7 @@ import (
 // TestReadme runs the code of the README; what is between the marks stands there, line by line.
 func TestReadme(t *testing.T) {
 	t.Chdir(t.TempDir())
-	image := tdict.Must(tensor.Zeros[uint8](1797, 8, 8))
+	image := tensor.Must(tensor.Zeros[uint8](1797, 8, 8))
 	labels, isDark := make([]int64, 1797), make([]bool, 1797)
 	rows, others := []int{3, 1}, []int{5, 5}
 	a, b := tdict.New(2), tdict.New(2)

@@ -130,7 +130,7 @@ func checkReplaceable(dir string) error {
 	return nil
 }
 
-// ours tells whether writers of this format make files of that name.
+// ours reports whether writers of this format make files of that name.
 func ours(name string) bool {
 	return name == metaName || name == "other.pickle" || name == "pickle.pkl" || strings.HasSuffix(name, leafExt)
 }
@@ -217,7 +217,7 @@ func (s *saver) planLeaf(at string, v tdict.Value) error {
 	if !ok {
 		return &FileError{"save", at, fmt.Errorf("%w: a %T", ErrUnsupported, v)}
 	}
-	s.total += int64(t.Bytes())
+	s.total += int64(t.ByteSize())
 	if err := checkShape(t.Shape()); err != nil {
 		return &FileError{"save", at, err}
 	}
@@ -269,12 +269,12 @@ func (s *saver) leaf(at string, t *tensor.Tensor) error {
 	if err := s.ctx.Err(); err != nil {
 		return &FileError{"save", at, err}
 	}
-	if t.Len() > 0 {
+	if t.Size() > 0 {
 		if err := s.file(at, func(w io.Writer) error { _, err := t.WriteTo(w); return err }); err != nil {
 			return err
 		}
 	}
-	s.done += int64(t.Bytes())
+	s.done += int64(t.ByteSize())
 	if s.opt.Progress != nil {
 		s.opt.Progress(s.done, s.total)
 	}

@@ -17,7 +17,7 @@ import (
 func nested(v int32) *tdict.TensorDict {
 	td := tdict.New(3)
 	for _, key := range []string{"a", "b"} {
-		x := tdict.Must(tensor.Full(v, 3, 2))
+		x := tensor.Must(tensor.Full(v, 3, 2))
 		if key == "b" {
 			require.NoError(nil, td.Set("sub/b", x))
 			continue

@@ -109,7 +109,7 @@ func (k Key) Parts() iter.Seq[string] {
 	}
 }
 
-// HasPrefix tells whether the parts of k begin with those of prefix. A key is its own prefix.
+// HasPrefix reports whether the parts of k begin with those of prefix. A key is its own prefix.
 func (k Key) HasPrefix(prefix Key) bool {
 	return strings.HasPrefix(string(k), string(prefix)) &&
 		(len(k) == len(prefix) || k[len(prefix)] == '/')

@@ -28,7 +28,7 @@ func classified(t *testing.T, err error) {
 	}
 }
 
-// countable tells whether a shape has few enough elements to look at each.
+// countable reports whether a shape has few enough elements to look at each.
 func countable(s shapeops.Shape) bool { return s.Check() == nil && s.Size() < 1<<16 }
 
 // FuzzIndex checks the memory-safety half of indexing: whatever the expression, neither the View nor the rows of the

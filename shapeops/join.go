@@ -2,15 +2,15 @@ package shapeops
 
 import "fmt"
 
-// A Joint is a plan to lay values side by side along one dim. Safe for concurrent use.
-type Joint struct {
+// A JoinPlan is a plan to lay values side by side along one dim. Safe for concurrent use.
+type JoinPlan struct {
 	Dim   int   // of Shape: along which the values lie
 	New   bool  // the values do not have Dim: each fills one position of it (stack)
 	Shape Shape // of the result; values may go on behind it with dims that are equal
 }
 
-// Rank returns how many leading dims of a value the Joint is about.
-func (j Joint) Rank() int {
+// Rank returns how many leading dims of a value the JoinPlan is about.
+func (j JoinPlan) Rank() int {
 	if j.New {
 		return len(j.Shape) - 1
 	}
@@ -18,7 +18,7 @@ func (j Joint) Rank() int {
 }
 
 // Positions returns how many positions of Dim a value of shape s fills.
-func (j Joint) Positions(s Shape) int {
+func (j JoinPlan) Positions(s Shape) int {
 	if j.New {
 		return 1
 	}
@@ -32,7 +32,7 @@ type Joiner[T any] interface {
 
 	// Join lays xs side by side as j says, into a new value, or into the given one unless it is zero. The shapes
 	// of xs have been checked against j; that of into has not. The receiver is xs[0].
-	Join(j Joint, xs []T, into T) (T, error)
+	Join(j JoinPlan, xs []T, into T) (T, error)
 }
 
 // Stack lays xs side by side along a new dim, which becomes dim dim of the result: N times [A B] -> [A N B]. The
@@ -79,7 +79,7 @@ func CatInto[T Joiner[T]](dst T, xs []T, dim int) error {
 	return joinInto(dst, j, xs)
 }
 
-func joinInto[T Joiner[T]](dst T, j Joint, xs []T) error {
+func joinInto[T Joiner[T]](dst T, j JoinPlan, xs []T) error {
 	var none T
 	if dst == none {
 		return fmt.Errorf("%w: got no destination", ErrShape)
@@ -91,42 +91,42 @@ func joinInto[T Joiner[T]](dst T, j Joint, xs []T) error {
 	return err
 }
 
-func stackJoint[T Joiner[T]](xs []T, dim int) (Joint, error) {
+func stackJoint[T Joiner[T]](xs []T, dim int) (JoinPlan, error) {
 	if len(xs) == 0 {
-		return Joint{}, fmt.Errorf("%w: got nothing to stack, want at least one value", ErrShape)
+		return JoinPlan{}, fmt.Errorf("%w: got nothing to stack, want at least one value", ErrShape)
 	}
 	first := xs[0].Shape()
 	at, err := first.place(dim)
 	if err != nil {
-		return Joint{}, err
+		return JoinPlan{}, err
 	}
 	for i, x := range xs {
 		if err := x.Shape().CheckEqual(first); err != nil {
-			return Joint{}, fmt.Errorf("value %d: %w", i, err)
+			return JoinPlan{}, fmt.Errorf("value %d: %w", i, err)
 		}
 	}
 	to := make(Shape, 0, len(first)+1)
 	to = append(append(append(to, first[:at]...), len(xs)), first[at:]...)
-	return Joint{Dim: at, New: true, Shape: to}, to.Check()
+	return JoinPlan{Dim: at, New: true, Shape: to}, to.Check()
 }
 
-func catJoint[T Joiner[T]](xs []T, dim int) (Joint, error) {
+func catJoint[T Joiner[T]](xs []T, dim int) (JoinPlan, error) {
 	if len(xs) == 0 {
-		return Joint{}, fmt.Errorf("%w: got nothing to cat, want at least one value", ErrShape)
+		return JoinPlan{}, fmt.Errorf("%w: got nothing to cat, want at least one value", ErrShape)
 	}
 	to := xs[0].Shape().Clone()
 	at, err := to.Dim(dim)
 	if err != nil {
-		return Joint{}, err
+		return JoinPlan{}, err
 	}
 	for i, x := range xs[1:] {
 		s := x.Shape()
 		if len(s) != len(to) || !s[:at].Equal(to[:at]) || !s[at+1:].Equal(to[at+1:]) {
-			return Joint{}, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i+1, ErrShape, s, xs[0].Shape(), at)
+			return JoinPlan{}, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i+1, ErrShape, s, xs[0].Shape(), at)
 		}
 		if to[at] += s[at]; to[at] < 0 {
-			return Joint{}, fmt.Errorf("value %d: %w: dim %d overflows", i+1, ErrShape, at)
+			return JoinPlan{}, fmt.Errorf("value %d: %w: dim %d overflows", i+1, ErrShape, at)
 		}
 	}
-	return Joint{Dim: at, Shape: to}, to.Check()
+	return JoinPlan{Dim: at, Shape: to}, to.Check()
 }

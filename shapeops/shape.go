@@ -45,10 +45,10 @@ func (s Shape) Size() int {
 	return n
 }
 
-// Equal tells whether s and t have the same sizes.
+// Equal reports whether s and t have the same sizes.
 func (s Shape) Equal(t Shape) bool { return slices.Equal(s, t) }
 
-// HasPrefix tells whether s begins with the sizes of batch.
+// HasPrefix reports whether s begins with the sizes of batch.
 func (s Shape) HasPrefix(batch Shape) bool {
 	return len(s) >= len(batch) && slices.Equal(s[:len(batch)], batch)
 }

@@ -47,7 +47,7 @@ func rowMajor(strides []int, shape Shape) {
 	}
 }
 
-// IsContiguous tells whether the elements of v lie in row-major order without gaps.
+// IsContiguous reports whether the elements of v lie in row-major order without gaps.
 func (v View) IsContiguous() bool {
 	step := 1
 	for i := len(v.Shape) - 1; i >= 0; i-- {

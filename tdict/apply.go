@@ -34,10 +34,10 @@ type ApplyOptions struct {
 // than 1. A key for which fn returns nil is left out.
 //
 // Apply stops at the first error: that of ctx, or one with its key: fn's, [ErrMissing] if a dictionary lacks a key,
-// [ErrValue] if it has a dictionary there, [ErrNotDict] if it has a leaf on the way, or shapeops.ErrShape if a result does not begin with the batch shape.
+// [ErrKind] if it has a dictionary there, [ErrNotDict] if it has a leaf on the way, or shapeops.ErrShape if a result does not begin with the batch shape.
 func Apply(ctx context.Context, fn func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error), opt ApplyOptions, tds ...*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 {
-		return nil, failed("apply", fmt.Errorf("%w: got no dictionary", ErrValue))
+		return nil, failed("apply", fmt.Errorf("%w: got no dictionary", ErrKind))
 	}
 	if err := opt.Batch.Check(); err != nil {
 		return nil, failed("apply", err)
@@ -120,7 +120,7 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 func (a *applier) gather(task *applyTask, first Value) error {
 	t, ok := asTensor(first)
 	if !ok {
-		return &KeyError{"apply", task.key, fmt.Errorf("%w: got %s, want a tensor", ErrValue, describe(first))}
+		return &KeyError{"apply", task.key, fmt.Errorf("%w: got %s, want a tensor", ErrKind, describe(first))}
 	}
 	a.leaves++
 	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))

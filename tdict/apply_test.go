@@ -27,7 +27,7 @@ func many() *tdict.TensorDict {
 	td := tdict.New(2)
 	for i := range 40 {
 		name := string(rune('a'+i%7)) + string(rune('a'+i/7))
-		_ = td.Set(nestedkey.Of(name[:1], name[1:], name), tdict.Must(tensor.Full(int64(i), 2)))
+		_ = td.Set(nestedkey.Of(name[:1], name[1:], name), tensor.Must(tensor.Full(int64(i), 2)))
 		_ = td.Set(nestedkey.Of(name[:1], "empty"), tdict.New(2))
 	}
 	return td
@@ -35,12 +35,12 @@ func many() *tdict.TensorDict {
 
 func TestApply(t *testing.T) {
 	td := many()
-	other := tdict.Must(td.Clone())
+	other := tensor.Must(td.Clone())
 	_ = other.Set("only here", count(2))
-	b := tdict.Must(other.Pop("b")) // the order of the others does not matter
+	b := tensor.Must(other.Pop("b")) // the order of the others does not matter
 	_ = other.Set("b", b)
 	add := func(_ key, xs tensors) (*tensor.Tensor, error) {
-		a, b := tdict.Must(tensor.Of[int64](xs[0])), tdict.Must(tensor.Of[int64](xs[1]))
+		a, b := tensor.Must(tensor.Of[int64](xs[0])), tensor.Must(tensor.Of[int64](xs[1]))
 		return tensor.Vector(a[0]+b[0], a[1]*b[1], int64(len(xs))), nil
 	}
 	for _, workers := range []int{0, 1, 3, 100} {
@@ -74,8 +74,8 @@ func TestApplyLeavesOutNil(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []key{"a", "b/c"}, calls, "in order, with the whole key")
 	require.Equal(t, []key{"a", "b", "d"}, keys(got), "the dictionary around stays")
-	require.Equal(t, shapeops.Shape{3, 4}, tdict.Must(got.Dict("b")).Shape(), "and keeps its batch shape")
-	require.False(t, got.Locked() || tdict.Must(got.Dict("b")).Locked())
+	require.Equal(t, shapeops.Shape{3, 4}, tensor.Must(got.Dict("b")).Shape(), "and keeps its batch shape")
+	require.False(t, got.Locked() || tensor.Must(got.Dict("b")).Locked())
 	none, err := td.Apply(func(key, *tensor.Tensor) (*tensor.Tensor, error) { return nil, nil })
 	require.NoError(t, err)
 	require.Equal(t, []key{"b", "d"}, keys(none))
@@ -98,7 +98,7 @@ func TestApplyRefuses(t *testing.T) {
 	check(t, sample, []refusal{
 		{"no dictionary", func(*tdict.TensorDict) error {
 			return only(tdict.Apply(context.Background(), first, tdict.ApplyOptions{}))
-		}, tdict.ErrValue, "apply: not a value: got no dictionary"},
+		}, tdict.ErrKind, "apply: not a value: got no dictionary"},
 		{"fn fails", apply(returns(nil, errStop)), errStop, `apply "a": stop`},
 		{"fn fails within", apply(func(k key, xs tensors) (*tensor.Tensor, error) {
 			if k == "b/c" {
@@ -112,7 +112,7 @@ func TestApplyRefuses(t *testing.T) {
 			`apply "b/c": shape mismatch: got [3], want a shape that begins with [3 4]`},
 		{"another lacks a key", apply(first, sample(), dict([]int{3}, entry{"a", count(3)})), tdict.ErrMissing,
 			`apply "b/c": dictionary 2: missing key: there are "a"`},
-		{"another has a dictionary there", apply(first, dict([]int{3}, entry{"a", tdict.New(3)})), tdict.ErrValue,
+		{"another has a dictionary there", apply(first, dict([]int{3}, entry{"a", tdict.New(3)})), tdict.ErrKind,
 			`apply "a": dictionary 1: not a value: got dictionary [3], want a tensor`},
 		{"another has a leaf on the way", apply(first, dict([]int{3}, entry{"a", count(3)}, entry{"b", count(3)})), tdict.ErrNotDict,
 			`apply "b/c": dictionary 1: not a dictionary: "b" is int64 [3]`},
@@ -122,7 +122,7 @@ func TestApplyRefuses(t *testing.T) {
 // A result that Set would refuse is no result.
 func TestApplyRefusesZeroTensor(t *testing.T) {
 	_, err := dict(nil, entry{"a", count()}).Apply(func(key, *tensor.Tensor) (*tensor.Tensor, error) { return new(tensor.Tensor), nil })
-	require.ErrorIs(t, err, tdict.ErrValue)
+	require.ErrorIs(t, err, tdict.ErrKind)
 }
 
 func TestApplyStopsAtTheFirstError(t *testing.T) {

@@ -17,7 +17,7 @@ func wide(leaves int, batch ...int) *tdict.TensorDict {
 	td := tdict.New(batch...)
 	for i := range leaves {
 		key := nestedkey.Of(fmt.Sprintf("leaf%02d", i))
-		_ = tdict.Must(td.SetDefault(key, tdict.Must(tensor.Zeros[float32](append(batch, 4)...))))
+		_ = tensor.Must(td.SetDefault(key, tensor.Must(tensor.Zeros[float32](append(batch, 4)...))))
 	}
 	return td
 }
@@ -27,7 +27,7 @@ func tree() *tdict.TensorDict {
 	td := tdict.New(32)
 	for i := range 100 {
 		key := nestedkey.Of("root", fmt.Sprintf("dict%d", i/10), fmt.Sprintf("leaf%d", i%10))
-		_ = tdict.Must(td.SetDefault(key, tdict.Must(tensor.Zeros[float32](32, 4))))
+		_ = tensor.Must(td.SetDefault(key, tensor.Must(tensor.Zeros[float32](32, 4))))
 	}
 	return td
 }
@@ -51,7 +51,7 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkSet(b *testing.B) {
-	td, x := wide(10, 32), tdict.Must(tensor.Zeros[float32](32, 4))
+	td, x := wide(10, 32), tensor.Must(tensor.Zeros[float32](32, 4))
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := td.Set("leaf07", x); err != nil {
@@ -92,13 +92,13 @@ func BenchmarkIndex(b *testing.B) {
 // a buffer that is used again, how=makecopy one into a new buffer: what how=into and how=fresh are measured against.
 func BenchmarkRows(b *testing.B) {
 	const all, width = 200_000, 4000
-	x := tdict.Must(tensor.New(tensor.Uint8, all, width))
-	src := tdict.Must(tensor.Of[uint8](x))
+	x := tensor.Must(tensor.New(tensor.Uint8, all, width))
+	src := tensor.Must(tensor.Of[uint8](x))
 	for i := range src {
 		src[i] = uint8(i)
 	}
 	td := tdict.New(all)
-	_ = tdict.Must(td.SetDefault("x", x))
+	_ = tensor.Must(td.SetDefault("x", x))
 	for _, n := range []int{64, 4096} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		rows := make([]int, n)
@@ -107,8 +107,8 @@ func BenchmarkRows(b *testing.B) {
 				rows[i] = rng.IntN(all)
 			}
 		}
-		dst := tdict.Must(td.Index(ix.Range(0, n)))
-		dst = tdict.Must(dst.Clone())
+		dst := tensor.Must(td.Index(ix.Range(0, n)))
+		dst = tensor.Must(dst.Clone())
 		buf := make([]byte, n*width)
 		gather := func(to []byte) {
 			for i, row := range rows {

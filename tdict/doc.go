@@ -28,9 +28,9 @@
 //
 // An operation that returns an error has changed nothing; the one exception is memory that turns out to be unreadable in the
 // middle of a copy, see tensor.Transfer. An error about an entry is a [KeyError] that says which key. errors.Is finds the
-// reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrValue], or what packages
+// reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrKind], or what packages
 // nestedkey, shapeops and tensor return. A nil *TensorDict or *tensor.Tensor as an argument is a mistake in the program and
-// may panic, except as a [Value], where it is ErrValue.
+// may panic, except as a [Value], where it is ErrKind.
 //
 // # Concurrency
 //

@@ -36,7 +36,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, i int, err error) 
 	}
 }
 
-// Tensor returns the tensor under key. Its errors are those of [TensorDict.Get], and [ErrValue] if the value is no
+// Tensor returns the tensor under key. Its errors are those of [TensorDict.Get], and [ErrKind] if the value is no
 // tensor.
 func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	v, err := td.Get(key)
@@ -45,7 +45,7 @@ func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	}
 	t, ok := asTensor(v)
 	if !ok {
-		return nil, &KeyError{"get", key, fmt.Errorf("%w: got %s, want a tensor", ErrValue, describe(v))}
+		return nil, &KeyError{"get", key, fmt.Errorf("%w: got %s, want a tensor", ErrKind, describe(v))}
 	}
 	return t, nil
 }
@@ -64,7 +64,7 @@ func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	return d, nil
 }
 
-// Has tells whether there is a value under key.
+// Has reports whether there is a value under key.
 func (td *TensorDict) Has(key nestedkey.Key) bool {
 	d := td
 	for {
@@ -85,7 +85,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // with the batch shape of the one around them. A tensor is shared, not copied. So is a dictionary, unless its batch shape
 // is shorter than the one it must begin with: then a copy with that batch shape and the same leaves is set.
 //
-// Set returns nestedkey.ErrKey, [ErrValue], [ErrNotDict] if key leads through a leaf, [ErrLocked], shapeops.ErrShape if
+// Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked], shapeops.ErrShape if
 // v does not begin with the batch shape, and [ErrCycle] if v holds the dictionary that it would become an entry of.
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	p, err := td.place(key, v)
@@ -140,7 +140,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 	return placement{td, key, v}, err
 }
 
-// reaches tells whether td is other or has it below it.
+// reaches reports whether td is other or has it below it.
 func (td *TensorDict) reaches(other *TensorDict) bool {
 	if td == other {
 		return true

@@ -65,17 +65,17 @@ func TestEntriesRefuse(t *testing.T) {
 		{"get: through a leaf", get("a/x"), tdict.ErrNotDict, `get "a/x": not a dictionary: "a" is int64 [3 4]`},
 		{"get: ill-formed is missing", get("~"), tdict.ErrMissing, `get "~": missing key: there are "a", "b"`},
 		{"tensor: a dictionary is none", func(td *tdict.TensorDict) error { return only(td.Tensor("b")) },
-			tdict.ErrValue, `get "b": not a value: got dictionary [3 4], want a tensor`},
+			tdict.ErrKind, `get "b": not a value: got dictionary [3 4], want a tensor`},
 		{"dict: a tensor is none", func(td *tdict.TensorDict) error { return only(td.Dict("b/c")) },
 			tdict.ErrNotDict, `get "b/c": not a dictionary: "b/c" is int64 [3 4 2]`},
 
 		{"set: ill-formed key", set("b/~", count(3)), nestedkey.ErrKey,
 			`set "b/~": ill-formed key "b/~": byte 2: got a lone ~, want ~0 (for ~) or ~1 (for /)`},
-		{"set: nil", set("x", nil), tdict.ErrValue, `set "x": not a value: got <nil>, ` + want},
-		{"set: nil tensor", set("x", (*tensor.Tensor)(nil)), tdict.ErrValue, `set "x": not a value: got *tensor.Tensor, ` + want},
-		{"set: nil dictionary", set("x", (*tdict.TensorDict)(nil)), tdict.ErrValue, `set "x": not a value: got *tdict.TensorDict, ` + want},
-		{"set: zero tensor", set("x", new(tensor.Tensor)), tdict.ErrValue, `set "x": not a value: got *tensor.Tensor, ` + want},
-		{"set: another type", set("x", foreign{}), tdict.ErrValue, `set "x": not a value: got tdict_test.foreign, ` + want},
+		{"set: nil", set("x", nil), tdict.ErrKind, `set "x": not a value: got <nil>, ` + want},
+		{"set: nil tensor", set("x", (*tensor.Tensor)(nil)), tdict.ErrKind, `set "x": not a value: got *tensor.Tensor, ` + want},
+		{"set: nil dictionary", set("x", (*tdict.TensorDict)(nil)), tdict.ErrKind, `set "x": not a value: got *tdict.TensorDict, ` + want},
+		{"set: zero tensor", set("x", new(tensor.Tensor)), tdict.ErrKind, `set "x": not a value: got *tensor.Tensor, ` + want},
+		{"set: another type", set("x", foreign{}), tdict.ErrKind, `set "x": not a value: got tdict_test.foreign, ` + want},
 		{"set: through a leaf", set("b/c/d", count(3)), tdict.ErrNotDict, `set "b/c/d": not a dictionary: "c" is int64 [3 4 2]`},
 		{"set: another batch size", set("x", count(4)), shapeops.ErrShape,
 			`set "x": shape mismatch: got [4], want a shape that begins with [3]`},
@@ -93,7 +93,7 @@ func TestEntriesRefuse(t *testing.T) {
 		{"set: itself, below a new dictionary", func(td *tdict.TensorDict) error { return td.Set("x/me", td) }, tdict.ErrCycle,
 			`set "x/me": a dictionary within itself`},
 		{"set: what holds it, deep down", func(td *tdict.TensorDict) error {
-			return tdict.Must(td.Dict("b")).Set("up", dict(nil, entry{"x", dict(nil, entry{"td", td})}))
+			return tensor.Must(td.Dict("b")).Set("up", dict(nil, entry{"x", dict(nil, entry{"td", td})}))
 		}, tdict.ErrCycle, `set "up": a dictionary within itself`},
 
 		{"delete: missing", func(td *tdict.TensorDict) error { return td.Delete("b/x") }, tdict.ErrMissing,
@@ -112,7 +112,7 @@ func TestEntriesRefuse(t *testing.T) {
 		{"rename: through a leaf", rename("b/c", "a/c"), tdict.ErrNotDict,
 			`rename "b/c": to "a/c": not a dictionary: "a" is int64 [3 4]`},
 		{"rename: into a batch shape that does not fit", func(td *tdict.TensorDict) error {
-			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tdict.Must(td.Dict("b"))}).RenameOver("x", "b/c")
+			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("b"))}).RenameOver("x", "b/c")
 		}, shapeops.ErrShape, `rename "x": to "b/c": shape mismatch: got [3], want a shape that begins with [3 4]`},
 		{"rename: ill-formed key", rename("a", "~"), nestedkey.ErrKey,
 			`rename "a": to "~": ill-formed key "~": byte 0: got a lone ~, want ~0 (for ~) or ~1 (for /)`},
@@ -165,7 +165,7 @@ func locked() *tdict.TensorDict {
 
 func TestLockedEntriesRefuse(t *testing.T) {
 	inB := func(fn func(b *tdict.TensorDict) error) func(*tdict.TensorDict) error {
-		return func(td *tdict.TensorDict) error { return fn(tdict.Must(td.Dict("b"))) }
+		return func(td *tdict.TensorDict) error { return fn(tensor.Must(td.Dict("b"))) }
 	}
 	check(t, locked, []refusal{
 		{"set: a new key", set("x", count(3)), tdict.ErrLocked, `set "x": locked`},
@@ -177,12 +177,12 @@ func TestLockedEntriesRefuse(t *testing.T) {
 		{"rename", rename("b/c", "b/d"), tdict.ErrLocked, `rename "b/c": locked`},
 		{"rename: out of a locked dictionary", rename("b/c", "c"), tdict.ErrLocked, `rename "b/c": locked`},
 		{"rename: into a locked dictionary", func(td *tdict.TensorDict) error {
-			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tdict.Must(td.Dict("d"))}).Rename("x", "b/x")
+			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("d"))}).Rename("x", "b/x")
 		}, tdict.ErrLocked, `rename "x": to "b/x": locked`},
 		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked, `update "b/x": locked`},
 		{"set default: a new key", func(td *tdict.TensorDict) error { return only(td.SetDefault("x", count(3))) }, tdict.ErrLocked, `set default "x": locked`},
 		{"set index: a new key", func(td *tdict.TensorDict) error {
-			return td.SetIndex(dict([]int{3}, entry{"a", tdict.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}))
+			return td.SetIndex(dict([]int{3}, entry{"a", tensor.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}))
 		}, tdict.ErrLocked, `set index "x": locked`},
 		{"set index: a new key within", func(td *tdict.TensorDict) error {
 			return td.SetIndex(dict([]int{2}, entry{"b/x", count(2, 4)}), ix.Take(0, 1))
@@ -205,7 +205,7 @@ func TestOperationsRefuse(t *testing.T) {
 		_ = td.Set(key, v)
 		return td
 	}
-	ints := tdict.Must(tensor.Zeros[int32](3, 4))
+	ints := tensor.Must(tensor.Zeros[int32](3, 4))
 	check(t, sample, []refusal{
 		{"index: a feature", func(td *tdict.TensorDict) error { return only(td.Index(ix.At(0), ix.At(0))) }, shapeops.ErrIndex,
 			"index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
@@ -215,13 +215,13 @@ func TestOperationsRefuse(t *testing.T) {
 		{"index into: a missing key", into(dict([]int{3}, entry{"a", count(3, 4)})), tdict.ErrMissing, `index "b": destination: missing key: there are "a"`},
 		{"index into: a key too many", into(other("b/x", count(3, 4))), tdict.ErrMissing, `index "b/x": source: missing key: there are "c"`},
 		{"index into: another dtype", into(other("a", ints)), tensor.ErrDType, `index "a": dtype mismatch: got int64, want int32`},
-		{"index into: a leaf for a dictionary", into(other("b", count(3))), tdict.ErrValue,
+		{"index into: a leaf for a dictionary", into(other("b", count(3))), tdict.ErrKind,
 			`index "b": not a value: got dictionary [3 4], want int64 [3]`},
 		{"index into: itself, shifted", func(td *tdict.TensorDict) error {
-			return tdict.Must(td.Index(ix.Range(0, 2))).IndexInto(tdict.Must(td.Index(ix.Range(1, 3))))
+			return tensor.Must(td.Index(ix.Range(0, 2))).IndexInto(tensor.Must(td.Index(ix.Range(1, 3))))
 		}, tensor.ErrOverlap, `index "a": source and destination overlap: clone the source first`},
 		{"index into: expanded", func(td *tdict.TensorDict) error {
-			return td.IndexInto(tdict.Must(tdict.Must(td.Index(ix.Range(0, 1))).Expand(3)))
+			return td.IndexInto(tensor.Must(tensor.Must(td.Index(ix.Range(0, 1))).Expand(3)))
 		}, tensor.ErrLayout, `index "a": unsuitable layout: the elements of an expanded dim 0 are one in memory`},
 		{"stack: a key too few", func(td *tdict.TensorDict) error { return join(td, dict([]int{3}, entry{"a", count(3, 4)})) },
 			tdict.ErrMissing, `stack "b": value 1: missing key: there are "a"`},
@@ -232,7 +232,7 @@ func TestOperationsRefuse(t *testing.T) {
 		{"stack: another feature shape", func(td *tdict.TensorDict) error { return join(td, other("b/c", count(3, 4, 1))) },
 			shapeops.ErrShape, `stack "b/c": value 1: shape mismatch: got [4 1], want [4 2] behind the dims joined`},
 		{"stack: a leaf for a dictionary", func(td *tdict.TensorDict) error { return join(td, other("b", count(3, 4))) },
-			tdict.ErrValue, `stack "b": value 1: not a value: got int64 [3 4], want dictionary [3 4]`},
+			tdict.ErrKind, `stack "b": value 1: not a value: got int64 [3 4], want dictionary [3 4]`},
 		{"stack: another batch shape within", func(td *tdict.TensorDict) error {
 			return join(td, other("b", dict([]int{3, 4, 2}, entry{"c", count(3, 4, 2)})))
 		}, shapeops.ErrShape, `stack "b": value 1: shape mismatch: got dictionary [3 4 2], want [3 4]`},
@@ -245,8 +245,8 @@ func TestOperationsRefuse(t *testing.T) {
 			return shapeops.StackInto(tdict.New(1, 3), []*tdict.TensorDict{td}, 0)
 		}, tdict.ErrMissing, "stack: destination: missing key: got 0 entries, want 2"},
 		{"cat into: one of its sources", func(td *tdict.TensorDict) error {
-			half := tdict.Must(td.Index(ix.Take(0)))
-			return shapeops.CatInto(td, []*tdict.TensorDict{tdict.Must(td.Index(ix.Range(1, 3))), half}, 0)
+			half := tensor.Must(td.Index(ix.Take(0)))
+			return shapeops.CatInto(td, []*tdict.TensorDict{tensor.Must(td.Index(ix.Range(1, 3))), half}, 0)
 		}, tensor.ErrOverlap, `cat "a": value 0: source and destination overlap: clone the source first`},
 		{"unbind: no batch dim", func(*tdict.TensorDict) error { return only(shapeops.Unbind(tdict.New(), 0)) }, shapeops.ErrDim,
 			"no such dim: got dim 0 of a shape [], want one of 0 dims"},
@@ -255,7 +255,7 @@ func TestOperationsRefuse(t *testing.T) {
 		{"flatten: into features", func(td *tdict.TensorDict) error { return only(td.Flatten(0, 1)) }, shapeops.ErrDim,
 			"flatten: no such dim: got dim 1 of a shape [3], want one of 1 dims"},
 		{"execute: a plan on another shape", func(td *tdict.TensorDict) error {
-			return only(td.Execute(tdict.Must(shapeops.Shape{4}.Index())))
+			return only(td.Execute(tensor.Must(shapeops.Shape{4}.Index())))
 		}, shapeops.ErrShape, "shape mismatch: got [3], want a shape that begins with [4]"},
 	})
 }
@@ -270,7 +270,7 @@ func (m *readOnly) ReadOnly() bool          { return true }
 
 func TestReadOnlyLeafRefusesWrites(t *testing.T) {
 	lent := readOnly(make([]byte, 24))
-	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tdict.Must(tensor.FromLender(tensor.Int64, &lent, 3))})
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tensor.Must(tensor.FromLender(tensor.Int64, &lent, 3))})
 	text := refuses(t, td, tensor.ErrReadOnly, func() error { return td.SetIndex(tensor.Scalar[int64](9), ix.At(0)) })
 	require.Equal(t, `set index "ro": read-only memory`, text)
 	require.Contains(t, fmt.Sprintf("%+v", td), "memory=lent, read-only")
@@ -292,16 +292,16 @@ func TestSetDictionary(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			td, before, order := sample(), tdict.Must(tt.value.Clone()), keys(tt.value)
+			td, before, order := sample(), tensor.Must(tt.value.Clone()), keys(tt.value)
 			require.NoError(t, td.Set("a", tt.value)) // in the place of a leaf
-			got := tdict.Must(td.Dict("a"))
+			got := tensor.Must(td.Dict("a"))
 			require.Equal(t, tt.batch, got.Shape())
 			require.Equal(t, order, keys(got))
 			require.Equal(t, tt.same, got == tt.value)
 			require.True(t, before.Equal(tt.value), "the value has changed")
 			consistent(t, td)
 			for key, leaf := range tt.value.Leaves() {
-				require.Same(t, leaf, tdict.Must(got.Get(key)), "leaves are shared")
+				require.Same(t, leaf, tensor.Must(got.Get(key)), "leaves are shared")
 			}
 			if !tt.same {
 				ruin(t, got)
@@ -326,7 +326,7 @@ func TestFromMapErrorChangesNoValue(t *testing.T) {
 	child := tdict.New(3)
 	_, err := tdict.FromMap(shapeops.Shape{3}, map[nestedkey.Key]tdict.Value{"a": child, "a/b": count(3), "c": count(4)})
 	require.ErrorIs(t, err, shapeops.ErrShape)
-	require.Zero(t, child.Len())
+	require.Zero(t, child.NumEntries())
 }
 
 func TestFromMap(t *testing.T) {
@@ -344,7 +344,7 @@ func TestFromMap(t *testing.T) {
 		{"a leaf of another batch size", shapeops.Shape{3}, entries{"a": count(3), "b": count(4)}, shapeops.ErrShape},
 		{"a negative size", shapeops.Shape{-1}, nil, shapeops.ErrShape},
 		{"more elements than can be counted", shapeops.Shape{math.MaxInt, 2}, nil, shapeops.ErrShape},
-		{"nil", nil, entries{"": nil}, tdict.ErrValue},
+		{"nil", nil, entries{"": nil}, tdict.ErrKind},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -426,7 +426,7 @@ func TestManyNames(t *testing.T) {
 		want = append(want, key)
 		consistent(t, td)
 	}
-	view := tdict.Must(td.Index())
+	view := tensor.Must(td.Index())
 	for i := 0; len(want) > 0; i += 7 {
 		at := i % len(want)
 		require.NoError(t, td.Rename(want[at], "last"))
@@ -436,21 +436,21 @@ func TestManyNames(t *testing.T) {
 		require.Equal(t, want, keys(td))
 		consistent(t, td)
 	}
-	require.Equal(t, 30, view.Len(), "the view has its own entries")
-	require.Equal(t, int64(17), tdict.Must(tensor.Item[int64](tdict.Must(view.Tensor("name17")))))
+	require.Equal(t, 30, view.NumEntries(), "the view has its own entries")
+	require.Equal(t, int64(17), tensor.Must(tensor.Item[int64](tensor.Must(view.Tensor("name17")))))
 }
 
 // The zero TensorDict, the empty batch shape, sizes of zero and dictionaries without leaves work like all others.
 func TestSmallDictionaries(t *testing.T) {
 	var zero tdict.TensorDict
 	require.True(t, zero.Equal(tdict.New()))
-	require.Zero(t, zero.Len())
+	require.Zero(t, zero.NumEntries())
 	require.Empty(t, keys(&zero))
 	require.NoError(t, zero.Set("a/b", tensor.Scalar(true)))
 	require.Equal(t, []nestedkey.Key{"a", "a/b"}, keys(&zero))
-	require.Equal(t, shapeops.Shape{1}, tdict.Must(zero.Index(ix.New)).Shape())
+	require.Equal(t, shapeops.Shape{1}, tensor.Must(zero.Index(ix.New)).Shape())
 	require.ErrorIs(t, only(zero.Index(ix.At(0))), shapeops.ErrIndex)
-	require.True(t, zero.Equal(tdict.Must(zero.Index(ix.Rest))))
+	require.True(t, zero.Equal(tensor.Must(zero.Index(ix.Rest))))
 
 	for _, td := range []*tdict.TensorDict{tdict.New(3), dict([]int{3}, entry{"x", dict([]int{3, 2})})} {
 		require.ErrorIs(t, only(td.Index(ix.At(7))), shapeops.ErrIndex, "validated without a leaf")
@@ -461,10 +461,10 @@ func TestSmallDictionaries(t *testing.T) {
 
 	none := dict([]int{0}, entry{"x", count(0, 2)}, entry{"d", dict([]int{0, 3}, entry{"y", count(0, 3)})})
 	require.ErrorIs(t, only(none.Index(ix.At(0))), shapeops.ErrIndex)
-	require.Equal(t, shapeops.Shape{2, 0}, tdict.Must(shapeops.Stack([]*tdict.TensorDict{none, none}, 0)).Shape())
-	require.Empty(t, tdict.Must(shapeops.Unbind(none, 0)))
-	require.Len(t, tdict.Must(shapeops.Chunk(none, 0, 3)), 1)
-	require.Equal(t, shapeops.Shape{0, 4, 2}, tdict.Must(tdict.Must(none.Reshape(0, 4)).Tensor("x")).Shape())
+	require.Equal(t, shapeops.Shape{2, 0}, tensor.Must(shapeops.Stack([]*tdict.TensorDict{none, none}, 0)).Shape())
+	require.Empty(t, tensor.Must(shapeops.Unbind(none, 0)))
+	require.Len(t, tensor.Must(shapeops.Chunk(none, 0, 3)), 1)
+	require.Equal(t, shapeops.Shape{0, 4, 2}, tensor.Must(tensor.Must(none.Reshape(0, 4)).Tensor("x")).Shape())
 }
 
 // What a dictionary is made into is its own at every depth and unlocked; its leaves are shared or copied as documented.
@@ -506,11 +506,11 @@ func TestDerivedDictionaries(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			td := locked()
-			before, order := tdict.Must(td.Clone()), keys(td)
+			before, order := tensor.Must(td.Clone()), keys(td)
 			got, err := tt.make(td)
 			require.NoError(t, err)
 			consistent(t, got)
-			leaf := tdict.Must(td.Tensor("b/c"))
+			leaf := tensor.Must(td.Tensor("b/c"))
 			for key, x := range got.Leaves() {
 				if key.Name() != "a" {
 					require.Equal(t, tt.shares, x.(*tensor.Tensor).SharesMemory(leaf), key)

@@ -15,7 +15,7 @@ var (
 	ErrNotDict = errors.New("not a dictionary")
 	ErrLocked  = errors.New("locked")
 	ErrCycle   = errors.New("a dictionary within itself")
-	ErrValue   = errors.New("not a value")
+	ErrKind    = errors.New("not a value")
 )
 
 // A KeyError says which key of which operation failed.
@@ -66,12 +66,4 @@ func (td *TensorDict) missing() error {
 		return fmt.Errorf("%w: the dictionary is empty", ErrMissing)
 	}
 	return fmt.Errorf("%w: there are %s", ErrMissing, strings.Join(texts, ", "))
-}
-
-// Must returns v, and panics if err is not nil. It is for examples, tests and package variables.
-func Must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

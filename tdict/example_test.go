@@ -15,7 +15,7 @@ import (
 
 // Four frames of a game, with what they earned: built, indexed and stacked as one value.
 func Example() {
-	pixels := tdict.Must(tensor.Zeros[uint8](4, 8, 8))
+	pixels := tensor.Must(tensor.Zeros[uint8](4, 8, 8))
 	frames := tdict.New(4) // the batch shape, with which every value begins
 	if err := errors.Join(
 		frames.Set("obs/pixels", pixels),
@@ -26,12 +26,12 @@ func Example() {
 	}
 	fmt.Println(frames)
 
-	tail := tdict.Must(frames.Index(ix.Range(-2, ix.End)))
+	tail := tensor.Must(frames.Index(ix.Range(-2, ix.End)))
 	for key, leaf := range tail.Leaves() {
 		fmt.Println(key, leaf.DType(), leaf.Shape())
 	}
-	both := tdict.Must(shapeops.Stack([]*tdict.TensorDict{tail, tail}, 0))
-	fmt.Println(tdict.Must(both.Tensor("reward")))
+	both := tensor.Must(shapeops.Stack([]*tdict.TensorDict{tail, tail}, 0))
+	fmt.Println(tensor.Must(both.Tensor("reward")))
 	// Output:
 	// TensorDict(
 	//     fields={
@@ -50,9 +50,9 @@ func Example() {
 
 // steps returns a dictionary for the examples: two time steps of three games.
 func steps() *tdict.TensorDict {
-	return tdict.Must(tdict.FromMap(shapeops.Shape{3, 2}, map[nestedkey.Key]tdict.Value{
-		"act":     tdict.Must(tensor.From([]int64{0, 1, 2, 3, 4, 5}, 3, 2)),
-		"obs/pos": tdict.Must(tensor.Zeros[float32](3, 2, 4)),
+	return tensor.Must(tdict.FromMap(shapeops.Shape{3, 2}, map[nestedkey.Key]tdict.Value{
+		"act":     tensor.Must(tensor.From([]int64{0, 1, 2, 3, 4, 5}, 3, 2)),
+		"obs/pos": tensor.Must(tensor.Zeros[float32](3, 2, 4)),
 	}))
 }
 
@@ -62,7 +62,7 @@ func show(td *tdict.TensorDict, err error) {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(td.Shape(), tdict.Must(td.Tensor("act")))
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("act")))
 }
 
 func ExampleNew() {
@@ -76,7 +76,7 @@ func ExampleNew() {
 func ExampleFromMap() {
 	td, err := tdict.FromMap(shapeops.Shape{2}, map[nestedkey.Key]tdict.Value{
 		"reward":  tensor.Vector[float32](0, 1),
-		"obs/pos": tdict.Must(tensor.Zeros[float32](2, 3)),
+		"obs/pos": tensor.Must(tensor.Zeros[float32](2, 3)),
 	})
 	for key := range td.Keys(tdict.KeyOptions{Nested: true}) {
 		fmt.Println(key)
@@ -107,7 +107,7 @@ func ExampleTensorDict_Get() {
 	pos, err := td.Tensor("obs/pos") // a tensor
 	fmt.Println(pos.DType(), err)
 	obs, err := td.Dict("obs") // the dictionary itself, not a copy
-	fmt.Println(obs.Len(), err)
+	fmt.Println(obs.NumEntries(), err)
 	_, err = td.Get("obs/vel")
 	fmt.Println(err)
 	// Output:
@@ -121,7 +121,7 @@ func ExampleTensorDict_Delete() {
 	td := steps()
 	fmt.Println(td.Delete("obs/pos"), td.Has("obs")) // the empty dictionary stays
 	act, err := td.Pop("act")
-	fmt.Println(act.Shape(), err, td.Len())
+	fmt.Println(act.Shape(), err, td.NumEntries())
 	// Output:
 	// <nil> true
 	// [3 2] <nil> 1
@@ -130,10 +130,10 @@ func ExampleTensorDict_Delete() {
 func ExampleTensorDict_SetDefault() {
 	td := tdict.New()
 	for range 2 {
-		count := tdict.Must(td.SetDefault("count", tensor.Scalar[int64](0))).(*tensor.Tensor)
-		tdict.Must(tensor.Of[int64](count))[0]++
+		count := tensor.Must(td.SetDefault("count", tensor.Scalar[int64](0))).(*tensor.Tensor)
+		tensor.Must(tensor.Of[int64](count))[0]++
 	}
-	fmt.Println(tdict.Must(td.Tensor("count")))
+	fmt.Println(tensor.Must(td.Tensor("count")))
 	// Output: int64 [] 2
 }
 
@@ -154,7 +154,7 @@ func ExampleTensorDict_Rename() {
 
 func ExampleTensorDict_Update() {
 	td, news := steps(), tdict.New(3, 2)
-	_ = news.Set("obs/vel", tdict.Must(tensor.Zeros[float32](3, 2, 4)))
+	_ = news.Set("obs/vel", tensor.Must(tensor.Zeros[float32](3, 2, 4)))
 	fmt.Println(td.Update(news)) // joins "obs", where td keeps "pos"
 	for key := range td.Leaves() {
 		fmt.Println(key)
@@ -216,7 +216,7 @@ func ExampleTensorDict_Index() {
 // A loop that draws batches fills the same memory each time.
 func ExampleTensorDict_IndexInto() {
 	data := steps()
-	batch := tdict.Must(tdict.Must(data.Index(ix.Range(0, 2))).Clone())
+	batch := tensor.Must(tensor.Must(data.Index(ix.Range(0, 2))).Clone())
 	for _, rows := range [][]int{{2, 0}, {1, 1}} {
 		if err := data.IndexInto(batch, ix.Take(rows...)); err != nil {
 			fmt.Println(err)
@@ -241,8 +241,8 @@ func ExampleTensorDict_SetIndex() {
 	_ = row.Set("reward", tensor.Scalar[float32](7))
 	_ = row.Set("done", tensor.Scalar(true))
 	fmt.Println(td.SetIndex(row, ix.At(-1))) // leaf by leaf; "done" is created
-	fmt.Println(tdict.Must(td.Tensor("reward")))
-	fmt.Println(tdict.Must(td.Tensor("done")))
+	fmt.Println(tensor.Must(td.Tensor("reward")))
+	fmt.Println(tensor.Must(td.Tensor("done")))
 	// Output:
 	// <nil>
 	// <nil>
@@ -275,10 +275,10 @@ func ExampleTensorDict_Reshape() {
 }
 
 func ExampleTensorDict_Flatten() {
-	flat := tdict.Must(steps().Flatten(0, -1))
+	flat := tensor.Must(steps().Flatten(0, -1))
 	show(flat, nil)
-	fmt.Println(tdict.Must(flat.Tensor("obs/pos")).Shape()) // features stay
-	fmt.Println(tdict.Must(flat.Unflatten(0, 3, shapeops.Infer)).Shape())
+	fmt.Println(tensor.Must(flat.Tensor("obs/pos")).Shape()) // features stay
+	fmt.Println(tensor.Must(flat.Unflatten(0, 3, shapeops.Infer)).Shape())
 	// Output:
 	// [6] int64 [6]
 	// [0 1 2 3 4 5]
@@ -287,8 +287,8 @@ func ExampleTensorDict_Flatten() {
 }
 
 func ExampleTensorDict_Unflatten() {
-	td := tdict.Must(steps().Unflatten(1, 1, 2))
-	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	td := tensor.Must(steps().Unflatten(1, 1, 2))
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
 	// Output: [3 1 2] [3 1 2 4]
 }
 
@@ -301,26 +301,26 @@ func ExampleTensorDict_Permute() {
 }
 
 func ExampleTensorDict_Transpose() {
-	td := tdict.Must(steps().Transpose(0, -1)) // the last batch dim, not the last of a leaf
-	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	td := tensor.Must(steps().Transpose(0, -1)) // the last batch dim, not the last of a leaf
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
 	// Output: [2 3] [2 3 4]
 }
 
 func ExampleTensorDict_Squeeze() {
-	td := tdict.Must(steps().Unsqueeze(1))
-	fmt.Println(td.Shape(), tdict.Must(td.Squeeze()).Shape(), tdict.Must(td.Squeeze(0)).Shape())
+	td := tensor.Must(steps().Unsqueeze(1))
+	fmt.Println(td.Shape(), tensor.Must(td.Squeeze()).Shape(), tensor.Must(td.Squeeze(0)).Shape())
 	// Output: [3 1 2] [3 2] [3 1 2]
 }
 
 func ExampleTensorDict_Unsqueeze() {
-	td := tdict.Must(steps().Unsqueeze(-1))
-	fmt.Println(td.Shape(), tdict.Must(td.Tensor("obs/pos")).Shape())
+	td := tensor.Must(steps().Unsqueeze(-1))
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
 	// Output: [3 2 1] [3 2 1 4]
 }
 
 func ExampleTensorDict_Expand() {
-	td := tdict.Must(steps().Expand(5, 3, 2))
-	fmt.Println(td.Shape(), tdict.Must(td.Tensor("act")).View().Strides)
+	td := tensor.Must(steps().Expand(5, 3, 2))
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("act")).View().Strides)
 	fmt.Println(td.SetIndex(steps()))
 	// Output:
 	// [5 3 2] [0 2 1]
@@ -329,10 +329,10 @@ func ExampleTensorDict_Expand() {
 
 // shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
 func ExampleTensorDict_Join() {
-	td := tdict.Must(steps().Index(ix.At(0)))
+	td := tensor.Must(steps().Index(ix.At(0)))
 	show(shapeops.Stack([]*tdict.TensorDict{td, td, td}, 1))
 	show(shapeops.Cat([]*tdict.TensorDict{td, td}, 0))
-	other := tdict.Must(td.Clone())
+	other := tensor.Must(td.Clone())
 	_ = other.Delete("obs/pos")
 	show(shapeops.Stack([]*tdict.TensorDict{td, other}, 0))
 	// Output:
@@ -348,10 +348,10 @@ func ExampleTensorDict_Join() {
 func Example_split() {
 	td := steps()
 	cuts := [][]*tdict.TensorDict{
-		tdict.Must(shapeops.Split(td, 0, 1, 2)), // pieces of these sizes
-		tdict.Must(shapeops.SplitBy(td, 0, 2)),  // pieces of size 2
-		tdict.Must(shapeops.Chunk(td, 0, 2)),    // 2 pieces
-		tdict.Must(shapeops.Unbind(td, 0)),      // slices without the dim
+		tensor.Must(shapeops.Split(td, 0, 1, 2)), // pieces of these sizes
+		tensor.Must(shapeops.SplitBy(td, 0, 2)),  // pieces of size 2
+		tensor.Must(shapeops.Chunk(td, 0, 2)),    // 2 pieces
+		tensor.Must(shapeops.Unbind(td, 0)),      // slices without the dim
 	}
 	for _, pieces := range cuts {
 		fmt.Println(len(pieces), "pieces, the last", pieces[len(pieces)-1].Shape())
@@ -365,8 +365,8 @@ func Example_split() {
 
 func ExampleTensorDict_Clone() {
 	td := steps()
-	view, copied := tdict.Must(td.Index()), tdict.Must(td.Clone())
-	_ = tdict.Must(td.Tensor("act")).SetIndex(tensor.Scalar[int64](9))
+	view, copied := tensor.Must(td.Index()), tensor.Must(td.Clone())
+	_ = tensor.Must(td.Tensor("act")).SetIndex(tensor.Scalar[int64](9))
 	fmt.Println(view.Equal(td), copied.Equal(td))
 	// Output: true false
 }
@@ -387,7 +387,7 @@ func ExampleTensorDict_Select() {
 	fmt.Println(obs.Has("obs/pos"), obs.Has("act"), err)
 	_, err = td.Select("obs", "reward")
 	fmt.Println(err)
-	fmt.Println(td.SelectPresent("obs", "reward").Len(), td.Exclude("obs", "reward").Len())
+	fmt.Println(td.SelectPresent("obs", "reward").NumEntries(), td.Exclude("obs", "reward").NumEntries())
 	// Output:
 	// true false <nil>
 	// select "reward": missing key: there are "act", "obs"
@@ -395,7 +395,7 @@ func ExampleTensorDict_Select() {
 }
 
 func ExampleTensorDict_SelectPresent() {
-	fmt.Println(steps().SelectPresent("act", "reward").Len())
+	fmt.Println(steps().SelectPresent("act", "reward").NumEntries())
 	// Output: 1
 }
 
@@ -405,9 +405,9 @@ func ExampleTensorDict_Exclude() {
 }
 
 func ExampleTensorDict_FlattenKeys() {
-	flat := tdict.Must(steps().FlattenKeys("."))
+	flat := tensor.Must(steps().FlattenKeys("."))
 	fmt.Println(flat.Has("obs.pos"))
-	back := tdict.Must(flat.UnflattenKeys("."))
+	back := tensor.Must(flat.UnflattenKeys("."))
 	fmt.Println(back.Has("obs/pos"))
 	// Output:
 	// true
@@ -426,10 +426,10 @@ func ExampleTensorDict_UnflattenKeys() {
 func ExampleTensorDict_Lock() {
 	td := steps()
 	td.Lock()
-	fmt.Println(td.Set("obs/vel", tdict.Must(tensor.Zeros[float32](3, 2))))
+	fmt.Println(td.Set("obs/vel", tensor.Must(tensor.Zeros[float32](3, 2))))
 	fmt.Println(td.SetIndex(steps())) // elements may be written
 
-	obs := tdict.Must(td.Dict("obs"))
+	obs := tensor.Must(td.Dict("obs"))
 	fmt.Println(obs.Locked(), obs.Unlock())
 	fmt.Println(td.Unlock(), obs.Locked())
 	// Output:
@@ -490,7 +490,7 @@ func ExampleKeyError() {
 }
 
 func ExampleTensorDict_Format() {
-	td := tdict.Must(steps().Transpose(0, 1))
+	td := tensor.Must(steps().Transpose(0, 1))
 	fmt.Printf("%v\n", td)
 	td.Lock()
 	fmt.Printf("%+v\n", td)

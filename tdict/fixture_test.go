@@ -17,7 +17,7 @@ func count(shape ...int) *tensor.Tensor {
 	for _, size := range shape {
 		n *= size
 	}
-	return tdict.Must(tdict.Must(tensor.Arange[int64](0, int64(n), 1)).Reshape(shape...))
+	return tensor.Must(tensor.Must(tensor.Arange[int64](0, int64(n), 1)).Reshape(shape...))
 }
 
 // entry is a key and its value, for dictionaries spelled in a line.
@@ -84,14 +84,14 @@ func consistent(t testing.TB, td *tdict.TensorDict) {
 			require.Same(t, v, found)
 			n++
 		}
-		require.Equal(t, n, d.Len())
+		require.Equal(t, n, d.NumEntries())
 	}
 }
 
 // refuses runs an operation that must fail with want, checks that td is as it was, and returns the text of the error.
 func refuses(t *testing.T, td *tdict.TensorDict, want error, op func() error) string {
 	t.Helper()
-	before, order := tdict.Must(td.Clone()), keys(td)
+	before, order := tensor.Must(td.Clone()), keys(td)
 	err := op()
 	require.ErrorIs(t, err, want)
 	require.Equal(t, order, keys(td), "the keys have changed")

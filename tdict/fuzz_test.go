@@ -10,11 +10,12 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // sentinels are the reasons that an operation on keys may give.
 var sentinels = []error{
-	tdict.ErrMissing, tdict.ErrExists, tdict.ErrNotDict, tdict.ErrLocked, tdict.ErrCycle, tdict.ErrValue, nestedkey.ErrKey, shapeops.ErrShape,
+	tdict.ErrMissing, tdict.ErrExists, tdict.ErrNotDict, tdict.ErrLocked, tdict.ErrCycle, tdict.ErrKind, nestedkey.ErrKey, shapeops.ErrShape,
 }
 
 func classified(err error) bool {
@@ -41,7 +42,7 @@ func FuzzKeys(f *testing.F) {
 		texts, td := [3]nestedkey.Key{nestedkey.Key(a), nestedkey.Key(b), nestedkey.Key(c)}, tdict.New(2)
 		for _, code := range script {
 			key, to := texts[code%3], texts[code/3%3]
-			before, order := tdict.Must(td.Clone()), keys(td)
+			before, order := tensor.Must(td.Clone()), keys(td)
 			err := fuzzed(t, td, int(code/9), key, to)
 			require.True(t, classified(err), "%v", err)
 			if err != nil {
@@ -69,7 +70,7 @@ func fuzzed(t *testing.T, td *tdict.TensorDict, op int, key, to nestedkey.Key) (
 			v = tdict.New(2)
 		}
 		if err = td.Set(key, v); err == nil {
-			require.Same(t, v, tdict.Must(td.Get(key)))
+			require.Same(t, v, tensor.Must(td.Get(key)))
 		}
 	case 2:
 		if err = td.Delete(key); err == nil {
@@ -82,7 +83,7 @@ func fuzzed(t *testing.T, td *tdict.TensorDict, op int, key, to nestedkey.Key) (
 			rename = td.RenameOver
 		}
 		if err = rename(key, to); err == nil {
-			require.Same(t, v, tdict.Must(td.Get(to)))
+			require.Same(t, v, tensor.Must(td.Get(to)))
 			require.True(t, key == to || !td.Has(key) || key.HasPrefix(to))
 		}
 	case 5:

@@ -101,7 +101,7 @@ func eachValue(op string, a, b Value, fn func(x, y *tensor.Tensor) error) error 
 
 // kinds is the error of a leaf where a dictionary is wanted, or the other way round.
 func kinds(got, want Value) error {
-	return fmt.Errorf("%w: got %s, want %s", ErrValue, describe(got), describe(want))
+	return fmt.Errorf("%w: got %s, want %s", ErrKind, describe(got), describe(want))
 }
 
 // SetIndex writes value to the part of td that an index expression over the batch shape selects.

@@ -10,9 +10,9 @@ import (
 
 // Join lays xs side by side as j says, leaf by leaf, into a new dictionary, or into the given one unless it is nil. It is
 // what shapeops.Stack and shapeops.Cat call; td is xs[0]. The keys come in td's order. It returns [ErrMissing] if the keys
-// differ, [ErrValue] if one has a leaf where another has a dictionary, and the errors of tensor.Tensor.Join; on an error
+// differ, [ErrKind] if one has a leaf where another has a dictionary, and the errors of tensor.Tensor.Join; on an error
 // nothing has changed.
-func (td *TensorDict) Join(j shapeops.Joint, xs []*TensorDict, into *TensorDict) (*TensorDict, error) {
+func (td *TensorDict) Join(j shapeops.JoinPlan, xs []*TensorDict, into *TensorDict) (*TensorDict, error) {
 	op := "cat"
 	if j.New {
 		op = "stack"
@@ -29,7 +29,7 @@ func (td *TensorDict) Join(j shapeops.Joint, xs []*TensorDict, into *TensorDict)
 }
 
 // joinNew lays xs side by side in a new dictionary.
-func joinNew(j shapeops.Joint, xs []*TensorDict) (*TensorDict, error) {
+func joinNew(j shapeops.JoinPlan, xs []*TensorDict) (*TensorDict, error) {
 	batch, err := joinBatch(j, xs)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func joinNew(j shapeops.Joint, xs []*TensorDict) (*TensorDict, error) {
 }
 
 // joinInto adds to tr what it takes to lay xs side by side in into.
-func joinInto(tr *tensor.Transfer, j shapeops.Joint, xs []*TensorDict, into *TensorDict) error {
+func joinInto(tr *tensor.Transfer, j shapeops.JoinPlan, xs []*TensorDict, into *TensorDict) error {
 	batch, err := joinBatch(j, xs)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func joinInto(tr *tensor.Transfer, j shapeops.Joint, xs []*TensorDict, into *Ten
 
 // joinBatch returns the batch shape of xs, at any depth, laid side by side: j says what becomes of the outermost dims, and
 // the others must be equal.
-func joinBatch(j shapeops.Joint, xs []*TensorDict) (shapeops.Shape, error) {
+func joinBatch(j shapeops.JoinPlan, xs []*TensorDict) (shapeops.Shape, error) {
 	behind := xs[0].batch[j.Rank():]
 	for i, x := range xs {
 		if got := x.batch[j.Rank():]; !got.Equal(behind) {

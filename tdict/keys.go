@@ -38,7 +38,7 @@ func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
 	return out
 }
 
-// below tells whether name, of one part, is among keys, and returns what is left of the keys that go on below it.
+// below reports whether name, of one part, is among keys, and returns what is left of the keys that go on below it.
 func below(keys []nestedkey.Key, name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 	for _, key := range keys {
 		first, rest, nested := key.Cut()

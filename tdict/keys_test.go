@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 func TestSelectAndExclude(t *testing.T) {
@@ -29,7 +30,7 @@ func TestSelectAndExclude(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.selected, keys(tdict.Must(from.Select(tt.keys...))))
+			require.Equal(t, tt.selected, keys(tensor.Must(from.Select(tt.keys...))))
 			require.Equal(t, tt.selected, keys(from.SelectPresent(append(tt.keys, "no", "z/no")...)))
 			require.Equal(t, tt.excluded, keys(from.Exclude(append(tt.keys, "no", "z/no", "a/no")...)))
 		})
@@ -67,14 +68,14 @@ func TestFlattenAndUnflattenKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			flat, deep := tdict.Must(tt.from.FlattenKeys(tt.sep)), tdict.Must(tt.from.UnflattenKeys(tt.sep))
+			flat, deep := tensor.Must(tt.from.FlattenKeys(tt.sep)), tensor.Must(tt.from.UnflattenKeys(tt.sep))
 			require.Equal(t, tt.flat, leaves(flat))
 			require.Equal(t, tt.deep, leaves(deep))
 			require.Equal(t, shapeops.Shape{2}, flat.Shape())
 			consistent(t, deep)
 		})
 	}
-	flat := tdict.Must(sample().FlattenKeys("."))
+	flat := tensor.Must(sample().FlattenKeys("."))
 	require.Equal(t, shapeops.Shape{3}, flat.Shape(), "a longer batch shape within is lost")
 }
 

@@ -27,7 +27,7 @@ func (td *TensorDict) Unlock() error {
 	return nil
 }
 
-// Locked tells whether the structure of td is frozen, by Lock of td itself or of a dictionary above it.
+// Locked reports whether the structure of td is frozen, by Lock of td itself or of a dictionary above it.
 func (td *TensorDict) Locked() bool { return td.locked || td.holds > 0 }
 
 // hold counts td, which has become locked, in each dictionary that it holds.

@@ -42,7 +42,7 @@ func TestLockTree(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := dict(nil, entry{"mid/low", tdict.New()})
-			tree := map[string]*tdict.TensorDict{"root": root, "mid": tdict.Must(root.Dict("mid")), "low": tdict.Must(root.Dict("mid/low"))}
+			tree := map[string]*tdict.TensorDict{"root": root, "mid": tensor.Must(root.Dict("mid")), "low": tensor.Must(root.Dict("mid/low"))}
 			for _, s := range tt.steps {
 				if s.unlock {
 					require.ErrorIs(t, tree[s.on].Unlock(), s.is)
@@ -64,7 +64,7 @@ func TestLockTree(t *testing.T) {
 func TestLockOfSharedEntry(t *testing.T) {
 	child := dict(nil, entry{"low", tdict.New()})
 	a, b := dict(nil, entry{"x", child}, entry{"y", child}), dict(nil, entry{"z", child})
-	low := tdict.Must(child.Dict("low"))
+	low := tensor.Must(child.Dict("low"))
 	a.Lock()
 	b.Lock()
 	require.NoError(t, a.Unlock())
@@ -164,7 +164,7 @@ func TestConcurrentReaders(t *testing.T) {
 		if locked {
 			td.Lock()
 		}
-		before, order := tdict.Must(td.Clone()), keys(td)
+		before, order := tensor.Must(td.Clone()), keys(td)
 		var wg sync.WaitGroup
 		for name, read := range readers {
 			for range 4 {

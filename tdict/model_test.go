@@ -45,7 +45,7 @@ func (m model) span(path string) (lo, hi int) {
 	return lo, hi
 }
 
-// frozen tells whether the dictionary of a path is locked, by itself or by one above it.
+// frozen reports whether the dictionary of a path is locked, by itself or by one above it.
 func (m model) frozen(path string) bool {
 	return slices.ContainsFunc(m, func(n node) bool { return n.locked && below(path, n.path) })
 }
@@ -164,7 +164,7 @@ func (m model) build() *tdict.TensorDict {
 	for _, n := range m[1:] {
 		var v tdict.Value = tdict.New(n.shape...)
 		if n.leaf {
-			v = tdict.Must(tensor.Zeros[uint8](n.shape...))
+			v = tensor.Must(tensor.Zeros[uint8](n.shape...))
 		}
 		if err := td.Set(nestedkey.Key(n.path[1:]), v); err != nil {
 			panic(err)
@@ -178,7 +178,7 @@ func (m model) matches(t *testing.T, td *tdict.TensorDict, done string) {
 	t.Helper()
 	got := model{{"", td.Shape(), false, td.Locked()}}
 	for _, key := range keys(td) {
-		v := tdict.Must(td.Get(key))
+		v := tensor.Must(td.Get(key))
 		d, isDict := v.(*tdict.TensorDict)
 		got = append(got, node{"/" + string(key), v.Shape(), !isDict, isDict && d.Locked()})
 	}
@@ -235,7 +235,7 @@ func setAct(p pair, a, _ string) (string, model, bool, error) {
 	v := value(p.Rand, a)
 	alone := append(model{{shape: v[0].shape}}, moved(v, "/x")...).build()
 	next, ok := p.model.set(v)
-	return fmt.Sprint("set ", v), next, ok, p.td.Set(keyOf(a), tdict.Must(alone.Get("x")))
+	return fmt.Sprint("set ", v), next, ok, p.td.Set(keyOf(a), tensor.Must(alone.Get("x")))
 }
 
 func deleteAct(p pair, a, _ string) (string, model, bool, error) {
@@ -287,7 +287,7 @@ func (p pair) someDict() (string, *tdict.TensorDict) {
 	if path == "" {
 		return path, p.td
 	}
-	return path, tdict.Must(p.td.Dict(keyOf(path)))
+	return path, tensor.Must(p.td.Dict(keyOf(path)))
 }
 
 // TestModel does random operations on structure to a dictionary and to its model: the same are refused, and after each of

@@ -52,13 +52,13 @@ func (g gen) dict(batch []int, depth int) *tdict.TensorDict {
 		if depth > 0 && g.IntN(3) == 0 {
 			v = g.dict(slices.Concat(batch, g.sizes(1)), depth-1)
 		}
-		_ = tdict.Must(td.SetDefault(nestedkey.Of("k"+string(rune('z'-i))), v))
+		_ = tensor.Must(td.SetDefault(nestedkey.Of("k"+string(rune('z'-i))), v))
 	}
 	return td
 }
 
 func (g gen) dtype() tensor.DType {
-	return []tensor.DType{tensor.Bool, tensor.Uint8, tensor.BHalf, tensor.Float32, tensor.Int64, tensor.Complex128}[g.IntN(6)]
+	return []tensor.DType{tensor.Bool, tensor.Uint8, tensor.BFloat16, tensor.Float32, tensor.Int64, tensor.Complex128}[g.IntN(6)]
 }
 
 // numbers returns a contiguous tensor of random elements.
@@ -67,11 +67,11 @@ func (g gen) numbers(d tensor.DType, shape []int) *tensor.Tensor {
 	for i := range data {
 		data[i] = g.Int64N(100)
 	}
-	x := tdict.Must(tensor.From(data, shape...))
+	x := tensor.Must(tensor.From(data, shape...))
 	if d == tensor.Bool {
-		return tdict.Must(tensor.Map(x, func(v int64) bool { return v%2 == 0 }))
+		return tensor.Must(tensor.Map(x, func(v int64) bool { return v%2 == 0 }))
 	}
-	return tdict.Must(x.Cast(d))
+	return tensor.Must(x.Cast(d))
 }
 
 // leaf returns a tensor of random elements that is contiguous, transposed, stepped or expanded.
@@ -83,16 +83,16 @@ func (g gen) leaf(d tensor.DType, shape []int) *tensor.Tensor {
 		for i := range back {
 			back[i] = -1 - i
 		}
-		return tdict.Must(g.numbers(d, base).Permute(back...))
+		return tensor.Must(g.numbers(d, base).Permute(back...))
 	case layout == 1:
 		expr := make([]ix.Index, len(shape))
 		for i := range base {
 			base[i], expr[i] = 2*base[i]+1, ix.Range(1, ix.End).Step(2)
 		}
-		return tdict.Must(g.numbers(d, base).Index(expr...))
+		return tensor.Must(g.numbers(d, base).Index(expr...))
 	case layout == 2 && len(shape) > 0 && g.expanded:
 		base[g.IntN(len(base))] = 1
-		return tdict.Must(g.numbers(d, base).Expand(shape...))
+		return tensor.Must(g.numbers(d, base).Expand(shape...))
 	}
 	return g.numbers(d, shape)
 }
@@ -111,14 +111,14 @@ func (g gen) twin(td *tdict.TensorDict, dim, size int) *tdict.TensorDict {
 	names := slices.Collect(td.Keys(tdict.KeyOptions{}))
 	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names {
-		v := tdict.Must(td.Get(name))
+		v := tensor.Must(td.Get(name))
 		switch x := v.(type) {
 		case *tensor.Tensor:
 			v = g.leaf(x.DType(), resized(x.Shape()))
 		case *tdict.TensorDict:
 			v = g.twin(x, dim, size)
 		}
-		_ = tdict.Must(out.SetDefault(name, v))
+		_ = tensor.Must(out.SetDefault(name, v))
 	}
 	return out
 }
@@ -391,24 +391,24 @@ func agrees(t *testing.T, got *tdict.TensorDict, fn func(xs []*tensor.Tensor) (*
 	t.Helper()
 	shapes := make([]*tensor.Tensor, len(tds))
 	for i, td := range tds {
-		shapes[i] = tdict.Must(tensor.Zeros[bool](td.Shape()...))
+		shapes[i] = tensor.Must(tensor.Zeros[bool](td.Shape()...))
 	}
-	require.Equal(t, tdict.Must(fn(shapes)).Shape().String(), got.Shape().String())
-	require.Equal(t, tds[0].Len(), got.Len())
+	require.Equal(t, tensor.Must(fn(shapes)).Shape().String(), got.Shape().String())
+	require.Equal(t, tds[0].NumEntries(), got.NumEntries())
 	for name, v := range tds[0].All() {
 		if _, ok := v.(*tdict.TensorDict); ok {
 			inner := make([]*tdict.TensorDict, len(tds))
 			for i, td := range tds {
-				inner[i] = tdict.Must(td.Dict(name))
+				inner[i] = tensor.Must(td.Dict(name))
 			}
-			agrees(t, tdict.Must(got.Dict(name)), fn, inner...)
+			agrees(t, tensor.Must(got.Dict(name)), fn, inner...)
 			continue
 		}
 		xs := make([]*tensor.Tensor, len(tds))
 		for i, td := range tds {
-			xs[i] = tdict.Must(td.Tensor(name))
+			xs[i] = tensor.Must(td.Tensor(name))
 		}
-		want, x := tdict.Must(fn(xs)), tdict.Must(got.Tensor(name))
+		want, x := tensor.Must(fn(xs)), tensor.Must(got.Tensor(name))
 		same(t, want, x, name)
 	}
 }
@@ -417,8 +417,8 @@ func agrees(t *testing.T, got *tdict.TensorDict, fn func(xs []*tensor.Tensor) (*
 func TestOracleOperations(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
 		td := g.dict(g.sizes(3), 2)
-		before, order := tdict.Must(td.Clone()), keys(td)
-		plain := tdict.Must(tensor.Zeros[bool](td.Shape()...))
+		before, order := tensor.Must(td.Clone()), keys(td)
+		plain := tensor.Must(tensor.Zeros[bool](td.Shape()...))
 		for _, op := range g.operations(td.Shape()) {
 			t.Run(op.name, func(t *testing.T) {
 				got, err := op.dict(td)
@@ -441,7 +441,7 @@ func TestOracleOperations(t *testing.T) {
 func TestOracleSetIndex(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
 		td := gen{g.Rand, false}.dict(g.sizes(3), 2)
-		before, expr := tdict.Must(td.Clone()), g.expr(td.Shape())
+		before, expr := tensor.Must(td.Clone()), g.expr(td.Shape())
 		part, err := td.Index(expr...)
 		if err != nil {
 			require.ErrorIs(t, td.SetIndex(tdict.New(), expr...), shapeops.ErrIndex)
@@ -449,7 +449,7 @@ func TestOracleSetIndex(t *testing.T) {
 		}
 		value := g.twin(part, -1, 0)
 		if s := part.Shape(); len(s) > 1 && s[0] > 0 && g.IntN(2) == 0 {
-			value = tdict.Must(value.Index(ix.At(0)))
+			value = tensor.Must(value.Index(ix.At(0)))
 		}
 		for key := range part.Leaves() {
 			if g.IntN(4) == 0 {
@@ -458,12 +458,12 @@ func TestOracleSetIndex(t *testing.T) {
 		}
 		require.NoError(t, td.SetIndex(value, expr...), "[%s] of %v", ix.Format(expr...), td.Shape())
 		for key := range before.Leaves() {
-			want := tdict.Must(before.Tensor(key))
+			want := tensor.Must(before.Tensor(key))
 			if value.Has(key) {
-				err := want.SetIndex(tdict.Must(value.Tensor(key)), padded(expr, len(td.Shape()), len(want.Shape()))...)
+				err := want.SetIndex(tensor.Must(value.Tensor(key)), padded(expr, len(td.Shape()), len(want.Shape()))...)
 				require.NoError(t, err)
 			}
-			same(t, want, tdict.Must(td.Tensor(key)), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
+			same(t, want, tensor.Must(td.Tensor(key)), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
 		}
 	})
 }
@@ -528,12 +528,12 @@ func TestOracleKeys(t *testing.T) {
 		joined := func(key nestedkey.Key) nestedkey.Key {
 			return nestedkey.Of(strings.Join(slices.Collect(key.Parts()), "."))
 		}
-		selected := tdict.Must(td.Select(chosen...))
-		flat := tdict.Must(td.FlattenKeys("."))
+		selected := tensor.Must(td.Select(chosen...))
+		flat := tensor.Must(td.FlattenKeys("."))
 		require.Equal(t, leaves(td, asIs, func(key nestedkey.Key) bool { return under(key, longest) }), leaves(selected, asIs, every))
 		require.Equal(t, leaves(td, asIs, func(key nestedkey.Key) bool { return !under(key, chosen) }), leaves(td.Exclude(chosen...), asIs, every))
 		require.Equal(t, leaves(td, joined, every), leaves(flat, asIs, every))
-		require.Equal(t, leaves(td, asIs, every), leaves(tdict.Must(flat.UnflattenKeys(".")), asIs, every))
+		require.Equal(t, leaves(td, asIs, every), leaves(tensor.Must(flat.UnflattenKeys(".")), asIs, every))
 		for _, derived := range []*tdict.TensorDict{selected, td.Exclude(chosen...), flat} {
 			consistent(t, derived)
 			ruin(t, derived)

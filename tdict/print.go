@@ -68,7 +68,7 @@ func printLeaf(w io.Writer, v Value, more bool) {
 	}
 	fmt.Fprintf(w, "Tensor(shape=%v, dtype=%v", t.Shape(), t.DType())
 	if more {
-		fmt.Fprintf(w, ", bytes=%d, memory=%s", t.Bytes(), memoryText(t))
+		fmt.Fprintf(w, ", bytes=%d, memory=%s", t.ByteSize(), memoryText(t))
 		if !t.View().IsContiguous() {
 			fmt.Fprintf(w, ", strides=%v", t.View().Strides)
 		}

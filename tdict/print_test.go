@@ -12,11 +12,11 @@ import (
 
 func TestPrint(t *testing.T) {
 	td := dict([]int{2},
-		entry{"a", tdict.Must(tdict.Must(tensor.Zeros[float32](3, 2)).Transpose(0, 1))},
+		entry{"a", tensor.Must(tensor.Must(tensor.Zeros[float32](3, 2)).Transpose(0, 1))},
 		entry{"b/c~1d", tensor.Vector(true, false)},
 		entry{"b/e", tdict.New(2, 0)},
 	)
-	tdict.Must(td.Dict("b")).Lock()
+	tensor.Must(td.Dict("b")).Lock()
 	tests := []struct {
 		name, format string
 		value        any

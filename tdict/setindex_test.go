@@ -18,7 +18,7 @@ func small() *tdict.TensorDict {
 }
 
 func TestSetIndex(t *testing.T) {
-	nines := func(shape ...int) *tensor.Tensor { return tdict.Must(tensor.Full[int64](9, shape...)) }
+	nines := func(shape ...int) *tensor.Tensor { return tensor.Must(tensor.Full[int64](9, shape...)) }
 	rows := []ix.Index{ix.Take(2, 0)}
 	tests := []struct {
 		name  string
@@ -68,8 +68,8 @@ func TestSetIndexCreatesKeys(t *testing.T) {
 	require.Equal(t, []int64{8, 0, 7}, values(t, td, "new"), "zeros elsewhere")
 	require.Equal(t, []int64{2, 3, 0, 0, 0, 1}, values(t, td, "d/new"))
 	require.Equal(t, []int64{2, 3, 0, 0, 0, 1}, values(t, td, "e/f/g"))
-	require.Equal(t, shapeops.Shape{3, 2}, tdict.Must(td.Dict("e/f")).Shape())
-	require.Equal(t, shapeops.Shape{3, 5}, tdict.Must(td.Dict("e/none")).Shape())
+	require.Equal(t, shapeops.Shape{3, 2}, tensor.Must(td.Dict("e/f")).Shape())
+	require.Equal(t, shapeops.Shape{3, 5}, tensor.Must(td.Dict("e/none")).Shape())
 
 	ruin(t, value)
 	require.True(t, td.Has("e/f/g"), "what is created is not the value's")
@@ -83,7 +83,7 @@ func TestSetIndexCreatesInLongerBatch(t *testing.T) {
 	td := dict([]int{3}, entry{"d", dict([]int{3, 2})})
 	require.NoError(t, td.SetIndex(dict([]int{1}, entry{"d/e/x", count(1, 2)}), ix.Range(1, 2)))
 	consistent(t, td)
-	require.Equal(t, shapeops.Shape{3, 2}, tdict.Must(td.Dict("d/e")).Shape())
+	require.Equal(t, shapeops.Shape{3, 2}, tensor.Must(td.Dict("d/e")).Shape())
 	require.Equal(t, []int64{0, 0, 0, 1, 0, 0}, values(t, td, "d/e/x"))
 }
 
@@ -93,7 +93,7 @@ func TestSetIndexRefuses(t *testing.T) {
 	}
 	nine := tensor.Scalar[int64](9)
 	check(t, small, []refusal{
-		{"no value", setIndex(nil), tdict.ErrValue,
+		{"no value", setIndex(nil), tdict.ErrKind,
 			"set index: not a value: got <nil>, want a *tensor.Tensor or *tdict.TensorDict that is not nil"},
 		{"a position out of range", setIndex(nine, ix.At(3)), shapeops.ErrIndex,
 			"set index: bad index: got position 3 of dim 0, want one of its 3"},
@@ -106,7 +106,7 @@ func TestSetIndexRefuses(t *testing.T) {
 			shapeops.ErrShape, `set index "d/b": shape mismatch: got [3], want [2] behind the batch shape`},
 		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)),
 			shapeops.ErrShape, `set index "d/b": shape mismatch: got [1], want [2] behind the batch shape`},
-		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrValue,
+		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrKind,
 			`set index "d": not a value: got int64 [3], want dictionary [3]`},
 		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape,
 			"set index: shape mismatch: got dictionary [3], want [2] or its last dims"},
@@ -115,16 +115,16 @@ func TestSetIndexRefuses(t *testing.T) {
 		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape,
 			"set index: shape mismatch: got dictionary [], want [2] or its last dims"},
 		{"itself, shifted", func(td *tdict.TensorDict) error {
-			return td.SetIndex(tdict.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
+			return td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
 		}, tensor.ErrOverlap, `set index "a": source and destination overlap: clone the source first`},
 	})
 }
 
 func TestSetIndexOfItselfInPlace(t *testing.T) {
 	td := small()
-	before := tdict.Must(td.Clone())
+	before := tensor.Must(td.Clone())
 	require.NoError(t, td.SetIndex(td))
-	require.NoError(t, td.SetIndex(tdict.Must(td.Index(ix.Range(1, 3))), ix.Range(1, 3)))
+	require.NoError(t, td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(1, 3)))
 	require.True(t, before.Equal(td))
 }
 

@@ -55,8 +55,8 @@ func FromMap(batch shapeops.Shape, entries map[nestedkey.Key]Value) (*TensorDict
 // Shape returns the batch shape. The caller must not change it.
 func (td *TensorDict) Shape() shapeops.Shape { return td.batch }
 
-// Len returns the number of entries, not counting those of nested dictionaries. (Python's len is the first batch size.)
-func (td *TensorDict) Len() int { return len(td.values) }
+// NumEntries returns the number of entries, not counting those of nested dictionaries. (Python's len is the first batch size.)
+func (td *TensorDict) NumEntries() int { return len(td.values) }
 
 // like returns a dictionary with td's names and room for as many values.
 func (td *TensorDict) like(batch shapeops.Shape) *TensorDict {

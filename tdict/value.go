@@ -26,7 +26,7 @@ var (
 	_ Value = (*TensorDict)(nil)
 )
 
-// checkValue returns ErrValue unless v is a Value that a dictionary can hold.
+// checkValue returns ErrKind unless v is a Value that a dictionary can hold.
 func checkValue(v Value) error {
 	switch v := v.(type) {
 	case *tensor.Tensor:
@@ -38,7 +38,7 @@ func checkValue(v Value) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: got %T, want a *tensor.Tensor or *tdict.TensorDict that is not nil", ErrValue, v)
+	return fmt.Errorf("%w: got %T, want a *tensor.Tensor or *tdict.TensorDict that is not nil", ErrKind, v)
 }
 
 // asDict returns v as a dictionary, or nil and false.
@@ -117,7 +117,7 @@ func fit(v Value, batch shapeops.Shape) (Value, error) {
 	return out, nil
 }
 
-// equal tells whether two values are.
+// equal reports whether two values are.
 func equal(a, b Value) bool {
 	if t, ok := asTensor(a); ok {
 		u, ok := asTensor(b)
@@ -127,7 +127,7 @@ func equal(a, b Value) bool {
 	return ok && a.(*TensorDict).Equal(e)
 }
 
-// Equal tells whether td and other have the same batch shape and equal values under the same keys, in any order. Tensors
+// Equal reports whether td and other have the same batch shape and equal values under the same keys, in any order. Tensors
 // compare as tensor.Tensor.Equal does.
 func (td *TensorDict) Equal(other *TensorDict) bool {
 	if !td.batch.Equal(other.batch) || len(td.values) != len(other.values) {

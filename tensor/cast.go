@@ -62,10 +62,10 @@ func castFrom(src, dst *Tensor) error {
 		return castTo[int32](src, dst)
 	case Int64:
 		return castTo[int64](src, dst)
-	case Half:
-		return castVia(src, dst, Float16.Float64)
-	case BHalf:
-		return castVia(src, dst, BFloat16.Float64)
+	case Float16:
+		return castVia(src, dst, F16.Float64)
+	case BFloat16:
+		return castVia(src, dst, BF16.Float64)
 	case Float32:
 		return castTo[float32](src, dst)
 	case Float64:
@@ -120,10 +120,10 @@ func castTo[S realElem](src, dst *Tensor) error {
 		return convert(src, dst, toInteger[S, int32](math.MinInt32, math.MaxInt32))
 	case Int64:
 		return convert(src, dst, toInteger[S, int64](math.MinInt64, math.MaxInt64))
-	case Half:
-		return convert(src, dst, func(v S) Float16 { return Float16Of(float64(v)) })
-	case BHalf:
-		return convert(src, dst, func(v S) BFloat16 { return BFloat16Of(float64(v)) })
+	case Float16:
+		return convert(src, dst, func(v S) F16 { return F16Of(float64(v)) })
+	case BFloat16:
+		return convert(src, dst, func(v S) BF16 { return BF16Of(float64(v)) })
 	case Float32:
 		return convert(src, dst, func(v S) float32 { return float32(v) })
 	case Float64:

@@ -19,7 +19,7 @@ type number struct {
 
 func (n number) String() string { return fmt.Sprintf("%v%+vi", n.re, n.im) }
 
-// same tells whether two parts of a number are equal, 0 and -0 not being so.
+// same reports whether two parts of a number are equal, 0 and -0 not being so.
 func same(a, b *big.Float) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -37,9 +37,9 @@ func exact(x float64) *big.Float {
 // numberOf reads an element.
 func numberOf(e any) number {
 	switch h := e.(type) {
-	case tensor.Float16:
+	case tensor.F16:
 		e = h.Float64()
-	case tensor.BFloat16:
+	case tensor.BF16:
 		e = h.Float64()
 	}
 	switch v := reflect.ValueOf(e); {
@@ -110,9 +110,9 @@ func rounded(x *big.Float, to tensor.DType) *big.Float {
 	}
 	f, _ := x.Float64()
 	switch to {
-	case tensor.Half:
+	case tensor.Float16:
 		f = halves[0].back(halves[0].nearest(f))
-	case tensor.BHalf:
+	case tensor.BFloat16:
 		f = halves[1].back(halves[1].nearest(f))
 	}
 	return exact(f)
@@ -124,13 +124,13 @@ func edges() []*tensor.Tensor {
 		255, 255.5, 256, 32767.5, 65535, 65519.99, 65520, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 - 1, 1 << 32,
 		1<<53 + 2, 1<<63 - 1024, 1 << 63, -1 << 63, 1<<64 - 2048, 1 << 64, 1e30, -1e30, 3.5e38, 1e300, 0x1p-24, 0x1p-25, 1e-40, 5e-324,
 		math.MaxFloat32, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
-	var h []tensor.Float16
-	var b []tensor.BFloat16
+	var h []tensor.F16
+	var b []tensor.BF16
 	var f []float32
 	var c []complex64
 	var z []complex128
 	for i, x := range reals {
-		h, b, f = append(h, tensor.Float16Of(x)), append(b, tensor.BFloat16Of(x)), append(f, float32(x))
+		h, b, f = append(h, tensor.F16Of(x)), append(b, tensor.BF16Of(x)), append(f, float32(x))
 		other := reals[len(reals)-1-i]
 		c, z = append(c, complex(float32(x), float32(other))), append(z, complex(x, other), complex(other, 0), complex(0, x))
 	}
@@ -174,7 +174,7 @@ func numbers(t *testing.T, x *tensor.Tensor) []number {
 	return [...]func(*testing.T, *tensor.Tensor) []number{
 		tensor.Bool: typed[bool], tensor.Uint8: typed[uint8], tensor.Uint16: typed[uint16], tensor.Uint32: typed[uint32],
 		tensor.Uint64: typed[uint64], tensor.Int8: typed[int8], tensor.Int16: typed[int16], tensor.Int32: typed[int32],
-		tensor.Int64: typed[int64], tensor.Half: typed[tensor.Float16], tensor.BHalf: typed[tensor.BFloat16],
+		tensor.Int64: typed[int64], tensor.Float16: typed[tensor.F16], tensor.BFloat16: typed[tensor.BF16],
 		tensor.Float32: typed[float32], tensor.Float64: typed[float64],
 		tensor.Complex64: typed[complex64], tensor.Complex128: typed[complex128],
 	}[x.DType()](t, x)
@@ -224,8 +224,8 @@ func TestDTypes(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	half := func(x float64) *tensor.Tensor { return tensor.Vector(tensor.Float16Of(x)) }
-	brain := func(x float64) *tensor.Tensor { return tensor.Vector(tensor.BFloat16Of(x)) }
+	half := func(x float64) *tensor.Tensor { return tensor.Vector(tensor.F16Of(x)) }
+	brain := func(x float64) *tensor.Tensor { return tensor.Vector(tensor.BF16Of(x)) }
 	tests := []struct {
 		name         string
 		x, y         *tensor.Tensor

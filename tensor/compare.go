@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Equal tells whether t and u have the same dtype, shape and values. As everywhere in floating point, NaN differs from
+// Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating point, NaN differs from
 // itself and 0 equals -0. It is false if memory of either was lent and is gone.
 func (t *Tensor) Equal(u *Tensor) bool {
 	if t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
 		return false
 	}
 	switch t.dtype {
-	case Half:
-		return equal(t, u, func(a, b Float16) bool { return a.Float64() == b.Float64() })
-	case BHalf:
-		return equal(t, u, func(a, b BFloat16) bool { return a.Float64() == b.Float64() })
+	case Float16:
+		return equal(t, u, func(a, b F16) bool { return a.Float64() == b.Float64() })
+	case BFloat16:
+		return equal(t, u, func(a, b BF16) bool { return a.Float64() == b.Float64() })
 	case Float32:
 		return equal(t, u, same[float32])
 	case Float64:
@@ -61,7 +61,7 @@ func equalBytes(t, u *Tensor) bool {
 	return err == nil && found
 }
 
-// AllClose tells whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN is close to nothing, an
+// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN is close to nothing, an
 // infinity to itself. Values are compared as complex128, which rounds integers beyond 2^53, in copies of both tensors. It
 // returns [ErrDType] if the dtypes differ and shapeops.ErrShape if u does not broadcast to t.
 func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {

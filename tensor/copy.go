@@ -49,7 +49,7 @@ func (t *Tensor) CopyTo(dst *Tensor) error { return dst.CopyFrom(t) }
 // Join lays xs side by side as j says, into a new tensor, or into the given one unless it is nil. It is what
 // shapeops.Stack and shapeops.Cat call; t is xs[0]. It returns [ErrDType] if the dtypes differ, shapeops.ErrShape if
 // the dims behind those of j do, and the errors of [Transfer]; on an error nothing has changed.
-func (t *Tensor) Join(j shapeops.Joint, xs []*Tensor, into *Tensor) (*Tensor, error) {
+func (t *Tensor) Join(j shapeops.JoinPlan, xs []*Tensor, into *Tensor) (*Tensor, error) {
 	if into == nil {
 		return joinNew(j, xs)
 	}
@@ -64,7 +64,7 @@ func (t *Tensor) Join(j shapeops.Joint, xs []*Tensor, into *Tensor) (*Tensor, er
 }
 
 // joinNew lays xs side by side in a new tensor. Nothing can overlap, and nobody sees it before it is done.
-func joinNew(j shapeops.Joint, xs []*Tensor) (*Tensor, error) {
+func joinNew(j shapeops.JoinPlan, xs []*Tensor) (*Tensor, error) {
 	if err := checkJoin(j, xs); err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func joinNew(j shapeops.Joint, xs []*Tensor) (*Tensor, error) {
 		} else if err := out.copyPart(j, start, x); err != nil {
 			return nil, err
 		}
-		start, at = start+j.Positions(x.view.Shape), at+x.Bytes()
+		start, at = start+j.Positions(x.view.Shape), at+x.ByteSize()
 	}
 	return out, nil
 }
 
 // copyPart copies x to its place in the joined tensor t, from position start on.
-func (t *Tensor) copyPart(j shapeops.Joint, start int, x *Tensor) error {
+func (t *Tensor) copyPart(j shapeops.JoinPlan, start int, x *Tensor) error {
 	part := t.part(j, start, x)
 	var m move
 	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
@@ -124,7 +124,7 @@ const copyBytes = 1 << 20
 // writeSlices writes t some rows of its first dim at a time, or row by row if one is large.
 func (t *Tensor) writeSlices(w io.Writer) (total int64, err error) {
 	rows := t.view.Shape[0]
-	at := max(1, copyBytes/max(1, t.row(0).Bytes()))
+	at := max(1, copyBytes/max(1, t.row(0).ByteSize()))
 	for start := 0; start < rows && err == nil; start += at {
 		var n int64
 		if at == 1 && len(t.view.Shape) > 1 {

@@ -19,7 +19,7 @@ func TestReading(t *testing.T) {
 	specimens(t, func(t *testing.T, s specimen) {
 		want := s.want(s.array)
 		require.Equal(t, want, content(t, s.Tensor), "%v", s)
-		require.Equal(t, len(want), s.Bytes(), "%v", s)
+		require.Equal(t, len(want), s.ByteSize(), "%v", s)
 
 		c, err := s.Clone()
 		require.NoError(t, err)
@@ -36,8 +36,8 @@ func TestReading(t *testing.T) {
 		switch s.DType() {
 		case tensor.Uint8:
 			typedReading[uint8](t, s, want)
-		case tensor.BHalf:
-			typedReading[tensor.BFloat16](t, s, want)
+		case tensor.BFloat16:
+			typedReading[tensor.BF16](t, s, want)
 		case tensor.Float32:
 			typedReading[float32](t, s, want)
 		case tensor.Int64:
@@ -90,7 +90,7 @@ func TestCopyFrom(t *testing.T) {
 	})
 }
 
-// refusesWrites tells whether a destination must not be written, and checks that err says so.
+// refusesWrites reports whether a destination must not be written, and checks that err says so.
 func refusesWrites(t *testing.T, dst specimen, err error) bool {
 	t.Helper()
 	switch {

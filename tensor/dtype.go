@@ -27,8 +27,8 @@ const (
 	Int16
 	Int32
 	Int64
-	Half  // float16: IEEE 754 binary16
-	BHalf // bfloat16: the upper half of a float32
+	Float16  // float16: IEEE 754 binary16
+	BFloat16 // bfloat16: the upper half of a float32
 	Float32
 	Float64
 	Complex64  // two float32: real, imaginary
@@ -36,11 +36,11 @@ const (
 )
 
 // Elem is the closed set of Go types that a tensor holds. It has no ~: the exact type picks the dtype, so that
-// [Float16] and uint16 never meet. It has no int, whose size differs between machines, and no string, which holds
+// [F16] and uint16 never meet. It has no int, whose size differs between machines, and no string, which holds
 // a pointer.
 type Elem interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 |
-		Float16 | BFloat16 | float32 | float64 | complex64 | complex128
+		F16 | BF16 | float32 | float64 | complex64 | complex128
 }
 
 var dtypes = [...]struct {
@@ -49,7 +49,7 @@ var dtypes = [...]struct {
 }{
 	Bool: {"bool", 1}, Uint8: {"uint8", 1}, Uint16: {"uint16", 2}, Uint32: {"uint32", 4}, Uint64: {"uint64", 8},
 	Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},
-	Half: {"float16", 2}, BHalf: {"bfloat16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8},
+	Float16: {"float16", 2}, BFloat16: {"bfloat16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8},
 	Complex64: {"complex64", 8}, Complex128: {"complex128", 16},
 }
 
@@ -94,10 +94,10 @@ func DTypeOf[T Elem]() DType {
 		return Int32
 	case int64:
 		return Int64
-	case Float16:
-		return Half
-	case BFloat16:
-		return BHalf
+	case F16:
+		return Float16
+	case BF16:
+		return BFloat16
 	case float32:
 		return Float32
 	case float64:
@@ -124,13 +124,13 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// IsFloat tells whether d is one of the four floating-point dtypes.
-func (d DType) IsFloat() bool { return d >= Half && d <= Float64 }
+// IsFloat reports whether d is one of the four floating-point dtypes.
+func (d DType) IsFloat() bool { return d >= Float16 && d <= Float64 }
 
-// IsInteger tells whether d is an integer dtype; bool is none.
+// IsInteger reports whether d is an integer dtype; bool is none.
 func (d DType) IsInteger() bool { return d >= Uint8 && d <= Int64 }
 
-// IsComplex tells whether d is a complex dtype.
+// IsComplex reports whether d is a complex dtype.
 func (d DType) IsComplex() bool { return d == Complex64 || d == Complex128 }
 
 func (d DType) valid() bool { return d >= Bool && int(d) < len(dtypes) }
@@ -141,4 +141,12 @@ func checkElem[T Elem](d DType) error {
 		return fmt.Errorf("%w: got %v, want %v", ErrDType, d, want)
 	}
 	return nil
+}
+
+// Must returns v, and panics if err is not nil. It is for examples, tests and package variables.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -22,7 +22,7 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 	if !t.view.IsContiguous() {
 		return nil, fmt.Errorf("%w: got strides %v for %v, want contiguous elements", ErrLayout, t.view.Strides, t.view.Shape)
 	}
-	if t.Len() == 0 {
+	if t.Size() == 0 {
 		return []T{}, nil
 	}
 	var failed error
@@ -88,7 +88,7 @@ func read[T Elem](t *Tensor, fn func(s []T)) error {
 // Item returns the only element of t. It returns [ErrDType] if t does not hold T and shapeops.ErrShape if t has more
 // than one element or none.
 func Item[T Elem](t *Tensor) (v T, err error) {
-	if t.Len() != 1 {
+	if t.Size() != 1 {
 		return v, fmt.Errorf("%w: got %v, want one element", shapeops.ErrShape, t.view.Shape)
 	}
 	err = read(t, func(s []T) { v = s[0] })

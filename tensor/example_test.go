@@ -32,8 +32,8 @@ func Example() {
 }
 
 func ExampleNew() {
-	x, err := tensor.New(tensor.BHalf, 2, 3) // the dtype is known when the program runs
-	fmt.Println(x.DType(), x.Shape(), x.Len(), x.Bytes(), err)
+	x, err := tensor.New(tensor.BFloat16, 2, 3) // the dtype is known when the program runs
+	fmt.Println(x.DType(), x.Shape(), x.Size(), x.ByteSize(), err)
 	// Output: bfloat16 [2 3] 6 12 <nil>
 }
 
@@ -166,12 +166,12 @@ func ExampleDTypes() {
 			fmt.Print(d, ":", d.Size(), " ")
 		}
 	}
-	fmt.Println(tensor.DTypeOf[tensor.BFloat16]())
+	fmt.Println(tensor.DTypeOf[tensor.BF16]())
 	// Output: float16:2 bfloat16:2 float32:4 float64:8 bfloat16
 }
 
-func ExampleFloat16Of() {
-	h, b := tensor.Float16Of(0.1), tensor.BFloat16Of(0.1)
+func ExampleF16Of() {
+	h, b := tensor.F16Of(0.1), tensor.BF16Of(0.1)
 	fmt.Println(h.Float64(), b.Float64())
 	// Output: 0.0999755859375 0.10009765625
 }

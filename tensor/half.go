@@ -2,24 +2,24 @@ package tensor
 
 import "math"
 
-// A Float16 holds the bits of an IEEE 754 binary16 number: 1 sign, 5 exponent and 10 fraction bits.
-type Float16 uint16
+// A F16 holds the bits of an IEEE 754 binary16 number: 1 sign, 5 exponent and 10 fraction bits.
+type F16 uint16
 
-// A BFloat16 holds the bits of a bfloat16 number, the upper half of a float32: 1 sign, 8 exponent and 7 fraction
+// A BF16 holds the bits of a bfloat16 number, the upper half of a float32: 1 sign, 8 exponent and 7 fraction
 // bits.
-type BFloat16 uint16
+type BF16 uint16
 
-// Float16Of rounds x to the nearest Float16, ties to even. What is too large becomes infinite.
-func Float16Of(x float64) Float16 { return Float16(narrow(x, 5, 10)) }
+// F16Of rounds x to the nearest Float16, ties to even. What is too large becomes infinite.
+func F16Of(x float64) F16 { return F16(narrow(x, 5, 10)) }
 
-// BFloat16Of rounds x to the nearest BFloat16, ties to even. What is too large becomes infinite.
-func BFloat16Of(x float64) BFloat16 { return BFloat16(narrow(x, 8, 7)) }
-
-// Float64 returns the number that h holds, exactly.
-func (h Float16) Float64() float64 { return widen(uint16(h), 5, 10) }
+// BF16Of rounds x to the nearest BFloat16, ties to even. What is too large becomes infinite.
+func BF16Of(x float64) BF16 { return BF16(narrow(x, 8, 7)) }
 
 // Float64 returns the number that h holds, exactly.
-func (h BFloat16) Float64() float64 { return float64(math.Float32frombits(uint32(h) << 16)) }
+func (h F16) Float64() float64 { return widen(uint16(h), 5, 10) }
+
+// Float64 returns the number that h holds, exactly.
+func (h BF16) Float64() float64 { return float64(math.Float32frombits(uint32(h) << 16)) }
 
 // narrow rounds x to a sign, exp exponent bits and frac fraction bits, 16 in all.
 func narrow(x float64, exp, frac int) uint16 {

@@ -21,10 +21,10 @@ type half16 struct {
 }
 
 var halves = []half16{
-	{"float16", func(x float64) uint16 { return uint16(tensor.Float16Of(x)) },
-		func(b uint16) float64 { return tensor.Float16(b).Float64() }, 0x7c00, 1 << 16},
-	{"bfloat16", func(x float64) uint16 { return uint16(tensor.BFloat16Of(x)) },
-		func(b uint16) float64 { return tensor.BFloat16(b).Float64() }, 0x7f80, 1 << 127 * 2},
+	{"float16", func(x float64) uint16 { return uint16(tensor.F16Of(x)) },
+		func(b uint16) float64 { return tensor.F16(b).Float64() }, 0x7c00, 1 << 16},
+	{"bfloat16", func(x float64) uint16 { return uint16(tensor.BF16Of(x)) },
+		func(b uint16) float64 { return tensor.BF16(b).Float64() }, 0x7f80, 1 << 127 * 2},
 }
 
 // value returns the number of bits without a sign; infinity stands where the next number would.
@@ -106,8 +106,8 @@ func TestHalfKnownValues(t *testing.T) {
 	tests := []struct {
 		name string
 		x    float64
-		half tensor.Float16
-		bf   tensor.BFloat16
+		half tensor.F16
+		bf   tensor.BF16
 	}{
 		{"one", 1, 0x3c00, 0x3f80},
 		{"minus two", -2, 0xc000, 0xc000},
@@ -127,8 +127,8 @@ func TestHalfKnownValues(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.half, tensor.Float16Of(tt.x))
-			require.Equal(t, tt.bf, tensor.BFloat16Of(tt.x))
+			require.Equal(t, tt.half, tensor.F16Of(tt.x))
+			require.Equal(t, tt.bf, tensor.BF16Of(tt.x))
 		})
 	}
 }

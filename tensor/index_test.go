@@ -113,7 +113,7 @@ func (o *oracle) first(p part) {
 	}
 }
 
-// cuts tells whether a part, behind a mask over several dims, changes its own dim or those that torch could mean. A
+// cuts reports whether a part, behind a mask over several dims, changes its own dim or those that torch could mean. A
 // position and a new dim do, unless all of these have size 1.
 func (o *oracle) cuts(p part) bool {
 	end := o.dim + 1

@@ -16,7 +16,7 @@ type Lender interface {
 	Return()
 	// Pin returns the memory, valid until the owner ends it: a slice that escapes to the user.
 	Pin() ([]byte, error)
-	// ReadOnly tells whether the memory must not be written.
+	// ReadOnly reports whether the memory must not be written.
 	ReadOnly() bool
 }
 
@@ -65,7 +65,7 @@ func (m memory) short(b []byte) error {
 	return fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.size)
 }
 
-// sameLender tells whether two lenders, of which one may be nil, lend the same memory.
+// sameLender reports whether two lenders, of which one may be nil, lend the same memory.
 func sameLender(a, b Lender) bool {
 	if a == b || a == nil || b == nil {
 		return a == b

@@ -17,7 +17,7 @@ import (
 // What the oracle tests go over. The dtypes are one for each width of an element.
 var (
 	shapes = [][]int{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}, {2, 3, 4}}
-	widths = []tensor.DType{tensor.Uint8, tensor.BHalf, tensor.Float32, tensor.Int64, tensor.Complex128}
+	widths = []tensor.DType{tensor.Uint8, tensor.BFloat16, tensor.Float32, tensor.Int64, tensor.Complex128}
 )
 
 // An array is the naive twin of a tensor: a shape and, row-major, the number of each element in the memory.
@@ -122,7 +122,7 @@ func pick(first bool, a, b int) int {
 	return b
 }
 
-// expanded tells whether a layout shows an element of the buffer more than once.
+// expanded reports whether a layout shows an element of the buffer more than once.
 func (l layout) expanded(shape []int) bool {
 	return l.name == "broadcast" && len(shape) > 0 && shape[0] > 1
 }

@@ -27,7 +27,7 @@ func (m *move) checkOverlap() error {
 	return nil
 }
 
-// meetAlike tells whether the two sides share a byte if their elements are spaced alike, as those of two columns of one
+// meetAlike reports whether the two sides share a byte if their elements are spaced alike, as those of two columns of one
 // tensor are; otherwise it is not known. They do if the distance between them is one between two bytes of one side.
 func (m *move) meetAlike(shift int) (hit, known bool) {
 	if m.rows != nil {
@@ -45,7 +45,7 @@ func (m *move) meetAlike(shift int) (hit, known bool) {
 	return reaches(dims, m.fromAt*m.width+shift-m.toStart*m.width), true
 }
 
-// reaches tells whether a distance is a sum of strides, each taken less than n times forwards or backwards. The strides
+// reaches reports whether a distance is a sum of strides, each taken less than n times forwards or backwards. The strides
 // descend; each is mostly longer than what those behind it reach, which leaves one or two ways to try.
 func reaches(dims []span, distance int) bool {
 	if len(dims) == 0 {
@@ -132,7 +132,7 @@ func (m *move) stretch(to bool) (low, high uintptr) {
 	return base + uintptr(first*m.width), base + uintptr(end*m.width)
 }
 
-// reads tells whether m reads an element that another move writes.
+// reads reports whether m reads an element that another move writes.
 func (m *move) reads(other *move) bool {
 	shift, shared := shift(other.to, m.from)
 	return m != other && shared && meet(other.region(true), m.region(false), shift)
@@ -158,7 +158,7 @@ func (m *move) region(to bool) region {
 	return region{low, high, m.width, func(fn func(int)) { m.each(to, fn) }}
 }
 
-// meet tells whether an element of a and one of b share a byte. b's memory lies shift bytes behind that of a.
+// meet reports whether an element of a and one of b share a byte. b's memory lies shift bytes behind that of a.
 func meet(a, b region, shift int) bool {
 	size := (a.high - a.low) * a.width
 	at := func(element int) int { return element*b.width + shift - a.low*a.width } // bytes, from the first of a on
@@ -180,7 +180,7 @@ func meet(a, b region, shift int) bool {
 	return hit
 }
 
-// identity tells whether every element is copied onto itself.
+// identity reports whether every element is copied onto itself.
 func (m *move) identity(shift int) bool {
 	for i := range m.dims.n {
 		if d := m.dims.at(i); d.to != d.from {

@@ -15,7 +15,7 @@ const (
 // String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000 elements it shows the
 // first and last three along each dim, and none if it has so many dims that these would still be thousands.
 func (t *Tensor) String() string {
-	p := printer{excerpt: t.Len() > excerptOver}
+	p := printer{excerpt: t.Size() > excerptOver}
 	switch n := p.count(t.view.Shape); {
 	case n == 0:
 		return fmt.Sprintf("%v %v\n[]", t.dtype, t.view.Shape)
@@ -128,10 +128,10 @@ func (t *Tensor) itemText() (string, error) {
 	switch t.dtype {
 	case Bool:
 		return text(t, strconv.FormatBool)
-	case Half:
-		return text(t, func(v Float16) string { return floatText(v.Float64(), 32) })
-	case BHalf:
-		return text(t, func(v BFloat16) string { return floatText(v.Float64(), 32) })
+	case Float16:
+		return text(t, func(v F16) string { return floatText(v.Float64(), 32) })
+	case BFloat16:
+		return text(t, func(v BF16) string { return floatText(v.Float64(), 32) })
 	case Float32:
 		return text(t, func(v float32) string { return floatText(float64(v), 32) })
 	case Float64:

@@ -189,16 +189,16 @@ func (t *Tensor) Shape() shapeops.Shape { return t.view.Shape }
 // View returns where the elements lie in the tensor's memory. The caller must not change what is in it.
 func (t *Tensor) View() shapeops.View { return t.view }
 
-// Len returns the number of elements.
-func (t *Tensor) Len() int { return t.view.Shape.Size() }
+// Size returns the number of elements.
+func (t *Tensor) Size() int { return t.view.Shape.Size() }
 
-// Bytes returns how many bytes the elements take, each counted once for each place it has in the shape.
-func (t *Tensor) Bytes() int { return t.Len() * t.dtype.Size() }
+// ByteSize returns how many bytes the elements take, each counted once for each place it has in the shape.
+func (t *Tensor) ByteSize() int { return t.Size() * t.dtype.Size() }
 
 // Lender returns the owner of the tensor's memory, or nil if Go manages it.
 func (t *Tensor) Lender() Lender { return t.mem.lender }
 
-// SharesMemory tells whether t and u lie in the same memory: whether writing one may change the other.
+// SharesMemory reports whether t and u lie in the same memory: whether writing one may change the other.
 func (t *Tensor) SharesMemory(u *Tensor) bool {
 	if t.mem.lender != nil || u.mem.lender != nil {
 		return sameLender(t.mem.lender, u.mem.lender)

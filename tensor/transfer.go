@@ -236,7 +236,7 @@ func (t *Tensor) broadcast(shape shapeops.Shape) (shapeops.View, error) {
 }
 
 // Join adds dst = xs side by side, as j says.
-func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
+func (tr *Transfer) Join(dst *Tensor, j shapeops.JoinPlan, xs []*Tensor) error {
 	if err := checkJoin(j, xs); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (tr *Transfer) Join(dst *Tensor, j shapeops.Joint, xs []*Tensor) error {
 }
 
 // part returns the view of the joined tensor t that x fills, from position start on.
-func (t *Tensor) part(j shapeops.Joint, start int, x *Tensor) shapeops.View {
+func (t *Tensor) part(j shapeops.JoinPlan, start int, x *Tensor) shapeops.View {
 	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim]}
 	if !j.New {
 		v.Strides = t.view.Strides
@@ -272,7 +272,7 @@ func (t *Tensor) part(j shapeops.Joint, start int, x *Tensor) shapeops.View {
 }
 
 // checkJoin returns an error unless xs have one dtype and agree in the dims that j says nothing about.
-func checkJoin(j shapeops.Joint, xs []*Tensor) error {
+func checkJoin(j shapeops.JoinPlan, xs []*Tensor) error {
 	want := xs[0].view.Shape[j.Rank():]
 	for i, x := range xs {
 		if x.dtype != xs[0].dtype {
@@ -286,7 +286,7 @@ func checkJoin(j shapeops.Joint, xs []*Tensor) error {
 }
 
 // joinShape returns the shape that values like x are joined to.
-func joinShape(j shapeops.Joint, x *Tensor) shapeops.Shape {
+func joinShape(j shapeops.JoinPlan, x *Tensor) shapeops.Shape {
 	behind := x.view.Shape[j.Rank():]
 	return append(append(make(shapeops.Shape, 0, len(j.Shape)+len(behind)), j.Shape...), behind...)
 }
@@ -302,5 +302,5 @@ func (t *Tensor) solid() ([]byte, bool) {
 // own returns the bytes of a contiguous tensor's elements, given those of its memory.
 func (t *Tensor) own(b []byte) []byte {
 	size := t.dtype.Size()
-	return b[t.view.Offset*size : (t.view.Offset+t.Len())*size]
+	return b[t.view.Offset*size : (t.view.Offset+t.Size())*size]
 }

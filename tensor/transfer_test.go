@@ -116,7 +116,7 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 	src, dst := tensor.Vector[int8](1, 2, 3), must(tensor.Zeros[int8](3))
 	rows, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
 	require.NoError(t, err)
-	stack := shapeops.Joint{New: true, Shape: shapeops.Shape{2, 3}}
+	stack := shapeops.JoinPlan{New: true, Shape: shapeops.Shape{2, 3}}
 
 	var tr tensor.Transfer
 	require.NoError(t, tr.Copy(must(dst.Index(ix.At(0))), must(src.Index(ix.At(2)))))

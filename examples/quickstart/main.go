@@ -69,7 +69,7 @@ func run(dir string, seed uint64) (accuracy float64, err error) {
 }
 
 // saveAndOpen saves the digits in dir, or in a new temporary directory if there is none, and opens them mapped.
-func saveAndOpen(dir string) (*memmap.Dict, error) {
+func saveAndOpen(dir string) (*memmap.Dataset, error) {
 	digits, err := readDigits()
 	if err != nil {
 		return nil, err

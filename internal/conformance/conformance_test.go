@@ -78,7 +78,7 @@ func runCase(t *testing.T, file string, c testCase, tallies map[string]*tally) {
 	tallies[c.Op].passed++
 }
 
-// overDicts tells whether a case is about dictionaries; files about other things name some operations alike.
+// overDicts reports whether a case is about dictionaries; files about other things name some operations alike.
 func overDicts(c testCase) bool {
 	return len(c.Inputs) > 0 && !slices.ContainsFunc(c.Inputs, func(raw json.RawMessage) bool { return !isDict(raw) })
 }
@@ -130,7 +130,7 @@ func compare(got any, want json.RawMessage) error {
 		ok = slices.EqualFunc(got, wants, func(g dict, w json.RawMessage) bool { return same(g, decodeDict(w)) })
 	default:
 		var g, w any
-		must(json.Unmarshal(tdict.Must(json.Marshal(got)), &g))
+		must(json.Unmarshal(tensor.Must(json.Marshal(got)), &g))
 		must(json.Unmarshal(want, &w))
 		ok = fmt.Sprint(g) == fmt.Sprint(w)
 	}
@@ -140,7 +140,7 @@ func compare(got any, want json.RawMessage) error {
 	return nil
 }
 
-// same tells whether two values are equal, with NaN equal to NaN.
+// same reports whether two values are equal, with NaN equal to NaN.
 func same(a, b tdict.Value) bool {
 	if t, ok := a.(*tensor.Tensor); ok {
 		u, ok := b.(*tensor.Tensor)
@@ -148,7 +148,7 @@ func same(a, b tdict.Value) bool {
 	}
 	d, ok := a.(dict)
 	e, ok2 := b.(dict)
-	if !ok || !ok2 || !d.Shape().Equal(e.Shape()) || d.Len() != e.Len() {
+	if !ok || !ok2 || !d.Shape().Equal(e.Shape()) || d.NumEntries() != e.NumEntries() {
 		return false
 	}
 	for name, v := range d.All() {

@@ -77,22 +77,22 @@ func decodeTensor(raw json.RawMessage) *tensor.Tensor {
 		Data  []number `json:"data"`
 	}
 	must(json.Unmarshal(raw, &t))
-	dtype := tdict.Must(tensor.ParseDType(t.DType))
+	dtype := tensor.Must(tensor.ParseDType(t.DType))
 	var whole *tensor.Tensor
 	if dtype.IsFloat() {
 		floats := make([]float64, len(t.Data))
 		for i, n := range t.Data {
 			floats[i] = n.float
 		}
-		whole = tdict.Must(tensor.From(floats, slices.Concat(t.Shape)...))
+		whole = tensor.Must(tensor.From(floats, slices.Concat(t.Shape)...))
 	} else {
 		ints := make([]int64, len(t.Data))
 		for i, n := range t.Data {
 			ints[i] = n.int
 		}
-		whole = tdict.Must(tensor.From(ints, t.Shape...))
+		whole = tensor.Must(tensor.From(ints, t.Shape...))
 	}
-	return tdict.Must(whole.Cast(dtype))
+	return tensor.Must(whole.Cast(dtype))
 }
 
 // A number is an element: a JSON number or bool, or "nan", "inf" or "-inf".
@@ -149,9 +149,9 @@ func decodeIndex(raw json.RawMessage) []ix.Index {
 		case p.NewAxis:
 			expr[i] = ix.New
 		case p.Mask != nil:
-			expr[i] = tdict.Must(decodeTensor(p.Mask).AsIndex())
+			expr[i] = tensor.Must(decodeTensor(p.Mask).AsIndex())
 		case p.Take != nil:
-			expr[i] = tdict.Must(decodeTensor(p.Take).AsIndex())
+			expr[i] = tensor.Must(decodeTensor(p.Take).AsIndex())
 		default:
 			panic(fmt.Sprintf("part %d of an index: %s", i, raw))
 		}

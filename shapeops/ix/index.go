@@ -8,7 +8,7 @@ import (
 // End, as the stop of a [Range], means up to and with the last position.
 const End = math.MaxInt
 
-// A Kind tells what an [Index] does.
+// A Kind says what an [Index] does.
 type Kind uint8
 
 // The kinds of [Index].
@@ -125,7 +125,7 @@ func size(shape []int) int {
 	return n
 }
 
-// Kind tells what x does.
+// Kind says what x does.
 func (x Index) Kind() Kind { return x.kind }
 
 // Position returns the position that an [At] picks.
