@@ -2,15 +2,19 @@
 //
 // The garbage collector does not see mapped memory: bytes that are still in use may be unmapped under
 // the reader's feet, and what is read then is a fault or, worse, another file. A [Mapping] therefore
-// ends in one of two ways only. [Mapping.Close] refuses new users, waits for the running ones and
-// unmaps. Or the Mapping becomes unreachable and no raw slice was ever handed out: then a cleanup
-// unmaps it.
+// ends in one of two ways only. [Mapping.Close] refuses new users, and the bytes are unmapped when
+// the last running one is done. Or the Mapping becomes unreachable and no raw slice was ever handed
+// out: then a cleanup unmaps it.
 //
 //	m, err := mapping.Map(f, size, mapping.ReadOnly) // f may be closed now
 //	data, err := m.Acquire()                         // a loan: data is valid until Release
 //	...
 //	m.Release()
 //	err = m.Close()
+//
+// Close never waits, so a user may call it between its own Acquire and Release; its bytes stay valid
+// until that Release. [Mapping.CloseWait] closes and waits for the users: it is for code that must
+// know that the file is free.
 //
 // [Mapping.Pin] is for bytes that escape to code which cannot say when it is done with them. It costs
 // address space, not memory, for as long as the Mapping is not closed.

@@ -22,7 +22,7 @@ const (
 // Map maps the first size bytes of f, which may be closed afterwards. ReadWrite needs an f that is
 // open for reading and writing.
 //
-// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is no regular file and [ErrSize] if
+// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file and [ErrSize] if
 // size is not positive or f is shorter than size.
 func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	if err := check(f, size); err != nil {

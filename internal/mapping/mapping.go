@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 )
@@ -10,10 +11,14 @@ const open = 1 << 63
 
 // A Mapping is a file mapped into memory. Only [Map] makes an open one; the zero Mapping is closed.
 //
+// Invariant: once the open bit is gone, the number of users only falls. Whoever brings the state to
+// zero, Close or the last Release, ends the Mapping; there is exactly one such call.
+//
 // Safe for concurrent use. What concurrent users do with the bytes is up to them.
 type Mapping struct {
 	state   atomic.Uint64 // open bit and number of users
-	drained chan struct{} // closed by the last user to leave after Close began
+	ended   chan struct{} // closed once the memory is unmapped; nil in the zero Mapping
+	err     error         // of unmapping; valid once ended is closed
 	mode    Mode
 	res     *resource
 	cleanup runtime.Cleanup
@@ -21,7 +26,7 @@ type Mapping struct {
 
 // newMapping returns an open Mapping that owns res.
 func newMapping(res *resource, mode Mode) *Mapping {
-	m := &Mapping{drained: make(chan struct{}), mode: mode, res: res}
+	m := &Mapping{ended: make(chan struct{}), mode: mode, res: res}
 	m.state.Store(open)
 	m.cleanup = runtime.AddCleanup(m, abandon, res)
 	return m
@@ -45,14 +50,15 @@ func (m *Mapping) Acquire() ([]byte, error) {
 	}
 }
 
-// Release ends the loan of one [Mapping.Acquire]. It panics if there is none.
+// Release ends the loan of one [Mapping.Acquire]. The last one after Close began unmaps. Release
+// panics if there is no loan.
 func (m *Mapping) Release() {
 	s := m.state.Add(^uint64(0))
 	if (s+1)&^open == 0 {
 		panic("mapping: impossible: Release without Acquire")
 	}
 	if s == 0 {
-		close(m.drained)
+		m.end()
 	}
 }
 
@@ -82,19 +88,48 @@ func (m *Mapping) Flush() error {
 	return m.res.data.Flush()
 }
 
-// Close refuses new users, waits for the running ones and unmaps. A slice from [Mapping.Pin] is
-// invalid from then on. A goroutine that calls Close between its own Acquire and Release waits for
-// ever. Every call but the first returns [ErrClosed] at once, even while the first still waits.
+// Close refuses new users and returns without waiting for the running ones, so it may be called by
+// one of them. It unmaps at once if there are none and returns the error of that; else the last
+// [Mapping.Release] unmaps, and [Mapping.CloseWait] returns the error. No slice from [Mapping.Pin] may
+// be used from now on. Every call but the first returns [ErrClosed].
 func (m *Mapping) Close() error {
 	was := m.state.And(^uint64(open))
 	if was&open == 0 {
 		return ErrClosed
 	}
 	if was != open {
-		<-m.drained
+		return nil
 	}
+	return m.end()
+}
+
+// CloseWait begins the close if it has not begun, and waits until the memory is unmapped. It returns
+// the error of unmapping, or that of ctx if ctx ends first: then the close goes on without it. It
+// may be called any number of times. A goroutine that calls it between its own Acquire and Release
+// waits until ctx ends.
+func (m *Mapping) CloseWait(ctx context.Context) error {
+	_ = m.Close() // ErrClosed, or the error that m.err holds too
+	if m.ended == nil {
+		return nil
+	}
+	select {
+	case <-m.ended:
+		return m.err
+	default:
+	}
+	select {
+	case <-m.ended:
+		return m.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end unmaps. There are no users left and there will be none.
+func (m *Mapping) end() error {
 	m.cleanup.Stop()
-	err := m.res.unmap()
+	m.err = m.res.unmap()
+	close(m.ended)
 	runtime.KeepAlive(m) // Stop needs m reachable
-	return err
+	return m.err
 }

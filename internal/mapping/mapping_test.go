@@ -1,9 +1,11 @@
 package mapping_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,26 +44,85 @@ func TestCloseUnmaps(t *testing.T) {
 	require.Equal(t, before, mapping.Live())
 }
 
-// TestCloseWaits holds the bytes twice while another goroutine closes.
-func TestCloseWaits(t *testing.T) {
+// TestCloseNeverWaits holds the bytes twice while the same goroutine closes.
+func TestCloseNeverWaits(t *testing.T) {
+	before := mapping.Live()
+	m := mapped(t, []byte("abc"), mapping.ReadWrite)
+	data := acquire(t, m)
+	acquire(t, m)
+	require.NoError(t, m.Close())
+
+	_, err := m.Acquire()
+	require.ErrorIs(t, err, mapping.ErrClosed, "new users are refused, nested ones too")
+	require.ErrorIs(t, m.Flush(), mapping.ErrClosed)
+	require.ErrorIs(t, m.Close(), mapping.ErrClosed, "the first Close is still under way")
+	m.Release()
+	require.Equal(t, before+1, mapping.Live(), "one user is left")
+	require.Equal(t, "abc", string(data))
+	m.Release()
+	require.Equal(t, before, mapping.Live(), "the last Release unmaps")
+	require.NoError(t, m.CloseWait(t.Context()))
+}
+
+// TestCloseInsideGuard closes where a user's function runs: between Acquire and Release.
+func TestCloseInsideGuard(t *testing.T) {
+	before := mapping.Live()
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	data := acquire(t, m)
+	require.NoError(t, mapping.Guard(func() {
+		require.NoError(t, m.Close())
+		require.Equal(t, "abc", string(data))
+	}))
+	m.Release()
+	require.Equal(t, before, mapping.Live())
+}
+
+func TestCloseWaitWaitsForTheLastUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := mapping.Live()
+		m := mapped(t, []byte("abc"), mapping.ReadOnly)
+		acquire(t, m)
+		done := make(chan error, 2)
+		for range cap(done) {
+			go func() { done <- m.CloseWait(context.Background()) }()
+		}
+		synctest.Wait()
+		require.Empty(t, done, "a user is left")
+		_, err := m.Acquire()
+		require.ErrorIs(t, err, mapping.ErrClosed, "CloseWait began the close")
+		require.ErrorIs(t, m.Close(), mapping.ErrClosed)
+
+		m.Release()
+		for range cap(done) {
+			require.NoError(t, <-done)
+		}
+		require.Equal(t, before, mapping.Live())
+	})
+}
+
+func TestCloseWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := mapped(t, []byte("abc"), mapping.ReadOnly)
 		data := acquire(t, m)
-		acquire(t, m)
-		done := make(chan error, 1)
-		go func() { done <- m.Close() }()
-		synctest.Wait() // Close began and waits
-
-		_, err := m.Acquire()
-		require.ErrorIs(t, err, mapping.ErrClosed, "a nested Acquire must not wait for Close")
-		require.ErrorIs(t, m.Close(), mapping.ErrClosed, "a second Close must not wait for the first")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, m.CloseWait(ctx), context.DeadlineExceeded)
+		require.Equal(t, "abc", string(data), "the user keeps the bytes")
 		m.Release()
-		synctest.Wait()
-		require.Empty(t, done, "one user is left")
-		require.Equal(t, "abc", string(data))
-		m.Release()
-		require.NoError(t, <-done)
+		require.NoError(t, m.CloseWait(ctx), "once unmapped, an ended ctx does not matter")
 	})
+}
+
+func TestCloseWaitNeedsNoUser(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := mapping.Live()
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	require.NoError(t, m.CloseWait(ended))
+	require.Equal(t, before, mapping.Live())
+	require.NoError(t, m.CloseWait(ended), "a second CloseWait is fine")
+	require.ErrorIs(t, m.Close(), mapping.ErrClosed)
+	require.NoError(t, new(mapping.Mapping).CloseWait(ended), "the zero Mapping is closed")
 }
 
 func acquire(t testing.TB, m *mapping.Mapping) []byte {
@@ -77,16 +138,33 @@ func TestReleaseWithoutAcquirePanics(t *testing.T) {
 	require.PanicsWithValue(t, "mapping: impossible: Release without Acquire", m.Release)
 }
 
-// TestCloseAmongReaders lets the race detector see readers and Close together.
+// TestCloseAmongReaders lets the race detector see readers, Close and CloseWait together.
 func TestCloseAmongReaders(t *testing.T) {
-	m := mapped(t, make([]byte, 1<<16), mapping.ReadOnly)
-	var readers sync.WaitGroup
-	for range 8 {
-		readers.Go(func() { readUntilClosed(t, m) })
+	before := mapping.Live()
+	for range 50 {
+		m := mapped(t, make([]byte, 1<<16), mapping.ReadOnly)
+		var all sync.WaitGroup
+		var closed atomic.Int32
+		for range 4 {
+			all.Go(func() { readUntilClosed(t, m) })
+			all.Go(func() { closeOrWait(t, m, &closed) })
+		}
+		all.Wait()
+		require.Equal(t, int32(1), closed.Load(), "one Close is the first")
 	}
-	time.Sleep(time.Millisecond)
-	require.NoError(t, m.Close())
-	readers.Wait()
+	require.Equal(t, before, mapping.Live(), "each was unmapped exactly once")
+}
+
+// closeOrWait counts in closed who closed m, and waits until it is unmapped.
+func closeOrWait(t *testing.T, m *mapping.Mapping, closed *atomic.Int32) {
+	if err := m.Close(); err == nil {
+		closed.Add(1)
+	} else if !errors.Is(err, mapping.ErrClosed) {
+		t.Error(err)
+	}
+	if err := m.CloseWait(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func readUntilClosed(t *testing.T, m *mapping.Mapping) {
