@@ -56,5 +56,8 @@ func Shift(a, b []byte) (shift int, shared bool) {
 // Address returns where the first byte of b lies. It is a number to compare while b is in use, never a way back to b.
 func Address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
+// Contains reports whether one of the bytes of b lies at addr.
+func Contains(b []byte, addr uintptr) bool { return addr-Address(b) < uintptr(len(b)) }
+
 // LittleEndian reports whether this machine stores the low byte of a number first.
 func LittleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }

@@ -69,6 +69,32 @@ func TestShift(t *testing.T) {
 	require.False(t, shared, "arrays of their own")
 }
 
+func TestContains(t *testing.T) {
+	all := make([]byte, 16)
+	b, at := all[4:8], cast.Address(all)
+	tests := []struct {
+		name string
+		b    []byte
+		addr uintptr
+		want bool
+	}{
+		{"the first byte is inside", b, at + 4, true},
+		{"the last byte is inside", b, at + 7, true},
+		{"the byte after the last is not", b, at + 8, false},
+		{"the byte before the first is not", b, at + 3, false},
+		{"spare capacity is not", b[:1], at + 5, false},
+		{"the nil address is not", b, 0, false},
+		{"the largest address is not", b, ^uintptr(0), false},
+		{"no bytes contain nothing", b[:0], at + 4, false},
+		{"nil contains nothing", nil, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, cast.Contains(tt.b, tt.addr))
+		})
+	}
+}
+
 func TestSize(t *testing.T) {
 	require.Equal(t, 1, cast.Size[bool]())
 	require.Equal(t, 16, cast.Size[complex128]())

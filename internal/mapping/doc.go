@@ -23,7 +23,7 @@
 //
 // The size of the file is checked before it is mapped. If somebody truncates the file later, a read
 // beyond its new end is a fault, which by default ends the process. [Guard] turns such a fault into
-// an error. Only loads and stores fault: a system call that is given such bytes returns EFAULT.
+// a [FaultError]. Only loads and stores fault: a system call that is given such bytes returns EFAULT.
 //
 // # Limits
 //

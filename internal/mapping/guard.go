@@ -1,14 +1,13 @@
 package mapping
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 )
 
-// Guard runs fn and turns a memory fault inside it into an error that wraps [ErrFault] and names the
-// address. Which file the address belongs to, and which offset, is for the caller to say. What fn did
-// before the fault stays done. Any other panic passes through, a nil dereference included.
+// Guard runs fn and turns a memory fault inside it into a [*FaultError], which has the address. Which
+// file that belongs to, and which offset, is for the caller to say. What fn did before the fault stays
+// done. Any other panic passes through, a nil dereference included.
 //
 // Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for concurrent
 // use.
@@ -32,5 +31,5 @@ func faultError(r any) error {
 	if !ok {
 		panic(r)
 	}
-	return fmt.Errorf("%w: at address %#x", ErrFault, fault.Addr())
+	return &FaultError{fault.Addr()}
 }

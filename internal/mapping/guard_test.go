@@ -51,6 +51,12 @@ func TestGuardRestoresPanicOnFault(t *testing.T) {
 	}
 }
 
+func TestFaultErrorText(t *testing.T) {
+	err := error(&mapping.FaultError{Addr: 0x7f00})
+	require.EqualError(t, err, "fault in mapped memory: at address 0x7f00")
+	require.ErrorIs(t, err, mapping.ErrFault)
+}
+
 func TestGuardAllocatesNothing(t *testing.T) {
 	fn := func() {}
 	require.Zero(t, testing.AllocsPerRun(100, func() { _ = mapping.Guard(fn) }))
