@@ -13,7 +13,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name that ends in "/" stands
 // for all packages below it.
 var layers = []string{
-	"nestedkey shapeops/ix internal/cast internal/mapping internal/vfs",
+	"nestedkey shapeops/ix internal/cast internal/mapping internal/vfs internal/workers",
 	"shapeops internal/vfs/vfstest",
 	"tensor",
 	"tdict",
