@@ -19,8 +19,8 @@ const (
 	WillNeed
 )
 
-// Advise tells the system how the mapped bytes will be read. A system that has no use for the advice
-// ignores it. Advise returns [ErrClosed] once Close began and an error that wraps
+// Advise tells the system how the mapped bytes will be read. A system that has no use for the
+// advice ignores it. Advise returns [ErrClosed] once Close began and an error that wraps
 // [errors.ErrUnsupported] for an Advice that is not one of the constants.
 func (m *Mapping) Advise(a Advice) error {
 	if a > WillNeed {

@@ -1,10 +1,10 @@
 // Package mapping maps files into memory and gives each mapping a safe end of life.
 //
-// The garbage collector does not see mapped memory: bytes that are still in use may be unmapped under
-// the reader's feet, and what is read then is a fault or, worse, another file. A [Mapping] therefore
-// ends in one of two ways only. [Mapping.Close] refuses new users, and the bytes are unmapped when
-// the last running one is done. Or the Mapping becomes unreachable and no raw slice was ever handed
-// out: then a cleanup unmaps it.
+// The garbage collector does not see mapped memory: bytes that are still in use may be unmapped
+// under the reader's feet, and what is read then is a fault or, worse, another file. A [Mapping]
+// therefore ends in one of two ways only. [Mapping.Close] refuses new users, and the bytes are
+// unmapped when the last running one is done. Or the Mapping becomes unreachable and no raw slice
+// was ever handed out: then a cleanup unmaps it.
 //
 //	m, err := mapping.Map(f, size, mapping.ReadOnly) // f may be closed now
 //	data, err := m.Acquire()                         // a loan: data is valid until Release
@@ -12,18 +12,19 @@
 //	m.Release()
 //	err = m.Close()
 //
-// Close never waits, so a user may call it between its own Acquire and Release; its bytes stay valid
-// until that Release. [Mapping.CloseWait] closes and waits for the users: it is for code that must
-// know that the file is free.
+// Close never waits, so a user may call it between its own Acquire and Release; its bytes stay
+// valid until that Release. [Mapping.CloseWait] closes and waits for the users: it is for code that
+// must know that the file is free.
 //
-// [Mapping.Pin] is for bytes that escape to code which cannot say when it is done with them. It costs
-// address space, not memory, for as long as the Mapping is not closed.
+// [Mapping.Pin] is for bytes that escape to code which cannot say when it is done with them. It
+// costs address space, not memory, for as long as the Mapping is not closed.
 //
 // # Files that shrink
 //
 // The size of the file is checked before it is mapped. If somebody truncates the file later, a read
 // beyond its new end is a fault, which by default ends the process. [Guard] turns such a fault into
-// a [FaultError]. Only loads and stores fault: a system call that is given such bytes returns EFAULT.
+// a [FaultError]. Only loads and stores fault: a system call that is given such bytes returns
+// EFAULT.
 //
 // # Limits
 //

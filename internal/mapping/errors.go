@@ -9,8 +9,8 @@ var (
 	// ErrClosed reports the use of a Mapping after Close began.
 	ErrClosed = errors.New("mapping closed")
 
-	// ErrFault reports a load or store that mapped memory refused: beyond the end of a file that was
-	// cut, or a store to bytes that were mapped ReadOnly.
+	// ErrFault reports a load or store that mapped memory refused: beyond the end of a file that
+	// was cut, or a store to bytes that were mapped ReadOnly.
 	ErrFault = errors.New("fault in mapped memory")
 
 	// ErrSize reports a size that cannot be mapped: none at all, or more than the file holds.

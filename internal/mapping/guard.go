@@ -5,12 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// Guard runs fn and turns a memory fault inside it into a [*FaultError], which has the address. Which
-// file that belongs to, and which offset, is for the caller to say. What fn did before the fault stays
-// done. Any other panic passes through, a nil dereference included.
+// Guard runs fn and turns a memory fault inside it into a [*FaultError], which has the address.
+// Which file that belongs to, and which offset, is for the caller to say. What fn did before the
+// fault stays done. Any other panic passes through, a nil dereference included.
 //
-// Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for concurrent
-// use.
+// Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for
+// concurrent use.
 func Guard(fn func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

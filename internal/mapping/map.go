@@ -22,8 +22,8 @@ const (
 // Map maps the first size bytes of f, which may be closed afterwards. ReadWrite needs an f that is
 // open for reading and writing.
 //
-// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file and [ErrSize] if
-// size is not positive or f is shorter than size.
+// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file and [ErrSize]
+// if size is not positive or f is shorter than size.
 func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	if err := check(f, size); err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.Name(), Err: err}
@@ -36,7 +36,8 @@ func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	return newMapping(res, mode), nil
 }
 
-// check reports why the first size bytes of f cannot be mapped. It asks the open file, not its path.
+// check reports why the first size bytes of f cannot be mapped. It asks the open file, not its
+// path.
 func check(f *os.File, size int) error {
 	info, err := f.Stat()
 	switch {

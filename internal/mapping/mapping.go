@@ -32,9 +32,9 @@ func newMapping(res *resource, mode Mode) *Mapping {
 	return m
 }
 
-// Acquire returns the mapped bytes, which are valid until [Mapping.Release]. Each successful Acquire
-// needs one Release. The caller must keep m itself reachable until then, as calling Release on it
-// does; the bytes alone do not.
+// Acquire returns the mapped bytes, which are valid until [Mapping.Release]. Each successful
+// Acquire needs one Release. The caller must keep m itself reachable until then, as calling Release
+// on it does; the bytes alone do not.
 //
 // Acquire never blocks. It returns [ErrClosed] once Close began, also to a goroutine that already
 // holds the bytes.
@@ -62,9 +62,10 @@ func (m *Mapping) Release() {
 	}
 }
 
-// Pin returns the mapped bytes for use until Close, by code that cannot say when it is done. From now
-// on m is unmapped by [Mapping.Close] only: if m becomes unreachable, the bytes stay valid until the
-// process ends. Using them after Close is a fault at best. Pin returns [ErrClosed] once Close began.
+// Pin returns the mapped bytes for use until Close, by code that cannot say when it is done. From
+// now on m is unmapped by [Mapping.Close] only: if m becomes unreachable, the bytes stay valid
+// until the process ends. Using them after Close is a fault at best. Pin returns [ErrClosed] once
+// Close began.
 func (m *Mapping) Pin() ([]byte, error) {
 	data, err := m.Acquire()
 	if err != nil {
@@ -90,8 +91,8 @@ func (m *Mapping) Flush() error {
 
 // Close refuses new users and returns without waiting for the running ones, so it may be called by
 // one of them. It unmaps at once if there are none and returns the error of that; else the last
-// [Mapping.Release] unmaps, and [Mapping.CloseWait] returns the error. No slice from [Mapping.Pin] may
-// be used from now on. Every call but the first returns [ErrClosed].
+// [Mapping.Release] unmaps, and [Mapping.CloseWait] returns the error. No slice from [Mapping.Pin]
+// may be used from now on. Every call but the first returns [ErrClosed].
 func (m *Mapping) Close() error {
 	was := m.state.And(^uint64(open))
 	if was&open == 0 {
@@ -103,10 +104,10 @@ func (m *Mapping) Close() error {
 	return m.end()
 }
 
-// CloseWait begins the close if it has not begun, and waits until the memory is unmapped. It returns
-// the error of unmapping, or that of ctx if ctx ends first: then the close goes on without it. It
-// may be called any number of times. A goroutine that calls it between its own Acquire and Release
-// waits until ctx ends.
+// CloseWait begins the close if it has not begun, and waits until the memory is unmapped. It
+// returns the error of unmapping, or that of ctx if ctx ends first: then the close goes on without
+// it. It may be called any number of times. A goroutine that calls it between its own Acquire and
+// Release waits until ctx ends.
 func (m *Mapping) CloseWait(ctx context.Context) error {
 	_ = m.Close() // ErrClosed, or the error that m.err holds too
 	if m.ended == nil {

@@ -10,8 +10,8 @@ import (
 // live counts the mappings of the process.
 var live atomic.Int64
 
-// Live returns how many mappings are alive in the process: mapped, and neither closed nor cleaned up.
-// It is meant for leak tests. Safe for concurrent use.
+// Live returns how many mappings are alive in the process: mapped, and neither closed nor cleaned
+// up. It is meant for leak tests. Safe for concurrent use.
 func Live() int { return int(live.Load()) }
 
 // A resource is what the cleanup of a Mapping needs. It must not point back at the Mapping, which
@@ -31,7 +31,8 @@ func (r *resource) unmap() error {
 	return r.done()
 }
 
-// abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in use.
+// abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in
+// use.
 func abandon(r *resource) {
 	if !r.pinned.Load() {
 		_ = r.unmap()

@@ -9,8 +9,9 @@ import (
 // advise does nothing: Windows takes no advice on mapped files.
 func advise([]byte, Advice) error { return nil }
 
-// hold returns the file to map and a function that gives it back when the mapping ends. Here it is a
-// duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by then.
+// hold returns the file to map and a function that gives it back when the mapping ends. Here it is
+// a duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by
+// then.
 func hold(f *os.File) (*os.File, func() error, error) {
 	var dup windows.Handle
 	self := windows.CurrentProcess()
