@@ -1,7 +1,7 @@
 // Package vfs is the small door through which a save reaches the disk.
 //
-// A save writes a whole directory beside the one it replaces, syncs it, and lets [Publish] put it in
-// place:
+// A save writes a whole directory beside the one it replaces, syncs it, and lets [Publish] put it
+// in place:
 //
 //	fsys.Mkdir(tmp, 0o777)
 //	f, err := fsys.Create(filepath.Join(tmp, "reward.memmap")) // Write, Sync, Close
@@ -11,15 +11,17 @@
 // [OS] is the real file system. Package vfstest has a twin in memory that fails on demand and knows
 // what a crash would leave, which is how savers are tested.
 //
+// [FileID] says which of several open files are one.
+//
 // # What is durable
 //
-// A file's bytes survive a crash once [File.Sync] returned, its name once [FS.SyncDir] of its directory
-// did. A saver must sync every file it wrote and every directory below tmp; Publish syncs tmp itself
-// and the directory that holds it. A file system that ignores fsync can promise nothing.
+// A file's bytes survive a crash once [File.Sync] returned, its name once [FS.SyncDir] of its
+// directory did. A saver must sync every file it wrote and every directory below tmp; Publish syncs
+// tmp itself and the directory that holds it. A file system that ignores fsync can promise nothing.
 //
 // # Limits
 //
-// Only Linux can exchange two directories in one step. Elsewhere, and on file systems that cannot do
-// it, a crash may leave the old tree under the name [AsidePath] tells; see [Publish]. Windows cannot sync
-// a directory and does not rename one with open or mapped files.
+// Only Linux can exchange two directories in one step. Elsewhere, and on file systems that cannot
+// do it, a crash may leave the old tree under the name [AsidePath] tells; see [Publish]. Windows
+// cannot sync a directory and does not rename one with open or mapped files.
 package vfs

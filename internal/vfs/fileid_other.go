@@ -1,0 +1,8 @@
+//go:build !unix
+
+package vfs
+
+import "io/fs"
+
+// systemID returns false: a FileInfo has no number here.
+func systemID(fs.FileInfo) (id any, ok bool) { return nil, false }
