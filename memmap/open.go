@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -238,6 +240,7 @@ func (o *opener) leaf(dir *os.Root, at string, e metaEntry) (tdict.Value, error)
 	if info.Size() < int64(l.size) {
 		return nil, corrupt(l.path, "got %d bytes, want the %d of %v %v", info.Size(), l.size, dtype, t.Shape())
 	}
+	l.id = vfs.FileID(info, filepath.Join(o.files.root.Name(), filepath.FromSlash(l.path)))
 	o.files.leaves = append(o.files.leaves, l)
 	return t, nil
 }
