@@ -127,3 +127,22 @@ func ExampleDataset_Close() {
 	// int64 [2]
 	// [30 40]
 }
+
+func ExampleDataset_CloseWait() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+	ds := tensor.Must(memmap.Open(dir))
+	reward := tensor.Must(ds.Tensor("reward"))
+
+	doubled, err := tensor.Map(reward, func(v int64) int64 {
+		_ = ds.Close() // does not wait for Map, which goes on
+		return 2 * v
+	})
+	fmt.Println(doubled, err)
+	fmt.Println(ds.CloseWait(context.Background())) // no file is mapped any more
+	// Output:
+	// int64 [4]
+	// [20 40 60 80] <nil>
+	// <nil>
+}

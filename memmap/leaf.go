@@ -12,7 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A leafFile lends the memory of a leaf's file, which it maps when it is first wanted. It is a tensor.Lender.
+// A leafFile lends the memory of a leaf's file, which it maps when it is first wanted. It is a
+// tensor.Lender.
 type leafFile struct {
 	files  *files
 	path   string      // below files.root
@@ -45,22 +46,27 @@ func (l *leafFile) Pin() ([]byte, error) {
 	return b, l.failed(err)
 }
 
-// failed says which file an error is about.
-func (l *leafFile) failed(err error) error {
+// failed says which file an error of reading is about.
+func (l *leafFile) failed(err error) error { return l.named("read", err) }
+
+// named says which file an error is about, and during which operation it happened.
+func (l *leafFile) named(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &FileError{"read", l.path, err}
+	return &FileError{op, l.path, err}
 }
 
-// SameMemory reports whether another lender lends the same file, as if the directory was opened twice.
+// SameMemory reports whether another lender lends the same file, as if the directory was opened
+// twice.
 func (l *leafFile) SameMemory(other tensor.Lender) bool {
 	o, ok := other.(*leafFile)
 	return ok && os.SameFile(l.info, o.info)
 }
 
 // Identity returns a comparable value that is equal for two leaves exactly if they lend the same
-// file, so that leaves can be grouped without comparing each with each. It never changes.
+// file, as vfs.FileID says, so that leaves can be grouped without comparing each with each. It never
+// changes.
 func (l *leafFile) Identity() any { return l.id }
 
 // String returns the path of the file, for errors.

@@ -1,27 +1,31 @@
 package memmap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict in it; where a
-// *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That is locked; unlocked, it can be changed
-// in memory, which does not reach the directory.
+// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
+// in it; where a *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That
+// is locked; unlocked, it can be changed in memory, which does not reach the directory.
 //
-// Safe for concurrent readers; a writer needs exclusive access, as with a map. Close may be called at any time.
+// Safe for concurrent readers; a writer needs exclusive access, as with a map. Close and CloseWait
+// may be called at any time.
 type Dataset struct {
 	*tdict.TensorDict
 	files *files
@@ -29,19 +33,21 @@ type Dataset struct {
 
 // OpenOptions say how [OpenWith] opens. The zero value is the default.
 type OpenOptions struct {
-	// Writable maps the files so that elements can be written, which changes the files. By default that is
-	// tensor.ErrReadOnly.
+	// Writable maps the files so that elements can be written, which changes the files. By default
+	// that is tensor.ErrReadOnly.
 	Writable bool
 }
 
-// Open opens the dictionary saved in the directory dir, for reading. It is [OpenWith] without options.
+// Open opens the dictionary saved in the directory dir, for reading. It is [OpenWith] without
+// options.
 func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
-// OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a dictionary of its own.
-// A directory that Save replaces meanwhile is opened as it was before or as it is then.
+// OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a
+// dictionary of its own. A directory that Save replaces meanwhile is opened as it was before or as
+// it is then.
 //
-// OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported], or what the system says, such
-// as fs.ErrNotExist if there is no dir.
+// OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported],
+// or what the system says, such as fs.ErrNotExist if there is no dir.
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
@@ -72,13 +78,27 @@ func openOnce(dir string, opt OpenOptions) (d *Dataset, replaced bool, err error
 	return &Dataset{td, o.files}, false, nil
 }
 
-// Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and waits for it. Without it
-// the system does so in its own time.
+// Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and
+// waits for it. Without it the system does so in its own time. Flush returns [ErrClosed] once Close
+// began.
 func (d *Dataset) Flush() error { return d.files.flush() }
 
-// Close unmaps the files, after waiting for operations under way. Elements cannot be read any more, and slices that
-// tensor.Of handed out must not be used. A second call returns [ErrClosed].
+// Close refuses new operations on the elements, which return [ErrClosed] from now on, and unmaps
+// the files. It does not wait for operations under way, so a function that one of them calls may
+// call it. What an operation has begun to read it reads to the end, and each file is unmapped when
+// the last operation on it ends; an operation on several leaves may find ErrClosed at one that it
+// had yet to begin. Slices that tensor.Of handed out must not be used any more.
+//
+// Close returns a [FileError] for a file that it could not unmap, and [ErrClosed] if it was called
+// before.
 func (d *Dataset) Close() error { return d.files.close() }
+
+// CloseWait begins the close if it has not begun, as [Dataset.Close] does, and waits until all
+// files are unmapped. Some systems refuse to replace or remove a file until then. CloseWait returns
+// the error of ctx if that ends first, and a [FileError] for a file that could not be unmapped. It
+// may be called any number of times, before and after Close. In a function that an operation on the
+// elements calls, it waits for that operation and so until ctx ends.
+func (d *Dataset) CloseWait(ctx context.Context) error { return d.files.closeWait(ctx) }
 
 // files are the mapped files of one opened directory.
 type files struct {
@@ -86,8 +106,20 @@ type files struct {
 	writable bool
 	leaves   []*leafFile
 
-	mu     sync.Mutex
-	closed bool // guarded by mu
+	mu      sync.Mutex
+	closed  bool  // guarded by mu; once it is set, no leaf is mapped that was not
+	rootErr error // of closing root; never changes once closed is set
+}
+
+// mapped returns an iterator over the leaves that are mapped now.
+func (f *files) mapped() iter.Seq2[*leafFile, *mapping.Mapping] {
+	return func(yield func(*leafFile, *mapping.Mapping) bool) {
+		for _, l := range f.leaves {
+			if m := l.mapped.Load(); m != nil && !yield(l, m) {
+				return
+			}
+		}
+	}
 }
 
 func (f *files) flush() error {
@@ -97,31 +129,47 @@ func (f *files) flush() error {
 	if closed {
 		return ErrClosed
 	}
-	for _, l := range f.leaves {
-		if m := l.mapped.Load(); m != nil {
-			if err := m.Flush(); err != nil {
-				return &FileError{"flush", l.path, err}
-			}
+	for l, m := range f.mapped() {
+		if err := m.Flush(); err != nil {
+			return l.named("flush", err)
 		}
 	}
 	return nil
 }
 
 func (f *files) close() error {
-	f.mu.Lock()
-	closed := f.closed
-	f.closed = true
-	f.mu.Unlock() // from here on no leaf is mapped that was not
-	if closed {
+	if !f.refuse() {
 		return ErrClosed
 	}
-	var failed []error
-	for _, l := range f.leaves {
-		if m := l.mapped.Load(); m != nil {
-			failed = append(failed, m.Close())
-		}
+	failed := []error{f.rootErr}
+	for l, m := range f.mapped() {
+		failed = append(failed, l.named("close", m.Close()))
 	}
-	return errors.Join(append(failed, f.root.Close())...)
+	return errors.Join(failed...)
+}
+
+// refuse keeps further leaves from being mapped, and reports whether it was the first to.
+func (f *files) refuse() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.closed, f.rootErr = true, f.root.Close()
+	return true
+}
+
+func (f *files) closeWait(ctx context.Context) error {
+	_ = f.close() // every leaf, before waiting for one; what it reports is reported below
+	failed := []error{f.rootErr}
+	for l, m := range f.mapped() {
+		err := m.CloseWait(ctx)
+		if err != nil && err == ctx.Err() {
+			return err
+		}
+		failed = append(failed, l.named("close", err))
+	}
+	return errors.Join(failed...)
 }
 
 // maxDepth is how deep directories may be nested.
@@ -181,8 +229,8 @@ func (o *opener) value(dir *os.Root, at string, e metaEntry, depth int) (tdict.V
 	return td, errors.Join(err, inner.Close())
 }
 
-// find returns the name of an entry's file: the one that the format gives it, or the entry's own if only that exists. info
-// is nil if neither does.
+// find returns the name of an entry's file: the one that the format gives it, or the entry's own if
+// only that exists. info is nil if neither does.
 func find(dir *os.Root, at, text, ext string) (name string, info fs.FileInfo, err error) {
 	name = fileName(text) + ext
 	info, err = dir.Lstat(name)
@@ -275,7 +323,8 @@ func readMeta(dir *os.Root, at string) (meta, error) {
 	return m, nil
 }
 
-// addUnlisted adds the directories of dir that have a meta.json: before v0.4, meta.json did not list them.
+// addUnlisted adds the directories of dir that have a meta.json: before v0.4, meta.json did not
+// list them.
 func (m *meta) addUnlisted(dir *os.Root, at string) error {
 	found, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {

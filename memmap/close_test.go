@@ -1,0 +1,134 @@
+package memmap_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A writerFunc is an io.Writer.
+type writerFunc func(b []byte) (int, error)
+
+func (w writerFunc) Write(b []byte) (int, error) { return w(b) }
+
+// rewards are the elements of the leaf reward of the dictionary of the examples.
+var rewards = []int64{10, 20, 30, 40}
+
+// TestCloseWithinAnOperation closes a dataset in a function that an operation on its leaf calls.
+// The operation ends as if there were no Close, and unmaps the leaf.
+func TestCloseWithinAnOperation(t *testing.T) {
+	tests := []struct {
+		name string
+		run  func(reward *tensor.Tensor, end func()) (*tensor.Tensor, error)
+	}{
+		{"the function of tensor.Map", func(reward *tensor.Tensor, end func()) (*tensor.Tensor, error) {
+			return tensor.Map(reward, func(v int64) int64 { end(); return v })
+		}},
+		{"the function of tensor.Map over a copy", func(reward *tensor.Tensor, end func()) (*tensor.Tensor, error) {
+			reversed := tensor.Must(reward.Index(ix.Range(0, 4).Step(3)))
+			back, err := tensor.Map(reversed, func(v int64) int64 { end(); return v })
+			if err != nil || !back.Equal(tensor.Vector[int64](10, 40)) {
+				return back, err
+			}
+			return tensor.Vector(rewards...), nil
+		}},
+		{"the writer of WriteTo", func(reward *tensor.Tensor, end func()) (*tensor.Tensor, error) {
+			var buf bytes.Buffer
+			_, err := reward.WriteTo(writerFunc(func(b []byte) (int, error) { end(); return buf.Write(b) }))
+			return tensor.Must(tensor.FromBytes(tensor.Int64, buf.Bytes(), 4)), err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			live := mapping.Live()
+			ds := open(t, saved(t))
+			ended := 0
+			got, err := tt.run(tensor.Must(ds.Tensor("reward")), func() {
+				if ended++; ended == 1 {
+					require.NoError(t, ds.Close())
+				}
+			})
+			require.NoError(t, err)
+			require.NotZero(t, ended)
+			require.True(t, got.Equal(tensor.Vector(rewards...)), "got %v", got)
+			require.Equal(t, live, mapping.Live())
+			require.NoError(t, ds.CloseWait(t.Context()))
+			_, err = tensor.Must(ds.Tensor("reward")).Clone()
+			require.ErrorIs(t, err, memmap.ErrClosed, "new operations are refused")
+		})
+	}
+}
+
+// TestCloseWaitWaitsForOperations closes while another goroutine writes a leaf to a slow writer.
+func TestCloseWaitWaitsForOperations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live := mapping.Live()
+		ds := open(t, saved(t))
+		_ = tensor.Must(ds.Clone()) // maps every leaf
+		began, written := time.Now(), make(chan error, 1)
+		go func() { written <- writeSlowly(tensor.Must(ds.Tensor("reward"))) }()
+		synctest.Wait()
+		require.Equal(t, live+2, mapping.Live())
+
+		require.NoError(t, ds.Close())
+		require.Equal(t, live+1, mapping.Live(), "what nobody uses is unmapped at once")
+		require.ErrorIs(t, ds.Close(), memmap.ErrClosed)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.True(t, ds.CloseWait(ctx) == context.DeadlineExceeded, "the error of ctx, as it is")
+		require.Equal(t, time.Second, time.Since(began))
+
+		require.NoError(t, ds.CloseWait(t.Context()))
+		require.Equal(t, time.Hour, time.Since(began), "when the operation ends")
+		require.Equal(t, live, mapping.Live())
+		require.NoError(t, <-written)
+	})
+}
+
+// writeSlowly writes the rewards to a writer that takes an hour before it looks at them.
+func writeSlowly(reward *tensor.Tensor) error {
+	_, err := reward.WriteTo(writerFunc(func(b []byte) (int, error) {
+		time.Sleep(time.Hour)
+		if !tensor.Must(tensor.FromBytes(tensor.Int64, b, 4)).Equal(tensor.Vector(rewards...)) {
+			return 0, errors.New("the bytes changed")
+		}
+		return len(b), nil
+	}))
+	return err
+}
+
+func TestCloseWaitBeginsTheClose(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	live := mapping.Live()
+	ds := open(t, saved(t))
+	reward := tensor.Must(ds.Tensor("reward"))
+	_ = tensor.Must(ds.Clone()) // maps every leaf
+	_, err := reward.WriteTo(writerFunc(func(b []byte) (int, error) {
+		require.True(t, ds.CloseWait(ended) == context.Canceled)
+		require.Equal(t, live+1, mapping.Live(), "one leaf in use does not keep the others")
+		return len(b), nil
+	}))
+	require.NoError(t, err)
+	require.Equal(t, live, mapping.Live())
+	require.ErrorIs(t, ds.Close(), memmap.ErrClosed)
+	require.ErrorIs(t, ds.Flush(), memmap.ErrClosed)
+	require.NoError(t, ds.CloseWait(ended), "nothing to wait for, so an ended ctx does not matter")
+}
+
+func TestCloseWaitOfUnmappedLeaves(t *testing.T) {
+	ds := open(t, saved(t))
+	require.NoError(t, ds.CloseWait(t.Context()))
+	_, err := ds.Clone()
+	require.ErrorIs(t, err, memmap.ErrClosed)
+}
