@@ -186,7 +186,7 @@ func corrupt(at, format string, args ...any) error {
 // dict reads the directory dir, which lies at the path at below the top.
 func (o *opener) dict(dir *os.Root, at string, depth int) (*tdict.TensorDict, error) {
 	if depth > maxDepth {
-		return nil, corrupt(path.Join(at, "."), "more than %d directories below one another", maxDepth)
+		return nil, corrupt(path.Join(at, "."), "nested more than %d deep", maxDepth)
 	}
 	m, err := readMeta(dir, path.Join(at, metaName))
 	if err != nil {
