@@ -78,6 +78,9 @@ func wrongs(p pkg) []string {
 		if name, ok := strings.CutPrefix(imported, module); ok && layer(name) >= own {
 			found = append(found, p.name+" imports "+name+", which is not below it")
 		}
+		if foreign(imported) && !onLeash(imported) {
+			found = append(found, p.name+" imports "+imported+", which is not in the standard library")
+		}
 		for what, allowed := range leashed {
 			if matches(imported, what) && !slices.Contains(allowed, p.name) {
 				found = append(found, p.name+" imports "+imported+", which only "+strings.Join(allowed, ", ")+" may")
@@ -85,6 +88,23 @@ func wrongs(p pkg) []string {
 		}
 	}
 	return found
+}
+
+// foreign reports whether a package is neither of this module nor of the standard library, whose
+// paths begin without a domain.
+func foreign(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return strings.Contains(first, ".") && !strings.HasPrefix(name, module)
+}
+
+// onLeash reports whether leashed has a rule for a package.
+func onLeash(name string) bool {
+	for what := range leashed {
+		if matches(name, what) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestImportsPointDownwards(t *testing.T) {
@@ -105,6 +125,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 		{"upwards", pkg{"shapeops", []string{module + "tensor"}}, "shapeops imports tensor, which is not below it"},
 		{"sideways", pkg{"internal/cast", []string{module + "nestedkey"}}, "internal/cast imports nestedkey, which is not below it"},
 		{"unsafe", pkg{"tensor", []string{"unsafe"}}, "tensor imports unsafe, which only internal/cast, internal/mapping may"},
+		{"from a module nobody chose", pkg{"internal/workers", []string{"golang.org/x/sync/errgroup"}}, "internal/workers imports golang.org/x/sync/errgroup, which is not in the standard library"},
 		{"a package nobody placed", pkg{"util", nil}, "package util has no layer"},
 	}
 	for _, tt := range tests {
