@@ -14,8 +14,10 @@ const module = "github.com/go-tensordict/tensordict/"
 // for all packages below it.
 var layers = []string{
 	"nestedkey shapeops/ix internal/cast internal/mapping internal/vfs",
-	"shapeops internal/vfs/vfstest",
+	"internal/naive internal/vfs/vfstest",
+	"shapeops",
 	"tensor",
+	"internal/testkit",
 	"tdict",
 	"memmap",
 	"examples/ internal/conformance internal/layers",
