@@ -2,8 +2,11 @@ package memmap_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,8 +131,39 @@ func sameMeta(t *testing.T, dirA, dirB string) {
 		require.NoError(t, json.Unmarshal(b.raw[name], &y))
 		require.Equal(t, x, y, name)
 		if x.Type != nil {
-			sameMeta(t, filepath.Join(dirA, name), filepath.Join(dirB, name))
+			sameMeta(t, entryDir(t, dirA, name), entryDir(t, dirB, name))
 		}
+	}
+}
+
+// entryDir returns the directory of a nested dictionary: the one whose name, percent-decoded, is that of the entry, or as
+// old writers left it.
+func entryDir(t *testing.T, dir, name string) string {
+	t.Helper()
+	found, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	i := slices.IndexFunc(found, func(d os.DirEntry) bool {
+		text, err := url.PathUnescape(d.Name())
+		return d.IsDir() && (err == nil && text == name || d.Name() == name || d.Name() == "%" && name == "")
+	})
+	require.GreaterOrEqual(t, i, 0, "%s has no directory of %q", dir, name)
+	return filepath.Join(dir, found[i].Name())
+}
+
+// TestGoldenWithEncodedDirectory checks the check: the directory of a nested dictionary may have another name than the entry.
+func TestGoldenWithEncodedDirectory(t *testing.T) {
+	const tail = `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`
+	for _, name := range []string{"a/b", "100%", "", "plain"} {
+		t.Run(name, func(t *testing.T) {
+			folder, encoded := t.TempDir(), cmp.Or(strings.NewReplacer("%", "%25", "/", "%2F").Replace(name), "%")
+			write(t, folder, "expected.json", `{"root":{"kind":"tensordict","shape":[2],"keys":{"`+name+`":{"kind":"tensordict","shape":[2],
+				"keys":{"x":{"kind":"tensor","dtype":"uint8","shape":[2],"hex":"0709"}}}}}}`)
+			write(t, folder, "data/meta.json", `{"`+name+`":{"type":"TensorDict"},`+tail)
+			write(t, folder, "data/"+encoded+"/meta.json", `{"x":{"device":"cpu","shape":[2],"dtype":"torch.uint8","is_nested":false},`+tail)
+			write(t, folder, "data/"+encoded+"/x.memmap", "\x07\x09")
+			checkGolden(t, folder)
+			require.Equal(t, filepath.Join(folder, "data", encoded), entryDir(t, filepath.Join(folder, "data"), name))
+		})
 	}
 }
 
@@ -179,19 +213,13 @@ func TestWritesWhatPythonWrites(t *testing.T) {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	deeper, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	require.NoError(t, err)
-	deepest, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
-	require.NoError(t, err)
-	for _, file := range slices.Concat(files, deeper, deepest) {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			rel, err := filepath.Rel(dir, file)
-			require.NoError(t, err)
-			out[rel] = string(text)
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-	}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		out[name] = string(text)
+		return err
+	}))
 	return out
 }
