@@ -233,7 +233,7 @@ func ExampleTensor_AsIndex() {
 
 func ExampleTensor_Execute() {
 	plan, _ := shapeops.Shape{2}.Index(ix.At(1)) // one plan for all that begin with [2]
-	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), must(tensor.Full[int8](3, 2, 2))} {
+	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
 		fmt.Println(x.Execute(plan))
 	}
 	// Output:

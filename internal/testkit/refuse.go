@@ -63,7 +63,7 @@ func writeTexts(t testing.TB, all map[string]string) {
 }
 
 // A Refusal is an operation on a T that must fail with an error that is Is.
-type Refusal[T any] struct {
+type Refusal[T any] = struct {
 	Name string
 	Op   func(x T) error
 	Is   error
