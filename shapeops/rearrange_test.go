@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -75,43 +76,39 @@ func TestRearrangeRefuses(t *testing.T) {
 		name string
 		got  outcome
 		err  error
-		text string
 	}{
-		{"reshape to another size", of(shape{2, 3}.Reshape(5)), shapeops.ErrShape, "shape mismatch: got [5], want the 6 elements of [2 3]"},
-		{"reshape infers twice", of(shape{4}.Reshape(-1, -1)), shapeops.ErrShape, "shape mismatch: got [-1 -1], want at most one size -1"},
-		{"reshape infers a fraction", of(shape{4}.Reshape(-1, 3)), shapeops.ErrShape, "shape mismatch: got [-1 3], want the 4 elements of [4]"},
-		{"reshape infers beside 0", of(shape{4}.Reshape(-1, 0)), shapeops.ErrShape, "shape mismatch: got [-1 0], want the 4 elements of [4]"},
-		{"reshape infers of no element", of(shape{0, 3}.Reshape(-1, 3)), shapeops.ErrShape, "shape mismatch: got [-1 3], want the 0 elements of [0 3]"},
-		{"reshape to a negative size", of(shape{4}.Reshape(-2, -2)), shapeops.ErrShape, ""},
-		{"reshape to sizes that overflow", of(shape{0}.Reshape(0, math.MaxInt, 2)), shapeops.ErrShape, ""},
-		{"reshape of a bad shape", of(bad.Reshape(6)), shapeops.ErrShape, "shape mismatch: got [2 -3], want no negative size"},
-		{"flatten without such a first dim", of(shape{2}.Flatten(1, 0)), shapeops.ErrDim, "no such dim: got dim 1 of a shape [2], want one of 1 dims"},
-		{"flatten without such a last dim", of(shape{2}.Flatten(0, -2)), shapeops.ErrDim, ""},
-		{"flatten backwards", of(shape{2, 3}.Flatten(1, 0)), shapeops.ErrDim, "no such dim: got dims 1 to 0 of a shape [2 3], want the first before the last"},
-		{"flatten of a scalar", of(shape{}.Flatten(0, -1)), shapeops.ErrDim, ""},
-		{"flatten of a bad shape", of(bad.Flatten(0, 1)), shapeops.ErrShape, ""},
-		{"unflatten without such a dim", of(shape{6}.Unflatten(1, 2, 3)), shapeops.ErrDim, ""},
-		{"unflatten to another size", of(shape{6, 2}.Unflatten(0, 4)), shapeops.ErrShape, "shape mismatch: got [4], want the 6 elements of dim 0 of [6 2]"},
-		{"unflatten infers of an empty dim", of(shape{0}.Unflatten(0, -1, 2)), shapeops.ErrShape, ""},
-		{"unflatten of a bad shape", of(bad.Unflatten(0, 2)), shapeops.ErrShape, ""},
-		{"permute too few", of(shape{2, 3}.Permute(0)), shapeops.ErrDim, "no such dim: got a permutation [0] of a shape [2 3], want each of its dims once"},
-		{"permute one twice", of(shape{2, 3}.Permute(1, -1)), shapeops.ErrDim, "no such dim: got a permutation [1 -1] of a shape [2 3], want each of its dims once"},
-		{"permute without such a dim", of(shape{2, 3}.Permute(0, 2)), shapeops.ErrDim, ""},
-		{"transpose without such a dim", of(shape{2, 3}.Transpose(0, 2)), shapeops.ErrDim, ""},
-		{"transpose without such a first dim", of(shape{2, 3}.Transpose(-3, 0)), shapeops.ErrDim, ""},
-		{"squeeze without such a dim", of(shape{1}.Squeeze(1)), shapeops.ErrDim, ""},
-		{"unsqueeze too far", of(shape{1}.Unsqueeze(2)), shapeops.ErrDim, "no such dim: got dim 2 for a new dim of a shape [1], want -2 to 1"},
-		{"expand to fewer dims", of(shape{2, 3}.Expand(3)), shapeops.ErrShape, "shape mismatch: got [3], want at least the dims of [2 3]"},
-		{"expand to another size", of(shape{2, 3}.Expand(2, 6)), shapeops.ErrShape, "shape mismatch: [2 3] does not expand to [2 6]"},
-		{"expand keeps no new dim", of(shape{2}.Expand(shapeops.Infer, 2)), shapeops.ErrShape, ""},
-		{"expand to sizes that overflow", of(shape{1, 1}.Expand(math.MaxInt, 2)), shapeops.ErrShape, ""},
+		{"reshape to another size", of(shape{2, 3}.Reshape(5)), shapeops.ErrShape},
+		{"reshape infers twice", of(shape{4}.Reshape(-1, -1)), shapeops.ErrShape},
+		{"reshape infers a fraction", of(shape{4}.Reshape(-1, 3)), shapeops.ErrShape},
+		{"reshape infers beside 0", of(shape{4}.Reshape(-1, 0)), shapeops.ErrShape},
+		{"reshape infers of no element", of(shape{0, 3}.Reshape(-1, 3)), shapeops.ErrShape},
+		{"reshape to a negative size", of(shape{4}.Reshape(-2, -2)), shapeops.ErrShape},
+		{"reshape to sizes that overflow", of(shape{0}.Reshape(0, math.MaxInt, 2)), shapeops.ErrShape},
+		{"reshape of a bad shape", of(bad.Reshape(6)), shapeops.ErrShape},
+		{"flatten without such a first dim", of(shape{2}.Flatten(1, 0)), shapeops.ErrDim},
+		{"flatten without such a last dim", of(shape{2}.Flatten(0, -2)), shapeops.ErrDim},
+		{"flatten backwards", of(shape{2, 3}.Flatten(1, 0)), shapeops.ErrDim},
+		{"flatten of a scalar", of(shape{}.Flatten(0, -1)), shapeops.ErrDim},
+		{"flatten of a bad shape", of(bad.Flatten(0, 1)), shapeops.ErrShape},
+		{"unflatten without such a dim", of(shape{6}.Unflatten(1, 2, 3)), shapeops.ErrDim},
+		{"unflatten to another size", of(shape{6, 2}.Unflatten(0, 4)), shapeops.ErrShape},
+		{"unflatten infers of an empty dim", of(shape{0}.Unflatten(0, -1, 2)), shapeops.ErrShape},
+		{"unflatten of a bad shape", of(bad.Unflatten(0, 2)), shapeops.ErrShape},
+		{"permute too few", of(shape{2, 3}.Permute(0)), shapeops.ErrDim},
+		{"permute one twice", of(shape{2, 3}.Permute(1, -1)), shapeops.ErrDim},
+		{"permute without such a dim", of(shape{2, 3}.Permute(0, 2)), shapeops.ErrDim},
+		{"transpose without such a dim", of(shape{2, 3}.Transpose(0, 2)), shapeops.ErrDim},
+		{"transpose without such a first dim", of(shape{2, 3}.Transpose(-3, 0)), shapeops.ErrDim},
+		{"squeeze without such a dim", of(shape{1}.Squeeze(1)), shapeops.ErrDim},
+		{"unsqueeze too far", of(shape{1}.Unsqueeze(2)), shapeops.ErrDim},
+		{"expand to fewer dims", of(shape{2, 3}.Expand(3)), shapeops.ErrShape},
+		{"expand to another size", of(shape{2, 3}.Expand(2, 6)), shapeops.ErrShape},
+		{"expand keeps no new dim", of(shape{2}.Expand(shapeops.Infer, 2)), shapeops.ErrShape},
+		{"expand to sizes that overflow", of(shape{1, 1}.Expand(math.MaxInt, 2)), shapeops.ErrShape},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.ErrorIs(t, tt.got.err, tt.err)
-			if tt.text != "" {
-				require.EqualError(t, tt.got.err, tt.text)
-			}
+			testkit.Fails(t, tt.err, tt.got.err)
 		})
 	}
 }

@@ -59,29 +59,6 @@ func TestRefusals(t *testing.T) {
 			return x.IndexInto(tensor.Must(tensor.Zeros[float32](3, 1)), ix.Take(0, 1))
 		}, shapeops.ErrShape},
 		{"a destination never broadcasts", func(x *tensor.Tensor) error { return row.IndexInto(x, ix.New) }, shapeops.ErrShape},
-		{"stacking different shapes", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Stack(list{x, row}, 0)) }, shapeops.ErrShape},
-		{"stacking nothing", func(*tensor.Tensor) error { return testkit.Err(shapeops.Stack(list{}, 0)) }, shapeops.ErrShape},
-		{"stacking too far out", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Stack(list{x, x}, 3)) }, shapeops.ErrDim},
-		{"stacking into another shape", func(x *tensor.Tensor) error { return shapeops.StackInto(x, list{row}, 0) }, shapeops.ErrShape},
-		{"stacking into nothing", func(*tensor.Tensor) error { return shapeops.StackInto(nil, list{row}, 0) }, shapeops.ErrShape},
-		{"cat of different shapes", func(x *tensor.Tensor) error {
-			return testkit.Err(shapeops.Cat(list{x, tensor.Must(tensor.Zeros[float32](2, 4))}, 0))
-		}, shapeops.ErrShape},
-		{"cat of nothing", func(*tensor.Tensor) error { return testkit.Err(shapeops.Cat(list{}, 0)) }, shapeops.ErrShape},
-		{"cat of scalars", func(*tensor.Tensor) error { return testkit.Err(shapeops.Cat(list{tensor.Scalar(true)}, 0)) }, shapeops.ErrDim},
-		{"cat of sizes that overflow", func(*tensor.Tensor) error {
-			return testkit.Err(shapeops.Cat(slices.Repeat(list{tensor.Must(tensor.Scalar(true).Expand(math.MaxInt))}, 3), 0))
-		}, shapeops.ErrShape},
-		{"cat into another shape", func(x *tensor.Tensor) error { return shapeops.CatInto(x, list{x, x}, 0) }, shapeops.ErrShape},
-		{"pieces that do not add up", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Split(x, 1, 1, 1)) }, shapeops.ErrShape},
-		{"a negative piece", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Split(x, 1, 4, -1)) }, shapeops.ErrShape},
-		{"pieces whose sum overflows", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Split(x, 1, math.MaxInt, math.MaxInt, 5)) }, shapeops.ErrShape},
-		{"pieces of nothing", func(x *tensor.Tensor) error { return testkit.Err(shapeops.SplitBy(x, 1, 0)) }, shapeops.ErrShape},
-		{"no chunk", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Chunk(x, 1, 0)) }, shapeops.ErrShape},
-		{"no such dim to split", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Split(x, 2, 3)) }, shapeops.ErrDim},
-		{"no such dim to split by", func(x *tensor.Tensor) error { return testkit.Err(shapeops.SplitBy(x, 2, 3)) }, shapeops.ErrDim},
-		{"no such dim to chunk", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Chunk(x, 2, 3)) }, shapeops.ErrDim},
-		{"no such dim to unbind", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Unbind(x, -3)) }, shapeops.ErrDim},
 		{"comparing what does not broadcast", func(x *tensor.Tensor) error { return testkit.Err(row.AllClose(x, 0, 0)) }, shapeops.ErrShape},
 		{"an index out of range", func(x *tensor.Tensor) error { return testkit.Err(x.Index(ix.At(2))) }, shapeops.ErrIndex},
 		{"setting out of range", func(x *tensor.Tensor) error { return x.SetIndex(row, ix.Take(0, 2)) }, shapeops.ErrIndex},
