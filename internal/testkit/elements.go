@@ -43,6 +43,9 @@ func Gather(mem []byte, width int, a naive.Array) []byte {
 // those of value. A value with fewer elements is repeated.
 func Scatter(mem []byte, width int, a naive.Array, value []byte) []byte {
 	mem = slices.Clone(mem)
+	if len(value) == 0 {
+		return mem
+	}
 	for i, at := range a.At {
 		copy(mem[at*width:(at+1)*width], value[i*width%len(value):])
 	}
