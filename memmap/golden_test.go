@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -101,16 +102,8 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 		leaf := v.(*tensor.Tensor)
 		require.Equal(t, inner.DType, leaf.DType().String(), name)
 		require.Equal(t, inner.Shape, []int(leaf.Shape().Clone()), name)
-		require.Equal(t, inner.Hex, hex.EncodeToString(elements(t, leaf)), name)
+		require.Equal(t, inner.Hex, hex.EncodeToString(testkit.Content(t, leaf)), name)
 	}
-}
-
-func elements(t *testing.T, x *tensor.Tensor) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	_, err := x.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
 }
 
 // sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries in the same order, with

@@ -25,6 +25,7 @@ func TestCut(t *testing.T) {
 		{"split by a size that fits", func() ([]*grid, error) { return shapeops.SplitBy(deep, 0, 1) }, deep.Cut(0, 1, 1)},
 		{"split by more than there is", func() ([]*grid, error) { return shapeops.SplitBy(x, 0, math.MaxInt) }, x.Cut(0, 5)},
 		{"chunk, the last smaller", func() ([]*grid, error) { return shapeops.Chunk(x, 0, 2) }, x.Cut(0, 3, 2)},
+		{"chunk into equal pieces", func() ([]*grid, error) { return shapeops.Chunk(gridOf(4), 0, 2) }, gridOf(4).Cut(0, 2, 2)},
 		{"chunk into fewer", func() ([]*grid, error) { return shapeops.Chunk(x, 0, 4) }, x.Cut(0, 2, 2, 1)},
 		{"chunk into no more than there are", func() ([]*grid, error) { return shapeops.Chunk(deep, 1, 99) }, deep.Cut(1, 1, 1, 1)},
 		{"chunk an empty dim", func() ([]*grid, error) { return shapeops.Chunk(gridOf(0, 2), 0, 3) }, gridOf(0, 2).Cut(0, 0)},
