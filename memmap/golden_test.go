@@ -106,8 +106,9 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 	}
 }
 
-// sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries in the same order, with
-// the same shapes and dtypes, and the same batch shapes and types. Each leaf must have the same bytes.
+// sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries
+// in the same order, with the same shapes and dtypes, and the same batch shapes and types. Each
+// leaf must have the same bytes.
 func sameMeta(t *testing.T, dirA, dirB string) {
 	t.Helper()
 	a, b := readFields(t, dirA), readFields(t, dirB)
@@ -129,8 +130,8 @@ func sameMeta(t *testing.T, dirA, dirB string) {
 	}
 }
 
-// entryDir returns the directory of a nested dictionary: the one whose name, percent-decoded, is that of the entry, or as
-// old writers left it.
+// entryDir returns the directory of a nested dictionary: the one whose name, percent-decoded, is
+// that of the entry, or as old writers left it.
 func entryDir(t *testing.T, dir, name string) string {
 	t.Helper()
 	found, err := os.ReadDir(dir)
@@ -143,7 +144,8 @@ func entryDir(t *testing.T, dir, name string) string {
 	return filepath.Join(dir, found[i].Name())
 }
 
-// TestGoldenWithEncodedDirectory checks the check: the directory of a nested dictionary may have another name than the entry.
+// TestGoldenWithEncodedDirectory checks the check: the directory of a nested dictionary may have
+// another name than the entry.
 func TestGoldenWithEncodedDirectory(t *testing.T) {
 	const tail = `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`
 	for _, name := range []string{"a/b", "100%", "", "plain"} {
@@ -187,7 +189,8 @@ func readFields(t *testing.T, dir string) fields {
 	return f
 }
 
-// TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for byte.
+// TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for
+// byte.
 func TestWritesWhatPythonWrites(t *testing.T) {
 	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td13_device_cpu"} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,8 @@ type (
 
 var errStop = errors.New("stop")
 
-// many returns a dictionary of 40 leaves int64 [2] on three levels, with empty dictionaries in between.
+// many returns a dictionary of 40 leaves int64 [2] on three levels, with empty dictionaries in
+// between.
 func many() *tdict.TensorDict {
 	td := tdict.New(2)
 	for i := range 40 {

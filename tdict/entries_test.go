@@ -347,7 +347,8 @@ func TestOrderIsThatOfSetting(t *testing.T) {
 	}
 }
 
-// Many names are found by a map: none is lost by deletes in the middle, on either side of where it begins.
+// Many names are found by a map: none is lost by deletes in the middle, on either side of where it
+// begins.
 func TestManyNames(t *testing.T) {
 	td, want := tdict.New(), []nestedkey.Key{}
 	for i := range 30 {
@@ -370,7 +371,8 @@ func TestManyNames(t *testing.T) {
 	require.Equal(t, int64(17), tensor.Must(tensor.Item[int64](tensor.Must(view.Tensor("name17")))))
 }
 
-// The zero TensorDict, the empty batch shape, sizes of zero and dictionaries without leaves work like all others.
+// The zero TensorDict, the empty batch shape, sizes of zero and dictionaries without leaves work
+// like all others.
 func TestSmallDictionaries(t *testing.T) {
 	var zero tdict.TensorDict
 	require.True(t, zero.Equal(tdict.New()))
@@ -397,7 +399,8 @@ func TestSmallDictionaries(t *testing.T) {
 	require.Equal(t, shapeops.Shape{0, 4, 2}, tensor.Must(tensor.Must(none.Reshape(0, 4)).Tensor("x")).Shape())
 }
 
-// What a dictionary is made into is its own at every depth and unlocked; its leaves are shared or copied as documented.
+// What a dictionary is made into is its own at every depth and unlocked; its leaves are shared or
+// copied as documented.
 func TestDerivedDictionaries(t *testing.T) {
 	identity := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return x, nil }
 	first := func(all []*tdict.TensorDict, err error) (*tdict.TensorDict, error) { return all[0], err }

@@ -62,7 +62,8 @@ func keys(td *tdict.TensorDict) []nestedkey.Key {
 	return all
 }
 
-// state is all that can be seen of td, as text: keys and their order, shapes, dtypes, locks and elements.
+// state is all that can be seen of td, as text: keys and their order, shapes, dtypes, locks and
+// elements.
 func state(t testing.TB, td *tdict.TensorDict) string {
 	t.Helper()
 	text := fmt.Sprintln(td.Shape(), td.Locked())
@@ -94,7 +95,8 @@ func values(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) []int64 {
 	return testkit.Elements[int64](t, tensor.Must(td.Tensor(key)))
 }
 
-// consistent checks what holds of every dictionary: shapes begin with the batch shape, and keys find their values.
+// consistent checks what holds of every dictionary: shapes begin with the batch shape, and keys
+// find their values.
 func consistent(t testing.TB, td *tdict.TensorDict) {
 	t.Helper()
 	for _, d := range dicts(td) {
@@ -118,7 +120,8 @@ func refuse(t *testing.T, td func() *tdict.TensorDict, rows []refusal) {
 	testkit.Refuse(t, td, state, rows)
 }
 
-// ruin edits a dictionary at every depth: nothing of it is left, and each dictionary that was in it has one other key.
+// ruin edits a dictionary at every depth: nothing of it is left, and each dictionary that was in it
+// has one other key.
 func ruin(t testing.TB, td *tdict.TensorDict) {
 	t.Helper()
 	for _, d := range dicts(td) {

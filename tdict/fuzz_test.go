@@ -27,9 +27,9 @@ func classified(err error) bool {
 	return err == nil
 }
 
-// FuzzKeys does what a script says to a dictionary, under keys that are any text. Whatever they are, nothing panics, each
-// error is a known one and has changed nothing, what was done can be seen, and every key that the dictionary lists is
-// well-formed and leads to its value.
+// FuzzKeys does what a script says to a dictionary, under keys that are any text. Whatever they
+// are, nothing panics, each error is a known one and has changed nothing, what was done can be
+// seen, and every key that the dictionary lists is well-formed and leads to its value.
 func FuzzKeys(f *testing.F) {
 	f.Add("a", "a/b", "b", []byte{0, 9, 18, 3, 13})
 	f.Add("a/b/c", "a/d", "a/b", []byte{0, 1, 12, 24, 7, 36})

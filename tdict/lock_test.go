@@ -76,8 +76,9 @@ func TestLockOfSharedEntry(t *testing.T) {
 	require.False(t, child.Locked() || low.Locked())
 }
 
-// TestLockGraphs locks and unlocks dictionaries that hold one another in random ways. An entry of a locked dictionary is
-// locked, can be unlocked by way of that one only, and no lock outlives the dictionaries that it came from.
+// TestLockGraphs locks and unlocks dictionaries that hold one another in random ways. An entry of a
+// locked dictionary is locked, can be unlocked by way of that one only, and no lock outlives the
+// dictionaries that it came from.
 func TestLockGraphs(t *testing.T) {
 	for seed := range uint64(300) {
 		g := rand.New(rand.NewPCG(seed, 2))
@@ -121,8 +122,8 @@ func TestLockGraphs(t *testing.T) {
 	}
 }
 
-// TestConcurrentReaders reads one dictionary on many goroutines, each of which edits what it gets: the race detector
-// watches the table of names that they share.
+// TestConcurrentReaders reads one dictionary on many goroutines, each of which edits what it gets:
+// the race detector watches the table of names that they share.
 func TestConcurrentReaders(t *testing.T) {
 	edit := func(td *tdict.TensorDict, err error) error {
 		if err != nil {

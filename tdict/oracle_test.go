@@ -64,8 +64,9 @@ func (g gen) leaf(d tensor.DType, shape []int) *tensor.Tensor {
 	return testkit.Make(g.t, d, shape, layout, testkit.Go, g.IntN(100)).Tensor
 }
 
-// twin returns a dictionary with td's keys, in another order, and leaves of the same dtypes and shapes with other elements
-// and layouts. If dim is not negative, it has the given size in all of them.
+// twin returns a dictionary with td's keys, in another order, and leaves of the same dtypes and
+// shapes with other elements and layouts. If dim is not negative, it has the given size in all of
+// them.
 func (g gen) twin(td *tdict.TensorDict, dim, size int) *tdict.TensorDict {
 	resized := func(shape shapeops.Shape) []int {
 		shape = shape.Clone()
@@ -90,7 +91,8 @@ func (g gen) twin(td *tdict.TensorDict, dim, size int) *tdict.TensorDict {
 	return out
 }
 
-// An operation is one of a dictionary. What it makes of batch positions, it must make of the rows of each leaf.
+// An operation is one of a dictionary. What it makes of batch positions, it must make of the rows
+// of each leaf.
 type operation struct {
 	name string
 	want naive.Array
@@ -150,7 +152,8 @@ func (g gen) dimOperations(a naive.Array, batch shapeops.Shape) []operation {
 	}
 }
 
-// cuts returns the operations that give several pieces, each as the operation that gives one of them.
+// cuts returns the operations that give several pieces, each as the operation that gives one of
+// them.
 func (g gen) cuts(a naive.Array, batch shapeops.Shape) []operation {
 	type dicts = []*tdict.TensorDict
 	dim, pick, n := g.IntN(len(batch)), g.IntN(100), 1+g.IntN(5)
@@ -187,7 +190,8 @@ func pieces(size, n int) (sizes []int) {
 	return sizes
 }
 
-// piece returns a piece of what fn cuts td into, or an error unless there are n, or if there is none.
+// piece returns a piece of what fn cuts td into, or an error unless there are n, or if there is
+// none.
 func piece(td *tdict.TensorDict, pick, n int, fn func(*tdict.TensorDict) ([]*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
 	all, err := fn(td)
 	if err != nil || len(all) != n || n == 0 {
@@ -196,7 +200,8 @@ func piece(td *tdict.TensorDict, pick, n int, fn func(*tdict.TensorDict) ([]*tdi
 	return all[pick%n], nil
 }
 
-// indexInto is Index into a dictionary with its keys in another order and its leaves in other layouts.
+// indexInto is Index into a dictionary with its keys in another order and its leaves in other
+// layouts.
 func (g gen) indexInto(td *tdict.TensorDict, expr []ix.Index) (*tdict.TensorDict, error) {
 	like, err := td.Index(expr...)
 	if err != nil {
@@ -222,7 +227,8 @@ func (g gen) either(dim, rank int) int { return dim - rank*g.IntN(2) }
 // width returns how many bytes of a leaf belong to one position of its first dims.
 func width(x *tensor.Tensor, dims int) int { return x.Shape()[dims:].Size() * x.DType().Size() }
 
-// agrees checks got against several dictionaries: want has its batch positions, those of the dictionaries numbered on.
+// agrees checks got against several dictionaries: want has its batch positions, those of the
+// dictionaries numbered on.
 func agrees(t *testing.T, got *tdict.TensorDict, want naive.Array, tds ...*tdict.TensorDict) {
 	t.Helper()
 	rank := len(tds[0].Shape())

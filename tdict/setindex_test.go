@@ -118,7 +118,8 @@ func TestSetIndexOfItselfInPlace(t *testing.T) {
 	require.True(t, before.Equal(td))
 }
 
-// SetIndex reads a value before it writes, or refuses: leaves of td that are other leaves of the value are no exception.
+// SetIndex reads a value before it writes, or refuses: leaves of td that are other leaves of the
+// value are no exception.
 func TestSetIndexSwapsLeaves(t *testing.T) {
 	x, y := tensor.Vector[int64](1, 2), tensor.Vector[int64](3, 4)
 	td := dict([]int{2}, entry{"x", x}, entry{"y", y})

@@ -107,7 +107,8 @@ func saturated(x *big.Float, to tensor.DType) *big.Float {
 	return new(big.Float).SetInt(i)
 }
 
-// rounded returns the nearest number of a floating-point dtype. The 16-bit ones are reached by way of float64.
+// rounded returns the nearest number of a floating-point dtype. The 16-bit ones are reached by way
+// of float64.
 func rounded(x *big.Float, to tensor.DType) *big.Float {
 	if x == nil {
 		return nil

@@ -47,7 +47,8 @@ func TestReading(t *testing.T) {
 	})
 }
 
-// typedReading checks Elements, Map and, where it must work, Of against the bytes that an oracle wants.
+// typedReading checks Elements, Map and, where it must work, Of against the bytes that an oracle
+// wants.
 func typedReading[T tensor.Elem](t *testing.T, s testkit.Specimen, bytes []byte) {
 	want := make([]T, s.Size())
 	_, err := binary.Decode(bytes, binary.NativeEndian, want)
@@ -104,7 +105,8 @@ func TestCopyBroadcasts(t *testing.T) {
 	require.Equal(t, []int32{7, 7, 7, 8, 8, 8}, testkit.Elements[int32](t, dst))
 }
 
-// Stack and Cat of values that lie differently, into new memory and into memory that lies in any way.
+// Stack and Cat of values that lie differently, into new memory and into memory that lies in any
+// way.
 func TestJoin(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, first testkit.Specimen) {
 		shape := first.Array.Shape

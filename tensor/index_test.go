@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestIndexOracle compares Index, IndexInto and SetIndex with nested loops, on random expressions over every shape and
-// layout.
+// TestIndexOracle compares Index, IndexInto and SetIndex with nested loops, on random expressions
+// over every shape and layout.
 func TestIndexOracle(t *testing.T) {
 	const rounds = 150
 	r, good := rand.New(rand.NewPCG(7, 9)), 0
@@ -125,7 +125,8 @@ func TestAsIndex(t *testing.T) {
 	testkit.Fails(t, tensor.ErrDType, testkit.Err(tensor.Scalar(1.0).AsIndex()))
 }
 
-// Batches that are taken again and again into one destination cost headers, however many rows they have.
+// Batches that are taken again and again into one destination cost headers, however many rows they
+// have.
 func TestIndexIntoAllocates(t *testing.T) {
 	x := tensor.Must(tensor.Zeros[float32](1000, 8))
 	batch := func(rows int) func() {

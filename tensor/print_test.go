@@ -22,7 +22,7 @@ func TestString(t *testing.T) {
 		x    *tensor.Tensor
 		want string
 	}{
-		{"a scalar stands on the line", tensor.Scalar[float32](2.5), "float32 [] 2.5"},
+		{"a scalar is on the same line", tensor.Scalar[float32](2.5), "float32 [] 2.5"},
 		{"no element", tensor.Must(tensor.Zeros[int8](0)), "int8 [0]\n[]"},
 		{"no element in rows", tensor.Must(tensor.Zeros[int8](2, 0)), "int8 [2 0]\n[]"},
 		{"no rows", tensor.Must(tensor.Zeros[int8](0, 2)), "int8 [0 2]\n[]"},
@@ -57,6 +57,6 @@ func TestString(t *testing.T) {
 // What is printed is short, however large a shape is.
 func TestStringIsShort(t *testing.T) {
 	expanded := tensor.Must(tensor.Scalar(1.0).Expand(1<<30, 1<<30))
-	require.Len(t, strings.Split(expanded.String(), "\n"), 1+2*3+1, "six rows and a gap, behind the shape")
+	require.Len(t, strings.Split(expanded.String(), "\n"), 1+2*3+1, "six rows and a gap, after the shape")
 	require.Less(t, len(tensor.Must(tensor.Zeros[int8](1<<24, 0)).String()), 200, "rows without an element")
 }

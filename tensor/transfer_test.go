@@ -125,7 +125,8 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 	require.Equal(t, "int8 [2 3]\n[[0 0 0]\n [0 0 0]]", pair.String())
 }
 
-// A copy that reads what another writes would make the result depend on the order, whatever the layout.
+// A copy that reads what another writes would make the result depend on the order, whatever the
+// layout.
 func TestTransferRefusesCopiesThatFeedOneAnother(t *testing.T) {
 	arranged, err := shapeops.Shape{4}.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))
 	require.NoError(t, err)
@@ -185,7 +186,8 @@ func TestTransferNeedsAllMemory(t *testing.T) {
 	require.Equal(t, "int8 [2]\n[0 0]", dst.String())
 }
 
-// A closing lender lets those finish who have its memory, and nobody else in: a Transfer borrows once for each copy.
+// A closing lender lets those finish who have its memory, and nobody else in: a Transfer borrows
+// once for each copy.
 func TestTransferBorrowsOnce(t *testing.T) {
 	closing := &closingLender{Lender: testkit.Lender{Bytes: []byte{7, 8}}}
 	src := tensor.Must(tensor.FromLender(tensor.Int8, closing, 2))

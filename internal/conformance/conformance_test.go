@@ -19,7 +19,8 @@ import (
 // A tally counts the cases of one operation in one file.
 type tally struct{ passed, failed, skipped int }
 
-// tallies has a tally for each "file/op": files about different kinds of value name some operations alike.
+// tallies has a tally for each "file/op": files about different kinds of value name some operations
+// alike.
 type tallies map[string]*tally
 
 // of returns the tally of a case in a file.
@@ -185,7 +186,8 @@ func report(t *testing.T, all tallies) {
 	}
 }
 
-// TestFilesAreToldApart: an operation of one file is not run on the cases of another that names one alike.
+// TestFilesAreToldApart: an operation of one file is not run on the cases of another that names one
+// alike.
 func TestFilesAreToldApart(t *testing.T) {
 	const line = `{"id":"x","op":"index","inputs":[{"batch":[2],"entries":{}}],"args":{"index":[{"int":0}]},"want":{"batch":[],"entries":{}}}`
 	all, dir := tallies{}, t.TempDir()

@@ -14,7 +14,8 @@ import (
 
 type dict = *tdict.TensorDict
 
-// An op runs a case on its inputs and returns a dictionary, a list of them, a tensor, or what JSON encodes.
+// An op runs a case on its inputs and returns a dictionary, a list of them, a tensor, or what JSON
+// encodes.
 type op func(c testCase, in []dict) (any, error)
 
 // files has the operations of each kind of case file; a file that it lacks is skipped.

@@ -31,6 +31,8 @@ var leashed = map[string][]string{
 	"golang.org/x/sys/unix":        {"internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
 	"github.com/stretchr/testify/": {},
+	module + "internal/naive":      {"internal/testkit"},
+	module + "internal/testkit":    {},
 }
 
 // A pkg is a package of this module with what it imports, tests left out.
@@ -107,6 +109,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 		{"upwards", pkg{"shapeops", []string{module + "tensor"}}, "shapeops imports tensor, which is not below it"},
 		{"sideways", pkg{"internal/cast", []string{module + "nestedkey"}}, "internal/cast imports nestedkey, which is not below it"},
 		{"unsafe", pkg{"tensor", []string{"unsafe"}}, "tensor imports unsafe, which only internal/cast, internal/mapping may"},
+		{"what is for tests", pkg{"memmap", []string{module + "internal/naive"}}, "memmap imports " + module + "internal/naive, which only internal/testkit may"},
 		{"a package nobody placed", pkg{"util", nil}, "package util has no layer"},
 	}
 	for _, tt := range tests {

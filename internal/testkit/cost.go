@@ -23,8 +23,8 @@ func MaxBytes(t testing.TB, limit uint64, fn func()) {
 	}
 }
 
-// Near fails the test if fn allocates more than ratio times the bytes that base does: base is the same
-// on little data, or the least that a job can cost.
+// Near fails the test if fn allocates more than ratio times the bytes that base does: base is the
+// same on little data, or the least that a job can cost.
 func Near(t testing.TB, ratio float64, base, fn func()) {
 	t.Helper()
 	least, got := Allocated(base), Allocated(fn)

@@ -14,8 +14,8 @@ import (
 // Err drops the value of a call that must fail.
 func Err[T any](_ T, err error) error { return err }
 
-// Fails fails the test unless err is want, as errors.Is says, and has the text that testdata/errors.txt
-// has under the name of the test, which may call it once.
+// Fails fails the test unless err is want, as errors.Is says, and has the text that
+// testdata/errors.txt has under the name of the test, which may call it once.
 func Fails(t testing.TB, want, err error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -69,8 +69,8 @@ type Refusal[T any] = struct {
 	Is   error
 }
 
-// Refuse runs each operation on a T of its own, which must fail as [Fails] says and leave what state
-// shows of it unchanged.
+// Refuse runs each operation on a T of its own, which must fail as [Fails] says and leave what
+// state shows of it unchanged.
 func Refuse[T any](t *testing.T, fresh func() T, state func(t testing.TB, x T) string, rows []Refusal[T]) {
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {

@@ -113,8 +113,8 @@ type Specimen struct {
 	ReadOnly bool
 }
 
-// Make makes a specimen of the given shape. No byte of its memory is part of a NaN or a bad bool, and
-// seed shifts them all.
+// Make makes a specimen of the given shape. No byte of its memory is part of a NaN or a bad bool,
+// and seed shifts them all.
 func Make(t testing.TB, d tensor.DType, shape []int, l Layout, m Memory, seed int) Specimen {
 	t.Helper()
 	base := l.base(shape)
@@ -149,8 +149,8 @@ func (s Specimen) Written(a naive.Array, value []byte) []byte {
 // String returns what to call s in a message.
 func (s Specimen) String() string { return fmt.Sprintf("%v %v", s.DType(), s.Array.Shape) }
 
-// Specimens runs a test on a specimen of every shape, layout, memory and width. Lent memory must have
-// been returned when it ends.
+// Specimens runs a test on a specimen of every shape, layout, memory and width. Lent memory must
+// have been returned when it ends.
 func Specimens(t *testing.T, test func(t *testing.T, s Specimen)) {
 	for _, m := range Memories {
 		for _, l := range Layouts {
