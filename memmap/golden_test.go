@@ -2,8 +2,11 @@ package memmap_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -98,20 +102,13 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 		leaf := v.(*tensor.Tensor)
 		require.Equal(t, inner.DType, leaf.DType().String(), name)
 		require.Equal(t, inner.Shape, []int(leaf.Shape().Clone()), name)
-		require.Equal(t, inner.Hex, hex.EncodeToString(elements(t, leaf)), name)
+		require.Equal(t, inner.Hex, hex.EncodeToString(testkit.Content(t, leaf)), name)
 	}
 }
 
-func elements(t *testing.T, x *tensor.Tensor) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	_, err := x.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
-}
-
-// sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries in the same order, with
-// the same shapes and dtypes, and the same batch shapes and types. Each leaf must have the same bytes.
+// sameMeta compares the meta.json files of two saved dictionaries, at every level: the same entries
+// in the same order, with the same shapes and dtypes, and the same batch shapes and types. Each
+// leaf must have the same bytes.
 func sameMeta(t *testing.T, dirA, dirB string) {
 	t.Helper()
 	a, b := readFields(t, dirA), readFields(t, dirB)
@@ -128,8 +125,40 @@ func sameMeta(t *testing.T, dirA, dirB string) {
 		require.NoError(t, json.Unmarshal(b.raw[name], &y))
 		require.Equal(t, x, y, name)
 		if x.Type != nil {
-			sameMeta(t, filepath.Join(dirA, name), filepath.Join(dirB, name))
+			sameMeta(t, entryDir(t, dirA, name), entryDir(t, dirB, name))
 		}
+	}
+}
+
+// entryDir returns the directory of a nested dictionary: the one whose name, percent-decoded, is
+// that of the entry, or as old writers left it.
+func entryDir(t *testing.T, dir, name string) string {
+	t.Helper()
+	found, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	i := slices.IndexFunc(found, func(d os.DirEntry) bool {
+		text, err := url.PathUnescape(d.Name())
+		return d.IsDir() && (err == nil && text == name || d.Name() == name || d.Name() == "%" && name == "")
+	})
+	require.GreaterOrEqual(t, i, 0, "%s has no directory of %q", dir, name)
+	return filepath.Join(dir, found[i].Name())
+}
+
+// TestGoldenWithEncodedDirectory checks the check: the directory of a nested dictionary may have
+// another name than the entry.
+func TestGoldenWithEncodedDirectory(t *testing.T) {
+	const tail = `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`
+	for _, name := range []string{"a/b", "100%", "", "plain"} {
+		t.Run(name, func(t *testing.T) {
+			folder, encoded := t.TempDir(), cmp.Or(strings.NewReplacer("%", "%25", "/", "%2F").Replace(name), "%")
+			write(t, folder, "expected.json", `{"root":{"kind":"tensordict","shape":[2],"keys":{"`+name+`":{"kind":"tensordict","shape":[2],
+				"keys":{"x":{"kind":"tensor","dtype":"uint8","shape":[2],"hex":"0709"}}}}}}`)
+			write(t, folder, "data/meta.json", `{"`+name+`":{"type":"TensorDict"},`+tail)
+			write(t, folder, "data/"+encoded+"/meta.json", `{"x":{"device":"cpu","shape":[2],"dtype":"torch.uint8","is_nested":false},`+tail)
+			write(t, folder, "data/"+encoded+"/x.memmap", "\x07\x09")
+			checkGolden(t, folder)
+			require.Equal(t, filepath.Join(folder, "data", encoded), entryDir(t, filepath.Join(folder, "data"), name))
+		})
 	}
 }
 
@@ -160,7 +189,8 @@ func readFields(t *testing.T, dir string) fields {
 	return f
 }
 
-// TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for byte.
+// TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for
+// byte.
 func TestWritesWhatPythonWrites(t *testing.T) {
 	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td13_device_cpu"} {
 		t.Run(name, func(t *testing.T) {
@@ -179,19 +209,13 @@ func TestWritesWhatPythonWrites(t *testing.T) {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	deeper, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	require.NoError(t, err)
-	deepest, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
-	require.NoError(t, err)
-	for _, file := range slices.Concat(files, deeper, deepest) {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			rel, err := filepath.Rel(dir, file)
-			require.NoError(t, err)
-			out[rel] = string(text)
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-	}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		out[name] = string(text)
+		return err
+	}))
 	return out
 }

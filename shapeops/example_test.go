@@ -49,23 +49,18 @@ func ExampleShape_Index() {
 	// bad index: got position 4 of dim 0, want one of its 4
 }
 
+// Flatten and Unflatten name the dims that they join or cut; the others stay.
 func ExampleShape_Reshape() {
 	s := shapeops.Shape{4, 3}
 	show(s.Reshape(2, shapeops.Infer))
 	show(s.Reshape(5))
+	show(shapeops.Shape{2, 3, 4}.Flatten(0, -2))
+	show(shapeops.Shape{6, 4}.Unflatten(0, 2, shapeops.Infer))
 	// Output:
 	// [4 3] -> [2 6]
 	// shape mismatch: got [5], want the 12 elements of [4 3]
-}
-
-func ExampleShape_Flatten() {
-	show(shapeops.Shape{2, 3, 4}.Flatten(0, -2))
-	// Output: [2 3 4] -> [6 4]
-}
-
-func ExampleShape_Unflatten() {
-	show(shapeops.Shape{6, 4}.Unflatten(0, 2, shapeops.Infer))
-	// Output: [6 4] -> [2 3 4]
+	// [2 3 4] -> [6 4]
+	// [6 4] -> [2 3 4]
 }
 
 func ExampleShape_Permute() {
@@ -79,14 +74,11 @@ func ExampleShape_Permute() {
 func ExampleShape_Squeeze() {
 	show(shapeops.Shape{1, 3, 1}.Squeeze())
 	show(shapeops.Shape{1, 3, 1}.Squeeze(0, 1))
+	show(shapeops.Shape{4, 3}.Unsqueeze(-1))
 	// Output:
 	// [1 3 1] -> [3]
 	// [1 3 1] -> [3 1]
-}
-
-func ExampleShape_Unsqueeze() {
-	show(shapeops.Shape{4, 3}.Unsqueeze(-1))
-	// Output: [4 3] -> [4 3 1]
+	// [4 3] -> [4 3 1]
 }
 
 func ExampleShape_Expand() {
@@ -95,20 +87,14 @@ func ExampleShape_Expand() {
 }
 
 func ExampleShape_Check() {
-	fmt.Println(shapeops.Shape{4, 0}.Check())
-	fmt.Println(shapeops.Shape{4, -1}.Check())
-	// Output:
-	// <nil>
-	// shape mismatch: got [4 -1], want no negative size
-}
-
-func ExampleShape_CheckPrefix() {
 	pixels := shapeops.Shape{4, 8, 8}
-	fmt.Println(pixels.HasPrefix(shapeops.Shape{4}))
+	fmt.Println(pixels.Check(), pixels.HasPrefix(shapeops.Shape{4}))
+	fmt.Println(shapeops.Shape{4, -1}.Check())
 	fmt.Println(pixels.CheckPrefix(shapeops.Shape{5}))
 	fmt.Println(pixels.CheckEqual(shapeops.Shape{4, 8}))
 	// Output:
-	// true
+	// <nil> true
+	// shape mismatch: got [4 -1], want no negative size
 	// shape mismatch: got [4 8 8], want a shape that begins with [5]
 	// shape mismatch: got [4 8 8], want [4 8]
 }

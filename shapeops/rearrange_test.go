@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -51,7 +52,7 @@ func TestRearrange(t *testing.T) {
 		{"squeeze drops those given", of(shape{1, 6, 1}.Squeeze(-1)), shape{1, 6}, row},
 		{"squeeze leaves what is larger", of(shape{1, 6}.Squeeze(1)), shape{1, 6}, row},
 		{"unsqueeze in front", of(shape{2, 3}.Unsqueeze(0)), shape{1, 2, 3}, row},
-		{"unsqueeze behind", of(shape{2, 3}.Unsqueeze(2)), shape{2, 3, 1}, row},
+		{"unsqueeze last", of(shape{2, 3}.Unsqueeze(2)), shape{2, 3, 1}, row},
 		{"unsqueeze counts the dims of the result", of(shape{2, 3}.Unsqueeze(-2)), shape{2, 1, 3}, row},
 		{"unsqueeze of a scalar", of(shape{}.Unsqueeze(-1)), shape{1}, []int{0}},
 		{"expand repeats a dim of size 1", of(shape{2, 1}.Expand(2, 3)), shape{2, 3}, []int{0, 0, 0, 1, 1, 1}},
@@ -75,43 +76,39 @@ func TestRearrangeRefuses(t *testing.T) {
 		name string
 		got  outcome
 		err  error
-		text string
 	}{
-		{"reshape to another size", of(shape{2, 3}.Reshape(5)), shapeops.ErrShape, "shape mismatch: got [5], want the 6 elements of [2 3]"},
-		{"reshape infers twice", of(shape{4}.Reshape(-1, -1)), shapeops.ErrShape, "shape mismatch: got [-1 -1], want at most one size -1"},
-		{"reshape infers a fraction", of(shape{4}.Reshape(-1, 3)), shapeops.ErrShape, "shape mismatch: got [-1 3], want the 4 elements of [4]"},
-		{"reshape infers beside 0", of(shape{4}.Reshape(-1, 0)), shapeops.ErrShape, "shape mismatch: got [-1 0], want the 4 elements of [4]"},
-		{"reshape infers of no element", of(shape{0, 3}.Reshape(-1, 3)), shapeops.ErrShape, "shape mismatch: got [-1 3], want the 0 elements of [0 3]"},
-		{"reshape to a negative size", of(shape{4}.Reshape(-2, -2)), shapeops.ErrShape, ""},
-		{"reshape to sizes that overflow", of(shape{0}.Reshape(0, math.MaxInt, 2)), shapeops.ErrShape, ""},
-		{"reshape of a bad shape", of(bad.Reshape(6)), shapeops.ErrShape, "shape mismatch: got [2 -3], want no negative size"},
-		{"flatten without such a first dim", of(shape{2}.Flatten(1, 0)), shapeops.ErrDim, "no such dim: got dim 1 of a shape [2], want one of 1 dims"},
-		{"flatten without such a last dim", of(shape{2}.Flatten(0, -2)), shapeops.ErrDim, ""},
-		{"flatten backwards", of(shape{2, 3}.Flatten(1, 0)), shapeops.ErrDim, "no such dim: got dims 1 to 0 of a shape [2 3], want the first before the last"},
-		{"flatten of a scalar", of(shape{}.Flatten(0, -1)), shapeops.ErrDim, ""},
-		{"flatten of a bad shape", of(bad.Flatten(0, 1)), shapeops.ErrShape, ""},
-		{"unflatten without such a dim", of(shape{6}.Unflatten(1, 2, 3)), shapeops.ErrDim, ""},
-		{"unflatten to another size", of(shape{6, 2}.Unflatten(0, 4)), shapeops.ErrShape, "shape mismatch: got [4], want the 6 elements of dim 0 of [6 2]"},
-		{"unflatten infers of an empty dim", of(shape{0}.Unflatten(0, -1, 2)), shapeops.ErrShape, ""},
-		{"unflatten of a bad shape", of(bad.Unflatten(0, 2)), shapeops.ErrShape, ""},
-		{"permute too few", of(shape{2, 3}.Permute(0)), shapeops.ErrDim, "no such dim: got a permutation [0] of a shape [2 3], want each of its dims once"},
-		{"permute one twice", of(shape{2, 3}.Permute(1, -1)), shapeops.ErrDim, "no such dim: got a permutation [1 -1] of a shape [2 3], want each of its dims once"},
-		{"permute without such a dim", of(shape{2, 3}.Permute(0, 2)), shapeops.ErrDim, ""},
-		{"transpose without such a dim", of(shape{2, 3}.Transpose(0, 2)), shapeops.ErrDim, ""},
-		{"transpose without such a first dim", of(shape{2, 3}.Transpose(-3, 0)), shapeops.ErrDim, ""},
-		{"squeeze without such a dim", of(shape{1}.Squeeze(1)), shapeops.ErrDim, ""},
-		{"unsqueeze too far", of(shape{1}.Unsqueeze(2)), shapeops.ErrDim, "no such dim: got dim 2 for a new dim of a shape [1], want -2 to 1"},
-		{"expand to fewer dims", of(shape{2, 3}.Expand(3)), shapeops.ErrShape, "shape mismatch: got [3], want at least the dims of [2 3]"},
-		{"expand to another size", of(shape{2, 3}.Expand(2, 6)), shapeops.ErrShape, "shape mismatch: [2 3] does not expand to [2 6]"},
-		{"expand keeps no new dim", of(shape{2}.Expand(shapeops.Infer, 2)), shapeops.ErrShape, ""},
-		{"expand to sizes that overflow", of(shape{1, 1}.Expand(math.MaxInt, 2)), shapeops.ErrShape, ""},
+		{"reshape to another size", of(shape{2, 3}.Reshape(5)), shapeops.ErrShape},
+		{"reshape infers twice", of(shape{4}.Reshape(-1, -1)), shapeops.ErrShape},
+		{"reshape infers a fraction", of(shape{4}.Reshape(-1, 3)), shapeops.ErrShape},
+		{"reshape infers beside 0", of(shape{4}.Reshape(-1, 0)), shapeops.ErrShape},
+		{"reshape infers of no element", of(shape{0, 3}.Reshape(-1, 3)), shapeops.ErrShape},
+		{"reshape to a negative size", of(shape{4}.Reshape(-2, -2)), shapeops.ErrShape},
+		{"reshape to sizes that overflow", of(shape{0}.Reshape(0, math.MaxInt, 2)), shapeops.ErrShape},
+		{"reshape of a bad shape", of(bad.Reshape(6)), shapeops.ErrShape},
+		{"flatten without such a first dim", of(shape{2}.Flatten(1, 0)), shapeops.ErrDim},
+		{"flatten without such a last dim", of(shape{2}.Flatten(0, -2)), shapeops.ErrDim},
+		{"flatten backwards", of(shape{2, 3}.Flatten(1, 0)), shapeops.ErrDim},
+		{"flatten of a scalar", of(shape{}.Flatten(0, -1)), shapeops.ErrDim},
+		{"flatten of a bad shape", of(bad.Flatten(0, 1)), shapeops.ErrShape},
+		{"unflatten without such a dim", of(shape{6}.Unflatten(1, 2, 3)), shapeops.ErrDim},
+		{"unflatten to another size", of(shape{6, 2}.Unflatten(0, 4)), shapeops.ErrShape},
+		{"unflatten infers of an empty dim", of(shape{0}.Unflatten(0, -1, 2)), shapeops.ErrShape},
+		{"unflatten of a bad shape", of(bad.Unflatten(0, 2)), shapeops.ErrShape},
+		{"permute too few", of(shape{2, 3}.Permute(0)), shapeops.ErrDim},
+		{"permute one twice", of(shape{2, 3}.Permute(1, -1)), shapeops.ErrDim},
+		{"permute without such a dim", of(shape{2, 3}.Permute(0, 2)), shapeops.ErrDim},
+		{"transpose without such a dim", of(shape{2, 3}.Transpose(0, 2)), shapeops.ErrDim},
+		{"transpose without such a first dim", of(shape{2, 3}.Transpose(-3, 0)), shapeops.ErrDim},
+		{"squeeze without such a dim", of(shape{1}.Squeeze(1)), shapeops.ErrDim},
+		{"unsqueeze too far", of(shape{1}.Unsqueeze(2)), shapeops.ErrDim},
+		{"expand to fewer dims", of(shape{2, 3}.Expand(3)), shapeops.ErrShape},
+		{"expand to another size", of(shape{2, 3}.Expand(2, 6)), shapeops.ErrShape},
+		{"expand keeps no new dim", of(shape{2}.Expand(shapeops.Infer, 2)), shapeops.ErrShape},
+		{"expand to sizes that overflow", of(shape{1, 1}.Expand(math.MaxInt, 2)), shapeops.ErrShape},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.ErrorIs(t, tt.got.err, tt.err)
-			if tt.text != "" {
-				require.EqualError(t, tt.got.err, tt.text)
-			}
+			testkit.Fails(t, tt.err, tt.got.err)
 		})
 	}
 }
@@ -156,8 +153,8 @@ func TestReshapeOfViews(t *testing.T) {
 		{"every second element", shapeops.View{Shape: shape{2, 3}, Strides: []int{6, 2}, Offset: 1}, []int{6}, []int{1, 3, 5, 7, 9, 11}},
 		{"a gap between rows", shapeops.View{Shape: shape{2, 2}, Strides: []int{3, 1}}, []int{4}, nil},
 		{"a dim of size 1 has no stride", shapeops.View{Shape: shape{2, 1, 2}, Strides: []int{2, 99, 1}}, []int{4}, []int{0, 1, 2, 3}},
-		{"cutting a row that has gaps behind it", shapeops.View{Shape: shape{2, 4}, Strides: []int{5, 1}}, []int{2, 2, 2}, []int{0, 1, 2, 3, 5, 6, 7, 8}},
-		{"cutting across rows that have gaps behind them", shapeops.View{Shape: shape{3, 4}, Strides: []int{5, 1}}, []int{4, 3}, nil},
+		{"cutting a row that has gaps after it", shapeops.View{Shape: shape{2, 4}, Strides: []int{5, 1}}, []int{2, 2, 2}, []int{0, 1, 2, 3, 5, 6, 7, 8}},
+		{"cutting across rows that have gaps after them", shapeops.View{Shape: shape{3, 4}, Strides: []int{5, 1}}, []int{4, 3}, nil},
 		{"transposed", shapeops.View{Shape: shape{2, 2}, Strides: []int{1, 2}}, []int{4}, nil},
 		{"repeated rows", shapeops.View{Shape: shape{2, 2}, Strides: []int{0, 1}}, []int{4}, nil},
 		{"repeated elements", shapeops.View{Shape: shape{2, 2}, Strides: []int{0, 0}, Offset: 7}, []int{4, 1}, []int{7, 7, 7, 7}},

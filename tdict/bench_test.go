@@ -88,8 +88,9 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// BenchmarkRows takes random rows of 4000 bytes from 200,000 of them. how=copy is a plain copy loop over the same rows into
-// a buffer that is used again, how=makecopy one into a new buffer: what how=into and how=fresh are measured against.
+// BenchmarkRows takes random rows of 4000 bytes from 200,000 of them. how=copy is a plain copy loop
+// over the same rows into a buffer that is used again, how=makecopy one into a new buffer: what
+// how=into and how=fresh are measured against.
 func BenchmarkRows(b *testing.B) {
 	const all, width = 200_000, 4000
 	x := tensor.Must(tensor.New(tensor.Uint8, all, width))
@@ -140,8 +141,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin stacks and cats dictionaries. verb=makecopy is what the data alone costs: ten buffers made, and each block
-// copied.
+// BenchmarkJoin stacks and cats dictionaries. verb=makecopy is what the data alone costs: ten
+// buffers made, and each block copied.
 func BenchmarkJoin(b *testing.B) {
 	verbs := []struct {
 		name string

@@ -25,8 +25,8 @@ func TestLookingUpAllocatesNothing(t *testing.T) {
 	}))
 }
 
-// A view of each of n leaves costs its header and its shape with strides, beside the dictionary and the plan. The number is
-// a ceiling: whoever saves an allocation lowers it.
+// A view of each of n leaves costs its header and its shape with strides, beside the dictionary and
+// the plan. The number is a ceiling: whoever saves an allocation lowers it.
 func TestViewAllocations(t *testing.T) {
 	for _, leaves := range []int{1, 10, 100} {
 		td := wide(leaves, 32)

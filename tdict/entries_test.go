@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -21,26 +22,6 @@ type foreign struct{}
 
 func (foreign) Shape() shapeops.Shape { return shapeops.Shape{3} }
 
-// only returns the error of an operation.
-func only[T any](_ T, err error) error { return err }
-
-// A refusal is an operation that must fail, with the reason and the text.
-type refusal struct {
-	name string
-	op   func(td *tdict.TensorDict) error
-	is   error
-	text string
-}
-
-func check(t *testing.T, td func() *tdict.TensorDict, rows []refusal) {
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			td := td()
-			require.Equal(t, row.text, refuses(t, td, row.is, func() error { return row.op(td) }))
-		})
-	}
-}
-
 func set(key nestedkey.Key, v tdict.Value) func(td *tdict.TensorDict) error {
 	return func(td *tdict.TensorDict) error { return td.Set(key, v) }
 }
@@ -50,7 +31,7 @@ func rename(from, to nestedkey.Key) func(td *tdict.TensorDict) error {
 }
 
 func get(key nestedkey.Key) func(td *tdict.TensorDict) error {
-	return func(td *tdict.TensorDict) error { return only(td.Get(key)) }
+	return func(td *tdict.TensorDict) error { return testkit.Err(td.Get(key)) }
 }
 
 func update(other *tdict.TensorDict) func(td *tdict.TensorDict) error {
@@ -58,101 +39,72 @@ func update(other *tdict.TensorDict) func(td *tdict.TensorDict) error {
 }
 
 func TestEntriesRefuse(t *testing.T) {
-	const want = "want a *tensor.Tensor or *tdict.TensorDict that is not nil"
-	check(t, sample, []refusal{
-		{"get: missing, with the keys there are", get("x"), tdict.ErrMissing, `get "x": missing key: there are "a", "b"`},
-		{"get: missing within", get("b/x"), tdict.ErrMissing, `get "b/x": missing key: there are "c"`},
-		{"get: through a leaf", get("a/x"), tdict.ErrNotDict, `get "a/x": not a dictionary: "a" is int64 [3 4]`},
-		{"get: ill-formed is missing", get("~"), tdict.ErrMissing, `get "~": missing key: there are "a", "b"`},
-		{"tensor: a dictionary is none", func(td *tdict.TensorDict) error { return only(td.Tensor("b")) },
-			tdict.ErrKind, `get "b": not a value: got dictionary [3 4], want a tensor`},
-		{"dict: a tensor is none", func(td *tdict.TensorDict) error { return only(td.Dict("b/c")) },
-			tdict.ErrNotDict, `get "b/c": not a dictionary: "b/c" is int64 [3 4 2]`},
+	refuse(t, sample, []refusal{
+		{"get: missing, with the keys there are", get("x"), tdict.ErrMissing},
+		{"get: missing, with a few of many keys", func(*tdict.TensorDict) error { return testkit.Err(wide(11).Get("x")) }, tdict.ErrMissing},
+		{"get: missing, without any key", func(*tdict.TensorDict) error { return testkit.Err(tdict.New().Get("x")) }, tdict.ErrMissing},
+		{"get: missing within", get("b/x"), tdict.ErrMissing},
+		{"get: through a leaf", get("a/x"), tdict.ErrNotDict},
+		{"get: ill-formed is missing", get("~"), tdict.ErrMissing},
+		{"tensor: a dictionary is none", func(td *tdict.TensorDict) error { return testkit.Err(td.Tensor("b")) }, tdict.ErrKind},
+		{"dict: a tensor is none", func(td *tdict.TensorDict) error { return testkit.Err(td.Dict("b/c")) }, tdict.ErrNotDict},
 
-		{"set: ill-formed key", set("b/~", count(3)), nestedkey.ErrKey,
-			`set "b/~": ill-formed key "b/~": byte 2: got a lone ~, want ~0 (for ~) or ~1 (for /)`},
-		{"set: nil", set("x", nil), tdict.ErrKind, `set "x": not a value: got <nil>, ` + want},
-		{"set: nil tensor", set("x", (*tensor.Tensor)(nil)), tdict.ErrKind, `set "x": not a value: got *tensor.Tensor, ` + want},
-		{"set: nil dictionary", set("x", (*tdict.TensorDict)(nil)), tdict.ErrKind, `set "x": not a value: got *tdict.TensorDict, ` + want},
-		{"set: zero tensor", set("x", new(tensor.Tensor)), tdict.ErrKind, `set "x": not a value: got *tensor.Tensor, ` + want},
-		{"set: another type", set("x", foreign{}), tdict.ErrKind, `set "x": not a value: got tdict_test.foreign, ` + want},
-		{"set: through a leaf", set("b/c/d", count(3)), tdict.ErrNotDict, `set "b/c/d": not a dictionary: "c" is int64 [3 4 2]`},
-		{"set: another batch size", set("x", count(4)), shapeops.ErrShape,
-			`set "x": shape mismatch: got [4], want a shape that begins with [3]`},
-		{"set: a scalar does not broadcast", set("x", tensor.Scalar(1.5)), shapeops.ErrShape,
-			`set "x": shape mismatch: got [], want a shape that begins with [3]`},
-		{"set: the longer batch shape of the dictionary it lands in", set("b/x", count(3)), shapeops.ErrShape,
-			`set "b/x": shape mismatch: got [3], want a shape that begins with [3 4]`},
-		{"set: dictionaries on the way are not created", set("x/y/z", count(4)), shapeops.ErrShape,
-			`set "x/y/z": shape mismatch: got [4], want a shape that begins with [3]`},
-		{"set: a dictionary of another batch size", set("x", tdict.New(2, 3)), shapeops.ErrShape,
-			`set "x": shape mismatch: got [2 3], want a shape that begins with [3]`},
-		{"set: a leaf of a dictionary with a shorter batch shape", set("x", dict(nil, entry{"y/z", count(2)})), shapeops.ErrShape,
-			`set "x": "y/z": shape mismatch: got [2], want a shape that begins with [3]`},
-		{"set: itself", func(td *tdict.TensorDict) error { return td.Set("me", td) }, tdict.ErrCycle, `set "me": a dictionary within itself`},
-		{"set: itself, below a new dictionary", func(td *tdict.TensorDict) error { return td.Set("x/me", td) }, tdict.ErrCycle,
-			`set "x/me": a dictionary within itself`},
+		{"set: ill-formed key", set("b/~", count(3)), nestedkey.ErrKey},
+		{"set: nil", set("x", nil), tdict.ErrKind},
+		{"set: nil tensor", set("x", (*tensor.Tensor)(nil)), tdict.ErrKind},
+		{"set: nil dictionary", set("x", (*tdict.TensorDict)(nil)), tdict.ErrKind},
+		{"set: zero tensor", set("x", new(tensor.Tensor)), tdict.ErrKind},
+		{"set: another type", set("x", foreign{}), tdict.ErrKind},
+		{"set: through a leaf", set("b/c/d", count(3)), tdict.ErrNotDict},
+		{"set: another batch size", set("x", count(4)), shapeops.ErrShape},
+		{"set: a scalar does not broadcast", set("x", tensor.Scalar(1.5)), shapeops.ErrShape},
+		{"set: the longer batch shape of the dictionary it lands in", set("b/x", count(3)), shapeops.ErrShape},
+		{"set: dictionaries on the way are not created", set("x/y/z", count(4)), shapeops.ErrShape},
+		{"set: a dictionary of another batch size", set("x", tdict.New(2, 3)), shapeops.ErrShape},
+		{"set: a leaf of a dictionary with a shorter batch shape", set("x", dict(nil, entry{"y/z", count(2)})), shapeops.ErrShape},
+		{"set: itself", func(td *tdict.TensorDict) error { return td.Set("me", td) }, tdict.ErrCycle},
+		{"set: itself, below a new dictionary", func(td *tdict.TensorDict) error { return td.Set("x/me", td) }, tdict.ErrCycle},
 		{"set: what holds it, deep down", func(td *tdict.TensorDict) error {
 			return tensor.Must(td.Dict("b")).Set("up", dict(nil, entry{"x", dict(nil, entry{"td", td})}))
-		}, tdict.ErrCycle, `set "up": a dictionary within itself`},
+		}, tdict.ErrCycle},
 
-		{"delete: missing", func(td *tdict.TensorDict) error { return td.Delete("b/x") }, tdict.ErrMissing,
-			`delete "b/x": missing key: there are "c"`},
-		{"delete: through a leaf", func(td *tdict.TensorDict) error { return td.Delete("a/x") }, tdict.ErrNotDict,
-			`delete "a/x": not a dictionary: "a" is int64 [3 4]`},
-		{"pop: missing", func(td *tdict.TensorDict) error { return only(td.Pop("x")) }, tdict.ErrMissing,
-			`pop "x": missing key: there are "a", "b"`},
-		{"set default: what set refuses", func(td *tdict.TensorDict) error { return only(td.SetDefault("a/x", count(3))) },
-			tdict.ErrNotDict, `set default "a/x": not a dictionary: "a" is int64 [3 4]`},
+		{"delete: missing", func(td *tdict.TensorDict) error { return td.Delete("b/x") }, tdict.ErrMissing},
+		{"delete: through a leaf", func(td *tdict.TensorDict) error { return td.Delete("a/x") }, tdict.ErrNotDict},
+		{"pop: missing", func(td *tdict.TensorDict) error { return testkit.Err(td.Pop("x")) }, tdict.ErrMissing},
+		{"set default: what set refuses", func(td *tdict.TensorDict) error { return testkit.Err(td.SetDefault("a/x", count(3))) }, tdict.ErrNotDict},
 
-		{"rename: missing", rename("x", "y"), tdict.ErrMissing, `rename "x": missing key: there are "a", "b"`},
-		{"rename: missing, to itself", rename("x", "x"), tdict.ErrMissing, `rename "x": missing key: there are "a", "b"`},
-		{"rename: onto another", rename("a", "b"), tdict.ErrExists, `rename "a": key exists: "b"`},
-		{"rename: below itself", rename("b", "b/x/y"), tdict.ErrCycle, `rename "b": a dictionary within itself: "b/x/y" lies below it`},
-		{"rename: through a leaf", rename("b/c", "a/c"), tdict.ErrNotDict,
-			`rename "b/c": to "a/c": not a dictionary: "a" is int64 [3 4]`},
+		{"rename: missing", rename("x", "y"), tdict.ErrMissing},
+		{"rename: missing, to itself", rename("x", "x"), tdict.ErrMissing},
+		{"rename: onto another", rename("a", "b"), tdict.ErrExists},
+		{"rename: below itself", rename("b", "b/x/y"), tdict.ErrCycle},
+		{"rename: through a leaf", rename("b/c", "a/c"), tdict.ErrNotDict},
 		{"rename: into a batch shape that does not fit", func(td *tdict.TensorDict) error {
 			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("b"))}).RenameOver("x", "b/c")
-		}, shapeops.ErrShape, `rename "x": to "b/c": shape mismatch: got [3], want a shape that begins with [3 4]`},
-		{"rename: ill-formed key", rename("a", "~"), nestedkey.ErrKey,
-			`rename "a": to "~": ill-formed key "~": byte 0: got a lone ~, want ~0 (for ~) or ~1 (for /)`},
+		}, shapeops.ErrShape},
+		{"rename: ill-formed key", rename("a", "~"), nestedkey.ErrKey},
 
-		{"update: another batch shape", update(tdict.New(3, 4)), shapeops.ErrShape, `update: shape mismatch: got [3 4], want [3]`},
-		{"update: a later entry that does not fit", update(dict([]int{3}, entry{"a", count(3)}, entry{"n", count(3)}, entry{"b/d", count(3)})),
-			shapeops.ErrShape, `update "b/d": shape mismatch: got [3], want a shape that begins with [3 4]`},
+		{"update: another batch shape", update(tdict.New(3, 4)), shapeops.ErrShape},
+		{"update: a later entry that does not fit", update(dict([]int{3}, entry{"a", count(3)}, entry{"n", count(3)}, entry{"b/d", count(3)})), shapeops.ErrShape},
 
-		{"select: missing", func(td *tdict.TensorDict) error { return only(td.Select("a", "b/x")) }, tdict.ErrMissing,
-			`select "b/x": missing key: there are "c"`},
-		{"select: through a leaf", func(td *tdict.TensorDict) error { return only(td.Select("a/x")) }, tdict.ErrNotDict,
-			`select "a/x": not a dictionary: "a" is int64 [3 4]`},
+		{"select: missing", func(td *tdict.TensorDict) error { return testkit.Err(td.Select("a", "b/x")) }, tdict.ErrMissing},
+		{"select: through a leaf", func(td *tdict.TensorDict) error { return testkit.Err(td.Select("a/x")) }, tdict.ErrNotDict},
 		{"flatten keys: two become one", func(td *tdict.TensorDict) error {
-			return only(dict([]int{3}, entry{"b.c.d", count(3)}, entry{"b", dict(nil, entry{"c/d", count(3)})}).FlattenKeys("."))
-		}, tdict.ErrExists, `flatten keys "b/c/d": key exists: "b.c.d" has the same flat key`},
+			return testkit.Err(dict([]int{3}, entry{"b.c.d", count(3)}, entry{"b", dict(nil, entry{"c/d", count(3)})}).FlattenKeys("."))
+		}, tdict.ErrExists},
 		{"flatten keys: two of many become one", func(td *tdict.TensorDict) error {
 			many := wide(10, 3)
 			_ = many.Set("d/x", count(3))
 			_ = many.Set("d.x", count(3))
-			return only(many.FlattenKeys("."))
-		}, tdict.ErrExists, `flatten keys "d.x": key exists: "d/x" has the same flat key`},
+			return testkit.Err(many.FlattenKeys("."))
+		}, tdict.ErrExists},
 		{"unflatten keys: below a leaf", func(td *tdict.TensorDict) error {
-			return only(dict([]int{3}, entry{"a", count(3)}, entry{"a.b", count(3)}).UnflattenKeys("."))
-		}, tdict.ErrNotDict, `unflatten keys "a.b": not a dictionary: "a" is int64 [3]`},
+			return testkit.Err(dict([]int{3}, entry{"a", count(3)}, entry{"a.b", count(3)}).UnflattenKeys("."))
+		}, tdict.ErrNotDict},
 		{"unflatten keys: onto a leaf that has joined", func(td *tdict.TensorDict) error {
-			return only(dict([]int{3}, entry{"a.b", count(3)}, entry{"a/b", count(3)}).UnflattenKeys("."))
-		}, tdict.ErrExists, `unflatten keys "a": key exists: "b" is int64 [3]`},
-		{"unflatten keys: no separator", func(td *tdict.TensorDict) error { return only(td.UnflattenKeys("")) },
-			nestedkey.ErrKey, `unflatten keys: ill-formed key: got no separator`},
+			return testkit.Err(dict([]int{3}, entry{"a.b", count(3)}, entry{"a/b", count(3)}).UnflattenKeys("."))
+		}, tdict.ErrExists},
+		{"unflatten keys: no separator", func(td *tdict.TensorDict) error { return testkit.Err(td.UnflattenKeys("")) }, nestedkey.ErrKey},
 	})
-}
-
-// The error of a missing key lists a few of those there are.
-func TestMissingListsAFewKeys(t *testing.T) {
-	td := tdict.New()
-	for i := range 11 {
-		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i)), tensor.Scalar[int64](0)))
-	}
-	require.EqualError(t, only(td.Get("x")), `get "x": missing key: there are "0", "1", "2", "3", "4", "5", "6", "7", and 3 more`)
-	require.EqualError(t, only(tdict.New().Get("x")), `get "x": missing key: the dictionary is empty`)
 }
 
 // locked is a sample with "d", an empty dictionary, all locked.
@@ -167,34 +119,33 @@ func TestLockedEntriesRefuse(t *testing.T) {
 	inB := func(fn func(b *tdict.TensorDict) error) func(*tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error { return fn(tensor.Must(td.Dict("b"))) }
 	}
-	check(t, locked, []refusal{
-		{"set: a new key", set("x", count(3)), tdict.ErrLocked, `set "x": locked`},
-		{"set: a key there is", set("a", count(3)), tdict.ErrLocked, `set "a": locked`},
-		{"set: within", set("b/x/y", count(3, 4)), tdict.ErrLocked, `set "b/x/y": locked`},
-		{"set: on the inner dictionary itself", inB(set("x", count(3, 4))), tdict.ErrLocked, `set "x": locked`},
-		{"delete", func(td *tdict.TensorDict) error { return td.Delete("b/c") }, tdict.ErrLocked, `delete "b/c": locked`},
-		{"pop", func(td *tdict.TensorDict) error { return only(td.Pop("a")) }, tdict.ErrLocked, `pop "a": locked`},
-		{"rename", rename("b/c", "b/d"), tdict.ErrLocked, `rename "b/c": locked`},
-		{"rename: out of a locked dictionary", rename("b/c", "c"), tdict.ErrLocked, `rename "b/c": locked`},
+	refuse(t, locked, []refusal{
+		{"set: a new key", set("x", count(3)), tdict.ErrLocked},
+		{"set: a key there is", set("a", count(3)), tdict.ErrLocked},
+		{"set: within", set("b/x/y", count(3, 4)), tdict.ErrLocked},
+		{"set: on the inner dictionary itself", inB(set("x", count(3, 4))), tdict.ErrLocked},
+		{"delete", func(td *tdict.TensorDict) error { return td.Delete("b/c") }, tdict.ErrLocked},
+		{"pop", func(td *tdict.TensorDict) error { return testkit.Err(td.Pop("a")) }, tdict.ErrLocked},
+		{"rename", rename("b/c", "b/d"), tdict.ErrLocked},
+		{"rename: out of a locked dictionary", rename("b/c", "c"), tdict.ErrLocked},
 		{"rename: into a locked dictionary", func(td *tdict.TensorDict) error {
 			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("d"))}).Rename("x", "b/x")
-		}, tdict.ErrLocked, `rename "x": to "b/x": locked`},
-		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked, `update "b/x": locked`},
-		{"set default: a new key", func(td *tdict.TensorDict) error { return only(td.SetDefault("x", count(3))) }, tdict.ErrLocked, `set default "x": locked`},
+		}, tdict.ErrLocked},
+		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked},
+		{"set default: a new key", func(td *tdict.TensorDict) error { return testkit.Err(td.SetDefault("x", count(3))) }, tdict.ErrLocked},
 		{"set index: a new key", func(td *tdict.TensorDict) error {
 			return td.SetIndex(dict([]int{3}, entry{"a", tensor.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}))
-		}, tdict.ErrLocked, `set index "x": locked`},
+		}, tdict.ErrLocked},
 		{"set index: a new key within", func(td *tdict.TensorDict) error {
 			return td.SetIndex(dict([]int{2}, entry{"b/x", count(2, 4)}), ix.Take(0, 1))
-		}, tdict.ErrLocked, `set index "b/x": locked`},
-		{"unlock: an entry of a locked dictionary", inB((*tdict.TensorDict).Unlock), tdict.ErrLocked,
-			`unlock: locked: an entry of a locked dictionary; unlock that one`},
+		}, tdict.ErrLocked},
+		{"unlock: an entry of a locked dictionary", inB((*tdict.TensorDict).Unlock), tdict.ErrLocked},
 	})
 }
 
 func TestOperationsRefuse(t *testing.T) {
 	join := func(td *tdict.TensorDict, other *tdict.TensorDict) error {
-		return only(shapeops.Stack([]*tdict.TensorDict{td, other}, 0))
+		return testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, other}, 0))
 	}
 	into := func(dst *tdict.TensorDict, expr ...ix.Index) func(td *tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error { return td.IndexInto(dst, expr...) }
@@ -206,73 +157,52 @@ func TestOperationsRefuse(t *testing.T) {
 		return td
 	}
 	ints := tensor.Must(tensor.Zeros[int32](3, 4))
-	check(t, sample, []refusal{
-		{"index: a feature", func(td *tdict.TensorDict) error { return only(td.Index(ix.At(0), ix.At(0))) }, shapeops.ErrIndex,
-			"index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
-		{"index: a mask over features", func(td *tdict.TensorDict) error { return only(td.Index(ix.Mask(make([]bool, 12), 3, 4))) },
-			shapeops.ErrIndex, "index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
-		{"index into: another batch shape", into(sample(), ix.Take(0, 1)), shapeops.ErrShape, "index: destination: shape mismatch: got [3], want [2]"},
-		{"index into: a missing key", into(dict([]int{3}, entry{"a", count(3, 4)})), tdict.ErrMissing, `index "b": destination: missing key: there are "a"`},
-		{"index into: a key too many", into(other("b/x", count(3, 4))), tdict.ErrMissing, `index "b/x": source: missing key: there are "c"`},
-		{"index into: another dtype", into(other("a", ints)), tensor.ErrDType, `index "a": dtype mismatch: got int64, want int32`},
-		{"index into: a leaf for a dictionary", into(other("b", count(3))), tdict.ErrKind,
-			`index "b": not a value: got dictionary [3 4], want int64 [3]`},
+	refuse(t, sample, []refusal{
+		{"index: a feature", func(td *tdict.TensorDict) error { return testkit.Err(td.Index(ix.At(0), ix.At(0))) }, shapeops.ErrIndex},
+		{"index: a mask over features", func(td *tdict.TensorDict) error { return testkit.Err(td.Index(ix.Mask(make([]bool, 12), 3, 4))) }, shapeops.ErrIndex},
+		{"index into: another batch shape", into(sample(), ix.Take(0, 1)), shapeops.ErrShape},
+		{"index into: a missing key", into(dict([]int{3}, entry{"a", count(3, 4)})), tdict.ErrMissing},
+		{"index into: a key too many", into(other("b/x", count(3, 4))), tdict.ErrMissing},
+		{"index into: another dtype", into(other("a", ints)), tensor.ErrDType},
+		{"index into: a leaf for a dictionary", into(other("b", count(3))), tdict.ErrKind},
 		{"index into: itself, shifted", func(td *tdict.TensorDict) error {
 			return tensor.Must(td.Index(ix.Range(0, 2))).IndexInto(tensor.Must(td.Index(ix.Range(1, 3))))
-		}, tensor.ErrOverlap, `index "a": source and destination overlap: clone the source first`},
+		}, tensor.ErrOverlap},
 		{"index into: expanded", func(td *tdict.TensorDict) error {
 			return td.IndexInto(tensor.Must(tensor.Must(td.Index(ix.Range(0, 1))).Expand(3)))
-		}, tensor.ErrLayout, `index "a": unsuitable layout: the elements of an expanded dim 0 are one in memory`},
-		{"stack: a key too few", func(td *tdict.TensorDict) error { return join(td, dict([]int{3}, entry{"a", count(3, 4)})) },
-			tdict.ErrMissing, `stack "b": value 1: missing key: there are "a"`},
-		{"stack: a key too many, within", func(td *tdict.TensorDict) error { return join(td, other("b/x", count(3, 4))) },
-			tdict.ErrMissing, `stack "b": value 1: missing key: "x" is not in value 0`},
-		{"stack: another dtype", func(td *tdict.TensorDict) error { return join(td, other("a", ints)) }, tensor.ErrDType,
-			`stack "a": value 1: dtype mismatch: got int32, want int64`},
-		{"stack: another feature shape", func(td *tdict.TensorDict) error { return join(td, other("b/c", count(3, 4, 1))) },
-			shapeops.ErrShape, `stack "b/c": value 1: shape mismatch: got [4 1], want [4 2] behind the dims joined`},
-		{"stack: a leaf for a dictionary", func(td *tdict.TensorDict) error { return join(td, other("b", count(3, 4))) },
-			tdict.ErrKind, `stack "b": value 1: not a value: got int64 [3 4], want dictionary [3 4]`},
+		}, tensor.ErrLayout},
+		{"stack: a key too few", func(td *tdict.TensorDict) error { return join(td, dict([]int{3}, entry{"a", count(3, 4)})) }, tdict.ErrMissing},
+		{"stack: a key too many, within", func(td *tdict.TensorDict) error { return join(td, other("b/x", count(3, 4))) }, tdict.ErrMissing},
+		{"stack: another dtype", func(td *tdict.TensorDict) error { return join(td, other("a", ints)) }, tensor.ErrDType},
+		{"stack: another feature shape", func(td *tdict.TensorDict) error { return join(td, other("b/c", count(3, 4, 1))) }, shapeops.ErrShape},
+		{"stack: a leaf for a dictionary", func(td *tdict.TensorDict) error { return join(td, other("b", count(3, 4))) }, tdict.ErrKind},
 		{"stack: another batch shape within", func(td *tdict.TensorDict) error {
 			return join(td, other("b", dict([]int{3, 4, 2}, entry{"c", count(3, 4, 2)})))
-		}, shapeops.ErrShape, `stack "b": value 1: shape mismatch: got dictionary [3 4 2], want [3 4]`},
-		{"stack: another batch shape", func(td *tdict.TensorDict) error { return join(td, tdict.New(2)) }, shapeops.ErrShape,
-			"value 1: shape mismatch: got [2], want [3]"},
+		}, shapeops.ErrShape},
+		{"stack: another batch shape", func(td *tdict.TensorDict) error { return join(td, tdict.New(2)) }, shapeops.ErrShape},
 		{"stack: along a feature", func(td *tdict.TensorDict) error {
-			return only(shapeops.Stack([]*tdict.TensorDict{td}, 2))
-		}, shapeops.ErrDim, "no such dim: got dim 2 for a new dim of a shape [3], want -2 to 1"},
+			return testkit.Err(shapeops.Stack([]*tdict.TensorDict{td}, 2))
+		}, shapeops.ErrDim},
 		{"stack into: other keys", func(td *tdict.TensorDict) error {
 			return shapeops.StackInto(tdict.New(1, 3), []*tdict.TensorDict{td}, 0)
-		}, tdict.ErrMissing, "stack: destination: missing key: got 0 entries, want 2"},
+		}, tdict.ErrMissing},
 		{"cat into: one of its sources", func(td *tdict.TensorDict) error {
 			half := tensor.Must(td.Index(ix.Take(0)))
 			return shapeops.CatInto(td, []*tdict.TensorDict{tensor.Must(td.Index(ix.Range(1, 3))), half}, 0)
-		}, tensor.ErrOverlap, `cat "a": value 0: source and destination overlap: clone the source first`},
-		{"unbind: no batch dim", func(*tdict.TensorDict) error { return only(shapeops.Unbind(tdict.New(), 0)) }, shapeops.ErrDim,
-			"no such dim: got dim 0 of a shape [], want one of 0 dims"},
-		{"unsqueeze: among features", func(td *tdict.TensorDict) error { return only(td.Unsqueeze(2)) }, shapeops.ErrDim,
-			"unsqueeze: no such dim: got dim 2 for a new dim of a shape [3], want -2 to 1"},
-		{"flatten: into features", func(td *tdict.TensorDict) error { return only(td.Flatten(0, 1)) }, shapeops.ErrDim,
-			"flatten: no such dim: got dim 1 of a shape [3], want one of 1 dims"},
+		}, tensor.ErrOverlap},
+		{"unbind: no batch dim", func(*tdict.TensorDict) error { return testkit.Err(shapeops.Unbind(tdict.New(), 0)) }, shapeops.ErrDim},
+		{"unsqueeze: among features", func(td *tdict.TensorDict) error { return testkit.Err(td.Unsqueeze(2)) }, shapeops.ErrDim},
+		{"flatten: into features", func(td *tdict.TensorDict) error { return testkit.Err(td.Flatten(0, 1)) }, shapeops.ErrDim},
 		{"execute: a plan on another shape", func(td *tdict.TensorDict) error {
-			return only(td.Execute(tensor.Must(shapeops.Shape{4}.Index())))
-		}, shapeops.ErrShape, "shape mismatch: got [3], want a shape that begins with [4]"},
+			return testkit.Err(td.Execute(tensor.Must(shapeops.Shape{4}.Index())))
+		}, shapeops.ErrShape},
 	})
 }
 
-// readOnly lends memory that must not be written.
-type readOnly []byte
-
-func (m *readOnly) Borrow() ([]byte, error) { return *m, nil }
-func (m *readOnly) Return()                 {}
-func (m *readOnly) Pin() ([]byte, error)    { return *m, nil }
-func (m *readOnly) ReadOnly() bool          { return true }
-
 func TestReadOnlyLeafRefusesWrites(t *testing.T) {
-	lent := readOnly(make([]byte, 24))
-	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tensor.Must(tensor.FromLender(tensor.Int64, &lent, 3))})
-	text := refuses(t, td, tensor.ErrReadOnly, func() error { return td.SetIndex(tensor.Scalar[int64](9), ix.At(0)) })
-	require.Equal(t, `set index "ro": read-only memory`, text)
+	lent := &testkit.Lender{Bytes: make([]byte, 24), Locked: true}
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tensor.Must(tensor.FromLender(tensor.Int64, lent, 3))})
+	testkit.Unchanged(t, td, state, func() { testkit.Fails(t, tensor.ErrReadOnly, td.SetIndex(tensor.Scalar[int64](9), ix.At(0))) })
 	require.Contains(t, fmt.Sprintf("%+v", td), "memory=lent, read-only")
 }
 
@@ -292,13 +222,13 @@ func TestSetDictionary(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			td, before, order := sample(), tensor.Must(tt.value.Clone()), keys(tt.value)
+			td, before, order := sample(), state(t, tt.value), keys(tt.value)
 			require.NoError(t, td.Set("a", tt.value)) // in the place of a leaf
 			got := tensor.Must(td.Dict("a"))
 			require.Equal(t, tt.batch, got.Shape())
 			require.Equal(t, order, keys(got))
 			require.Equal(t, tt.same, got == tt.value)
-			require.True(t, before.Equal(tt.value), "the value has changed")
+			require.Equal(t, before, state(t, tt.value), "the value has changed")
 			consistent(t, td)
 			for key, leaf := range tt.value.Leaves() {
 				require.Same(t, leaf, tensor.Must(got.Get(key)), "leaves are shared")
@@ -360,13 +290,13 @@ func TestNegativeBatchShapeIsAnError(t *testing.T) {
 	td := tdict.New(-1)
 	ops := map[string]func() error{
 		"set":      func() error { return td.Set("a", count(1)) },
-		"index":    func() error { return only(td.Index()) },
-		"reshape":  func() error { return only(td.Reshape(1)) },
-		"stack":    func() error { return only(shapeops.Stack([]*tdict.TensorDict{td}, 0)) },
-		"split":    func() error { return only(shapeops.Split(td, 0, 1)) },
-		"split by": func() error { return only(shapeops.SplitBy(td, 0, 1)) },
-		"chunk":    func() error { return only(shapeops.Chunk(td, 0, 5)) },
-		"unbind":   func() error { return only(shapeops.Unbind(td, 0)) },
+		"index":    func() error { return testkit.Err(td.Index()) },
+		"reshape":  func() error { return testkit.Err(td.Reshape(1)) },
+		"stack":    func() error { return testkit.Err(shapeops.Stack([]*tdict.TensorDict{td}, 0)) },
+		"split":    func() error { return testkit.Err(shapeops.Split(td, 0, 1)) },
+		"split by": func() error { return testkit.Err(shapeops.SplitBy(td, 0, 1)) },
+		"chunk":    func() error { return testkit.Err(shapeops.Chunk(td, 0, 5)) },
+		"unbind":   func() error { return testkit.Err(shapeops.Unbind(td, 0)) },
 	}
 	for name, op := range ops {
 		t.Run(name, func(t *testing.T) {
@@ -390,7 +320,7 @@ func TestOrderIsThatOfSetting(t *testing.T) {
 	}{
 		{"set again keeps the place", set("a", tdict.New()), []nestedkey.Key{"z", "a", "m", "m/x", "m/y"}},
 		{"delete and set goes last", func(td *tdict.TensorDict) error {
-			return errors.Join(only(td.Pop("z")), td.Set("z", tensor.Scalar(1.5)))
+			return errors.Join(testkit.Err(td.Pop("z")), td.Set("z", tensor.Scalar(1.5)))
 		}, []nestedkey.Key{"a", "m", "m/x", "m/y", "z"}},
 		{"rename keeps the place", rename("a", "b"), []nestedkey.Key{"z", "b", "m", "m/x", "m/y"}},
 		{"rename within keeps the place", rename("m/x", "m/z"), []nestedkey.Key{"z", "a", "m", "m/z", "m/y"}},
@@ -417,7 +347,8 @@ func TestOrderIsThatOfSetting(t *testing.T) {
 	}
 }
 
-// Many names are found by a map: none is lost by deletes in the middle, on either side of where it begins.
+// Many names are found by a map: none is lost by deletes in the middle, on either side of where it
+// begins.
 func TestManyNames(t *testing.T) {
 	td, want := tdict.New(), []nestedkey.Key{}
 	for i := range 30 {
@@ -440,7 +371,8 @@ func TestManyNames(t *testing.T) {
 	require.Equal(t, int64(17), tensor.Must(tensor.Item[int64](tensor.Must(view.Tensor("name17")))))
 }
 
-// The zero TensorDict, the empty batch shape, sizes of zero and dictionaries without leaves work like all others.
+// The zero TensorDict, the empty batch shape, sizes of zero and dictionaries without leaves work
+// like all others.
 func TestSmallDictionaries(t *testing.T) {
 	var zero tdict.TensorDict
 	require.True(t, zero.Equal(tdict.New()))
@@ -449,25 +381,26 @@ func TestSmallDictionaries(t *testing.T) {
 	require.NoError(t, zero.Set("a/b", tensor.Scalar(true)))
 	require.Equal(t, []nestedkey.Key{"a", "a/b"}, keys(&zero))
 	require.Equal(t, shapeops.Shape{1}, tensor.Must(zero.Index(ix.New)).Shape())
-	require.ErrorIs(t, only(zero.Index(ix.At(0))), shapeops.ErrIndex)
+	require.ErrorIs(t, testkit.Err(zero.Index(ix.At(0))), shapeops.ErrIndex)
 	require.True(t, zero.Equal(tensor.Must(zero.Index(ix.Rest))))
 
 	for _, td := range []*tdict.TensorDict{tdict.New(3), dict([]int{3}, entry{"x", dict([]int{3, 2})})} {
-		require.ErrorIs(t, only(td.Index(ix.At(7))), shapeops.ErrIndex, "validated without a leaf")
-		require.ErrorIs(t, only(td.Index(ix.Mask([]bool{true, false}))), shapeops.ErrIndex)
-		require.ErrorIs(t, only(td.Reshape(5)), shapeops.ErrShape)
+		require.ErrorIs(t, testkit.Err(td.Index(ix.At(7))), shapeops.ErrIndex, "validated without a leaf")
+		require.ErrorIs(t, testkit.Err(td.Index(ix.Mask([]bool{true, false}))), shapeops.ErrIndex)
+		require.ErrorIs(t, testkit.Err(td.Reshape(5)), shapeops.ErrShape)
 		require.ErrorIs(t, td.SetIndex(tensor.Scalar(1.5), ix.At(3)), shapeops.ErrIndex)
 	}
 
 	none := dict([]int{0}, entry{"x", count(0, 2)}, entry{"d", dict([]int{0, 3}, entry{"y", count(0, 3)})})
-	require.ErrorIs(t, only(none.Index(ix.At(0))), shapeops.ErrIndex)
+	require.ErrorIs(t, testkit.Err(none.Index(ix.At(0))), shapeops.ErrIndex)
 	require.Equal(t, shapeops.Shape{2, 0}, tensor.Must(shapeops.Stack([]*tdict.TensorDict{none, none}, 0)).Shape())
 	require.Empty(t, tensor.Must(shapeops.Unbind(none, 0)))
 	require.Len(t, tensor.Must(shapeops.Chunk(none, 0, 3)), 1)
 	require.Equal(t, shapeops.Shape{0, 4, 2}, tensor.Must(tensor.Must(none.Reshape(0, 4)).Tensor("x")).Shape())
 }
 
-// What a dictionary is made into is its own at every depth and unlocked; its leaves are shared or copied as documented.
+// What a dictionary is made into is its own at every depth and unlocked; its leaves are shared or
+// copied as documented.
 func TestDerivedDictionaries(t *testing.T) {
 	identity := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return x, nil }
 	first := func(all []*tdict.TensorDict, err error) (*tdict.TensorDict, error) { return all[0], err }
@@ -506,7 +439,7 @@ func TestDerivedDictionaries(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			td := locked()
-			before, order := tensor.Must(td.Clone()), keys(td)
+			before := state(t, td)
 			got, err := tt.make(td)
 			require.NoError(t, err)
 			consistent(t, got)
@@ -517,8 +450,7 @@ func TestDerivedDictionaries(t *testing.T) {
 				}
 			}
 			ruin(t, got)
-			require.Equal(t, order, keys(td))
-			require.True(t, before.Equal(td))
+			require.Equal(t, before, state(t, td))
 			require.NoError(t, td.Unlock())
 			was := keys(got)
 			ruin(t, td)

@@ -166,14 +166,20 @@ func ExampleTensorDict_Update() {
 	// obs/vel
 }
 
+// All lists the entries, Leaves the tensors at any depth.
 func ExampleTensorDict_All() {
 	for key, value := range steps().All() {
 		_, nested := value.(*tdict.TensorDict)
 		fmt.Println(key, value.Shape(), nested)
 	}
+	for key, leaf := range steps().Leaves() {
+		fmt.Println(key, leaf.DType(), leaf.Shape())
+	}
 	// Output:
 	// act [3 2] false
 	// obs [3 2] true
+	// act int64 [3 2]
+	// obs/pos float32 [3 2 4]
 }
 
 func ExampleTensorDict_Keys() {
@@ -185,15 +191,6 @@ func ExampleTensorDict_Keys() {
 	// [act]
 	// [act obs obs/pos]
 	// [act obs/pos]
-}
-
-func ExampleTensorDict_Leaves() {
-	bytes := 0
-	for _, leaf := range steps().Leaves() {
-		bytes += leaf.Shape().Size() * leaf.DType().Size()
-	}
-	fmt.Println(bytes)
-	// Output: 144
 }
 
 func ExampleTensorDict_Index() {
@@ -286,36 +283,24 @@ func ExampleTensorDict_Flatten() {
 	// [3 2]
 }
 
-func ExampleTensorDict_Unflatten() {
-	td := tensor.Must(steps().Unflatten(1, 1, 2))
-	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
-	// Output: [3 1 2] [3 1 2 4]
-}
-
 func ExampleTensorDict_Permute() {
 	show(steps().Permute(1, 0))
+	td := tensor.Must(steps().Transpose(0, -1)) // the last batch dim, not the last of a leaf
+	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
 	// Output:
 	// [2 3] int64 [2 3]
 	// [[0 2 4]
 	//  [1 3 5]]
-}
-
-func ExampleTensorDict_Transpose() {
-	td := tensor.Must(steps().Transpose(0, -1)) // the last batch dim, not the last of a leaf
-	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
-	// Output: [2 3] [2 3 4]
+	// [2 3] [2 3 4]
 }
 
 func ExampleTensorDict_Squeeze() {
-	td := tensor.Must(steps().Unsqueeze(1))
-	fmt.Println(td.Shape(), tensor.Must(td.Squeeze()).Shape(), tensor.Must(td.Squeeze(0)).Shape())
-	// Output: [3 1 2] [3 2] [3 1 2]
-}
-
-func ExampleTensorDict_Unsqueeze() {
-	td := tensor.Must(steps().Unsqueeze(-1))
+	td := tensor.Must(steps().Unsqueeze(-1)) // the last batch dim; features stay last
 	fmt.Println(td.Shape(), tensor.Must(td.Tensor("obs/pos")).Shape())
-	// Output: [3 2 1] [3 2 1 4]
+	fmt.Println(tensor.Must(td.Squeeze()).Shape(), tensor.Must(td.Squeeze(0)).Shape())
+	// Output:
+	// [3 2 1] [3 2 1 4]
+	// [3 2] [3 2 1]
 }
 
 func ExampleTensorDict_Expand() {
@@ -368,16 +353,10 @@ func ExampleTensorDict_Clone() {
 	view, copied := tensor.Must(td.Index()), tensor.Must(td.Clone())
 	_ = tensor.Must(td.Tensor("act")).SetIndex(tensor.Scalar[int64](9))
 	fmt.Println(view.Equal(td), copied.Equal(td))
-	// Output: true false
-}
-
-func ExampleTensorDict_Equal() {
-	td, other := steps(), steps()
-	fmt.Println(td.Equal(other))
-	_ = other.Rename("act", "action")
-	fmt.Println(td.Equal(other))
+	_ = view.Rename("act", "action")
+	fmt.Println(view.Equal(td)) // other keys
 	// Output:
-	// true
+	// true false
 	// false
 }
 
@@ -392,16 +371,6 @@ func ExampleTensorDict_Select() {
 	// true false <nil>
 	// select "reward": missing key: there are "act", "obs"
 	// 1 1
-}
-
-func ExampleTensorDict_SelectPresent() {
-	fmt.Println(steps().SelectPresent("act", "reward").NumEntries())
-	// Output: 1
-}
-
-func ExampleTensorDict_Exclude() {
-	fmt.Println(steps().Exclude("act", "reward").Has("obs/pos"))
-	// Output: true
 }
 
 func ExampleTensorDict_FlattenKeys() {

@@ -1,11 +1,13 @@
 package tdict_test
 
 import (
-	"slices"
+	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -48,7 +50,32 @@ func sample() *tdict.TensorDict {
 
 // keys returns every key of td, in order.
 func keys(td *tdict.TensorDict) []nestedkey.Key {
-	return slices.AppendSeq([]nestedkey.Key{}, td.Keys(tdict.KeyOptions{Nested: true}))
+	all := []nestedkey.Key{}
+	for name, v := range td.All() {
+		all = append(all, name)
+		if d, ok := v.(*tdict.TensorDict); ok {
+			for _, key := range keys(d) {
+				all = append(all, nestedkey.Join(name, key))
+			}
+		}
+	}
+	return all
+}
+
+// state is all that can be seen of td, as text: keys and their order, shapes, dtypes, locks and
+// elements.
+func state(t testing.TB, td *tdict.TensorDict) string {
+	t.Helper()
+	text := fmt.Sprintln(td.Shape(), td.Locked())
+	for _, key := range keys(td) {
+		switch v := tensor.Must(td.Get(key)).(type) {
+		case *tdict.TensorDict:
+			text += fmt.Sprintln(key, v.Shape(), v.Locked())
+		case *tensor.Tensor:
+			text += fmt.Sprintln(key, v.Shape(), v.DType(), testkit.Content(t, v))
+		}
+	}
+	return text
 }
 
 // dicts returns td and every dictionary below it.
@@ -65,14 +92,11 @@ func dicts(td *tdict.TensorDict) []*tdict.TensorDict {
 // values returns the elements of an int64 tensor in td.
 func values(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) []int64 {
 	t.Helper()
-	x, err := td.Tensor(key)
-	require.NoError(t, err)
-	all, err := tensor.Elements[int64](x)
-	require.NoError(t, err)
-	return slices.AppendSeq([]int64{}, all)
+	return testkit.Elements[int64](t, tensor.Must(td.Tensor(key)))
 }
 
-// consistent checks what holds of every dictionary: shapes begin with the batch shape, and keys find their values.
+// consistent checks what holds of every dictionary: shapes begin with the batch shape, and keys
+// find their values.
 func consistent(t testing.TB, td *tdict.TensorDict) {
 	t.Helper()
 	for _, d := range dicts(td) {
@@ -88,22 +112,20 @@ func consistent(t testing.TB, td *tdict.TensorDict) {
 	}
 }
 
-// refuses runs an operation that must fail with want, checks that td is as it was, and returns the text of the error.
-func refuses(t *testing.T, td *tdict.TensorDict, want error, op func() error) string {
-	t.Helper()
-	before, order := tensor.Must(td.Clone()), keys(td)
-	err := op()
-	require.ErrorIs(t, err, want)
-	require.Equal(t, order, keys(td), "the keys have changed")
-	require.True(t, before.Equal(td), "a shape or an element has changed")
-	return err.Error()
+// A refusal is an operation that must fail.
+type refusal = testkit.Refusal[*tdict.TensorDict]
+
+// refuse runs operations on dictionaries that td makes.
+func refuse(t *testing.T, td func() *tdict.TensorDict, rows []refusal) {
+	testkit.Refuse(t, td, state, rows)
 }
 
-// ruin edits a dictionary at every depth: nothing of it is left, and each dictionary that was in it has one other key.
+// ruin edits a dictionary at every depth: nothing of it is left, and each dictionary that was in it
+// has one other key.
 func ruin(t testing.TB, td *tdict.TensorDict) {
 	t.Helper()
 	for _, d := range dicts(td) {
-		for _, key := range slices.Collect(d.Keys(tdict.KeyOptions{})) {
+		for key := range maps.Collect(d.All()) {
 			require.NoError(t, d.Delete(key))
 		}
 		require.NoError(t, d.Set("ruin", tdict.New(d.Shape()...)))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -82,8 +83,8 @@ func TestFlattenAndUnflattenKeys(t *testing.T) {
 // No operation makes a key that Set would refuse.
 func TestSeparatorMustSpellKeys(t *testing.T) {
 	td := dict(nil, entry{"é", count()}, entry{"a/b", count()})
-	require.ErrorIs(t, only(td.UnflattenKeys("\xa9")), nestedkey.ErrKey, "half of é")
-	require.ErrorIs(t, only(td.FlattenKeys("\xff")), nestedkey.ErrKey, "no UTF-8")
+	require.ErrorIs(t, testkit.Err(td.UnflattenKeys("\xa9")), nestedkey.ErrKey, "half of é")
+	require.ErrorIs(t, testkit.Err(td.FlattenKeys("\xff")), nestedkey.ErrKey, "no UTF-8")
 }
 
 func TestIteratorsStop(t *testing.T) {

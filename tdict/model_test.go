@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A model is the naive twin of a dictionary: a list of what is in it, depth first. The first node is the dictionary itself,
-// with the path "". Any other path is a slash and the key.
+// A model is the naive twin of a dictionary: a list of what is in it, depth first. The first node
+// is the dictionary itself, with the path "". Any other path is a slash and the key.
 type model []node
 
 type node struct {
@@ -83,8 +83,8 @@ func (m model) set(nodes []node) (model, bool) {
 	return slices.Concat(m[:end], nodes, m[end:]), true
 }
 
-// fitted returns nodes with the shorter batch shapes among them made longer, or false if a shape does not fit. What is made
-// longer is a copy, with all below it, that is not locked.
+// fitted returns nodes with the shorter batch shapes among them made longer, or false if a shape
+// does not fit. What is made longer is a copy, with all below it, that is not locked.
 func fitted(nodes []node, batch shapeops.Shape) ([]node, bool) {
 	nodes = slices.Clone(nodes)
 	copied := !nodes[0].shape.HasPrefix(batch)
@@ -222,8 +222,8 @@ type pair struct {
 	model model
 }
 
-// An act does an operation to both of a pair. It returns a text that says which, what the model becomes, whether the model
-// allows it, and the error of the dictionary.
+// An act does an operation to both of a pair. It returns a text that says which, what the model
+// becomes, whether the model allows it, and the error of the dictionary.
 type act func(p pair, a, b string) (text string, next model, ok bool, err error)
 
 func keyOf(path string) nestedkey.Key { return nestedkey.Key(path[1:]) }
@@ -290,8 +290,9 @@ func (p pair) someDict() (string, *tdict.TensorDict) {
 	return path, tensor.Must(p.td.Dict(keyOf(path)))
 }
 
-// TestModel does random operations on structure to a dictionary and to its model: the same are refused, and after each of
-// them, refused or not, both have the same keys in the same order, shapes and locks.
+// TestModel does random operations on structure to a dictionary and to its model: the same are
+// refused, and after each of them, refused or not, both have the same keys in the same order,
+// shapes and locks.
 func TestModel(t *testing.T) {
 	for seed := range uint64(400) {
 		m := model{{shape: shapeops.Shape{2}}}

@@ -1,7 +1,6 @@
 package tdict_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -23,7 +24,8 @@ const rounds = 600
 // oracle runs a test on random numbers of many seeds.
 func oracle(t *testing.T, test func(t *testing.T, g gen)) {
 	for seed := range uint64(rounds) {
-		if !t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { test(t, gen{rand.New(rand.NewPCG(seed, 1)), true}) }) {
+		run := func(t *testing.T) { test(t, gen{t, rand.New(rand.NewPCG(seed, 1)), testkit.Layouts}) }
+		if !t.Run(fmt.Sprint("seed=", seed), run) {
 			return
 		}
 	}
@@ -31,330 +33,182 @@ func oracle(t *testing.T, test func(t *testing.T, g gen)) {
 
 // A gen makes random dictionaries, tensors and arguments.
 type gen struct {
+	t testing.TB
 	*rand.Rand
-	expanded bool // leaves may repeat elements in memory
+	layouts []testkit.Layout // of leaves
 }
 
-// sizes returns a shape of at most n dims.
-func (g gen) sizes(n int) []int {
-	out := make([]int, g.IntN(n+1))
-	for i := range out {
-		out[i] = []int{0, 1, 1, 2, 2, 3, 3, 4}[g.IntN(8)]
-	}
-	return out
+// writable makes leaves that can be written to.
+func (g gen) writable() gen {
+	g.layouts = testkit.Layouts[:3]
+	return g
 }
 
 // dict returns a dictionary, with dictionaries in it that mostly have a longer batch shape.
 func (g gen) dict(batch []int, depth int) *tdict.TensorDict {
 	td := tdict.New(batch...)
 	for i := range g.IntN(5) {
-		var v tdict.Value = g.leaf(g.dtype(), slices.Concat(batch, g.sizes(2)))
+		dtype := append(testkit.Widths, tensor.Bool)[g.IntN(6)]
+		var v tdict.Value = g.leaf(dtype, slices.Concat(batch, naive.Shape(g.Rand, 2)))
 		if depth > 0 && g.IntN(3) == 0 {
-			v = g.dict(slices.Concat(batch, g.sizes(1)), depth-1)
+			v = g.dict(slices.Concat(batch, naive.Shape(g.Rand, 1)), depth-1)
 		}
-		_ = tensor.Must(td.SetDefault(nestedkey.Of("k"+string(rune('z'-i))), v))
+		require.NoError(g.t, td.Set(nestedkey.Of("k"+string(rune('z'-i))), v))
 	}
 	return td
 }
 
-func (g gen) dtype() tensor.DType {
-	return []tensor.DType{tensor.Bool, tensor.Uint8, tensor.BFloat16, tensor.Float32, tensor.Int64, tensor.Complex128}[g.IntN(6)]
-}
-
-// numbers returns a contiguous tensor of random elements.
-func (g gen) numbers(d tensor.DType, shape []int) *tensor.Tensor {
-	data := make([]int64, shapeops.Shape(shape).Size())
-	for i := range data {
-		data[i] = g.Int64N(100)
-	}
-	x := tensor.Must(tensor.From(data, shape...))
-	if d == tensor.Bool {
-		return tensor.Must(tensor.Map(x, func(v int64) bool { return v%2 == 0 }))
-	}
-	return tensor.Must(x.Cast(d))
-}
-
-// leaf returns a tensor of random elements that is contiguous, transposed, stepped or expanded.
+// leaf returns a tensor in a random layout.
 func (g gen) leaf(d tensor.DType, shape []int) *tensor.Tensor {
-	base, back := slices.Clone(shape), make([]int, len(shape))
-	switch layout := g.IntN(4); {
-	case layout == 0:
-		slices.Reverse(base)
-		for i := range back {
-			back[i] = -1 - i
-		}
-		return tensor.Must(g.numbers(d, base).Permute(back...))
-	case layout == 1:
-		expr := make([]ix.Index, len(shape))
-		for i := range base {
-			base[i], expr[i] = 2*base[i]+1, ix.Range(1, ix.End).Step(2)
-		}
-		return tensor.Must(g.numbers(d, base).Index(expr...))
-	case layout == 2 && len(shape) > 0 && g.expanded:
-		base[g.IntN(len(base))] = 1
-		return tensor.Must(g.numbers(d, base).Expand(shape...))
-	}
-	return g.numbers(d, shape)
+	layout := g.layouts[g.IntN(len(g.layouts))]
+	return testkit.Make(g.t, d, shape, layout, testkit.Go, g.IntN(100)).Tensor
 }
 
-// twin returns a dictionary with td's keys, in another order, and leaves of the same dtypes and shapes with other elements
-// and layouts. If dim is not negative, it has the given size in all of them.
+// twin returns a dictionary with td's keys, in another order, and leaves of the same dtypes and
+// shapes with other elements and layouts. If dim is not negative, it has the given size in all of
+// them.
 func (g gen) twin(td *tdict.TensorDict, dim, size int) *tdict.TensorDict {
-	resized := func(shape []int) []int {
-		shape = slices.Clone(shape)
+	resized := func(shape shapeops.Shape) []int {
+		shape = shape.Clone()
 		if dim >= 0 {
 			shape[dim] = size
 		}
 		return shape
 	}
-	out := tdict.New(resized(td.Shape())...)
-	names := slices.Collect(td.Keys(tdict.KeyOptions{}))
-	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	for _, name := range names {
-		v := tensor.Must(td.Get(name))
+	out, all := tdict.New(resized(td.Shape())...), []entry{}
+	for name, v := range td.All() {
 		switch x := v.(type) {
 		case *tensor.Tensor:
 			v = g.leaf(x.DType(), resized(x.Shape()))
 		case *tdict.TensorDict:
 			v = g.twin(x, dim, size)
 		}
-		_ = tensor.Must(out.SetDefault(name, v))
+		all = append(all, entry{name, v})
+	}
+	for _, i := range g.Perm(len(all)) {
+		require.NoError(g.t, out.Set(all[i].key, all[i].value))
 	}
 	return out
 }
 
-// expr returns an index expression over a batch shape; one in some has an error.
-func (g gen) expr(batch []int) []ix.Index {
-	var expr []ix.Index
-	rest := g.IntN(3) == 0
-	for dim := 0; dim < len(batch); dim++ {
-		for g.IntN(6) == 0 {
-			expr = append(expr, []ix.Index{ix.New, ix.Bool(true), ix.Bool(false)}[g.IntN(3)])
-		}
-		if rest && g.IntN(2) == 0 {
-			expr, rest = append(expr, ix.Rest), false
-			dim += g.IntN(len(batch) - dim)
-		}
-		if g.IntN(5) == 0 {
-			return expr
-		}
-		size := batch[dim]
-		switch kind := g.IntN(6); {
-		case kind == 0:
-			expr = append(expr, ix.All)
-		case kind == 1 && size > 0:
-			expr = append(expr, ix.At(g.IntN(2*size+g.IntN(20)/19)-size))
-		case kind == 2 && size > 0:
-			expr = append(expr, ix.Take(g.positions(g.IntN(4), size)...))
-		case kind == 3 && size > 0:
-			expr = append(expr, ix.TakeND(g.positions(2, size), 2, 1))
-		case kind == 4 && dim+1 < len(batch) && g.IntN(2) == 0:
-			expr = append(expr, ix.Mask(g.bits(size*batch[dim+1]), size, batch[dim+1]))
-			dim++
-		case kind == 4:
-			expr = append(expr, ix.Mask(g.bits(size)))
-		default:
-			expr = append(expr, ix.Range(g.IntN(2*size+3)-size-1, g.IntN(2*size+3)-size-1).Step(1+g.IntN(3)))
-		}
-	}
-	return expr
-}
-
-func (g gen) positions(n, size int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = g.IntN(2*size) - size
-	}
-	return list
-}
-
-func (g gen) bits(n int) []bool {
-	bits := make([]bool, n)
-	for i := range bits {
-		bits[i] = g.IntN(2) == 0
-	}
-	return bits
-}
-
-// padded is the expression over a whole tensor that does what expr does over its leading dims, of which there are rank.
-func padded(expr []ix.Index, rank, dims int) []ix.Index {
-	used := 0
-	for _, x := range expr {
-		switch x.Kind() {
-		case ix.KindMask:
-			used += len(x.Shape())
-		case ix.KindRest, ix.KindNew:
-		default:
-			used++
-		}
-	}
-	whole := slices.Repeat([]ix.Index{ix.All}, max(0, rank-used))
-	if at := slices.IndexFunc(expr, func(x ix.Index) bool { return x.Kind() == ix.KindRest }); at >= 0 {
-		expr, whole = slices.Concat(expr[:at], whole, expr[at+1:]), nil
-	}
-	return slices.Concat(expr, whole, slices.Repeat([]ix.Index{ix.All}, dims-rank))
-}
-
-type (
-	onDict = func(*tdict.TensorDict) (*tdict.TensorDict, error)
-	onLeaf = func(*tensor.Tensor) (*tensor.Tensor, error)
-)
-
-// An operation is one of a dictionary, and what must become of a tensor that stands in it.
+// An operation is one of a dictionary. What it makes of batch positions, it must make of the rows
+// of each leaf.
 type operation struct {
 	name string
-	dict onDict
-	leaf onLeaf
+	want naive.Array
+	ok   bool
+	do   func(*tdict.TensorDict) (*tdict.TensorDict, error)
 }
 
-// operations returns the operations on one dictionary, with random arguments for a batch shape. On a leaf they are spelled
-// out: every dim counts from the front, and every feature dim is named.
+// operations returns the operations on one dictionary, with random arguments for a batch shape.
 func (g gen) operations(batch shapeops.Shape) []operation {
-	rank, expr, to, bigger := len(batch), g.expr(batch), g.factors(batch.Size()), slices.Concat(g.sizes(2), batch)
-	behind := func(x *tensor.Tensor, shape ...int) []int { return slices.Concat(shape, x.Shape()[rank:]) }
-	index := func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Index(padded(expr, rank, len(x.Shape()))...) }
-	new := g.IntN(rank + 1)
+	type dict = *tdict.TensorDict
+	a, rank, expr := naive.New(batch...), len(batch), naive.Expr(g.Rand, batch)
+	to, bigger, dim := naive.Factors(g.Rand, batch.Size()), slices.Concat(naive.Shape(g.Rand, 2), batch), g.IntN(rank+1)
+	want, ok := a.Index(expr...)
+	ones := func(size int) bool { return size == 1 }
 	ops := []operation{
-		{"index " + ix.Format(expr...), func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Index(expr...) }, index},
-		{"index into " + ix.Format(expr...), func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return g.indexInto(td, expr) }, index},
-		{
-			fmt.Sprint("reshape ", to),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Reshape(g.inferred(to)...) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Reshape(behind(x, to...)...) },
-		},
-		{
-			fmt.Sprint("expand ", bigger),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Expand(bigger...) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Expand(behind(x, bigger...)...) },
-		},
-		{
-			fmt.Sprint("unsqueeze ", new),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Unsqueeze(g.either(new, rank+1)) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Unsqueeze(new) },
-		},
-		{
-			"squeeze",
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Squeeze() },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) {
-				return x.Reshape(behind(x, slices.DeleteFunc(batch.Clone(), func(size int) bool { return size == 1 })...)...)
-			},
-		},
+		{"index " + ix.Format(expr...), want, ok, func(td dict) (dict, error) { return td.Index(expr...) }},
+		{"index into " + ix.Format(expr...), want, ok, func(td dict) (dict, error) { return g.indexInto(td, expr) }},
+		{fmt.Sprint("reshape ", to), a.Reshape(to...), true, func(td dict) (dict, error) { return td.Reshape(g.inferred(to)...) }},
+		{fmt.Sprint("expand ", bigger), a.Expand(bigger...), true, func(td dict) (dict, error) { return td.Expand(bigger...) }},
+		{fmt.Sprint("unsqueeze ", dim), a.Reshape(slices.Insert(batch.Clone(), dim, 1)...), true,
+			func(td dict) (dict, error) { return td.Unsqueeze(g.either(dim, rank+1)) }},
+		{"squeeze", a.Reshape(slices.DeleteFunc(batch.Clone(), ones)...), true, func(td dict) (dict, error) { return td.Squeeze() }},
 	}
 	if rank == 0 {
 		return ops
 	}
-	return slices.Concat(ops, g.dimOperations(batch, behind), g.cuts(batch))
+	return slices.Concat(ops, g.dimOperations(a, batch), g.cuts(a, batch))
 }
 
 // dimOperations returns the operations that name a batch dim.
-func (g gen) dimOperations(batch shapeops.Shape, behind func(x *tensor.Tensor, shape ...int) []int) []operation {
-	rank, order := len(batch), g.Perm(len(batch))
-	a, b := g.IntN(rank), g.IntN(rank)
-	first, last := min(a, b), max(a, b)
+func (g gen) dimOperations(a naive.Array, batch shapeops.Shape) []operation {
+	type dict = *tdict.TensorDict
+	rank, order, swap := len(batch), g.Perm(len(batch)), make([]int, len(batch))
+	i, j := g.IntN(rank), g.IntN(rank)
+	first, last, sizes := min(i, j), max(i, j), naive.Factors(g.Rand, batch[i])
 	joined := slices.Concat(batch[:first], []int{batch[first : last+1].Size()}, batch[last+1:])
-	cut := g.factors(batch[a])
+	for dim := range swap {
+		swap[dim] = dim
+	}
+	swap[i], swap[j] = j, i
+	squeezed := batch.Clone()
+	for _, dim := range slices.Compact([]int{last, first}) {
+		if squeezed[dim] == 1 {
+			squeezed = slices.Delete(squeezed, dim, dim+1)
+		}
+	}
 	return []operation{
-		{
-			fmt.Sprint("permute ", order),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Permute(order...) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) {
-				whole := slices.Clone(order)
-				for dim := rank; dim < len(x.Shape()); dim++ {
-					whole = append(whole, dim)
-				}
-				return x.Permute(whole...)
-			},
-		},
-		{
-			fmt.Sprint("transpose ", a, b),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-				return td.Transpose(g.either(a, rank), g.either(b, rank))
-			},
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Transpose(a, b) },
-		},
-		{
-			fmt.Sprint("squeeze ", a, b),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Squeeze(g.either(a, rank), b) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Squeeze(a, b) },
-		},
-		{
-			fmt.Sprint("flatten ", first, last),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Flatten(first, g.either(last, rank)) },
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Reshape(behind(x, joined...)...) },
-		},
-		{
-			fmt.Sprint("unflatten ", a, cut),
-			func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-				return td.Unflatten(g.either(a, rank), g.inferred(cut)...)
-			},
-			func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Unflatten(a, cut...) },
-		},
+		{fmt.Sprint("permute ", order), a.Permute(order...), true, func(td dict) (dict, error) { return td.Permute(order...) }},
+		{fmt.Sprint("transpose ", i, j), a.Permute(swap...), true,
+			func(td dict) (dict, error) { return td.Transpose(g.either(i, rank), g.either(j, rank)) }},
+		{fmt.Sprint("squeeze ", i, j), a.Reshape(squeezed...), true,
+			func(td dict) (dict, error) { return td.Squeeze(g.either(i, rank), j) }},
+		{fmt.Sprint("flatten ", first, last), a.Reshape(joined...), true,
+			func(td dict) (dict, error) { return td.Flatten(first, g.either(last, rank)) }},
+		{fmt.Sprint("unflatten ", i, sizes), a.Reshape(slices.Concat(batch[:i], sizes, batch[i+1:])...), true,
+			func(td dict) (dict, error) { return td.Unflatten(g.either(i, rank), g.inferred(sizes)...) }},
 	}
 }
 
-// cuts returns the operations that give several pieces, each as the operation that gives one of them.
-func (g gen) cuts(batch shapeops.Shape) []operation {
+// cuts returns the operations that give several pieces, each as the operation that gives one of
+// them.
+func (g gen) cuts(a naive.Array, batch shapeops.Shape) []operation {
+	type dicts = []*tdict.TensorDict
 	dim, pick, n := g.IntN(len(batch)), g.IntN(100), 1+g.IntN(5)
-	left := g.IntN(batch[dim] + 1)
-	sizes := []int{left, 0, batch[dim] - left}
+	size, back := batch[dim], dim-len(batch)
+	left := g.IntN(size + 1)
+	chunk := max(1, (size+n-1)/n)
+	operate := func(name string, sizes []int, do func(td *tdict.TensorDict) (dicts, error)) operation {
+		op := operation{name: fmt.Sprint(name, dim, sizes, " piece ", pick), ok: len(sizes) > 0}
+		if op.ok {
+			op.want = a.Cut(dim, sizes...)[pick%len(sizes)]
+		}
+		op.do = func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return piece(td, pick, len(sizes), do) }
+		return op
+	}
+	unbind := operate("unbind ", slices.Repeat([]int{1}, size), func(td *tdict.TensorDict) (dicts, error) { return shapeops.Unbind(td, back) })
+	unbind.want.Shape = slices.Delete(batch.Clone(), dim, dim+1)
 	return []operation{
-		cut(fmt.Sprint("split ", dim, sizes), pick, func(td *tdict.TensorDict) ([]*tdict.TensorDict, error) {
-			return shapeops.Split(td, dim-len(batch), sizes...)
-		}, func(x *tensor.Tensor) ([]*tensor.Tensor, error) { return shapeops.Split(x, dim, sizes...) }),
-		cut(fmt.Sprint("split by ", dim, n), pick, func(td *tdict.TensorDict) ([]*tdict.TensorDict, error) {
-			return shapeops.SplitBy(td, dim-len(batch), n)
-		}, func(x *tensor.Tensor) ([]*tensor.Tensor, error) { return shapeops.SplitBy(x, dim, n) }),
-		cut(fmt.Sprint("chunk ", dim, n), pick, func(td *tdict.TensorDict) ([]*tdict.TensorDict, error) {
-			return shapeops.Chunk(td, dim-len(batch), n)
-		}, func(x *tensor.Tensor) ([]*tensor.Tensor, error) { return shapeops.Chunk(x, dim, n) }),
-		cut(fmt.Sprint("unbind ", dim), pick, func(td *tdict.TensorDict) ([]*tdict.TensorDict, error) {
-			return shapeops.Unbind(td, dim-len(batch))
-		}, func(x *tensor.Tensor) ([]*tensor.Tensor, error) { return shapeops.Unbind(x, dim) }),
+		unbind,
+		operate("split ", []int{left, 0, size - left}, func(td *tdict.TensorDict) (dicts, error) {
+			return shapeops.Split(td, back, left, 0, size-left)
+		}),
+		operate("split by ", pieces(size, n), func(td *tdict.TensorDict) (dicts, error) { return shapeops.SplitBy(td, back, n) }),
+		operate("chunk ", append(pieces(size, chunk), make([]int, 1-min(1, size))...), func(td *tdict.TensorDict) (dicts, error) {
+			return shapeops.Chunk(td, back, n)
+		}),
 	}
 }
 
-func cut(name string, pick int, dict func(*tdict.TensorDict) ([]*tdict.TensorDict, error), leaf func(*tensor.Tensor) ([]*tensor.Tensor, error)) operation {
-	return operation{
-		fmt.Sprint(name, ", piece ", pick),
-		func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return piece(pick, td, dict) },
-		func(x *tensor.Tensor) (*tensor.Tensor, error) { return piece(pick, x, leaf) },
+// pieces returns the sizes of the pieces of at most n that a size is cut into.
+func pieces(size, n int) (sizes []int) {
+	for ; size > 0; size -= n {
+		sizes = append(sizes, min(size, n))
 	}
+	return sizes
 }
 
-// piece returns a piece of what fn cuts x into, or an error if there is none.
-func piece[T any](pick int, x T, fn func(T) ([]T, error)) (piece T, err error) {
-	all, err := fn(x)
-	if err != nil || len(all) == 0 {
-		return piece, fmt.Errorf("%d pieces: %w", len(all), err)
+// piece returns a piece of what fn cuts td into, or an error unless there are n, or if there is
+// none.
+func piece(td *tdict.TensorDict, pick, n int, fn func(*tdict.TensorDict) ([]*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
+	all, err := fn(td)
+	if err != nil || len(all) != n || n == 0 {
+		return nil, fmt.Errorf("got %d pieces, want %d: %w", len(all), n, err)
 	}
-	return all[pick%len(all)], nil
+	return all[pick%n], nil
 }
 
-// indexInto is Index into a dictionary with its keys in another order and its leaves in other layouts.
+// indexInto is Index into a dictionary with its keys in another order and its leaves in other
+// layouts.
 func (g gen) indexInto(td *tdict.TensorDict, expr []ix.Index) (*tdict.TensorDict, error) {
 	like, err := td.Index(expr...)
 	if err != nil {
 		return nil, err
 	}
-	dst := gen{g.Rand, false}.twin(like, -1, 0)
+	dst := g.writable().twin(like, -1, 0)
 	return dst, td.IndexInto(dst, expr...)
-}
-
-// factors returns a random shape of n elements.
-func (g gen) factors(n int) []int {
-	if n == 0 {
-		return slices.Insert(g.sizes(2), 0, 0)
-	}
-	out := []int{}
-	for f := 2; n > 1; f++ {
-		for n%f == 0 && g.IntN(4) > 0 {
-			out, n = append(out, f), n/f
-		}
-		if f > n {
-			f = 1
-		}
-	}
-	return out
 }
 
 // inferred returns a shape, perhaps with a size that the others tell replaced by Infer.
@@ -370,108 +224,84 @@ func (g gen) inferred(shape []int) []int {
 // either spells a dim of a rank from the front or from the back.
 func (g gen) either(dim, rank int) int { return dim - rank*g.IntN(2) }
 
-// same checks that two tensors agree in dtype, shape and every byte.
-func same(t *testing.T, want, got *tensor.Tensor, msg ...any) {
-	t.Helper()
-	require.Equal(t, want.DType(), got.DType(), msg...)
-	require.Equal(t, want.Shape().String(), got.Shape().String(), msg...)
-	require.Equal(t, content(t, want), content(t, got), msg...)
-}
+// width returns how many bytes of a leaf belong to one position of its first dims.
+func width(x *tensor.Tensor, dims int) int { return x.Shape()[dims:].Size() * x.DType().Size() }
 
-func content(t *testing.T, x *tensor.Tensor) []byte {
-	var b bytes.Buffer
-	_, err := x.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
-}
-
-// agrees checks got against what fn makes of the leaves that several dictionaries have under each key, and its batch
-// shapes against what fn makes of tensors of theirs.
-func agrees(t *testing.T, got *tdict.TensorDict, fn func(xs []*tensor.Tensor) (*tensor.Tensor, error), tds ...*tdict.TensorDict) {
+// agrees checks got against several dictionaries: want has its batch positions, those of the
+// dictionaries numbered on.
+func agrees(t *testing.T, got *tdict.TensorDict, want naive.Array, tds ...*tdict.TensorDict) {
 	t.Helper()
-	shapes := make([]*tensor.Tensor, len(tds))
-	for i, td := range tds {
-		shapes[i] = tensor.Must(tensor.Zeros[bool](td.Shape()...))
-	}
-	require.Equal(t, tensor.Must(fn(shapes)).Shape().String(), got.Shape().String())
-	require.Equal(t, tds[0].NumEntries(), got.NumEntries())
-	for name, v := range tds[0].All() {
-		if _, ok := v.(*tdict.TensorDict); ok {
-			inner := make([]*tdict.TensorDict, len(tds))
-			for i, td := range tds {
-				inner[i] = tensor.Must(td.Dict(name))
-			}
-			agrees(t, tensor.Must(got.Dict(name)), fn, inner...)
+	rank := len(tds[0].Shape())
+	require.ElementsMatch(t, keys(tds[0]), keys(got))
+	require.Equal(t, shapeops.Shape(want.Shape), got.Shape().Clone())
+	for _, key := range keys(got) {
+		v, was := tensor.Must(got.Get(key)), tensor.Must(tds[0].Get(key))
+		require.Equal(t, slices.Concat(shapeops.Shape(want.Shape), was.Shape()[rank:]).String(), v.Shape().String(), key)
+		x, ok := v.(*tensor.Tensor)
+		if !ok {
 			continue
 		}
-		xs := make([]*tensor.Tensor, len(tds))
-		for i, td := range tds {
-			xs[i] = tensor.Must(td.Tensor(name))
+		rows := []byte{}
+		for _, td := range tds {
+			rows = append(rows, testkit.Content(t, tensor.Must(td.Tensor(key)))...)
 		}
-		want, x := tensor.Must(fn(xs)), tensor.Must(got.Tensor(name))
-		same(t, want, x, name)
+		require.Equal(t, testkit.Gather(rows, width(was.(*tensor.Tensor), rank), want), testkit.Content(t, x), key)
 	}
 }
 
-// TestOracleOperations compares every operation on one dictionary with the same on each leaf as a plain tensor.
+// TestOracleOperations compares every operation on one dictionary with nested loops.
 func TestOracleOperations(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
-		td := g.dict(g.sizes(3), 2)
-		before, order := tensor.Must(td.Clone()), keys(td)
-		plain := tensor.Must(tensor.Zeros[bool](td.Shape()...))
-		for _, op := range g.operations(td.Shape()) {
-			t.Run(op.name, func(t *testing.T) {
-				got, err := op.dict(td)
-				_, plainErr := op.leaf(plain)
-				require.Equal(t, plainErr == nil, err == nil, "%v, of a plain tensor: %v", err, plainErr)
-				if err != nil {
-					return
+		td := g.dict(naive.Shape(g.Rand, 3), 2)
+		testkit.Unchanged(t, td, state, func() {
+			for _, op := range g.operations(td.Shape()) {
+				got, err := op.do(td)
+				require.Equal(t, op.ok, err == nil, "%s of %v: %v", op.name, td.Shape(), err)
+				if err == nil {
+					agrees(t, got, op.want, td)
+					consistent(t, got)
+					ruin(t, got)
 				}
-				agrees(t, got, func(xs []*tensor.Tensor) (*tensor.Tensor, error) { return op.leaf(xs[0]) }, td)
-				consistent(t, got)
-				ruin(t, got)
-			})
-		}
-		require.Equal(t, order, keys(td))
-		require.True(t, before.Equal(td))
+			}
+		})
 	})
 }
 
-// TestOracleSetIndex compares SetIndex with writing to each leaf as a plain tensor.
+// TestOracleSetIndex compares SetIndex with nested loops.
 func TestOracleSetIndex(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
-		td := gen{g.Rand, false}.dict(g.sizes(3), 2)
-		before, expr := tensor.Must(td.Clone()), g.expr(td.Shape())
-		part, err := td.Index(expr...)
-		if err != nil {
+		td := g.writable().dict(naive.Shape(g.Rand, 3), 2)
+		before, expr, rank := tensor.Must(td.Clone()), naive.Expr(g.Rand, td.Shape()), len(td.Shape())
+		want, ok := naive.New(td.Shape()...).Index(expr...)
+		if !ok {
 			require.ErrorIs(t, td.SetIndex(tdict.New(), expr...), shapeops.ErrIndex)
 			return
 		}
-		value := g.twin(part, -1, 0)
-		if s := part.Shape(); len(s) > 1 && s[0] > 0 && g.IntN(2) == 0 {
+		value := g.twin(tensor.Must(td.Index(expr...)), -1, 0)
+		if s := value.Shape(); len(s) > 1 && s[0] > 0 && g.IntN(2) == 0 {
 			value = tensor.Must(value.Index(ix.At(0)))
 		}
-		for key := range part.Leaves() {
+		for key := range before.Leaves() {
 			if g.IntN(4) == 0 {
 				value = value.Exclude(key)
 			}
 		}
 		require.NoError(t, td.SetIndex(value, expr...), "[%s] of %v", ix.Format(expr...), td.Shape())
 		for key := range before.Leaves() {
-			want := tensor.Must(before.Tensor(key))
-			if value.Has(key) {
-				err := want.SetIndex(tensor.Must(value.Tensor(key)), padded(expr, len(td.Shape()), len(want.Shape()))...)
-				require.NoError(t, err)
+			x := tensor.Must(before.Tensor(key))
+			after := testkit.Content(t, x)
+			if v, err := value.Tensor(key); err == nil {
+				after = testkit.Scatter(after, width(x, rank), want, testkit.Content(t, v))
 			}
-			same(t, want, tensor.Must(td.Tensor(key)), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
+			require.Equal(t, after, testkit.Content(t, tensor.Must(td.Tensor(key))), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
 		}
 	})
 }
 
-// TestOracleJoin compares Stack and Cat, into new dictionaries and given ones, with the same on the leaves.
+// TestOracleJoin compares Stack and Cat, into new dictionaries and given ones, with nested loops.
 func TestOracleJoin(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
-		td := g.dict(g.sizes(3), 2)
+		td := g.dict(naive.Shape(g.Rand, 3), 2)
 		rank := len(td.Shape())
 		stacked, catted := []*tdict.TensorDict{td}, []*tdict.TensorDict{td}
 		at, dim := g.IntN(rank+1), g.IntN(rank+1)%max(1, rank)
@@ -481,32 +311,36 @@ func TestOracleJoin(t *testing.T) {
 				catted = append(catted, g.twin(td, dim, g.IntN(4)))
 			}
 		}
-		verify := func(xs []*tdict.TensorDict, got *tdict.TensorDict, err error, into func(dst *tdict.TensorDict) error, leaf func([]*tensor.Tensor) (*tensor.Tensor, error)) {
+		verify := func(xs []*tdict.TensorDict, got *tdict.TensorDict, err error, into func(dst *tdict.TensorDict) error, join func([]naive.Array) naive.Array) {
 			t.Helper()
 			require.NoError(t, err)
 			require.Equal(t, keys(xs[0]), keys(got))
-			agrees(t, got, leaf, xs...)
-			dst := gen{g.Rand, false}.twin(got, -1, 0)
+			shapes := [][]int{}
+			for _, x := range xs {
+				shapes = append(shapes, x.Shape())
+			}
+			agrees(t, got, join(naive.Number(shapes...)), xs...)
+			dst := g.writable().twin(got, -1, 0)
 			require.NoError(t, into(dst))
 			require.True(t, dst.Equal(got))
 		}
 		got, err := shapeops.Stack(stacked, g.either(at, rank+1))
 		verify(stacked, got, err, func(dst *tdict.TensorDict) error { return shapeops.StackInto(dst, stacked, at) },
-			func(xs []*tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Stack(xs, at) })
+			func(xs []naive.Array) naive.Array { return naive.Stack(xs, at) })
 		if rank == 0 {
-			require.ErrorIs(t, only(shapeops.Cat(catted, 0)), shapeops.ErrDim)
+			require.ErrorIs(t, testkit.Err(shapeops.Cat(catted, 0)), shapeops.ErrDim)
 			return
 		}
 		got, err = shapeops.Cat(catted, g.either(dim, rank))
 		verify(catted, got, err, func(dst *tdict.TensorDict) error { return shapeops.CatInto(dst, catted, dim) },
-			func(xs []*tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Cat(xs, dim) })
+			func(xs []naive.Array) naive.Array { return naive.Cat(xs, dim) })
 	})
 }
 
 // TestOracleKeys compares the operations on keys with what they mean for a list of leaves.
 func TestOracleKeys(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
-		td := g.dict(g.sizes(2), 3)
+		td := g.dict(naive.Shape(g.Rand, 2), 3)
 		all := keys(td)
 		chosen := slices.DeleteFunc(slices.Clone(all), func(nestedkey.Key) bool { return g.IntN(3) > 0 })
 		under := func(key nestedkey.Key, roots []nestedkey.Key) bool {

@@ -92,31 +92,21 @@ func TestSetIndexRefuses(t *testing.T) {
 		return func(td *tdict.TensorDict) error { return td.SetIndex(value, expr...) }
 	}
 	nine := tensor.Scalar[int64](9)
-	check(t, small, []refusal{
-		{"no value", setIndex(nil), tdict.ErrKind,
-			"set index: not a value: got <nil>, want a *tensor.Tensor or *tdict.TensorDict that is not nil"},
-		{"a position out of range", setIndex(nine, ix.At(3)), shapeops.ErrIndex,
-			"set index: bad index: got position 3 of dim 0, want one of its 3"},
-		{"features are out of reach", setIndex(nine, ix.At(0), ix.At(0)), shapeops.ErrIndex,
-			"set index: bad index: got an expression over 2 dims, want at most the 1 of [3]"},
-		{"a tensor that does not fit a later leaf", setIndex(tensor.Vector[int64](7, 8, 9), ix.New), shapeops.ErrShape,
-			`set index "d/b": shape mismatch: [3] does not expand to [1 3 2]`},
-		{"another dtype", setIndex(tensor.Scalar(1.5)), tensor.ErrDType, `set index "a": dtype mismatch: got float64, want int64`},
-		{"a later leaf that does not fit", setIndex(dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}, entry{"n", count(2)}, entry{"d/b", count(2, 3)}), ix.Take(0, 1)),
-			shapeops.ErrShape, `set index "d/b": shape mismatch: got [3], want [2] behind the batch shape`},
-		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)),
-			shapeops.ErrShape, `set index "d/b": shape mismatch: got [1], want [2] behind the batch shape`},
-		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrKind,
-			`set index "d": not a value: got int64 [3], want dictionary [3]`},
-		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got dictionary [3], want [2] or its last dims"},
-		{"a batch shape of size 1 does not broadcast", setIndex(tdict.New(1), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got dictionary [1], want [2] or its last dims"},
-		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape,
-			"set index: shape mismatch: got dictionary [], want [2] or its last dims"},
+	refuse(t, small, []refusal{
+		{"no value", setIndex(nil), tdict.ErrKind},
+		{"a position out of range", setIndex(nine, ix.At(3)), shapeops.ErrIndex},
+		{"features are out of reach", setIndex(nine, ix.At(0), ix.At(0)), shapeops.ErrIndex},
+		{"a tensor that does not fit a later leaf", setIndex(tensor.Vector[int64](7, 8, 9), ix.New), shapeops.ErrShape},
+		{"another dtype", setIndex(tensor.Scalar(1.5)), tensor.ErrDType},
+		{"a later leaf that does not fit", setIndex(dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}, entry{"n", count(2)}, entry{"d/b", count(2, 3)}), ix.Take(0, 1)), shapeops.ErrShape},
+		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)), shapeops.ErrShape},
+		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrKind},
+		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape},
+		{"a batch shape of size 1 does not broadcast", setIndex(tdict.New(1), ix.Take(0, 1)), shapeops.ErrShape},
+		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape},
 		{"itself, shifted", func(td *tdict.TensorDict) error {
 			return td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
-		}, tensor.ErrOverlap, `set index "a": source and destination overlap: clone the source first`},
+		}, tensor.ErrOverlap},
 	})
 }
 
@@ -128,7 +118,8 @@ func TestSetIndexOfItselfInPlace(t *testing.T) {
 	require.True(t, before.Equal(td))
 }
 
-// SetIndex reads a value before it writes, or refuses: leaves of td that are other leaves of the value are no exception.
+// SetIndex reads a value before it writes, or refuses: leaves of td that are other leaves of the
+// value are no exception.
 func TestSetIndexSwapsLeaves(t *testing.T) {
 	x, y := tensor.Vector[int64](1, 2), tensor.Vector[int64](3, 4)
 	td := dict([]int{2}, entry{"x", x}, entry{"y", y})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -16,21 +18,18 @@ import (
 
 // Whatever the layout and the memory, reading gives the elements that nested loops give.
 func TestReading(t *testing.T) {
-	specimens(t, func(t *testing.T, s specimen) {
-		want := s.want(s.array)
-		require.Equal(t, want, content(t, s.Tensor), "%v", s)
-		require.Equal(t, len(want), s.ByteSize(), "%v", s)
+	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
+		want := s.Want(s.Array)
+		require.Equal(t, want, testkit.Content(t, s.Tensor), "%v", s)
 
-		c, err := s.Clone()
-		require.NoError(t, err)
-		require.Equal(t, want, content(t, c), "%v", s)
+		c := tensor.Must(s.Clone())
+		require.Equal(t, want, testkit.Content(t, c), "%v", s)
 		require.True(t, c.View().IsContiguous())
 		require.False(t, c.SharesMemory(s.Tensor))
 		require.True(t, s.Equal(c), "%v", s)
 
-		inOrder, err := s.Contiguous()
-		require.NoError(t, err)
-		require.Equal(t, want, content(t, inOrder), "%v", s)
+		inOrder := tensor.Must(s.Contiguous())
+		require.Equal(t, want, testkit.Content(t, inOrder), "%v", s)
 		require.Equal(t, s.View().IsContiguous(), inOrder == s.Tensor, "%v", s)
 
 		switch s.DType() {
@@ -48,21 +47,16 @@ func TestReading(t *testing.T) {
 	})
 }
 
-// typedReading checks Elements, Map and, where it must work, Of against the bytes that an oracle wants.
-func typedReading[T tensor.Elem](t *testing.T, s specimen, bytes []byte) {
-	want := make([]T, size(s.array.shape))
+// typedReading checks Elements, Map and, where it must work, Of against the bytes that an oracle
+// wants.
+func typedReading[T tensor.Elem](t *testing.T, s testkit.Specimen, bytes []byte) {
+	want := make([]T, s.Size())
 	_, err := binary.Decode(bytes, binary.NativeEndian, want)
 	require.NoError(t, err)
 
-	seq, err := tensor.Elements[T](s.Tensor)
-	require.NoError(t, err)
-	require.Equal(t, want, slices.AppendSeq([]T{}, seq), "%v", s)
-
-	same, err := tensor.Map(s.Tensor, func(v T) T { return v })
-	require.NoError(t, err)
-	got, err := tensor.Of[T](same)
-	require.NoError(t, err)
-	require.Equal(t, want, got, "%v", s)
+	require.Equal(t, want, testkit.Elements[T](t, s.Tensor), "%v", s)
+	same := tensor.Must(tensor.Map(s.Tensor, func(v T) T { return v }))
+	require.Equal(t, want, tensor.Must(tensor.Of[T](same)), "%v", s)
 
 	direct, err := tensor.Of[T](s.Tensor)
 	if err == nil {
@@ -74,30 +68,30 @@ func typedReading[T tensor.Elem](t *testing.T, s specimen, bytes []byte) {
 
 // CopyFrom writes each element of the destination and nothing else of its memory.
 func TestCopyFrom(t *testing.T) {
-	specimens(t, func(t *testing.T, src specimen) {
-		want := src.want(src.array)
-		for _, m := range memories {
-			for _, l := range layouts {
-				dst := specimenOf(t, src.DType(), src.array.shape, l, m, 50)
-				after := dst.written(dst.array, want)
+	testkit.Specimens(t, func(t *testing.T, src testkit.Specimen) {
+		want := src.Want(src.Array)
+		for _, m := range testkit.Memories {
+			for _, l := range testkit.Layouts {
+				dst := testkit.Make(t, src.DType(), src.Array.Shape, l, m, 50)
+				after := dst.Written(dst.Array, want)
 				err := dst.CopyFrom(src.Tensor)
 				if refusesWrites(t, dst, err) {
 					continue
 				}
-				require.Equal(t, after, dst.mem, "%v to %s/%s", src, m.name, l.name)
+				require.Equal(t, after, dst.Mem, "%v to %s/%s", src, m.Name, l.Name)
 			}
 		}
 	})
 }
 
 // refusesWrites reports whether a destination must not be written, and checks that err says so.
-func refusesWrites(t *testing.T, dst specimen, err error) bool {
+func refusesWrites(t *testing.T, dst testkit.Specimen, err error) bool {
 	t.Helper()
 	switch {
-	case dst.readOnly:
+	case dst.ReadOnly:
 		require.ErrorIs(t, err, tensor.ErrReadOnly)
 		return true
-	case dst.expanded:
+	case dst.Expanded:
 		require.ErrorIs(t, err, tensor.ErrLayout)
 		return true
 	}
@@ -106,106 +100,62 @@ func refusesWrites(t *testing.T, dst specimen, err error) bool {
 }
 
 func TestCopyBroadcasts(t *testing.T) {
-	dst, err := tensor.Zeros[int32](2, 3)
-	require.NoError(t, err)
-	column, err := tensor.From([]int32{7, 8}, 2, 1)
-	require.NoError(t, err)
-	require.NoError(t, column.CopyTo(dst))
-	got, err := tensor.Of[int32](dst)
-	require.NoError(t, err)
-	require.Equal(t, []int32{7, 7, 7, 8, 8, 8}, got)
+	dst := tensor.Must(tensor.Zeros[int32](2, 3))
+	require.NoError(t, tensor.Must(tensor.From([]int32{7, 8}, 2, 1)).CopyTo(dst))
+	require.Equal(t, []int32{7, 7, 7, 8, 8, 8}, testkit.Elements[int32](t, dst))
 }
 
-// Stack and Cat of values that lie differently, into new memory and into memory that lies in any way.
+// Stack and Cat of values that lie differently, into new memory and into memory that lies in any
+// way.
 func TestJoin(t *testing.T) {
-	specimens(t, func(t *testing.T, first specimen) {
-		shape := first.array.shape
-		xs := []specimen{first}
-		for i, l := range layouts[:3] {
-			xs = append(xs, specimenOf(t, first.DType(), shape, l, memories[i], 10*i))
+	testkit.Specimens(t, func(t *testing.T, first testkit.Specimen) {
+		shape := first.Array.Shape
+		same, longer := []testkit.Specimen{first}, []testkit.Specimen{first}
+		for i, l := range testkit.Layouts[:3] {
+			same = append(same, testkit.Make(t, first.DType(), shape, l, testkit.Memories[i], 10*i))
 		}
 		for dim := range len(shape) + 1 {
-			checkJoin(t, xs, dim, slices.Insert(slices.Clone(shape), dim, len(xs)), func(pos []int) (int, []int) {
-				return pos[dim], slices.Delete(slices.Clone(pos), dim, dim+1)
-			}, shapeops.Stack[*tensor.Tensor], shapeops.StackInto[*tensor.Tensor])
+			checkJoin(t, same, dim, naive.Stack, shapeops.Stack[*tensor.Tensor], shapeops.StackInto[*tensor.Tensor])
 		}
 		for dim := range shape {
-			to := slices.Clone(shape)
-			to[dim] *= len(xs)
-			checkJoin(t, xs, dim, to, func(pos []int) (int, []int) {
-				inner := slices.Clone(pos)
-				inner[dim] %= shape[dim]
-				return pos[dim] / shape[dim], inner
-			}, shapeops.Cat[*tensor.Tensor], shapeops.CatInto[*tensor.Tensor])
+			for i, l := range testkit.Layouts[:3] {
+				other := slices.Clone(shape)
+				other[dim] = i
+				longer = append(longer[:i+1], testkit.Make(t, first.DType(), other, l, testkit.Memories[i], 10*i))
+			}
+			checkJoin(t, longer, dim, naive.Cat, shapeops.Cat[*tensor.Tensor], shapeops.CatInto[*tensor.Tensor])
 		}
 	})
 }
 
-// checkJoin compares a join along dim with one by loops: source says which value, and where of it, stands at a
-// position of the result.
-func checkJoin(t *testing.T, xs []specimen, dim int, shape []int, source func(pos []int) (int, []int),
+// checkJoin compares a join along dim with one of arrays.
+func checkJoin(t *testing.T, xs []testkit.Specimen, dim int, naively func([]naive.Array, int) naive.Array,
 	join func([]*tensor.Tensor, int) (*tensor.Tensor, error), into func(*tensor.Tensor, []*tensor.Tensor, int) error) {
 	t.Helper()
-	want, values := []byte{}, []*tensor.Tensor{}
-	each(shape, func(pos []int) {
-		i, inner := source(pos)
-		want = append(want, xs[i].want(array{at: []int{xs[i].get(inner)}})...)
-	})
+	all, shapes, values := []byte{}, [][]int{}, []*tensor.Tensor{}
 	for _, x := range xs {
-		values = append(values, x.Tensor)
+		all, shapes, values = append(all, x.Want(x.Array)...), append(shapes, x.Array.Shape), append(values, x.Tensor)
 	}
-	got, err := join(values, dim)
-	require.NoError(t, err)
-	require.Equal(t, shapeops.Shape(shape), got.Shape())
-	require.Equal(t, want, content(t, got))
-
-	for _, l := range layouts[:3] {
-		dst := specimenOf(t, xs[0].DType(), shape, l, memories[0], 50)
-		after := dst.written(dst.array, want)
+	a := naively(naive.Number(shapes...), dim)
+	want := testkit.Gather(all, xs[0].DType().Size(), a)
+	equals(t, tensor.Must(join(values, dim)), a.Shape, want)
+	for _, l := range testkit.Layouts[:3] {
+		dst := testkit.Make(t, xs[0].DType(), a.Shape, l, testkit.Go, 50)
+		after := dst.Written(dst.Array, want)
 		require.NoError(t, into(dst.Tensor, values, dim))
-		require.Equal(t, after, dst.mem)
+		require.Equal(t, after, dst.Mem)
 	}
 }
 
-func TestCatOfDifferentSizes(t *testing.T) {
-	none, err := tensor.Zeros[int8](0, 2)
-	require.NoError(t, err)
-	one, err := tensor.From([]int8{1, 2}, 1, 2)
-	require.NoError(t, err)
-	two, err := tensor.From([]int8{3, 4, 5, 6}, 2, 2)
-	require.NoError(t, err)
-	got, err := shapeops.Cat([]*tensor.Tensor{one, none, two}, 0)
-	require.NoError(t, err)
-	require.Equal(t, "int8 [3 2]\n[[1 2]\n [3 4]\n [5 6]]", got.String())
-}
-
-// Split, SplitBy, Chunk and Unbind cut so that the pieces, laid side by side again, are what was cut.
+// Pieces of a tensor, laid side by side again, are what was cut.
 func TestCutAndJoin(t *testing.T) {
-	specimens(t, func(t *testing.T, s specimen) {
-		for dim, n := range s.array.shape {
-			cuts := [][]*tensor.Tensor{}
-			add := func(pieces []*tensor.Tensor, err error) {
-				require.NoError(t, err)
-				cuts = append(cuts, pieces)
-			}
-			add(shapeops.Split(s.Tensor, dim, 0, n))
-			add(shapeops.Chunk(s.Tensor, dim, 2))
-			add(shapeops.Chunk(s.Tensor, dim-len(s.array.shape), 99))
+	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
+		for dim, n := range s.Array.Shape {
+			pieces := tensor.Must(shapeops.Chunk(s.Tensor, dim, 2))
+			equals(t, tensor.Must(shapeops.Cat(pieces, dim)), s.Array.Shape, s.Want(s.Array), "%v along %d", s, dim)
 			if n > 0 {
-				add(shapeops.SplitBy(s.Tensor, dim, 2))
-			}
-			for _, pieces := range cuts {
-				again, err := shapeops.Cat(pieces, dim)
-				require.NoError(t, err)
-				require.Equal(t, s.want(s.array), content(t, again), "%v along %d", s, dim)
-			}
-			slices, err := shapeops.Unbind(s.Tensor, dim)
-			require.NoError(t, err)
-			require.Len(t, slices, n)
-			if n > 0 {
-				again, err := shapeops.Stack(slices, dim)
-				require.NoError(t, err)
-				require.Equal(t, s.want(s.array), content(t, again), "%v along %d", s, dim)
+				rows := tensor.Must(shapeops.Unbind(s.Tensor, dim))
+				equals(t, tensor.Must(shapeops.Stack(rows, dim)), s.Array.Shape, s.Want(s.Array), "%v along %d", s, dim)
 			}
 		}
 	})
@@ -213,37 +163,24 @@ func TestCutAndJoin(t *testing.T) {
 
 // A view without elements may begin beyond the end of its memory, which has none either.
 func TestEmptyViews(t *testing.T) {
-	x, err := tensor.Zeros[int64](2, 0, 3)
-	require.NoError(t, err)
-	last, err := x.Index(ix.At(-1), ix.All, ix.At(-1))
-	require.NoError(t, err)
-	require.Empty(t, content(t, last))
+	last := tensor.Must(tensor.Must(tensor.Zeros[int64](2, 0, 3)).Index(ix.At(-1), ix.All, ix.At(-1)))
+	require.Empty(t, testkit.Content(t, last))
 	require.True(t, last.Equal(last))
 	require.Equal(t, "int64 [0]\n[]", last.String())
-	seq, err := tensor.Elements[int64](last)
-	require.NoError(t, err)
-	require.Empty(t, slices.Collect(seq))
-	_, err = last.Cast(tensor.Bool)
-	require.NoError(t, err)
-	both, err := shapeops.Stack([]*tensor.Tensor{last, last}, 0)
-	require.NoError(t, err)
-	require.Equal(t, shapeops.Shape{2, 0}, both.Shape())
+	require.Empty(t, testkit.Elements[int64](t, last))
+	require.NoError(t, testkit.Err(last.Cast(tensor.Bool)))
+	equals(t, tensor.Must(shapeops.Stack([]*tensor.Tensor{last, last}, 0)), []int{2, 0}, []byte{})
 }
 
 // WriteTo writes what is not contiguous in pieces: several rows at a time, or parts of one.
 func TestWriteToInPieces(t *testing.T) {
 	for _, shape := range [][]int{{1000, 700}, {2, 1<<18 + 1}, {1 << 19}, {3, 2, 1 << 18}} {
-		x, err := tensor.Arange[uint32](0, uint32(2*size(shape)), 1)
-		require.NoError(t, err)
 		wide := slices.Clone(shape)
 		wide[len(wide)-1] *= 2
-		x, err = x.Reshape(wide...)
-		require.NoError(t, err)
-		even, err := x.Index(ix.Rest, ix.Range(0, ix.End).Step(2))
-		require.NoError(t, err)
-		b := content(t, even)
-		require.Len(t, b, 4*size(shape))
-		for i := range size(shape) {
+		x := tensor.Must(tensor.Must(tensor.Arange[uint32](0, uint32(naive.Size(wide)), 1)).Reshape(wide...))
+		b := testkit.Content(t, tensor.Must(x.Index(ix.Rest, ix.Range(0, ix.End).Step(2))))
+		require.Len(t, b, 4*naive.Size(shape))
+		for i := range naive.Size(shape) {
 			if got := binary.NativeEndian.Uint32(b[4*i:]); got != uint32(2*i) {
 				t.Fatalf("%v: got %d as element %d", shape, got, i)
 			}
@@ -253,10 +190,10 @@ func TestWriteToInPieces(t *testing.T) {
 
 // Lent memory may be gone when an iterator is at last used.
 func TestElementsOfLentMemory(t *testing.T) {
-	lent := &lender{bytes: []byte{1, 2, 3}}
-	seq, err := tensor.Elements[uint8](must(tensor.FromLender(tensor.Uint8, lent, 3)))
+	lent := &testkit.Lender{Bytes: []byte{1, 2, 3}}
+	seq, err := tensor.Elements[uint8](tensor.Must(tensor.FromLender(tensor.Uint8, lent, 3)))
 	require.NoError(t, err)
-	clear(lent.bytes)
+	clear(lent.Bytes)
 	require.Equal(t, []byte{1, 2, 3}, slices.Collect(seq))
 }
 
@@ -273,11 +210,8 @@ func (w *full) Write(p []byte) (int, error) {
 }
 
 func TestWriteToReportsTheWriter(t *testing.T) {
-	x, err := tensor.Zeros[uint8](4, 3)
-	require.NoError(t, err)
-	turned, err := x.Transpose(0, 1)
-	require.NoError(t, err)
-	for _, x := range []*tensor.Tensor{x, turned} {
+	x := tensor.Must(tensor.Zeros[uint8](4, 3))
+	for _, x := range []*tensor.Tensor{x, tensor.Must(x.Transpose(0, 1))} {
 		n, err := x.WriteTo(&full{left: 7})
 		require.ErrorIs(t, err, bytes.ErrTooLarge)
 		require.EqualValues(t, 7, n)
@@ -285,13 +219,13 @@ func TestWriteToReportsTheWriter(t *testing.T) {
 }
 
 func TestConcurrentReaders(t *testing.T) {
-	x := specimenOf(t, tensor.Float32, []int{2, 3, 4}, layouts[2], memories[2], 0)
-	want := x.want(x.array)
+	x := testkit.Make(t, tensor.Float32, []int{2, 3, 4}, testkit.Transposed, testkit.Lent, 0)
+	want := x.Want(x.Array)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			c, err := x.Clone()
-			if err != nil || !bytes.Equal(want, content(t, c)) || !x.Equal(c) || x.Tensor.String() != c.String() {
+			if err != nil || !bytes.Equal(want, testkit.Content(t, c)) || !x.Equal(c) || x.Tensor.String() != c.String() {
 				t.Error("a reader saw something else", err)
 			}
 		})

@@ -39,35 +39,20 @@ func ExampleNew() {
 
 func ExampleZeros() {
 	fmt.Println(tensor.Zeros[int64](3))
+	fmt.Println(tensor.Full(true, 2))
+	fmt.Println(tensor.Arange(0, 1, 0.25))
+	fmt.Println(tensor.Vector[int8](1, -1))
+	fmt.Println(tensor.Scalar(2.5))
 	// Output:
 	// int64 [3]
 	// [0 0 0] <nil>
-}
-
-func ExampleFull() {
-	fmt.Println(tensor.Full(true, 2))
-	// Output:
 	// bool [2]
 	// [true true] <nil>
-}
-
-func ExampleScalar() {
-	fmt.Println(tensor.Scalar(2.5))
-	// Output: float64 [] 2.5
-}
-
-func ExampleVector() {
-	fmt.Println(tensor.Vector[int8](1, -1))
-	// Output:
-	// int8 [2]
-	// [ 1 -1]
-}
-
-func ExampleArange() {
-	fmt.Println(tensor.Arange(0, 1, 0.25))
-	// Output:
 	// float64 [4]
 	// [   0 0.25  0.5 0.75] <nil>
+	// int8 [2]
+	// [ 1 -1]
+	// float64 [] 2.5
 }
 
 func ExampleFrom() {
@@ -125,11 +110,6 @@ func ExampleOf() {
 	// dtype mismatch: got float64, want float32
 }
 
-func ExampleItem() {
-	fmt.Println(tensor.Item[float64](tensor.Scalar(math.Pi)))
-	// Output: 3.141592653589793 <nil>
-}
-
 func ExampleElements() {
 	x, _ := tensor.From([]int16{1, 2, 3, 4}, 2, 2)
 	turned, _ := x.Transpose(0, 1)
@@ -141,7 +121,8 @@ func ExampleElements() {
 	for v := range all {
 		fmt.Print(v, " ")
 	}
-	// Output: 1 3 2 4
+	fmt.Println(tensor.Item[float64](tensor.Scalar(math.Pi))) // the only one
+	// Output: 1 3 2 4 3.141592653589793 <nil>
 }
 
 func ExampleMap() {
@@ -151,15 +132,6 @@ func ExampleMap() {
 	// [false false  true] <nil>
 }
 
-func ExampleParseDType() {
-	fmt.Println(tensor.ParseDType("float16"))
-	_, err := tensor.ParseDType("string")
-	fmt.Println(err)
-	// Output:
-	// float16 <nil>
-	// dtype mismatch: there is no dtype "string"
-}
-
 func ExampleDTypes() {
 	for _, d := range tensor.DTypes() {
 		if d.IsFloat() {
@@ -167,7 +139,10 @@ func ExampleDTypes() {
 		}
 	}
 	fmt.Println(tensor.DTypeOf[tensor.BF16]())
-	// Output: float16:2 bfloat16:2 float32:4 float64:8 bfloat16
+	fmt.Println(tensor.ParseDType("float16"))
+	// Output:
+	// float16:2 bfloat16:2 float32:4 float64:8 bfloat16
+	// float16 <nil>
 }
 
 func ExampleF16Of() {
@@ -233,7 +208,7 @@ func ExampleTensor_AsIndex() {
 
 func ExampleTensor_Execute() {
 	plan, _ := shapeops.Shape{2}.Index(ix.At(1)) // one plan for all that begin with [2]
-	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), must(tensor.Full[int8](3, 2, 2))} {
+	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
 		fmt.Println(x.Execute(plan))
 	}
 	// Output:
@@ -288,13 +263,6 @@ func ExampleTensor_Expand() {
 	// unsuitable layout: the elements of an expanded dim 1 are one in memory
 }
 
-func ExampleTensor_Clone() {
-	x := tensor.Vector[int8](1, 2)
-	c, err := x.Clone()
-	fmt.Println(c.Equal(x), c.SharesMemory(x), err)
-	// Output: true false <nil>
-}
-
 func ExampleTensor_Contiguous() {
 	x, _ := tensor.From([]int8{1, 2, 3, 4}, 2, 2)
 	turned, _ := x.Transpose(0, 1)
@@ -303,9 +271,13 @@ func ExampleTensor_Contiguous() {
 
 	turned, _ = turned.Contiguous()
 	fmt.Println(tensor.Of[int8](turned))
+	same, _ := x.Contiguous()
+	copied, _ := x.Clone()
+	fmt.Println(same.SharesMemory(x), copied.SharesMemory(x), copied.Equal(x))
 	// Output:
 	// unsuitable layout: got strides [1 2] for [2 2], want contiguous elements
 	// [1 3 2 4] <nil>
+	// true false true
 }
 
 func ExampleTensor_CopyFrom() {

@@ -27,7 +27,7 @@ var halves = []half16{
 		func(b uint16) float64 { return tensor.BF16(b).Float64() }, 0x7f80, 1 << 127 * 2},
 }
 
-// value returns the number of bits without a sign; infinity stands where the next number would.
+// value returns the number of bits without a sign; infinity is where the next number would be.
 func (h half16) value(bits uint16) float64 {
 	if bits == h.infinity {
 		return h.threshold
@@ -35,11 +35,12 @@ func (h half16) value(bits uint16) float64 {
 	return h.back(bits)
 }
 
-// middle returns the number halfway between two neighbours. It is a float64, as is their sum, so that comparing with
-// it is exact.
+// middle returns the number halfway between two neighbours. It is a float64, as is their sum, so
+// that comparing with it is exact.
 func (h half16) middle(bits uint16) float64 { return h.value(bits)/2 + h.value(bits+1)/2 }
 
-// nearest is the oracle: it looks for the last number that is not above |x|, and compares with the middle.
+// nearest is the oracle: it looks for the last number that is not above |x|, and compares with the
+// middle.
 func (h half16) nearest(x float64) uint16 {
 	sign := uint16(pick(math.Signbit(x), 0x8000, 0))
 	x = math.Abs(x)

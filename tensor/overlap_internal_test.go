@@ -9,8 +9,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// TestMeetAlike compares the arithmetic of overlaps with looking at every byte: two views of one buffer with the same
-// strides, at random, of elements of several widths, the second of them also out of step with the first.
+// TestMeetAlike compares the arithmetic of overlaps with looking at every byte: two views of one
+// buffer with the same strides, at random, of elements of several widths, the second of them also
+// out of step with the first.
 func TestMeetAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	met := 0

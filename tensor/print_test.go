@@ -8,31 +8,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// must returns x; golden rows have no bad input.
-func must(x *tensor.Tensor, err error) *tensor.Tensor {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 func TestString(t *testing.T) {
 	numbers := func(n int, shape ...int) *tensor.Tensor {
-		return must(must(tensor.Arange[int16](0, int16(n), 1)).Reshape(shape...))
+		return tensor.Must(tensor.Must(tensor.Arange[int16](0, int16(n), 1)).Reshape(shape...))
 	}
 	tests := []struct {
 		name string
 		x    *tensor.Tensor
 		want string
 	}{
-		{"a scalar stands on the line", tensor.Scalar[float32](2.5), "float32 [] 2.5"},
-		{"no element", must(tensor.Zeros[int8](0)), "int8 [0]\n[]"},
-		{"no element in rows", must(tensor.Zeros[int8](2, 0)), "int8 [2 0]\n[]"},
-		{"no rows", must(tensor.Zeros[int8](0, 2)), "int8 [0 2]\n[]"},
+		{"a scalar is on the same line", tensor.Scalar[float32](2.5), "float32 [] 2.5"},
+		{"no element", tensor.Must(tensor.Zeros[int8](0)), "int8 [0]\n[]"},
+		{"no element in rows", tensor.Must(tensor.Zeros[int8](2, 0)), "int8 [2 0]\n[]"},
+		{"no rows", tensor.Must(tensor.Zeros[int8](0, 2)), "int8 [0 2]\n[]"},
 		{"integers align right", tensor.Vector[int64](-5, 100, math.MaxInt64), "int64 [3]\n[                 -5                 100 9223372036854775807]"},
 		{"the largest of all", tensor.Vector[uint64](math.MaxUint64, 1), "uint64 [2]\n[18446744073709551615                    1]"},
 		{"bools", tensor.Vector(true, false), "bool [2]\n[ true false]"},
@@ -45,16 +38,16 @@ func TestString(t *testing.T) {
 		{"complex of 32 bits is as short", tensor.Vector[complex64](0.1, -1), "complex64 [2]\n[(0.1+0i)  (-1+0i)]"},
 		{"rows on lines", numbers(12, 3, 4), "int16 [3 4]\n[[ 0  1  2  3]\n [ 4  5  6  7]\n [ 8  9 10 11]]"},
 		{"planes with a line between", numbers(8, 2, 2, 2), "int16 [2 2 2]\n[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]"},
-		{"a view prints in its order", must(numbers(6, 2, 3).Transpose(0, 1)), "int16 [3 2]\n[[0 3]\n [1 4]\n [2 5]]"},
+		{"a view prints in its order", tensor.Must(numbers(6, 2, 3).Transpose(0, 1)), "int16 [3 2]\n[[0 3]\n [1 4]\n [2 5]]"},
 		{"an excerpt of what is long", numbers(1001, 1001), "int16 [1001]\n[   0    1    2 ...  998  999 1000]"},
-		{"no excerpt of 1000", must(numbers(1000, 1000).Index(ix.Range(0, 7))), "int16 [7]\n[0 1 2 3 4 5 6]"},
+		{"no excerpt of 1000", tensor.Must(numbers(1000, 1000).Index(ix.Range(0, 7))), "int16 [7]\n[0 1 2 3 4 5 6]"},
 		{"an excerpt leaves out rows and columns", numbers(1010, 101, 10),
 			"int16 [101 10]\n[[   0    1    2 ...    7    8    9]\n [  10   11   12 ...   17   18   19]\n [  20   21   22 ...   27   28   29]\n ...\n" +
 				" [ 980  981  982 ...  987  988  989]\n [ 990  991  992 ...  997  998  999]\n [1000 1001 1002 ... 1007 1008 1009]]"},
 		{"an excerpt keeps dims up to 6", numbers(1200, 6, 200),
 			"int16 [6 200]\n[[   0    1    2 ...  197  198  199]\n [ 200  201  202 ...  397  398  399]\n [ 400  401  402 ...  597  598  599]\n" +
 				" [ 600  601  602 ...  797  798  799]\n [ 800  801  802 ...  997  998  999]\n [1000 1001 1002 ... 1197 1198 1199]]"},
-		{"memory that is gone", must(tensor.FromLender(tensor.Int8, &lender{fail: errors.New("closed")}, 2)), "int8 [2]: closed"},
+		{"memory that is gone", tensor.Must(tensor.FromLender(tensor.Int8, &testkit.Lender{Fail: errors.New("closed")}, 2)), "int8 [2]: closed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.x.String()) })
@@ -63,7 +56,7 @@ func TestString(t *testing.T) {
 
 // What is printed is short, however large a shape is.
 func TestStringIsShort(t *testing.T) {
-	expanded := must(tensor.Scalar(1.0).Expand(1<<30, 1<<30))
-	require.Len(t, strings.Split(expanded.String(), "\n"), 1+2*3+1, "six rows and a gap, behind the shape")
-	require.Less(t, len(must(tensor.Zeros[int8](1<<24, 0)).String()), 200, "rows without an element")
+	expanded := tensor.Must(tensor.Scalar(1.0).Expand(1<<30, 1<<30))
+	require.Len(t, strings.Split(expanded.String(), "\n"), 1+2*3+1, "six rows and a gap, after the shape")
+	require.Less(t, len(tensor.Must(tensor.Zeros[int8](1<<24, 0)).String()), 200, "rows without an element")
 }

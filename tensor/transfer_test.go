@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -15,8 +16,8 @@ import (
 // What is written must not be read in the same copy. The test is by element, not by range.
 func TestOverlap(t *testing.T) {
 	type tt = *tensor.Tensor
-	part := func(x tt, start, stop, step int) tt { return must(x.Index(ix.Range(start, stop).Step(step))) }
-	row := func(x tt, i int) tt { return must(x.Index(ix.At(i))) }
+	part := func(x tt, start, stop, step int) tt { return tensor.Must(x.Index(ix.Range(start, stop).Step(step))) }
+	row := func(x tt, i int) tt { return tensor.Must(x.Index(ix.At(i))) }
 	tests := []struct {
 		name string
 		do   func(x tt) error // x is 0 1 2 ... 8
@@ -33,12 +34,12 @@ func TestOverlap(t *testing.T) {
 		{"one element over what it is part of", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(row(x, 2)) }, ""},
 		{"one element over what it is beside", func(x tt) error { return part(x, 0, 4, 1).CopyFrom(row(x, 8)) }, "[8 8 8 8 4 5 6 7 8]"},
 		{"a square onto its transpose", func(x tt) error {
-			square := must(x.Reshape(3, 3))
-			return square.CopyFrom(must(square.Transpose(0, 1)))
+			square := tensor.Must(x.Reshape(3, 3))
+			return square.CopyFrom(tensor.Must(square.Transpose(0, 1)))
 		}, ""},
 		{"a column onto another", func(x tt) error {
-			square := must(x.Reshape(3, 3))
-			return must(square.Index(ix.All, ix.At(0))).CopyFrom(must(square.Index(ix.All, ix.At(2))))
+			square := tensor.Must(x.Reshape(3, 3))
+			return tensor.Must(square.Index(ix.All, ix.At(0))).CopyFrom(tensor.Must(square.Index(ix.All, ix.At(2))))
 		}, "[2 1 2 5 4 5 8 7 8]"},
 		{"rows read beside what is written", func(x tt) error { return x.IndexInto(part(x, 0, 2, 1), ix.Take(8, 5)) }, "[8 5 2 3 4 5 6 7 8]"},
 		{"rows read around what is written", func(x tt) error { return x.IndexInto(part(x, 3, 5, 1), ix.Take(0, 8)) }, "[0 1 2 0 8 5 6 7 8]"},
@@ -60,11 +61,11 @@ func TestOverlap(t *testing.T) {
 			return shapeops.StackInto(part(x, 0, 2, 1), []tt{row(x, 5), row(x, 0)}, 0)
 		}, ""},
 	}
-	for _, m := range memories[:3] {
+	for _, m := range testkit.Memories[:3] {
 		for _, tt := range tests {
-			t.Run(m.name+"/"+tt.name, func(t *testing.T) {
-				s := specimenOf(t, tensor.Int16, []int{9}, contiguous, m, 0)
-				require.NoError(t, s.CopyFrom(must(tensor.Arange[int16](0, 9, 1))))
+			t.Run(m.Name+"/"+tt.name, func(t *testing.T) {
+				s := testkit.Make(t, tensor.Int16, []int{9}, testkit.Contiguous, m, 0)
+				require.NoError(t, s.CopyFrom(tensor.Must(tensor.Arange[int16](0, 9, 1))))
 				err := tt.do(s.Tensor)
 				if tt.want == "" {
 					require.ErrorIs(t, err, tensor.ErrOverlap)
@@ -78,20 +79,11 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-func TestOverlapTexts(t *testing.T) {
-	x := must(tensor.Zeros[int8](4))
-	head, tail := must(x.Index(ix.Range(0, 3))), must(x.Index(ix.Range(1, 4)))
-	require.EqualError(t, head.CopyFrom(tail), "source and destination overlap: clone the source first")
-	err := shapeops.StackInto(must(x.Reshape(2, 2)), []*tensor.Tensor{tensor.Vector[int8](1, 2), must(x.Index(ix.Range(1, 3)))}, 0)
-	require.EqualError(t, err, "value 1: source and destination overlap: clone the source first")
-	require.Equal(t, "int8 [4]\n[0 0 0 0]", x.String())
-}
-
 // Tensors that were made apart share memory if their slices or their lenders do.
 func TestOverlapOfTensorsMadeApart(t *testing.T) {
 	b := make([]byte, 8)
 	bytes := func(from, to int) *tensor.Tensor {
-		return must(tensor.FromBytes(tensor.Int16, b[from:to], (to-from)/2))
+		return tensor.Must(tensor.FromBytes(tensor.Int16, b[from:to], (to-from)/2))
 	}
 	require.ErrorIs(t, bytes(0, 4).CopyFrom(bytes(1, 5)), tensor.ErrOverlap, "by half an element")
 	require.ErrorIs(t, bytes(0, 2).CopyFrom(bytes(1, 3)), tensor.ErrOverlap, "by the second half")
@@ -100,9 +92,9 @@ func TestOverlapOfTensorsMadeApart(t *testing.T) {
 	require.True(t, bytes(0, 4).SharesMemory(bytes(2, 6)))
 	require.False(t, bytes(0, 4).SharesMemory(bytes(4, 8)))
 
-	lent, other := &lender{bytes: b}, &lender{bytes: make([]byte, 8)}
-	of := func(l *lender) *tensor.Tensor { return must(tensor.FromLender(tensor.Int8, l, 8)) }
-	part := func(x *tensor.Tensor, from, to int) *tensor.Tensor { return must(x.Index(ix.Range(from, to))) }
+	lent, other := &testkit.Lender{Bytes: b}, &testkit.Lender{Bytes: make([]byte, 8)}
+	of := func(l *testkit.Lender) *tensor.Tensor { return tensor.Must(tensor.FromLender(tensor.Int8, l, 8)) }
+	part := func(x *tensor.Tensor, from, to int) *tensor.Tensor { return tensor.Must(x.Index(ix.Range(from, to))) }
 	require.NoError(t, of(lent).CopyFrom(of(lent)), "onto itself")
 	require.ErrorIs(t, part(of(lent), 0, 7).CopyFrom(part(of(lent), 1, 8)), tensor.ErrOverlap)
 	require.NoError(t, part(of(lent), 0, 4).CopyFrom(part(of(lent), 4, 8)))
@@ -113,34 +105,35 @@ func TestOverlapOfTensorsMadeApart(t *testing.T) {
 
 // A copy that is refused adds nothing: those before and after it happen.
 func TestTransferAddsAllOrNothing(t *testing.T) {
-	src, dst := tensor.Vector[int8](1, 2, 3), must(tensor.Zeros[int8](3))
+	src, dst := tensor.Vector[int8](1, 2, 3), tensor.Must(tensor.Zeros[int8](3))
 	rows, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
 	require.NoError(t, err)
 	stack := shapeops.JoinPlan{New: true, Shape: shapeops.Shape{2, 3}}
 
 	var tr tensor.Transfer
-	require.NoError(t, tr.Copy(must(dst.Index(ix.At(0))), must(src.Index(ix.At(2)))))
-	pair := must(tensor.Zeros[int8](2, 3))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(0))), tensor.Must(src.Index(ix.At(2)))))
+	pair := tensor.Must(tensor.Zeros[int8](2, 3))
 	require.ErrorIs(t, tr.Copy(dst, tensor.Vector(1.0, 2, 3)), tensor.ErrDType)
 	require.ErrorIs(t, tr.Index(dst, src, rows), shapeops.ErrShape)
 	require.ErrorIs(t, tr.SetIndex(dst, src, rows), shapeops.ErrShape)
-	shifted := must(must(pair.Reshape(6)).Index(ix.Range(2, 5)))
+	shifted := tensor.Must(tensor.Must(pair.Reshape(6)).Index(ix.Range(2, 5)))
 	require.ErrorIs(t, tr.Join(pair, stack, []*tensor.Tensor{src, shifted}), tensor.ErrOverlap, "the second value")
 	require.Equal(t, "int8 [3]\n[0 0 0]", dst.String(), "nothing happens before Run")
-	require.NoError(t, tr.Copy(must(dst.Index(ix.At(1))), must(src.Index(ix.At(0)))))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(1))), tensor.Must(src.Index(ix.At(0)))))
 	require.NoError(t, tr.Run())
 	require.Equal(t, "int8 [3]\n[3 1 0]", dst.String())
 	require.Equal(t, "int8 [2 3]\n[[0 0 0]\n [0 0 0]]", pair.String())
 }
 
-// A copy that reads what another writes would make the result depend on the order, whatever the layout.
+// A copy that reads what another writes would make the result depend on the order, whatever the
+// layout.
 func TestTransferRefusesCopiesThatFeedOneAnother(t *testing.T) {
 	arranged, err := shapeops.Shape{4}.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))
 	require.NoError(t, err)
-	for _, l := range layouts[:3] {
-		t.Run(l.name, func(t *testing.T) {
-			a, b := tensor.Vector[uint8](1, 2, 3, 4), must(tensor.Zeros[uint8](4))
-			square := specimenOf(t, tensor.Uint8, []int{2, 2}, l, memories[0], 50)
+	for _, l := range testkit.Layouts[:3] {
+		t.Run(l.Name, func(t *testing.T) {
+			a, b := tensor.Vector[uint8](1, 2, 3, 4), tensor.Must(tensor.Zeros[uint8](4))
+			square := testkit.Make(t, tensor.Uint8, []int{2, 2}, l, testkit.Go, 50)
 			was := square.Tensor.String()
 			var forth, back, apart tensor.Transfer
 			require.NoError(t, forth.Index(square.Tensor, a, arranged))
@@ -163,10 +156,10 @@ func TestTransferRefusesCopiesThatFeedOneAnother(t *testing.T) {
 
 // Neighbours and interleaved columns do not feed one another; a swap does, also within lent memory.
 func TestTransferCrossing(t *testing.T) {
-	lent := must(tensor.FromLender(tensor.Uint8, &lender{bytes: make([]byte, 8)}, 4, 2))
-	for _, x := range []*tensor.Tensor{must(tensor.Zeros[uint8](4, 2)), lent} {
-		column := func(i int) *tensor.Tensor { return must(x.Index(ix.All, ix.At(i))) }
-		row := func(i int) *tensor.Tensor { return must(x.Index(ix.At(i))) }
+	lent := tensor.Must(tensor.FromLender(tensor.Uint8, &testkit.Lender{Bytes: make([]byte, 8)}, 4, 2))
+	for _, x := range []*tensor.Tensor{tensor.Must(tensor.Zeros[uint8](4, 2)), lent} {
+		column := func(i int) *tensor.Tensor { return tensor.Must(x.Index(ix.All, ix.At(i))) }
+		row := func(i int) *tensor.Tensor { return tensor.Must(x.Index(ix.At(i))) }
 		var swap, columns, rows tensor.Transfer
 		require.NoError(t, swap.Copy(column(0), column(1)))
 		require.NoError(t, swap.Copy(column(1), column(0)))
@@ -182,51 +175,52 @@ func TestTransferCrossing(t *testing.T) {
 
 // Memory that is gone stops a Transfer before its first copy.
 func TestTransferNeedsAllMemory(t *testing.T) {
-	dst := must(tensor.Zeros[int8](2))
-	lent := &lender{bytes: make([]byte, 1)}
+	dst := tensor.Must(tensor.Zeros[int8](2))
+	lent := &testkit.Lender{Bytes: make([]byte, 1)}
 	var tr tensor.Transfer
 	require.NoError(t, tr.Run(), "the zero Transfer does nothing")
-	require.NoError(t, tr.Copy(must(dst.Index(ix.At(0))), tensor.Scalar[int8](1)))
-	require.NoError(t, tr.Copy(must(dst.Index(ix.At(1))), must(must(tensor.FromLender(tensor.Int8, lent, 2)).Index(ix.At(0)))))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(0))), tensor.Scalar[int8](1)))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(1))), tensor.Must(tensor.Must(tensor.FromLender(tensor.Int8, lent, 2)).Index(ix.At(0)))))
 	require.NoError(t, tr.Copy(dst, tensor.Scalar[int8](2)))
 	require.ErrorIs(t, tr.Run(), tensor.ErrLayout)
 	require.Equal(t, "int8 [2]\n[0 0]", dst.String())
 }
 
-// A closing lender lets those finish who have its memory, and nobody else in: a Transfer borrows once for each copy.
+// A closing lender lets those finish who have its memory, and nobody else in: a Transfer borrows
+// once for each copy.
 func TestTransferBorrowsOnce(t *testing.T) {
-	closing := &closingLender{lender: lender{bytes: []byte{7, 8}}}
-	src := must(tensor.FromLender(tensor.Int8, closing, 2))
-	dst := must(tensor.Zeros[int8](4))
+	closing := &closingLender{Lender: testkit.Lender{Bytes: []byte{7, 8}}}
+	src := tensor.Must(tensor.FromLender(tensor.Int8, closing, 2))
+	dst := tensor.Must(tensor.Zeros[int8](4))
 	var tr tensor.Transfer
-	require.NoError(t, tr.Copy(must(dst.Index(ix.Range(0, 2))), tensor.Vector[int8](1, 2)))
-	require.NoError(t, tr.Copy(must(dst.Index(ix.Range(2, 4))), src))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.Range(0, 2))), tensor.Vector[int8](1, 2)))
+	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.Range(2, 4))), src))
 	require.NoError(t, tr.Run())
 	require.Equal(t, "int8 [4]\n[1 2 7 8]", dst.String())
 }
 
-type closingLender struct{ lender }
+type closingLender struct{ testkit.Lender }
 
 func (l *closingLender) Borrow() ([]byte, error) {
-	if l.borrowed.Load() > 0 {
+	if l.Borrowed() > 0 {
 		return nil, tensor.ErrReadOnly
 	}
-	return l.lender.Borrow()
+	return l.Lender.Borrow()
 }
 
 // What is large is moved by several goroutines, and by loops all the same.
 func TestLargeMoves(t *testing.T) {
 	const rows, cols = 2047, 2049 // no worker gets a round share
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	x := must(must(tensor.Arange[uint32](0, rows*cols, 1)).Reshape(rows, cols))
+	x := tensor.Must(tensor.Must(tensor.Arange[uint32](0, rows*cols, 1)).Reshape(rows, cols))
 	back := make([]int, rows)
 	for i := range back {
 		back[i] = rows - 1 - i
 	}
-	turned := must(x.Transpose(0, 1))
-	scattered := must(tensor.Zeros[uint32](rows, cols))
+	turned := tensor.Must(x.Transpose(0, 1))
+	scattered := tensor.Must(tensor.Zeros[uint32](rows, cols))
 	require.NoError(t, scattered.SetIndex(x, ix.Take(back...)))
-	first := must(tensor.Zeros[uint32](2, cols)) // each of its rows is written by many; the last stays
+	first := tensor.Must(tensor.Zeros[uint32](2, cols)) // each of its rows is written by many; the last stays
 	require.NoError(t, first.SetIndex(x, ix.Take(slices.Repeat([]int{0, 1}, rows)[:rows]...)))
 	tests := []struct {
 		name  string
@@ -234,15 +228,15 @@ func TestLargeMoves(t *testing.T) {
 		shape []int
 		want  func(i, j int) int // which element of x
 	}{
-		{"one block", must(x.Clone()), []int{rows, cols}, func(i, j int) int { return i*cols + j }},
-		{"transposed", must(turned.Clone()), []int{cols, rows}, func(i, j int) int { return j*cols + i }},
-		{"rows with gaps", must(must(x.Index(ix.All, ix.Range(1, ix.End))).Clone()), []int{rows, cols - 1}, func(i, j int) int { return i*cols + j + 1 }},
-		{"every second element", must(must(x.Index(ix.All, ix.All.Step(2))).Clone()), []int{rows, (cols + 1) / 2}, func(i, j int) int { return i*cols + 2*j }},
-		{"gathered rows", must(x.Index(ix.Take(back...))), []int{rows, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
-		{"gathered columns", must(turned.Index(ix.All, ix.Take(back...))), []int{cols, rows}, func(i, j int) int { return (rows-1-j)*cols + i }},
+		{"one block", tensor.Must(x.Clone()), []int{rows, cols}, func(i, j int) int { return i*cols + j }},
+		{"transposed", tensor.Must(turned.Clone()), []int{cols, rows}, func(i, j int) int { return j*cols + i }},
+		{"rows with gaps", tensor.Must(tensor.Must(x.Index(ix.All, ix.Range(1, ix.End))).Clone()), []int{rows, cols - 1}, func(i, j int) int { return i*cols + j + 1 }},
+		{"every second element", tensor.Must(tensor.Must(x.Index(ix.All, ix.All.Step(2))).Clone()), []int{rows, (cols + 1) / 2}, func(i, j int) int { return i*cols + 2*j }},
+		{"gathered rows", tensor.Must(x.Index(ix.Take(back...))), []int{rows, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
+		{"gathered columns", tensor.Must(turned.Index(ix.All, ix.Take(back...))), []int{cols, rows}, func(i, j int) int { return (rows-1-j)*cols + i }},
 		{"scattered rows", scattered, []int{rows, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
 		{"scattered rows, one over the other", first, []int{2, cols}, func(i, j int) int { return (rows-1-i)*cols + j }},
-		{"side by side", must(shapeops.Cat([]*tensor.Tensor{turned, turned}, 1)), []int{cols, 2 * rows}, func(i, j int) int { return j%rows*cols + i }},
+		{"side by side", tensor.Must(shapeops.Cat([]*tensor.Tensor{turned, turned}, 1)), []int{cols, 2 * rows}, func(i, j int) int { return j%rows*cols + i }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,11 +16,27 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A tally counts the cases of one operation.
+// A tally counts the cases of one operation in one file.
 type tally struct{ passed, failed, skipped int }
 
+// tallies has a tally for each "file/op": files about different kinds of value name some operations
+// alike.
+type tallies map[string]*tally
+
+// of returns the tally of a case in a file.
+func (ts tallies) of(file, op string) *tally {
+	name := caseKind(file) + "/" + op
+	if ts[name] == nil {
+		ts[name] = &tally{}
+	}
+	return ts[name]
+}
+
+// caseKind returns the name of a file without extension: what its cases are about.
+func caseKind(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
+
 func TestConformance(t *testing.T) {
-	tallies := map[string]*tally{}
+	all := tallies{}
 	dirs := []string{filepath.Join("..", "..", "testdata", "conformance")}
 	if dir := os.Getenv("CONFORMANCE_DIR"); dir != "" {
 		dirs = append(dirs, dir)
@@ -31,14 +47,14 @@ func TestConformance(t *testing.T) {
 			t.Fatalf("%s: no case files (%v)", dir, err)
 		}
 		for _, file := range files {
-			runFile(t, file, tallies)
+			runFile(t, file, all)
 		}
 	}
-	report(t, tallies)
+	report(t, all)
 }
 
 // runFile runs each line of a file as a case.
-func runFile(t *testing.T, file string, tallies map[string]*tally) {
+func runFile(t *testing.T, file string, all tallies) {
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -54,33 +70,25 @@ func runFile(t *testing.T, file string, tallies map[string]*tally) {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		runCase(t, file, c, tallies)
+		runCase(t, file, c, all)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 }
 
-func runCase(t *testing.T, file string, c testCase, tallies map[string]*tally) {
-	if tallies[c.Op] == nil {
-		tallies[c.Op] = &tally{}
-	}
-	run, ok := ops[c.Op]
-	if !ok || !overDicts(c) {
-		tallies[c.Op].skipped++
+func runCase(t *testing.T, file string, c testCase, all tallies) {
+	n, run := all.of(file, c.Op), find(file, c.Op)
+	if run == nil {
+		n.skipped++
 		return
 	}
 	if err := check(run, c); err != nil {
-		tallies[c.Op].failed++
+		n.failed++
 		t.Errorf("%s: %s: %v", filepath.Base(file), c.ID, err)
 		return
 	}
-	tallies[c.Op].passed++
-}
-
-// overDicts reports whether a case is about dictionaries; files about other things name some operations alike.
-func overDicts(c testCase) bool {
-	return len(c.Inputs) > 0 && !slices.ContainsFunc(c.Inputs, func(raw json.RawMessage) bool { return !isDict(raw) })
+	n.passed++
 }
 
 // check runs a case and returns how it went wrong.
@@ -159,21 +167,41 @@ func same(a, b tdict.Value) bool {
 	return true
 }
 
-// report prints a line an operation and a last line for all.
-func report(t *testing.T, tallies map[string]*tally) {
-	var all tally
+// report prints a line for each operation and a last line for all.
+func report(t *testing.T, all tallies) {
+	var sum tally
 	var lines strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(tallies)) {
-		n := tallies[name]
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		n := all[name]
 		fmt.Fprintf(&lines, "op %s: %d passed, %d failed, %d skipped\n", name, n.passed, n.failed, n.skipped)
-		all.passed += n.passed
-		all.failed += n.failed
-		all.skipped += n.skipped
+		sum.passed += n.passed
+		sum.failed += n.failed
+		sum.skipped += n.skipped
 	}
 	if testing.Verbose() {
-		fmt.Printf("%sconformance: %d passed, %d failed, %d skipped\n", lines.String(), all.passed, all.failed, all.skipped)
+		fmt.Printf("%sconformance: %d passed, %d failed, %d skipped\n", lines.String(), sum.passed, sum.failed, sum.skipped)
 	}
-	if all.passed == 0 || all.failed > 0 {
-		t.Errorf("%d passed, %d failed", all.passed, all.failed)
+	if sum.passed == 0 || sum.failed > 0 {
+		t.Errorf("%d passed, %d failed", sum.passed, sum.failed)
+	}
+}
+
+// TestFilesAreToldApart: an operation of one file is not run on the cases of another that names one
+// alike.
+func TestFilesAreToldApart(t *testing.T) {
+	const line = `{"id":"x","op":"index","inputs":[{"batch":[2],"entries":{}}],"args":{"index":[{"int":0}]},"want":{"batch":[],"entries":{}}}`
+	all, dir := tallies{}, t.TempDir()
+	for _, name := range []string{"tdict.jsonl", "ragged.jsonl"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(line+"\n\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		runFile(t, file, all)
+	}
+	if got := *all["tdict/index"]; got != (tally{passed: 1}) {
+		t.Errorf("tdict/index: got %+v", got)
+	}
+	if got := *all["ragged/index"]; got != (tally{skipped: 1}) {
+		t.Errorf("ragged/index: got %+v", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A correction is a rule by which a case that records a defect of the original is checked otherwise: its operation must
-// fail with an error that is err.
+// A correction is a rule by which a case that records a defect of the original is checked
+// otherwise: its operation must fail with an error that is err.
 type correction struct {
 	op      string
 	applies func(c testCase) bool
@@ -23,7 +23,7 @@ var corrections = []correction{{
 	},
 	err: shapeops.ErrDim,
 	why: "the original adds the number of dims to a negative dim and takes what is still negative as counted from the " +
-		"last dim of each leaf, which lies behind the batch shape; with one input it gets away with it",
+		"last dim of each leaf, which comes after the batch shape; with one input it gets away with it",
 }}
 
 // corrected returns the correction for a case, or nil.

@@ -14,10 +14,17 @@ import (
 
 type dict = *tdict.TensorDict
 
-// An op runs a case on its inputs and returns a dictionary, a list of them, a tensor, or what JSON encodes.
+// An op runs a case on its inputs and returns a dictionary, a list of them, a tensor, or what JSON
+// encodes.
 type op func(c testCase, in []dict) (any, error)
 
-// ops has every operation that is implemented.
+// files has the operations of each kind of case file; a file that it lacks is skipped.
+var files = map[string]map[string]op{"tdict": ops}
+
+// find returns an operation of a file, or nil if it is not implemented.
+func find(file, name string) op { return files[caseKind(file)][name] }
+
+// ops has every operation on dictionaries that is implemented.
 var ops = map[string]op{
 	"index": func(c testCase, in []dict) (any, error) { return in[0].Index(decodeIndex(c.Args["index"])...) },
 	"set_index": func(c testCase, in []dict) (any, error) {

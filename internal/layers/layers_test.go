@@ -10,12 +10,14 @@ import (
 
 const module = "github.com/go-tensordict/tensordict/"
 
-// layers lists the packages, lowest first. A package imports only from lines above its own. A name that ends in "/" stands
-// for all packages below it.
+// layers lists the packages, lowest first. A package imports only from lines above its own. A name
+// that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shapeops/ix internal/cast internal/mapping internal/vfs internal/workers",
-	"shapeops internal/vfs/vfstest",
+	"internal/naive internal/vfs/vfstest",
+	"shapeops",
 	"tensor",
+	"internal/testkit",
 	"tdict",
 	"memmap",
 	"examples/ internal/conformance internal/layers",
@@ -29,6 +31,8 @@ var leashed = map[string][]string{
 	"golang.org/x/sys/unix":        {"internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
 	"github.com/stretchr/testify/": {},
+	module + "internal/naive":      {"internal/testkit"},
+	module + "internal/testkit":    {},
 }
 
 // A pkg is a package of this module with what it imports, tests left out.
@@ -126,6 +130,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 		{"sideways", pkg{"internal/cast", []string{module + "nestedkey"}}, "internal/cast imports nestedkey, which is not below it"},
 		{"unsafe", pkg{"tensor", []string{"unsafe"}}, "tensor imports unsafe, which only internal/cast, internal/mapping may"},
 		{"from a module nobody chose", pkg{"internal/workers", []string{"golang.org/x/sync/errgroup"}}, "internal/workers imports golang.org/x/sync/errgroup, which is not in the standard library"},
+		{"what is for tests", pkg{"memmap", []string{module + "internal/naive"}}, "memmap imports " + module + "internal/naive, which only internal/testkit may"},
 		{"a package nobody placed", pkg{"util", nil}, "package util has no layer"},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,34 @@
+package testkit
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Allocated returns how many bytes fn allocates in total, those included that are garbage at once.
+// Other goroutines must be at rest.
+func Allocated(fn func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// MaxBytes fails the test if fn allocates more than limit bytes in total.
+func MaxBytes(t testing.TB, limit uint64, fn func()) {
+	t.Helper()
+	if got := Allocated(fn); got > limit {
+		t.Errorf("allocated %d bytes, want at most %d", got, limit)
+	}
+}
+
+// Near fails the test if fn allocates more than ratio times the bytes that base does: base is the
+// same on little data, or the least that a job can cost.
+func Near(t testing.TB, ratio float64, base, fn func()) {
+	t.Helper()
+	least, got := Allocated(base), Allocated(fn)
+	if float64(got) > ratio*float64(least) {
+		t.Errorf("allocated %d bytes, want at most %v times %d", got, ratio, least)
+	}
+}

@@ -1,0 +1,47 @@
+package testkit
+
+import (
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Lender lends a slice of Go memory, and counts. It implements tensor.Lender.
+type Lender struct {
+	Bytes            []byte
+	Locked           bool  // the memory must not be written
+	Fail             error // of Borrow and Pin
+	borrowed, pinned atomic.Int64
+}
+
+var _ tensor.Lender = (*Lender)(nil)
+
+// Borrow implements tensor.Lender.
+func (l *Lender) Borrow() ([]byte, error) {
+	if l.Fail != nil {
+		return nil, l.Fail
+	}
+	l.borrowed.Add(1)
+	return l.Bytes, nil
+}
+
+// Return implements tensor.Lender.
+func (l *Lender) Return() { l.borrowed.Add(-1) }
+
+// Pin implements tensor.Lender.
+func (l *Lender) Pin() ([]byte, error) {
+	if l.Fail != nil {
+		return nil, l.Fail
+	}
+	l.pinned.Add(1)
+	return l.Bytes, nil
+}
+
+// ReadOnly implements tensor.Lender.
+func (l *Lender) ReadOnly() bool { return l.Locked }
+
+// Borrowed returns how many have borrowed the memory and not returned it.
+func (l *Lender) Borrowed() int { return int(l.borrowed.Load()) }
+
+// Pinned returns how many have pinned the memory.
+func (l *Lender) Pinned() int { return int(l.pinned.Load()) }
