@@ -16,7 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// filled returns a dictionary of so many leaves of uint8 [rows width], with no page of them untouched.
+// filled returns a dictionary of so many leaves of uint8 [rows width], with no page of them
+// untouched.
 func filled(b *testing.B, leaves, rows int, shape ...int) *tdict.TensorDict {
 	b.Helper()
 	td := tdict.New(rows)
@@ -31,7 +32,8 @@ func filled(b *testing.B, leaves, rows int, shape ...int) *tdict.TensorDict {
 	return td
 }
 
-// BenchmarkSave saves 500 MB in 10 leaves. how=write is plain write calls of the same bytes and one sync a file.
+// BenchmarkSave saves 500 MB in 10 leaves. how=write is plain write calls of the same bytes and one
+// sync a file.
 func BenchmarkSave(b *testing.B) {
 	td := filled(b, 10, 50_000, 1000)
 	ways := []struct {
@@ -121,8 +123,9 @@ func BenchmarkOpen(b *testing.B) {
 	})
 }
 
-// BenchmarkMappedRows copies 256 random rows out of a mapped uint8 [40000 3 64 64]. how=copy is a plain copy loop over the
-// mapped slice into a buffer that is used again, how=makecopy one into a new buffer.
+// BenchmarkMappedRows copies 256 random rows out of a mapped uint8 [40000 3 64 64]. how=copy is a
+// plain copy loop over the mapped slice into a buffer that is used again, how=makecopy one into a
+// new buffer.
 func BenchmarkMappedRows(b *testing.B) {
 	const all, width, n = 40_000, 3 * 64 * 64, 256
 	dir := filepath.Join(b.TempDir(), "d")

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -66,6 +70,82 @@ func TestCloseWithinAnOperation(t *testing.T) {
 			_, err = tensor.Must(ds.Tensor("reward")).Clone()
 			require.ErrorIs(t, err, memmap.ErrClosed, "new operations are refused")
 		})
+	}
+}
+
+// TestCloseWithinLongOperations closes a dataset in a function that an operation on a large leaf
+// calls, several times if the leaf is not in order. It sees all elements as they were.
+func TestCloseWithinLongOperations(t *testing.T) {
+	const rows, cols = 1024, 1024
+	x := tensor.Must(tensor.Must(tensor.Arange[int32](0, rows*cols, 1)).Reshape(rows, cols))
+	views := []struct {
+		name string
+		of   func(x *tensor.Tensor) *tensor.Tensor
+	}{
+		{"in order", func(x *tensor.Tensor) *tensor.Tensor { return x }},
+		{"columns of rows", func(x *tensor.Tensor) *tensor.Tensor { return tensor.Must(x.Index(ix.All, ix.Range(1, cols-1))) }},
+		{"transposed", func(x *tensor.Tensor) *tensor.Tensor { return tensor.Must(x.Transpose(0, 1)) }},
+		{"large rows that are in order", func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.Must(tensor.Must(x.Reshape(4, rows/4*cols)).Index(ix.All, ix.Range(0, rows/4*cols-1)))
+		}},
+		{"large rows that are not", func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.Must(tensor.Must(x.Reshape(2, rows/2, cols)).Transpose(1, 2))
+		}},
+	}
+	operations := []struct {
+		name string
+		run  func(x *tensor.Tensor, end func()) (*tensor.Tensor, error)
+	}{
+		{"write to", func(x *tensor.Tensor, end func()) (*tensor.Tensor, error) {
+			var buf bytes.Buffer
+			n, err := x.WriteTo(writerFunc(func(b []byte) (int, error) { end(); return buf.Write(b) }))
+			require.Equal(t, x.ByteSize(), int(n))
+			return tensor.Must(tensor.FromBytes(tensor.Int32, buf.Bytes(), x.Shape()...)), err
+		}},
+		{"map", func(x *tensor.Tensor, end func()) (*tensor.Tensor, error) {
+			return tensor.Map(x, func(v int32) int32 { end(); return v })
+		}},
+		{"read", func(x *tensor.Tensor, end func()) (got *tensor.Tensor, err error) {
+			err = tensor.Read(x, func(s []int32) {
+				end()
+				got = tensor.Must(tensor.From(slices.Clone(s), x.Shape()...))
+			})
+			return got, err
+		}},
+	}
+	dir := filepath.Join(t.TempDir(), "large")
+	td := tdict.New(rows)
+	require.NoError(t, td.Set("x", x))
+	require.NoError(t, memmap.Save(dir, td))
+	for _, op := range operations {
+		for _, view := range views {
+			t.Run(op.name+"/"+view.name, func(t *testing.T) {
+				live := mapping.Live()
+				ds := open(t, dir)
+				var once sync.Once
+				got, err := op.run(view.of(tensor.Must(ds.Tensor("x"))), func() { once.Do(func() { require.NoError(t, ds.Close()) }) })
+				require.NoError(t, err)
+				require.True(t, got.Equal(view.of(x)))
+				require.Equal(t, live, mapping.Live())
+			})
+		}
+	}
+}
+
+// TestCloseWithinWrite closes a dataset in the function of tensor.Write, whose changes reach the
+// file all the same.
+func TestCloseWithinWrite(t *testing.T) {
+	for _, step := range []int{1, 2} { // in place, and by a copy
+		dir := saved(t)
+		ds, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+		require.NoError(t, err)
+		part := tensor.Must(tensor.Must(ds.Tensor("reward")).Index(ix.Range(0, 4).Step(step)))
+		require.NoError(t, tensor.Write(part, func(s []int64) {
+			require.NoError(t, ds.Close())
+			s[0] = 7
+		}))
+		reward := tensor.Must(open(t, dir).Tensor("reward"))
+		require.True(t, reward.Equal(tensor.Vector[int64](7, 20, 30, 40)), "%v", reward)
 	}
 }
 

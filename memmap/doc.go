@@ -22,7 +22,7 @@
 // is mapped when its elements are first wanted, since a process can have only some 65,000 mappings.
 // Nothing in the directory is trusted: a file that is missing, short, a link, or anything but a
 // regular file is [ErrCorrupt], as is a shape that does not fit. Nothing is unpickled, ever.
-// Entries of Python's that hold no tensor are [ErrUnsupported].
+// Entries of Python's that do not hold a tensor are [ErrUnsupported].
 //
 // # Memory
 //

@@ -85,8 +85,8 @@ func writeJSON(b *bytes.Buffer, v any, tail string) error {
 	return nil
 }
 
-// decodeMeta reads a meta.json: a JSON object whose fields keep their order and occur once. Fields that are not known are
-// ignored, as Python does.
+// decodeMeta reads a meta.json: a JSON object whose fields keep their order and occur once. Fields
+// that are not known are ignored, as Python does.
 func decodeMeta(data []byte) (meta, error) {
 	var m meta
 	if !utf8.Valid(data) {
@@ -115,8 +115,8 @@ type field struct {
 	raw  json.RawMessage
 }
 
-// decodeObject returns the fields of a JSON object, in order. It refuses a field that stands there twice, and anything
-// behind the object.
+// decodeObject returns the fields of a JSON object, in order. It refuses duplicate fields and
+// trailing data after the object.
 func decodeObject(data []byte) ([]field, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -134,7 +134,7 @@ func decodeObject(data []byte) ([]field, error) {
 			return nil, fmt.Errorf("field %q: %w", f.name, err)
 		}
 		if seen[f.name] {
-			return nil, fmt.Errorf("field %q stands there twice", f.name)
+			return nil, fmt.Errorf("duplicate field %q", f.name)
 		}
 		seen[f.name] = true
 		fields = append(fields, f)
@@ -143,13 +143,13 @@ func decodeObject(data []byte) ([]field, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("text behind the JSON object")
+		return nil, errors.New("trailing data after the JSON object")
 	}
 	return fields, nil
 }
 
-// withoutNaN puts null for NaN, Infinity and -Infinity outside of strings, which Python's json writes and JSON does not
-// know. No field that is read here can hold them.
+// withoutNaN puts null for NaN, Infinity and -Infinity outside of strings, which Python's json
+// writes and JSON does not know. No field that is read here can hold them.
 func withoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data
@@ -294,7 +294,8 @@ func (l metaLeaf) dtype() (tensor.DType, error) {
 // ragged reports whether the leaf is a nested tensor of Python's.
 func (l metaLeaf) ragged() bool { return l.IsNested != nil && *l.IsNested }
 
-// old reports whether m was written before nested dictionaries were listed: no entry has a field that came later.
+// old reports whether m was written before nested dictionaries were listed: no entry has a field
+// that came later.
 func (m meta) old() bool {
 	for _, e := range m.entries {
 		if e.isDict || e.leaf.IsNested != nil {

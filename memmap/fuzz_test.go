@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FuzzMeta opens directories with any meta.json beside a small file: it is refused with an error that names a file, or every
-// leaf can be read in full and is no longer than the file allows.
+// FuzzMeta opens directories with any meta.json beside a small file: it is refused with an error
+// that names a file, or every leaf can be read in full and is no longer than the file allows.
 func FuzzMeta(f *testing.F) {
 	golden, _ := filepath.Glob(filepath.Join("..", "testdata", "golden", "td*", "data", "meta.json"))
 	for _, file := range golden {

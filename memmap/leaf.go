@@ -65,8 +65,8 @@ func (l *leafFile) SameMemory(other tensor.Lender) bool {
 }
 
 // Identity returns a comparable value that is equal for two leaves exactly if they lend the same
-// file, as vfs.FileID says, so that leaves can be grouped without comparing each with each. It never
-// changes.
+// file, as vfs.FileID says, so that leaves can be grouped without comparing each with each. It
+// never changes.
 func (l *leafFile) Identity() any { return l.id }
 
 // String returns the path of the file, for errors.
@@ -102,7 +102,8 @@ func (l *leafFile) mapFile() (*mapping.Mapping, error) {
 	if l.files.writable {
 		flag, mode = os.O_RDWR, mapping.ReadWrite
 	}
-	f, err := l.files.root.OpenFile(l.path, flag|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
+	flag |= syscall.O_NONBLOCK // a pipe there now must not make us wait
+	f, err := l.files.root.OpenFile(l.path, flag, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrReplaced, err)
 	}

@@ -13,8 +13,8 @@ const (
 // maxName is the longest file name that file systems take, in bytes.
 const maxName = 255
 
-// fileName returns the name under which an entry called text is saved, without extension. It never has a separator and is
-// never "." or "..".
+// fileName returns the name under which an entry called text is saved, without extension. It never
+// has a separator and is never "." or "..".
 func fileName(text string) string {
 	switch text {
 	case "":
@@ -35,8 +35,8 @@ func fileName(text string) string {
 	return b.String()
 }
 
-// rawName reports whether old writers, which did not encode names, may have saved the entry called text under its own name,
-// and that name is harmless.
+// rawName reports whether old writers, which did not encode names, may have saved the entry called
+// text under its own name, and that name is harmless.
 func rawName(text string) bool {
 	return text != "" && text != "." && text != ".." && !strings.ContainsAny(text, "/\\\x00") &&
 		(len(text) < 2 || text[1] != ':')

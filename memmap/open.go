@@ -60,6 +60,9 @@ func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	}
 }
 
+// whyLocked is what an opened dictionary says to whoever changes its structure.
+const whyLocked = "its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that"
+
 // openOnce opens dir, and reports whether it was replaced meanwhile.
 func openOnce(dir string, opt OpenOptions) (d *Dataset, replaced bool, err error) {
 	root, err := os.OpenRoot(dir)
@@ -74,7 +77,7 @@ func openOnce(dir string, opt OpenOptions) (d *Dataset, replaced bool, err error
 		replaced = failed == nil && failedToo == nil && !os.SameFile(was, is)
 		return nil, replaced, errors.Join(err, root.Close())
 	}
-	td.Lock()
+	td.LockBecause(whyLocked)
 	return &Dataset{td, o.files}, false, nil
 }
 
@@ -172,9 +175,6 @@ func (f *files) closeWait(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// maxDepth is how deep directories may be nested.
-const maxDepth = 256
-
 // An opener reads one tree of directories.
 type opener struct{ files *files }
 
@@ -185,8 +185,8 @@ func corrupt(at, format string, args ...any) error {
 
 // dict reads the directory dir, which lies at the path at below the top.
 func (o *opener) dict(dir *os.Root, at string, depth int) (*tdict.TensorDict, error) {
-	if depth > maxDepth {
-		return nil, corrupt(path.Join(at, "."), "nested more than %d deep", maxDepth)
+	if depth > tdict.MaxDepth {
+		return nil, corrupt(path.Join(at, "."), "nested more than %d deep", tdict.MaxDepth)
 	}
 	m, err := readMeta(dir, path.Join(at, metaName))
 	if err != nil {
@@ -274,7 +274,7 @@ func (o *opener) leaf(dir *os.Root, at string, e metaEntry) (tdict.Value, error)
 		return nil, &FileError{"open", path.Join(at, name), err}
 	}
 	l := &leafFile{files: o.files, path: path.Join(at, name), info: info}
-	t, err := tensor.FromLender(dtype, l, e.leaf.Shape...)
+	t, err := tensor.FromLender(dtype, l, 0, e.leaf.Shape...)
 	if err != nil {
 		return nil, corrupt(l.path, "%w", err)
 	}

@@ -20,31 +20,39 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Save writes td to the directory dir, which it creates or replaces as a whole. It is [SaveWith] without options.
+// Save writes td to the directory dir, which it creates or replaces as a whole. It is [SaveWith]
+// without options.
 func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
 
 // SaveOptions say how [SaveWith] goes about it. The zero value is the default.
 type SaveOptions struct {
-	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all leaves.
+	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all
+	// leaves.
 	Progress func(done, total int64)
 }
 
-// SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error, and after a crash at any
-// moment, dir holds all of what it held before, or all of td. td can be one that was opened from dir.
+// SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error,
+// and after a crash at any moment, dir holds all of what it held before, or all of td. td can be
+// one that was opened from dir.
 //
-// dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another kind, the error is
-// [ErrForeign]; nobody else may put files there meanwhile. The new directory has the permissions of the old one. On systems
-// that cannot exchange two directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
-// FORMAT.md says where.
+// dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another
+// kind, the error is [ErrForeign]; no other process may put files there meanwhile. The new
+// directory has the permissions of the old one. On systems that cannot exchange two directories,
+// which are all but Linux, a crash in one short moment leaves the old one beside dir; FORMAT.md
+// says where.
 //
-// The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any level, one too
-// long for a file name, two that need the same file, or dictionaries more than 256 deep. It is shapeops.ErrShape if a shape
-// has more than 64 dims, fs.ErrInvalid if dir holds the working directory, and ctx's error if that ends first.
+// The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any
+// level, one too long for a file name, two that need the same file, or dictionaries more than 256
+// deep. It is shapeops.ErrShape if a shape has more than 64 dims, fs.ErrInvalid if dir holds the
+// working directory, tdict.ErrKind if td is nil, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)
+	}
+	if td == nil {
+		return fmt.Errorf("save: %w: got a nil dictionary", tdict.ErrKind)
 	}
 	dir, perm, err := resolve(dir)
 	if err != nil {
@@ -59,8 +67,9 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	return saveTo(ctx, vfs.OS, dir, perm, td, opt)
 }
 
-// resolve returns the directory that a path means, following links as Open does, and the permissions that it has or is to
-// have. It refuses a directory that holds the working directory, or is it: that would be lost to whoever works there.
+// resolve returns the directory that a path means, following links as Open does, and the
+// permissions that it has or is to have. It refuses a directory that holds the working directory,
+// or is it: a process that works there would lose it.
 func resolve(dir string) (string, fs.FileMode, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != "" {
@@ -104,8 +113,8 @@ func makeParent(dir string) error {
 	return vfs.OS.SyncDir(filepath.Dir(parent))
 }
 
-// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes, or files without the
-// meta.json that comes with them.
+// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes, or
+// files without the meta.json that comes with them.
 func checkReplaceable(dir string) error {
 	found, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +144,8 @@ func ours(name string) bool {
 	return name == metaName || name == "other.pickle" || name == "pickle.pkl" || strings.HasSuffix(name, leafExt)
 }
 
-// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary, and gets these permissions.
+// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary, and gets these
+// permissions.
 func saveTo(ctx context.Context, disk vfs.FS, dir string, perm fs.FileMode, td *tdict.TensorDict, opt SaveOptions) error {
 	s := saver{ctx: ctx, disk: disk, perm: perm, opt: opt}
 	s.root = filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".saving-"+rand.Text()[:8])
@@ -166,8 +176,8 @@ func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.Fro
 
 // plan checks all names and shapes before anything is written, and counts the bytes.
 func (s *saver) plan(at string, td *tdict.TensorDict, depth int) error {
-	if depth > maxDepth {
-		return &FileError{"save", path.Join(at, "."), fmt.Errorf("%w: more than %d dictionaries below one another", ErrName, maxDepth)}
+	if depth > tdict.MaxDepth {
+		return &FileError{"save", path.Join(at, "."), fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)}
 	}
 	if err := checkShape(td.Shape()); err != nil {
 		return &FileError{"save", path.Join(at, "."), err}
@@ -196,7 +206,8 @@ func (s *saver) plan(at string, td *tdict.TensorDict, depth int) error {
 	return nil
 }
 
-// nameClash says why an entry cannot be saved in the file name, beside those that are taken, or is empty.
+// nameClash says why an entry cannot be saved in the file name, beside those that are taken, or is
+// empty.
 func nameClash(key nestedkey.Key, name string, taken map[string]nestedkey.Key) string {
 	other, clash := taken[name]
 	switch {

@@ -44,8 +44,9 @@ func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	return td
 }
 
-// TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then, the directory holds what
-// was saved before or what is saved now, and if Save returned nil, the latter.
+// TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
+// the directory holds what was saved before or what is saved now, and if Save returned nil, the
+// latter.
 func TestSaveSurvivesFaults(t *testing.T) {
 	before, after := nested(1), nested(2)
 	for _, noExchange := range []bool{false, true} {

@@ -2,8 +2,8 @@ package nestedkey
 
 import "cmp"
 
-// Compare orders keys part by part, each by the bytes of its text, and a key before those below it. It
-// returns -1, 0 or +1, as [cmp.Compare] does, and allocates nothing.
+// Compare orders keys part by part, each by the bytes of its text, and a key before those below it.
+// It returns -1, 0 or +1, as [cmp.Compare] does, and allocates nothing.
 func Compare(a, b Key) int {
 	for a != "" && b != "" {
 		x, nx := head(a)
@@ -16,7 +16,8 @@ func Compare(a, b Key) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// head returns the first byte of k's text and how many bytes spell it. The separator is less than any.
+// head returns the first byte of k's text and how many bytes spell it. The separator is less than
+// any.
 func head(k Key) (value, width int) {
 	switch {
 	case k[0] == '/':

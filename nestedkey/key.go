@@ -11,8 +11,8 @@ import (
 // ErrKey says that a key is ill-formed.
 var ErrKey = errors.New("ill-formed key")
 
-// A Key names an entry of a nested dictionary, as parts with "/" between them. Two keys name the same
-// entry exactly when they are equal. Safe for concurrent use.
+// A Key names an entry of a nested dictionary, as parts with "/" between them. Two keys name the
+// same entry exactly when they are equal. Safe for concurrent use.
 type Key string
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
@@ -55,7 +55,8 @@ func Join(outer Key, inner ...Key) Key {
 	return Key(b.String())
 }
 
-// Check returns [ErrKey] if k is ill-formed: if it is not UTF-8 or has a "~" that neither 0 nor 1 follows.
+// Check returns [ErrKey] if k is ill-formed: if it is not UTF-8 or has a "~" that neither 0 nor 1
+// follows.
 func (k Key) Check() error {
 	s := string(k)
 	if !utf8.ValidString(s) {
@@ -74,8 +75,8 @@ func (k Key) Check() error {
 	return nil
 }
 
-// Cut splits k behind its first part. Both sides keep their spelling; nested is false, and rest empty,
-// if k has one part.
+// Cut splits k after its first part. Both sides keep their spelling; nested is false, and rest
+// empty, if k has one part.
 func (k Key) Cut() (first, rest Key, nested bool) {
 	head, tail, nested := strings.Cut(string(k), "/")
 	return Key(head), Key(tail), nested

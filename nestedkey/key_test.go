@@ -129,8 +129,8 @@ func TestWalkingAllocatesNothing(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// FuzzKey checks that every text parses or is refused as ErrKey, and that what parses survives being
-// taken apart and spelled again.
+// FuzzKey checks that every text parses or is refused as ErrKey, and that what parses survives
+// being taken apart and spelled again.
 func FuzzKey(f *testing.F) {
 	for _, seed := range []string{"", "a/b", "~0~1/", "~", "a\xff", "//"} {
 		f.Add(seed)

@@ -28,7 +28,7 @@ func Example() {
 }
 
 // show prints the shape that a plan leads to, or the error.
-func show(p shapeops.Plan, err error) {
+func show(p *shapeops.Plan, err error) {
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -155,7 +155,7 @@ func ExamplePlan_Extend() {
 func ExamplePlan_Frame() {
 	whole, _ := shapeops.Contiguous(shapeops.Shape{4, 3})
 	plan, _ := whole.Shape.Index(ix.Take(3, 0))
-	frame, err := plan.Frame(nil, whole)
+	frame, err := plan.Frame(whole)
 	if err != nil {
 		fmt.Println(err)
 		return

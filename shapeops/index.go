@@ -6,26 +6,26 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Index plans an index expression; the package doc has the rules. It returns [ErrIndex] if the expression has
-// more parts than s has dims, if a position is out of range, if a mask has another shape than the dims it covers,
-// if a mask over several dims has a position, a new dim or a range that cuts behind it (among dims of size 1 it may), or
-// if lists do not broadcast together.
-func (s Shape) Index(expr ...ix.Index) (Plan, error) {
+// Index plans an index expression; the package doc has the rules. It returns [ErrIndex] if the
+// expression has more parts than s has dims, if a position is out of range, if a mask has another
+// shape than the dims it covers, if a mask over several dims has a position, a new dim or a range
+// that cuts after it (among dims of size 1 it may), or if lists do not broadcast together.
+func (s Shape) Index(expr ...ix.Index) (*Plan, error) {
 	used, err := s.count(expr)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
-	b := indexer{plan: s.axesPlan(len(s) + len(expr)), left: len(s) - used}
-	for _, x := range expr {
-		if err := b.part(x); err != nil {
-			return Plan{}, err
+	b := indexer{plan: newPlan(s), left: len(s) - used}
+	for i := range expr {
+		if err := b.part(&expr[i]); err != nil {
+			return nil, err
 		}
 	}
 	for b.dim < len(s) {
 		b.plan.keep(b.dim)
 		b.dim++
 	}
-	if len(b.picks) == 0 {
+	if b.picks == 0 {
 		return b.plan.done(), nil
 	}
 	return b.picked()
@@ -37,7 +37,8 @@ func (s Shape) count(expr []ix.Index) (used int, err error) {
 		return 0, err
 	}
 	rests := 0
-	for i, x := range expr {
+	for i := range expr {
+		x := &expr[i]
 		if err := x.Check(); err != nil {
 			return 0, fmt.Errorf("%w: part %d: %w", ErrIndex, i, err)
 		}
@@ -61,15 +62,17 @@ func (s Shape) count(expr []ix.Index) (used int, err error) {
 
 // An indexer builds the plan of an expression part by part.
 type indexer struct {
-	plan  Plan
-	dim   int // the next dim of plan.from
-	left  int // how many dims "..." stands for
-	wide  int // how many dims more than one each the masks so far cover
-	picks []pick
+	plan  *Plan
+	dim   int    // the next dim of plan.from
+	left  int    // how many dims "..." stands for
+	wide  int    // how many dims more than one each the masks so far cover
+	first pick   // of picks
+	more  []pick // the others
+	picks int
 }
 
-func (b *indexer) part(x ix.Index) error {
-	if err := b.checkBehindMask(x); err != nil {
+func (b *indexer) part(x *ix.Index) error {
+	if err := b.checkAfterMask(x); err != nil {
 		return err
 	}
 	switch x.Kind() {
@@ -95,14 +98,16 @@ func (b *indexer) part(x ix.Index) error {
 	return nil
 }
 
-// checkBehindMask returns ErrIndex for a part behind a mask over several dims that would change a dim. torch applies
-// such a part to a dim of the mask, and mostly fails; here it always does, but for dims of size 1, which are all alike.
-func (b *indexer) checkBehindMask(x ix.Index) error {
+// checkAfterMask returns ErrIndex for a part after a mask over several dims that would change a
+// dim. torch applies such a part to a dim of the mask, and mostly fails; here it always does, but
+// for dims of size 1, which are all alike.
+func (b *indexer) checkAfterMask(x *ix.Index) error {
 	if b.wide == 0 {
 		return nil
 	}
 	whole := true
-	for i, size := range b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))] { // torch takes these for one another
+	confused := b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))] // by torch, with one another
+	for i, size := range confused {
 		switch x.Kind() {
 		case ix.KindAt:
 			whole = whole && size == 1
@@ -114,7 +119,7 @@ func (b *indexer) checkBehindMask(x ix.Index) error {
 		}
 	}
 	if !whole {
-		return fmt.Errorf("%w: got %v behind a mask over several dims, want dims kept whole; index twice instead", ErrIndex, x)
+		return fmt.Errorf("%w: got %v after a mask over several dims, want dims kept whole; index twice instead", ErrIndex, x.String())
 	}
 	return nil
 }
@@ -124,7 +129,7 @@ func (b *indexer) at(i int) error {
 	if err != nil {
 		return err
 	}
-	b.start(i)
+	b.plan.start(b.dim, i)
 	b.dim++
 	return nil
 }
@@ -137,24 +142,13 @@ func (b *indexer) span(start, stop, step int) {
 		n = (stop-start-1)/step + 1
 	}
 	if n > 0 {
-		b.start(start)
+		b.plan.start(b.dim, start)
 	}
 	if n <= 1 {
 		step = 1
 	}
 	b.plan.step(b.dim, n, step)
 	b.dim++
-}
-
-// start makes i the first position of the current dim.
-func (b *indexer) start(i int) {
-	if i == 0 {
-		return
-	}
-	if b.plan.starts == nil {
-		b.plan.starts = make([]int, len(b.plan.from))
-	}
-	b.plan.starts[b.dim] = i
 }
 
 // clamp brings a bound of a range, negative or not, into 0..size.

@@ -25,12 +25,12 @@ func parse(t testing.TB, text string) []ix.Index {
 
 // elements lists the elements of a row-major buffer of shape s that a plan for its leading dims
 // leads to.
-func elements(t testing.TB, p shapeops.Plan, s shapeops.Shape) []int {
+func elements(t testing.TB, p *shapeops.Plan, s shapeops.Shape) []int {
 	t.Helper()
 	whole, err := shapeops.Contiguous(s)
 	require.NoError(t, err)
 	if p.Pick() != nil {
-		f, err := p.Frame(nil, whole)
+		f, err := p.Frame(whole)
 		require.NoError(t, err)
 		return framed(f)
 	}
@@ -242,7 +242,7 @@ func TestPlanWantsItsBatchShape(t *testing.T) {
 	testkit.Fails(t, shapeops.ErrShape, err)
 	take, err := shapeops.Shape{4}.Index(ix.Take(0))
 	require.NoError(t, err)
-	_, err = take.Frame(nil, other)
+	_, err = take.Frame(other)
 	require.ErrorIs(t, err, shapeops.ErrShape)
 }
 
@@ -262,7 +262,7 @@ func TestIndexAllocates(t *testing.T) {
 		}},
 		{"a take of many rows: nothing for each", 9, func() {
 			p, _ := batch.Index(ix.Take(many...))
-			_, _ = p.Frame(nil, whole)
+			_, _ = p.Frame(whole)
 		}},
 	}
 	for _, tt := range tests {

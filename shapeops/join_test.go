@@ -35,17 +35,19 @@ func (g *grid) Index(expr ...ix.Index) (*grid, error) {
 }
 
 // Join implements shapeops.Joiner: it adapts join.
-func (g *grid) Join(j shapeops.JoinPlan, xs []*grid, into *grid) (*grid, error) {
-	out, err := join(j, xs)
-	if err != nil || into == nil {
-		return out, err
+func (g *grid) Join(p *shapeops.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
+
+// JoinInto implements shapeops.IntoJoiner.
+func (g *grid) JoinInto(p *shapeops.Pass, dst *grid, xs []*grid) error {
+	out, err := join(p.Join, xs)
+	if err == nil {
+		dst.Array = out.Array
 	}
-	into.Array = out.Array
-	return into, nil
+	return err
 }
 
 // join does what a plan says, and checks it.
-func join(j shapeops.JoinPlan, xs []*grid) (*grid, error) {
+func join(j *shapeops.JoinPlan, xs []*grid) (*grid, error) {
 	filled, verb, arrays := 0, naive.Cat, []naive.Array{}
 	for _, x := range xs {
 		if x.bad != nil {
@@ -54,11 +56,11 @@ func join(j shapeops.JoinPlan, xs []*grid) (*grid, error) {
 		filled += j.Positions(x.Shape())
 		arrays = append(arrays, x.Array)
 	}
-	if j.New {
+	if j.New() {
 		verb = naive.Stack
 	}
-	a := verb(arrays, j.Dim)
-	if filled != j.Shape[j.Dim] || j.Rank() != len(xs[0].Shape()) || !j.Shape.Equal(a.Shape) {
+	a := verb(arrays, j.Dim())
+	if filled != j.Shape()[j.Dim()] || j.Rank() != len(xs[0].Shape()) || !j.Shape().Equal(a.Shape) {
 		return nil, fmt.Errorf("got plan %+v for %d positions of %v", j, filled, a.Shape)
 	}
 	return &grid{Array: a}, nil
@@ -132,7 +134,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"stack what has bad contents", stack(0, x, bad), errBad},
 		{"stack into another shape", func(dst *grid) error { return shapeops.StackInto(dst, list{gridOf(3)}, 0) }, shapeops.ErrShape},
 		{"stack nothing into", func(dst *grid) error { return shapeops.StackInto(dst, list{}, 0) }, shapeops.ErrShape},
-		{"stack into no destination", func(*grid) error { return shapeops.StackInto(nil, list{gridOf(3)}, 0) }, shapeops.ErrShape},
+		{"stack into no destination", func(*grid) error { return shapeops.StackInto(nil, list{gridOf(3)}, 0) }, shapeops.ErrKind},
 		{"stack what has bad contents into", func(*grid) error { return shapeops.StackInto(gridOf(1, 2, 3), list{bad}, 0) }, errBad},
 		{"cat nothing", cat(0), shapeops.ErrShape},
 		{"cat different shapes", cat(0, x, gridOf(2, 4)), shapeops.ErrShape},
@@ -144,7 +146,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"cat what has bad contents", cat(0, x, bad), errBad},
 		{"cat into another shape", func(dst *grid) error { return shapeops.CatInto(dst, list{x, x}, 0) }, shapeops.ErrShape},
 		{"cat nothing into", func(dst *grid) error { return shapeops.CatInto(dst, list{}, 0) }, shapeops.ErrShape},
-		{"cat into no destination", func(*grid) error { return shapeops.CatInto(nil, list{x}, 0) }, shapeops.ErrShape},
+		{"cat into no destination", func(*grid) error { return shapeops.CatInto(nil, list{x}, 0) }, shapeops.ErrKind},
 	})
 }
 
@@ -154,4 +156,82 @@ type refusal = testkit.Refusal[*grid]
 func refuse(t *testing.T, rows []refusal) {
 	state := func(_ testing.TB, g *grid) string { return fmt.Sprint(g.Array) }
 	testkit.Refuse(t, func() *grid { return gridOf(2, 3) }, state, rows)
+}
+
+// A captive is a value that gives away how it is to be joined.
+type captive struct {
+	shape shapeops.Shape
+	plan  *shapeops.JoinPlan
+}
+
+// Shape returns the shape.
+func (c *captive) Shape() shapeops.Shape { return c.shape }
+
+// Join implements shapeops.Joiner.
+func (c *captive) Join(p *shapeops.Pass, _ []*captive) (*captive, error) {
+	return &captive{c.shape, p.Join}, nil
+}
+
+// joinPlan returns the plan to stack or cat n values of a shape.
+func joinPlan(n int, stack bool, dim int, shape shapeops.Shape) *shapeops.JoinPlan {
+	xs := make([]*captive, n)
+	for i := range xs {
+		xs[i] = &captive{shape: shape}
+	}
+	if stack {
+		return must(shapeops.Stack(xs, dim)).plan
+	}
+	return must(shapeops.Cat(xs, dim)).plan
+}
+
+// Parts, one after the other, are the whole: written there, values make what a join of arrays
+// makes.
+func TestJoinPlanPart(t *testing.T) {
+	for _, shape := range testShapes {
+		for dim := range len(shape) + 1 {
+			for _, stack := range []bool{true, false} {
+				if dim == len(shape) && !stack {
+					continue
+				}
+				j, verb, start := joinPlan(3, stack, dim, shape), naive.Cat, 0
+				if stack {
+					verb = naive.Stack
+				}
+				want := verb(naive.Number(shape, shape, shape), dim)
+				whole := naive.New(j.Shape()...)
+				for i := range 3 {
+					part := must(j.Part(start, shape))
+					require.Equal(t, shape, part.Shape())
+					got := must(must(shapeops.NewRows(whole.Shape...)).Execute(shapeops.NewPass(part)))
+					n := 0
+					for at := range got.All() {
+						require.Equal(t, i*shape.Size()+n, want.At[at], "%v, dim %d, value %d", shape, dim, i)
+						n++
+					}
+					start += j.Positions(shape)
+				}
+				require.Equal(t, want.Shape[dim], start)
+				for _, bad := range []int{-1, start, start - j.Positions(shape) + 1} {
+					if j.Positions(shape) > 0 {
+						require.ErrorIs(t, testkit.Err(j.Part(bad, shape)), shapeops.ErrIndex, "from %d of %v", bad, j.Shape())
+					}
+				}
+			}
+		}
+	}
+	j := joinPlan(2, false, 1, shapeops.Shape{2, 3})
+	testkit.Fails(t, shapeops.ErrShape, testkit.Err(j.Part(0, shapeops.Shape{2})))
+}
+
+var testShapes = []shapeops.Shape{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}}
+
+// A kind of value whose rows have fewer dims than the plan says is refused, not taken apart.
+func TestCheckTrailing(t *testing.T) {
+	j := joinPlan(2, false, 1, shapeops.Shape{2, 3})
+	check := func(shapes ...shapeops.Shape) error {
+		return j.CheckTrailing(len(shapes), func(i int) shapeops.Shape { return shapes[i] })
+	}
+	require.NoError(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 9, 4}))
+	require.ErrorIs(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 3}), shapeops.ErrShape)
+	testkit.Fails(t, shapeops.ErrShape, check(shapeops.Shape{2}, shapeops.Shape{2}))
 }

@@ -7,17 +7,20 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A Pick is the part of a plan that lists and masks make: which rows of a view are read or written. It is worked
-// out once, with its bounds checked, and located in each View by [Plan.Frame]. Safe for concurrent use.
+// A Pick is the part of a plan that lists and masks make: which rows of a view are read or written.
+// It is worked out once, with its bounds checked, and located in each View by [Plan.Frame]. Safe
+// for concurrent use.
 type Pick struct {
 	dims  []int // of the view it picks from, ascending: those that it replaces
 	rows  []int // row-major positions within the dims taken together
 	shape Shape // the arrangement of rows
 	at    int   // the dim of the result where shape stands
+
+	few struct{ dims, shape, to [3]int } // room for the numbers, and for those of the plan's result
 }
 
-// A Frame is a Pick located in one buffer: rows that are len(Rows) copies of the View Kept, the i-th of them
-// starting Rows[i]*Stride elements further.
+// A Frame is a Pick located in one buffer: rows that are len(Rows) copies of the View Kept, the
+// i-th of them starting Rows[i]*Stride elements further.
 type Frame struct {
 	Kept   View  // the dims that are not picked from
 	At     int   // before which dim of Kept the picked dims stand
@@ -25,23 +28,30 @@ type Frame struct {
 	Stride int   // elements
 }
 
-// Shape returns the arrangement of the rows: the dims that stand in the result for the dims picked from.
+// Shape returns the arrangement of the rows: the dims that stand in the result for the dims picked
+// from.
 func (k *Pick) Shape() Shape { return k.shape }
 
-// Frame locates what the plan, which must pick, picks from in v.
+// Frame locates what the plan picks in v.
 //
 //	v [from... F...]: Kept has the dims of the result but for those of p.Pick().Shape()
 //
-// Its numbers go into room, if that has the capacity for them, two a dim. Frame returns [ErrShape] if the shape of v does
-// not begin with p.From().
-func (p *Plan) Frame(room []int, v View) (Frame, error) {
+// Frame returns [ErrShape] if the shape of v does not begin with p.From(), and [ErrIndex] if the
+// plan does not pick.
+func (p *Plan) Frame(v View) (Frame, error) { return p.frame(nil, v) }
+
+func (p *Plan) frame(room *room, v View) (Frame, error) {
 	if err := v.Shape.CheckPrefix(p.from); err != nil {
 		return Frame{}, err
 	}
-	k, behind := p.pick, v.Shape[len(p.from):]
-	f := Frame{At: k.at, Kept: emptyView(room, len(p.mid)-len(k.dims)+len(behind))}
+	if p.pick == nil {
+		return Frame{}, fmt.Errorf("%w: the plan %v picks nothing", ErrIndex, p)
+	}
+	k, trailing := p.pick, v.Shape[len(p.from):]
+	f := Frame{At: k.at, Kept: room.view(len(p.mid) - len(k.dims) + len(trailing))}
 	f.Kept.Offset = v.Offset + p.offset(v.Strides)
-	picked := make([]run, 0, 4)
+	var few [4]run
+	picked := few[:0]
 	for dim, size := range p.mid {
 		step := p.axes[dim].stride(v.Strides)
 		if len(picked) < len(k.dims) && k.dims[len(picked)] == dim {
@@ -50,14 +60,14 @@ func (p *Plan) Frame(room []int, v View) (Frame, error) {
 		}
 		f.Kept.Shape, f.Kept.Strides = append(f.Kept.Shape, size), append(f.Kept.Strides, step)
 	}
-	f.Kept.Shape = append(f.Kept.Shape, behind...)
+	f.Kept.Shape = append(f.Kept.Shape, trailing...)
 	f.Kept.Strides = append(f.Kept.Strides, v.Strides[len(p.from):]...)
 	f.Rows, f.Stride = k.locate(picked)
 	return f, nil
 }
 
-// locate returns where the rows start, given the sizes and strides of the dims picked from: numbers and the elements
-// between two consecutive ones.
+// locate returns where the rows start, given the sizes and strides of the dims picked from: numbers
+// and the elements between two consecutive ones.
 func (k *Pick) locate(dims []run) (rows []int, stride int) {
 	even := true
 	for d := range len(dims) - 1 {
@@ -84,50 +94,59 @@ type pick struct {
 	shape Shape // of rows
 }
 
-func (b *indexer) take(x ix.Index) error {
+// add appends a pick. A single one needs no memory.
+func (b *indexer) add(p pick) {
+	if b.picks++; b.picks == 1 {
+		b.first = p
+		return
+	}
+	b.more = append(b.more, p)
+}
+
+func (b *indexer) take(x *ix.Index) error {
 	size := b.plan.from[b.dim]
 	rows, err := positions(x.List(), b.dim, size)
 	if err != nil {
 		return err
 	}
-	b.picks = append(b.picks, pick{len(b.plan.mid), b.plan.from[b.dim : b.dim+1], rows, x.Shape()})
+	b.add(pick{len(b.plan.mid), b.plan.from[b.dim : b.dim+1], rows, x.Shape()})
 	b.plan.keep(b.dim)
 	b.dim++
 	return nil
 }
 
-// positions resolves a list of positions; without a negative one, the result is list itself.
+// positions returns a copy of a list of positions with the negative ones resolved.
 func positions(list []int, dim, size int) ([]int, error) {
-	resolved := list
+	rows := make([]int, len(list))
 	for i, at := range list {
 		if uint(at) < uint(size) {
+			rows[i] = at
 			continue
 		}
-		at, err := position(at, dim, size)
+		row, err := position(at, dim, size)
 		if err != nil {
 			return nil, err
 		}
-		if &resolved[0] == &list[0] {
-			resolved = slices.Clone(list)
-		}
-		resolved[i] = at
+		rows[i] = row
 	}
-	return resolved, nil
+	return rows, nil
 }
 
-func (b *indexer) mask(x ix.Index) error {
+func (b *indexer) mask(x *ix.Index) error {
 	shape := Shape(x.Shape())
 	over := b.plan.from[b.dim : b.dim+len(shape)]
 	if !shape.Equal(over) {
-		return fmt.Errorf("%w: got a mask of shape %v, want %v as the dims from %d", ErrIndex, shape, over, b.dim)
+		return fmt.Errorf("%w: got a mask of shape %v, want %v as the dims from %d",
+			ErrIndex, shape, over, b.dim)
 	}
-	rows, n := x.List(), len(x.List())
+	p := pick{len(b.plan.mid), over, slices.Clone(x.List()), Shape{len(x.List())}}
 	if len(shape) == 0 { // a mask over no dim picks from a new one
-		b.picks = append(b.picks, pick{len(b.plan.mid), Shape{1}, rows, Shape{n}})
+		p.over = Shape{1}
+		b.add(p)
 		b.plan.add(1)
 		return nil
 	}
-	b.picks = append(b.picks, pick{len(b.plan.mid), over, rows, Shape{n}})
+	b.add(p)
 	b.wide += len(shape) - 1
 	for range shape {
 		b.plan.keep(b.dim)
@@ -137,49 +156,48 @@ func (b *indexer) mask(x ix.Index) error {
 }
 
 // picked ends a plan whose expression has lists or masks.
-func (b *indexer) picked() (Plan, error) {
+func (b *indexer) picked() (*Plan, error) {
 	k, err := b.combine()
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
-	b.plan.pick = k
-	kept := len(b.plan.mid) - len(k.dims)
-	b.plan.to = make(Shape, 0, kept+len(k.shape))
+	p := b.plan
+	p.pick, p.to = k, k.few.to[:0]
 	next := 0
-	for dim, size := range b.plan.mid {
-		if len(b.plan.to) == k.at {
-			b.plan.to = append(b.plan.to, k.shape...)
+	for dim, size := range p.mid {
+		if len(p.to) == k.at {
+			p.to = append(p.to, k.shape...)
 		}
 		if next < len(k.dims) && k.dims[next] == dim {
 			next++
 			continue
 		}
-		b.plan.to = append(b.plan.to, size)
+		p.to = append(p.to, size)
 	}
-	b.plan.to = slices.Clip(b.plan.to) // somebody may append to it
-	if err := b.plan.to.Check(); err != nil {
-		return Plan{}, err
+	p.to = p.to[:len(p.to):len(p.to)] // a caller may append to it
+	if err := p.to.Check(); err != nil {
+		return nil, err
 	}
-	return b.plan, nil
+	return p, nil
 }
 
 // combine broadcasts the picks together.
 func (b *indexer) combine() (*Pick, error) {
-	k := &Pick{rows: b.picks[0].rows, shape: b.picks[0].shape}
-	for _, p := range b.picks {
-		for d := range p.over {
-			k.dims = append(k.dims, p.dim+d)
-		}
+	k := &Pick{}
+	k.dims = b.first.appendDims(k.few.dims[:0])
+	for i := range b.more {
+		k.dims = b.more[i].appendDims(k.dims)
 	}
-	if last := len(k.dims) - 1; k.dims[last]-k.dims[0] == last { // neighbours: the result stands in their place
+	if last := len(k.dims) - 1; k.dims[last]-k.dims[0] == last { // neighbours: in their place
 		k.at = k.dims[0]
 	}
-	if len(b.picks) == 1 {
+	if b.picks == 1 {
+		k.rows, k.shape = b.first.rows, append(k.few.shape[:0], b.first.shape...)
 		return k, nil
 	}
-	shapes := make([]Shape, len(b.picks))
-	for i, p := range b.picks {
-		shapes[i] = p.shape
+	shapes := []Shape{b.first.shape}
+	for _, p := range b.more {
+		shapes = append(shapes, p.shape)
 	}
 	var err error
 	if k.shape, err = Broadcast(shapes...); err != nil {
@@ -189,14 +207,23 @@ func (b *indexer) combine() (*Pick, error) {
 		return nil, err
 	}
 	k.rows = make([]int, k.shape.Size())
-	for _, p := range b.picks {
-		p.addTo(k)
+	b.first.addTo(k)
+	for i := range b.more {
+		b.more[i].addTo(k)
 	}
 	return k, nil
 }
 
+// appendDims appends the dims that p picks from.
+func (p *pick) appendDims(dims []int) []int {
+	for d := range p.over {
+		dims = append(dims, p.dim+d)
+	}
+	return dims
+}
+
 // addTo makes the positions of p the last digits of each row number.
-func (p pick) addTo(k *Pick) {
+func (p *pick) addTo(k *Pick) {
 	plan, _ := p.shape.Expand(k.shape...)
 	v, _ := Contiguous(p.shape)
 	v, _, _ = plan.View(v)

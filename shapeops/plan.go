@@ -2,8 +2,10 @@ package shapeops
 
 import "fmt"
 
-// A Plan is an operation that has been checked against a shape. It applies to every View whose shape begins
-// with that shape; dims beyond are kept as they are. Methods of [Shape] make Plans. Safe for concurrent use.
+// A Plan is an operation that has been checked against a shape. It applies to every View whose
+// shape begins with that shape; the dims after it are kept as they are. Methods of [Shape] make
+// Plans. A Plan owns its numbers: changing the sizes or lists that it was made from changes
+// nothing. Safe for concurrent use.
 type Plan struct {
 	from, to Shape
 	mid      Shape  // the shape before picking; to, if the plan picks nothing
@@ -11,6 +13,11 @@ type Plan struct {
 	starts   []int  // of the dims of from, the position that is first; nil: all 0
 	reshape  bool   // the elements of from stay in order; axes is unused
 	pick     *Pick  // what is picked from mid, or nil
+
+	few struct { // room for the numbers of a plan with few dims: one allocation for all
+		from, mid, starts [3]int
+		axes              [3]axis
+	}
 }
 
 // An axis says how one dim of a result steps through the dims it came from.
@@ -21,21 +28,65 @@ type axis struct {
 
 const noDim = -1
 
+// newPlan starts a plan on s, of which it keeps a copy.
+func newPlan(s Shape) *Plan {
+	p := &Plan{}
+	p.from = append(p.few.from[:0], s...)
+	p.mid, p.axes = p.few.mid[:0], p.few.axes[:0]
+	return p
+}
+
+// keep appends a dim of the plan's shape as it is.
+func (p *Plan) keep(dim int) { p.step(dim, p.from[dim], 1) }
+
+// add appends a new dim that repeats.
+func (p *Plan) add(size int) { p.step(noDim, size, 0) }
+
+// step appends a dim of the given size that takes every step-th position of a dim.
+func (p *Plan) step(dim, size, step int) {
+	p.mid = append(p.mid, size)
+	p.axes = append(p.axes, axis{dim, step})
+}
+
+// start makes i the first position of a dim of the plan's shape.
+func (p *Plan) start(dim, i int) {
+	if i == 0 {
+		return
+	}
+	if p.starts == nil && len(p.from) <= len(p.few.starts) {
+		p.starts = p.few.starts[:len(p.from)]
+	} else if p.starts == nil {
+		p.starts = make([]int, len(p.from))
+	}
+	p.starts[dim] = i
+}
+
+// done ends a plan that picks nothing.
+func (p *Plan) done() *Plan {
+	p.mid = p.mid[:len(p.mid):len(p.mid)] // a caller may append to it
+	p.to = p.mid
+	return p
+}
+
 // From returns the shape that the plan was checked against: the leading dims of what it applies to.
+// The caller must not change it.
 func (p *Plan) From() Shape { return p.from }
 
-// Shape returns the shape that the plan leads to.
+// Shape returns the shape that the plan leads to. The caller must not change it.
 func (p *Plan) Shape() Shape { return p.to }
 
 // Pick returns what the plan picks by lists or masks, or nil if its result is a view.
 func (p *Plan) Pick() *Pick { return p.pick }
 
-// Extend returns the shape that the plan makes of one that begins with p.From(). The caller must not change it.
-func (p *Plan) Extend(s Shape) Shape {
+// Extend returns the shape that the plan makes of one that begins with p.From(). The caller must
+// not change it.
+func (p *Plan) Extend(s Shape) Shape { return p.extend(nil, s) }
+
+func (p *Plan) extend(room *room, s Shape) Shape {
 	if len(s) == len(p.from) {
 		return p.to
 	}
-	out := make(Shape, 0, len(p.to)+len(s)-len(p.from))
+	out := Shape(room.take(len(p.to) + len(s) - len(p.from)))
 	return append(append(out, p.to...), s[len(p.from):]...)
 }
 
@@ -43,18 +94,17 @@ func (p *Plan) Extend(s Shape) Shape {
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot express the
-// result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v does not.
-func (p *Plan) View(v View) (result View, ok bool, err error) { return p.ViewIn(nil, v) }
+// It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot
+// express the result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v
+// does not.
+func (p *Plan) View(v View) (result View, ok bool, err error) { return p.view(nil, v) }
 
-// ViewIn is [Plan.View]. The result's numbers go into room, if that has the capacity for them, two a dim: it saves an
-// allocation.
-func (p *Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
+func (p *Plan) view(room *room, v View) (result View, ok bool, err error) {
 	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil {
 		return View{}, false, err
 	}
-	lead, behind := v.Strides[:len(p.from)], v.Strides[len(p.from):]
-	result = emptyView(room, len(p.mid)+len(behind))
+	lead, trailing := v.Strides[:len(p.from)], v.Strides[len(p.from):]
+	result = room.view(len(p.mid) + len(trailing))
 	result.Offset = v.Offset
 	if p.reshape {
 		result.Strides, ok = restride(result.Strides, v.Shape[:len(p.from)], lead, p.mid)
@@ -66,7 +116,7 @@ func (p *Plan) ViewIn(room []int, v View) (result View, ok bool, err error) {
 		result.Offset += p.offset(lead)
 	}
 	result.Shape = append(append(result.Shape, p.mid...), v.Shape[len(p.from):]...)
-	result.Strides = append(result.Strides, behind...)
+	result.Strides = append(result.Strides, trailing...)
 	if result.Shape.Size() == 0 {
 		result.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
 	}
@@ -89,7 +139,7 @@ func (a axis) stride(from []int) int {
 	return from[a.dim] * a.step
 }
 
-// offset returns how far the first element lies behind that of the view the plan applies to.
+// offset returns how far the first element lies from that of the view the plan applies to.
 func (p *Plan) offset(strides []int) int {
 	n := 0
 	for dim, start := range p.starts {
@@ -98,8 +148,8 @@ func (p *Plan) offset(strides []int) int {
 	return n
 }
 
-// restride appends the strides that give the elements of shape, at these strides, the shape to, or returns
-// false if there are none.
+// restride appends the strides that give the elements of shape, at these strides, the shape to, or
+// returns false if there are none.
 func restride(out []int, shape Shape, strides []int, to Shape) ([]int, bool) {
 	base := len(out)
 	out = out[:base+len(to)]
@@ -107,7 +157,8 @@ func restride(out []int, shape Shape, strides []int, to Shape) ([]int, bool) {
 		rowMajor(out[base:], to)
 		return out, true
 	}
-	runs := evenRuns(shape, strides)
+	var few [6]run
+	runs := evenRuns(few[:0], shape, strides)
 	last := len(runs) - 1
 	for dim := len(to) - 1; dim >= 0; dim-- {
 		for to[dim] > 1 && runs[last].size == 1 {
@@ -127,10 +178,10 @@ func restride(out []int, shape Shape, strides []int, to Shape) ([]int, bool) {
 // A run is a stretch of elements at even distances.
 type run struct{ size, step int }
 
-// evenRuns joins dims whose elements together are evenly spaced. There is at least one run.
-func evenRuns(shape Shape, strides []int) []run {
-	runs := make([]run, 1, len(shape)+1)
-	runs[0] = run{size: 1, step: 1}
+// evenRuns appends dims, joined where their elements together are evenly spaced. There is at least
+// one run.
+func evenRuns(runs []run, shape Shape, strides []int) []run {
+	runs = append(runs, run{size: 1, step: 1})
 	for dim, size := range shape {
 		prev := &runs[len(runs)-1]
 		switch {
@@ -144,5 +195,5 @@ func evenRuns(shape Shape, strides []int) []run {
 	return runs
 }
 
-// String describes the plan: "[4 3] -> [12]". Its receiver is a value so that a Plan prints as one.
-func (p Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }
+// String describes the plan: "[4 3] -> [12]".
+func (p *Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }

@@ -5,24 +5,27 @@ import (
 	"slices"
 )
 
-// Infer, as one of the sizes that [Shape.Reshape] or [Shape.Unflatten] is given, is the size that the number
-// of elements leaves; in [Shape.Expand] it keeps a dim as it is.
+// Infer, as one of the sizes that [Shape.Reshape] or [Shape.Unflatten] is given, is the size that
+// the number of elements leaves; in [Shape.Expand] it keeps a dim as it is.
 const Infer = -1
 
-// Reshape plans to arrange the elements of s, in their order, in another shape. One size may be [Infer], unless
-// s has no element. It returns [ErrShape] if the number of elements differs.
-func (s Shape) Reshape(sizes ...int) (Plan, error) {
+// Reshape plans to arrange the elements of s, in their order, in another shape. One size may be
+// [Infer], unless s has no element. It returns [ErrShape] if the number of elements differs.
+func (s Shape) Reshape(sizes ...int) (*Plan, error) {
 	if err := s.Check(); err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	to, err := infer(s.Size(), sizes, s.String())
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
-	return Plan{from: s, to: to, mid: to, reshape: true}, nil
+	p := newPlan(s)
+	p.mid, p.reshape = to, true
+	return p.done(), nil
 }
 
-// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of them, those of what.
+// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of
+// them, those of what.
 func infer(n int, sizes Shape, what string) (Shape, error) {
 	to, missing := sizes.Clone(), -1
 	for i, size := range to {
@@ -51,51 +54,52 @@ func infer(n int, sizes Shape, what string) (Shape, error) {
 //
 //	[A first... last B] -> [A first*...*last B]
 //
-// It returns [ErrDim] if s has no such dims or last stands before first.
-func (s Shape) Flatten(first, last int) (Plan, error) {
+// It returns [ErrDim] if s has no such dims or last comes before first.
+func (s Shape) Flatten(first, last int) (*Plan, error) {
 	i, err := s.Dim(first)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	j, err := s.Dim(last)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	if j < i {
-		return Plan{}, fmt.Errorf("%w: got dims %d to %d of a shape %v, want the first before the last", ErrDim, first, last, s)
+		return nil, fmt.Errorf("%w: got dims %d to %d of a shape %v, want the first before the last", ErrDim, first, last, s)
 	}
 	return s.Reshape(slices.Concat(s[:i], Shape{s[i : j+1].Size()}, s[j+1:])...)
 }
 
-// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be [Infer], unless N is 0.
-// It returns [ErrDim] if s has no such dim and [ErrShape] if the product of sizes is not N.
-func (s Shape) Unflatten(dim int, sizes ...int) (Plan, error) {
+// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be [Infer],
+// unless N is 0. It returns [ErrDim] if s has no such dim and [ErrShape] if the product of sizes is
+// not N.
+func (s Shape) Unflatten(dim int, sizes ...int) (*Plan, error) {
 	i, err := s.Dim(dim)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	cut, err := infer(s[i], sizes, fmt.Sprintf("dim %d of %v", dim, s))
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	return s.Reshape(slices.Concat(s[:i], cut, s[i+1:])...)
 }
 
-// Permute plans to put the dims in another order: result dim i is dim dims[i] of s. It returns [ErrDim] if dims
-// is no permutation of the dims of s.
-func (s Shape) Permute(dims ...int) (Plan, error) {
+// Permute plans to put the dims in another order: result dim i is dim dims[i] of s. It returns
+// [ErrDim] if dims is not a permutation of the dims of s.
+func (s Shape) Permute(dims ...int) (*Plan, error) {
 	if len(dims) != len(s) {
-		return Plan{}, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
+		return nil, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
 	}
-	p := s.axesPlan(len(s))
+	p := newPlan(s)
 	seen := make([]bool, len(s))
 	for _, dim := range dims {
 		i, err := s.Dim(dim)
 		if err != nil {
-			return Plan{}, err
+			return nil, err
 		}
 		if seen[i] {
-			return Plan{}, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
+			return nil, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", ErrDim, dims, s)
 		}
 		seen[i] = true
 		p.keep(i)
@@ -104,14 +108,14 @@ func (s Shape) Permute(dims ...int) (Plan, error) {
 }
 
 // Transpose plans to swap two dims. It returns [ErrDim] if s lacks one of them.
-func (s Shape) Transpose(a, b int) (Plan, error) {
+func (s Shape) Transpose(a, b int) (*Plan, error) {
 	i, err := s.Dim(a)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	j, err := s.Dim(b)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	dims := make([]int, len(s))
 	for k := range dims {
@@ -121,9 +125,9 @@ func (s Shape) Transpose(a, b int) (Plan, error) {
 	return s.Permute(dims...)
 }
 
-// Squeeze plans to drop dims of size 1: those given, or all if none is. A given dim of another size stays, as in
-// torch. It returns [ErrDim] if s has no such dim.
-func (s Shape) Squeeze(dims ...int) (Plan, error) {
+// Squeeze plans to drop dims of size 1: those given, or all if none is. A given dim of another size
+// stays, as in torch. It returns [ErrDim] if s has no such dim.
+func (s Shape) Squeeze(dims ...int) (*Plan, error) {
 	drop := make([]bool, len(s))
 	for i := range s {
 		drop[i] = len(dims) == 0
@@ -131,11 +135,11 @@ func (s Shape) Squeeze(dims ...int) (Plan, error) {
 	for _, dim := range dims {
 		i, err := s.Dim(dim)
 		if err != nil {
-			return Plan{}, err
+			return nil, err
 		}
 		drop[i] = true
 	}
-	p := s.axesPlan(len(s))
+	p := newPlan(s)
 	for i, size := range s {
 		if !drop[i] || size != 1 {
 			p.keep(i)
@@ -144,14 +148,14 @@ func (s Shape) Squeeze(dims ...int) (Plan, error) {
 	return p.done(), nil
 }
 
-// Unsqueeze plans to add a dim of size 1 that becomes dim dim of the result: Unsqueeze(-1) adds it last. It
-// returns [ErrDim] if the result has no such dim.
-func (s Shape) Unsqueeze(dim int) (Plan, error) {
+// Unsqueeze plans to add a dim of size 1 that becomes dim dim of the result: Unsqueeze(-1) adds it
+// last. It returns [ErrDim] if the result has no such dim.
+func (s Shape) Unsqueeze(dim int) (*Plan, error) {
 	at, err := s.place(dim)
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
-	p := s.axesPlan(len(s) + 1)
+	p := newPlan(s)
 	for i := range s {
 		if i == at {
 			p.add(1)
@@ -164,14 +168,15 @@ func (s Shape) Unsqueeze(dim int) (Plan, error) {
 	return p.done(), nil
 }
 
-// Expand plans to repeat elements, without a copy, until s has the given sizes: aligned at the last dim, dims of
-// size 1 grow and new dims come first. [Infer] keeps a dim. It returns [ErrShape] if s does not broadcast to sizes.
-func (s Shape) Expand(sizes ...int) (Plan, error) {
+// Expand plans to repeat elements, without a copy, until s has the given sizes: aligned at the last
+// dim, dims of size 1 grow and new dims come first. [Infer] keeps a dim. It returns [ErrShape] if s
+// does not broadcast to sizes.
+func (s Shape) Expand(sizes ...int) (*Plan, error) {
 	extra := len(sizes) - len(s)
 	if extra < 0 {
-		return Plan{}, fmt.Errorf("%w: got %v, want at least the dims of %v", ErrShape, Shape(sizes), s)
+		return nil, fmt.Errorf("%w: got %v, want at least the dims of %v", ErrShape, Shape(sizes), s)
 	}
-	p := s.axesPlan(len(sizes))
+	p := newPlan(s)
 	for i, size := range sizes {
 		switch {
 		case i < extra:
@@ -181,35 +186,11 @@ func (s Shape) Expand(sizes ...int) (Plan, error) {
 		case s[i-extra] == 1:
 			p.add(size)
 		default:
-			return Plan{}, fmt.Errorf("%w: %v does not expand to %v", ErrShape, s, Shape(sizes))
+			return nil, fmt.Errorf("%w: %v does not expand to %v", ErrShape, s, Shape(sizes))
 		}
 	}
 	if err := p.mid.Check(); err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	return p.done(), nil
-}
-
-// axesPlan starts a plan on s whose result has about n dims.
-func (s Shape) axesPlan(n int) Plan {
-	return Plan{from: s, mid: make(Shape, 0, n), axes: make([]axis, 0, n)}
-}
-
-// keep appends a dim of the plan's shape as it is.
-func (p *Plan) keep(dim int) { p.step(dim, p.from[dim], 1) }
-
-// add appends a new dim that repeats.
-func (p *Plan) add(size int) { p.step(noDim, size, 0) }
-
-// step appends a dim of the given size that takes every step-th position of a dim.
-func (p *Plan) step(dim, size, step int) {
-	p.mid = append(p.mid, size)
-	p.axes = append(p.axes, axis{dim, step})
-}
-
-// done ends a plan that picks nothing.
-func (p Plan) done() Plan {
-	p.mid = slices.Clip(p.mid) // somebody may append to it
-	p.to = p.mid
-	return p
 }

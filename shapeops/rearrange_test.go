@@ -13,11 +13,11 @@ import (
 
 // An outcome is what every rearranging method returns.
 type outcome struct {
-	plan shapeops.Plan
+	plan *shapeops.Plan
 	err  error
 }
 
-func of(p shapeops.Plan, err error) outcome { return outcome{p, err} }
+func of(p *shapeops.Plan, err error) outcome { return outcome{p, err} }
 
 func TestRearrange(t *testing.T) {
 	type shape = shapeops.Shape

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// What can be wrong with a shape, a dim or an index.
+// What can be wrong with a shape, a dim, an index or an argument.
 var (
 	ErrShape = errors.New("shape mismatch")
 	ErrDim   = errors.New("no such dim")
 	ErrIndex = errors.New("bad index")
+	ErrKind  = errors.New("wrong kind of value")
 )
 
-// A Shape lists the sizes of dims, outermost first. The empty Shape, nil or not, is that of a scalar.
-// Methods of Shape do not change it. Safe for concurrent use.
+// A Shape lists the sizes of dims, outermost first. The empty Shape, nil or not, is that of a
+// scalar. Methods of Shape do not change it. Safe for concurrent use.
 type Shape []int
 
-// Check returns [ErrShape] if a size is negative or if the elements of s cannot be counted with an int. The
-// limit holds for the sizes other than zero, so that strides can be computed too.
+// Check returns [ErrShape] if a size is negative or if the elements of s cannot be counted with an
+// int. The limit holds for the sizes other than zero, so that strides can be computed too.
 func (s Shape) Check() error {
 	n := 1
 	for _, size := range s {
@@ -36,7 +37,8 @@ func (s Shape) Check() error {
 	return nil
 }
 
-// Size returns the number of elements: the product of the sizes, 1 for a scalar. s must pass [Shape.Check].
+// Size returns the number of elements: the product of the sizes, 1 for a scalar. s must pass
+// [Shape.Check].
 func (s Shape) Size() int {
 	n := 1
 	for _, size := range s {
@@ -97,8 +99,9 @@ func (s Shape) Clone() Shape { return append(make(Shape, 0, len(s)), s...) }
 // String returns the sizes in brackets: "[3 224 224]".
 func (s Shape) String() string { return fmt.Sprint([]int(s)) }
 
-// Broadcast returns the shape that all the shapes broadcast to: aligned at their last dims, a dim that is
-// missing or of size 1 takes the size of the others. It returns [ErrShape] if two sizes contradict each other.
+// Broadcast returns the shape that all the shapes broadcast to: aligned at their last dims, a dim
+// that is missing or of size 1 takes the size of the others. It returns [ErrShape] if two sizes
+// contradict each other.
 func Broadcast(shapes ...Shape) (Shape, error) {
 	n := 0
 	for _, s := range shapes {

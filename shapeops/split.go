@@ -9,6 +9,7 @@ import (
 // An Indexer is what [Split], [SplitBy], [Chunk] and [Unbind] need of a value. *tensor.Tensor and
 // *tdict.TensorDict satisfy it, each returning itself.
 type Indexer[T any] interface {
+	comparable
 	Shape() Shape
 	Index(expr ...ix.Index) (T, error)
 }
@@ -17,10 +18,15 @@ type Indexer[T any] interface {
 //
 //	x [... N ...] -> [... sizes[i] ...], the sizes adding up to N
 //
-// The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N, if one is negative or if
-// there is none, and [ErrDim] if x has no such dim.
+// The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N, if one is
+// negative or if there is none, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Split[T Indexer[T]](x T, dim int, sizes ...int) ([]T, error) {
-	dim, err := cutDim(x.Shape(), dim)
+	out, err := split(x, dim, sizes)
+	return out, named("split", err)
+}
+
+func split[T Indexer[T]](x T, dim int, sizes []int) ([]T, error) {
+	dim, err := cutDim(x, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +52,17 @@ func splitError(s Shape, dim int, sizes []int) error {
 	return fmt.Errorf("%w: got pieces of %v, want sizes that add up to the %d of dim %d", ErrShape, sizes, s[dim], dim)
 }
 
-// SplitBy cuts x along a dim into pieces of the given size; the last may be smaller. The pieces share x's memory.
-// SplitBy returns [ErrShape] if size is not positive or the dim has size 0, which leaves no piece, and [ErrDim] if
-// x has no such dim.
+// SplitBy cuts x along a dim into pieces of the given size; the last may be smaller. The pieces
+// share x's memory. SplitBy returns [ErrShape] if size is not positive, if the dim has size 0,
+// which leaves no piece, or if there would be more than 1<<24 pieces, [ErrDim] if x has no such
+// dim, and [ErrKind] if x is nil.
 func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
-	dim, err := cutDim(x.Shape(), dim)
+	out, err := splitBy(x, dim, size)
+	return out, named("split by", err)
+}
+
+func splitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
+	dim, err := cutDim(x, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +78,17 @@ func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 	})
 }
 
-// Chunk cuts x along a dim into at most n pieces of equal size; the last may be smaller, and there are fewer than n
-// if the dim does not go round. A dim of size 0 gives one empty piece. The pieces share x's memory. Chunk returns
-// [ErrShape] if n is not positive and [ErrDim] if x has no such dim.
+// Chunk cuts x along a dim into at most n pieces of equal size; the last may be smaller, and there
+// are fewer than n if the dim is too small. A dim of size 0 gives one empty piece. The pieces share
+// x's memory. Chunk returns [ErrShape] if n is not positive or there would be more than 1<<24
+// pieces, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
-	dim, err := cutDim(x.Shape(), dim)
+	out, err := chunk(x, dim, n)
+	return out, named("chunk", err)
+}
+
+func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
+	dim, err := cutDim(x, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +97,21 @@ func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	case n <= 0:
 		return nil, fmt.Errorf("%w: got %d chunks, want at least one", ErrShape, n)
 	case size == 0:
-		return Split(x, dim, 0)
+		return split(x, dim, []int{0})
 	}
-	return SplitBy(x, dim, (size-1)/n+1)
+	return splitBy(x, dim, (size-1)/n+1)
 }
 
-// Unbind returns the slices of x along a dim, without that dim: x [... N ...] -> N times [... ...]. The slices
-// share x's memory. Unbind returns [ErrDim] if x has no such dim.
+// Unbind returns the slices of x along a dim, without that dim: x [... N ...] -> N times [... ...].
+// The slices share x's memory. Unbind returns [ErrDim] if x has no such dim, [ErrShape] if there
+// would be more than 1<<24 slices, and [ErrKind] if x is nil.
 func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
-	dim, err := cutDim(x.Shape(), dim)
+	out, err := unbind(x, dim)
+	return out, named("unbind", err)
+}
+
+func unbind[T Indexer[T]](x T, dim int) ([]T, error) {
+	dim, err := cutDim(x, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -98,19 +122,23 @@ func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
 	})
 }
 
-// cutDim resolves a dim of a shape that is to be cut.
-func cutDim(s Shape, dim int) (int, error) {
-	if err := s.Check(); err != nil {
+// cutDim resolves a dim of a value that is to be cut.
+func cutDim[T Indexer[T]](x T, dim int) (int, error) {
+	var none T
+	if x == none {
+		return 0, fmt.Errorf("%w: got nil", ErrKind)
+	}
+	if err := x.Shape().Check(); err != nil {
 		return 0, err
 	}
-	return s.Dim(dim)
+	return x.Shape().Dim(dim)
 }
 
 // leading is an expression that keeps the dims before dim, and has room for a part for dim itself.
 func leading(dim int) []ix.Index { return make([]ix.Index, dim+1) }
 
-// maxPieces is more pieces than anybody wants.
-const maxPieces = 1 << 31
+// maxPieces is more pieces than anybody wants: of a shape without elements there may be any number.
+const maxPieces = 1 << 24
 
 func collect[T any](n int, piece func(i int) (T, error)) ([]T, error) {
 	if n > maxPieces {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
 func TestCut(t *testing.T) {
@@ -79,6 +80,48 @@ func TestCutRefuses(t *testing.T) {
 		{"unbind no such dim", func(g *grid) error { return testkit.Err(shapeops.Unbind(g, -3)) }, shapeops.ErrDim},
 		{"unbind into more pieces than anybody wants", func(*grid) error { return testkit.Err(shapeops.Unbind(huge(math.MaxInt), 0)) }, shapeops.ErrShape},
 	})
+}
+
+// A shape without elements may have any number of positions: cutting it asks for no memory before
+// it is refused, and an empty dim beside the one that is cut does not matter.
+func TestCutsOfEmptyShapesAreBounded(t *testing.T) {
+	cuts := []struct {
+		name string
+		cut  func(x *grid) ([]*grid, error)
+	}{
+		{"split by", func(x *grid) ([]*grid, error) { return shapeops.SplitBy(x, 0, 1) }},
+		{"chunk", func(x *grid) ([]*grid, error) { return shapeops.Chunk(x, 0, math.MaxInt) }},
+		{"unbind", func(x *grid) ([]*grid, error) { return shapeops.Unbind(x, 0) }},
+	}
+	for _, tt := range cuts {
+		t.Run(tt.name, func(t *testing.T) {
+			x := gridOf(1<<30, 0)
+			testkit.MaxBytes(t, 1<<12, func() { _, _ = tt.cut(x) })
+			testkit.Fails(t, shapeops.ErrShape, testkit.Err(tt.cut(x)))
+			require.ErrorIs(t, testkit.Err(tt.cut(gridOf(1<<24+1, 0))), shapeops.ErrShape)
+			pieces, err := tt.cut(gridOf(1000, 0))
+			require.NoError(t, err)
+			require.Len(t, pieces, 1000)
+		})
+	}
+}
+
+// What is nil is not cut, nor are rows written, joined or compared that are nil.
+func TestNilArguments(t *testing.T) {
+	var none *grid
+	rows, err := shapeops.NewRows(3)
+	require.NoError(t, err)
+	plan, err := shapeops.Shape{3}.Index(ix.All)
+	require.NoError(t, err)
+	require.False(t, rows.Equal(nil))
+	for _, err := range []error{
+		testkit.Err(shapeops.Split(none, 0, 1)), testkit.Err(shapeops.SplitBy(none, 0, 1)),
+		testkit.Err(shapeops.Chunk(none, 0, 1)), testkit.Err(shapeops.Unbind(none, 0)),
+		rows.Write(shapeops.NewPass(plan), nil), rows.Write(nil, rows), testkit.Err(rows.Execute(nil)),
+		testkit.Err(rows.Join(nil, []*shapeops.Rows{rows})), testkit.Err(shapeops.Stack([]*shapeops.Rows{rows, nil}, 0)),
+	} {
+		require.ErrorIs(t, err, shapeops.ErrKind)
+	}
 }
 
 // Pieces laid side by side again are what was cut.

@@ -2,40 +2,32 @@ package shapeops
 
 import "iter"
 
-// A View locates the elements of a shape within a buffer. The zero View is a scalar at the buffer's first
-// element. Safe for concurrent use.
+// A View locates the elements of a shape within a buffer. The zero View is a scalar at the buffer's
+// first element. Safe for concurrent use.
 //
-// Invariant: len(Shape) == len(Strides), and every position that [View.Offsets] yields lies inside the buffer
-// that the View was made for. [Contiguous], [Plan.View] and [Plan.Frame] make Views, and each keeps it.
+// Invariant: len(Shape) == len(Strides), and every position that [View.Offsets] yields lies inside
+// the buffer that the View was made for. [Contiguous], [Plan.View] and [Plan.Frame] make Views, and
+// each keeps it.
 type View struct {
 	Shape   Shape
 	Strides []int // elements, not bytes; 0 repeats
 	Offset  int   // elements
 }
 
-// Contiguous returns the View of a row-major buffer, or [ErrShape] if shape fails its Check. It does not keep shape.
-func Contiguous(shape Shape) (View, error) { return ContiguousIn(nil, shape, nil) }
+// Contiguous returns the View of a row-major buffer, or [ErrShape] if shape fails its Check. It
+// does not keep shape.
+func Contiguous(shape Shape) (View, error) { return contiguous(nil, shape, nil) }
 
-// ContiguousIn is [Contiguous] for the shape [lead... behind...]. The View's numbers go into room, if that has the capacity
-// for them, two a dim: it saves an allocation.
-func ContiguousIn(room []int, lead, behind Shape) (View, error) {
-	v := emptyView(room, len(lead)+len(behind))
-	v.Shape = append(append(v.Shape, lead...), behind...)
+// contiguous returns the View of a row-major buffer of shape [lead... trailing...].
+func contiguous(room *room, lead, trailing Shape) (View, error) {
+	v := room.view(len(lead) + len(trailing))
+	v.Shape = append(append(v.Shape, lead...), trailing...)
 	if err := v.Shape.Check(); err != nil {
 		return View{}, err
 	}
 	v.Strides = v.Strides[:len(v.Shape)]
 	rowMajor(v.Strides, v.Shape)
 	return v, nil
-}
-
-// emptyView returns a View without dims that has the capacity for n, in room if that is large enough.
-func emptyView(room []int, n int) View {
-	if room == nil || cap(room) < 2*n {
-		room = make([]int, 2*n)
-	}
-	room = room[:2*n]
-	return View{Shape: Shape(room[:0:n]), Strides: room[n:n]}
 }
 
 // rowMajor sets strides to those of a contiguous buffer. Dims of size 0 count as 1.
@@ -62,7 +54,8 @@ func (v View) IsContiguous() bool {
 	return true
 }
 
-// Bounds returns the range [low, high) of positions that v reaches; it is empty if v has no element.
+// Bounds returns the range [low, high) of positions that v reaches; it is empty if v has no
+// element.
 func (v View) Bounds() (low, high int) {
 	low, high = v.Offset, v.Offset+1
 	for i, size := range v.Shape {

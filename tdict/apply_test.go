@@ -51,7 +51,7 @@ func TestApply(t *testing.T) {
 			require.Equal(t, 40, total)
 			done = append(done, n) // without a lock: the race detector watches
 		}}
-		got, err := tdict.Apply(t.Context(), add, opt, td, other)
+		got, err := tdict.Apply(t.Context(), []*tdict.TensorDict{td, other}, add, opt)
 		require.NoError(t, err)
 		require.Equal(t, keys(td), keys(got), "order and empty dictionaries are kept")
 		for _, d := range dicts(got) {
@@ -90,7 +90,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 	apply := func(fn func(key, tensors) (*tensor.Tensor, error), others ...*tdict.TensorDict) func(td *tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error {
-			got, err := tdict.Apply(context.Background(), fn, tdict.ApplyOptions{}, append([]*tdict.TensorDict{td}, others...)...)
+			got, err := tdict.Apply(context.Background(), append([]*tdict.TensorDict{td}, others...), fn, tdict.ApplyOptions{})
 			if got != nil {
 				return errors.New("a result beside an error")
 			}
@@ -99,7 +99,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 	refuse(t, sample, []refusal{
 		{"no dictionary", func(*tdict.TensorDict) error {
-			return testkit.Err(tdict.Apply(context.Background(), first, tdict.ApplyOptions{}))
+			return testkit.Err(tdict.Apply(context.Background(), nil, first, tdict.ApplyOptions{}))
 		}, tdict.ErrKind},
 		{"fn fails", apply(returns(nil, errStop)), errStop},
 		{"fn fails within", apply(func(k key, xs tensors) (*tensor.Tensor, error) {
@@ -130,7 +130,7 @@ func TestApplyStopsAtTheFirstError(t *testing.T) {
 	}
 	for _, workers := range []int{1, 4} {
 		calls.Store(0)
-		_, err := tdict.Apply(t.Context(), fail, tdict.ApplyOptions{Workers: workers}, many())
+		_, err := tdict.Apply(t.Context(), []*tdict.TensorDict{many()}, fail, tdict.ApplyOptions{Workers: workers})
 		ke, ok := errors.AsType[*tdict.KeyError](err)
 		require.True(t, ok)
 		require.Equal(t, "apply", ke.Op)
@@ -150,7 +150,7 @@ func TestApplyStopsWithItsContext(t *testing.T) {
 			}
 			return xs[0], nil
 		}
-		got, err := tdict.Apply(ctx, count, tdict.ApplyOptions{Workers: workers}, many())
+		got, err := tdict.Apply(ctx, []*tdict.TensorDict{many()}, count, tdict.ApplyOptions{Workers: workers})
 		require.ErrorIs(t, err, errStop)
 		require.EqualError(t, err, "apply: stop")
 		require.Nil(t, got)
@@ -159,8 +159,23 @@ func TestApplyStopsWithItsContext(t *testing.T) {
 		}
 
 		calls.Store(0)
-		_, err = tdict.Apply(ctx, count, tdict.ApplyOptions{Workers: workers}, many())
+		_, err = tdict.Apply(ctx, []*tdict.TensorDict{many()}, count, tdict.ApplyOptions{Workers: workers})
 		require.ErrorIs(t, err, errStop)
 		require.Zero(t, calls.Load(), "nothing is called when it has ended before")
+	}
+}
+
+// A panic of fn is an error that says which key, on any number of workers.
+func TestApplyPanic(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		fn := func(k key, xs tensors) (*tensor.Tensor, error) {
+			if k == "b/c" {
+				panic(errStop)
+			}
+			return xs[0], nil
+		}
+		_, err := tdict.Apply(t.Context(), []*tdict.TensorDict{sample()}, fn, tdict.ApplyOptions{Workers: workers})
+		require.ErrorIs(t, err, errStop)
+		require.ErrorContains(t, err, `apply "b/c": item 1: panic: stop`)
 	}
 }

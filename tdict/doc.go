@@ -1,7 +1,8 @@
 // Package tdict carries named tensors that share a leading batch shape.
 //
-// A [TensorDict] maps nested keys to values: tensors, or further dictionaries. Every value's shape begins with the
-// dictionary's batch shape, so that indexing, stacking or splitting the dictionary does the same to each value at
+// A [TensorDict] maps nested keys to values: tensors, further dictionaries, and values that are not
+// dense tensors ([Data], [Unbatched]). Every value's shape begins with the dictionary's batch
+// shape, so that indexing, stacking or splitting the dictionary does the same to each value at
 // once.
 //
 //	td := tdict.New(128)                         // batch shape [128]
@@ -9,33 +10,49 @@
 //	tail, err := td.Index(ix.Range(-8, ix.End))  // batch shape [8], shares memory
 //	batch, err := td.Index(ix.Take(rows...))     // a copy of these rows of every leaf
 //	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0)
+//	reward, err := tdict.Slice[float32](batch, "reward")
 //
-// Operations on shape see the batch shape only; the dims behind it, the features, are never touched. Several
-// dictionaries are put together and cut apart by shapeops.Stack, Cat, Split, SplitBy, Chunk and Unbind.
+// Operations on shape see the batch shape only; the dims after it, the features, are never touched.
+// Several dictionaries are put together and cut apart by shapeops.Stack, Cat, Split, SplitBy, Chunk
+// and Unbind.
 //
 // # Keys
 //
-// Keys are spelled as package nestedkey says: "obs/pixels" is pixels within obs. Entries have an order: that in which
-// they were set.
+// Keys are spelled as package nestedkey says: "obs/pixels" is pixels within obs. Entries have an
+// order: that in which they were set. Dictionaries are nested at most 256 deep.
+//
+// # Kinds of value
+//
+//   - A *tensor.Tensor is shared by Set; operations return views of it or copies, as package tensor
+//     says.
+//   - A *TensorDict is shared by Set too, and goes through each operation as the outer one does.
+//   - [Data] holds strings, numbers, lists and objects, one for all rows or one for each.
+//   - An [Unbatched] tensor belongs to all rows alike; operations pass it through.
 //
 // # Memory
 //
-// Index without lists and masks, Permute, Expand and the like return dictionaries whose leaves are views: writing
-// through one writes the other. Index with lists or masks, Clone, Stack and Cat copy. The dictionaries themselves are
-// new: setting or deleting an entry of a result, at any depth, never changes what it was made from.
+// Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
+// views: writing through one writes the other. Index with lists or masks, Clone, Stack and Cat
+// copy. The dictionaries themselves are new: setting or deleting an entry of a result, at any
+// depth, never changes what it was made from.
+//
+// The tensors of one result lie side by side: their headers in one block, and the elements of
+// copies up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
+// blocks, and what the others are views of; a Clone of the tensor keeps nothing else.
 //
 // # Errors
 //
-// An operation that returns an error has changed nothing; the one exception is memory that turns out to be unreadable in the
-// middle of a copy, see tensor.Transfer. An error about an entry is a [KeyError] that says which key. errors.Is finds the
-// reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrKind], or what packages
-// nestedkey, shapeops and tensor return. A nil *TensorDict or *tensor.Tensor as an argument is a mistake in the program and
-// may panic, except as a [Value], where it is ErrKind.
+// An operation that returns an error has changed nothing; the one exception is memory that turns
+// out to be unreadable in the middle of a copy, see tensor.Transfer. An error about an entry is a
+// [KeyError] that says which key. errors.Is finds the reason: [ErrMissing], [ErrExists],
+// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrKind], or what packages
+// nestedkey, shapeops and tensor return. A nil dictionary, tensor or value as an argument is
+// ErrKind.
 //
 // # Concurrency
 //
-// As with a map: any number of readers, or one writer. A dictionary that is locked with [TensorDict.Lock] keeps its
-// structure, so that readers need not fear writers of keys.
+// As with a map: any number of readers, or one writer. A dictionary that is locked with
+// [TensorDict.Lock] keeps its structure, so that readers need not fear writers of keys.
 //
 // Files are the business of package memmap; this package opens none.
 package tdict

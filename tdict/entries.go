@@ -1,57 +1,115 @@
 package tdict
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Get returns the value under key. It returns [ErrMissing] if there is none, and [ErrNotDict] if key leads through a
-// leaf.
+// Get returns the value under key. It returns [ErrMissing], with the keys that there are instead,
+// if there is none, and [ErrNotDict] if key leads through a leaf.
 func (td *TensorDict) Get(key nestedkey.Key) (Value, error) {
-	d, i, err := td.find(key)
+	_, _, v, err := td.find(key)
 	if err != nil {
 		return nil, &KeyError{"get", key, err}
 	}
-	return d.values[i], nil
+	return v, nil
 }
 
-// find returns the dictionary that holds the entry named by key, and its position there.
-func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, i int, err error) {
+// find returns the value under key, and the dictionary that holds it, with its name there.
+func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key, v Value, err error) {
 	d = td
+	whole := key
 	for {
 		first, rest, nested := key.Cut()
-		if i = d.table.find(first); i < 0 {
-			return nil, 0, d.missing()
+		v, ok := d.entries.get(first)
+		if !ok {
+			return nil, "", nil, d.missingIn(whole, key)
 		}
 		if !nested {
-			return d, i, nil
+			return d, first, v, nil
 		}
-		inner, ok := asDict(d.values[i])
+		inner, ok := asDict(v)
 		if !ok {
-			return nil, 0, notDict(first, d.values[i])
+			return nil, "", nil, notDict(string(first), v)
 		}
 		d, key = inner, rest
 	}
 }
 
-// Tensor returns the tensor under key. Its errors are those of [TensorDict.Get], and [ErrKind] if the value is no
-// tensor.
+// missingIn is the error of what is left of a whole key, which td lacks.
+func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
+	if whole == rest {
+		return td.missing()
+	}
+	outer := strings.TrimSuffix(string(whole), "/"+string(rest))
+	return fmt.Errorf("in %q: %w", outer, td.missing())
+}
+
+// Get returns the value under key of td, which must be a V:
+//
+//	x, err := tdict.Get[*tensor.Tensor](td, "obs/pixels")
+//
+// Its errors are those of [TensorDict.Get], and [ErrKind] if the value is of another kind.
+func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
+	var none V
+	if td == nil {
+		return none, &KeyError{"get", key, errNil}
+	}
+	v, err := td.Get(key)
+	if err != nil {
+		return none, err
+	}
+	typed, ok := v.(V)
+	_, leaf := any(&none).(*Leaf)
+	if _, isDict := asDict(v); !ok || leaf && isDict {
+		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), none)}
+	}
+	return typed, nil
+}
+
+// Slice returns the elements of the tensor under key, row-major. They are the tensor's own if those
+// lie so in Go memory, and a copy if they do not, or are mapped from a file. Its errors are those
+// of [Get], and tensor.ErrDType if the tensor does not hold T.
+func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
+	t, err := Get[*tensor.Tensor](td, key)
+	if err != nil {
+		return nil, err
+	}
+	if t.Lender() != nil {
+		var s []T
+		err := tensor.Read(t, func(own []T) { s = slices.Clone(own) })
+		return s, failedKey("slice", key, err)
+	}
+	s, err := tensor.Of[T](t)
+	if errors.Is(err, tensor.ErrLayout) { // strided, or not aligned for T
+		if t, err = t.Clone(); err == nil {
+			s, err = tensor.Of[T](t)
+		}
+	}
+	return s, failedKey("slice", key, err)
+}
+
+// Tensor returns the tensor under key. Its errors are those of [TensorDict.Get], and [ErrKind] if
+// the value is not a tensor.
 func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	v, err := td.Get(key)
 	if err != nil {
 		return nil, err
 	}
-	t, ok := asTensor(v)
+	t, ok := v.(*tensor.Tensor)
 	if !ok {
 		return nil, &KeyError{"get", key, fmt.Errorf("%w: got %s, want a tensor", ErrKind, describe(v))}
 	}
 	return t, nil
 }
 
-// Dict returns the dictionary under key itself: what is set in it is set in td. Its errors are those of
-// [TensorDict.Get], and [ErrNotDict] if the value is a leaf.
+// Dict returns the dictionary under key itself: what is set in it is set in td. Its errors are
+// those of [TensorDict.Get], and [ErrNotDict] if the value is a leaf.
 func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	v, err := td.Get(key)
 	if err != nil {
@@ -59,7 +117,7 @@ func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	}
 	d, ok := asDict(v)
 	if !ok {
-		return nil, &KeyError{"get", key, notDict(key, v)}
+		return nil, &KeyError{"get", key, notDict(string(key), v)}
 	}
 	return d, nil
 }
@@ -69,24 +127,27 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 	d := td
 	for {
 		first, rest, nested := key.Cut()
-		i := d.table.find(first)
-		if i < 0 || !nested {
-			return i >= 0
+		v, ok := d.entries.get(first)
+		if !ok || !nested {
+			return ok
 		}
-		var ok bool
-		if d, ok = asDict(d.values[i]); !ok {
+		if d, ok = asDict(v); !ok {
 			return false
 		}
 		key = rest
 	}
 }
 
-// Set puts v under key, in the place of what is there. Dictionaries that key needs and that are missing are created,
-// with the batch shape of the one around them. A tensor is shared, not copied. So is a dictionary, unless its batch shape
-// is shorter than the one it must begin with: then a copy with that batch shape and the same leaves is set.
+// Set puts v under key, in the place of what is there. Dictionaries that key needs and that are
+// missing are created, with the batch shape of the one around them. A leaf is shared, not copied.
+// So is a dictionary, unless its batch shape is shorter than the one it must begin with: then a
+// copy with that batch shape and the same leaves is set. Data and unbatched tensors are repeated in
+// the same way.
 //
-// Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked], shapeops.ErrShape if
-// v does not begin with the batch shape, and [ErrCycle] if v holds the dictionary that it would become an entry of.
+// Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked],
+// shapeops.ErrShape if v does not begin with the batch shape, [ErrCycle] if v holds the dictionary
+// that it would become an entry of, and [ErrDepth] if dictionaries would be nested more than 256
+// deep below td.
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	p, err := td.place(key, v)
 	if err != nil {
@@ -94,13 +155,6 @@ func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	}
 	p.set()
 	return nil
-}
-
-// A placement is an entry that is known to fit and waits to be set.
-type placement struct {
-	in    *TensorDict
-	key   nestedkey.Key // within in; its first part is missing if it has more
-	value Value
 }
 
 // place works out where v goes, and checks that it may.
@@ -111,16 +165,21 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	if err := checkValue(v); err != nil {
 		return placement{}, err
 	}
+	if _, isDict := asDict(v); isDict || len(key) > MaxDepth {
+		if err := checkDepth(strings.Count(string(key), "/"), v); err != nil {
+			return placement{}, err
+		}
+	}
 	d := td
 	for {
 		first, rest, nested := key.Cut()
-		i := d.table.find(first)
-		if i < 0 || !nested {
+		there, ok := d.entries.get(first)
+		if !ok || !nested {
 			return d.placeHere(key, v)
 		}
-		inner, ok := asDict(d.values[i])
+		inner, ok := asDict(there)
 		if !ok {
-			return placement{}, notDict(first, d.values[i])
+			return placement{}, notDict(string(first), there)
 		}
 		d, key = inner, rest
 	}
@@ -128,70 +187,97 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 
 func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 	if td.Locked() {
-		return placement{}, ErrLocked
+		return placement{}, td.errLocked()
 	}
 	if d, ok := asDict(v); ok && d.reaches(td) {
 		return placement{}, ErrCycle
 	}
-	v, err := fit(v, td.batch)
+	v, err := opsOf(v).fitTo(v, td.batch)
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("%q: %w", string(inner.Key), inner.Err)
 	}
 	return placement{td, key, v}, err
 }
 
+// checkDepth returns ErrDepth if a value that has so many dictionaries above it would be nested too
+// deep.
+func checkDepth(above int, v Value) error {
+	d, ok := asDict(v)
+	if !ok {
+		above--
+	}
+	if above >= MaxDepth {
+		return errDepth
+	}
+	if !ok {
+		return nil
+	}
+	return d.checkDepth(above+1, map[*TensorDict]int{})
+}
+
+// checkDepth looks below td, which is at the given depth. A dictionary that was seen as deep is not
+// entered again.
+func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
+	if depth > MaxDepth {
+		return errDepth
+	}
+	for _, v := range td.entries.all() {
+		d, ok := asDict(v)
+		if !ok || seen[d] > depth {
+			continue
+		}
+		seen[d] = depth + 1
+		if err := d.checkDepth(depth+1, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reaches reports whether td is other or has it below it.
 func (td *TensorDict) reaches(other *TensorDict) bool {
-	if td == other {
-		return true
-	}
-	for _, v := range td.values {
-		if d, ok := asDict(v); ok && d.reaches(other) {
+	return td == other || td.holdsDict(other, map[*TensorDict]bool{})
+}
+
+func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bool {
+	for _, v := range td.entries.all() {
+		d, ok := asDict(v)
+		if !ok || seen[d] {
+			continue
+		}
+		seen[d] = true
+		if d == other || d.holdsDict(other, seen) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p placement) set() {
-	d := p.in
-	for {
-		first, rest, nested := p.key.Cut()
-		if !nested {
-			d.put(first, p.value)
-			return
-		}
-		inner := New(d.batch...)
-		d.put(first, inner)
-		d, p.key = inner, rest
-	}
-}
-
-// Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns [ErrMissing], [ErrNotDict]
-// or [ErrLocked].
+// Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
+// [ErrMissing], [ErrNotDict] or [ErrLocked].
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
 }
 
-// Pop removes the entry under key and returns its value. It returns [ErrMissing], [ErrNotDict] or [ErrLocked].
+// Pop removes the entry under key and returns its value. It returns [ErrMissing], [ErrNotDict] or
+// [ErrLocked].
 func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("pop", key) }
 
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
-	d, i, err := td.find(key)
+	d, name, v, err := td.find(key)
 	if err == nil && d.Locked() {
-		err = ErrLocked
+		err = d.errLocked()
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
 	}
-	v := d.values[i]
-	d.drop(i)
+	d.entries.drop(name)
 	return v, nil
 }
 
-// SetDefault returns the value under key, after setting it to v if there is none. Its errors are those of
-// [TensorDict.Set].
+// SetDefault returns the value under key, after setting it to v if there is none. Its errors are
+// those of [TensorDict.Set].
 func (td *TensorDict) SetDefault(key nestedkey.Key, v Value) (Value, error) {
 	if old, err := td.Get(key); err == nil {
 		return old, nil
@@ -202,25 +288,27 @@ func (td *TensorDict) SetDefault(key nestedkey.Key, v Value) (Value, error) {
 	return td.Get(key)
 }
 
-// Rename moves the value under one key to another, which must not exist, and creates the dictionaries that it needs. It
-// returns [ErrExists], [ErrMissing], [ErrCycle] if to lies below from, and the errors of [TensorDict.Set]. Within one
-// dictionary the entry keeps its place in the order.
+// Rename moves the value under one key to another, which must not exist, and creates the
+// dictionaries that it needs. It returns [ErrExists], [ErrMissing], [ErrCycle] if to lies below
+// from, and the errors of [TensorDict.Set]. Within one dictionary the entry keeps its place in the
+// order.
 func (td *TensorDict) Rename(from, to nestedkey.Key) error { return td.rename(from, to, false) }
 
-// RenameOver is [TensorDict.Rename] that replaces what is under the second key, and takes its place in the order.
+// RenameOver is [TensorDict.Rename] that replaces what is under the second key, and takes its place
+// in the order.
 func (td *TensorDict) RenameOver(from, to nestedkey.Key) error { return td.rename(from, to, true) }
 
 func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {
-	d, i, err := td.find(from)
+	d, name, v, err := td.find(from)
 	if err != nil || from == to {
 		return failedKey("rename", from, err)
 	}
-	p, err := td.place(to, d.values[i])
+	p, err := td.place(to, v)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
 	case d.Locked():
-		err = ErrLocked
+		err = d.errLocked()
 	case !over && td.Has(to):
 		err = fmt.Errorf("%w: %q", ErrExists, string(to))
 	case err != nil:
@@ -230,11 +318,10 @@ func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {
 		return &KeyError{"rename", from, err}
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d && !td.Has(to) {
-		d.table = d.table.own()
-		d.table.rename(i, p.key)
+		d.entries.rename(name, p.key)
 		return nil
 	}
-	d.drop(i)
+	d.entries.drop(name)
 	p.set()
 	return nil
 }
@@ -247,14 +334,17 @@ func failedKey(op string, key nestedkey.Key, err error) error {
 	return &KeyError{op, key, err}
 }
 
-// Update sets every entry of other in td. Where both have a dictionary under a key, that of td is updated in turn; tensors
-// are shared, not copied, and dictionaries that td lacks are new. It returns shapeops.ErrShape if the batch shapes
-// differ, and the errors of [TensorDict.Set].
+// Update sets every entry of other in td. Where both have a dictionary under a key, that of td is
+// updated in turn; leaves are shared, not copied, and dictionaries that td lacks are new. It
+// returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
 func (td *TensorDict) Update(other *TensorDict) error {
+	if other == nil {
+		return failed("update", errNil)
+	}
 	if err := other.batch.CheckEqual(td.batch); err != nil {
 		return failed("update", err)
 	}
-	placements, err := td.merge(other, nil)
+	placements, err := td.merge(other, 0, nil)
 	if err != nil {
 		return failed("update", err)
 	}
@@ -264,16 +354,16 @@ func (td *TensorDict) Update(other *TensorDict) error {
 	return nil
 }
 
-// merge appends what it takes to set the entries of other in td.
-func (td *TensorDict) merge(other *TensorDict, out []placement) (_ []placement, err error) {
-	for i, name := range other.table.list() {
+// merge appends what it takes to set the entries of other in td, which is nested so deep.
+func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []placement, err error) {
+	for name, v := range other.entries.all() {
 		mine := td.innerDict(name)
-		theirs, ok := asDict(other.values[i])
+		theirs, ok := asDict(v)
 		if mine != nil && ok {
-			out, err = mine.merge(theirs, out)
-		} else {
+			out, err = mine.merge(theirs, depth+1, out)
+		} else if err = checkDepth(depth, v); err == nil {
 			var p placement
-			p, err = td.placeHere(name, shallow(other.values[i]))
+			p, err = td.placeHere(name, shallow(v))
 			out = append(out, p)
 		}
 		if err != nil {
@@ -285,10 +375,7 @@ func (td *TensorDict) merge(other *TensorDict, out []placement) (_ []placement, 
 
 // innerDict returns the dictionary under a name of one part, or nil.
 func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
-	i := td.table.find(name)
-	if i < 0 {
-		return nil
-	}
-	d, _ := asDict(td.values[i])
+	v, _ := td.entries.get(name)
+	d, _ := asDict(v)
 	return d
 }

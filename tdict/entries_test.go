@@ -134,10 +134,10 @@ func TestLockedEntriesRefuse(t *testing.T) {
 		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked},
 		{"set default: a new key", func(td *tdict.TensorDict) error { return testkit.Err(td.SetDefault("x", count(3))) }, tdict.ErrLocked},
 		{"set index: a new key", func(td *tdict.TensorDict) error {
-			return td.SetIndex(dict([]int{3}, entry{"a", tensor.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}))
+			return td.SetIndexWith(dict([]int{3}, entry{"a", tensor.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}), create)
 		}, tdict.ErrLocked},
 		{"set index: a new key within", func(td *tdict.TensorDict) error {
-			return td.SetIndex(dict([]int{2}, entry{"b/x", count(2, 4)}), ix.Take(0, 1))
+			return td.SetIndexWith(dict([]int{2}, entry{"b/x", count(2, 4)}), create, ix.Take(0, 1))
 		}, tdict.ErrLocked},
 		{"unlock: an entry of a locked dictionary", inB((*tdict.TensorDict).Unlock), tdict.ErrLocked},
 	})
@@ -194,14 +194,14 @@ func TestOperationsRefuse(t *testing.T) {
 		{"unsqueeze: among features", func(td *tdict.TensorDict) error { return testkit.Err(td.Unsqueeze(2)) }, shapeops.ErrDim},
 		{"flatten: into features", func(td *tdict.TensorDict) error { return testkit.Err(td.Flatten(0, 1)) }, shapeops.ErrDim},
 		{"execute: a plan on another shape", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.Execute(tensor.Must(shapeops.Shape{4}.Index())))
+			return testkit.Err(td.Execute(shapeops.NewPass(tensor.Must(shapeops.Shape{4}.Index()))))
 		}, shapeops.ErrShape},
 	})
 }
 
 func TestReadOnlyLeafRefusesWrites(t *testing.T) {
 	lent := &testkit.Lender{Bytes: make([]byte, 24), Locked: true}
-	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tensor.Must(tensor.FromLender(tensor.Int64, lent, 3))})
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"ro", tensor.Must(tensor.FromLender(tensor.Int64, lent, 0, 3))})
 	testkit.Unchanged(t, td, state, func() { testkit.Fails(t, tensor.ErrReadOnly, td.SetIndex(tensor.Scalar[int64](9), ix.At(0))) })
 	require.Contains(t, fmt.Sprintf("%+v", td), "memory=lent, read-only")
 }

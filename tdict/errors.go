@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // What can be wrong with an entry, besides its shape and dtype.
@@ -14,8 +15,18 @@ var (
 	ErrExists  = errors.New("key exists")
 	ErrNotDict = errors.New("not a dictionary")
 	ErrLocked  = errors.New("locked")
-	ErrCycle   = errors.New("a dictionary within itself")
-	ErrKind    = errors.New("not a value")
+	ErrCycle   = errors.New("dictionary would contain itself")
+	ErrDepth   = errors.New("nested too deep")
+	ErrDiffers = errors.New("unbatched tensors differ")
+	ErrKind    = shapeops.ErrKind
+)
+
+// MaxDepth is how deep dictionaries, and the lists and objects of [Data], may be nested.
+const MaxDepth = 256
+
+var (
+	errDepth = fmt.Errorf("%w: dictionaries are nested more than %d deep", ErrDepth, MaxDepth)
+	errNil   = fmt.Errorf("%w: got a nil dictionary", ErrKind)
 )
 
 // A KeyError says which key of which operation failed.
@@ -31,7 +42,11 @@ func (e *KeyError) Error() string { return fmt.Sprintf("%s %q: %v", e.Op, string
 // Unwrap returns the reason.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// within puts the key of an outer dictionary's entry before that of the error, or makes a KeyError of it.
+// Operation returns Op: the error names its operation itself.
+func (e *KeyError) Operation() string { return e.Op }
+
+// within puts the key of an outer dictionary's entry before that of the error, or makes a KeyError
+// of it.
 func within(op string, name nestedkey.Key, err error) error {
 	if inner, ok := err.(*KeyError); ok {
 		return &KeyError{op, nestedkey.Join(name, inner.Key), inner.Err}
@@ -53,11 +68,10 @@ func failed(op string, err error) error {
 // missing returns ErrMissing with the keys that td has instead.
 func (td *TensorDict) missing() error {
 	const most = 8
-	names := td.table.list()
 	texts := make([]string, 0, most+1)
-	for i, name := range names {
-		if i == most {
-			texts = append(texts, fmt.Sprintf("and %d more", len(names)-most))
+	for name := range td.entries.all() {
+		if len(texts) == most {
+			texts = append(texts, fmt.Sprintf("and %d more", td.entries.len()-most))
 			break
 		}
 		texts = append(texts, fmt.Sprintf("%q", string(name)))

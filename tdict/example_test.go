@@ -27,7 +27,7 @@ func Example() {
 	fmt.Println(frames)
 
 	tail := tensor.Must(frames.Index(ix.Range(-2, ix.End)))
-	for key, leaf := range tail.Leaves() {
+	for key, leaf := range tail.Tensors() {
 		fmt.Println(key, leaf.DType(), leaf.Shape())
 	}
 	both := tensor.Must(shapeops.Stack([]*tdict.TensorDict{tail, tail}, 0))
@@ -78,7 +78,7 @@ func ExampleFromMap() {
 		"reward":  tensor.Vector[float32](0, 1),
 		"obs/pos": tensor.Must(tensor.Zeros[float32](2, 3)),
 	})
-	for key := range td.Keys(tdict.KeyOptions{Nested: true}) {
+	for key := range td.NestedKeys() {
 		fmt.Println(key)
 	}
 	fmt.Println(err)
@@ -114,7 +114,7 @@ func ExampleTensorDict_Get() {
 	// [3 2] <nil>
 	// float32 <nil>
 	// 1 <nil>
-	// get "obs/vel": missing key: there are "pos"
+	// get "obs/vel": in "obs": missing key: there are "pos"
 }
 
 func ExampleTensorDict_Delete() {
@@ -142,7 +142,7 @@ func ExampleTensorDict_Rename() {
 	fmt.Println(td.Rename("act", "action"))
 	fmt.Println(td.Rename("obs/pos", "action"))
 	fmt.Println(td.RenameOver("obs/pos", "action"))
-	for key, leaf := range td.Leaves() {
+	for key, leaf := range td.Tensors() {
 		fmt.Println(key, leaf.DType())
 	}
 	// Output:
@@ -172,7 +172,7 @@ func ExampleTensorDict_All() {
 		_, nested := value.(*tdict.TensorDict)
 		fmt.Println(key, value.Shape(), nested)
 	}
-	for key, leaf := range steps().Leaves() {
+	for key, leaf := range steps().Tensors() {
 		fmt.Println(key, leaf.DType(), leaf.Shape())
 	}
 	// Output:
@@ -183,14 +183,10 @@ func ExampleTensorDict_All() {
 }
 
 func ExampleTensorDict_Keys() {
-	for _, opt := range []tdict.KeyOptions{{}, {LeavesOnly: true}, {Nested: true}, {Nested: true, LeavesOnly: true}} {
-		fmt.Println(slices.Collect(steps().Keys(opt)))
-	}
+	td := steps()
+	fmt.Println(slices.Collect(td.Keys()), slices.Collect(td.NestedKeys()), slices.Collect(td.LeafKeys()))
 	// Output:
-	// [act obs]
-	// [act]
-	// [act obs obs/pos]
-	// [act obs/pos]
+	// [act obs] [act obs obs/pos] [act obs/pos]
 }
 
 func ExampleTensorDict_Index() {
@@ -237,11 +233,13 @@ func ExampleTensorDict_SetIndex() {
 	row := tdict.New()
 	_ = row.Set("reward", tensor.Scalar[float32](7))
 	_ = row.Set("done", tensor.Scalar(true))
-	fmt.Println(td.SetIndex(row, ix.At(-1))) // leaf by leaf; "done" is created
+	fmt.Println(td.SetIndex(row, ix.At(-1)))                                          // leaf by leaf
+	fmt.Println(td.SetIndexWith(row, tdict.SetIndexOptions{Create: true}, ix.At(-1))) // "done" is created
 	fmt.Println(tensor.Must(td.Tensor("reward")))
 	fmt.Println(tensor.Must(td.Tensor("done")))
 	// Output:
 	// <nil>
+	// set index "done": missing key: there are "reward"
 	// <nil>
 	// float32 [3]
 	// [9 2 7]
@@ -253,7 +251,7 @@ func ExampleTensorDict_SetIndex() {
 func ExampleTensorDict_Execute() {
 	plan, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
 	fmt.Println(plan, err)
-	show(steps().Execute(plan))
+	show(steps().Execute(shapeops.NewPass(plan)))
 	// Output:
 	// [3] -> [2] <nil>
 	// [2 2] int64 [2 2]
@@ -309,7 +307,7 @@ func ExampleTensorDict_Expand() {
 	fmt.Println(td.SetIndex(steps()))
 	// Output:
 	// [5 3 2] [0 2 1]
-	// set index "act": unsuitable layout: the elements of an expanded dim 0 are one in memory
+	// set index "act": unsuitable layout: the elements of an expanded dim 0 are one in memory: call Clone first
 }
 
 // shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
@@ -430,11 +428,11 @@ func ExampleApply() {
 		return shapeops.Cat(xs, 1)
 	}
 	td := steps()
-	longer, err := tdict.Apply(context.Background(), twice, tdict.ApplyOptions{
+	longer, err := tdict.Apply(context.Background(), []*tdict.TensorDict{td, td}, twice, tdict.ApplyOptions{
 		Workers:  2,
 		Batch:    shapeops.Shape{3, 4},
 		Progress: func(done, total int) { fmt.Println(done, "of", total) },
-	}, td, td)
+	})
 	fmt.Println(longer.Shape(), err)
 	// Output:
 	// 1 of 2
@@ -454,7 +452,7 @@ func ExampleKeyError() {
 	fmt.Println(errors.As(td.Set("act/x", tdict.New(3, 2)), &ke), ke)
 	// Output:
 	// true
-	// get obs/vel | missing key: there are "pos"
+	// get obs/vel | in "obs": missing key: there are "pos"
 	// true set "act/x": not a dictionary: "act" is int64 [3 2]
 }
 
@@ -482,4 +480,84 @@ func ExampleTensorDict_Format() {
 	//             locked=true)},
 	//     batch=[2 3],
 	//     locked=true)
+}
+
+// Data keeps what is no tensor, and follows the batch.
+func ExampleData() {
+	td := tdict.New(3)
+	names, _ := tdict.DataFrom([]any{"left", "right", "jump"}, 3)
+	source, _ := tdict.NewData(map[string]any{"game": "pong", "seed": 7})
+	_ = errors.Join(td.Set("action", names), td.Set("source", source)) // source is repeated to the batch shape
+
+	tail, _ := td.Index(ix.Range(1, 3))
+	for key, leaf := range tail.Leaves() {
+		fmt.Println(key, leaf)
+	}
+	last, _ := names.At(-1)
+	fmt.Println(last)
+	// Output:
+	// action data [2] ["right" "jump"]
+	// source data [2] {"game":"pong","seed":7}
+	// jump
+}
+
+// What belongs to all rows alike passes through operations on the batch.
+func ExampleUnbatched() {
+	codes, _ := tdict.NewUnbatched(tensor.Vector[float32](0.5, 2))
+	td := tdict.New(4)
+	_ = errors.Join(td.Set("reward", tensor.Vector[float32](0, 1, 0, 2)), td.Set("codes", codes))
+
+	pair, _ := td.Index(ix.Take(2, 0))
+	for key, leaf := range pair.Leaves() {
+		fmt.Println(key, leaf.Shape())
+	}
+	same, _ := tdict.Get[*tdict.Unbatched](pair, "codes")
+	fmt.Println(same.Tensor() == codes.Tensor())
+	// Output:
+	// reward [2]
+	// codes [2 2]
+	// true
+}
+
+// A key that is new is created, with zeros elsewhere.
+func ExampleTensorDict_SetIndexWith() {
+	td := tdict.New(3)
+	row := tdict.New()
+	_ = row.Set("done", tensor.Scalar(true))
+	fmt.Println(errors.Is(td.SetIndex(row, ix.At(1)), tdict.ErrMissing))
+
+	err := td.SetIndexWith(row, tdict.SetIndexOptions{Create: true}, ix.At(1))
+	done, _ := tdict.Slice[bool](td, "done")
+	fmt.Println(done, err)
+	// Output:
+	// true
+	// [false true false] <nil>
+}
+
+// Get is for any kind of value, Slice for the elements of a tensor.
+func ExampleGet() {
+	td := tdict.New(2)
+	task, _ := tdict.NewData("reach", 2)
+	_ = errors.Join(td.Set("obs/pos", tensor.Must(tensor.Zeros[float32](2, 2))), td.Set("task", task))
+
+	pos, err := tdict.Get[*tensor.Tensor](td, "obs/pos")
+	fmt.Println(pos.Shape(), err)
+	_, err = tdict.Get[*tensor.Tensor](td, "task")
+	fmt.Println(err)
+	// Output:
+	// [2 2] <nil>
+	// get "task": wrong kind of value: got data [2], want *tensor.Tensor
+}
+
+func ExampleSlice() {
+	td := tdict.New(2)
+	_ = td.Set("reward", tensor.Vector[float32](1, 2))
+	rewards, err := tdict.Slice[float32](td, "reward")
+	rewards[0] = 5 // the tensor's own memory
+	fmt.Println(rewards, err)
+	fmt.Println(td.Tensor("reward"))
+	// Output:
+	// [5 2] <nil>
+	// float32 [2]
+	// [5 2] <nil>
 }

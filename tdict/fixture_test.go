@@ -3,6 +3,7 @@ package tdict_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,10 @@ func state(t testing.TB, td *tdict.TensorDict) string {
 			text += fmt.Sprintln(key, v.Shape(), v.Locked())
 		case *tensor.Tensor:
 			text += fmt.Sprintln(key, v.Shape(), v.DType(), testkit.Content(t, v))
+		case *tdict.Data:
+			text += fmt.Sprintln(key, v.Shape(), slices.Collect(v.All()))
+		case *tdict.Unbatched:
+			text += fmt.Sprintln(key, v.Shape(), v.Tensor().DType(), testkit.Content(t, v.Tensor()))
 		}
 	}
 	return text

@@ -8,146 +8,117 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Join lays xs side by side as j says, leaf by leaf, into a new dictionary, or into the given one unless it is nil. It is
-// what shapeops.Stack and shapeops.Cat call; td is xs[0]. The keys come in td's order. It returns [ErrMissing] if the keys
-// differ, [ErrKind] if one has a leaf where another has a dictionary, and the errors of tensor.Tensor.Join; on an error
-// nothing has changed.
-func (td *TensorDict) Join(j shapeops.JoinPlan, xs []*TensorDict, into *TensorDict) (*TensorDict, error) {
-	op := "cat"
-	if j.New {
-		op = "stack"
-	}
-	if into == nil {
-		out, err := joinNew(j, xs)
-		return out, failed(op, err)
-	}
-	var tr tensor.Transfer
-	if err := joinInto(&tr, j, xs, into); err != nil {
-		return nil, failed(op, err)
-	}
-	return into, failed(op, tr.Run())
-}
-
-// joinNew lays xs side by side in a new dictionary.
-func joinNew(j shapeops.JoinPlan, xs []*TensorDict) (*TensorDict, error) {
-	batch, err := joinBatch(j, xs)
-	if err != nil {
+// Join lays xs side by side as p.Join says, leaf by leaf, in a new dictionary. It is what
+// shapeops.Stack and shapeops.Cat call; td is xs[0]. The keys come in td's order. It returns
+// [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
+// errors of their Join.
+func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, error) {
+	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}
-	out := xs[0].like(batch)
-	err = eachColumn(xs, func(i int, c column) (err error) {
-		if c.tensors != nil {
-			out.values[i], err = c.tensors[0].Join(j, c.tensors, nil)
-		} else {
-			out.values[i], err = joinNew(j, c.dicts)
-		}
-		return err
+	if err := td.furnish(p); err != nil {
+		return nil, err
+	}
+	out := &TensorDict{batch: p.Join.Extend(td.batch)}
+	var name nestedkey.Key
+	var err error
+	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
+		return opsOf(v).join(p, xs, c)
 	})
 	if err != nil {
-		return nil, err
+		return nil, within(p.Join.Op(), name, err)
 	}
 	return out, nil
 }
 
-// joinInto adds to tr what it takes to lay xs side by side in into.
-func joinInto(tr *tensor.Transfer, j shapeops.JoinPlan, xs []*TensorDict, into *TensorDict) error {
-	batch, err := joinBatch(j, xs)
-	if err != nil {
+// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what shapeops.StackInto
+// and shapeops.CatInto call; td is xs[0]. Its errors are those of [TensorDict.Join], [ErrMissing]
+// if dst has other keys, those of tensor.Transfer, and [ErrDiffers] unless the unbatched tensors of
+// xs are equal to those of dst; on an error nothing has changed.
+func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDict) error {
+	if err := checkJoin(p, xs); err != nil {
 		return err
 	}
-	if err := into.batch.CheckEqual(batch); err != nil {
-		return fmt.Errorf("destination: %w", err)
+	if dst == nil {
+		return errNil
 	}
-	if len(into.values) != len(xs[0].values) {
-		return fmt.Errorf("destination: %w: got %d entries, want %d", ErrMissing, len(into.values), len(xs[0].values))
-	}
-	return eachColumn(xs, func(i int, c column) error {
-		at := into.table.find(xs[0].table.names[i])
-		if at < 0 {
-			return fmt.Errorf("destination: %w", into.missing())
-		}
-		if dst, ok := asTensor(into.values[at]); ok && c.tensors != nil {
-			return tr.Join(dst, j, c.tensors)
-		}
-		if dst, ok := asDict(into.values[at]); ok && c.dicts != nil {
-			return joinInto(tr, j, c.dicts, dst)
-		}
-		return kinds(into.values[at], xs[0].values[i])
-	})
-}
-
-// joinBatch returns the batch shape of xs, at any depth, laid side by side: j says what becomes of the outermost dims, and
-// the others must be equal.
-func joinBatch(j shapeops.JoinPlan, xs []*TensorDict) (shapeops.Shape, error) {
-	behind := xs[0].batch[j.Rank():]
+	tr, start := tensor.Transfer{Workers: p.Workers}, 0
 	for i, x := range xs {
-		if got := x.batch[j.Rank():]; !got.Equal(behind) {
-			return nil, fmt.Errorf("value %d: %w: got dictionary %v, want %v", i, shapeops.ErrShape, x.batch, xs[0].batch)
-		}
-	}
-	return append(j.Shape.Clone(), behind...), nil
-}
-
-// A column is the values of several dictionaries under one key: all tensors or all dictionaries.
-type column struct {
-	tensors []*tensor.Tensor
-	dicts   []*TensorDict
-}
-
-// eachColumn calls fn with the values under each key of xs, in the order of xs[0]. The column is valid during the call. It
-// returns ErrMissing if the keys differ, and fn's first error with its key.
-func eachColumn(xs []*TensorDict, fn func(i int, c column) error) error {
-	for i, x := range xs {
-		if len(x.values) > len(xs[0].values) {
-			return fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
-		}
-	}
-	var tensors []*tensor.Tensor
-	for i, name := range xs[0].table.list() {
-		c, err := columnOf(xs, i, name, tensors)
+		part, err := p.Join.Part(start, x.batch)
 		if err == nil {
-			err = fn(i, c)
+			err = dst.checkInto(p.Join, x, 0)
+		}
+		if err == nil {
+			err = dst.Write(&tr, x, shapeops.NewPass(part))
 		}
 		if err != nil {
-			return within("join", name, err)
+			return joinError(p.Join.Op(), i, err)
 		}
-		tensors = c.tensors
+		start += p.Join.Positions(x.batch)
+	}
+	return tr.Run()
+}
+
+// joinError says which of the values joined an error is about.
+func joinError(op string, i int, err error) error {
+	if inner, ok := err.(*KeyError); ok {
+		return &KeyError{op, inner.Key, fmt.Errorf("value %d: %w", i, inner.Err)}
+	}
+	return fmt.Errorf("value %d: %w", i, err)
+}
+
+// checkInto returns an error unless td has the keys of x, and batch shapes that x fits when it is
+// joined, at every depth where both have dictionaries.
+func (td *TensorDict) checkInto(j *shapeops.JoinPlan, x *TensorDict, depth int) error {
+	if depth > MaxDepth {
+		return errDepth
+	}
+	if want := j.Extend(x.batch)[len(j.Shape()):]; !td.batch[len(j.Shape()):].Equal(want) {
+		return fmt.Errorf("destination: %w: got dictionary %v, want %v after the dims joined",
+			shapeops.ErrShape, td.batch, want)
+	}
+	if err := td.sameNames("destination", x); err != nil {
+		return err
+	}
+	for c, v := range x.entries.columns() {
+		d, isDict := asDict(v)
+		if !isDict {
+			continue
+		}
+		v, err := c.of(td)
+		if e, alsoDict := asDict(v); err == nil && alsoDict {
+			err = e.checkInto(j, d, depth+1)
+		}
+		if err != nil {
+			return within("join", c.name, err)
+		}
 	}
 	return nil
 }
 
+// checkJoin returns an error unless xs, at any depth, have batch shapes that can be joined and the
+// same number of entries.
+func checkJoin(p *shapeops.Pass, xs []*TensorDict) error {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return err
+	}
+	for i, x := range xs {
+		if x == nil {
+			return fmt.Errorf("value %d: %w", i, errNil)
+		}
+		if x.entries.len() > xs[0].entries.len() {
+			return fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
+		}
+	}
+	return p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].batch })
+}
+
 // moreKeys says which key of x other lacks.
 func moreKeys(x, other *TensorDict) error {
-	for _, name := range x.table.list() {
-		if other.table.find(name) < 0 {
+	for name := range x.entries.all() {
+		if !other.entries.has(name) {
 			return fmt.Errorf("%w: %q is not in value 0", ErrMissing, string(name))
 		}
 	}
 	return ErrMissing
-}
-
-// columnOf gathers the values under one name, which is at position i of xs[0], into memory to be used again if there is.
-func columnOf(xs []*TensorDict, i int, name nestedkey.Key, tensors []*tensor.Tensor) (c column, err error) {
-	_, isDict := asDict(xs[0].values[i])
-	if !isDict {
-		if c.tensors = tensors[:0]; c.tensors == nil {
-			c.tensors = make([]*tensor.Tensor, 0, len(xs))
-		}
-	}
-	for n, x := range xs {
-		at := i
-		if i >= len(x.values) || x.table.names[i] != name { // mostly the order is the same
-			if at = x.table.find(name); at < 0 {
-				return column{}, fmt.Errorf("value %d: %w", n, x.missing())
-			}
-		}
-		if t, ok := asTensor(x.values[at]); ok && !isDict {
-			c.tensors = append(c.tensors, t)
-		} else if d, ok := asDict(x.values[at]); ok && isDict {
-			c.dicts = append(c.dicts, d)
-		} else {
-			return column{}, fmt.Errorf("value %d: %w", n, kinds(x.values[at], xs[0].values[i]))
-		}
-	}
-	return c, nil
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Select returns a dictionary with only the entries under the given keys, in td's order, and the dictionaries around them.
-// A key of a dictionary selects all of it, unless a longer key says which part. Leaves are shared. Select returns
-// [ErrMissing], and [ErrNotDict] if a key leads through a leaf.
+// Select returns a dictionary with only the entries under the given keys, in td's order, and the
+// dictionaries around them. A key of a dictionary selects all of it, unless a longer key says which
+// part. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a key leads through a
+// leaf.
 func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
-		if _, _, err := td.find(key); err != nil {
+		if _, _, _, err := td.find(key); err != nil {
 			return nil, &KeyError{"select", key, err}
 		}
 	}
@@ -24,82 +25,102 @@ func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict { return td.selected(keys) }
 
 func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
-	out := New(td.batch...)
-	for i, name := range td.table.list() {
-		whole, inner := below(keys, name)
-		d, isDict := asDict(td.values[i])
+	out, chosen := New(td.batch...), choose(keys)
+	for name, v := range td.entries.all() {
+		whole, inner := chosen.of(name)
+		d, isDict := asDict(v)
 		switch {
 		case isDict && len(inner) > 0:
-			out.put(name, d.selected(inner))
+			out.entries.put(name, d.selected(inner))
 		case whole:
-			out.put(name, shallow(td.values[i]))
+			out.entries.put(name, shallow(v))
 		}
 	}
 	return out
 }
 
-// below reports whether name, of one part, is among keys, and returns what is left of the keys that go on below it.
-func below(keys []nestedkey.Key, name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
-	for _, key := range keys {
-		first, rest, nested := key.Cut()
-		switch {
-		case first != name:
-		case nested:
-			inner = append(inner, rest)
-		default:
-			whole = true
-		}
-	}
-	return whole, inner
+// A choice is keys by their first part: nil where a key ends with it, and what is left of those
+// that go on.
+type choice map[nestedkey.Key]*struct {
+	whole bool
+	inner []nestedkey.Key
 }
 
-// Exclude returns a dictionary without the entries under the given keys; keys that are missing are passed over. A dictionary
-// that becomes empty stays. Leaves are shared.
+func choose(keys []nestedkey.Key) choice {
+	c := make(choice, len(keys))
+	for _, key := range keys {
+		first, rest, nested := key.Cut()
+		if c[first] == nil {
+			c[first] = &struct {
+				whole bool
+				inner []nestedkey.Key
+			}{}
+		}
+		if nested {
+			c[first].inner = append(c[first].inner, rest)
+		} else {
+			c[first].whole = true
+		}
+	}
+	return c
+}
+
+// of reports whether name, of one part, is among the keys, and returns what is left of those that
+// go on below it.
+func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
+	if found := c[name]; found != nil {
+		return found.whole, found.inner
+	}
+	return false, nil
+}
+
+// Exclude returns a dictionary without the entries under the given keys; keys that are missing are
+// passed over. A dictionary that becomes empty stays. Leaves are shared.
 func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
-	out := New(td.batch...)
-	for i, name := range td.table.list() {
-		whole, inner := below(keys, name)
-		d, isDict := asDict(td.values[i])
+	out, chosen := New(td.batch...), choose(keys)
+	for name, v := range td.entries.all() {
+		whole, inner := chosen.of(name)
+		d, isDict := asDict(v)
 		switch {
 		case whole:
 		case isDict:
-			out.put(name, d.Exclude(inner...))
+			out.entries.put(name, d.Exclude(inner...))
 		default:
-			out.put(name, td.values[i])
+			out.entries.put(name, v)
 		}
 	}
 	return out
 }
 
-// FlattenKeys returns a dictionary with every leaf of td under a key of one part: the parts of its key with sep between them.
-// Empty dictionaries vanish. Leaves are shared. FlattenKeys returns [ErrExists] if two keys become one, and
-// nestedkey.ErrKey if sep is not UTF-8.
+// FlattenKeys returns a dictionary with every leaf of td under a key of one part: the parts of its
+// key with sep between them. Empty dictionaries vanish. Leaves are shared. FlattenKeys returns
+// [ErrExists] if two keys become one, and nestedkey.ErrKey if sep is not UTF-8.
 func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	if err := nestedkey.Of(sep).Check(); err != nil {
 		return nil, failed("flatten keys", fmt.Errorf("separator: %w", err))
 	}
 	n := td.countLeaves()
-	flat := table{names: make([]nestedkey.Key, 0, n)}
-	out := &TensorDict{batch: td.batch, table: &flat, values: make([]Value, 0, n)}
-	td.flattenInto(out, "", sep)
-	flat.index()
-	for i, name := range flat.names {
-		if first := flat.find(name); first != i {
-			return nil, td.collision(min(i, first), max(i, first))
-		}
+	names, values := make([]nestedkey.Key, 0, n), make([]Value, 0, n)
+	td.flattened("", sep, func(name nestedkey.Key, v Value) {
+		names, values = append(names, name), append(values, v)
+	})
+	entries, first, second := storeOf(names, values)
+	if first != second {
+		return nil, td.collision(first, second)
 	}
-	return out, nil
+	return &TensorDict{batch: td.batch, entries: entries}, nil
 }
 
 // collision is the error of two leaves, counted in order, that FlattenKeys gives one key.
 func (td *TensorDict) collision(first, second int) error {
-	keys := slices.Collect(td.Keys(KeyOptions{Nested: true, LeavesOnly: true}))
-	return &KeyError{"flatten keys", keys[second], fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))}
+	keys := slices.Collect(td.LeafKeys())
+	err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
+	return &KeyError{"flatten keys", keys[second], err}
 }
 
 func (td *TensorDict) countLeaves() int {
 	n := 0
-	for _, v := range td.values {
+	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
 			n += d.countLeaves()
 			continue
@@ -109,56 +130,60 @@ func (td *TensorDict) countLeaves() int {
 	return n
 }
 
-// flattenInto appends the leaves of td, whether their names are new or not.
-func (td *TensorDict) flattenInto(out *TensorDict, prefix, sep string) {
-	for i, name := range td.table.list() {
+// flattened calls fn with each leaf and its flat name, new or not.
+func (td *TensorDict) flattened(prefix, sep string, fn func(name nestedkey.Key, v Value)) {
+	for name, v := range td.entries.all() {
 		text := prefix + name.Name()
-		if d, ok := asDict(td.values[i]); ok {
-			d.flattenInto(out, text+sep, sep)
+		if d, ok := asDict(v); ok {
+			d.flattened(text+sep, sep, fn)
 			continue
 		}
-		out.table.names = append(out.table.names, nestedkey.Of(text))
-		out.values = append(out.values, td.values[i])
+		fn(nestedkey.Of(text), v)
 	}
 }
 
-// UnflattenKeys undoes [TensorDict.FlattenKeys], but for empty dictionaries and batch shapes longer than td's: the key of
-// each entry of td, but not of those in nested dictionaries, is cut at every sep, and the pieces are the parts of its new
-// key. What lands in an existing dictionary joins it. Leaves are shared. UnflattenKeys returns [ErrExists] if two entries
-// land under one key, [ErrNotDict] if one lands below a leaf, shapeops.ErrShape if it does not fit the dictionary it lands
-// in, and nestedkey.ErrKey if sep is empty.
+// UnflattenKeys undoes [TensorDict.FlattenKeys], but for empty dictionaries and batch shapes longer
+// than td's: the key of each entry of td, but not of those in nested dictionaries, is cut at every
+// sep, and the pieces are the parts of its new key. What lands in an existing dictionary joins it.
+// Leaves are shared. UnflattenKeys returns [ErrExists] if two entries land under one key,
+// [ErrNotDict] if one lands below a leaf, shapeops.ErrShape if it does not fit the dictionary it
+// lands in, and nestedkey.ErrKey if sep is empty.
 func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 	if sep == "" {
 		return nil, failed("unflatten keys", fmt.Errorf("%w: got no separator", nestedkey.ErrKey))
 	}
 	out := New(td.batch...)
-	for i, name := range td.table.list() {
+	for name, v := range td.entries.all() {
 		parts := strings.Split(name.Name(), sep)
 		key := nestedkey.Of(parts[0], parts[1:]...)
-		if err := out.unflatten(key, td.values[i]); err != nil {
+		if err := out.unflatten(key, v); err != nil {
 			return nil, &KeyError{"unflatten keys", name, err}
 		}
 	}
 	return out, nil
 }
 
-// unflatten sets v under key, where nothing may be but a dictionary that v, a dictionary too, is to join.
+// unflatten sets v under key, where nothing may be but a dictionary that v, a dictionary too, is to
+// join.
 func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
 	d, isDict := asDict(v)
-	old, err := td.Get(key)
-	if err != nil {
+	if !td.Has(key) {
 		p, err := td.place(key, shallow(v))
 		if err == nil {
 			p.set()
 		}
 		return err
 	}
+	old, err := td.Get(key)
+	if err != nil {
+		return err
+	}
 	into, alsoDict := asDict(old)
 	if !isDict || !alsoDict {
 		return fmt.Errorf("%w: %q is %s", ErrExists, string(key), describe(old))
 	}
-	for i, name := range d.table.list() {
-		if err := into.unflatten(name, d.values[i]); err != nil {
+	for name, v := range d.entries.all() {
+		if err := into.unflatten(name, v); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func TestFlattenAndUnflattenKeys(t *testing.T) {
 		{"empty dictionaries vanish", dict([]int{2}, entry{"a", tdict.New(2)}, entry{"b", count(2)}), ".", list{"b"}, list{"b"}},
 	}
 	leaves := func(td *tdict.TensorDict) list {
-		return slices.AppendSeq(list{}, td.Keys(tdict.KeyOptions{Nested: true, LeavesOnly: true}))
+		return slices.AppendSeq(list{}, td.LeafKeys())
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestIteratorsStop(t *testing.T) {
 		break
 	}
 	n := 0
-	for key := range td.Keys(tdict.KeyOptions{Nested: true}) {
+	for key := range td.NestedKeys() {
 		if n++; key == "a/b/c" {
 			break
 		}

@@ -183,3 +183,43 @@ func TestConcurrentReaders(t *testing.T) {
 		require.Equal(t, before, state(t, td))
 	}
 }
+
+// Whoever changes what is locked is told why, wherever below.
+func TestLockBecause(t *testing.T) {
+	type dictionary = *tdict.TensorDict
+	tests := []struct {
+		name string
+		lock func(td, inner dictionary)
+		want string // the text for a/b, of which inner is
+	}{
+		{"without a reason", func(td, _ dictionary) { td.Lock() }, "locked"},
+		{"with one", func(td, _ dictionary) { td.LockBecause("on disk") }, "locked: on disk"},
+		{"after Lock", func(td, _ dictionary) { td.Lock(); td.LockBecause("on disk") }, "locked: on disk"},
+		{"before Lock", func(td, _ dictionary) { td.LockBecause("on disk"); td.Lock() }, "locked: on disk"},
+		{"of its own, too", func(td, inner dictionary) { inner.LockBecause("mine"); td.LockBecause("on disk") }, "locked: mine"},
+		{"of its own, afterwards", func(td, inner dictionary) { td.LockBecause("on disk"); inner.LockBecause("mine") }, "locked: mine"},
+		{"of its own without a reason", func(td, inner dictionary) { inner.Lock(); td.LockBecause("on disk") }, "locked: on disk"},
+		{"a new one", func(td, _ dictionary) {
+			td.LockBecause("old")
+			require.NoError(t, td.Unlock())
+			td.LockBecause("new")
+		}, "locked: new"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			td := dict(nil, entry{"a/b/c", count(1)})
+			inner := tensor.Must(td.Dict("a/b"))
+			tt.lock(td, inner)
+			for op, err := range map[string]error{
+				"set": td.Set("a/b/x", count(1)), "delete": td.Delete("a/b/c"), "rename": td.Rename("a/b/c", "a/b/d"),
+				"update": td.Update(dict(nil, entry{"a/b/c", count(1)})), "set within": inner.Set("x", count(1)),
+				"create": td.SetIndexWith(dict(nil, entry{"a/b/x", count(1)}), create),
+			} {
+				require.ErrorIs(t, err, tdict.ErrLocked, op)
+				require.Regexp(t, ": "+tt.want+"$", err.Error(), op)
+			}
+			require.NoError(t, td.Unlock())
+			require.NoError(t, td.Set("a/b/x", count(1)), "nothing is left of the lock")
+		})
+	}
+}

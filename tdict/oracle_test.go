@@ -50,8 +50,13 @@ func (g gen) dict(batch []int, depth int) *tdict.TensorDict {
 	for i := range g.IntN(5) {
 		dtype := append(testkit.Widths, tensor.Bool)[g.IntN(6)]
 		var v tdict.Value = g.leaf(dtype, slices.Concat(batch, naive.Shape(g.Rand, 2)))
-		if depth > 0 && g.IntN(3) == 0 {
+		switch {
+		case depth > 0 && g.IntN(3) == 0:
 			v = g.dict(slices.Concat(batch, naive.Shape(g.Rand, 1)), depth-1)
+		case g.IntN(6) == 0:
+			v = g.data(slices.Concat(batch, naive.Shape(g.Rand, 1)))
+		case g.IntN(6) == 0:
+			v = tensor.Must(tdict.NewUnbatched(g.leaf(dtype, naive.Shape(g.Rand, 2))))
 		}
 		require.NoError(g.t, td.Set(nestedkey.Of("k"+string(rune('z'-i))), v))
 	}
@@ -62,6 +67,18 @@ func (g gen) dict(batch []int, depth int) *tdict.TensorDict {
 func (g gen) leaf(d tensor.DType, shape []int) *tensor.Tensor {
 	layout := g.layouts[g.IntN(len(g.layouts))]
 	return testkit.Make(g.t, d, shape, layout, testkit.Go, g.IntN(100)).Tensor
+}
+
+// data returns data, with few values, so that some rows agree, or with one.
+func (g gen) data(shape []int) *tdict.Data {
+	if g.IntN(3) == 0 {
+		return tensor.Must(tdict.NewData(g.IntN(9), shape...))
+	}
+	all := make([]any, naive.Size(shape))
+	for i := range all {
+		all[i] = g.IntN(3)
+	}
+	return tensor.Must(tdict.DataFrom(all, shape...))
 }
 
 // twin returns a dictionary with td's keys, in another order, and leaves of the same dtypes and
@@ -82,6 +99,10 @@ func (g gen) twin(td *tdict.TensorDict, dim, size int) *tdict.TensorDict {
 			v = g.leaf(x.DType(), resized(x.Shape()))
 		case *tdict.TensorDict:
 			v = g.twin(x, dim, size)
+		case *tdict.Data:
+			v = g.data(resized(x.Shape()))
+		case *tdict.Unbatched:
+			v = tensor.Must(tdict.NewUnbatched(tensor.Must(x.Tensor().Clone())))
 		}
 		all = append(all, entry{name, v})
 	}
@@ -224,8 +245,30 @@ func (g gen) inferred(shape []int) []int {
 // either spells a dim of a rank from the front or from the back.
 func (g gen) either(dim, rank int) int { return dim - rank*g.IntN(2) }
 
-// width returns how many bytes of a leaf belong to one position of its first dims.
-func width(x *tensor.Tensor, dims int) int { return x.Shape()[dims:].Size() * x.DType().Size() }
+// rowsOf returns what a leaf holds in each position of its first dims, as text. An unbatched tensor
+// is the same in all.
+func rowsOf(t testing.TB, v tdict.Value, rank int) []string {
+	t.Helper()
+	n := v.Shape()[:rank].Size()
+	rows := make([]string, n)
+	switch x := v.(type) {
+	case *tensor.Tensor:
+		b := testkit.Content(t, x)
+		for i := range rows {
+			rows[i] = fmt.Sprint(b[i*len(b)/n : (i+1)*len(b)/n])
+		}
+	case *tdict.Data:
+		all := slices.Collect(x.All())
+		for i := range rows {
+			rows[i] = fmt.Sprint(all[i*len(all)/n : (i+1)*len(all)/n])
+		}
+	case *tdict.Unbatched:
+		for i := range rows {
+			rows[i] = fmt.Sprint("all ", testkit.Content(t, x.Tensor()))
+		}
+	}
+	return rows
+}
 
 // agrees checks got against several dictionaries: want has its batch positions, those of the
 // dictionaries numbered on.
@@ -237,15 +280,18 @@ func agrees(t *testing.T, got *tdict.TensorDict, want naive.Array, tds ...*tdict
 	for _, key := range keys(got) {
 		v, was := tensor.Must(got.Get(key)), tensor.Must(tds[0].Get(key))
 		require.Equal(t, slices.Concat(shapeops.Shape(want.Shape), was.Shape()[rank:]).String(), v.Shape().String(), key)
-		x, ok := v.(*tensor.Tensor)
-		if !ok {
+		if _, isDict := v.(*tdict.TensorDict); isDict {
 			continue
 		}
-		rows := []byte{}
+		require.IsType(t, was, v)
+		rows, after := []string{}, make([]string, len(want.At))
 		for _, td := range tds {
-			rows = append(rows, testkit.Content(t, tensor.Must(td.Tensor(key)))...)
+			rows = append(rows, rowsOf(t, tensor.Must(td.Get(key)), rank)...)
 		}
-		require.Equal(t, testkit.Gather(rows, width(was.(*tensor.Tensor), rank), want), testkit.Content(t, x), key)
+		for i, at := range want.At {
+			after[i] = rows[at]
+		}
+		require.Equal(t, after, rowsOf(t, v, len(want.Shape)), key)
 	}
 }
 
@@ -288,12 +334,14 @@ func TestOracleSetIndex(t *testing.T) {
 		}
 		require.NoError(t, td.SetIndex(value, expr...), "[%s] of %v", ix.Format(expr...), td.Shape())
 		for key := range before.Leaves() {
-			x := tensor.Must(before.Tensor(key))
-			after := testkit.Content(t, x)
-			if v, err := value.Tensor(key); err == nil {
-				after = testkit.Scatter(after, width(x, rank), want, testkit.Content(t, v))
+			after := rowsOf(t, tensor.Must(before.Get(key)), rank)
+			if v, err := value.Get(key); err == nil {
+				rows := rowsOf(t, v, len(value.Shape()))
+				for i, at := range want.At {
+					after[at] = rows[i%len(rows)]
+				}
 			}
-			require.Equal(t, after, testkit.Content(t, tensor.Must(td.Tensor(key))), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
+			require.Equal(t, after, rowsOf(t, tensor.Must(td.Get(key)), rank), "%q after [%s] of %v", key, ix.Format(expr...), td.Shape())
 		}
 	})
 }

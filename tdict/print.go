@@ -11,45 +11,47 @@ import (
 )
 
 // String returns td as a tree of keys with shapes and dtypes.
-func (td *TensorDict) String() string {
-	var b strings.Builder
-	td.print(&b, "", false)
-	return b.String()
-}
+func (td *TensorDict) String() string { return showDict(td, false) }
 
-// Format implements fmt.Formatter: %v and %s print [TensorDict.String], %+v also how leaves lie in memory, how many bytes
-// they take, and which dictionaries are locked.
+// Format implements fmt.Formatter: %v and %s print [TensorDict.String], %+v also how leaves lie in
+// memory, how many bytes they take, and which dictionaries are locked.
 func (td *TensorDict) Format(f fmt.State, verb rune) {
 	if verb != 'v' && verb != 's' {
 		fmt.Fprintf(f, "%%!%c(*tdict.TensorDict)", verb)
 		return
 	}
-	td.print(f, "", f.Flag('+'))
+	_, _ = io.WriteString(f, showDict(td, f.Flag('+')))
 }
 
-func (td *TensorDict) print(w io.Writer, indent string, more bool) {
+// showDict prints td on its own.
+func showDict(td *TensorDict, more bool) string {
+	var b strings.Builder
+	td.print(&b, "", more)
+	return b.String()
+}
+
+func (td *TensorDict) print(b *strings.Builder, indent string, more bool) {
 	const step = "    "
 	if td == nil {
-		_, _ = io.WriteString(w, "<nil>")
+		b.WriteString("<nil>")
 		return
 	}
-	fmt.Fprintf(w, "TensorDict(\n%sfields={", indent+step)
-	for i, name := range td.table.list() {
-		if i > 0 {
-			_, _ = io.WriteString(w, ",")
-		}
-		fmt.Fprintf(w, "\n%s%s: ", indent+step+step, printable(name))
-		if d, ok := asDict(td.values[i]); ok {
-			d.print(w, indent+step+step, more)
+	fmt.Fprintf(b, "TensorDict(\n%sfields={", indent+step)
+	comma := ""
+	for name, v := range td.entries.all() {
+		fmt.Fprintf(b, "%s\n%s%s: ", comma, indent+step+step, printable(name))
+		comma = ","
+		if d, ok := asDict(v); ok {
+			d.print(b, indent+step+step, more)
 			continue
 		}
-		printLeaf(w, td.values[i], more)
+		b.WriteString(opsOf(v).print(v, more))
 	}
-	fmt.Fprintf(w, "},\n%sbatch=%v", indent+step, td.batch)
+	fmt.Fprintf(b, "},\n%sbatch=%v", indent+step, td.batch)
 	if more {
-		fmt.Fprintf(w, ",\n%slocked=%t", indent+step, td.Locked())
+		fmt.Fprintf(b, ",\n%slocked=%t", indent+step, td.Locked())
 	}
-	_, _ = io.WriteString(w, ")")
+	b.WriteString(")")
 }
 
 // printable returns a name as it is, or quoted if it would not print on one line.
@@ -60,20 +62,35 @@ func printable(name nestedkey.Key) string {
 	return string(name)
 }
 
-func printLeaf(w io.Writer, v Value, more bool) {
-	t, ok := asTensor(v)
-	if !ok {
-		fmt.Fprintf(w, "%T(shape=%v)", v, v.Shape())
-		return
-	}
-	fmt.Fprintf(w, "Tensor(shape=%v, dtype=%v", t.Shape(), t.DType())
+func showTensor(t *tensor.Tensor, more bool) string {
+	text := fmt.Sprintf("Tensor(shape=%v, dtype=%v", t.Shape(), t.DType())
 	if more {
-		fmt.Fprintf(w, ", bytes=%d, memory=%s", t.ByteSize(), memoryText(t))
+		text += fmt.Sprintf(", bytes=%d, memory=%s", t.ByteSize(), memoryText(t))
 		if !t.View().IsContiguous() {
-			fmt.Fprintf(w, ", strides=%v", t.View().Strides)
+			text += fmt.Sprintf(", strides=%v", t.View().Strides)
 		}
 	}
-	_, _ = io.WriteString(w, ")")
+	return text + ")"
+}
+
+func showUnbatched(u *Unbatched, more bool) string {
+	return "Unbatched(" + showTensor(u.tensor, more) + ")"
+}
+
+func showData(d *Data, _ bool) string {
+	if one, ok := d.Uniform(); ok {
+		return fmt.Sprintf("Data(shape=%v, value=%s)", d.Shape(), shortened(jsonText(one)))
+	}
+	return fmt.Sprintf("Data(shape=%v)", d.Shape())
+}
+
+// shortened returns the beginning of a long text.
+func shortened(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
 }
 
 func memoryText(t *tensor.Tensor) string {

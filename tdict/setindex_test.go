@@ -39,6 +39,7 @@ func TestSetIndex(t *testing.T) {
 		{"a dictionary without keys changes nothing", tdict.New(2), rows, []int64{0, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
 		{"the last dims are repeated over the others", dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}),
 			[]ix.Index{ix.TakeND([]int{0, 1, 2, 0}, 2, 2)}, []int64{8, 8, 7}, []int64{0, 1, 2, 3, 4, 5}},
+		{"the batch shape [] is the last no dims", dict(nil, entry{"a", nines()}), []ix.Index{ix.Take(0, 2)}, []int64{9, 1, 9}, []int64{0, 1, 2, 3, 4, 5}},
 		{"of duplicates the last stays", dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}), []ix.Index{ix.Take(0, 0)},
 			[]int64{8, 1, 2}, []int64{0, 1, 2, 3, 4, 5}},
 		{"a dictionary for one position", dict(nil, entry{"a", nines()}), []ix.Index{ix.At(-1)}, []int64{0, 1, 9}, []int64{0, 1, 2, 3, 4, 5}},
@@ -54,6 +55,8 @@ func TestSetIndex(t *testing.T) {
 	}
 }
 
+var create = tdict.SetIndexOptions{Create: true}
+
 func TestSetIndexCreatesKeys(t *testing.T) {
 	td := small()
 	value := dict([]int{2},
@@ -62,7 +65,7 @@ func TestSetIndexCreatesKeys(t *testing.T) {
 		entry{"e/f", dict([]int{2, 2}, entry{"g", count(2, 2)})},
 		entry{"e/none", tdict.New(2, 5)},
 	)
-	require.NoError(t, td.SetIndex(value, ix.Take(2, 0)))
+	require.NoError(t, td.SetIndexWith(value, create, ix.Take(2, 0)))
 	consistent(t, td)
 	require.Equal(t, []nestedkey.Key{"a", "d", "d/b", "d/new", "new", "e", "e/f", "e/f/g", "e/none"}, keys(td))
 	require.Equal(t, []int64{8, 0, 7}, values(t, td, "new"), "zeros elsewhere")
@@ -74,14 +77,14 @@ func TestSetIndexCreatesKeys(t *testing.T) {
 	ruin(t, value)
 	require.True(t, td.Has("e/f/g"), "what is created is not the value's")
 	empty := tdict.New(3)
-	require.NoError(t, empty.SetIndex(dict(nil, entry{"x", tensor.Vector[int64](1, 2)}), ix.At(1)))
+	require.NoError(t, empty.SetIndexWith(dict(nil, entry{"x", tensor.Vector[int64](1, 2)}), create, ix.At(1)))
 	require.Equal(t, []int64{0, 0, 1, 2, 0, 0}, values(t, empty, "x"), "a dim that the expression drops is there in full")
 }
 
 // A dictionary that is created where the batch shape is longer gets that batch shape.
 func TestSetIndexCreatesInLongerBatch(t *testing.T) {
 	td := dict([]int{3}, entry{"d", dict([]int{3, 2})})
-	require.NoError(t, td.SetIndex(dict([]int{1}, entry{"d/e/x", count(1, 2)}), ix.Range(1, 2)))
+	require.NoError(t, td.SetIndexWith(dict([]int{1}, entry{"d/e/x", count(1, 2)}), create, ix.Range(1, 2)))
 	consistent(t, td)
 	require.Equal(t, shapeops.Shape{3, 2}, tensor.Must(td.Dict("d/e")).Shape())
 	require.Equal(t, []int64{0, 0, 0, 1, 0, 0}, values(t, td, "d/e/x"))
@@ -98,12 +101,16 @@ func TestSetIndexRefuses(t *testing.T) {
 		{"features are out of reach", setIndex(nine, ix.At(0), ix.At(0)), shapeops.ErrIndex},
 		{"a tensor that does not fit a later leaf", setIndex(tensor.Vector[int64](7, 8, 9), ix.New), shapeops.ErrShape},
 		{"another dtype", setIndex(tensor.Scalar(1.5)), tensor.ErrDType},
-		{"a later leaf that does not fit", setIndex(dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}, entry{"n", count(2)}, entry{"d/b", count(2, 3)}), ix.Take(0, 1)), shapeops.ErrShape},
+		{"a later leaf that does not fit", func(td *tdict.TensorDict) error {
+			value := dict([]int{2}, entry{"a", tensor.Vector[int64](7, 8)}, entry{"n", count(2)}, entry{"d/b", count(2, 3)})
+			return td.SetIndexWith(value, create, ix.Take(0, 1))
+		}, shapeops.ErrShape},
+		{"a key that is missing", setIndex(dict([]int{2}, entry{"a", count(2)}, entry{"n", count(2)}), ix.Take(0, 1)), tdict.ErrMissing},
+		{"a key that is missing within", setIndex(dict([]int{2}, entry{"d/n", count(2)}), ix.Take(0, 1)), tdict.ErrMissing},
 		{"features do not broadcast", setIndex(dict([]int{2}, entry{"d/b", count(2, 1)}), ix.Take(0, 1)), shapeops.ErrShape},
 		{"a leaf for a dictionary", setIndex(dict([]int{3}, entry{"a", count(3)}, entry{"d", count(3)})), tdict.ErrKind},
 		{"a batch shape that is another", setIndex(tdict.New(3), ix.Take(0, 1)), shapeops.ErrShape},
 		{"a batch shape of size 1 does not broadcast", setIndex(tdict.New(1), ix.Take(0, 1)), shapeops.ErrShape},
-		{"the empty batch shape is no last dim", setIndex(tdict.New(), ix.Take(0, 1)), shapeops.ErrShape},
 		{"itself, shifted", func(td *tdict.TensorDict) error {
 			return td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
 		}, tensor.ErrOverlap},
@@ -130,4 +137,17 @@ func TestSetIndexSwapsLeaves(t *testing.T) {
 	}
 	require.Equal(t, []int64{3, 4}, values(t, td, "x"))
 	require.Equal(t, []int64{1, 2}, values(t, td, "y"))
+}
+
+// A plan over fewer dims than the batch shape writes whole batch rows.
+func TestWriteByShorterPlan(t *testing.T) {
+	td := dict([]int{2, 2}, entry{"a", count(2, 2, 1)}, entry{"d", data("x", 2, 2)})
+	src := dict([]int{2}, entry{"a", count(2, 1)}, entry{"d", texts("p", "q")})
+	var tr tensor.Transfer
+	plan := tensor.Must(shapeops.Shape{2}.Index(ix.At(1)))
+	require.NoError(t, td.Write(&tr, src, shapeops.NewPass(plan)))
+	require.NoError(t, tr.Run())
+	require.Equal(t, []int64{0, 1, 0, 1}, values(t, td, "a"))
+	require.Equal(t, `data [2 2] ["x" "x" "p" "q"]`, tensor.Must(tdict.Get[*tdict.Data](td, "d")).String())
+	require.ErrorIs(t, td.Write(&tr, tdict.New(3), shapeops.NewPass(plan)), shapeops.ErrShape)
 }

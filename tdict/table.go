@@ -1,28 +1,54 @@
 package tdict
 
 import (
+	"iter"
 	"slices"
 	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A table lists the names of a dictionary's entries, each a key of one part. Dictionaries made from one another have
-// the same names and share one table; whoever changes a shared table takes a copy first. The nil table is empty.
+// A table lists the names of a dictionary's entries, each a key of one part. Dictionaries made from
+// one another have the same names and share one table; a shared table is copied before it is
+// changed. A name that is removed leaves a gap, and gaps are closed when they are half of a table.
+// The nil table is empty.
 type table struct {
 	names  []nestedkey.Key
 	at     map[nestedkey.Key]int // the position of each name, once there are many
-	shared atomic.Bool           // set by readers, hence atomic; never unset
+	gaps   int
+	skip   []int       // of the first gap of a row of gaps, the last, and of the last the first
+	shared atomic.Bool // set by readers, hence atomic; never unset
 }
 
-// scanUpTo is how many names are found faster by looking at each.
-const scanUpTo = 8
+const (
+	// scanUpTo is how many names are found faster by looking at each.
+	scanUpTo = 8
+	// gap is in the place of a name that was removed. It is not a key, since it is not UTF-8.
+	gap nestedkey.Key = "\xff"
+)
 
-func (t *table) list() []nestedkey.Key {
-	if t == nil {
-		return nil
+// all yields the names with their positions.
+func (t *table) all() iter.Seq2[int, nestedkey.Key] {
+	return func(yield func(int, nestedkey.Key) bool) {
+		if t == nil {
+			return
+		}
+		for i := 0; i < len(t.names); i++ {
+			if name := t.names[i]; name == gap {
+				i = t.skip[i]
+			} else if !yield(i, name) {
+				return
+			}
+		}
 	}
-	return t.names
+}
+
+// count returns the number of names.
+func (t *table) count() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.names) - t.gaps
 }
 
 // find returns the position of name, or -1.
@@ -39,6 +65,11 @@ func (t *table) find(name nestedkey.Key) int {
 	return -1
 }
 
+// has reports whether name is at a position.
+func (t *table) has(i int, name nestedkey.Key) bool {
+	return t != nil && i < len(t.names) && t.names[i] == name
+}
+
 // share returns t for another dictionary.
 func (t *table) share() *table {
 	if t != nil && !t.shared.Load() {
@@ -49,22 +80,25 @@ func (t *table) share() *table {
 
 // own returns t, or a copy if it is shared, to be changed.
 func (t *table) own() *table {
-	if t != nil && !t.shared.Load() {
+	switch {
+	case t == nil:
+		return &table{}
+	case !t.shared.Load():
 		return t
 	}
-	c := &table{names: slices.Clone(t.list())}
+	c := &table{names: slices.Clone(t.names), gaps: t.gaps, skip: slices.Clone(t.skip)}
 	c.index()
 	return c
 }
 
 // index builds at, if there are names enough.
 func (t *table) index() {
+	t.at = nil
 	if len(t.names) <= scanUpTo {
-		t.at = nil
 		return
 	}
 	t.at = make(map[nestedkey.Key]int, len(t.names))
-	for i, name := range t.names {
+	for i, name := range t.all() {
 		t.at[name] = i
 	}
 }
@@ -72,6 +106,9 @@ func (t *table) index() {
 // add appends a name that is new.
 func (t *table) add(name nestedkey.Key) {
 	t.names = append(t.names, name)
+	if t.skip != nil {
+		t.skip = append(t.skip, 0)
+	}
 	if t.at != nil {
 		t.at[name] = len(t.names) - 1
 	} else if len(t.names) > scanUpTo {
@@ -79,14 +116,40 @@ func (t *table) add(name nestedkey.Key) {
 	}
 }
 
-// remove removes the name at a position; those behind it move up.
-func (t *table) remove(i int) {
-	t.names = slices.Delete(t.names, i, i+1)
-	t.index()
-}
-
 // rename puts another name, which must be new, at a position.
 func (t *table) rename(i int, name nestedkey.Key) {
+	if t.at != nil {
+		delete(t.at, t.names[i])
+		t.at[name] = i
+	}
 	t.names[i] = name
+}
+
+// remove leaves a gap at a position. It reports whether there are now so many that compact should
+// be called.
+func (t *table) remove(i int) (compact bool) {
+	if t.at != nil {
+		delete(t.at, t.names[i])
+	}
+	t.names[i] = gap
+	t.gaps++
+	if t.skip == nil {
+		t.skip = make([]int, len(t.names))
+	}
+	first, last := i, i
+	if i > 0 && t.names[i-1] == gap {
+		first = t.skip[i-1]
+	}
+	if i+1 < len(t.names) && t.names[i+1] == gap {
+		last = t.skip[i+1]
+	}
+	t.skip[first], t.skip[last] = last, first
+	return len(t.names) <= scanUpTo || 2*t.gaps > len(t.names)
+}
+
+// compact closes the gaps.
+func (t *table) compact() {
+	t.names = slices.DeleteFunc(t.names, func(name nestedkey.Key) bool { return name == gap })
+	t.gaps, t.skip = 0, nil
 	t.index()
 }

@@ -1,36 +1,41 @@
 package tdict
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A TensorDict maps nested keys to values whose shapes all begin with its batch shape. The zero TensorDict is empty,
-// with batch shape [], and ready for use. A TensorDict must not be copied by value.
+// A TensorDict maps nested keys to values whose shapes all begin with its batch shape. The zero
+// TensorDict is empty, with batch shape [], and ready for use. A TensorDict must not be copied by
+// value.
 //
-// Safe for concurrent readers; a writer needs exclusive access, as with a map. Writing elements of a leaf is a write
-// of that leaf, not of the dictionary.
+// Safe for concurrent readers; a writer needs exclusive access, as with a map. Writing elements of
+// a leaf is a write of that leaf, not of the dictionary.
 type TensorDict struct {
-	batch  shapeops.Shape
-	table  *table
-	values []Value // in the order of the table
+	batch   shapeops.Shape
+	entries store
 
-	locked bool // by Lock
-	holds  int  // how many locked dictionaries have this one as an entry
+	locked bool   // by Lock
+	why    string // why it is locked, for errors
+	holds  int    // how many locked dictionaries have this one as an entry
 }
 
-// New returns an empty dictionary with the given batch shape. Sizes from outside should pass Shape.Check first: a
-// dictionary with a negative one has no values that fit.
+// New returns an empty dictionary with the given batch shape. Sizes from outside should pass
+// Shape.Check first: a dictionary with a negative one has no values that fit.
 func New(batch ...int) *TensorDict {
 	return &TensorDict{batch: slices.Clone(batch)}
 }
 
-// FromMap returns a dictionary with the given batch shape and entries, in the order of their keys. Leaves are shared,
-// dictionaries among the entries are copied. Its errors are those of [TensorDict.Set], and shapeops.ErrShape for a batch
-// shape that fails its Check.
-func FromMap(batch shapeops.Shape, entries map[nestedkey.Key]Value) (*TensorDict, error) {
+// Entries are what [FromMap] makes a dictionary of.
+type Entries = map[nestedkey.Key]Value
+
+// FromMap returns a dictionary with the given batch shape and entries, in the order of their keys.
+// Leaves are shared, dictionaries among the entries are copied. Its errors are those of
+// [TensorDict.Set], and shapeops.ErrShape for a batch shape that fails its Check.
+func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
 	}
@@ -55,28 +60,126 @@ func FromMap(batch shapeops.Shape, entries map[nestedkey.Key]Value) (*TensorDict
 // Shape returns the batch shape. The caller must not change it.
 func (td *TensorDict) Shape() shapeops.Shape { return td.batch }
 
-// NumEntries returns the number of entries, not counting those of nested dictionaries. (Python's len is the first batch size.)
-func (td *TensorDict) NumEntries() int { return len(td.values) }
+// NumEntries returns the number of entries, not counting those of nested dictionaries. (Python's
+// len is the first batch size.)
+func (td *TensorDict) NumEntries() int { return td.entries.len() }
 
-// like returns a dictionary with td's names and room for as many values.
-func (td *TensorDict) like(batch shapeops.Shape) *TensorDict {
-	return &TensorDict{batch: batch, table: td.table.share(), values: make([]Value, len(td.values))}
+// Copy returns a dictionary with the same leaves and a structure of its own, at every depth, that
+// is not locked.
+func (td *TensorDict) Copy() *TensorDict {
+	out := &TensorDict{batch: td.batch}
+	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) { return shallow(v), nil })
+	return out
 }
 
-// put sets an entry that is known to fit.
-func (td *TensorDict) put(name nestedkey.Key, v Value) {
-	if i := td.table.find(name); i >= 0 {
-		td.values[i] = v
-		return
+// shallow returns v with dictionaries of its own and the same leaves.
+func shallow(v Value) Value {
+	if d, ok := asDict(v); ok {
+		return d.Copy()
 	}
-	td.table = td.table.own()
-	td.table.add(name)
-	td.values = append(td.values, v)
+	return v
 }
 
-// drop removes the entry at a position.
-func (td *TensorDict) drop(i int) {
-	td.table = td.table.own()
-	td.table.remove(i)
-	td.values = slices.Delete(td.values, i, i+1)
+// WithBatch returns a dictionary with the same leaves and another batch shape, with which all of
+// them must begin. Nested dictionaries get a structure of their own, and that batch shape too if
+// theirs is shorter. It returns shapeops.ErrShape, with the key, if a value does not fit.
+func (td *TensorDict) WithBatch(shape ...int) (*TensorDict, error) {
+	batch := shapeops.Shape(shape).Clone()
+	if err := batch.Check(); err != nil {
+		return nil, failed("with batch", err)
+	}
+	out, err := td.withBatch(batch)
+	return out, failed("with batch", err)
+}
+
+func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		return opsOf(v).fitTo(shallow(v), batch)
+	})
+	if err != nil {
+		return nil, within("set", name, err)
+	}
+	return &TensorDict{batch: batch, entries: entries}, nil
+}
+
+// Clone returns a copy of td with leaves in memory of their own and dictionaries that are not
+// locked. An error means that memory of a leaf was lent and is gone.
+func (td *TensorDict) Clone() (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).clone(v) })
+	if err != nil {
+		return nil, within("clone", name, err)
+	}
+	return &TensorDict{batch: td.batch, entries: entries}, nil
+}
+
+// Equal reports whether td and other have the same batch shape and equal values under the same
+// keys, in any order. Tensors compare as tensor.Tensor.Equal does.
+func (td *TensorDict) Equal(other *TensorDict) bool {
+	if other == nil || !td.batch.Equal(other.batch) || td.entries.len() != other.entries.len() {
+		return false
+	}
+	for name, v := range td.entries.all() {
+		w, ok := other.entries.get(name)
+		if !ok || !opsOf(v).equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Diff describes the first difference between td and other, with its key, or returns "" if they are
+// [TensorDict.Equal]. An error means that a leaf cannot be read, or that other is nil ([ErrKind]).
+func (td *TensorDict) Diff(other *TensorDict) (string, error) {
+	if other == nil {
+		return "", failed("diff", errNil)
+	}
+	text, err := td.diff(other, "")
+	return text, failed("diff", err)
+}
+
+// diff is Diff of the dictionaries under a key, with a slash if it is not empty.
+func (td *TensorDict) diff(other *TensorDict, at string) (string, error) {
+	if !td.batch.Equal(other.batch) {
+		return fmt.Sprintf("%sbatch %v, other %v", label(at), td.batch, other.batch), nil
+	}
+	for name, v := range td.entries.all() {
+		w, ok := other.entries.get(name)
+		if !ok {
+			return fmt.Sprintf("%q is missing in other", at+string(name)), nil
+		}
+		text, err := diffValue(v, w, at+string(name))
+		if text != "" || err != nil {
+			return text, err
+		}
+	}
+	for name := range other.entries.all() {
+		if !td.entries.has(name) {
+			return fmt.Sprintf("%q is only in other", at+string(name)), nil
+		}
+	}
+	return "", nil
+}
+
+func diffValue(v, w Value, at string) (string, error) {
+	d, isDict := asDict(v)
+	e, alsoDict := asDict(w)
+	if isDict && alsoDict {
+		return d.diff(e, at+"/")
+	}
+	text, err := opsOf(v).diff(v, w)
+	if err != nil {
+		return "", &KeyError{"diff", nestedkey.Key(at), err}
+	}
+	if text != "" {
+		text = fmt.Sprintf("%q: %s", at, text)
+	}
+	return text, nil
+}
+
+// label names the dictionary under a key that ends in a slash.
+func label(at string) string {
+	if at == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q: ", at[:len(at)-1])
 }

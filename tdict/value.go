@@ -3,42 +3,181 @@ package tdict
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is what an entry holds: *tensor.Tensor or *[TensorDict], and nothing else. This file has all the code that
-// tells one from the other.
+// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *[Data] or *[Unbatched], and
+// nothing else. This file has the only code that lists them.
 type Value interface {
 	// Shape returns the shape; of a dictionary, the batch shape.
 	Shape() shapeops.Shape
 }
 
-// A Leaf is a Value that is no dictionary: *tensor.Tensor.
-type Leaf interface {
-	Value
-	DType() tensor.DType
+// A Leaf is a Value that is not a dictionary.
+type Leaf interface{ Value }
+
+// opsOf returns what can be done with a value, or nil if it is none.
+func opsOf(v Value) ops {
+	switch v.(type) {
+	case *tensor.Tensor:
+		return tensors
+	case *TensorDict:
+		return dicts
+	case *Data:
+		return datas
+	case *Unbatched:
+		return unbatcheds
+	}
+	return nil
 }
 
 var (
-	_ Leaf  = (*tensor.Tensor)(nil)
-	_ Value = (*TensorDict)(nil)
+	tensors = &kind[*tensor.Tensor]{
+		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
+	}
+	dicts = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
+	datas = &kind[*Data]{
+		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+	}
+	unbatcheds = &kind[*Unbatched]{
+		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
+		made: (*Unbatched).made,
+	}
 )
+
+// What leads back to opsOf cannot be in an initializer, which would be a cycle.
+func init() { dicts.fit, dicts.show = fitDict, showDict }
+
+// ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
+// else the error is ErrKind.
+type ops interface {
+	valid(v Value) bool
+	execute(v Value, p *shapeops.Pass) (Value, error)
+	into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error
+	write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error
+	join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error)
+	clone(v Value) (Value, error)
+	equal(a, b Value) bool
+	diff(a, b Value) (string, error)
+	fitTo(v Value, batch shapeops.Shape) (Value, error)
+	zerosLike(v Value, shape shapeops.Shape) (Value, error)
+	text(v Value) string
+	print(v Value, more bool) string
+}
+
+// member is what a kind of value implements on its own type.
+type member[T any] interface {
+	tensor.Movable[T]
+	Value
+	Diff(x T) (string, error)
+}
+
+// A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
+type kind[T member[T]] struct {
+	// fit returns v as an entry of a dictionary with the given batch shape.
+	fit func(v T, batch shapeops.Shape) (T, error)
+	// zeros returns a value like v, of another shape, that holds nothing yet.
+	zeros func(v T, shape shapeops.Shape) (T, error)
+	// describe says in an error what v is.
+	describe func(v T) string
+	// show prints v as an entry, with more about memory and locks on request.
+	show func(v T, more bool) string
+	// made reports whether v is neither nil nor a zero value that holds nothing.
+	made func(v T) bool
+}
+
+func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
+
+func (*kind[T]) execute(v Value, p *shapeops.Pass) (Value, error) { return some(v.(T).Execute(p)) }
+
+func (*kind[T]) clone(v Value) (Value, error) { return some(v.(T).Clone()) }
+
+func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
+	return some(k.fit(v.(T), batch))
+}
+
+func (k *kind[T]) zerosLike(v Value, shape shapeops.Shape) (Value, error) {
+	return some(k.zeros(v.(T), shape))
+}
+
+func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
+
+func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
+
+// some returns v as a Value, which is nil with an error.
+func some[T Value](v T, err error) (Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (*kind[T]) into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error {
+	d, ok := dst.(T)
+	if !ok {
+		return mismatch(v, dst)
+	}
+	return v.(T).ExecuteInto(tr, d, p)
+}
+
+func (*kind[T]) write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error {
+	s, ok := src.(T)
+	if !ok {
+		return mismatch(src, dst)
+	}
+	return dst.(T).Write(tr, s, p)
+}
+
+func (*kind[T]) equal(a, b Value) bool {
+	other, ok := b.(T)
+	return ok && a.(T).Equal(other)
+}
+
+func (*kind[T]) diff(a, b Value) (string, error) {
+	other, ok := b.(T)
+	if !ok {
+		return fmt.Sprintf("%s, other %s", describe(a), describe(b)), nil
+	}
+	return a.(T).Diff(other)
+}
+
+// join joins the values of a column, gathered in a slice that the pass keeps for the next.
+func (*kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error) {
+	kept, _ := shapeops.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
+	values := (*kept)[:0]
+	*kept = nil // a dictionary in the column takes another
+	for i, x := range xs {
+		v, err := c.of(x)
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		t, ok := v.(T)
+		if !ok {
+			first, _ := c.of(xs[0])
+			return nil, fmt.Errorf("value %d: %w", i, mismatch(v, first))
+		}
+		if values == nil {
+			values = make([]T, 0, len(xs))
+		}
+		values = append(values, t)
+	}
+	out, err := values[0].Join(p, values)
+	*kept = values
+	return some(out, err)
+}
 
 // checkValue returns ErrKind unless v is a Value that a dictionary can hold.
 func checkValue(v Value) error {
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		if v != nil && v.DType() != 0 {
+	if t, ok := v.(*tensor.Tensor); ok && t != nil {
+		if t.DType() != 0 {
 			return nil
 		}
-	case *TensorDict:
-		if v != nil {
-			return nil
-		}
+	} else if k := opsOf(v); k != nil && k.valid(v) {
+		return nil
 	}
-	return fmt.Errorf("%w: got %T, want a *tensor.Tensor or *tdict.TensorDict that is not nil", ErrKind, v)
+	const want = "*tensor.Tensor, *tdict.TensorDict, *tdict.Data or *tdict.Unbatched that is not nil"
+	return fmt.Errorf("%w: got %T, want a %s", ErrKind, v, want)
 }
 
 // asDict returns v as a dictionary, or nil and false.
@@ -47,115 +186,42 @@ func asDict(v Value) (*TensorDict, bool) {
 	return d, ok
 }
 
-// asTensor returns v as a tensor, or nil and false.
-func asTensor(v Value) (*tensor.Tensor, bool) {
-	t, ok := v.(*tensor.Tensor)
-	return t, ok
-}
-
-// asLeaf returns v as a leaf, or nil and false.
-func asLeaf(v Value) (Leaf, bool) {
-	l, ok := v.(Leaf)
-	return l, ok
-}
-
 // describe says in an error what v is.
-func describe(v Value) string {
-	if l, ok := asLeaf(v); ok {
-		return fmt.Sprintf("%v %v", l.DType(), l.Shape())
-	}
-	return fmt.Sprintf("dictionary %v", v.Shape())
-}
+func describe(v Value) string { return opsOf(v).text(v) }
 
-// execute returns what a plan makes of v.
-func execute(v Value, p shapeops.Plan) (Value, error) {
-	if t, ok := asTensor(v); ok {
-		return t.Execute(p)
-	}
-	return v.(*TensorDict).Execute(p)
-}
-
-// clone returns a copy of v in memory of its own.
-func clone(v Value) (Value, error) {
-	if t, ok := asTensor(v); ok {
-		return t.Clone()
-	}
-	return v.(*TensorDict).Clone()
-}
-
-// shallow returns v with dictionaries of its own and the same leaves.
-func shallow(v Value) Value {
-	if d, ok := asDict(v); ok {
-		return d.shallow()
-	}
-	return v
-}
-
-func (td *TensorDict) shallow() *TensorDict {
-	out := td.like(td.batch)
-	for i, v := range td.values {
-		out.values[i] = shallow(v)
-	}
-	return out
-}
-
-// fit returns v as an entry of a dictionary with the given batch shape. A dictionary with a shorter batch shape is
-// copied, without its leaves, to have that one.
-func fit(v Value, batch shapeops.Shape) (Value, error) {
-	d, ok := asDict(v)
-	if !ok || d.batch.HasPrefix(batch) || !batch.HasPrefix(d.batch) {
-		return v, v.Shape().CheckPrefix(batch)
-	}
-	out := d.like(batch)
-	for i, entry := range d.values {
-		fitted, err := fit(shallow(entry), batch)
-		if err != nil {
-			return nil, within("set", d.table.names[i], err)
-		}
-		out.values[i] = fitted
-	}
-	return out, nil
-}
-
-// equal reports whether two values are.
-func equal(a, b Value) bool {
-	if t, ok := asTensor(a); ok {
-		u, ok := asTensor(b)
-		return ok && t.Equal(u)
-	}
-	e, ok := asDict(b)
-	return ok && a.(*TensorDict).Equal(e)
-}
-
-// Equal reports whether td and other have the same batch shape and equal values under the same keys, in any order. Tensors
-// compare as tensor.Tensor.Equal does.
-func (td *TensorDict) Equal(other *TensorDict) bool {
-	if !td.batch.Equal(other.batch) || len(td.values) != len(other.values) {
-		return false
-	}
-	for i, name := range td.table.list() {
-		j := other.table.find(name)
-		if j < 0 || !equal(td.values[i], other.values[j]) {
-			return false
-		}
-	}
-	return true
-}
-
-// Clone returns a copy of td with leaves in memory of their own and dictionaries that are not locked. An error means
-// that memory of a leaf was lent and is gone.
-func (td *TensorDict) Clone() (*TensorDict, error) {
-	out := td.like(td.batch)
-	for i, v := range td.values {
-		var err error
-		if out.values[i], err = clone(v); err != nil {
-			return nil, within("clone", td.table.names[i], err)
-		}
-	}
-	return out, nil
+// mismatch is the error of a value of one kind where another is wanted.
+func mismatch(got, want Value) error {
+	return fmt.Errorf("%w: got %s, want %s", ErrKind, describe(got), describe(want))
 }
 
 // notDict returns the error of a key that leads through the leaf v, called name.
-func notDict(name nestedkey.Key, v Value) error {
-	return fmt.Errorf("%w: %q is %s", ErrNotDict, string(name), describe(v))
+func notDict(name string, v Value) error {
+	return fmt.Errorf("%w: %q is %s", ErrNotDict, name, describe(v))
+}
+
+func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
+	return t, t.Shape().CheckPrefix(batch)
+}
+
+func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
+
+func zeroTensor(t *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
+	return tensor.New(t.DType(), shape...)
+}
+
+func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DType(), t.Shape()) }
+
+func madeDict(td *TensorDict) bool { return td != nil }
+
+func zeroDict(_ *TensorDict, shape shapeops.Shape) (*TensorDict, error) { return New(shape...), nil }
+
+func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }
+
+// fitDict returns td, or, if its batch shape is shorter than the one it must begin with, a copy of
+// td with that batch shape and the same leaves.
+func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
+	if td.batch.HasPrefix(batch) || !batch.HasPrefix(td.batch) {
+		return td, td.batch.CheckPrefix(batch)
+	}
+	return td.withBatch(batch)
 }

@@ -1,57 +1,60 @@
 package tdict
 
-// Reshape returns td with the elements of its batch shape, in their order, in another batch shape; one size may be
-// shapeops.Infer. A leaf shares td's memory where its strides allow, else it is a copy. Its errors are those of
-// shapeops.Shape.Reshape.
+// Reshape returns td with the elements of its batch shape, in their order, in another batch shape;
+// one size may be shapeops.Infer. A leaf shares td's memory where its strides allow, else it is a
+// copy. Its errors are those of shapeops.Shape.Reshape.
 func (td *TensorDict) Reshape(sizes ...int) (*TensorDict, error) {
 	p, err := td.batch.Reshape(sizes...)
 	return td.executed("reshape", p, err)
 }
 
-// Flatten returns td with batch dims first to last joined into one: [A first... last B] -> [A N B]. A leaf shares td's
-// memory where its strides allow, else it is a copy. Its errors are those of shapeops.Shape.Flatten.
+// Flatten returns td with batch dims first to last joined into one: [A first... last B] -> [A N B].
+// A leaf shares td's memory where its strides allow, else it is a copy. Its errors are those of
+// shapeops.Shape.Flatten.
 func (td *TensorDict) Flatten(first, last int) (*TensorDict, error) {
 	p, err := td.batch.Flatten(first, last)
 	return td.executed("flatten", p, err)
 }
 
-// Unflatten returns td with a batch dim cut into several: [A N B] -> [A sizes... B]. Leaves share td's memory. Its errors
-// are those of shapeops.Shape.Unflatten.
+// Unflatten returns td with a batch dim cut into several: [A N B] -> [A sizes... B]. Leaves share
+// td's memory. Its errors are those of shapeops.Shape.Unflatten.
 func (td *TensorDict) Unflatten(dim int, sizes ...int) (*TensorDict, error) {
 	p, err := td.batch.Unflatten(dim, sizes...)
 	return td.executed("unflatten", p, err)
 }
 
-// Permute returns td with its batch dims in another order: batch dim i of the result is dim dims[i] of td. Leaves share
-// td's memory. Its errors are those of shapeops.Shape.Permute.
+// Permute returns td with its batch dims in another order: batch dim i of the result is dim dims[i]
+// of td. Leaves share td's memory. Its errors are those of shapeops.Shape.Permute.
 func (td *TensorDict) Permute(dims ...int) (*TensorDict, error) {
 	p, err := td.batch.Permute(dims...)
 	return td.executed("permute", p, err)
 }
 
-// Transpose returns td with two batch dims swapped. Leaves share td's memory. Its errors are those of
-// shapeops.Shape.Transpose.
+// Transpose returns td with two batch dims swapped. Leaves share td's memory. Its errors are those
+// of shapeops.Shape.Transpose.
 func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
 	p, err := td.batch.Transpose(a, b)
 	return td.executed("transpose", p, err)
 }
 
-// Squeeze returns td without the given batch dims where they have size 1, or without all batch dims of size 1 if none is
-// given. Leaves share td's memory. Its errors are those of shapeops.Shape.Squeeze.
+// Squeeze returns td without the given batch dims where they have size 1, or without all batch dims
+// of size 1 if none is given. Leaves share td's memory. Its errors are those of
+// shapeops.Shape.Squeeze.
 func (td *TensorDict) Squeeze(dims ...int) (*TensorDict, error) {
 	p, err := td.batch.Squeeze(dims...)
 	return td.executed("squeeze", p, err)
 }
 
-// Unsqueeze returns td with a batch dim of size 1 added, which becomes dim dim of the result. Leaves share td's memory. Its
-// errors are those of shapeops.Shape.Unsqueeze.
+// Unsqueeze returns td with a batch dim of size 1 added, which becomes dim dim of the result.
+// Leaves share td's memory. Its errors are those of shapeops.Shape.Unsqueeze.
 func (td *TensorDict) Unsqueeze(dim int) (*TensorDict, error) {
 	p, err := td.batch.Unsqueeze(dim)
 	return td.executed("unsqueeze", p, err)
 }
 
-// Expand returns td repeated to the given batch shape, aligned at its last dim. Leaves share td's memory and repeat
-// elements of it, so that they cannot be written to. Its errors are those of shapeops.Shape.Expand.
+// Expand returns td repeated to the given batch shape, aligned at its last dim. Leaves share td's
+// memory and repeat elements of it, so that they cannot be written to. Its errors are those of
+// shapeops.Shape.Expand.
 func (td *TensorDict) Expand(sizes ...int) (*TensorDict, error) {
 	p, err := td.batch.Expand(sizes...)
 	return td.executed("expand", p, err)

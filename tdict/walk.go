@@ -4,59 +4,79 @@ import (
 	"iter"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// All returns an iterator over the entries, in order; nested dictionaries are values, and not entered. The dictionary
-// must not be changed meanwhile.
-func (td *TensorDict) All() iter.Seq2[nestedkey.Key, Value] {
-	return func(yield func(nestedkey.Key, Value) bool) {
-		for i, name := range td.table.list() {
-			if !yield(name, td.values[i]) {
+// All returns an iterator over the entries, in order; nested dictionaries are values, and not
+// entered. The dictionary must not be changed meanwhile.
+func (td *TensorDict) All() iter.Seq2[nestedkey.Key, Value] { return td.entries.all() }
+
+// Leaves returns an iterator over the leaves of td and of the dictionaries in it, of every kind,
+// depth first, in order, each with its full key. The dictionary must not be changed meanwhile.
+func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
+	return func(yield func(nestedkey.Key, Leaf) bool) {
+		td.walk(nil, func(key nestedkey.Key, v Value) bool {
+			_, isDict := asDict(v)
+			return isDict || yield(key, v)
+		})
+	}
+}
+
+// Tensors returns an iterator over the tensors among the leaves, as [TensorDict.Leaves] does;
+// unbatched ones are not among them. The dictionary must not be changed meanwhile.
+func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
+	return func(yield func(nestedkey.Key, *tensor.Tensor) bool) {
+		td.walk(nil, func(key nestedkey.Key, v Value) bool {
+			t, ok := v.(*tensor.Tensor)
+			return !ok || yield(key, t)
+		})
+	}
+}
+
+// Keys returns an iterator over the keys of the entries, in order, not entering nested
+// dictionaries. The dictionary must not be changed meanwhile.
+func (td *TensorDict) Keys() iter.Seq[nestedkey.Key] {
+	return func(yield func(nestedkey.Key) bool) {
+		for name := range td.entries.all() {
+			if !yield(name) {
 				return
 			}
 		}
 	}
 }
 
-// Leaves returns an iterator over the leaves of td and of the dictionaries in it, depth first, in order, each with its full
-// key. The dictionary must not be changed meanwhile.
-func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
-	return func(yield func(nestedkey.Key, Leaf) bool) {
-		td.walk(true, func(key nestedkey.Key, v Value) bool {
-			l, ok := asLeaf(v)
-			return !ok || yield(key, l)
-		})
-	}
-}
-
-// KeyOptions say which keys [TensorDict.Keys] yields.
-type KeyOptions struct {
-	Nested     bool // also the keys within nested dictionaries
-	LeavesOnly bool // not the keys of dictionaries
-}
-
-// Keys returns an iterator over keys, in order; that of a nested dictionary comes before those within it. The dictionary
-// must not be changed meanwhile.
-func (td *TensorDict) Keys(opt KeyOptions) iter.Seq[nestedkey.Key] {
+// NestedKeys returns an iterator over the keys of all entries, in order; that of a nested
+// dictionary comes before those in it. The dictionary must not be changed meanwhile.
+func (td *TensorDict) NestedKeys() iter.Seq[nestedkey.Key] {
 	return func(yield func(nestedkey.Key) bool) {
-		td.walk(opt.Nested, func(key nestedkey.Key, v Value) bool {
-			_, ok := asDict(v)
-			return ok && opt.LeavesOnly || yield(key)
+		td.walk(nil, func(key nestedkey.Key, _ Value) bool { return yield(key) })
+	}
+}
+
+// LeafKeys returns an iterator over the keys of all leaves, in order. The dictionary must not be
+// changed meanwhile.
+func (td *TensorDict) LeafKeys() iter.Seq[nestedkey.Key] {
+	return func(yield func(nestedkey.Key) bool) {
+		td.walk(nil, func(key nestedkey.Key, v Value) bool {
+			_, isDict := asDict(v)
+			return isDict || yield(key)
 		})
 	}
 }
 
-// walk calls fn with each entry, in order, and with those below it if nested is set, until fn returns false.
-func (td *TensorDict) walk(nested bool, fn func(nestedkey.Key, Value) bool) bool {
-	for i, key := range td.table.list() {
-		if !fn(key, td.values[i]) {
+// walk calls fn with each entry of td and of the dictionaries below it, in order, until fn returns
+// false. path is the key of td, with a slash after it unless it is empty.
+func (td *TensorDict) walk(path []byte, fn func(nestedkey.Key, Value) bool) bool {
+	for name, v := range td.entries.all() {
+		key := name
+		if len(path) > 0 {
+			key = nestedkey.Key(append(path, name...))
+		}
+		if !fn(key, v) {
 			return false
 		}
-		if d, ok := asDict(td.values[i]); ok && nested {
-			below := func(inner nestedkey.Key, v Value) bool { return fn(nestedkey.Join(key, inner), v) }
-			if !d.walk(nested, below) {
-				return false
-			}
+		if d, ok := asDict(v); ok && !d.walk(append(append(path, name...), '/'), fn) {
+			return false
 		}
 	}
 	return true

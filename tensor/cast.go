@@ -6,22 +6,24 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// Cast returns t's values as another dtype, in memory of its own; if t has that dtype, it is a [Tensor.Clone]. Values
-// that do not fit follow these rules:
+// Cast returns t's values as another dtype, in memory of its own; if t has that dtype, it is a
+// [Tensor.Clone]. Values that do not fit follow these rules:
 //
 //   - an integer becomes the nearest that the dtype holds (saturates),
-//   - a floating-point number is cut towards zero to become an integer, and saturates; NaN becomes 0,
-//   - a number becomes the nearest floating-point number, ties to even, and infinite if it is too large,
+//   - a floating-point number is cut towards zero to become an integer, and saturates; NaN becomes
+//     0,
+//   - a number becomes the nearest floating-point number, ties to even, and infinite if it is too
+//     large,
 //   - a number becomes true unless it is zero; true becomes 1,
 //   - a real number becomes complex with no imaginary part; a complex one loses its imaginary part.
 //
-// float16 and bfloat16 are reached by way of float64, which matters only for integers beyond 2^53. Cast returns
-// [ErrDType] if dtype is none.
+// float16 and bfloat16 are reached by way of float64, which matters only for integers beyond 2^53.
+// Cast returns [ErrDType] if dtype is none.
 func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	if dtype == t.dtype {
 		return t.Clone()
 	}
-	out, err := blank(dtype, t.view.Shape, nil)
+	out, err := blank(nil, dtype, t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +157,7 @@ func toInteger[S, D realElem](low, high D) func(S) D {
 // convert sets the elements of the contiguous tensor dst.
 func convert[S, D Elem](src, dst *Tensor, fn func(S) D) error {
 	to, _ := cast.Slice[D](dst.mem.bytes) // blank made it; Of would look at what it holds
-	return read(src, func(s []S) {
+	return Read(src, func(s []S) {
 		for i, v := range s {
 			to[i] = fn(v)
 		}

@@ -2,69 +2,149 @@ package tensor
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/cmplx"
-	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating point, NaN differs from
-// itself and 0 equals -0. It is false if memory of either was lent and is gone.
+// Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating
+// point, NaN differs from itself and 0 equals -0. It is false if memory of either was lent and is
+// gone; [Tensor.Diff] tells that apart.
 func (t *Tensor) Equal(u *Tensor) bool {
-	if t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
+	if u == nil || t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
 		return false
 	}
+	at, err := differ(t, u)
+	return at < 0 && err == nil
+}
+
+// Diff describes the first difference between t and u, by the rules of [Tensor.Equal], or returns
+// "" if they are equal. An error means that elements cannot be read, or that u is nil ([ErrKind]).
+func (t *Tensor) Diff(u *Tensor) (string, error) {
+	if u == nil {
+		return "", errNil
+	}
+	if t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
+		return fmt.Sprintf("%v %v, other %v %v", t.dtype, t.view.Shape, u.dtype, u.view.Shape), nil
+	}
+	at, err := differ(t, u)
+	if at < 0 || err != nil {
+		return "", err
+	}
+	pos := position(t.view.Shape, at)
+	mine, err := t.at(pos).itemText()
+	if err != nil {
+		return "", err
+	}
+	theirs, err := u.at(pos).itemText()
+	return fmt.Sprintf("element %v is %s, other %s", pos, mine, theirs), err
+}
+
+// position returns the position of element number i, row-major.
+func position(shape shapeops.Shape, i int) []int {
+	pos := make([]int, len(shape))
+	for dim := len(shape) - 1; dim >= 0; dim-- {
+		pos[dim], i = i%shape[dim], i/shape[dim]
+	}
+	return pos
+}
+
+// at returns the element at a position, as a tensor.
+func (t *Tensor) at(pos []int) *Tensor {
+	for _, i := range pos {
+		t = t.row(i)
+	}
+	return t
+}
+
+// differ returns the number of the first element, row-major, in which t and u, which have the same
+// dtype and shape, differ, or -1.
+func differ(t, u *Tensor) (int, error) {
 	switch t.dtype {
 	case Float16:
-		return equal(t, u, func(a, b F16) bool { return a.Float64() == b.Float64() })
+		return firstWhere(t, u, func(a, b F16) bool { return a.Float64() != b.Float64() })
 	case BFloat16:
-		return equal(t, u, func(a, b BF16) bool { return a.Float64() == b.Float64() })
+		return firstWhere(t, u, func(a, b BF16) bool { return a.Float64() != b.Float64() })
 	case Float32:
-		return equal(t, u, same[float32])
+		return firstWhere(t, u, unequal[float32])
 	case Float64:
-		return equal(t, u, same[float64])
+		return firstWhere(t, u, unequal[float64])
 	case Complex64:
-		return equal(t, u, same[complex64])
+		return firstWhere(t, u, unequal[complex64])
 	case Complex128:
-		return equal(t, u, same[complex128])
+		return firstWhere(t, u, unequal[complex128])
 	}
-	return equalBytes(t, u)
+	return firstByte(t, u)
 }
 
-func same[T comparable](a, b T) bool { return a == b }
+func unequal[T comparable](a, b T) bool { return a != b }
 
-func equal[T Elem](t, u *Tensor, eq func(a, b T) bool) bool {
-	found := false
-	err := read(t, func(a []T) {
-		if read(u, func(b []T) { found = slices.EqualFunc(a, b, eq) }) != nil {
-			found = false
-		}
+func firstWhere[T Elem](t, u *Tensor, differ func(a, b T) bool) (at int, err error) {
+	var inner error
+	err = Read(t, func(a []T) {
+		inner = Read(u, func(b []T) {
+			at = firstOf(a, b, differ)
+		})
 	})
-	return err == nil && found
+	return at, cmp.Or(err, inner)
 }
 
-// equalBytes compares elements that are equal exactly if their bytes are.
-func equalBytes(t, u *Tensor) bool {
+func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
+	for i, v := range a {
+		if differ(v, b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// firstByte compares elements that are equal exactly if their bytes are.
+func firstByte(t, u *Tensor) (at int, err error) {
 	a, err := t.Contiguous()
 	if err != nil {
-		return false
+		return 0, err
 	}
 	b, err := u.Contiguous()
 	if err != nil {
-		return false
+		return 0, err
 	}
-	found := false
+	var inner error
 	err = a.mem.use(func(p []byte) {
-		if b.mem.use(func(q []byte) { found = bytes.Equal(a.own(p), b.own(q)) }) != nil {
-			found = false
-		}
+		inner = b.mem.use(func(q []byte) { at = mismatch(a.own(p), b.own(q)) })
 	})
-	return err == nil && found
+	if at > 0 {
+		at /= t.dtype.Size()
+	}
+	return at, cmp.Or(err, inner)
 }
 
-// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN is close to nothing, an
-// infinity to itself. Values are compared as complex128, which rounds integers beyond 2^53, in copies of both tensors. It
-// returns [ErrDType] if the dtypes differ and shapeops.ErrShape if u does not broadcast to t.
+// mismatch returns where p and q, equally long, first differ, or -1.
+func mismatch(p, q []byte) int {
+	const piece = 4096
+	for at := 0; at < len(p); at += piece {
+		a, b := p[at:min(at+piece, len(p))], q[at:min(at+piece, len(q))]
+		if bytes.Equal(a, b) {
+			continue
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				return at + i
+			}
+		}
+	}
+	return -1
+}
+
+// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN
+// is close to nothing, an infinity to itself. Values are compared as complex128, which rounds
+// integers beyond 2^53, in copies of both tensors. It returns [ErrDType] if the dtypes differ and
+// shapeops.ErrShape if u does not broadcast to t.
 func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
+	if u == nil {
+		return false, errNil
+	}
 	if t.dtype != u.dtype {
 		return false, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)
 	}
@@ -80,8 +160,9 @@ func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	near := func(x, y complex128) bool {
-		return x == y || !cmplx.IsInf(y) && cmplx.Abs(x-y) <= atol+rtol*cmplx.Abs(y)
+	far := func(x, y complex128) bool {
+		return x != y && (cmplx.IsInf(y) || !(cmplx.Abs(x-y) <= atol+rtol*cmplx.Abs(y)))
 	}
-	return equal(a, b, near), nil
+	at, err := firstWhere(a, b, far)
+	return at < 0, err
 }

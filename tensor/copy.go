@@ -10,22 +10,27 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was lent and is gone, or that
-// t repeats elements of an expanded dim more often than memory can hold (shapeops.ErrShape).
-func (t *Tensor) Clone() (*Tensor, error) {
-	out, err := blank(t.dtype, t.view.Shape, nil)
+// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was
+// lent and is gone, or that t repeats elements of an expanded dim more often than an address can
+// count (shapeops.ErrShape). A copy that the machine has no memory for ends the program:
+// [Tensor.ByteSize] says how large it will be.
+func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
+
+func (t *Tensor) clone(p *shapeops.Pass) (*Tensor, error) {
+	out, err := blank(p, t.dtype, t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}
 	var m move
 	m.all(t.dtype.Size(), out.mem, t.mem, out.view, t.view)
-	if err := m.run(); err != nil {
+	if err := m.run(0); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of it if not.
+// Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of
+// it if not.
 func (t *Tensor) Contiguous() (*Tensor, error) {
 	if t.view.IsContiguous() {
 		return t, nil
@@ -33,8 +38,8 @@ func (t *Tensor) Contiguous() (*Tensor, error) {
 	return t.Clone()
 }
 
-// CopyFrom sets the elements of t to those of src, broadcast. Its errors are those of [Transfer]; on an error nothing
-// has changed.
+// CopyFrom sets the elements of t to those of src, broadcast. Its errors are those of [Transfer];
+// on an error nothing has changed.
 func (t *Tensor) CopyFrom(src *Tensor) error {
 	var tr Transfer
 	if err := tr.Copy(t, src); err != nil {
@@ -43,63 +48,19 @@ func (t *Tensor) CopyFrom(src *Tensor) error {
 	return tr.Run()
 }
 
-// CopyTo is dst.CopyFrom(t).
-func (t *Tensor) CopyTo(dst *Tensor) error { return dst.CopyFrom(t) }
-
-// Join lays xs side by side as j says, into a new tensor, or into the given one unless it is nil. It is what
-// shapeops.Stack and shapeops.Cat call; t is xs[0]. It returns [ErrDType] if the dtypes differ, shapeops.ErrShape if
-// the dims behind those of j do, and the errors of [Transfer]; on an error nothing has changed.
-func (t *Tensor) Join(j shapeops.JoinPlan, xs []*Tensor, into *Tensor) (*Tensor, error) {
-	if into == nil {
-		return joinNew(j, xs)
-	}
-	var tr Transfer
-	if err := tr.Join(into, j, xs); err != nil {
-		return nil, err
-	}
-	if err := tr.Run(); err != nil {
-		return nil, err
-	}
-	return into, nil
-}
-
-// joinNew lays xs side by side in a new tensor. Nothing can overlap, and nobody sees it before it is done.
-func joinNew(j shapeops.JoinPlan, xs []*Tensor) (*Tensor, error) {
-	if err := checkJoin(j, xs); err != nil {
-		return nil, err
-	}
-	out, err := blank(xs[0].dtype, j.Shape, xs[0].view.Shape[j.Rank():])
-	if err != nil {
-		return nil, err
-	}
-	start, at := 0, 0 // along j.Dim, and in bytes if that is dim 0
-	for _, x := range xs {
-		if b, ok := x.solid(); ok && j.Dim == 0 {
-			copy(out.mem.bytes[at:], b)
-		} else if err := out.copyPart(j, start, x); err != nil {
-			return nil, err
-		}
-		start, at = start+j.Positions(x.view.Shape), at+x.ByteSize()
-	}
-	return out, nil
-}
-
-// copyPart copies x to its place in the joined tensor t, from position start on.
-func (t *Tensor) copyPart(j shapeops.JoinPlan, start int, x *Tensor) error {
-	part := t.part(j, start, x)
-	var m move
-	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
-	return m.run()
-}
-
-// WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes] reads. It implements
-// io.WriterTo.
+// WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes]
+// reads. It implements io.WriterTo.
 func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	if b, ok := t.solid(); ok {
 		return writeAll(w, b)
 	}
 	if !t.view.IsContiguous() {
-		return t.writeSlices(w)
+		mem, release, err := t.mem.hold()
+		if err != nil {
+			return 0, err
+		}
+		defer release()
+		return (&Tensor{t.dtype, t.view, mem}).writeSlices(w)
 	}
 	var n int64
 	var failed error

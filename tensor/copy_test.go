@@ -101,7 +101,7 @@ func refusesWrites(t *testing.T, dst testkit.Specimen, err error) bool {
 
 func TestCopyBroadcasts(t *testing.T) {
 	dst := tensor.Must(tensor.Zeros[int32](2, 3))
-	require.NoError(t, tensor.Must(tensor.From([]int32{7, 8}, 2, 1)).CopyTo(dst))
+	require.NoError(t, dst.CopyFrom(tensor.Must(tensor.From([]int32{7, 8}, 2, 1))))
 	require.Equal(t, []int32{7, 7, 7, 8, 8, 8}, testkit.Elements[int32](t, dst))
 }
 
@@ -191,7 +191,7 @@ func TestWriteToInPieces(t *testing.T) {
 // Lent memory may be gone when an iterator is at last used.
 func TestElementsOfLentMemory(t *testing.T) {
 	lent := &testkit.Lender{Bytes: []byte{1, 2, 3}}
-	seq, err := tensor.Elements[uint8](tensor.Must(tensor.FromLender(tensor.Uint8, lent, 3)))
+	seq, err := tensor.Elements[uint8](tensor.Must(tensor.FromLender(tensor.Uint8, lent, 0, 3)))
 	require.NoError(t, err)
 	clear(lent.Bytes)
 	require.Equal(t, []byte{1, 2, 3}, slices.Collect(seq))

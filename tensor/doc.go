@@ -1,8 +1,8 @@
 // Package tensor holds arrays of numbers and moves their elements.
 //
-// A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the edge: [From],
-// [Vector] and [Full] make tensors from Go values, [Of], [Item], [Elements] and [Map] read them, each checked
-// against the closed list of types [Elem].
+// A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the
+// edge: [From], [Vector] and [Full] make tensors from Go values, [Read], [Write], [Of], [Item],
+// [Elements] and [Map] give access to them, each checked against the closed list of types [Elem].
 //
 //	x, err := tensor.From([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
 //	col, err := x.Index(ix.All, ix.At(-1))      // [2], shares memory with x
@@ -13,15 +13,21 @@
 //
 // # Memory
 //
-// Index without lists and masks, Reshape where strides allow, Permute, Transpose, Squeeze, Unsqueeze, Expand and
-// Flatten return views: writing through one writes the other. Index with lists or masks, Clone, Cast, Map, Stack and
-// Cat copy. Copying looks at the width of an element, never at its value, and moves whole rows; what is large
-// is spread over the cores that GOMAXPROCS allows, unless it writes to listed positions. A copy whose source and destination overlap is refused.
+// Index without lists and masks, Reshape where strides allow, Permute, Transpose, Squeeze,
+// Unsqueeze, Expand and Flatten return views: writing through one writes the other. Index with
+// lists or masks, Clone, Cast, Map, Stack and Cat copy. Copying looks at the width of an element,
+// never at its value, and moves whole rows; what is large is spread over the cores that GOMAXPROCS
+// allows, unless it writes to listed positions.
 //
-// Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for the time of each
-// operation; only [Of] hands out a slice of it, and says until when.
+// A copy whose source and destination overlap is refused, unless each element is copied onto
+// itself. Whether they do is worked out from bounds, strides and lists of rows, never by looking at
+// bytes; what that cannot decide in bounded time is refused too, and the error says so.
 //
-// A [Transfer] checks copies between many tensors before it does the first of them. Package tdict is built on it.
+// Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for
+// the time of each operation; only [Of] hands out a slice of it, and says until when.
+//
+// A [Transfer] checks copies between many tensors before it does the first of them. Package tdict
+// is built on it.
 //
 // # Concurrency
 //

@@ -3,6 +3,8 @@ package tensor
 import (
 	"errors"
 	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // What can be wrong with a tensor, besides its shape.
@@ -11,9 +13,11 @@ var (
 	ErrLayout   = errors.New("unsuitable layout")
 	ErrOverlap  = errors.New("source and destination overlap")
 	ErrReadOnly = errors.New("read-only memory")
+	ErrKind     = shapeops.ErrKind // of a nil argument
 )
 
-// A DType is the type of a tensor's elements. The zero DType is none, and no tensor but the zero Tensor has it.
+// A DType is the type of a tensor's elements. The zero DType is none, and only the zero Tensor has
+// it.
 type DType uint8
 
 // The dtypes, each with the name that NumPy and torch give it.
@@ -35,9 +39,9 @@ const (
 	Complex128 // two float64
 )
 
-// Elem is the closed set of Go types that a tensor holds. It has no ~: the exact type picks the dtype, so that
-// [F16] and uint16 never meet. It has no int, whose size differs between machines, and no string, which holds
-// a pointer.
+// Elem is the closed set of Go types that a tensor holds. It has no ~: the exact type picks the
+// dtype, so that [F16] and uint16 never meet. It has no int, whose size differs between machines,
+// and no string, which holds a pointer.
 type Elem interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 |
 		F16 | BF16 | float32 | float64 | complex64 | complex128
@@ -135,13 +139,18 @@ func (d DType) IsComplex() bool { return d == Complex64 || d == Complex128 }
 
 func (d DType) valid() bool { return d >= Bool && int(d) < len(dtypes) }
 
-// checkElem returns ErrDType unless elements of type T have dtype d.
-func checkElem[T Elem](d DType) error {
-	if want := DTypeOf[T](); d != want {
-		return fmt.Errorf("%w: got %v, want %v", ErrDType, d, want)
+// checkElem returns ErrKind if t is nil, and ErrDType unless its elements have type T.
+func checkElem[T Elem](t *Tensor) error {
+	if t == nil {
+		return errNil
+	}
+	if want := DTypeOf[T](); t.dtype != want {
+		return fmt.Errorf("%w: got %v %v, want %v", ErrDType, t.dtype, t.view.Shape, want)
 	}
 	return nil
 }
+
+var errNil = fmt.Errorf("%w: got a nil tensor", ErrKind)
 
 // Must returns v, and panics if err is not nil. It is for examples, tests and package variables.
 func Must[T any](v T, err error) T {

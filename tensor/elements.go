@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,17 +11,19 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Of returns the elements of t, row-major, as a slice of its own memory. The slice is a loan: for a tensor on a mapped
-// file it is valid until the file is closed, it keeps the file mapped until then, and writing to it when the file was
-// opened for reading is a fault that ends the program. Of returns [ErrDType] if t does not hold T, or holds a bool
-// that is neither 0 nor 1, and [ErrLayout] if the elements do not lie in order without gaps, which [Tensor.Contiguous]
-// mends, or are not aligned for T, which [Tensor.Clone] does.
+// Of returns the elements of t, row-major, as a slice of its own memory. The slice is a loan: for a
+// tensor on a mapped file it is valid until the file is closed, it keeps the file mapped until
+// then, and writing to it when the file was opened for reading is a fault that ends the program;
+// [Read] and [Write] have none of that. Of returns [ErrDType] if t does not hold T, or holds a bool
+// that is neither 0 nor 1, for which it looks at every byte, and [ErrLayout] if the elements do not
+// lie in order without gaps, which [Tensor.Contiguous] mends, or are not aligned for T, which
+// [Tensor.Clone] does.
 func Of[T Elem](t *Tensor) ([]T, error) {
-	if err := checkElem[T](t.dtype); err != nil {
+	if err := checkElem[T](t); err != nil {
 		return nil, err
 	}
 	if !t.view.IsContiguous() {
-		return nil, fmt.Errorf("%w: got strides %v for %v, want contiguous elements", ErrLayout, t.view.Strides, t.view.Shape)
+		return nil, fmt.Errorf("%w: elements are not contiguous: call Contiguous first", ErrLayout)
 	}
 	if t.Size() == 0 {
 		return []T{}, nil
@@ -47,79 +50,131 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 	}
 	s, ok := cast.Slice[T](b)
 	if !ok {
-		return nil, fmt.Errorf("%w: the memory is not aligned for %v", ErrLayout, t.dtype)
+		return nil, fmt.Errorf("%w: the memory is not aligned for %v: call Clone first", ErrLayout, t.dtype)
 	}
 	return s, nil
 }
 
-// read calls fn with the elements of t, row-major. They are t's own where they lie so, and a copy else; fn must not
-// write to them or keep them.
-func read[T Elem](t *Tensor, fn func(s []T)) error {
-	if err := checkElem[T](t.dtype); err != nil {
+// Read calls fn with the elements of t, row-major. They are t's own where they lie so, and a copy
+// else; fn must not write to them, nor keep them after it returns. Mapped memory is borrowed for
+// the call, and a fault in it, as when another process cut the file, is an error. Read returns
+// [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1.
+func Read[T Elem](t *Tensor, fn func(s []T)) error {
+	if err := checkElem[T](t); err != nil {
 		return err
 	}
-	var failed error
-	use := func(b []byte) {
-		var s []T
-		if s, failed = typed[T](t, b); failed == nil {
-			fn(s)
-		}
+	if done, err := useTyped(t, fn); done {
+		return err
 	}
-	if t.view.IsContiguous() {
-		if err := t.mem.use(use); err != nil {
-			return err
-		}
+	s, err := copied[T](t)
+	if err == nil {
+		fn(s)
 	}
-	if t.view.IsContiguous() && failed == nil {
-		return nil
+	return err
+}
+
+// Write calls fn with the elements of t, row-major, for it to change. If they do not lie so, it is
+// given a copy, which is copied back when it returns. fn must not keep the slice. Mapped memory is
+// borrowed for the call, and a fault in it is an error; then, and if fn panics, some elements may
+// have changed. Write returns [ErrDType] as [Read] does, [ErrReadOnly], and [ErrLayout] if two
+// elements are one in memory.
+func Write[T Elem](t *Tensor, fn func(s []T)) error {
+	if err := checkElem[T](t); err != nil {
+		return err
 	}
-	c, err := t.Clone() // in order and aligned
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	if done, err := useTyped(t, fn); done {
+		return err
+	}
+	mem, release, err := t.mem.hold()
 	if err != nil {
 		return err
 	}
-	s, err := typed[T](c, c.mem.bytes)
+	defer release()
+	t = &Tensor{t.dtype, t.view, mem}
+	s, err := copied[T](t)
 	if err != nil {
 		return err
 	}
 	fn(s)
-	return nil
+	c, err := From(s, t.view.Shape...)
+	if err != nil {
+		return err
+	}
+	return t.CopyFrom(c)
 }
 
-// Item returns the only element of t. It returns [ErrDType] if t does not hold T and shapeops.ErrShape if t has more
-// than one element or none.
-func Item[T Elem](t *Tensor) (v T, err error) {
-	if t.Size() != 1 {
-		return v, fmt.Errorf("%w: got %v, want one element", shapeops.ErrShape, t.view.Shape)
+// useTyped calls fn with t's own elements, unless they do not lie in order, aligned, which is no
+// error.
+func useTyped[T Elem](t *Tensor, fn func(s []T)) (done bool, err error) {
+	if !t.view.IsContiguous() {
+		return false, nil
 	}
-	err = read(t, func(s []T) { v = s[0] })
+	var failed error
+	err = t.mem.use(func(b []byte) {
+		var s []T
+		if s, failed = typed[T](t, b); failed == nil {
+			fn(s)
+		}
+	})
+	if errors.Is(failed, ErrLayout) {
+		return false, nil
+	}
+	return true, cmp.Or(err, failed)
+}
+
+// copied returns a copy of t's elements, row-major.
+func copied[T Elem](t *Tensor) ([]T, error) {
+	c, err := t.Clone() // in order and aligned
+	if err != nil {
+		return nil, err
+	}
+	return typed[T](c, c.mem.bytes)
+}
+
+// Item returns the only element of t. It returns [ErrDType] if t does not hold T and
+// shapeops.ErrShape if t has more than one element or none.
+func Item[T Elem](t *Tensor) (v T, err error) {
+	if err := checkElem[T](t); err != nil {
+		return v, err
+	}
+	if t.Size() != 1 {
+		return v, fmt.Errorf("%w: got %v %v, want one element", shapeops.ErrShape, t.dtype, t.view.Shape)
+	}
+	err = Read(t, func(s []T) { v = s[0] })
 	return v, err
 }
 
-// Elements returns an iterator over the elements of t, in row-major order whatever its layout. It returns [ErrDType]
-// if t does not hold T. A tensor that is not contiguous or not in Go memory is copied first.
+// Elements returns an iterator over the elements of t, in row-major order whatever its layout. It
+// returns [ErrDType] if t does not hold T. A tensor that is not contiguous or not in Go memory is
+// copied first.
 func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
-	if t.mem.lender != nil {
-		c, err := t.Clone()
-		if err != nil {
-			return nil, err
-		}
-		t = c
-	}
-	var all []T
-	if err := read(t, func(s []T) { all = s }); err != nil {
+	if err := checkElem[T](t); err != nil {
 		return nil, err
 	}
-	return slices.Values(all), nil
+	if t.mem.loan == nil {
+		var all []T
+		err := Read(t, func(s []T) { all = s })
+		return slices.Values(all), err
+	}
+	all, err := copied[T](t)
+	return slices.Values(all), err
 }
 
-// Map returns the tensor of t's shape whose elements are fn of t's. It returns [ErrDType] if t does not hold T.
+// Map returns the tensor of t's shape whose elements are fn of t's. It returns [ErrDType] if t does
+// not hold T.
 func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
-	out, err := blank(DTypeOf[U](), t.view.Shape, nil)
+	if err := checkElem[T](t); err != nil {
+		return nil, err
+	}
+	out, err := blank(nil, DTypeOf[U](), t.view.Shape, nil)
 	if err != nil {
 		return nil, err
 	}
 	to, _ := cast.Slice[U](out.mem.bytes)
-	err = read(t, func(s []T) {
+	err = Read(t, func(s []T) {
 		for i, v := range s {
 			to[i] = fn(v)
 		}

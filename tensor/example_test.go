@@ -88,13 +88,13 @@ func (f *fixed) Pin() ([]byte, error)    { return *f, nil }
 func (f *fixed) ReadOnly() bool          { return true }
 
 func ExampleFromLender() {
-	x, err := tensor.FromLender(tensor.Uint8, &fixed{1, 2, 3}, 3)
+	x, err := tensor.FromLender(tensor.Uint8, &fixed{1, 2, 3}, 0, 3)
 	fmt.Println(x, err)
 	fmt.Println(x.CopyFrom(tensor.Scalar[uint8](0)))
 	// Output:
 	// uint8 [3]
 	// [1 2 3] <nil>
-	// read-only memory
+	// read-only memory: open with Writable to write to it
 }
 
 func ExampleOf() {
@@ -107,7 +107,7 @@ func ExampleOf() {
 	// Output:
 	// float64 [3]
 	// [9 2 3] <nil>
-	// dtype mismatch: got float64, want float32
+	// dtype mismatch: got float64 [3], want float32
 }
 
 func ExampleElements() {
@@ -209,7 +209,7 @@ func ExampleTensor_AsIndex() {
 func ExampleTensor_Execute() {
 	plan, _ := shapeops.Shape{2}.Index(ix.At(1)) // one plan for all that begin with [2]
 	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
-		fmt.Println(x.Execute(plan))
+		fmt.Println(x.Execute(shapeops.NewPass(plan)))
 	}
 	// Output:
 	// bool [] false <nil>
@@ -260,7 +260,7 @@ func ExampleTensor_Expand() {
 	// int8 [2 3]
 	// [[1 1 1]
 	//  [2 2 2]] true
-	// unsuitable layout: the elements of an expanded dim 1 are one in memory
+	// unsuitable layout: the elements of an expanded dim 1 are one in memory: call Clone first
 }
 
 func ExampleTensor_Contiguous() {
@@ -275,7 +275,7 @@ func ExampleTensor_Contiguous() {
 	copied, _ := x.Clone()
 	fmt.Println(same.SharesMemory(x), copied.SharesMemory(x), copied.Equal(x))
 	// Output:
-	// unsuitable layout: got strides [1 2] for [2 2], want contiguous elements
+	// unsuitable layout: elements are not contiguous: call Contiguous first
 	// [1 3 2 4] <nil>
 	// true false true
 }
@@ -285,7 +285,7 @@ func ExampleTensor_CopyFrom() {
 	fmt.Println(x.CopyFrom(tensor.Vector[int8](1, 2, 3)), x)
 	left, _ := x.Index(ix.All, ix.Range(0, 2))
 	right, _ := x.Index(ix.All, ix.Range(1, 3))
-	fmt.Println(left.CopyTo(right))
+	fmt.Println(right.CopyFrom(left))
 	// Output:
 	// <nil> int8 [2 3]
 	// [[1 2 3]
@@ -394,4 +394,65 @@ func Example_split() {
 	// [0 1 2][3 4 5][6] <nil>
 	// [0 1 2 3][4 5 6] <nil>
 	// [0][1][2][3][4][5][6] <nil>
+}
+
+// Rows of sequences of different lengths are laid side by side, with a fill value after each.
+func ExampleTransfer_Runs() {
+	rows := tensor.Vector[int64](1, 2, 3, 4, 5) // sequences of 2 and of 3
+	padded, _ := tensor.Zeros[int64](2, 4)
+	flat, _ := padded.Reshape(8) // shares padded's memory
+
+	var tr tensor.Transfer
+	err := errors.Join(
+		tr.Fill(flat, tensor.Scalar[int64](-1)),
+		tr.Runs(flat, rows, []shapeops.Run{{To: 0, From: 0, Len: 2}, {To: 4, From: 2, Len: 3}}),
+		tr.Run(),
+	)
+	fmt.Println(padded, err)
+	// Output:
+	// int64 [2 4]
+	// [[ 1  2 -1 -1]
+	//  [ 3  4  5 -1]] <nil>
+}
+
+func ExampleTransfer_Fill() {
+	x, _ := tensor.Zeros[uint8](2, 3)
+	column, _ := x.Index(ix.All, ix.At(1))
+	var tr tensor.Transfer
+	err := errors.Join(tr.Fill(column, tensor.Scalar[uint8](7)), tr.Run())
+	fmt.Println(x, err)
+	// Output:
+	// uint8 [2 3]
+	// [[0 7 0]
+	//  [0 7 0]] <nil>
+}
+
+// Read lends the elements for a call, whatever the layout: a column lies with gaps, so it is a
+// copy.
+func ExampleRead() {
+	x, _ := tensor.From([]float32{1, 2, 3, 4}, 2, 2)
+	column, _ := x.Index(ix.All, ix.At(1))
+	var sum float32
+	err := tensor.Read(column, func(s []float32) {
+		for _, v := range s {
+			sum += v
+		}
+	})
+	fmt.Println(sum, err)
+	// Output: 6 <nil>
+}
+
+func ExampleWrite() {
+	x, _ := tensor.From([]float32{1, 2, 3, 4}, 2, 2)
+	column, _ := x.Index(ix.All, ix.At(1))
+	err := tensor.Write(column, func(s []float32) {
+		for i := range s {
+			s[i] *= 10
+		}
+	})
+	fmt.Println(x, err)
+	// Output:
+	// float32 [2 2]
+	// [[ 1 20]
+	//  [ 3 40]] <nil>
 }

@@ -1,16 +1,23 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its methods are
-// safe for concurrent use. It must be comparable; two tensors are taken to share memory if their Lenders are equal, or if
-// one has a method SameMemory(Lender) bool that says so of the other. A Lender that is a fmt.Stringer is named in errors.
+// A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its
+// methods are safe for concurrent use. It must be comparable. A Lender that is a fmt.Stringer is
+// named in errors.
+//
+// Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more:
+// by a method Identity() any, whose comparable result is equal for Lenders of the same memory, or
+// by a method SameMemory(Lender) bool, which takes longer where many tensors are at work.
 type Lender interface {
-	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now or any more.
+	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
+	// or any more.
 	Borrow() ([]byte, error)
 	// Return ends a Borrow.
 	Return()
@@ -20,70 +27,122 @@ type Lender interface {
 	ReadOnly() bool
 }
 
-// memory is what the elements of a tensor lie in: a slice, or what a lender lends.
+// memory is what the elements of a tensor lie in: a slice, or what was lent.
 type memory struct {
-	bytes  []byte
+	bytes []byte
+	loan  *loan // or nil, if Go manages the memory
+}
+
+// A loan is a part of what a lender lends.
+type loan struct {
 	lender Lender
-	size   int // bytes that the lender must lend
+	start  int    // bytes of the lender's memory before the part
+	size   int    // bytes of the part
+	held   []byte // the part, if it is borrowed for as long as the loan is used
 }
 
 // borrow returns the bytes of m; giveBack must follow.
 func (m memory) borrow() ([]byte, error) {
-	if m.lender == nil {
+	if m.loan == nil {
 		return m.bytes, nil
 	}
-	b, err := m.lender.Borrow()
+	if m.loan.held != nil {
+		return m.loan.held, nil
+	}
+	b, err := m.loan.lender.Borrow()
 	if err != nil {
 		return nil, err
 	}
-	if len(b) < m.size {
-		m.lender.Return()
-		return nil, m.short(b)
-	}
-	return b, nil
-}
-
-func (m memory) giveBack() {
-	if m.lender != nil {
-		m.lender.Return()
-	}
-}
-
-// pin returns the bytes of m for good.
-func (m memory) pin() ([]byte, error) {
-	if m.lender == nil {
-		return m.bytes, nil
-	}
-	b, err := m.lender.Pin()
-	if err == nil && len(b) < m.size {
-		err = m.short(b)
+	if b, err = m.loan.part(b); err != nil {
+		m.loan.lender.Return()
 	}
 	return b, err
 }
 
-func (m memory) short(b []byte) error {
-	return fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.size)
+func (m memory) giveBack() {
+	if m.loan != nil && m.loan.held == nil {
+		m.loan.lender.Return()
+	}
 }
 
-// sameLender reports whether two lenders, of which one may be nil, lend the same memory.
+// hold returns m borrowed once for all that is done with the result, so that its lender can refuse
+// none of it, until release.
+func (m memory) hold() (held memory, release func(), err error) {
+	b, err := m.borrow()
+	if err != nil || m.loan == nil {
+		return m, m.giveBack, err
+	}
+	return memory{loan: &loan{m.loan.lender, m.loan.start, m.loan.size, b}}, m.giveBack, nil
+}
+
+// pin returns the bytes of m for good.
+func (m memory) pin() ([]byte, error) {
+	if m.loan == nil {
+		return m.bytes, nil
+	}
+	b, err := m.loan.lender.Pin()
+	if err != nil {
+		return nil, err
+	}
+	return m.loan.part(b)
+}
+
+// part returns the bytes of the loan, given all that the lender lends.
+func (m *loan) part(b []byte) ([]byte, error) {
+	if len(b) < m.start || len(b)-m.start < m.size {
+		return nil, fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.start+m.size)
+	}
+	return b[m.start : m.start+m.size : m.start+m.size], nil
+}
+
+// identity returns what is equal for lenders of the same memory, as far as they say.
+func identity(l Lender) any {
+	if known, ok := l.(interface{ Identity() any }); ok {
+		return known.Identity()
+	}
+	return l
+}
+
+// sameLender reports whether two lenders lend the same memory.
 func sameLender(a, b Lender) bool {
-	if a == b || a == nil || b == nil {
-		return a == b
+	if a == b || identity(a) == identity(b) {
+		return true
 	}
 	knows, ok := a.(interface{ SameMemory(Lender) bool })
 	return ok && knows.SameMemory(b)
 }
 
-func (m memory) readOnly() bool { return m.lender != nil && m.lender.ReadOnly() }
+// shift returns how many bytes after the start of a that of b lies, and whether they share a byte.
+func shift(a, b memory) (int, bool) {
+	if a.loan == nil || b.loan == nil {
+		return cast.Shift(a.bytes, b.bytes)
+	}
+	x, y := a.loan, b.loan
+	apart := x.start+x.size <= y.start || y.start+y.size <= x.start
+	empty := x.size == 0 || y.size == 0
+	return y.start - x.start, !apart && !empty && sameLender(x.lender, y.lender)
+}
 
-// use calls fn with the bytes of m. A fault in lent memory, as of a file that another process cut, is an error.
+// checkWritable returns ErrReadOnly, with what to do, if m must not be written.
+func (m memory) checkWritable() error {
+	if m.loan == nil || !m.loan.lender.ReadOnly() {
+		return nil
+	}
+	if name, ok := m.loan.lender.(fmt.Stringer); ok {
+		return fmt.Errorf("%w: %v: open with Writable to write to it", ErrReadOnly, name)
+	}
+	return fmt.Errorf("%w: open with Writable to write to it", ErrReadOnly)
+}
+
+// use calls fn with the bytes of m. A fault in lent memory, as of a file that another process cut,
+// is an error.
 func (m memory) use(fn func(b []byte)) error {
 	b, err := m.borrow()
 	if err != nil {
 		return err
 	}
 	defer m.giveBack()
-	if m.lender == nil {
+	if m.loan == nil {
 		fn(b)
 		return nil
 	}
@@ -92,8 +151,14 @@ func (m memory) use(fn func(b []byte)) error {
 
 // fault adds the name of the lender, if it has one, to the error of a fault.
 func (m memory) fault(err error) error {
-	if name, ok := m.lender.(fmt.Stringer); ok && err != nil {
+	if name, ok := m.loan.lender.(fmt.Stringer); ok && err != nil {
 		return fmt.Errorf("%v: %w", name, err)
 	}
 	return err
+}
+
+// holds reports whether the fault that err tells of happened in b.
+func holds(b []byte, err error) bool {
+	fault, ok := errors.AsType[*mapping.FaultError](err)
+	return ok && cast.Contains(b, fault.Addr)
 }

@@ -1,17 +1,16 @@
 package tensor
 
 import (
-	"errors"
-	"runtime"
-	"sync"
+	"context"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A move copies the elements of one view to those of another of the same shape. It looks at no value, only at how
-// wide an element is. Dims that lie alike on both sides are one; what lies without gaps on both is one block.
+// A move copies the elements of one view to those of another of the same shape. It looks at no
+// value, only at how wide an element is. Dims that lie alike on both sides are one; what lies
+// without gaps on both is one block. Along one dim, rows can be listed on either side.
 type move struct {
 	to, from memory
 	width    int   // bytes of an element
@@ -20,20 +19,21 @@ type move struct {
 	toStart  int   // elements
 	fromAt   int   // elements
 
-	rows    []int // if not nil, positions along dim picked on one side
-	picked  int   // index into dims
-	scatter bool  // rows are positions of to, not of from
-
-	private bool // to is memory that only the Transfer of the move knows
+	picked   int // index into dims of the one whose rows are listed, or noDim
+	toRows   []int
+	fromRows []int // nil: each row in turn, as for toRows
+	runs     []shapeops.Run
 
 	toBytes, fromBytes []byte // between hold and release
 	held               bool
 }
 
+const noDim = -1
+
 // A span is one dim of a move: its size, and the elements between neighbours on either side.
 type span struct{ n, to, from int }
 
-// spans is a list that needs no memory of its own while it is short, so that a move can live on the stack.
+// spans is a list that needs no memory of its own while it is short.
 type spans struct {
 	n    int
 	few  [5]span
@@ -56,41 +56,99 @@ func (s *spans) add(x span) {
 	s.n++
 }
 
+// start begins a move of elements of the given width between two memories.
+func (m *move) start(width int, to, from memory) {
+	m.width, m.to, m.from = width, to, from
+	m.block, m.picked = 1, noDim
+}
+
 // all makes m the move between two views of equal shape.
 func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
-	m.width, m.to, m.from = width, to, from
+	m.start(width, to, from)
 	m.toStart, m.fromAt = toView.Offset, fromView.Offset
-	m.block = 1
 	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
 	m.makeBlock(0)
 }
 
-// pick makes m the move between a view and the rows of a frame: from the rows, or to them.
-func (m *move) pick(width int, to, from memory, view shapeops.View, f shapeops.Frame, scatter bool) {
-	m.width, m.to, m.from = width, to, from
-	m.block, m.rows, m.scatter = 1, f.Rows, scatter
+// gather makes m the move from the rows of a frame to a view, of which the dims that the rows are
+// arranged in are n.
+func (m *move) gather(width int, to, from memory, view shapeops.View, f shapeops.Frame, n int) {
+	m.start(width, to, from)
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
-	row := span{len(f.Rows), view.Strides[f.At], f.Stride}
-	if scatter {
-		m.toStart, m.fromAt = m.fromAt, m.toStart
-		row.to, row.from = row.from, row.to
-	}
-	m.addKept(f.Kept.Shape[:f.At], view.Strides, f.Kept.Strides)
-	m.picked = m.dims.n
-	m.dims.add(row)
-	m.addKept(f.Kept.Shape[f.At:], view.Strides[f.At+1:], f.Kept.Strides[f.At:])
+	flat, rows := joinDims(view, f.At, n)
+	m.addDims(f.Kept.Shape[:f.At], view.Strides, f.Kept.Strides)
+	m.pick(span{len(f.Rows), flat, f.Stride}, rows, f.Rows)
+	m.addDims(f.Kept.Shape[f.At:], view.Strides[f.At+n:], f.Kept.Strides[f.At:])
 	m.makeBlock(m.picked + 1)
 }
 
-// addKept appends dims that are not picked from, given their strides in the view and in the frame.
-func (m *move) addKept(shape shapeops.Shape, view, kept []int) {
-	if m.scatter {
-		view, kept = kept, view
-	}
-	m.addDims(shape, view, kept)
+// scatter makes m the move from a view to the rows of a frame, like gather.
+func (m *move) scatter(width int, to, from memory, view shapeops.View, f shapeops.Frame, n int) {
+	m.start(width, to, from)
+	m.toStart, m.fromAt = f.Kept.Offset, view.Offset
+	flat, rows := joinDims(view, f.At, n)
+	m.addDims(f.Kept.Shape[:f.At], f.Kept.Strides, view.Strides)
+	m.pick(span{len(f.Rows), f.Stride, flat}, f.Rows, rows)
+	m.addDims(f.Kept.Shape[f.At:], f.Kept.Strides[f.At:], view.Strides[f.At+n:])
+	m.makeBlock(m.picked + 1)
 }
 
-// addDims appends dims, joining each with the one before it if that is not picked and both lie alike.
+// listed makes m the move between two views whose elements are the same in row-major order of their
+// leading dims, and which have equal dims after these.
+func (m *move) listed(width int, to, from memory, a shapeops.View, lead int, b shapeops.View, other int) {
+	m.start(width, to, from)
+	m.toStart, m.fromAt = a.Offset, b.Offset
+	toStride, toRows := joinDims(a, 0, lead)
+	fromStride, fromRows := joinDims(b, 0, other)
+	m.pick(span{a.Shape[:lead].Size(), toStride, fromStride}, toRows, fromRows)
+	m.addDims(a.Shape[lead:], a.Strides[lead:], b.Strides[other:])
+	m.makeBlock(m.picked + 1)
+}
+
+// stretches makes m the move of runs of rows along dim 0 of two views, which are otherwise alike.
+func (m *move) stretches(width int, to, from memory, a, b shapeops.View, runs []shapeops.Run) {
+	m.start(width, to, from)
+	m.toStart, m.fromAt = a.Offset, b.Offset
+	m.runs = runs
+	m.pick(span{len(runs), a.Strides[0], b.Strides[0]}, nil, nil)
+	m.addDims(a.Shape[1:], a.Strides[1:], b.Strides[1:])
+	m.makeBlock(m.picked + 1)
+}
+
+// pick appends the dim whose rows are listed.
+func (m *move) pick(s span, toRows, fromRows []int) {
+	m.picked, m.toRows, m.fromRows = m.dims.n, toRows, fromRows
+	m.dims.add(s)
+}
+
+// joinDims returns the distance between neighbours of n dims of v, from dim at on, as one: if they
+// are not evenly spaced, 1 and the position of each.
+func joinDims(v shapeops.View, at, n int) (stride int, rows []int) {
+	dims := shapeops.View{Shape: v.Shape[at : at+n], Strides: v.Strides[at : at+n]}
+	stride, even := 0, true // of the dims so far, from the last on
+	size := 1
+	for i := n - 1; i >= 0; i-- {
+		if dims.Shape[i] == 1 {
+			continue
+		}
+		if size == 1 {
+			stride = dims.Strides[i]
+		}
+		even = even && dims.Strides[i] == stride*size
+		size *= dims.Shape[i]
+	}
+	if even {
+		return stride, nil
+	}
+	rows = make([]int, 0, size)
+	for i := range dims.Offsets() {
+		rows = append(rows, i)
+	}
+	return 1, rows
+}
+
+// addDims appends dims, joining each with the one before it if that is not picked and both lie
+// alike.
 func (m *move) addDims(shape shapeops.Shape, to, from []int) {
 	first := m.dims.n
 	for i, n := range shape {
@@ -122,13 +180,25 @@ func (m *move) makeBlock(first int) {
 func (m *move) bytes() int {
 	n := m.block * m.width
 	for i := range m.dims.n {
+		if i == m.picked && m.runs != nil {
+			n *= runRows(m.runs)
+			continue
+		}
 		n *= m.dims.at(i).n
 	}
 	return n
 }
 
-// run does the move. The caller has checked that the sides do not overlap.
-func (m *move) run() error {
+func runRows(runs []shapeops.Run) int {
+	n := 0
+	for _, r := range runs {
+		n += r.Len
+	}
+	return n
+}
+
+// run does the move on at most so many cores. The caller has checked that the sides do not overlap.
+func (m *move) run(workers int) error {
 	if m.bytes() == 0 {
 		return nil
 	}
@@ -138,31 +208,28 @@ func (m *move) run() error {
 		}
 		defer m.release()
 	}
-	if n := m.workers(); n > 1 {
-		return m.fault(m.parallel(m.toBytes, m.fromBytes, n))
+	if n := m.workers(workers); n > 1 {
+		return m.parallel(n)
 	}
-	return m.fault(m.part(m.toBytes, m.fromBytes, 0, m.outer()))
+	return m.part(0, m.outer())
 }
 
-// part does positions lo to hi of the outermost dim. A fault in lent memory is an error.
-func (m *move) part(to, from []byte, lo, hi int) error {
-	if m.from.lender == nil && m.to.lender == nil {
-		m.walkBytes(to, from, lo, hi)
+// part does positions lo to hi of the outermost dim. A fault in lent memory is an error that names
+// it.
+func (m *move) part(lo, hi int) error {
+	if m.from.loan == nil && m.to.loan == nil {
+		m.walkBytes(m.toBytes, m.fromBytes, lo, hi)
 		return nil
 	}
 	c := *m // m stays off the heap
-	return mapping.Guard(func() { c.walkBytes(to, from, lo, hi) })
-}
-
-// fault adds to the error of a fault whose memory it may have been.
-func (m *move) fault(err error) error {
-	if err != nil && m.from.lender != nil {
-		return m.from.fault(err)
+	err := mapping.Guard(func() { c.walkBytes(c.toBytes, c.fromBytes, lo, hi) })
+	if m.from.loan == nil || holds(m.toBytes, err) {
+		return m.to.fault(err)
 	}
-	return m.to.fault(err)
+	return m.from.fault(err)
 }
 
-// hold borrows the memory of both sides until release. A lender that is closed meanwhile waits.
+// hold borrows the memory of both sides until release.
 func (m *move) hold() (err error) {
 	if m.fromBytes, err = m.from.borrow(); err != nil {
 		return err
@@ -184,25 +251,31 @@ func (m *move) release() {
 // parallelBytes is where a second core begins to pay for a move.
 const parallelBytes = 4 << 20
 
-// workers returns on how many cores the move is done: one, unless it is large, its outermost dim can be cut, and the order
-// of what it writes does not matter.
-func (m *move) workers() int {
+// workers returns on how many cores the move is done: one, unless it is large, its outermost dim
+// can be cut, and the order of what it writes does not matter.
+func (m *move) workers(most int) int {
 	n := m.bytes()/parallelBytes + 1
-	if n == 1 || m.scatter {
+	if n == 1 || m.picked == 0 && (m.toRows != nil || !ascending(m.runs)) {
 		return 1
 	}
-	return min(n, m.outer(), runtime.GOMAXPROCS(0))
+	return workers.Count(most, min(n, m.outer()))
 }
 
-func (m *move) parallel(to, from []byte, workers int) error {
-	var wg sync.WaitGroup
-	c, n := *m, m.outer() // m stays off the heap
-	failed := make([]error, workers)
-	for w := range workers {
-		wg.Go(func() { failed[w] = c.part(to, from, n*w/workers, n*(w+1)/workers) })
+// ascending reports whether no run writes what one before it wrote.
+func ascending(runs []shapeops.Run) bool {
+	for i := 1; i < len(runs); i++ {
+		if runs[i].To < runs[i-1].To+runs[i-1].Len {
+			return false
+		}
 	}
-	wg.Wait()
-	return errors.Join(failed...)
+	return true
+}
+
+func (m *move) parallel(n int) error {
+	c, outer := *m, m.outer() // m stays off the heap
+	return workers.Do(context.Background(), n, n, func(w int) error {
+		return c.part(outer*w/n, outer*(w+1)/n)
+	})
 }
 
 // outer returns the size of the outermost dim: that of the block if there is no other.
@@ -211,101 +284,4 @@ func (m *move) outer() int {
 		return m.block
 	}
 	return m.dims.at(0).n
-}
-
-// walkBytes does positions lo to hi of the outermost dim, with the widest kernel that fits.
-func (m *move) walkBytes(to, from []byte, lo, hi int) {
-	done := false
-	if m.block == 1 {
-		switch m.width {
-		case 1:
-			done = walkItems[uint8](m, to, from, lo, hi)
-		case 2:
-			done = walkItems[uint16](m, to, from, lo, hi)
-		case 4:
-			done = walkItems[uint32](m, to, from, lo, hi)
-		case 8:
-			done = walkItems[uint64](m, to, from, lo, hi)
-		case 16:
-			done = walkItems[[2]uint64](m, to, from, lo, hi)
-		}
-	}
-	if !done { // blocks, or bytes that are not aligned for an item
-		walk(m, to, from, m.width, lo, hi)
-	}
-}
-
-// walkItems does the move by items of type T, or returns false if the bytes are not aligned for them.
-func walkItems[T cast.Fixed](m *move, to, from []byte, lo, hi int) bool {
-	size := cast.Size[T]()
-	a, aligned := cast.Slice[T](to[:len(to)/size*size])
-	b, alsoAligned := cast.Slice[T](from[:len(from)/size*size])
-	if !aligned || !alsoAligned {
-		return false
-	}
-	walk(m, a, b, 1, lo, hi)
-	return true
-}
-
-// walk does positions lo to hi of the outermost dim. unit is how many T an element is.
-func walk[T any](m *move, to, from []T, unit, lo, hi int) {
-	t, f := m.toStart*unit, m.fromAt*unit
-	if m.dims.n == 0 {
-		copy(to[t+lo*unit:t+hi*unit], from[f+lo*unit:])
-		return
-	}
-	walkDim(m, to, from, unit, 0, lo, hi, t, f)
-}
-
-// walkDim does positions lo to hi of one dim; t and f are where its position 0 begins.
-func walkDim[T any](m *move, to, from []T, unit, dim, lo, hi, t, f int) {
-	d := *m.dims.at(dim)
-	d.to, d.from = d.to*unit, d.from*unit
-	rows := []int(nil)
-	if m.rows != nil && dim == m.picked {
-		rows = m.rows
-	}
-	if dim == m.dims.n-1 {
-		line(to, from, d, rows, m.scatter, m.block*unit, lo, hi, t, f)
-		return
-	}
-	for i := lo; i < hi; i++ {
-		ti, fi := i, i
-		if rows != nil && m.scatter {
-			ti = rows[i]
-		} else if rows != nil {
-			fi = rows[i]
-		}
-		walkDim(m, to, from, unit, dim+1, 0, m.dims.at(dim+1).n, t+ti*d.to, f+fi*d.from)
-	}
-}
-
-// line does the innermost dim: blocks of n items, or single items.
-func line[T any](to, from []T, d span, rows []int, scatter bool, n, lo, hi, t, f int) {
-	switch {
-	case rows == nil && n == 1:
-		for i := lo; i < hi; i++ {
-			to[t+i*d.to] = from[f+i*d.from]
-		}
-	case rows == nil:
-		for i := lo; i < hi; i++ {
-			copy(to[t+i*d.to:t+i*d.to+n], from[f+i*d.from:])
-		}
-	case scatter && n == 1:
-		for i, row := range rows[lo:hi] {
-			to[t+row*d.to] = from[f+(lo+i)*d.from]
-		}
-	case scatter:
-		for i, row := range rows[lo:hi] {
-			copy(to[t+row*d.to:t+row*d.to+n], from[f+(lo+i)*d.from:])
-		}
-	case n == 1:
-		for i, row := range rows[lo:hi] {
-			to[t+(lo+i)*d.to] = from[f+row*d.from]
-		}
-	default:
-		for i, row := range rows[lo:hi] {
-			copy(to[t+(lo+i)*d.to:t+(lo+i)*d.to+n], from[f+row*d.from:])
-		}
-	}
 }

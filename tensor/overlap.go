@@ -1,249 +1,151 @@
 package tensor
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-var errOverlap = fmt.Errorf("%w: clone the source first", ErrOverlap)
+var (
+	errOverlap = fmt.Errorf("%w: clone the source first", ErrOverlap)
+	errUnknown = fmt.Errorf("%w, or it takes too long to find out: clone the source first", ErrOverlap)
+)
 
-// checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each such element is
-// copied onto itself.
+// checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each
+// such element is copied onto itself.
 func (m *move) checkOverlap() error {
-	shift, shared := shift(m.to, m.from)
-	if !shared || m.bytes() == 0 || m.identity(shift) {
+	distance, shared := shift(m.to, m.from)
+	if !shared || m.bytes() == 0 {
 		return nil
 	}
-	hit, known := m.meetAlike(shift)
-	if !known {
-		hit = meet(m.region(true), m.region(false), shift)
+	var s surveyor
+	to, from := s.footprint(m, true, 0), s.footprint(m, false, distance)
+	if low, high := to.bounds(); !reach(from, low, high) {
+		return nil
 	}
-	if hit {
-		return errOverlap
+	if by, ok := m.rowsApart(&s, distance); ok {
+		return m.checkRows(by)
 	}
-	return nil
+	steps := mostSteps
+	return compare(to, from, &steps).err()
 }
 
-// meetAlike reports whether the two sides share a byte if their elements are spaced alike, as those of two columns of one
-// tensor are; otherwise it is not known. They do if the distance between them is one between two bytes of one side.
-func (m *move) meetAlike(shift int) (hit, known bool) {
-	if m.rows != nil {
-		return false, false
-	}
-	dims := []span{{n: m.block * m.width, to: 1}} // in bytes; to is the stride
+func reach(f footprint, low, high int) bool {
+	first, end := f.bounds()
+	return first < high && low < end
+}
+
+func (v verdict) err() error {
+	return [...]error{apart: nil, overlap: errOverlap, unknown: errUnknown}[v]
+}
+
+// rowsApart reports whether the two sides are spaced alike and whole rows of the listed dim apart,
+// which then is how many, so that elements meet only where rows do. Without a listed dim, the sides
+// must be one.
+func (m *move) rowsApart(s *surveyor, shift int) (by int, ok bool) {
+	distance := m.toStart*m.width - m.fromAt*m.width - shift
+	f := footprint{block: m.block * m.width}
 	for i := range m.dims.n {
 		d := m.dims.at(i)
-		if d.to != d.from || d.to == 0 {
-			return false, false
+		stride := d.to * m.width
+		if d.to != d.from || d.to == 0 && d.n > 1 {
+			return 0, false
 		}
-		dims = append(dims, span{n: d.n, to: d.to * m.width})
+		p := pitch{n: d.n, stride: stride}
+		if i == m.picked && stride > 0 {
+			by = distance / stride
+			distance -= by * stride
+			p.list = m.reached(s, by)
+		}
+		f.dims = append(f.dims, p)
 	}
-	slices.SortFunc(dims, func(a, b span) int { return b.to - a.to })
-	return reaches(dims, m.fromAt*m.width+shift-m.toStart*m.width), true
+	slices.SortStableFunc(f.dims, longestFirst)
+	return by, distance == 0 && nested(f)
 }
 
-// reaches reports whether a distance is a sum of strides, each taken less than n times forwards or backwards. The strides
-// descend; each is mostly longer than what those behind it reach, which leaves one or two ways to try.
-func reaches(dims []span, distance int) bool {
-	if len(dims) == 0 {
-		return distance == 0
-	}
-	rest := 0
-	for _, d := range dims[1:] {
-		rest += (d.n - 1) * d.to
-	}
-	d := dims[0]
-	first, last := (distance-rest)/d.to-1, (distance+rest)/d.to+1
-	for k := max(first, 1-d.n); k <= min(last, d.n-1); k++ {
-		if far := distance - k*d.to; -rest <= far && far <= rest && reaches(dims[1:], far) {
-			return true
-		}
-	}
-	return false
+// reached returns the first and the last row of the listed dim that either side reaches, if what is
+// written counts by rows further.
+func (m *move) reached(s *surveyor, by int) *rowList {
+	n := m.dims.at(m.picked).n
+	toFirst, toLast := pitch{n: n, list: s.list(m, true)}.ends()
+	fromFirst, fromLast := pitch{n: n, list: s.list(m, false)}.ends()
+	return &rowList{first: min(toFirst+by, fromFirst), last: max(toLast+by, fromLast)}
 }
 
-// checkCrossing returns ErrOverlap if one of the moves reads what another writes, so that the result would depend on
-// their order.
-func checkCrossing(moves []*move) error {
-	written, lent := writtenStretches(moves)
-	for _, m := range moves {
-		if m.bytes() == 0 {
-			continue
+// nested reports whether rows of a dim do not reach into one another, at any depth.
+func nested(f footprint) bool {
+	for len(f.dims) > 0 {
+		in := f.inner()
+		if low, high := in.bounds(); high-low > f.dims[0].stride {
+			return false
 		}
-		if m.from.lender != nil {
-			for _, other := range lent {
-				if m.reads(other) {
-					return errOverlap
-				}
-			}
-			continue
+		f = in
+	}
+	return true
+}
+
+// A pair is a stretch of rows on both sides of a move, with its number.
+type pair struct{ to, from stretch }
+
+// checkRows returns ErrOverlap if a row is written, counted by rows further, that another one is
+// read from.
+func (m *move) checkRows(by int) error {
+	pairs, n := m.pairs(by)
+	if pairs == nil {
+		if by == 0 || n <= max(by, -by) {
+			return nil
 		}
-		low, high := m.stretch(false)
-		n, _ := slices.BinarySearchFunc(written, high, func(w stretch, at uintptr) int { return cmp.Compare(w.low, at) })
-		for i := n - 1; i >= 0 && written[i].reach > low; i-- {
-			if written[i].high > low && m.reads(written[i].by) {
+		return errOverlap
+	}
+	order := make([]int, len(pairs))
+	for i := range order {
+		order[i] = i
+	}
+	written := slices.Clone(order)
+	slices.SortFunc(order, func(a, b int) int { return pairs[a].from.lo - pairs[b].from.lo })
+	slices.SortFunc(written, func(a, b int) int { return pairs[a].to.lo - pairs[b].to.lo })
+	return sweepPairs(pairs, written, order)
+}
+
+// pairs returns the rows of the listed dim, each with where it is written, or nil and their number
+// if rows are not listed.
+func (m *move) pairs(by int) (pairs []pair, n int) {
+	if m.picked == noDim {
+		return nil, 0
+	}
+	for _, r := range m.runs {
+		if r.Len > 0 {
+			pairs = append(pairs, pair{stretch{r.To + by, r.To + by + r.Len}, stretch{r.From, r.From + r.Len}})
+		}
+	}
+	n = m.dims.at(m.picked).n
+	if m.runs != nil || m.toRows == nil && m.fromRows == nil {
+		return pairs, n
+	}
+	pairs = make([]pair, n)
+	for i := range pairs {
+		to, from := row(m.toRows, i)+by, row(m.fromRows, i)
+		pairs[i] = pair{stretch{to, to + 1}, stretch{from, from + 1}}
+	}
+	return pairs, n
+}
+
+// sweepPairs returns ErrOverlap if what one pair writes another reads, or itself elsewhere, given
+// the pairs by where they write and by where they read. Pairs that write the same rows both go on.
+func sweepPairs(pairs []pair, written, read []int) error {
+	next := 0
+	var open []int // pairs read that may reach what is written next
+	for _, w := range written {
+		to := pairs[w].to
+		for next < len(read) && pairs[read[next]].from.lo < to.hi {
+			open = append(open, read[next])
+			next++
+		}
+		open = slices.DeleteFunc(open, func(r int) bool { return pairs[r].from.hi <= to.lo })
+		for _, r := range open {
+			if pairs[r].from.lo < to.hi && (r != w || pairs[r].from != to) {
 				return errOverlap
 			}
 		}
 	}
 	return nil
-}
-
-// A stretch is the addresses that a move writes, and the highest that it or one before it in a list reaches.
-type stretch struct {
-	low, high, reach uintptr
-	by               *move
-}
-
-// writtenStretches returns what the moves write in Go memory, by address, and the moves that write lent memory. What is
-// written to memory of a Transfer's own is left out.
-func writtenStretches(moves []*move) (written []stretch, lent []*move) {
-	written = make([]stretch, 0, len(moves))
-	for _, m := range moves {
-		switch {
-		case m.bytes() == 0 || m.private:
-		case m.to.lender != nil:
-			lent = append(lent, m)
-		default:
-			low, high := m.stretch(true)
-			written = append(written, stretch{low: low, high: high, by: m})
-		}
-	}
-	slices.SortFunc(written, func(a, b stretch) int { return cmp.Compare(a.low, b.low) })
-	reach := uintptr(0)
-	for i := range written {
-		reach = max(reach, written[i].high)
-		written[i].reach = reach
-	}
-	return written, lent
-}
-
-// stretch returns the addresses between which one side of the move lies in Go memory.
-func (m *move) stretch(to bool) (low, high uintptr) {
-	mem := m.from
-	if to {
-		mem = m.to
-	}
-	first, end := m.bounds(to)
-	base := cast.Address(mem.bytes)
-	return base + uintptr(first*m.width), base + uintptr(end*m.width)
-}
-
-// reads reports whether m reads an element that another move writes.
-func (m *move) reads(other *move) bool {
-	shift, shared := shift(other.to, m.from)
-	return m != other && shared && meet(other.region(true), m.region(false), shift)
-}
-
-// shift returns how many bytes b lies behind a, and whether they are one memory.
-func shift(a, b memory) (int, bool) {
-	if a.lender != nil || b.lender != nil {
-		return 0, sameLender(a.lender, b.lender)
-	}
-	return cast.Shift(a.bytes, b.bytes)
-}
-
-// A region is the elements of one side of a move.
-type region struct {
-	low, high int // between which they lie
-	width     int // bytes of one
-	each      func(fn func(element int))
-}
-
-func (m *move) region(to bool) region {
-	low, high := m.bounds(to)
-	return region{low, high, m.width, func(fn func(int)) { m.each(to, fn) }}
-}
-
-// meet reports whether an element of a and one of b share a byte. b's memory lies shift bytes behind that of a.
-func meet(a, b region, shift int) bool {
-	size := (a.high - a.low) * a.width
-	at := func(element int) int { return element*b.width + shift - a.low*a.width } // bytes, from the first of a on
-	if at(b.low) >= size || at(b.high) <= 0 {
-		return false
-	}
-	taken := make([]bool, size)
-	a.each(func(element int) {
-		for i := range a.width {
-			taken[(element-a.low)*a.width+i] = true
-		}
-	})
-	hit := false
-	b.each(func(element int) {
-		for i := at(element); i < at(element)+b.width; i++ {
-			hit = hit || i >= 0 && i < size && taken[i]
-		}
-	})
-	return hit
-}
-
-// identity reports whether every element is copied onto itself.
-func (m *move) identity(shift int) bool {
-	for i := range m.dims.n {
-		if d := m.dims.at(i); d.to != d.from {
-			return false
-		}
-	}
-	return m.rows == nil && m.toStart*m.width == m.fromAt*m.width+shift
-}
-
-// bounds returns the range of elements of one side that the move reaches.
-func (m *move) bounds(to bool) (low, high int) {
-	low = m.fromAt
-	if to {
-		low = m.toStart
-	}
-	high = low + m.block
-	for i := range m.dims.n {
-		d := m.dims.at(i)
-		stride, last, first := d.from, d.n-1, 0
-		if to {
-			stride = d.to
-		}
-		if m.rows != nil && i == m.picked && to == m.scatter {
-			first, last = rowBounds(m.rows)
-		}
-		low, high = low+first*stride, high+last*stride
-	}
-	return low, high
-}
-
-func rowBounds(rows []int) (low, high int) {
-	low, high = rows[0], rows[0]
-	for _, row := range rows {
-		low, high = min(low, row), max(high, row)
-	}
-	return low, high
-}
-
-// each calls fn with every element of one side.
-func (m *move) each(to bool, fn func(element int)) {
-	start := m.fromAt
-	if to {
-		start = m.toStart
-	}
-	m.eachDim(to, 0, start, fn)
-}
-
-func (m *move) eachDim(to bool, dim, start int, fn func(element int)) {
-	if dim == m.dims.n {
-		for i := range m.block {
-			fn(start + i)
-		}
-		return
-	}
-	d := m.dims.at(dim)
-	for i := range d.n {
-		if m.rows != nil && dim == m.picked && to == m.scatter {
-			i = m.rows[i]
-		}
-		if to {
-			m.eachDim(to, dim+1, start+i*d.to, fn)
-		} else {
-			m.eachDim(to, dim+1, start+i*d.from, fn)
-		}
-	}
 }

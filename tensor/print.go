@@ -12,8 +12,9 @@ const (
 	edge        = 3    // positions printed at either end of a dim in an excerpt
 )
 
-// String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000 elements it shows the
-// first and last three along each dim, and none if it has so many dims that these would still be thousands.
+// String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000
+// elements it shows the first and last three along each dim, and none if it has so many dims that
+// these would still be thousands.
 func (t *Tensor) String() string {
 	p := printer{excerpt: t.Size() > excerptOver}
 	switch n := p.count(t.view.Shape); {
@@ -113,7 +114,8 @@ func (p *printer) print(shape []int, depth int) {
 	p.out.WriteByte(']')
 }
 
-// separate begins the next entry of an array with so many dims: numbers on a line, arrays on lines of their own.
+// separate begins the next entry of an array with so many dims: numbers on a line, arrays on lines
+// of their own.
 func (p *printer) separate(dims, depth int) {
 	if dims == 1 {
 		p.out.WriteByte(' ')

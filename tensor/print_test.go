@@ -47,7 +47,7 @@ func TestString(t *testing.T) {
 		{"an excerpt keeps dims up to 6", numbers(1200, 6, 200),
 			"int16 [6 200]\n[[   0    1    2 ...  197  198  199]\n [ 200  201  202 ...  397  398  399]\n [ 400  401  402 ...  597  598  599]\n" +
 				" [ 600  601  602 ...  797  798  799]\n [ 800  801  802 ...  997  998  999]\n [1000 1001 1002 ... 1197 1198 1199]]"},
-		{"memory that is gone", tensor.Must(tensor.FromLender(tensor.Int8, &testkit.Lender{Fail: errors.New("closed")}, 2)), "int8 [2]: closed"},
+		{"memory that is gone", tensor.Must(tensor.FromLender(tensor.Int8, &testkit.Lender{Fail: errors.New("closed")}, 0, 2)), "int8 [2]: closed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.x.String()) })

@@ -8,9 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Tensor is an array of numbers of one dtype, with a shape. Its header (dtype, shape, strides) never changes;
-// its elements can be shared with other tensors and change with [Tensor.SetIndex], [Tensor.CopyFrom] and through
-// the slices that [Of] returns. Only this package's functions make useful Tensors.
+// A Tensor is an array of numbers of one dtype, with a shape. Its header (dtype, shape, strides)
+// never changes; its elements can be shared with other tensors and change with [Tensor.SetIndex],
+// [Tensor.CopyFrom] and through the slices that [Of] returns. Only this package's functions make
+// useful Tensors.
 //
 // A Tensor must not be copied by value.
 //
@@ -19,45 +20,49 @@ type Tensor struct {
 	dtype DType
 	view  shapeops.View // within mem, in elements
 	mem   memory
-	room  [8]int // for the numbers of view, if it has no more than 4 dims
 }
 
-// New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a size is negative
-// or the shape larger than memory can be.
+// New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a
+// size is negative or the elements cannot be counted in bytes. A tensor larger than the memory of
+// the machine ends the program, as make does; that holds for every copy, and [Tensor.ByteSize] says
+// how large one will be.
 func New(dtype DType, shape ...int) (*Tensor, error) {
-	t, n, err := adopt(dtype, shape, nil)
+	v, n, err := layOut(nil, dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}
-	t.mem.bytes = make([]byte, n, (n+7)&^7)
-	return t, nil
+	return &Tensor{dtype, v, memory{bytes: make([]byte, n, (n+7)&^7)}}, nil
 }
 
-// blank returns a tensor of shape [lead... behind...] whose elements are undefined: the caller must write each.
-func blank(dtype DType, lead, behind shapeops.Shape) (*Tensor, error) {
-	t, n, err := adopt(dtype, lead, behind)
+// blank returns a tensor of shape [lead... trailing...] whose elements are undefined: the caller
+// must write each. Its numbers, header and elements lie where the pass has room for them.
+func blank(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
 		return nil, err
 	}
-	t.mem.bytes = cast.Uninit(n)
+	r := roomOf(p)
+	t := r.header(n)
+	*t = Tensor{dtype, v, memory{bytes: r.data(n)}}
 	return t, nil
 }
 
-// adopt returns a contiguous tensor of shape [lead... behind...] that has no memory yet, and the bytes that it needs.
-func adopt(dtype DType, lead, behind shapeops.Shape) (*Tensor, int, error) {
-	if !dtype.valid() {
-		return nil, 0, fmt.Errorf("%w: got %v", ErrDType, dtype)
+// layOut returns the view of a contiguous tensor of shape [lead... trailing...], and the bytes that
+// it needs.
+func layOut(p *shapeops.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View, int, error) {
+	if !d.valid() {
+		return shapeops.View{}, 0, fmt.Errorf("%w: got %v", ErrDType, d)
 	}
-	t := &Tensor{dtype: dtype}
-	var err error
-	if t.view, err = shapeops.ContiguousIn(t.room[:], lead, behind); err != nil {
-		return nil, 0, err
+	v, err := p.Contiguous(lead, trailing)
+	if err != nil {
+		return v, 0, err
 	}
-	n := t.view.Shape.Size()
-	if n > maxBytes/dtype.Size() {
-		return nil, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes", shapeops.ErrShape, t.view.Shape, dtype, maxBytes)
+	n := v.Shape.Size()
+	if n > maxBytes/d.Size() {
+		return v, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes",
+			shapeops.ErrShape, v.Shape, d, maxBytes)
 	}
-	return t, n * dtype.Size(), nil
+	return v, n * d.Size(), nil
 }
 
 // maxBytes is what no machine addresses.
@@ -68,7 +73,7 @@ func Zeros[T Elem](shape ...int) (*Tensor, error) { return New(DTypeOf[T](), sha
 
 // Full returns a tensor with every element v. Its errors are those of [New].
 func Full[T Elem](v T, shape ...int) (*Tensor, error) {
-	t, err := blank(DTypeOf[T](), shape, nil)
+	t, err := blank(nil, DTypeOf[T](), shape, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -98,18 +103,18 @@ type Number interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
-// Arange returns start, start+step, ... up to but without stop, as a tensor with one dim. It returns
-// shapeops.ErrShape if step is zero, or a bound is not a number or too far away; a stop on the wrong side of start gives
-// no element.
+// Arange returns start, start+step, ... up to but without stop, as a tensor with one dim. It
+// returns shapeops.ErrShape if step is zero, or a bound is not a number or too far away; a stop on
+// the wrong side of start gives no element.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
-	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN differs from itself, and so does Inf-Inf from 0
+	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
 		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
 	}
 	n, ok := countSteps(start, stop, step)
 	if !ok {
 		return nil, fmt.Errorf("%w: got too many steps from %v to %v by %v", shapeops.ErrShape, start, stop, step)
 	}
-	t, err := blank(DTypeOf[T](), shapeops.Shape{n}, nil)
+	t, err := blank(nil, DTypeOf[T](), shapeops.Shape{n}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +125,8 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	return t, nil
 }
 
-// countSteps returns how many steps lead from start to stop, exactly, or false if they are too many to hold.
+// countSteps returns how many steps lead from start to stop, exactly, or false if they are too many
+// to hold.
 func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 	if (step > 0) != (start < stop) || start == stop {
 		return 0, true
@@ -129,7 +135,7 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 		steps := math.Ceil((float64(stop) - float64(start)) / float64(step))
 		return int(steps), steps < maxBytes
 	}
-	way, by := uint64(stop)-uint64(start), uint64(step) // modulo 2^64, as is right for signed numbers too
+	way, by := uint64(stop)-uint64(start), uint64(step) // modulo 2^64, for signed too
 	if step < 0 {
 		way, by = -way, -by
 	}
@@ -137,47 +143,50 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 	return int(steps), steps < maxBytes
 }
 
-// From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it is a scalar, and
-// data must have one element. From returns shapeops.ErrShape if shape does not hold len(data) elements.
+// From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it
+// is a scalar, and data must have one element. From returns shapeops.ErrShape if shape does not
+// hold len(data) elements.
 func From[T Elem](data []T, shape ...int) (*Tensor, error) {
-	t, _, err := adopt(DTypeOf[T](), shape, nil)
+	v, _, err := layOut(nil, DTypeOf[T](), shape, nil)
 	if err != nil {
 		return nil, err
 	}
-	if n := t.view.Shape.Size(); n != len(data) {
-		return nil, fmt.Errorf("%w: got %d elements, want the %d of %v", shapeops.ErrShape, len(data), n, t.view.Shape)
+	if n := v.Shape.Size(); n != len(data) {
+		return nil, fmt.Errorf("%w: got %d elements, want the %d of %v",
+			shapeops.ErrShape, len(data), n, v.Shape)
 	}
-	t.mem.bytes = cast.Bytes(data)
-	return t, nil
+	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil
 }
 
-// FromBytes returns a tensor whose elements, row-major and in the machine's byte order, are data. It does not copy.
-// It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
+// FromBytes returns a tensor whose elements, row-major and in the machine's byte order, are data.
+// It does not copy. It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
 func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
-	t, n, err := adopt(dtype, shape, nil)
+	v, n, err := layOut(nil, dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) != n {
-		return nil, fmt.Errorf("%w: got %d bytes, want the %d of %v %v", shapeops.ErrShape, len(data), n, dtype, t.view.Shape)
+		return nil, fmt.Errorf("%w: got %d bytes, want the %d of %v %v",
+			shapeops.ErrShape, len(data), n, dtype, v.Shape)
 	}
-	t.mem.bytes = data
-	return t, nil
+	return &Tensor{dtype, v, memory{bytes: data}}, nil
 }
 
-// FromLender returns a tensor whose elements, row-major, are what lender lends. Nothing is borrowed before an
-// element is wanted; then it must be as many bytes as shape and dtype take, or more. It returns [ErrDType] or
-// shapeops.ErrShape, as [New] does, and [ErrLayout] if lender is nil.
-func FromLender(dtype DType, lender Lender, shape ...int) (*Tensor, error) {
-	t, n, err := adopt(dtype, shape, nil)
-	if err != nil {
+// FromLender returns a tensor whose elements, row-major, are what lender lends, from byte offset
+// on. Nothing is borrowed before an element is wanted; then the memory must reach as far as shape
+// and dtype take it, or farther. FromLender returns [ErrDType] or shapeops.ErrShape, as [New] does,
+// [ErrLayout] if offset is negative or too large, and [ErrKind] if lender is nil.
+func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, error) {
+	v, n, err := layOut(nil, dtype, shape, nil)
+	switch {
+	case err != nil:
 		return nil, err
+	case lender == nil:
+		return nil, fmt.Errorf("%w: got no lender", ErrKind)
+	case offset < 0 || offset > math.MaxInt-n:
+		return nil, fmt.Errorf("%w: got %d bytes from offset %d", ErrLayout, n, offset)
 	}
-	if lender == nil {
-		return nil, fmt.Errorf("%w: got no lender", ErrLayout)
-	}
-	t.mem = memory{lender: lender, size: n}
-	return t, nil
+	return &Tensor{dtype, v, memory{loan: &loan{lender: lender, start: offset, size: n}}}, nil
 }
 
 // DType returns the type of the elements.
@@ -186,23 +195,37 @@ func (t *Tensor) DType() DType { return t.dtype }
 // Shape returns the shape. The caller must not change it.
 func (t *Tensor) Shape() shapeops.Shape { return t.view.Shape }
 
-// View returns where the elements lie in the tensor's memory. The caller must not change what is in it.
+// View returns where the elements lie in the tensor's memory. The caller must not change what is in
+// it.
 func (t *Tensor) View() shapeops.View { return t.view }
 
 // Size returns the number of elements.
 func (t *Tensor) Size() int { return t.view.Shape.Size() }
 
-// ByteSize returns how many bytes the elements take, each counted once for each place it has in the shape.
-func (t *Tensor) ByteSize() int { return t.Size() * t.dtype.Size() }
+// ByteSize returns how many bytes the elements take, each counted once for each place it has in the
+// shape, or math.MaxInt if that is more than an int holds.
+func (t *Tensor) ByteSize() int {
+	n, width := t.Size(), t.dtype.Size()
+	if width > 0 && n > math.MaxInt/width {
+		return math.MaxInt
+	}
+	return n * width
+}
 
 // Lender returns the owner of the tensor's memory, or nil if Go manages it.
-func (t *Tensor) Lender() Lender { return t.mem.lender }
-
-// SharesMemory reports whether t and u lie in the same memory: whether writing one may change the other.
-func (t *Tensor) SharesMemory(u *Tensor) bool {
-	if t.mem.lender != nil || u.mem.lender != nil {
-		return sameLender(t.mem.lender, u.mem.lender)
+func (t *Tensor) Lender() Lender {
+	if t.mem.loan == nil {
+		return nil
 	}
-	_, shared := cast.Shift(t.mem.bytes, u.mem.bytes)
+	return t.mem.loan.lender
+}
+
+// SharesMemory reports whether t and u lie in the same memory: whether writing one may change the
+// other.
+func (t *Tensor) SharesMemory(u *Tensor) bool {
+	if u == nil {
+		return false
+	}
+	_, shared := shift(t.mem, u.mem)
 	return shared
 }

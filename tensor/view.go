@@ -1,48 +1,51 @@
 package tensor
 
-// Reshape returns the elements of t, in their order, in another shape; one size may be shapeops.Infer. The result
-// shares t's memory where strides allow, else it is a copy. Its errors are those of shapeops.Shape.Reshape.
+// Reshape returns the elements of t, in their order, in another shape; one size may be
+// shapeops.Infer. The result shares t's memory where strides allow, else it is a copy. Its errors
+// are those of shapeops.Shape.Reshape.
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Reshape(sizes...))
 }
 
-// Flatten joins dims first to last into one: [A first... last B] -> [A N B]. The result shares t's memory where
-// strides allow, else it is a copy. Its errors are those of shapeops.Shape.Flatten.
+// Flatten joins dims first to last into one: [A first... last B] -> [A N B]. The result shares t's
+// memory where strides allow, else it is a copy. Its errors are those of shapeops.Shape.Flatten.
 func (t *Tensor) Flatten(first, last int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Flatten(first, last))
 }
 
-// Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. Its errors are those of
-// shapeops.Shape.Unflatten.
+// Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. Its
+// errors are those of shapeops.Shape.Unflatten.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Unflatten(dim, sizes...))
 }
 
-// Permute puts the dims in another order: dim i of the result is dim dims[i] of t. The result shares t's memory. Its
-// errors are those of shapeops.Shape.Permute.
+// Permute puts the dims in another order: dim i of the result is dim dims[i] of t. The result
+// shares t's memory. Its errors are those of shapeops.Shape.Permute.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Permute(dims...))
 }
 
-// Transpose swaps two dims. The result shares t's memory. Its errors are those of shapeops.Shape.Transpose.
+// Transpose swaps two dims. The result shares t's memory. Its errors are those of
+// shapeops.Shape.Transpose.
 func (t *Tensor) Transpose(a, b int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Transpose(a, b))
 }
 
-// Squeeze drops the given dims where they have size 1, or all dims of size 1 if none is given. The result shares t's
-// memory. Its errors are those of shapeops.Shape.Squeeze.
+// Squeeze drops the given dims where they have size 1, or all dims of size 1 if none is given. The
+// result shares t's memory. Its errors are those of shapeops.Shape.Squeeze.
 func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Squeeze(dims...))
 }
 
-// Unsqueeze adds a dim of size 1 that becomes dim dim of the result. The result shares t's memory. Its errors are
-// those of shapeops.Shape.Unsqueeze.
+// Unsqueeze adds a dim of size 1 that becomes dim dim of the result. The result shares t's memory.
+// Its errors are those of shapeops.Shape.Unsqueeze.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Unsqueeze(dim))
 }
 
-// Expand repeats t to the given shape, aligned at the last dim. The result shares t's memory and repeats elements of
-// it, so that it cannot be written to. Its errors are those of shapeops.Shape.Expand.
+// Expand repeats t to the given shape, aligned at the last dim. The result shares t's memory and
+// repeats elements of it, so that it cannot be written to. Its errors are those of
+// shapeops.Shape.Expand.
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Expand(sizes...))
 }

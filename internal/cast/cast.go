@@ -22,12 +22,13 @@ func Bytes[T Fixed](s []T) []byte {
 	if len(s) == 0 {
 		return nil
 	}
-	// The pointer is that of s's array, which has cap(s) elements of this size and no pointers inside.
+	// The pointer is that of s's array, which has cap(s) elements of this size and no pointers
+	// inside.
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*Size[T]())
 }
 
-// Slice views b as a slice of T. Both share memory. It returns false if b is not aligned for T or is no whole
-// number of them. For T bool, the caller must know that every byte is 0 or 1.
+// Slice views b as a slice of T. Both share memory. It returns false if b is not aligned for T or
+// is no whole number of them. For T bool, the caller must know that every byte is 0 or 1.
 func Slice[T Fixed](b []byte) ([]T, bool) {
 	if len(b) == 0 {
 		return nil, true
@@ -37,11 +38,13 @@ func Slice[T Fixed](b []byte) ([]T, bool) {
 	if len(b)%Size[T]() != 0 || uintptr(p)%unsafe.Alignof(v) != 0 {
 		return nil, false
 	}
-	// Aligned, inside b's array, and T holds no pointer: every bit pattern (but for bool) is a value.
+	// Aligned, inside b's array, and T holds no pointer: every bit pattern (but for bool) is a
+	// value.
 	return unsafe.Slice((*T)(p), len(b)/Size[T]()), true
 }
 
-// Shift returns how many bytes behind the start of a that of b lies, and whether a and b share memory.
+// Shift returns how many bytes after the start of a that of b lies, and whether a and b share
+// memory.
 func Shift(a, b []byte) (shift int, shared bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
@@ -53,7 +56,8 @@ func Shift(a, b []byte) (shift int, shared bool) {
 	return -int(p - q), p-q < uintptr(len(b))
 }
 
-// Address returns where the first byte of b lies. It is a number to compare while b is in use, never a way back to b.
+// Address returns where the first byte of b lies. It is a number to compare while b is in use,
+// never a way back to b.
 func Address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // Contains reports whether one of the bytes of b lies at addr.

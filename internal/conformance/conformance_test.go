@@ -78,7 +78,7 @@ func runFile(t *testing.T, file string, all tallies) {
 }
 
 func runCase(t *testing.T, file string, c testCase, all tallies) {
-	n, run := all.of(file, c.Op), find(file, c.Op)
+	n, run := all.of(file, c.Op), find(c)
 	if run == nil {
 		n.skipped++
 		return
@@ -186,20 +186,23 @@ func report(t *testing.T, all tallies) {
 	}
 }
 
-// TestFilesAreToldApart: an operation of one file is not run on the cases of another that names one
-// alike.
+// TestFilesAreToldApart: tallies go by file, and an operation on dictionaries is not run on other
+// inputs.
 func TestFilesAreToldApart(t *testing.T) {
-	const line = `{"id":"x","op":"index","inputs":[{"batch":[2],"entries":{}}],"args":{"index":[{"int":0}]},"want":{"batch":[],"entries":{}}}`
+	files := map[string]string{
+		"unseen": `{"id":"x","op":"index","inputs":[{"batch":[2],"entries":{}}],"args":{"index":[{"int":0}]},"want":{"batch":[],"entries":{}}}`,
+		"ragged": `{"id":"x","op":"index","inputs":[{"schema":{},"lists":{}}],"args":{"index":[{"int":0}]},"want":{}}`,
+	}
 	all, dir := tallies{}, t.TempDir()
-	for _, name := range []string{"tdict.jsonl", "ragged.jsonl"} {
-		file := filepath.Join(dir, name)
+	for name, line := range files {
+		file := filepath.Join(dir, name+".jsonl")
 		if err := os.WriteFile(file, []byte(line+"\n\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		runFile(t, file, all)
 	}
-	if got := *all["tdict/index"]; got != (tally{passed: 1}) {
-		t.Errorf("tdict/index: got %+v", got)
+	if got := *all["unseen/index"]; got != (tally{passed: 1}) {
+		t.Errorf("unseen/index: got %+v", got)
 	}
 	if got := *all["ragged/index"]; got != (tally{skipped: 1}) {
 		t.Errorf("ragged/index: got %+v", got)

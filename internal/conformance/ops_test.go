@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -18,17 +19,21 @@ type dict = *tdict.TensorDict
 // encodes.
 type op func(c testCase, in []dict) (any, error)
 
-// files has the operations of each kind of case file; a file that it lacks is skipped.
-var files = map[string]map[string]op{"tdict": ops}
-
-// find returns an operation of a file, or nil if it is not implemented.
-func find(file, name string) op { return files[caseKind(file)][name] }
+// find returns the operation of a case, or nil if it is not implemented. Files about other kinds of
+// value name some operations alike, so it goes by the inputs: all of them must be dictionaries.
+func find(c testCase) op {
+	other := func(raw json.RawMessage) bool { return !isDict(raw) }
+	if len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, other) {
+		return nil
+	}
+	return ops[c.Op]
+}
 
 // ops has every operation on dictionaries that is implemented.
 var ops = map[string]op{
 	"index": func(c testCase, in []dict) (any, error) { return in[0].Index(decodeIndex(c.Args["index"])...) },
 	"set_index": func(c testCase, in []dict) (any, error) {
-		return in[0], in[0].SetIndex(in[1], decodeIndex(c.Args["index"])...)
+		return in[0], in[0].SetIndexWith(in[1], tdict.SetIndexOptions{Create: true}, decodeIndex(c.Args["index"])...)
 	},
 
 	"reshape": func(c testCase, in []dict) (any, error) { return in[0].Reshape(arg[[]int](c, "shape")...) },
@@ -113,12 +118,31 @@ func selectKeys(c testCase, in []dict) (any, error) {
 
 // listKeys returns the keys as sorted lists of parts.
 func listKeys(c testCase, in []dict) (any, error) {
-	opt := tdict.KeyOptions{Nested: arg[bool](c, "include_nested"), LeavesOnly: arg[bool](c, "leaves_only")}
+	keys := in[0].Keys()
+	switch nested, leaves := arg[bool](c, "include_nested"), arg[bool](c, "leaves_only"); {
+	case nested && leaves:
+		keys = in[0].LeafKeys()
+	case nested:
+		keys = in[0].NestedKeys()
+	case leaves:
+		keys = ownLeafKeys(in[0])
+	}
 	out := [][]string{}
-	for _, k := range slices.SortedFunc(in[0].Keys(opt), nestedkey.Compare) {
+	for _, k := range slices.SortedFunc(keys, nestedkey.Compare) {
 		out = append(out, slices.Collect(k.Parts()))
 	}
 	return out, nil
+}
+
+// ownLeafKeys yields the keys of entries that are no dictionaries.
+func ownLeafKeys(td dict) iter.Seq[nestedkey.Key] {
+	return func(yield func(nestedkey.Key) bool) {
+		for key, v := range td.All() {
+			if _, isDict := v.(dict); !isDict && !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 func applyAdd(_ testCase, in []dict) (any, error) {
@@ -135,7 +159,7 @@ func applyAdd(_ testCase, in []dict) (any, error) {
 		}
 		return nil, fmt.Errorf("apply_add of %v", xs[0].DType())
 	}
-	return tdict.Apply(context.Background(), add, tdict.ApplyOptions{}, in...)
+	return tdict.Apply(context.Background(), in, add, tdict.ApplyOptions{})
 }
 
 func sum[T tensor.Number](xs []*tensor.Tensor) (*tensor.Tensor, error) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// An Advice tells the system how mapped bytes will be read. It changes speed, never results.
+// An Advice says how mapped bytes will be read. It changes speed, never results.
 type Advice uint8
 
 const (

@@ -1,7 +1,7 @@
 // Package testkit is what the tests of several packages share. Nothing but tests imports it.
 //
-//   - [Specimens] runs a test on tensors of every shape, layout, kind of memory and width, each beside
-//     its [naive.Array].
+//   - [Specimens] runs a test on tensors of every shape, layout, kind of memory and width, each
+//     beside its [naive.Array].
 //   - [Content], [Elements], [Gather] and [Scatter] get at elements, and [Err] at an error.
 //   - [Fails] and [Refuse] check that an operation is refused, says why and changes nothing.
 //   - [MaxBytes] and [Near] check what an operation allocates.

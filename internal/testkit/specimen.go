@@ -99,7 +99,7 @@ var (
 
 func (m Memory) tensor(d tensor.DType, b []byte, shape []int) (*tensor.Tensor, error) {
 	if m.lent {
-		return tensor.FromLender(d, &Lender{Bytes: b, Locked: m.locked}, shape...)
+		return tensor.FromLender(d, &Lender{Bytes: b, Locked: m.locked}, 0, shape...)
 	}
 	return tensor.FromBytes(d, b, shape...)
 }
@@ -134,7 +134,7 @@ func Make(t testing.TB, d tensor.DType, shape []int, l Layout, m Memory, seed in
 	if err != nil {
 		t.Fatal(err)
 	}
-	expanded := l.Name == Broadcast.Name && len(shape) > 0 && shape[0] > 1
+	expanded := l.Name == Broadcast.Name && len(shape) > 0 && shape[0] > 1 && !slices.Contains(shape, 0)
 	return Specimen{x, l.array(naive.New(base...), shape), mem, expanded, m.locked}
 }
 

@@ -40,8 +40,8 @@ type setting struct {
 	windows    int // crashes seen in the moment without dir
 }
 
-// TestPublishFailingEverywhere fails every operation of a save. It looks at the disk that goes on and
-// at what crashes leave of it.
+// TestPublishFailingEverywhere fails every operation of a save. It looks at the disk that goes on
+// and at what crashes leave of it.
 func TestPublishFailingEverywhere(t *testing.T) {
 	eachSetting(t, func(t *testing.T, s *setting) {
 		for n := 1; ; n++ {
@@ -62,8 +62,8 @@ func TestPublishFailingEverywhere(t *testing.T) {
 	})
 }
 
-// TestPublishWindow pins the one moment without dir: the disk dies, without Exchange, between the rename
-// that moves the old tree aside and the one that moves the new tree in.
+// TestPublishWindow pins the one moment without dir: the disk dies, without Exchange, between the
+// rename that moves the old tree aside and the one that moves the new tree in.
 func TestPublishWindow(t *testing.T) {
 	const movingIn = 4 // SyncDir(tmp), Exchange, Rename(d, aside), Rename(tmp, d)
 	disk := saved(t, before, true)
@@ -82,8 +82,8 @@ func TestPublishWindow(t *testing.T) {
 // ops is more operations than any one save needs.
 const ops = 25
 
-// TestPublishFailingTwice fails every pair of operations of two saves in a row, so that the second finds
-// whatever the first left.
+// TestPublishFailingTwice fails every pair of operations of two saves in a row, so that the second
+// finds whatever the first left.
 func TestPublishFailingTwice(t *testing.T) {
 	eachSetting(t, func(t *testing.T, s *setting) {
 		for n1 := 1; n1 <= ops; n1++ {
@@ -119,8 +119,8 @@ func TestPublishAfterCrash(t *testing.T) {
 	})
 }
 
-// check requires that d holds want, or, if err is not nil, possibly one of the olds: now, as err says,
-// and after a crash.
+// check requires that d holds want, or, if err is not nil, possibly one of the olds: now, as err
+// says, and after a crash.
 func (s *setting) check(t *testing.T, disk *vfstest.Disk, err error, want string, olds ...string) {
 	t.Helper()
 	durable := err == nil

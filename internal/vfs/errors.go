@@ -12,10 +12,11 @@ const (
 	// renaming either to dir mends it. Remove neither before.
 	Aside
 	// Unsynced: dir is the new tree, but a crash may bring the old one back. The old tree, if there
-	// was one, is complete at Left (perhaps at tmp). Do not remove it before a SyncDir of the parent
-	// directory succeeded: what comes back would be what was removed.
+	// was one, is complete at Left (perhaps at tmp). Do not remove it before a SyncDir of the
+	// parent directory succeeded: what comes back would be what was removed.
 	Unsynced
-	// Leftover: dir is the new tree, durably. Remains of the old tree are at Left and may be removed.
+	// Leftover: dir is the new tree, durably. Remains of the old tree are at Left and may be
+	// removed.
 	Leftover
 )
 

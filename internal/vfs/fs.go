@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// FS is the part of a file system that an atomic save needs. Paths are ordinary OS paths. Errors can
-// be matched with [fs.ErrExist] and [fs.ErrNotExist].
+// FS is the part of a file system that an atomic save needs. Paths are ordinary OS paths. Errors
+// can be matched with [fs.ErrExist] and [fs.ErrNotExist].
 //
 // An FS is safe for concurrent use.
 type FS interface {

@@ -7,27 +7,29 @@ import (
 	"path/filepath"
 )
 
-// Publish makes the finished directory tmp appear at dir, whole or not at all. After it returned nil
-// the new tree is at dir, durably; the old one, if there was any, is gone, and so is tmp.
+// Publish makes the finished directory tmp appear at dir, whole or not at all. After it returned
+// nil the new tree is at dir, durably; the old one, if there was any, is gone, and so is tmp.
 //
-// tmp must lie beside dir, in the same parent directory spelled the same way. All files in it, and all
-// directories below it, must have been synced. dir is a directory or absent; anything else, such as a
-// symbolic link, is refused with [fs.ErrExist].
+// tmp must lie beside dir, in the same parent directory spelled the same way. All files in it, and
+// all directories below it, must have been synced. dir is a directory or absent; anything else,
+// such as a symbolic link, is refused with [fs.ErrExist].
 //
 // # Crashes
 //
 // A crash at any moment leaves at dir the complete old tree (or nothing, if there was none) or the
-// complete new one, and perhaps a tree nobody needs at tmp or [AsidePath](dir). There is one exception,
-// on systems that cannot exchange two directories in one step: between two renames dir is absent, and
-// the complete old tree is at AsidePath(dir). Renaming it back is the remedy; publishing again works too.
+// complete new one, and perhaps a tree nobody needs at tmp or [AsidePath](dir). There is one
+// exception, on systems that cannot exchange two directories in one step: between two renames dir
+// is absent, and the complete old tree is at AsidePath(dir). Renaming it back is the remedy;
+// publishing again works too.
 //
 // # Errors
 //
-// Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old tree
-// is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an error
-// remove tmp only if the State is [Untouched] or [Leftover].
+// Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old
+// tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
+// error remove tmp only if the State is [Untouched] or [Leftover].
 //
-// Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the exception.
+// Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
+// exception.
 func Publish(fsys FS, tmp, dir string) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	exists, err := p.prepare()
@@ -41,8 +43,9 @@ func Publish(fsys FS, tmp, dir string) error {
 	return p.settle(old)
 }
 
-// AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces it
-// without Exchange. The name belongs to Publish: what a crash left there is removed by a later Publish.
+// AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces
+// it without Exchange. The name belongs to Publish: what a crash left there is removed by a later
+// Publish.
 func AsidePath(dir string) string {
 	parent, name := filepath.Split(filepath.Clean(dir))
 	return filepath.Join(parent, "."+name+".aside")
@@ -99,8 +102,8 @@ func (p publication) lookup(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// settle makes the switch durable, and only then removes the old tree: removed earlier, a crash could
-// bring back a tree of which half is gone.
+// settle makes the switch durable, and only then removes the old tree: removed earlier, a crash
+// could bring back a tree of which half is gone.
 func (p publication) settle(old string) error {
 	if err := p.fsys.SyncDir(p.parent()); err != nil {
 		return p.fail(Unsynced, old, err)

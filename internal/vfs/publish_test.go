@@ -110,8 +110,8 @@ func TestPublishErrorText(t *testing.T) {
 	require.Equal(t, "State(9)", vfs.State(9).String())
 }
 
-// TestPublishSyncsTheWayBack checks that a failed replacement ends with a sync, lest a crash bring back
-// the moment in which the old tree was aside.
+// TestPublishSyncsTheWayBack checks that a failed replacement ends with a sync, lest a crash bring
+// back the moment in which the old tree was aside.
 func TestPublishSyncsTheWayBack(t *testing.T) {
 	disk := saved(t, before, true)
 	require.NoError(t, write(disk, "tmp", after))

@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
 )
 
-// save does what a saver does: it writes a tree of two files at tmp, syncs it, publishes it at dir and
-// cleans up as the documentation of Publish allows.
+// save does what a saver does: it writes a tree of two files at tmp, syncs it, publishes it at dir
+// and cleans up as the documentation of Publish allows.
 func save(fsys vfs.FS, tmp, dir, content string) error {
 	err := write(fsys, tmp, content)
 	if err != nil {

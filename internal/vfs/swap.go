@@ -17,8 +17,8 @@ func (p publication) swap(exists bool) (old string, err error) {
 	return "", p.fail(Untouched, "", err)
 }
 
-// appear moves the new tree to dir, which is absent. A crash between two renames may have left an old
-// tree aside; it is of no use any more.
+// appear moves the new tree to dir, which is absent. A crash between two renames may have left an
+// old tree aside; it is of no use any more.
 func (p publication) appear() (old string, err error) {
 	aside := AsidePath(p.dir)
 	info, err := p.lookup(aside)
@@ -34,8 +34,8 @@ func (p publication) appear() (old string, err error) {
 	return aside, nil
 }
 
-// replace moves the old tree aside and the new one to dir. There is no sync between the two renames:
-// it would only make the moment without dir last longer, and durable.
+// replace moves the old tree aside and the new one to dir. There is no sync between the two
+// renames: it would only make the moment without dir last longer, and durable.
 func (p publication) replace() (old string, err error) {
 	aside := AsidePath(p.dir)
 	if err := p.clear(aside); err != nil {

@@ -1,4 +1,5 @@
-// Package ix spells index expressions: which part of a tensor, or of a dictionary of tensors, is meant.
+// Package ix spells index expressions: which part of a tensor, or of a dictionary of tensors, is
+// meant.
 //
 // An expression is a list of [Index] values, outermost dim first, as in NumPy and torch:
 //
@@ -11,12 +12,12 @@
 //
 // [Parse] reads the text form and [Format] prints it.
 //
-// An Index is a value that holds numbers, never a tensor: it can be stored, compared by its text, and used
-// any number of times against any shape. What an expression means for a given shape, and whether it fits,
-// is the business of package shapeops.
+// An Index is a value that holds numbers, never a tensor: it can be stored, compared by its text,
+// and used any number of times against any shape. What an expression means for a given shape, and
+// whether it fits, is the business of package shapeops.
 //
 // # Memory and concurrency
 //
-// [Take] and [TakeND] keep the list that they are given, without a copy; it must not change while the Index
-// is in use. An Index is otherwise immutable and safe for concurrent use.
+// [Take] and [TakeND] keep the list that they are given, without a copy; it must not change while
+// the Index is in use. An Index is otherwise immutable and safe for concurrent use.
 package ix

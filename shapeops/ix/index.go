@@ -3,6 +3,7 @@ package ix
 import (
 	"errors"
 	"math"
+	"slices"
 )
 
 // End, as the stop of a [Range], means up to and with the last position.
@@ -40,12 +41,12 @@ var (
 	New  = Index{kind: KindNew}  // "new": a dim of size 1 that was not there
 )
 
-// At picks position i and drops the dim. -1 is the last position; one out of range is an error when the
-// expression is used.
+// At picks position i and drops the dim. -1 is the last position; one out of range is an error when
+// the expression is used.
 func At(i int) Index { return Index{kind: KindAt, start: i} }
 
-// Range picks positions start, start+1, ... up to but without stop, and keeps the dim. Negative numbers count
-// from the end and both ends clamp, as in NumPy. The result shares memory.
+// Range picks positions start, start+1, ... up to but without stop, and keeps the dim. Negative
+// numbers count from the end and both ends clamp, as in NumPy. The result shares memory.
 func Range(start, stop int) Index { return Index{kind: KindRange, start: start, stop: stop, step: 1} }
 
 // Step returns x picking only every n-th of its positions, n > 0. x must be a [Range] or [All].
@@ -53,7 +54,9 @@ func (x Index) Step(n int) Index {
 	switch {
 	case x.kind != KindRange && x.kind != KindAll:
 		return bad(flawStepped)
-	case n <= 0:
+	case n < 0:
+		return bad(flawBackwards)
+	case n == 0:
 		return bad(flawStep)
 	case x.kind == KindAll:
 		x = Range(0, End)
@@ -62,12 +65,13 @@ func (x Index) Step(n int) Index {
 	return x
 }
 
-// Take picks the listed positions, in that order, as often as they stand there. The result is a copy.
+// Take picks the listed positions, in that order, repeats included. The result is a copy.
 // It keeps list.
 func Take(list ...int) Index { return Index{kind: KindTake, list: list} }
 
-// TakeND picks listed positions in an arrangement of their own: the dim that it indexes is replaced by the
-// dims of shape. list is row-major and is kept; with no shape, it holds one position, and the dim is dropped.
+// TakeND picks listed positions in an arrangement of their own: the dim that it indexes is replaced
+// by the dims of shape, which is copied. list is row-major and is kept; with no shape, it holds one
+// position, and the dim is dropped.
 func TakeND(list []int, shape ...int) Index {
 	if size(shape) != len(list) {
 		return bad(flawTake)
@@ -76,13 +80,14 @@ func TakeND(list []int, shape ...int) Index {
 		return At(list[0])
 	}
 	if len(shape) == 1 {
-		shape = nil
+		return Take(list...)
 	}
-	return Index{kind: KindTake, list: list, shape: shape}
+	return Index{kind: KindTake, list: list, shape: slices.Clone(shape)}
 }
 
-// Mask picks the positions where bits, row-major, is true: one result dim for the len(shape) dims that it
-// covers. Without a shape it is a mask over one dim. The result is a copy.
+// Mask picks the positions where bits, row-major, is true: one result dim for the len(shape) dims
+// that it covers. Without a shape it is a mask over one dim. The result is a copy. Mask keeps
+// neither bits nor shape.
 func Mask(bits []bool, shape ...int) Index {
 	if len(shape) == 0 {
 		shape = []int{len(bits)}
@@ -90,7 +95,7 @@ func Mask(bits []bool, shape ...int) Index {
 	if size(shape) != len(bits) {
 		return bad(flawMask)
 	}
-	return Index{kind: KindMask, list: trues(bits), shape: shape}
+	return Index{kind: KindMask, list: trues(bits), shape: slices.Clone(shape)}
 }
 
 // Bool is a mask that covers no dim: true adds a dim of size 1, false one of size 0.
@@ -134,11 +139,12 @@ func (x Index) Position() int { return x.start }
 // Bounds returns the numbers of a [Range], as they were given.
 func (x Index) Bounds() (start, stop, step int) { return x.start, x.stop, x.step }
 
-// List returns the positions of a take, or the row-major positions where a mask is true. The caller must
-// not change it.
+// List returns the positions of a take, or the row-major positions where a mask is true. The caller
+// must not change it.
 func (x Index) List() []int { return x.list }
 
-// Shape returns the arrangement of a take's positions, or the shape of a mask. The caller must not change it.
+// Shape returns the arrangement of a take's positions, or the shape of a mask. The caller must not
+// change it.
 func (x Index) Shape() []int {
 	if x.kind == KindTake && x.shape == nil {
 		return []int{len(x.list)}
@@ -160,15 +166,17 @@ type flaw uint8
 const (
 	flawStepped flaw = iota
 	flawStep
+	flawBackwards
 	flawTake
 	flawMask
 )
 
 var flaws = [...]error{
-	flawStepped: errors.New("only a range has a step"),
-	flawStep:    errors.New("a step must be greater than zero"),
-	flawTake:    errors.New("the positions of a take do not fill its shape"),
-	flawMask:    errors.New("the bits of a mask do not fill its shape"),
+	flawStepped:   errors.New("only a range has a step"),
+	flawStep:      errors.New("a step must be greater than zero"),
+	flawBackwards: errors.New("a step must be greater than zero: use Flip or Take to go backwards"),
+	flawTake:      errors.New("the positions of a take do not fill its shape"),
+	flawMask:      errors.New("the bits of a mask do not fill its shape"),
 }
 
 func bad(f flaw) Index { return Index{kind: kindBad, flaw: f} }

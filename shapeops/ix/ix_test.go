@@ -60,13 +60,13 @@ func TestParseRefuses(t *testing.T) {
 		{"nothing between commas", "1,,2", `index syntax: part 1, "": strconv.Atoi: parsing "": invalid syntax`},
 		{"three colons", "1:2:3:4", `index syntax: part 0, "1:2:3:4": a range has at most two colons`},
 		{"a step of zero", "::0", `index syntax: part 0, "::0": a step must be greater than zero`},
-		{"a step backwards", "::-1", `index syntax: part 0, "::-1": a step must be greater than zero`},
+		{"a step backwards", "::-1", `index syntax: part 0, "::-1": a step must be greater than zero: use Flip or Take to go backwards`},
 		{"an open bracket", "[1, 2", `index syntax: part 0, "[1, 2": got no closing bracket`},
 		{"a shape that does not fit", "[1, 2]@3", `index syntax: part 0, "[1, 2]@3": the positions of a take do not fill its shape`},
 		{"a shape that overflows", "[]@9223372036854775807x3", `index syntax: part 0, "[]@9223372036854775807x3": the positions of a take do not fill its shape`},
 		{"a letter in a mask", "mask[TX]", `index syntax: part 0, "mask[TX]": got 'X' in a mask, want T or F`},
 		{"a mask that does not fit", "mask[TT]@", `index syntax: part 0, "mask[TT]@": the bits of a mask do not fill its shape`},
-		{"words behind a bracket", "[1]x", `index syntax: part 0, "[1]x": got "x" behind the bracket, want a shape such as @2x3`},
+		{"words after a bracket", "[1]x", `index syntax: part 0, "[1]x": got "x" after the bracket, want a shape such as @2x3`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,4 +126,15 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, expr, again)
 	})
+}
+
+// An index keeps none of the caller's shapes, nor the bits of a mask.
+func TestIndexKeepsNoShape(t *testing.T) {
+	shape, other, bits := []int{2, 2}, []int{2, 1}, []bool{true, false}
+	take, mask := ix.TakeND([]int{0, 1, 2, 3}, shape...), ix.Mask(bits, other...)
+	shape[0], other[0], bits[1] = 7, 9, true
+	require.Equal(t, []int{2, 2}, take.Shape())
+	require.Equal(t, []int{2, 1}, mask.Shape())
+	require.Equal(t, ix.TakeND([]int{0, 1, 2, 3}, 2, 2), take)
+	require.Equal(t, ix.Mask([]bool{true, false}, 2, 1), mask)
 }

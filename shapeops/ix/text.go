@@ -135,7 +135,8 @@ func parseMask(s string) (Index, error) {
 	return x, x.Check()
 }
 
-// cutShape splits "...]@2x3" into what stands before the bracket and the shape; without "@" the shape is nil.
+// cutShape splits "...]@2x3" into what is before the bracket and the shape; without "@" the shape
+// is nil.
 func cutShape(s string) (body string, shape []int, err error) {
 	body, tail, ok := strings.Cut(s, "]")
 	if !ok {
@@ -146,7 +147,7 @@ func cutShape(s string) (body string, shape []int, err error) {
 	}
 	sizes, ok := strings.CutPrefix(tail, "@")
 	if !ok {
-		return "", nil, fmt.Errorf("got %q behind the bracket, want a shape such as @2x3", tail)
+		return "", nil, fmt.Errorf("got %q after the bracket, want a shape such as @2x3", tail)
 	}
 	shape = []int{}
 	for f := range strings.FieldsFuncSeq(sizes, func(r rune) bool { return r == 'x' }) {
@@ -208,7 +209,7 @@ func (x Index) maskText() string {
 	return "mask[" + string(bits) + "]" + x.shapeText()
 }
 
-// shapeText is the "@2x3" behind a list that is not one-dimensional.
+// shapeText is the "@2x3" after a list that is not one-dimensional.
 func (x Index) shapeText() string {
 	if x.shape == nil || x.kind == KindMask && len(x.shape) == 1 {
 		return ""

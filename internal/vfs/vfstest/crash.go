@@ -33,16 +33,16 @@ func (m CrashMode) String() string {
 	return fmt.Sprintf("CrashMode(%d)", uint8(m))
 }
 
-// Crash returns the disk that a crash would leave now. It shares nothing with d, has no faults, and all
-// on it is synced. d itself goes on.
+// Crash returns the disk that a crash would leave now. It shares nothing with d, has no faults, and
+// all on it is synced. d itself goes on.
 func (d *Disk) Crash(mode CrashMode) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &Disk{NoExchange: d.NoExchange, root: *d.root.after(mode, nil)}
 }
 
-// after returns what mode leaves of n. Directories on the way to n are above it: moves of which only
-// some are durable can make a directory contain itself, which ends here.
+// after returns what mode leaves of n. Directories on the way to n are above it: moves of which
+// only some are durable can make a directory contain itself, which ends here.
 func (n *node) after(mode CrashMode, above []*node) *node {
 	left := &node{isFile: n.isFile, data: n.bytes(mode)}
 	above = append(above, n)

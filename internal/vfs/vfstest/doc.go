@@ -1,9 +1,10 @@
-// Package vfstest provides a disk in memory that fails on demand and knows what a crash would leave.
-// It is for tests of code that saves through package vfs.
+// Package vfstest provides a disk in memory that fails on demand and knows what a crash would
+// leave. It is for tests of code that saves through package vfs.
 //
-// A [Disk] tells what is current from what is durable. Bytes become durable when their file is synced,
-// names when their directory is. [Disk.FailAfter] and [Disk.FailOnce] make an operation fail;
-// [Disk.Crash] returns the disk that the next boot would find. A test fails every operation in turn:
+// A [Disk] tells what is current from what is durable. Bytes become durable when their file is
+// synced, names when their directory is. [Disk.FailAfter] and [Disk.FailOnce] make an operation
+// fail; [Disk.Crash] returns the disk that the next boot would find. A test fails every operation
+// in turn:
 //
 //	for n := 1; ; n++ {
 //		disk := vfstest.New()

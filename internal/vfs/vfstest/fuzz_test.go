@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
 )
 
-// FuzzDiskActsLikeTheRealOne runs the same operations on a Disk and on the real file system and demands
-// the same errors and the same tree.
+// FuzzDiskActsLikeTheRealOne runs the same operations on a Disk and on the real file system and
+// demands the same errors and the same tree.
 func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 1, 2, 3, 2, 0, 1, 3, 0, 1, 4, 0, 0})
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 1, 4, 0, 3, 4, 1, 2, 4, 2, 5, 0, 0})

@@ -25,6 +25,6 @@ func (n *node) addTo(tree fstest.MapFS, name string) {
 	}
 }
 
-// Export writes what is current on the disk to the real directory dir, so that code which knows only
-// real files can open it. dir is made if need be; no file in it is replaced.
+// Export writes what is current on the disk to the real directory dir, so that code which knows
+// only real files can open it. dir is made if need be; no file in it is replaced.
 func (d *Disk) Export(dir string) error { return os.CopyFS(dir, d.Tree()) }

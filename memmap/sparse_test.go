@@ -1,0 +1,126 @@
+package memmap_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// sparse opens, for writing, a uint8 leaf [rows 64 1024] of a file that takes no room on the disk,
+// and so that element 0 of the first rows is 1, 2, ...
+func sparse(tb testing.TB, rows int) *tensor.Tensor {
+	tb.Helper()
+	if runtime.GOOS == "windows" {
+		tb.Skip("needs files with holes")
+	}
+	dir := tb.TempDir()
+	meta := fmt.Sprintf(`{"x":{"device":"cpu","shape":[%d,64,1024],"dtype":"torch.uint8","is_nested":false},`+
+		`"shape":[%d],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`, rows, rows)
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "meta.json"), []byte(meta), 0o666))
+	file := filepath.Join(dir, "x.memmap")
+	require.NoError(tb, os.WriteFile(file, nil, 0o666))
+	if err := os.Truncate(file, int64(rows)<<16); err != nil {
+		tb.Skip("no file of that size: ", err)
+	}
+	ds, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = ds.Close() })
+	x := tensor.Must(ds.Tensor("x"))
+	for row := range 4 {
+		require.NoError(tb, x.SetIndex(tensor.Scalar(uint8(row+1)), ix.At(row), ix.At(0), ix.At(0)))
+	}
+	return x
+}
+
+// sparseCopies are copies within a leaf of sparse that touch little of it, wherever that lies.
+var sparseCopies = []struct {
+	name string
+	copy func(x *tensor.Tensor, rows int) error
+	want [4]uint8 // element 0 of rows 0, 1 and of the last two
+	err  error
+}{
+	{"rows to a list of far ones", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(1, 3)), ix.Take(0, rows-1))
+	}, [4]uint8{2, 2, 0, 3}, nil},
+	{"rows to a list with one that is read", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(1, 3)), ix.Take(rows-1, 1))
+	}, [4]uint8{}, tensor.ErrOverlap},
+	{"rows to a list of others that are far", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(1, 3)), ix.Take(rows-2, rows-1))
+	}, [4]uint8{1, 2, 2, 3}, nil},
+	{"rows to a list around them", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(2, 4)), ix.Take(0, rows-1))
+	}, [4]uint8{3, 2, 0, 4}, nil},
+	{"a list of far rows", func(x *tensor.Tensor, rows int) error {
+		return x.IndexInto(within(x, ix.Range(0, 2)), ix.Take(rows-1, 3))
+	}, [4]uint8{0, 4, 0, 0}, nil},
+	{"a range to a range", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(0, 2)), ix.Range(rows-2, rows))
+	}, [4]uint8{1, 2, 1, 2}, nil},
+	{"a range to one that overlaps", func(x *tensor.Tensor, rows int) error {
+		return x.SetIndex(within(x, ix.Range(0, rows-1)), ix.Range(1, rows))
+	}, [4]uint8{}, tensor.ErrOverlap},
+	{"rows far from one another", func(x *tensor.Tensor, rows int) error {
+		return within(x, ix.Range(0, rows).Step(rows/2)).CopyFrom(within(x, ix.Range(1, rows).Step(rows/2)))
+	}, [4]uint8{2, 2, 0, 0}, nil},
+	{"columns between columns of far rows", func(x *tensor.Tensor, rows int) error {
+		far := ix.Range(0, rows).Step(rows - 1)
+		return within(x, far, ix.All, ix.Range(0, ix.End).Step(2)).CopyFrom(within(x, far, ix.All, ix.Range(1, ix.End).Step(2)))
+	}, [4]uint8{0, 2, 0, 0}, nil},
+	{"columns of the first half of far rows from the others", func(x *tensor.Tensor, rows int) error {
+		far := ix.Range(0, rows).Step(rows - 1)
+		return within(x, far, ix.Range(0, 32)).CopyFrom(within(x, far, ix.Range(32, 64)))
+	}, [4]uint8{0, 2, 0, 0}, nil},
+	{"columns of all rows onto their neighbours", func(x *tensor.Tensor, _ int) error {
+		return within(x, ix.All, ix.Range(0, 63)).CopyFrom(within(x, ix.All, ix.Range(1, 64)))
+	}, [4]uint8{}, tensor.ErrOverlap},
+}
+
+func within(x *tensor.Tensor, expr ...ix.Index) *tensor.Tensor { return tensor.Must(x.Index(expr...)) }
+
+// Whether a copy reads what it writes is arithmetic: it takes no memory for each byte between the
+// rows that are copied, and looks at none.
+func TestCopiesWithinALargeFile(t *testing.T) {
+	const rows = 1 << 20 // 64 GiB
+	for _, tt := range sparseCopies {
+		t.Run(tt.name, func(t *testing.T) {
+			x := sparse(t, rows)
+			testkit.MaxBytes(t, 1<<18, func() { require.ErrorIs(t, tt.copy(x, rows), tt.err) })
+			if tt.err != nil {
+				tt.want = [4]uint8{1, 2}
+			}
+			heads := within(x, ix.Take(0, 1, rows-2, rows-1), ix.At(0), ix.At(0))
+			require.Equal(t, tt.want[:], testkit.Elements[uint8](t, heads))
+		})
+	}
+}
+
+func BenchmarkCopyWithinAFile(b *testing.B) {
+	for _, rows := range []int{1 << 8, 1 << 20} {
+		for _, c := range sparseCopies {
+			if c.err != nil {
+				continue
+			}
+			b.Run(fmt.Sprintf("bytes=%dMiB/copy=%s", rows>>4, strings.ReplaceAll(c.name, " ", "-")), func(b *testing.B) {
+				x := sparse(b, rows)
+				b.SetBytes(2 << 16)
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := c.copy(x, rows); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package shapeops
+
+import "fmt"
+
+// A Pass carries one operation over a collection of values: the plan, room for the numbers of the
+// results, and what several values share. The operation makes a Pass and hands it to
+// each value; results may lie in one block of memory, so that keeping one of them keeps the block.
+// A Pass serves one operation. Not safe for concurrent use.
+type Pass struct {
+	Plan *Plan     // of an operation on one value; nil if the operation joins
+	Join *JoinPlan // of an operation that joins several values, or nil
+
+	// Workers is on how many cores large moves may be done; 0 means GOMAXPROCS.
+	Workers int
+
+	room   room
+	shared []shared
+	few    [2]shared // room for shared
+}
+
+// NewPass returns a Pass that carries plan.
+func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
+
+// Expect says that about so many views and shapes are still to come, for which the pass then makes
+// room at once.
+func (p *Pass) Expect(values int) { p.room.expected = values }
+
+// CheckPlan returns [ErrKind] if the pass has no plan, and [ErrShape] unless s begins with the
+// shape that its plan was made for.
+func (p *Pass) CheckPlan(s Shape) error {
+	if p == nil || p.Plan == nil {
+		return fmt.Errorf("%w: got a pass without a plan", ErrKind)
+	}
+	return s.CheckPrefix(p.Plan.from)
+}
+
+// CheckJoin returns [ErrKind] if the pass has no plan to join, or if there is no value.
+func (p *Pass) CheckJoin(values int) error {
+	if p == nil || p.Join == nil {
+		return fmt.Errorf("%w: got a pass without a plan to join", ErrKind)
+	}
+	if values == 0 {
+		return fmt.Errorf("%w: got nothing to join, want at least one value", ErrKind)
+	}
+	return nil
+}
+
+// View is [Plan.View] with the result's numbers in the pass's room.
+func (p *Pass) View(v View) (result View, ok bool, err error) { return p.Plan.view(&p.room, v) }
+
+// Frame is [Plan.Frame] with the result's numbers in the pass's room.
+func (p *Pass) Frame(v View) (Frame, error) { return p.Plan.frame(&p.room, v) }
+
+// Extend is [Plan.Extend] with the result in the pass's room.
+func (p *Pass) Extend(s Shape) Shape { return p.Plan.extend(&p.room, s) }
+
+// Contiguous is [Contiguous] for the shape [lead... trailing...], with the result's numbers in the
+// pass's room. A nil Pass has none.
+func (p *Pass) Contiguous(lead, trailing Shape) (View, error) {
+	if p == nil {
+		return contiguous(nil, lead, trailing)
+	}
+	return contiguous(&p.room, lead, trailing)
+}
+
+// A shared value is what Once made for a key.
+type shared struct{ key, value any }
+
+// Once returns what make makes for a key, which is compared by ==: the first time by calling it,
+// and from then on as it was. It is how values that share something, such as a ragged layout,
+// transform it once in an operation. An error is returned and not kept. A nil Pass keeps nothing.
+func Once[V any](p *Pass, key any, make func() (V, error)) (V, error) {
+	if v, ok := Made[V](p, key); ok {
+		return v, nil
+	}
+	v, err := make()
+	if p == nil || err != nil {
+		return v, err
+	}
+	if p.shared == nil {
+		p.shared = p.few[:0]
+	}
+	p.shared = append(p.shared, shared{key, v})
+	return v, nil
+}
+
+// Made returns what [Once] made for a key, and false if it has made nothing.
+func Made[V any](p *Pass, key any) (V, bool) {
+	if p != nil {
+		for i := range p.shared {
+			if p.shared[i].key == key {
+				v, ok := p.shared[i].value.(V)
+				return v, ok
+			}
+		}
+	}
+	var none V
+	return none, false
+}
+
+// A room is memory for the numbers of views, from few blocks. The nil room has none.
+type room struct {
+	free     []int
+	expected int // views and shapes that are still to come
+}
+
+// maxRoom is the size of a block, in numbers: 32 KiB.
+const maxRoom = 4096
+
+// take returns an empty slice with the capacity for exactly n numbers.
+func (r *room) take(n int) []int {
+	if r == nil || n == 0 {
+		return make([]int, 0, n)
+	}
+	if len(r.free) < n {
+		r.free = make([]int, max(n, min(n*r.expected, maxRoom)))
+	}
+	r.expected = max(0, r.expected-1)
+	out := r.free[:0:n]
+	r.free = r.free[n:]
+	return out
+}
+
+// view returns a View without dims that has the capacity for n.
+func (r *room) view(n int) View {
+	numbers := r.take(2 * n)[:2*n]
+	return View{Shape: Shape(numbers[:0:n]), Strides: numbers[n:n]}
+}

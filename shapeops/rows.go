@@ -1,0 +1,305 @@
+package shapeops
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+)
+
+// Rows arranges numbered rows in a shape: it says which row stands at each position. What follows a
+// batch shape without being a dense array, such as the values of data or the rows of a ragged
+// layout, keeps its rows in a list and is built on Rows. Operations return new Rows that share what
+// they can; only [Rows.Write] changes its receiver.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Rows struct {
+	view   View        // over list; over the numbers themselves if list is nil
+	list   []int       // row numbers, or nil
+	count  int         // row numbers are less than count
+	shared atomic.Bool // list is also that of other Rows
+}
+
+var errNoRows = fmt.Errorf("%w: got nil rows", ErrKind)
+
+// NewRows returns the rows 0, 1, 2 ... in row-major order. It returns [ErrShape] if shape fails its
+// Check.
+func NewRows(shape ...int) (*Rows, error) {
+	v, err := Contiguous(shape)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{view: v, count: v.Shape.Size()}, nil
+}
+
+// OneRow returns Rows with row 0 at every position. It returns [ErrShape] if shape fails its Check.
+func OneRow(shape ...int) (*Rows, error) {
+	v, err := Contiguous(shape)
+	if err != nil {
+		return nil, err
+	}
+	clear(v.Strides)
+	return &Rows{view: v, count: 1}, nil
+}
+
+// Shape returns the shape. The caller must not change it.
+func (r *Rows) Shape() Shape { return r.view.Shape }
+
+// Count returns a number that is greater than that of every row.
+func (r *Rows) Count() int { return r.count }
+
+// All returns an iterator over the numbers of the rows, in row-major order.
+func (r *Rows) All() iter.Seq[int] {
+	if r.list == nil {
+		return r.view.Offsets()
+	}
+	return func(yield func(int) bool) {
+		for at := range r.view.Offsets() {
+			if !yield(r.list[at]) {
+				return
+			}
+		}
+	}
+}
+
+// uniform reports whether one row stands at every position because nothing else can: at a single
+// position, or repeated by expanding.
+func (r *Rows) uniform() bool {
+	low, high := r.view.Bounds()
+	return high-low <= 1
+}
+
+// numbers returns the numbers in row-major order, in memory of their own.
+func (r *Rows) numbers() []int {
+	return slices.AppendSeq(make([]int, 0, r.view.Shape.Size()), r.All())
+}
+
+// Execute returns the arrangement that p.Plan makes of r. It returns [ErrShape] if the shape of r
+// does not begin with that of the plan.
+func (r *Rows) Execute(p *Pass) (*Rows, error) {
+	if err := p.CheckPlan(r.view.Shape); err != nil {
+		return nil, err
+	}
+	if p.Plan.pick == nil {
+		if v, ok, err := p.View(r.view); ok || err != nil {
+			return r.with(v), err
+		}
+		v, _ := Contiguous(r.view.Shape) // a reshape that strides do not express
+		return (&Rows{view: v, list: r.numbers(), count: r.count}).Execute(p)
+	}
+	return r.pick(p)
+}
+
+// with returns Rows like r with another view of the same numbers. A few of many are copied, so that
+// the next write to r need not copy all.
+func (r *Rows) with(v View) *Rows {
+	out := &Rows{view: v, list: r.list, count: r.count}
+	if len(r.list) > 8*v.Shape.Size() {
+		out.list = out.numbers()
+		out.view, _ = Contiguous(v.Shape)
+	} else if r.list != nil {
+		out.shared.Store(true)
+		if !r.shared.Load() {
+			r.shared.Store(true)
+		}
+	}
+	return out
+}
+
+func (r *Rows) pick(p *Pass) (*Rows, error) {
+	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
+	if err != nil {
+		return nil, err
+	}
+	if r.uniform() && v.Shape.Size() > 0 {
+		clear(v.Strides)
+		v.Offset = r.view.Offset
+		return r.with(v), nil
+	}
+	out := &Rows{view: v, list: make([]int, 0, v.Shape.Size()), count: r.count}
+	frame, err := p.Frame(r.view)
+	if err != nil {
+		return nil, err
+	}
+	for at := range frame.offsets() {
+		out.list = append(out.list, r.at(at))
+	}
+	return out, nil
+}
+
+// at returns the number at a position of the view's buffer.
+func (r *Rows) at(at int) int {
+	if r.list == nil {
+		return at
+	}
+	return r.list[at]
+}
+
+// offsets yields the position of each element of a frame, in row-major order of the result.
+func (f Frame) offsets() iter.Seq[int] {
+	outer := View{Shape: f.Kept.Shape[:f.At], Strides: f.Kept.Strides[:f.At], Offset: f.Kept.Offset}
+	inner := View{Shape: f.Kept.Shape[f.At:], Strides: f.Kept.Strides[f.At:]}
+	return func(yield func(int) bool) {
+		for a := range outer.Offsets() {
+			for _, row := range f.Rows {
+				for b := range inner.Offsets() {
+					if !yield(a + row*f.Stride + b) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Join lays xs side by side as p.Join says. The numbers of each of xs are raised by the counts of
+// those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. It returns
+// [ErrShape] if the dims after those joined differ.
+func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return nil, err
+	}
+	if i := slices.Index(xs, nil); i >= 0 {
+		return nil, fmt.Errorf("value %d: %w", i, errNoRows)
+	}
+	j := p.Join
+	if err := j.CheckTrailing(len(xs), func(i int) Shape { return xs[i].view.Shape }); err != nil {
+		return nil, err
+	}
+	v, err := Contiguous(j.Extend(xs[0].view.Shape))
+	if err != nil {
+		return nil, err
+	}
+	out := &Rows{view: v, list: make([]int, v.Shape.Size())}
+	start := 0
+	for _, x := range xs {
+		part, err := j.Part(start, x.view.Shape)
+		if err != nil {
+			return nil, err
+		}
+		if err := out.Write(NewPass(part), x); err != nil {
+			return nil, err
+		}
+		start += j.Positions(x.view.Shape)
+	}
+	return out, nil
+}
+
+// Write replaces the rows at the positions that p.Plan selects by those of src, broadcast to them.
+// The numbers of src are raised by r.Count(), which then grows by src.Count(). Where a list names a
+// position twice, the last row stays. Write returns [ErrShape] if the shapes do not fit; then r has
+// not changed.
+func (r *Rows) Write(p *Pass, src *Rows) error {
+	if src == nil {
+		return errNoRows
+	}
+	if err := p.CheckPlan(r.view.Shape); err != nil {
+		return err
+	}
+	from, err := src.broadcast(p.Extend(r.view.Shape))
+	if err != nil {
+		return err
+	}
+	raised := from.numbers() // src may be r
+	for i := range raised {
+		raised[i] += r.count
+	}
+	r.own()
+	at, err := r.positions(p)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for pos := range at {
+		r.list[pos] = raised[i]
+		i++
+	}
+	r.count += src.count
+	return nil
+}
+
+// positions yields the places in r's list that a plan selects.
+func (r *Rows) positions(p *Pass) (iter.Seq[int], error) {
+	if p.Plan.pick != nil {
+		f, err := p.Frame(r.view)
+		return f.offsets(), err
+	}
+	v, ok, err := p.View(r.view)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: no view", ErrShape) // r is contiguous, so there is one
+	}
+	return v.Offsets(), err
+}
+
+func (r *Rows) broadcast(shape Shape) (*Rows, error) {
+	if r.view.Shape.Equal(shape) {
+		return r, nil
+	}
+	plan, err := r.view.Shape.Expand(shape...)
+	if err != nil {
+		return nil, err
+	}
+	return r.Execute(NewPass(plan))
+}
+
+// own gives r a list of its own, in row-major order.
+func (r *Rows) own() {
+	if r.list != nil && !r.shared.Load() && r.view.Offset == 0 && r.view.IsContiguous() {
+		return
+	}
+	r.list = r.numbers()
+	r.view, _ = Contiguous(r.view.Shape)
+	r.shared.Store(false)
+}
+
+// Renumber replaces the numbers of the rows by those that number gives, which must be less than
+// count.
+func (r *Rows) Renumber(count int, number func(row int) int) {
+	r.own()
+	for i, row := range r.list {
+		r.list[i] = number(row)
+	}
+	r.count = count
+}
+
+// Clone returns a copy of r that shares nothing with it. It returns no error.
+func (r *Rows) Clone() (*Rows, error) {
+	out := &Rows{view: r.view, list: slices.Clone(r.list), count: r.count}
+	out.view.Shape, out.view.Strides = r.view.Shape.Clone(), slices.Clone(r.view.Strides)
+	return out, nil
+}
+
+// Equal reports whether r and x have the same shape and the same row at every position.
+func (r *Rows) Equal(x *Rows) bool {
+	if x == nil || !r.view.Shape.Equal(x.view.Shape) {
+		return false
+	}
+	next, stop := iter.Pull(x.All())
+	defer stop()
+	for row := range r.All() {
+		if other, _ := next(); other != row {
+			return false
+		}
+	}
+	return true
+}
+
+// String describes r: its shape and the numbers of its rows.
+func (r *Rows) String() string { return fmt.Sprintf("%v %v", r.view.Shape, r.numbers()) }
+
+// At returns the row at a position, one number for each dim, negative ones from the end. It returns
+// [ErrIndex] if there is none.
+func (r *Rows) At(pos ...int) (int, error) {
+	if len(pos) != len(r.view.Shape) {
+		return 0, fmt.Errorf("%w: got position %v of a shape %v", ErrIndex, pos, r.view.Shape)
+	}
+	at := r.view.Offset
+	for dim, i := range pos {
+		i, err := position(i, dim, r.view.Shape[dim])
+		if err != nil {
+			return 0, err
+		}
+		at += i * r.view.Strides[dim]
+	}
+	return r.at(at), nil
+}

@@ -1,0 +1,279 @@
+package shapeops_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// A pair is Rows and the numbers that ought to be in them.
+type pair struct {
+	rows *shapeops.Rows
+	want naive.Array
+}
+
+// check compares a pair by all that reads Rows.
+func (p pair) check(t *testing.T, about string) {
+	t.Helper()
+	require.Equal(t, p.want.Shape, []int(p.rows.Shape().Clone()), about)
+	require.Equal(t, p.want.At, slices.AppendSeq([]int{}, p.rows.All()), about)
+	require.Equal(t, fmt.Sprintf("%v %v", p.want.Shape, p.want.At), p.rows.String(), about)
+	for _, row := range p.want.At {
+		require.Less(t, row, p.rows.Count(), about)
+	}
+	naive.Each(p.want.Shape, func(pos []int) {
+		row, err := p.rows.At(pos...)
+		require.NoError(t, err)
+		require.Equal(t, p.want.Get(pos), row, about)
+	})
+}
+
+// A herd is pairs that were made of one another.
+type herd struct {
+	*testing.T
+	*rand.Rand
+	pairs []pair
+}
+
+func newHerd(t *testing.T, seed uint64) *herd {
+	h := &herd{t, rand.New(rand.NewPCG(seed, 11)), nil}
+	for range 2 {
+		shape := naive.Shape(h.Rand, 3)
+		h.pairs = append(h.pairs,
+			pair{must(shapeops.NewRows(shape...)), naive.New(shape...)},
+			pair{must(shapeops.OneRow(shape...)), naive.Build(shape, func([]int) int { return 0 })})
+	}
+	return h
+}
+
+// one returns a pair, and its place.
+func (h *herd) one() (pair, int) { i := h.IntN(len(h.pairs)); return h.pairs[i], i }
+
+// keep adds a pair, or puts it in the place of another once there are many.
+func (h *herd) keep(p pair) {
+	if len(h.pairs) < 8 {
+		h.pairs = append(h.pairs, p)
+		return
+	}
+	h.pairs[h.IntN(len(h.pairs))] = p
+}
+
+// lift returns what an operation that arranges batch positions as b says makes of a, whose shape
+// goes on after them.
+func lift(a naive.Array, dims int, b naive.Array) naive.Array {
+	width := naive.Size(a.Shape[dims:])
+	return naive.Build(slices.Concat(b.Shape, a.Shape[dims:]), func(pos []int) int {
+		return a.At[b.Get(pos[:len(b.Shape)])*width+naive.Flat(a.Shape[dims:], pos[len(b.Shape):])]
+	})
+}
+
+// plan returns a random plan on a shape, and what it makes of the positions.
+func (h *herd) plan(s shapeops.Shape) (string, *shapeops.Plan, naive.Array) {
+	a := naive.New(s...)
+	switch h.IntN(5) {
+	case 0:
+		to := naive.Factors(h.Rand, s.Size())
+		return fmt.Sprint("reshape ", to), must(s.Reshape(to...)), a.Reshape(to...)
+	case 1:
+		order := h.Perm(len(s))
+		return fmt.Sprint("permute ", order), must(s.Permute(order...)), a.Permute(order...)
+	case 2:
+		to := slices.Concat(naive.Shape(h.Rand, 1), s)
+		return fmt.Sprint("expand ", to), must(s.Expand(to...)), a.Expand(to...)
+	}
+	return h.index(s)
+}
+
+func (h *herd) index(s shapeops.Shape) (string, *shapeops.Plan, naive.Array) {
+	for {
+		expr := naive.Expr(h.Rand, s)
+		plan, err := s.Index(expr...)
+		if err != nil {
+			continue
+		}
+		b, ok := naive.New(s...).Index(expr...)
+		require.True(h, ok)
+		return "index " + ix.Format(expr...), plan, b
+	}
+}
+
+func (h *herd) execute() string {
+	p, _ := h.one()
+	dims := h.IntN(len(p.want.Shape) + 1)
+	text, plan, b := h.plan(p.rows.Shape()[:dims])
+	h.keep(pair{must(p.rows.Execute(shapeops.NewPass(plan))), lift(p.want, dims, b)})
+	return text
+}
+
+func (h *herd) write() string {
+	p, i := h.one()
+	q, _ := h.one()
+	dims := h.IntN(len(p.want.Shape) + 1)
+	text, plan, b := h.plan(p.rows.Shape()[:dims])
+	at := lift(naive.New(p.want.Shape...), dims, b)
+	raised := q.want.Plus(p.rows.Count())
+	if _, err := shapeops.Shape(q.want.Shape).Expand(at.Shape...); err != nil {
+		require.ErrorIs(h, p.rows.Write(shapeops.NewPass(plan), q.rows), shapeops.ErrShape, text)
+		return "refused write to " + text
+	}
+	require.NoError(h, p.rows.Write(shapeops.NewPass(plan), q.rows))
+	raised = raised.Expand(at.Shape...)
+	out := naive.Array{Shape: p.want.Shape, At: slices.Clone(p.want.At)}
+	for j, place := range at.At {
+		out.At[place] = raised.At[j]
+	}
+	h.replace(p.rows, out)
+	h.pairs[i].want = out
+	return "write to " + text
+}
+
+// replace gives the pairs that are of the very same Rows new numbers.
+func (h *herd) replace(r *shapeops.Rows, want naive.Array) {
+	for i := range h.pairs {
+		if h.pairs[i].rows == r {
+			h.pairs[i].want = want
+		}
+	}
+}
+
+func (h *herd) join() string {
+	p, _ := h.one()
+	xs, arrays, count := []*shapeops.Rows{}, []naive.Array{}, 0
+	for _, q := range append([]pair{p, p}, h.pairs...) {
+		if slices.Equal(q.want.Shape, p.want.Shape) && len(xs) < 4 {
+			xs, arrays = append(xs, q.rows), append(arrays, q.want.Plus(count))
+			count += q.rows.Count()
+		}
+	}
+	dim := h.IntN(len(p.want.Shape) + 1)
+	if dim < len(p.want.Shape) && h.IntN(2) == 0 {
+		h.keep(pair{must(shapeops.Cat(xs, dim)), naive.Cat(arrays, dim)})
+		return fmt.Sprint("cat ", dim)
+	}
+	h.keep(pair{must(shapeops.Stack(xs, dim)), naive.Stack(arrays, dim)})
+	return fmt.Sprint("stack ", dim)
+}
+
+func (h *herd) renumber() string {
+	p, i := h.one()
+	n := p.rows.Count()
+	p.rows.Renumber(n+3, func(row int) int { return n + 2 - row })
+	want := naive.Build(p.want.Shape, func(pos []int) int { return n + 2 - p.want.Get(pos) })
+	h.replace(p.rows, want)
+	h.pairs[i].want = want
+	return "renumber"
+}
+
+func (h *herd) clone() string {
+	p, _ := h.one()
+	c := must(p.rows.Clone())
+	require.True(h, c.Equal(p.rows) && p.rows.Equal(c))
+	h.keep(pair{c, p.want})
+	return "clone"
+}
+
+// Rows that were made of one another in any way hold what nested loops say, and a write to one
+// shows in no other.
+func TestRowsOracle(t *testing.T) {
+	for seed := range uint64(300) {
+		h := newHerd(t, seed)
+		acts := []func() string{h.execute, h.execute, h.execute, h.write, h.write, h.join, h.renumber, h.clone}
+		for range 30 {
+			text := fmt.Sprintf("seed %d: %s", seed, acts[h.IntN(len(acts))]())
+			total := 0
+			for _, p := range h.pairs {
+				p.check(t, text)
+				total += len(p.want.At)
+			}
+			if total > 4000 {
+				break
+			}
+		}
+	}
+}
+
+// One row alone, wherever it stands, is repeated by a list without a list.
+func TestRowsPickOneRow(t *testing.T) {
+	r := must(shapeops.NewRows(3))
+	r.Renumber(6, func(row int) int { return 5 - row })
+	for _, x := range []*shapeops.Rows{r, must(shapeops.NewRows(3))} {
+		row := must(x.At(2))
+		one := must(x.Execute(plan(x.Shape().Index(ix.Range(2, 3)))))
+		many := must(one.Execute(plan(one.Shape().Index(ix.Take(0, 0)))))
+		require.Equal(t, fmt.Sprintf("[2] [%d %d]", row, row), many.String())
+		none := must(one.Execute(plan(one.Shape().Index(ix.Take()))))
+		require.Equal(t, "[0] []", none.String())
+	}
+}
+
+func TestRowsEqual(t *testing.T) {
+	a := must(shapeops.NewRows(2, 1))
+	tests := []struct {
+		name string
+		b    *shapeops.Rows
+		want bool
+	}{
+		{"the same numbers, kept as a list", must(a.Execute(plan(a.Shape().Index(ix.Take(0, 1))))), true},
+		{"another shape", must(shapeops.NewRows(2)), false},
+		{"another number, last", must(shapeops.OneRow(2, 1)), false},
+		{"nil", nil, false},
+	}
+	for _, tt := range tests {
+		require.Equal(t, tt.want, a.Equal(tt.b), tt.name)
+	}
+}
+
+func TestRowsRefuse(t *testing.T) {
+	type rows = *shapeops.Rows
+	two := must(shapeops.NewRows(2))
+	fresh := func() rows { return must(shapeops.NewRows(2, 3)) }
+	first := func(r rows) *shapeops.Pass { return plan(shapeops.Shape{2}.Index(ix.At(0))) }
+	testkit.Refuse(t, fresh, func(_ testing.TB, r rows) string { return fmt.Sprint(r, r.Count()) }, []testkit.Refusal[rows]{
+		{"a negative size", func(rows) error { return testkit.Err(shapeops.NewRows(-1)) }, shapeops.ErrShape},
+		{"one row of a negative size", func(rows) error { return testkit.Err(shapeops.OneRow(2, -1)) }, shapeops.ErrShape},
+		{"a position out of range", func(r rows) error { return testkit.Err(r.At(0, 3)) }, shapeops.ErrIndex},
+		{"a position of fewer dims", func(r rows) error { return testkit.Err(r.At(0)) }, shapeops.ErrIndex},
+		{"no pass", func(r rows) error { return testkit.Err(r.Execute(nil)) }, shapeops.ErrKind},
+		{"a plan on another shape", func(r rows) error { return testkit.Err(two.Execute(plan(r.Shape().Index(ix.At(0))))) }, shapeops.ErrShape},
+		{"a join without a plan", func(r rows) error { return testkit.Err(r.Join(nil, []rows{r})) }, shapeops.ErrKind},
+		{"a join with nil", func(r rows) error { return testkit.Err(shapeops.Stack([]rows{r, nil}, 0)) }, shapeops.ErrKind},
+		{"a join of other shapes", func(r rows) error { return testkit.Err(shapeops.Stack([]rows{r, two}, 0)) }, shapeops.ErrShape},
+		{"writing nil", func(r rows) error { return r.Write(first(r), nil) }, shapeops.ErrKind},
+		{"writing without a pass", func(r rows) error { return r.Write(nil, two) }, shapeops.ErrKind},
+		{"writing what does not broadcast", func(r rows) error { return r.Write(first(r), two) }, shapeops.ErrShape},
+		{"writing to another shape", func(r rows) error { return r.Write(plan(shapeops.Shape{3}.Index(ix.At(0))), two) }, shapeops.ErrShape},
+	})
+}
+
+// The race detector watches readers whose results share the list of what they read, and are written
+// to.
+func TestRowsConcurrentReaders(t *testing.T) {
+	r := must(shapeops.NewRows(4))
+	r.Renumber(4, func(row int) int { return 3 - row }) // a list of its own
+	was := r.String()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				part, err := r.Execute(plan(r.Shape().Index(ix.Range(i%3, 4))))
+				if err == nil {
+					err = part.Write(plan(part.Shape().Index(ix.At(0))), must(shapeops.OneRow()))
+				}
+				if c, _ := r.Clone(); err != nil || !c.Equal(r) {
+					t.Errorf("got %v, %v", err, c)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, was, r.String())
+}

@@ -1,0 +1,308 @@
+package tdict
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Data holds values that are no tensors, one for each row of a batch: names, labels, settings. A
+// value is nil, bool, int64, float64, string, []any of such values, or *[Object]. As long as all
+// rows agree, one is kept for all (Python: NonTensorData), and one per row once they differ
+// (NonTensorStack).
+//
+// Operations on shape return Data of its own: unlike with a tensor, what is written to a part that
+// Index returned does not change the whole, nor the other way round. [TensorDict.SetIndex] changes
+// Data in place.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Data struct {
+	rows   *shapeops.Rows
+	values []any // of each row; none is ever changed
+}
+
+// NewData returns Data with the same value in every row of a batch. Without a batch shape it has
+// one row, and [TensorDict.Set] repeats it to the batch shape of the dictionary. Integers of other
+// types become int64, a float32 becomes float64, and map[string]any an [Object] with its names in
+// order; lists and maps are copied. It returns [ErrKind] for a value of another type or beyond an
+// int64, [ErrDepth] if it is nested more than 256 deep, and shapeops.ErrShape.
+func NewData(value any, batch ...int) (*Data, error) {
+	v, err := plain(value, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := shapeops.OneRow(batch...)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{rows, []any{v}}, nil
+}
+
+// DataFrom returns Data with a value for each row of a batch, row-major. Its errors are those of
+// [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
+func DataFrom(values []any, shape ...int) (*Data, error) {
+	rows, err := shapeops.NewRows(shape...)
+	if err != nil {
+		return nil, err
+	}
+	if n := rows.Count(); n != len(values) {
+		return nil, fmt.Errorf("%w: got %d values, want the %d of %v",
+			shapeops.ErrShape, len(values), n, rows.Shape())
+	}
+	all, err := plainList(values, -1)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{rows, all.([]any)}, nil
+}
+
+// Shape returns the batch shape. The caller must not change it.
+func (d *Data) Shape() shapeops.Shape { return d.rows.Shape() }
+
+// Uniform returns the value of all rows, or false if they differ or there is no row.
+func (d *Data) Uniform() (any, bool) {
+	var first any
+	none, last := true, -1
+	for row := range d.rows.All() {
+		switch {
+		case none:
+			first, none = d.values[row], false
+		case row != last && !same(first, d.values[row]):
+			return nil, false
+		}
+		last = row
+	}
+	return first, !none
+}
+
+// At returns the value at a position, one number for each dim, negative ones from the end. It
+// returns shapeops.ErrIndex if there is no such row. The caller must not change what it returns.
+func (d *Data) At(position ...int) (any, error) {
+	row, err := d.rows.At(position...)
+	if err != nil {
+		return nil, err
+	}
+	return d.values[row], nil
+}
+
+// All returns an iterator over the values of the rows, row-major. The caller must not change them.
+func (d *Data) All() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for row := range d.rows.All() {
+			if !yield(d.values[row]) {
+				return
+			}
+		}
+	}
+}
+
+// Execute returns what p.Plan makes of d, with every value where its row goes.
+func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
+	rows, err := d.rows.Execute(p)
+	if err != nil {
+		return nil, err
+	}
+	out := &Data{rows, slices.Clip(d.values)}
+	if out.crowded() {
+		out.trim()
+	}
+	return out, nil
+}
+
+// made reports whether d is neither nil nor a zero value.
+func (d *Data) made() bool { return d != nil && d.rows != nil }
+
+var errNoData = fmt.Errorf("%w: got no data", ErrKind)
+
+// Join lays the rows of xs side by side as p.Join says.
+func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
+	if i := slices.Index(xs, nil); i >= 0 {
+		return nil, fmt.Errorf("value %d: %w", i, errNoData)
+	}
+	rows := make([]*shapeops.Rows, len(xs))
+	var values []any
+	for i, x := range xs {
+		if !x.made() {
+			return nil, fmt.Errorf("value %d: %w", i, errNoData)
+		}
+		rows[i] = x.rows
+		values = append(values, x.values[:x.rows.Count()]...)
+	}
+	joined, err := d.rows.Join(p, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &Data{joined, values}
+	out.compact()
+	return out, nil
+}
+
+// ExecuteInto adds to tr: dst = what p.Plan makes of d.
+func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *shapeops.Pass) error {
+	if !dst.made() {
+		return errNoData
+	}
+	out, err := d.Execute(p)
+	if err != nil {
+		return err
+	}
+	if err := dst.Shape().CheckEqual(out.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	tr.Commit(func() { dst.rows, dst.values = out.rows, out.values })
+	return nil
+}
+
+// Write adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names
+// a row twice, the last value stays.
+func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
+	if !src.made() {
+		return errNoData
+	}
+	if err := p.CheckPlan(d.Shape()); err != nil {
+		return err
+	}
+	plan, err := src.Shape().Expand(p.Extend(d.Shape())...)
+	if err != nil {
+		return err
+	}
+	from, err := src.Execute(shapeops.NewPass(plan)) // src as it is now
+	if err != nil {
+		return err
+	}
+	tr.Commit(func() { d.write(from, p) })
+	return nil
+}
+
+// write is Write of what is known to fit.
+func (d *Data) write(src *Data, p *shapeops.Pass) {
+	d.values = append(d.values[:d.rows.Count()], src.values[:src.rows.Count()]...)
+	if err := d.rows.Write(p, src.rows); err != nil {
+		panic("tdict: impossible: " + err.Error())
+	}
+	if d.crowded() {
+		d.compact()
+	}
+}
+
+// crowded reports whether d has many more values than rows.
+func (d *Data) crowded() bool { return len(d.values) > 2*d.Shape().Size()+16 }
+
+// trim drops values that no row has, so that a few rows of many keep, and cost, little. It looks at
+// the rows only.
+func (d *Data) trim() {
+	number := map[int]int{}
+	var kept []any
+	for row := range d.rows.All() {
+		if _, ok := number[row]; !ok {
+			number[row] = len(kept)
+			kept = append(kept, d.values[row])
+		}
+	}
+	d.rows.Renumber(len(kept), func(row int) int { return number[row] })
+	d.values = kept
+}
+
+// compact drops values that no row has any more, and keeps one of equal neighbours.
+func (d *Data) compact() {
+	number := make([]int, len(d.values)) // new, plus one
+	var kept []any
+	for row := range d.rows.All() {
+		if number[row] > 0 {
+			continue
+		}
+		if n := len(kept); n == 0 || !same(kept[n-1], d.values[row]) {
+			kept = append(kept, d.values[row])
+		}
+		number[row] = len(kept)
+	}
+	d.rows.Renumber(len(kept), func(row int) int { return number[row] - 1 })
+	d.values = kept
+}
+
+// Clone returns a copy of d. It returns no error.
+func (d *Data) Clone() (*Data, error) {
+	rows, err := d.rows.Clone()
+	return &Data{rows, slices.Clip(d.values)}, err
+}
+
+// Equal reports whether d and x have the same shape and equal values: NaN differs from itself, an
+// int64 from a float64, and the order of an Object's fields counts.
+func (d *Data) Equal(x *Data) bool {
+	text, err := d.Diff(x)
+	return text == "" && err == nil
+}
+
+// Diff describes the first difference between d and x, or returns "" if they are equal. It returns
+// [ErrKind] if x is nil.
+func (d *Data) Diff(x *Data) (string, error) {
+	if !x.made() {
+		return "", errNoData
+	}
+	if !d.Shape().Equal(x.Shape()) {
+		return fmt.Sprintf("%s, other %s", describeData(d), describeData(x)), nil
+	}
+	next, stop := iter.Pull(x.rows.All())
+	defer stop()
+	i, last := 0, [2]int{-1, -1}
+	for row := range d.rows.All() {
+		other, _ := next()
+		if pair := [2]int{row, other}; pair != last {
+			if !same(d.values[row], x.values[other]) {
+				a, b := jsonText(d.values[row]), jsonText(x.values[other])
+				return fmt.Sprintf("row %d is %s, other %s", i, a, b), nil
+			}
+			last = pair
+		}
+		i++
+	}
+	return "", nil
+}
+
+// mostValues is how many values String shows.
+const mostValues = 8
+
+// String returns the shape and the values as JSON: one, if all rows agree, or the first ones.
+func (d *Data) String() string {
+	if v, ok := d.Uniform(); ok {
+		return fmt.Sprintf("data %v %s", d.Shape(), jsonText(v))
+	}
+	var texts []string
+	for v := range d.All() {
+		if len(texts) == mostValues {
+			texts = append(texts, "...")
+			break
+		}
+		texts = append(texts, jsonText(v))
+	}
+	return fmt.Sprintf("data %v [%s]", d.Shape(), strings.Join(texts, " "))
+}
+
+func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
+
+// fitData returns d repeated over further dims if its shape is shorter than the batch shape.
+func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
+	s := d.Shape()
+	if s.HasPrefix(batch) || !batch.HasPrefix(s) {
+		return d, s.CheckPrefix(batch)
+	}
+	sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
+	plan, err := s.Reshape(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	column, err := d.Execute(shapeops.NewPass(plan))
+	if err != nil {
+		return nil, err
+	}
+	if plan, err = sizes.Expand(batch...); err != nil {
+		return nil, err
+	}
+	return column.Execute(shapeops.NewPass(plan))
+}
+
+func zeroData(_ *Data, shape shapeops.Shape) (*Data, error) { return NewData(nil, shape...) }

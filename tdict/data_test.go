@@ -1,0 +1,220 @@
+package tdict_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// data returns data with the same value in each row; texts data with one in each.
+func data(value any, batch ...int) *tdict.Data { return tensor.Must(tdict.NewData(value, batch...)) }
+
+func texts(values ...string) *tdict.Data {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	return tensor.Must(tdict.DataFrom(all, len(all)))
+}
+
+// Values are of few types: others become one of them or are refused.
+func TestDataValues(t *testing.T) {
+	type text string
+	deep := func(n int) any {
+		var v any = "x"
+		for range n {
+			v = []any{v}
+		}
+		return v
+	}
+	object := tensor.Must(tdict.NewObject(tdict.Field{Name: "a", Value: int64(1)}))
+	var cycle []any
+	cycle = append(cycle, &cycle, nil)
+	cycle[0] = cycle
+	tests := []struct {
+		name  string
+		value any
+		want  any
+		err   error
+	}{
+		{"nil", nil, nil, nil},
+		{"bool", true, true, nil},
+		{"text", "ä\x00", "ä\x00", nil},
+		{"int", -1, int64(-1), nil},
+		{"int8", int8(-128), int64(-128), nil},
+		{"int16", int16(-1), int64(-1), nil},
+		{"int32", int32(-1), int64(-1), nil},
+		{"int64", int64(math.MinInt64), int64(math.MinInt64), nil},
+		{"uint8", uint8(255), int64(255), nil},
+		{"uint16", uint16(65535), int64(65535), nil},
+		{"uint32", uint32(1 << 31), int64(1 << 31), nil},
+		{"uint", uint(7), int64(7), nil},
+		{"uint64", uint64(math.MaxInt64), int64(math.MaxInt64), nil},
+		{"float32", float32(0.1), float64(float32(0.1)), nil},
+		{"infinity", math.Inf(-1), math.Inf(-1), nil},
+		{"a list", []any{1, []any{}, nil}, []any{int64(1), []any{}, nil}, nil},
+		{"no list", []any(nil), []any{}, nil},
+		{"a map becomes an object", map[string]any{"a": 1}, object, nil},
+		{"an object", object, object, nil},
+		{"as deep as may be", deep(256), deep(256), nil},
+		{"beyond an int64", uint64(1 << 63), nil, tdict.ErrKind},
+		{"text that is not UTF-8", "\xff", nil, tdict.ErrKind},
+		{"a name that is not UTF-8", map[string]any{"\xff": 1}, nil, tdict.ErrKind},
+		{"a type of one's own", text("x"), nil, tdict.ErrKind},
+		{"a complex number", 1i, nil, tdict.ErrKind},
+		{"a tensor", tensor.Scalar(1.0), nil, tdict.ErrKind},
+		{"a list of texts", []string{"x"}, nil, tdict.ErrKind},
+		{"no object", (*tdict.Object)(nil), nil, tdict.ErrKind},
+		{"within a list", []any{1, []any{1i}}, nil, tdict.ErrKind},
+		{"too deep", deep(257), nil, tdict.ErrDepth},
+		{"a list that holds itself", cycle, nil, tdict.ErrDepth},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := tdict.NewData(tt.value, 2)
+			_, alsoErr := tdict.DataFrom([]any{nil, tt.value}, 2)
+			if tt.err != nil {
+				testkit.Fails(t, tt.err, err)
+				require.ErrorIs(t, alsoErr, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, alsoErr)
+			require.Equal(t, []any{tt.want, tt.want}, slices.Collect(d.All()))
+			one, ok := d.Uniform()
+			require.True(t, ok)
+			require.Equal(t, tt.want, one)
+		})
+	}
+	require.ErrorIs(t, testkit.Err(tdict.NewData(1, -1)), shapeops.ErrShape)
+	testkit.Fails(t, shapeops.ErrShape, testkit.Err(tdict.DataFrom([]any{1, 2}, 3)))
+}
+
+func TestDataUniform(t *testing.T) {
+	nan := math.NaN()
+	tests := []struct {
+		name string
+		data *tdict.Data
+		want any
+		ok   bool
+	}{
+		{"one value", data(1, 3), int64(1), true},
+		{"values that agree", texts("a", "a"), "a", true},
+		{"values that differ", texts("a", "a", "b"), nil, false},
+		{"numbers of two types", tensor.Must(tdict.DataFrom([]any{1, 1.0}, 2)), nil, false},
+		{"lists that agree", tensor.Must(tdict.DataFrom([]any{[]any{1}, []any{1}}, 2)), []any{int64(1)}, true},
+		{"a list and none", tensor.Must(tdict.DataFrom([]any{nil, []any{}}, 2)), nil, false},
+		{"no row", data(1, 0), nil, false},
+		{"one that differs from itself", tensor.Must(tdict.DataFrom([]any{nan, nan}, 2)), nil, false},
+		{"without a batch", data("a"), "a", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := tt.data.Uniform()
+			require.Equal(t, tt.ok, ok)
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestDataAt(t *testing.T) {
+	d := tensor.Must(tdict.DataFrom([]any{0, 1, 2, 3, 4, 5}, 2, 3))
+	require.Equal(t, int64(5), tensor.Must(d.At(1, 2)))
+	require.Equal(t, int64(3), tensor.Must(d.At(-1, -3)))
+	for _, bad := range [][]int{{2, 0}, {0, -4}, {0}, {0, 0, 0}, {}} {
+		require.ErrorIs(t, testkit.Err(d.At(bad...)), shapeops.ErrIndex, "%v", bad)
+	}
+	stopped := 0
+	for range d.All() {
+		if stopped++; stopped == 2 {
+			break
+		}
+	}
+	require.Equal(t, 2, stopped)
+}
+
+// Diff names the first row that differs.
+func TestDataDiff(t *testing.T) {
+	field := func(name string, v any) tdict.Field { return tdict.Field{Name: name, Value: v} }
+	ab := tensor.Must(tdict.NewObject(field("a", 1), field("b", 2)))
+	ba := tensor.Must(tdict.NewObject(field("b", 2), field("a", 1)))
+	tests := []struct {
+		name string
+		a, b *tdict.Data
+		want string
+	}{
+		{"one value for all and one for each", data("a", 2), texts("a", "a"), ""},
+		{"an element", texts("a", "b", "c"), texts("a", "x", "y"), `row 1 is "b", other "x"`},
+		{"a shape", data("a", 2), data("a", 2, 1), "data [2], other data [2 1]"},
+		{"a type", data(1, 1), data(1.0, 1), "row 0 is 1, other 1"},
+		{"the order of fields", data(ab, 1), data(ba, 1), `row 0 is {"a":1,"b":2}, other {"b":2,"a":1}`},
+		{"the same fields", data(ab, 1), data(map[string]any{"b": 2, "a": 1}, 1), ""},
+		{"within a list", data([]any{1, 2}, 1), data([]any{1, 3}, 1), "row 0 is [1,2], other [1,3]"},
+		{"NaN", data(math.NaN(), 1), data(math.NaN(), 1), `row 0 is "NaN", other "NaN"`},
+		{"no row", data(1, 0), data(2, 0), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, tensor.Must(tt.a.Diff(tt.b)))
+			require.Equal(t, tt.want == "", tt.a.Equal(tt.b))
+			require.Equal(t, tt.want == "", tt.b.Equal(tt.a))
+		})
+	}
+}
+
+// What is given to Data is copied, and what an operation makes of it is its own: written to, it
+// changes nothing else, nor the other way round.
+func TestDataIsItsOwn(t *testing.T) {
+	list, fields := []any{"a", []any{"b"}}, map[string]any{"k": 1}
+	d := tensor.Must(tdict.DataFrom([]any{list, fields}, 2))
+	was := d.String()
+	list[0], list[1].([]any)[0], fields["k"] = "x", "x", 2
+	require.Equal(t, was, d.String())
+
+	td := dict([]int{4}, entry{"d", texts("a", "b", "c", "d")})
+	ops := map[string]func() (*tdict.TensorDict, error){
+		"range":   func() (*tdict.TensorDict, error) { return td.Index(ix.Range(1, 3)) },
+		"take":    func() (*tdict.TensorDict, error) { return td.Index(ix.Take(1, 2)) },
+		"all":     func() (*tdict.TensorDict, error) { return td.Index() },
+		"reshape": func() (*tdict.TensorDict, error) { return td.Reshape(2, 2) },
+		"expand":  func() (*tdict.TensorDict, error) { return td.Expand(2, 4) },
+		"clone":   td.Clone,
+		"cat":     func() (*tdict.TensorDict, error) { return shapeops.Cat([]*tdict.TensorDict{td, td}, 0) },
+	}
+	for name, op := range ops {
+		for range 2 { // the second time, after td was written to
+			got := tensor.Must(op())
+			before, whole := fmt.Sprint(state(t, got)), state(t, td)
+			require.NoError(t, got.SetIndex(data("x"), ix.Rest), name)
+			require.Equal(t, whole, state(t, td), name)
+			got = tensor.Must(op())
+			require.NoError(t, td.SetIndex(data("y"), ix.Take(1, 1, 2)), name)
+			require.Equal(t, before, state(t, got), name)
+			require.NoError(t, td.SetIndex(texts("b", "c"), ix.Range(1, 3)), name)
+			require.Equal(t, whole, state(t, td), name)
+
+			for range 4 { // however much room there is after td's values
+				twins := []*tdict.TensorDict{tensor.Must(op()), tensor.Must(op())}
+				for i, twin := range twins { // all of them append a value now
+					require.NoError(t, twin.SetIndex(data(i), ix.Rest))
+				}
+				require.NoError(t, td.SetIndex(texts("b"), ix.Range(1, 2)))
+				for i, twin := range twins {
+					one, _ := tensor.Must(tdict.Get[*tdict.Data](twin, "d")).Uniform()
+					require.Equal(t, int64(i), one, name)
+				}
+			}
+		}
+	}
+	require.NoError(t, td.SetIndex(texts("p", "q", "r"), ix.Take(0, 3, 0)))
+	require.Equal(t, []any{"r", "b", "c", "q"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](td, "d")).All()), "the last stays")
+}

@@ -1,0 +1,240 @@
+package tdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// An Object is a map from names to values that keeps their order: what JSON calls an object, in
+// [Data]. It does not change. The zero Object is empty. Safe for concurrent use.
+type Object struct{ fields []Field }
+
+// A Field is one name of an [Object] with its value.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// NewObject returns an object with the given fields, in that order. Values are those of [NewData].
+// It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a name that
+// is there twice, and [ErrDepth].
+func NewObject(fields ...Field) (*Object, error) {
+	v, err := plain(&Object{fields}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return v.(*Object), nil
+}
+
+// Len returns the number of fields.
+func (o *Object) Len() int { return len(o.fields) }
+
+// Get returns the value under a name.
+func (o *Object) Get(name string) (any, bool) {
+	for _, f := range o.fields {
+		if f.Name == name {
+			return f.Value, true
+		}
+	}
+	return nil, false
+}
+
+// All returns an iterator over the fields, in order.
+func (o *Object) All() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, f := range o.fields {
+			if !yield(f.Name, f.Value) {
+				return
+			}
+		}
+	}
+}
+
+// MarshalJSON returns o as a JSON object with its fields in order.
+func (o *Object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range o.fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := writeJSON(&b, f.Name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := writeJSON(&b, jsonable(f.Value)); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// String returns o as JSON.
+func (o *Object) String() string { return jsonText(o) }
+
+// plain returns v as one of the types that Data holds, with lists and objects copied.
+func plain(v any, depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, fmt.Errorf("%w: lists and objects are nested more than %d deep", ErrDepth, MaxDepth)
+	}
+	switch v := v.(type) {
+	case nil, bool, int64, float64:
+		return v, nil
+	case string:
+		return v, checkText(v)
+	case []any:
+		return plainList(v, depth)
+	case *Object:
+		if v != nil {
+			return plainObject(v.fields, depth)
+		}
+	case map[string]any:
+		var fields []Field
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			fields = append(fields, Field{name, v[name]})
+		}
+		return plainObject(fields, depth)
+	}
+	return plainNumber(v)
+}
+
+func plainNumber(v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case int8:
+		return int64(v), nil
+	case int16:
+		return int64(v), nil
+	case int32:
+		return int64(v), nil
+	case uint8:
+		return int64(v), nil
+	case uint16:
+		return int64(v), nil
+	case uint32:
+		return int64(v), nil
+	case uint:
+		return fromUint(uint64(v))
+	case uint64:
+		return fromUint(v)
+	case float32:
+		return float64(v), nil
+	}
+	return nil, fmt.Errorf("%w: got %T, want nil, bool, a number, string, []any, map[string]any or "+
+		"*tdict.Object that is not nil", ErrKind, v)
+}
+
+func fromUint(v uint64) (any, error) {
+	if v > math.MaxInt64 {
+		return nil, fmt.Errorf("%w: got %d, want an int64", ErrKind, v)
+	}
+	return int64(v), nil
+}
+
+func checkText(s string) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%w: got %q, want UTF-8", ErrKind, s)
+	}
+	return nil
+}
+
+func plainList(list []any, depth int) (any, error) {
+	out := make([]any, len(list))
+	for i, v := range list {
+		var err error
+		if out[i], err = plain(v, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func plainObject(fields []Field, depth int) (any, error) {
+	out := &Object{make([]Field, len(fields))}
+	seen := make(map[string]bool, len(fields))
+	for i, f := range fields {
+		if err := checkText(f.Name); err != nil {
+			return nil, err
+		}
+		if seen[f.Name] {
+			return nil, fmt.Errorf("%w: duplicate field %q", ErrExists, f.Name)
+		}
+		seen[f.Name] = true
+		v, err := plain(f.Value, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.fields[i] = Field{f.Name, v}
+	}
+	return out, nil
+}
+
+// same reports whether two values that plain returned are equal: NaN differs from itself, an int64
+// from a float64, and the order of fields counts.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, same)
+	case *Object:
+		b, ok := b.(*Object)
+		return ok && slices.EqualFunc(a.fields, b.fields, func(f, g Field) bool {
+			return f.Name == g.Name && same(f.Value, g.Value)
+		})
+	}
+	switch b.(type) {
+	case []any, *Object:
+		return false
+	}
+	return a == b
+}
+
+// jsonable returns v, with what JSON has no number for as a text: "NaN", "Infinity", "-Infinity".
+func jsonable(v any) any {
+	switch v := v.(type) {
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return "NaN"
+		case math.IsInf(v, 1):
+			return "Infinity"
+		case math.IsInf(v, -1):
+			return "-Infinity"
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = jsonable(item)
+		}
+		return out
+	}
+	return v
+}
+
+// writeJSON writes v compactly, without escapes that JSON does not need.
+func writeJSON(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the newline
+	return nil
+}
+
+// jsonText returns v as JSON, or says why there is none.
+func jsonText(v any) string {
+	var b bytes.Buffer
+	if err := writeJSON(&b, jsonable(v)); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}

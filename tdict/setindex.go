@@ -1,0 +1,192 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// SetIndexOptions say how [TensorDict.SetIndexWith] writes. The zero value is the default.
+type SetIndexOptions struct {
+	// Create makes an entry for each key that only the value has, with zeros elsewhere, which a
+	// locked dictionary refuses. By default that is ErrMissing.
+	Create bool
+	// Workers is on how many cores a large copy may be done; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// SetIndex writes value to the part of td that an index expression over the batch shape selects.
+//
+// If value is a leaf, it is written, broadcast, to that part of every leaf, but for unbatched
+// tensors. If it is a dictionary, its leaves are written to those of td under the same keys; other
+// leaves of td keep their values. Its batch shape must be that of the part, or the last dims of it
+// (none of them, too), over which it is then repeated.
+//
+// SetIndex writes elements, which a locked dictionary allows. Its errors are those of
+// shapeops.Shape.Index and tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if
+// a value is of another kind than the one that it is written to; on an error nothing has changed.
+func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
+	return td.SetIndexWith(value, SetIndexOptions{}, expr...)
+}
+
+// SetIndexWith is [TensorDict.SetIndex] with options. Its errors are also those of
+// [TensorDict.Set], for what it creates.
+func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.Index) error {
+	if err := checkValue(value); err != nil {
+		return failed("set index", err)
+	}
+	plan, err := td.batch.Index(expr...)
+	if err != nil {
+		return failed("set index", err)
+	}
+	w := setter{create: opt.Create, batch: td.batch, pass: &shapeops.Pass{Plan: plan, Workers: opt.Workers}}
+	tr := tensor.Transfer{Workers: opt.Workers}
+	w.tr = &tr
+	if d, ok := asDict(value); ok {
+		if opt.Create { // keys are as deep in td as in value
+			err = d.checkDepth(0, map[*TensorDict]int{})
+		}
+		if err == nil {
+			err = w.write(td, d)
+		}
+	} else {
+		err = w.fill(td, value)
+	}
+	if err == nil {
+		err = tr.Run()
+	}
+	if err != nil {
+		return failed("set index", err)
+	}
+	for _, p := range w.created {
+		p.set()
+	}
+	return nil
+}
+
+// Write adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
+// does.
+func (td *TensorDict) Write(tr *tensor.Transfer, src *TensorDict, p *shapeops.Pass) error {
+	if src == nil {
+		return errNil
+	}
+	if err := p.CheckPlan(td.batch); err != nil {
+		return err
+	}
+	w := setter{pass: p, batch: td.batch, tr: tr}
+	return w.write(td, src)
+}
+
+// A setter gathers what SetIndex is to do.
+type setter struct {
+	tr      *tensor.Transfer
+	pass    *shapeops.Pass
+	batch   shapeops.Shape // of the dictionary that SetIndex was called on
+	value   shapeops.Shape // the batch shape of the value
+	create  bool
+	created []placement
+}
+
+// fill writes a leaf to every leaf.
+func (w *setter) fill(td *TensorDict, value Value) error {
+	for name, v := range td.entries.all() {
+		var err error
+		if d, ok := asDict(v); ok {
+			err = w.fill(d, value)
+		} else if !passesThrough(v) {
+			err = opsOf(v).write(w.tr, v, value, w.pass)
+		}
+		if err != nil {
+			return within("set index", name, err)
+		}
+	}
+	return nil
+}
+
+// write writes the leaves of value to those of td.
+func (w *setter) write(td, value *TensorDict) error {
+	w.value = value.batch
+	part := w.pass.Plan.Extend(td.batch)
+	short := len(part) - len(w.value)
+	if short < 0 || !part[short:].Equal(w.value) {
+		return fmt.Errorf("%w: got dictionary %v, want %v or its last dims", shapeops.ErrShape, w.value, part)
+	}
+	return w.writeDict(td, value)
+}
+
+func (w *setter) writeDict(td, value *TensorDict) error {
+	for c, v := range value.entries.columns() {
+		if err := w.writeEntry(td, c, v); err != nil {
+			return within("set index", c.name, err)
+		}
+	}
+	return nil
+}
+
+func (w *setter) writeEntry(td *TensorDict, c column, v Value) error {
+	to, err := c.of(td)
+	if err == nil {
+		return w.writeValue(to, v)
+	}
+	if !w.create {
+		return err
+	}
+	zero, err := w.zeros(v)
+	if err != nil {
+		return err
+	}
+	p, err := td.placeHere(c.name, zero)
+	if err != nil {
+		return err
+	}
+	w.created = append(w.created, p)
+	return w.writeValue(p.value, v)
+}
+
+func (w *setter) writeValue(to, v Value) error {
+	d, isDict := asDict(to)
+	e, alsoDict := asDict(v)
+	if isDict && alsoDict {
+		return w.writeDict(d, e)
+	}
+	if opsOf(to) != opsOf(v) {
+		return mismatch(v, to)
+	}
+	if got, want := trailing(v, len(w.value)), trailing(to, len(w.batch)); !got.Equal(want) {
+		return fmt.Errorf("%w: got %v, want %v after the batch shape", shapeops.ErrShape, got, want)
+	}
+	return opsOf(to).write(w.tr, to, v, w.pass)
+}
+
+// trailing returns the dims of a value after those of a batch shape.
+func trailing(v Value, batch int) shapeops.Shape { return v.Shape()[batch:] }
+
+// zeros returns a value like v, for all of the batch shape, that holds nothing yet.
+func (w *setter) zeros(v Value) (Value, error) {
+	shape := append(w.batch.Clone(), trailing(v, len(w.value))...)
+	return opsOf(v).zerosLike(v, shape)
+}
+
+// A placement is an entry that is known to fit and waits to be set.
+type placement struct {
+	in    *TensorDict
+	key   nestedkey.Key // within in; its first part is missing if it has more
+	value Value
+}
+
+func (p placement) set() {
+	d := p.in
+	for {
+		first, rest, nested := p.key.Cut()
+		if !nested {
+			d.entries.put(first, p.value)
+			return
+		}
+		inner := New(d.batch...)
+		d.entries.put(first, inner)
+		d, p.key = inner, rest
+	}
+}

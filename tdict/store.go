@@ -1,0 +1,127 @@
+package tdict
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// A store holds the entries of a dictionary, in order, under names that are keys of one part. Its
+// methods are all that the rest of the package knows of how entries are kept.
+type store struct {
+	table  *table
+	values []Value // by position in the table; nil at its gaps
+}
+
+// storeOf returns a store of values under names, of which none may be there twice: if one is, it
+// returns the positions of both.
+func storeOf(names []nestedkey.Key, values []Value) (s store, first, second int) {
+	s = store{&table{names: names}, values}
+	s.table.index()
+	for i, name := range names {
+		if j := s.table.find(name); j != i {
+			return store{}, min(i, j), max(i, j)
+		}
+	}
+	return s, 0, 0
+}
+
+// len returns the number of entries.
+func (s *store) len() int { return s.table.count() }
+
+// all yields the entries in order.
+func (s *store) all() iter.Seq2[nestedkey.Key, Value] {
+	return func(yield func(nestedkey.Key, Value) bool) {
+		for i, name := range s.table.all() {
+			if !yield(name, s.values[i]) {
+				return
+			}
+		}
+	}
+}
+
+// columns yields the entries in order, each with what finds its like in other dictionaries.
+func (s *store) columns() iter.Seq2[column, Value] {
+	return func(yield func(column, Value) bool) {
+		for i, name := range s.table.all() {
+			if !yield(column{name, i}, s.values[i]) {
+				return
+			}
+		}
+	}
+}
+
+// get returns the value under a name.
+func (s *store) get(name nestedkey.Key) (Value, bool) {
+	if i := s.table.find(name); i >= 0 {
+		return s.values[i], true
+	}
+	return nil, false
+}
+
+// has reports whether there is a value under a name.
+func (s *store) has(name nestedkey.Key) bool { return s.table.find(name) >= 0 }
+
+// namedAs reports whether s is known to have the names of other.
+func (s *store) namedAs(other *store) bool { return s.table == other.table }
+
+// put sets the value under a name.
+func (s *store) put(name nestedkey.Key, v Value) {
+	if i := s.table.find(name); i >= 0 {
+		s.values[i] = v
+		return
+	}
+	s.table = s.table.own()
+	s.table.add(name)
+	s.values = append(s.values, v)
+}
+
+// drop removes the entry under a name, which must be there.
+func (s *store) drop(name nestedkey.Key) {
+	s.table = s.table.own()
+	i := s.table.find(name)
+	s.values[i] = nil
+	if s.table.remove(i) {
+		s.table.compact()
+		s.values = slices.DeleteFunc(s.values, func(v Value) bool { return v == nil })
+	}
+}
+
+// rename gives the entry under a name another one, which must be new, in its place.
+func (s *store) rename(from, to nestedkey.Key) {
+	s.table = s.table.own()
+	s.table.rename(s.table.find(from), to)
+}
+
+// mapped returns a store with the same names and what fn makes of each value. If fn fails, it
+// returns the error as it is, with the name.
+func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nestedkey.Key, error) {
+	out := store{s.table.share(), make([]Value, len(s.values))}
+	for c, v := range s.columns() {
+		w, err := fn(c, v)
+		if err != nil {
+			return store{}, c.name, err
+		}
+		out.values[c.at] = w
+	}
+	return out, "", nil
+}
+
+// A column is the values that several dictionaries have under one name, at the same position of
+// most.
+type column struct {
+	name nestedkey.Key
+	at   int
+}
+
+// of returns the value of one of the dictionaries.
+func (c column) of(td *TensorDict) (Value, error) {
+	if s := &td.entries; s.table.has(c.at, c.name) {
+		return s.values[c.at], nil
+	}
+	if v, ok := td.entries.get(c.name); ok {
+		return v, nil
+	}
+	return nil, td.missing()
+}

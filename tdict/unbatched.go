@@ -1,0 +1,163 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An Unbatched holds a tensor that operations on the batch pass through as it is, such as weights
+// or a table of codes that belong to all rows alike: Python's UnbatchedTensor. Its shape is a batch
+// shape, to which [TensorDict.Set] fits it, followed by that of the tensor:
+//
+//	batch [B...], tensor [F...]: shape [B... F...]
+//
+// Operations change the batch part only; their results share the tensor. Stack and Cat want tensors
+// that are equal ([ErrDiffers]), as does writing one unbatched tensor to a part of another.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Unbatched struct {
+	batch, shape shapeops.Shape
+	tensor       *tensor.Tensor
+}
+
+// NewUnbatched returns t with batch shape []. It shares t. It returns [ErrKind] if t is nil.
+func NewUnbatched(t *tensor.Tensor) (*Unbatched, error) {
+	if t == nil || t.DType() == 0 {
+		return nil, fmt.Errorf("%w: got no tensor", ErrKind)
+	}
+	return unbatched(t, nil), nil
+}
+
+func unbatched(t *tensor.Tensor, batch shapeops.Shape) *Unbatched {
+	return &Unbatched{batch, append(batch.Clone(), t.Shape()...), t}
+}
+
+// Shape returns the batch shape followed by the shape of the tensor. The caller must not change it.
+func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
+
+// Tensor returns the tensor itself.
+func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
+
+// Execute returns u with the batch shape that p.Plan makes of its own.
+func (u *Unbatched) Execute(p *shapeops.Pass) (*Unbatched, error) {
+	if err := p.CheckPlan(u.batch); err != nil {
+		return nil, err
+	}
+	return unbatched(u.tensor, p.Extend(u.batch)), nil
+}
+
+// Join returns the tensor of xs, which must be equal, with the batch shape of xs joined. It returns
+// [ErrDiffers] if they are not.
+func (u *Unbatched) Join(p *shapeops.Pass, xs []*Unbatched) (*Unbatched, error) {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return nil, err
+	}
+	for i, x := range xs {
+		if err := u.checkSame(x); err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+	}
+	if err := p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].batch }); err != nil {
+		return nil, err
+	}
+	return unbatched(u.tensor, p.Join.Extend(u.batch)), nil
+}
+
+// made reports whether u is neither nil nor a zero value.
+func (u *Unbatched) made() bool { return u != nil && u.tensor != nil }
+
+var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)
+
+// checkSame returns ErrKind if x is nil, and ErrDiffers unless the tensors of u and x are equal.
+func (u *Unbatched) checkSame(x *Unbatched) error {
+	if !x.made() {
+		return errNoUnbatched
+	}
+	if u.tensor == x.tensor {
+		return nil
+	}
+	text, err := u.tensor.Diff(x.tensor)
+	if err == nil && text != "" {
+		err = fmt.Errorf("%w: %s", ErrDiffers, text)
+	}
+	return err
+}
+
+// ExecuteInto adds to tr: the elements of dst's tensor = those of u's.
+func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *shapeops.Pass) error {
+	if !dst.made() {
+		return errNoUnbatched
+	}
+	if err := p.CheckPlan(u.batch); err != nil {
+		return err
+	}
+	if err := dst.batch.CheckEqual(p.Extend(u.batch)); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if dst.tensor == u.tensor {
+		return nil
+	}
+	if err := dst.tensor.Shape().CheckEqual(u.tensor.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return tr.Copy(dst.tensor, u.tensor)
+}
+
+// Write adds nothing to tr: what belongs to all rows cannot be written to some. It returns
+// [ErrDiffers] unless the tensors are equal.
+func (u *Unbatched) Write(_ *tensor.Transfer, src *Unbatched, _ *shapeops.Pass) error {
+	return u.checkSame(src)
+}
+
+// Clone returns u with a copy of the tensor.
+func (u *Unbatched) Clone() (*Unbatched, error) {
+	t, err := u.tensor.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return unbatched(t, u.batch), nil
+}
+
+// Equal reports whether u and x have the same batch shape and equal tensors.
+func (u *Unbatched) Equal(x *Unbatched) bool {
+	return x.made() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
+}
+
+// Diff describes the first difference between u and x, or returns "" if they are equal.
+func (u *Unbatched) Diff(x *Unbatched) (string, error) {
+	if !x.made() {
+		return "", errNoUnbatched
+	}
+	if !u.batch.Equal(x.batch) {
+		return fmt.Sprintf("batch %v, other %v", u.batch, x.batch), nil
+	}
+	return u.tensor.Diff(x.tensor)
+}
+
+// String returns the batch shape and the tensor.
+func (u *Unbatched) String() string { return fmt.Sprintf("unbatched %v of %v", u.batch, u.tensor) }
+
+func describeUnbatched(u *Unbatched) string {
+	return fmt.Sprintf("unbatched %v %v", u.tensor.DType(), u.tensor.Shape())
+}
+
+// passesThrough reports whether operations on a part of the rows leave v as it is.
+func passesThrough(v Value) bool {
+	_, ok := v.(*Unbatched)
+	return ok
+}
+
+// fitUnbatched returns u with a batch shape that begins with batch: its own, if it does, or batch,
+// if that begins with its own.
+func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
+	if u.batch.HasPrefix(batch) || !batch.HasPrefix(u.batch) {
+		return u, u.batch.CheckPrefix(batch)
+	}
+	return unbatched(u.tensor, batch), nil
+}
+
+func zeroUnbatched(u *Unbatched, shape shapeops.Shape) (*Unbatched, error) {
+	return unbatched(u.tensor, shape[:len(shape)-len(u.tensor.Shape())]), nil
+}

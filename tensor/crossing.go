@@ -1,0 +1,220 @@
+package tensor
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// allSteps is how many steps the copies of a Transfer within one memory are compared for before it
+// gives up.
+const allSteps = 1 << 20
+
+// checkCrossing returns ErrOverlap if one of the moves reads what another writes, so that the
+// result would depend on their order.
+func checkCrossing(moves []move) error {
+	if len(moves) < 2 {
+		return nil
+	}
+	c := crossing{moves: moves}
+	sites := c.sites()
+	slices.SortFunc(sites, func(a, b site) int {
+		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.low, b.low))
+	})
+	memory, steps := 0, allSteps
+	for len(sites) > 0 {
+		if sites[0].memory != memory {
+			memory, steps = sites[0].memory, allSteps
+		}
+		n := patch(sites)
+		if v := c.compare(sites[:n], &steps); v != apart {
+			return v.err()
+		}
+		sites = sites[n:]
+	}
+	return nil
+}
+
+// patch returns how many of the first sites lie in one memory without a gap between them.
+func patch(sites []site) int {
+	end := sites[0].high
+	for i, s := range sites {
+		if s.memory != sites[0].memory || s.low >= end && i > 0 {
+			return i
+		}
+		end = max(end, s.high)
+	}
+	return len(sites)
+}
+
+// A crossing compares the moves of a Transfer with one another. What it knows of a side it works
+// out when that is first wanted.
+type crossing struct {
+	moves    []move
+	surveyor surveyor
+	origins  []int       // of each side: where its memory begins
+	known    []footprint // of each side
+}
+
+// A site is one side of a move: between which bytes of a memory it lies, or, in a sweep by spacing,
+// between which of a stride.
+type site struct {
+	memory    int
+	low, high int
+	side      int // twice the number of the move, and one more if it is written
+}
+
+func (s site) written() bool { return s.side&1 == 1 }
+
+// sites returns the sides of all moves that have bytes.
+func (c *crossing) sites() []site {
+	var a atlas
+	sites := make([]site, 0, 2*len(c.moves))
+	c.origins = make([]int, 2*len(c.moves))
+	for i := range c.moves {
+		m := &c.moves[i]
+		if m.bytes() == 0 {
+			continue
+		}
+		for side, mem := range [...]memory{m.from, m.to} {
+			s := site{side: 2*i + side}
+			s.memory, c.origins[s.side] = a.find(mem)
+			s.low, s.high = c.surveyor.bounds(m, side == 1)
+			s.low, s.high = s.low+c.origins[s.side], s.high+c.origins[s.side]
+			sites = append(sites, s)
+		}
+	}
+	return sites
+}
+
+// footprint returns that of one side.
+func (c *crossing) footprint(side int) footprint {
+	if c.known == nil {
+		c.known = make([]footprint, 2*len(c.moves))
+	}
+	if f := &c.known[side]; f.block == 0 {
+		*f = c.surveyor.footprint(&c.moves[side/2], side&1 == 1, c.origins[side])
+	}
+	return c.known[side]
+}
+
+// stride returns the longest stride of a side, or 0 for a single block.
+func (c *crossing) stride(s site) int {
+	if f := c.footprint(s.side); len(f.dims) > 0 {
+		return f.dims[0].stride
+	}
+	return 0
+}
+
+// compare compares what is written in a patch of memory with what other moves read, by one sort:
+// first by where sites lie, which tells rows apart; if too many lie among one another, then by
+// where they lie between multiples of a spacing that many have, which tells columns apart. What no
+// spacing tells apart is compared among those that have the same one, and pairs of different ones
+// one by one.
+func (c *crossing) compare(sites []site, steps *int) verdict {
+	if !slices.ContainsFunc(sites, site.written) || !slices.ContainsFunc(sites, site.read) {
+		return apart
+	}
+	quick := 8*len(sites) + 1024
+	if v := c.sweep(sites, &quick); v != unknown {
+		return v
+	}
+	for _, spacing := range c.spacings(sites) {
+		quick := 8*len(sites) + 1024
+		if v := c.sweep(c.folded(sites, spacing), &quick); v != unknown {
+			return v
+		}
+	}
+	groups := map[int][]site{}
+	for _, s := range sites {
+		stride := c.stride(s)
+		groups[stride] = append(groups[stride], s)
+	}
+	for stride, group := range groups {
+		if v := c.sweep(c.folded(group, stride), steps); v != apart {
+			return v
+		}
+	}
+	return c.sweepMixed(sites, steps)
+}
+
+func (s site) read() bool { return !s.written() }
+
+// spacings returns distances that the longest strides of sites are all multiples of: of one stride,
+// of two, and so on, as far as they differ.
+func (c *crossing) spacings(sites []site) []int {
+	known := map[int]bool{}
+	for _, s := range sites {
+		for _, d := range c.footprint(s.side).dims {
+			known[d.stride] = true
+		}
+	}
+	var out []int
+	spacing := 0
+	for _, stride := range slices.Backward(slices.Sorted(maps.Keys(known))) {
+		if next := gcd(stride, spacing); next != spacing {
+			out, spacing = append(out, next), next
+		}
+	}
+	return out
+}
+
+// folded returns sites by where they lie between multiples of a spacing, sorted. One that reaches
+// beyond a multiple is there twice.
+func (c *crossing) folded(sites []site, spacing int) []site {
+	if spacing == 0 {
+		return sites
+	}
+	out := make([]site, 0, len(sites))
+	for _, s := range sites {
+		f := c.footprint(s.side)
+		low, high := f.folded(spacing)
+		rest := low - floorDiv(low, spacing)*spacing
+		end := rest + high - low
+		if high-low >= spacing {
+			rest, end = 0, spacing
+		}
+		s.low, s.high = rest, min(end, spacing)
+		out = append(out, s)
+		if end > spacing {
+			s.low, s.high = 0, end-spacing
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b site) int { return cmp.Compare(a.low, b.low) })
+	return out
+}
+
+// An atlas numbers memories: 0 for all that Go manages, and one for each lender that differs.
+type atlas struct {
+	known map[any]int
+	named []Lender // those that can only be asked about one another
+}
+
+// find returns the number of a memory and the byte at which it begins there.
+func (a *atlas) find(m memory) (n, origin int) {
+	if m.loan == nil {
+		return 0, int(cast.Address(m.bytes))
+	}
+	if a.known == nil {
+		a.known = map[any]int{}
+	}
+	lender := m.loan.lender
+	id := identity(lender)
+	if n, ok := a.known[id]; ok {
+		return n, m.loan.start
+	}
+	a.known[id] = len(a.known) + 1
+	if _, ok := lender.(interface{ SameMemory(Lender) bool }); ok && id == any(lender) {
+		for _, other := range a.named {
+			if sameLender(lender, other) {
+				a.known[id] = a.known[any(other)]
+				return a.known[id], m.loan.start
+			}
+		}
+		a.named = append(a.named, lender)
+	}
+	return a.known[id], m.loan.start
+}

@@ -1,0 +1,106 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack and
+// shapeops.Cat call; t is xs[0]. It returns [ErrDType] if the dtypes differ, shapeops.ErrShape if
+// the dims after those joined do, and an error if lent memory is gone.
+func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+	if err := checkJoin(p, xs); err != nil {
+		return nil, err
+	}
+	j := p.Join
+	out, err := blank(p, t.dtype, j.Shape(), t.view.Shape[j.Rank():])
+	if err != nil {
+		return nil, err
+	}
+	start, at := 0, 0 // along the dim joined, and in bytes if that is dim 0
+	for _, x := range xs {
+		if b, ok := x.solid(); ok && j.Dim() == 0 {
+			copy(out.mem.bytes[at:], b)
+		} else if err := out.copyPart(p, start, x); err != nil {
+			return nil, err
+		}
+		start, at = start+j.Positions(x.view.Shape), at+x.ByteSize()
+	}
+	return out, nil
+}
+
+// copyPart copies x to its place in the joined tensor t, from position start on. Nothing can
+// overlap, since t is new.
+func (t *Tensor) copyPart(p *shapeops.Pass, start int, x *Tensor) error {
+	part := t.part(p.Join, start, x)
+	var m move
+	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
+	return m.run(p.Workers)
+}
+
+// part returns the view of the joined tensor t that x fills, from position start on.
+func (t *Tensor) part(j *shapeops.JoinPlan, start int, x *Tensor) shapeops.View {
+	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim()]}
+	if !j.New() {
+		v.Strides = t.view.Strides
+		return v
+	}
+	v.Strides = make([]int, 0, len(v.Shape))
+	v.Strides = append(append(v.Strides, t.view.Strides[:j.Dim()]...), t.view.Strides[j.Dim()+1:]...)
+	return v
+}
+
+// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and
+// shapeops.CatInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
+// error nothing has changed.
+func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+	if err := checkJoin(p, xs); err != nil {
+		return err
+	}
+	if err := checkWrite(dst, t); err != nil {
+		return err
+	}
+	if err := dst.view.Shape.CheckEqual(p.Join.Extend(t.view.Shape)); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	tr, start := Transfer{Workers: p.Workers}, 0
+	for i, x := range xs {
+		if err := tr.copyView(dst, dst.part(p.Join, start, x), x); err != nil {
+			return fmt.Errorf("value %d: %w", i, err)
+		}
+		start += p.Join.Positions(x.view.Shape)
+	}
+	return tr.Run()
+}
+
+// checkJoin returns an error unless xs have one dtype and agree in the dims that the join says
+// nothing about.
+func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return err
+	}
+	for i, x := range xs {
+		if x == nil {
+			return fmt.Errorf("value %d: %w", i, errNil)
+		}
+		if x.dtype != xs[0].dtype {
+			return fmt.Errorf("value %d: %w: got %v, want %v", i, ErrDType, x.dtype, xs[0].dtype)
+		}
+	}
+	return p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
+}
+
+// solid returns the bytes of t's elements if they are in Go memory, in order, without gaps.
+func (t *Tensor) solid() ([]byte, bool) {
+	if t.mem.loan != nil || !t.view.IsContiguous() {
+		return nil, false
+	}
+	return t.own(t.mem.bytes), true
+}
+
+// own returns the bytes of a contiguous tensor's elements, given those of its memory.
+func (t *Tensor) own(b []byte) []byte {
+	size := t.dtype.Size()
+	return b[t.view.Offset*size : (t.view.Offset+t.Size())*size]
+}
