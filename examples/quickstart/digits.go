@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// The UCI "Optical Recognition of Handwritten Digits" test set (E. Alpaydin, C. Kaynak, 1998; CC BY 4.0): a row for each
-// digit, 64 pixels from 0 to 16 and the label.
+// The UCI "Optical Recognition of Handwritten Digits" test set (E. Alpaydin, C. Kaynak, 1998; CC BY
+// 4.0): a row for each digit, 64 pixels from 0 to 16 and the label.
 //
 //go:embed digits.csv.gz
 var digitsFile []byte
@@ -62,7 +61,7 @@ func assemble(images []uint8, labels []int64) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tdict.FromMap(shapeops.Shape{n}, map[nestedkey.Key]tdict.Value{
+	return tdict.FromMap(shapeops.Shape{n}, tdict.Entries{
 		"image":      image,
 		"meta/label": tensor.Vector(labels...),
 		"meta/index": index,

@@ -1,5 +1,5 @@
-// Quickstart builds a dictionary of handwritten digits, saves it as mapped files, opens it again, and trains a small
-// classifier on shuffled mini-batches that are read straight from the mapping.
+// Quickstart builds a dictionary of handwritten digits, saves it as mapped files, opens it again,
+// and trains a small classifier on shuffled mini-batches that are read straight from the mapping.
 //
 //	go run ./examples/quickstart [-dir DIR] [-epochs N] [-batch N] [-seed N]
 package main
@@ -14,14 +14,12 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 var (
-	dir    = flag.String("dir", "", "where to save the dictionary; by default a new temporary directory")
+	dir    = flag.String("dir", "", "where to save the dictionary; by default a temporary directory")
 	epochs = flag.Int("epochs", 40, "how often to see each row")
 	batch  = flag.Int("batch", 64, "rows in a mini-batch")
 	seed   = flag.Uint64("seed", 1, "of the shuffles")
@@ -38,8 +36,15 @@ func main() {
 	}
 }
 
-// run saves the digits in dir, opens them and trains on them. It returns the accuracy on the rows held out.
+// run saves the digits in dir, or in a temporary directory if that is empty, opens them and trains
+// on them. It returns the accuracy on the rows held out.
 func run(dir string, seed uint64) (accuracy float64, err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "quickstart-"); err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
 	ds, err := saveAndOpen(dir)
 	if err != nil {
 		return 0, err
@@ -68,18 +73,13 @@ func run(dir string, seed uint64) (accuracy float64, err error) {
 	return accuracy, nil
 }
 
-// saveAndOpen saves the digits in dir, or in a new temporary directory if there is none, and opens them mapped.
+// saveAndOpen saves the digits in dir and opens them mapped.
 func saveAndOpen(dir string) (*memmap.Dataset, error) {
 	digits, err := readDigits()
 	if err != nil {
 		return nil, err
 	}
 	fmt.Println(digits)
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "quickstart-"); err != nil {
-			return nil, err
-		}
-	}
 	if err := memmap.Save(dir, digits); err != nil {
 		return nil, err
 	}
@@ -120,28 +120,13 @@ func fetch(ds *tdict.TensorDict, rows []int) (images []float32, labels []int64, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if b, err = b.Apply(normalise); err != nil {
-		return nil, nil, err
-	}
-	image, err := b.Tensor("image")
+	raw, err := tdict.Slice[uint8](b, "image")
 	if err != nil {
 		return nil, nil, err
 	}
-	label, err := b.Tensor("meta/label")
-	if err != nil {
-		return nil, nil, err
+	for _, v := range raw {
+		images = append(images, float32(v)/16)
 	}
-	if images, err = tensor.Of[float32](image); err != nil {
-		return nil, nil, err
-	}
-	labels, err = tensor.Of[int64](label)
+	labels, err = tdict.Slice[int64](b, "meta/label")
 	return images, labels, err
-}
-
-// normalise makes numbers from 0 to 1 of the pixels and leaves other leaves as they are.
-func normalise(key nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
-	if key != "image" {
-		return x, nil
-	}
-	return tensor.Map(x, func(v uint8) float32 { return float32(v) / 16 })
 }

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// TestLearns runs the example as it stands, with several shuffles: each must find at least 93 % of the labels held out.
+// TestLearns runs the example as it stands, with several shuffles: each must find at least 93 % of
+// the labels held out.
 func TestLearns(t *testing.T) {
 	for seed := range uint64(5) {
 		accuracy, err := run(t.TempDir(), seed)
