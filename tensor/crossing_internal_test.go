@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/stretchr/testify/require"
 )
 
@@ -37,4 +38,35 @@ func TestFoldedOracle(t *testing.T) {
 	}
 	require.Greater(t, refused, 500)
 	require.Greater(t, allowed, 500)
+}
+
+// Copies whose strides have nothing in common are compared pair by pair, and told apart all the same.
+func TestCrossingOfMixedStrides(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const span = 1 << 14
+	buf, out := make([]byte, span), make([]byte, 64)
+	written := make([]bool, span)
+	strided := func(apart bool) shapeops.View {
+		for {
+			v := shapeops.View{Shape: shapeops.Shape{20}, Strides: []int{50 + rng.IntN(100)}, Offset: rng.IntN(span / 8)}
+			if !apart || !slices.ContainsFunc(slices.Collect(v.Offsets()), func(at int) bool { return written[at] }) {
+				return v
+			}
+		}
+	}
+	flat := shapeops.View{Shape: shapeops.Shape{20}, Strides: []int{1}}
+	moves := make([]move, 128)
+	for i := range moves[:64] {
+		v := strided(false)
+		for at := range v.Offsets() {
+			written[at] = true
+		}
+		moves[i].all(1, memory{bytes: buf}, memory{bytes: out}, v, flat)
+	}
+	for i := range moves[64:] {
+		moves[64+i].all(1, memory{bytes: make([]byte, 20)}, memory{bytes: buf}, flat, strided(true))
+	}
+	require.NoError(t, checkCrossing(moves))
+	moves[100].fromAt = moves[3].toStart
+	require.ErrorIs(t, checkCrossing(moves), ErrOverlap)
 }
