@@ -45,7 +45,7 @@ type SaveOptions struct {
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any
 // level, one too long for a file name, two that need the same file, or dictionaries more than 256
-// deep. It is shapeops.ErrShape if a shape has more than 64 dims, fs.ErrInvalid if dir holds the
+// deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] if a leaf is not a tensor, fs.ErrInvalid if dir holds the
 // working directory, tdict.ErrKind if td is nil, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	if !cast.LittleEndian() {
@@ -226,7 +226,7 @@ func nameClash(key nestedkey.Key, name string, taken map[string]nestedkey.Key) s
 func (s *saver) planLeaf(at string, v tdict.Value) error {
 	t, ok := v.(*tensor.Tensor)
 	if !ok {
-		return &FileError{"save", at, fmt.Errorf("%w: a %T", ErrUnsupported, v)}
+		return &FileError{"save", at, fmt.Errorf("%w: a %T cannot be saved yet: Exclude it", ErrUnsupported, v)}
 	}
 	s.total += int64(t.ByteSize())
 	if err := checkShape(t.Shape()); err != nil {

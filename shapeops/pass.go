@@ -21,9 +21,8 @@ type Pass struct {
 // NewPass returns a Pass that carries plan.
 func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
 
-// Expect says that about so many views and shapes are still to come, for which the pass then makes
-// room at once.
-func (p *Pass) Expect(values int) { p.room.expected = values }
+// Expect says that n more views and shapes are to come, for which the pass then makes room at once.
+func (p *Pass) Expect(n int) { p.room.expected += n }
 
 // CheckPlan returns [ErrKind] if the pass has no plan, and [ErrShape] unless s begins with the
 // shape that its plan was made for.

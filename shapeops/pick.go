@@ -16,7 +16,7 @@ type Pick struct {
 	shape Shape // the arrangement of rows
 	at    int   // the dim of the result where shape stands
 
-	few struct{ dims, shape, to [3]int } // room for the numbers, and for those of the plan's result
+	few struct{ dims, shape [3]int } // room for the numbers
 }
 
 // A Frame is a Pick located in one buffer: rows that are len(Rows) copies of the View Kept, the
@@ -91,7 +91,7 @@ type pick struct {
 	dim   int   // of mid: the first it picks from
 	over  Shape // the sizes of the dims it picks from
 	rows  []int // positions within over
-	shape Shape // of rows
+	shape Shape // of rows; nil: one dim
 }
 
 // add appends a pick. A single one needs no memory.
@@ -109,7 +109,11 @@ func (b *indexer) take(x *ix.Index) error {
 	if err != nil {
 		return err
 	}
-	b.add(pick{len(b.plan.mid), b.plan.from[b.dim : b.dim+1], rows, x.Shape()})
+	p := pick{dim: len(b.plan.mid), over: b.plan.from[b.dim : b.dim+1], rows: rows}
+	if x.Rank() > 1 {
+		p.shape = x.Shape()
+	}
+	b.add(p)
 	b.plan.keep(b.dim)
 	b.dim++
 	return nil
@@ -139,7 +143,7 @@ func (b *indexer) mask(x *ix.Index) error {
 		return fmt.Errorf("%w: got a mask of shape %v, want %v as the dims from %d",
 			ErrIndex, shape, over, b.dim)
 	}
-	p := pick{len(b.plan.mid), over, slices.Clone(x.List()), Shape{len(x.List())}}
+	p := pick{len(b.plan.mid), over, slices.Clone(x.List()), nil}
 	if len(shape) == 0 { // a mask over no dim picks from a new one
 		p.over = Shape{1}
 		b.add(p)
@@ -162,7 +166,8 @@ func (b *indexer) picked() (*Plan, error) {
 		return nil, err
 	}
 	p := b.plan
-	p.pick, p.to = k, k.few.to[:0]
+	// Not within k, whose rows a dictionary that keeps the shape must not keep.
+	p.pick, p.to = k, make(Shape, 0, len(p.mid)-len(k.dims)+len(k.shape))
 	next := 0
 	for dim, size := range p.mid {
 		if len(p.to) == k.at {
@@ -174,7 +179,6 @@ func (b *indexer) picked() (*Plan, error) {
 		}
 		p.to = append(p.to, size)
 	}
-	p.to = p.to[:len(p.to):len(p.to)] // a caller may append to it
 	if err := p.to.Check(); err != nil {
 		return nil, err
 	}
@@ -192,12 +196,15 @@ func (b *indexer) combine() (*Pick, error) {
 		k.at = k.dims[0]
 	}
 	if b.picks == 1 {
-		k.rows, k.shape = b.first.rows, append(k.few.shape[:0], b.first.shape...)
+		k.rows, k.shape = b.first.rows, append(k.few.shape[:0], len(b.first.rows))
+		if b.first.shape != nil {
+			k.shape = append(k.shape[:0], b.first.shape...)
+		}
 		return k, nil
 	}
-	shapes := []Shape{b.first.shape}
+	shapes := []Shape{b.first.arranged()}
 	for _, p := range b.more {
-		shapes = append(shapes, p.shape)
+		shapes = append(shapes, p.arranged())
 	}
 	var err error
 	if k.shape, err = Broadcast(shapes...); err != nil {
@@ -214,6 +221,14 @@ func (b *indexer) combine() (*Pick, error) {
 	return k, nil
 }
 
+// arranged returns the shape of p's rows.
+func (p *pick) arranged() Shape {
+	if p.shape == nil {
+		return Shape{len(p.rows)}
+	}
+	return p.shape
+}
+
 // appendDims appends the dims that p picks from.
 func (p *pick) appendDims(dims []int) []int {
 	for d := range p.over {
@@ -224,8 +239,8 @@ func (p *pick) appendDims(dims []int) []int {
 
 // addTo makes the positions of p the last digits of each row number.
 func (p *pick) addTo(k *Pick) {
-	plan, _ := p.shape.Expand(k.shape...)
-	v, _ := Contiguous(p.shape)
+	plan, _ := p.arranged().Expand(k.shape...)
+	v, _ := Contiguous(p.arranged())
 	v, _, _ = plan.View(v)
 	base, i := p.over.Size(), 0
 	for at := range v.Offsets() {

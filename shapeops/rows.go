@@ -62,6 +62,15 @@ func (r *Rows) All() iter.Seq[int] {
 	}
 }
 
+// One returns the row that stands at every position, if that is known without looking at each: at a
+// single position, or repeated by expanding.
+func (r *Rows) One() (row int, ok bool) {
+	if !r.uniform() || r.view.Shape.Size() == 0 {
+		return 0, false
+	}
+	return r.at(r.view.Offset), true
+}
+
 // uniform reports whether one row stands at every position because nothing else can: at a single
 // position, or repeated by expanding.
 func (r *Rows) uniform() bool {
@@ -271,17 +280,7 @@ func (r *Rows) Clone() (*Rows, error) {
 
 // Equal reports whether r and x have the same shape and the same row at every position.
 func (r *Rows) Equal(x *Rows) bool {
-	if x == nil || !r.view.Shape.Equal(x.view.Shape) {
-		return false
-	}
-	next, stop := iter.Pull(x.All())
-	defer stop()
-	for row := range r.All() {
-		if other, _ := next(); other != row {
-			return false
-		}
-	}
-	return true
+	return x != nil && r.view.Shape.Equal(x.view.Shape) && slices.Equal(r.numbers(), x.numbers())
 }
 
 // String describes r: its shape and the numbers of its rows.

@@ -14,9 +14,9 @@ func CheckRuns(runs []Run, to, from int) error {
 		case r.Len < 0:
 			return fmt.Errorf("%w: run %d: got length %d, want none negative", ErrIndex, i, r.Len)
 		case r.To < 0 || r.To > to-r.Len:
-			return fmt.Errorf("%w: run %d: got %d rows from %d on of a destination of %d", ErrIndex, i, r.Len, r.To, to)
+			return fmt.Errorf("%w: run %d: got %d rows from %d on, want them within the %d of the destination", ErrIndex, i, r.Len, r.To, to)
 		case r.From < 0 || r.From > from-r.Len:
-			return fmt.Errorf("%w: run %d: got %d rows from %d on of a source of %d", ErrIndex, i, r.Len, r.From, from)
+			return fmt.Errorf("%w: run %d: got %d rows from %d on, want them within the %d of the source", ErrIndex, i, r.Len, r.From, from)
 		}
 	}
 	return nil

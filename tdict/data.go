@@ -22,10 +22,10 @@ import (
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {
 	rows   *shapeops.Rows
-	values []any // of each row; none is ever changed
+	values []any // of each row that rows counts; none is ever changed
 }
 
-// NewData returns Data with the same value in every row of a batch. Without a batch shape it has
+// NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each. Without a batch shape it has
 // one row, and [TensorDict.Set] repeats it to the batch shape of the dictionary. Integers of other
 // types become int64, a float32 becomes float64, and map[string]any an [Object] with its names in
 // order; lists and maps are copied. It returns [ErrKind] for a value of another type or beyond an
@@ -42,9 +42,9 @@ func NewData(value any, batch ...int) (*Data, error) {
 	return &Data{rows, []any{v}}, nil
 }
 
-// DataFrom returns Data with a value for each row of a batch, row-major. Its errors are those of
-// [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
-func DataFrom(values []any, shape ...int) (*Data, error) {
+// DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its errors
+// are those of [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
+func DataFrom[T any](values []T, shape ...int) (*Data, error) {
 	rows, err := shapeops.NewRows(shape...)
 	if err != nil {
 		return nil, err
@@ -53,11 +53,13 @@ func DataFrom(values []any, shape ...int) (*Data, error) {
 		return nil, fmt.Errorf("%w: got %d values, want the %d of %v",
 			shapeops.ErrShape, len(values), n, rows.Shape())
 	}
-	all, err := plainList(values, -1)
-	if err != nil {
-		return nil, err
+	all := make([]any, len(values))
+	for i, v := range values {
+		if all[i], err = plain(v, 0); err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
 	}
-	return &Data{rows, all.([]any)}, nil
+	return &Data{rows, all}, nil
 }
 
 // Shape returns the batch shape. The caller must not change it.
@@ -65,6 +67,9 @@ func (d *Data) Shape() shapeops.Shape { return d.rows.Shape() }
 
 // Uniform returns the value of all rows, or false if they differ or there is no row.
 func (d *Data) Uniform() (any, bool) {
+	if row, ok := d.rows.One(); ok {
+		return d.values[row], true
+	}
 	var first any
 	none, last := true, -1
 	for row := range d.rows.All() {
@@ -130,7 +135,10 @@ func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
 			return nil, fmt.Errorf("value %d: %w", i, errNoData)
 		}
 		rows[i] = x.rows
-		values = append(values, x.values[:x.rows.Count()]...)
+		values = append(values, x.values...)
+	}
+	if value, ok := uniform(xs); ok {
+		return joinUniform(p, value, rows)
 	}
 	joined, err := d.rows.Join(p, rows)
 	if err != nil {
@@ -139,6 +147,32 @@ func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
 	out := &Data{joined, values}
 	out.compact()
 	return out, nil
+}
+
+// uniform returns the value of all rows of all of xs, if that is known without looking at each row.
+func uniform(xs []*Data) (any, bool) {
+	var first any
+	for i, x := range xs {
+		row, ok := x.rows.One()
+		if !ok || i > 0 && !same(first, x.values[row]) {
+			return nil, false
+		}
+		first = x.values[row]
+	}
+	return first, len(xs) > 0
+}
+
+// joinUniform is Join of rows that all have one value.
+func joinUniform(p *shapeops.Pass, value any, xs []*shapeops.Rows) (*Data, error) {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return nil, err
+	}
+	shape := func(i int) shapeops.Shape { return xs[i].Shape() }
+	if err := p.Join.CheckTrailing(len(xs), shape); err != nil {
+		return nil, err
+	}
+	rows, err := shapeops.OneRow(p.Join.Extend(shape(0))...)
+	return &Data{rows, []any{value}}, err
 }
 
 // ExecuteInto adds to tr: dst = what p.Plan makes of d.
@@ -180,7 +214,7 @@ func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
 
 // write is Write of what is known to fit.
 func (d *Data) write(src *Data, p *shapeops.Pass) {
-	d.values = append(d.values[:d.rows.Count()], src.values[:src.rows.Count()]...)
+	d.values = append(d.values, src.values...)
 	if err := d.rows.Write(p, src.rows); err != nil {
 		panic("tdict: impossible: " + err.Error())
 	}
@@ -203,8 +237,17 @@ func (d *Data) trim() {
 			kept = append(kept, d.values[row])
 		}
 	}
-	d.rows.Renumber(len(kept), func(row int) int { return number[row] })
+	d.keep(kept, func(row int) int { return number[row] })
+}
+
+// keep makes kept the values of d, and numbers its rows by them.
+func (d *Data) keep(kept []any, number func(row int) int) {
 	d.values = kept
+	if len(kept) == 1 {
+		d.rows, _ = shapeops.OneRow(d.Shape()...) // of a shape that is one already
+		return
+	}
+	d.rows.Renumber(len(kept), number)
 }
 
 // compact drops values that no row has any more, and keeps one of equal neighbours.
@@ -220,8 +263,7 @@ func (d *Data) compact() {
 		}
 		number[row] = len(kept)
 	}
-	d.rows.Renumber(len(kept), func(row int) int { return number[row] - 1 })
-	d.values = kept
+	d.keep(kept, func(row int) int { return number[row] - 1 })
 }
 
 // Clone returns a copy of d. It returns no error.
@@ -246,11 +288,15 @@ func (d *Data) Diff(x *Data) (string, error) {
 	if !d.Shape().Equal(x.Shape()) {
 		return fmt.Sprintf("%s, other %s", describeData(d), describeData(x)), nil
 	}
-	next, stop := iter.Pull(x.rows.All())
-	defer stop()
+	if a, ok := d.rows.One(); ok {
+		if b, ok := x.rows.One(); ok && same(d.values[a], x.values[b]) {
+			return "", nil
+		}
+	}
 	i, last := 0, [2]int{-1, -1}
+	others := x.numbers()
 	for row := range d.rows.All() {
-		other, _ := next()
+		other := others[min(i, len(others)-1)]
 		if pair := [2]int{row, other}; pair != last {
 			if !same(d.values[row], x.values[other]) {
 				a, b := jsonText(d.values[row]), jsonText(x.values[other])
@@ -261,6 +307,14 @@ func (d *Data) Diff(x *Data) (string, error) {
 		i++
 	}
 	return "", nil
+}
+
+// numbers returns the rows of d, or a single one that stands for all.
+func (d *Data) numbers() []int {
+	if row, ok := d.rows.One(); ok {
+		return []int{row}
+	}
+	return slices.Collect(d.rows.All())
 }
 
 // mostValues is how many values String shows.
@@ -277,7 +331,7 @@ func (d *Data) String() string {
 			texts = append(texts, "...")
 			break
 		}
-		texts = append(texts, jsonText(v))
+		texts = append(texts, shortened(jsonText(v)))
 	}
 	return fmt.Sprintf("data %v [%s]", d.Shape(), strings.Join(texts, " "))
 }

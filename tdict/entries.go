@@ -65,20 +65,22 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 		return none, err
 	}
 	typed, ok := v.(V)
-	_, leaf := any(&none).(*Leaf)
+	_, leaf := any((*V)(nil)).(*Leaf)
 	if _, isDict := asDict(v); !ok || leaf && isDict {
-		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), none)}
+		want := strings.TrimPrefix(fmt.Sprintf("%T", (*V)(nil)), "*")
+		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %s", ErrKind, describe(v), want)}
 	}
 	return typed, nil
 }
 
-// Slice returns the elements of the tensor under key, row-major. They are the tensor's own if those
-// lie so in Go memory, and a copy if they do not, or are mapped from a file. Its errors are those
-// of [Get], and tensor.ErrDType if the tensor does not hold T.
+// Slice returns the elements of the tensor under key, row-major, for reading. They are the tensor's
+// own if those lie so in Go memory, and a copy if they do not, or are mapped from a file; to change
+// elements, use tensor.Write. Its errors are those of [Get], and tensor.ErrDType if the tensor does
+// not hold T.
 func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	t, err := Get[*tensor.Tensor](td, key)
 	if err != nil {
-		return nil, err
+		return nil, failed("slice", err)
 	}
 	if t.Lender() != nil {
 		var s []T
@@ -94,18 +96,9 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	return s, failedKey("slice", key, err)
 }
 
-// Tensor returns the tensor under key. Its errors are those of [TensorDict.Get], and [ErrKind] if
-// the value is not a tensor.
+// Tensor returns the tensor under key: it is [Get] of one.
 func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
-	v, err := td.Get(key)
-	if err != nil {
-		return nil, err
-	}
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
-		return nil, &KeyError{"get", key, fmt.Errorf("%w: got %s, want a tensor", ErrKind, describe(v))}
-	}
-	return t, nil
+	return Get[*tensor.Tensor](td, key)
 }
 
 // Dict returns the dictionary under key itself: what is set in it is set in td. Its errors are
@@ -310,7 +303,7 @@ func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {
 	case d.Locked():
 		err = d.errLocked()
 	case !over && td.Has(to):
-		err = fmt.Errorf("%w: %q", ErrExists, string(to))
+		err = fmt.Errorf("%w: %q: use RenameOver to replace it", ErrExists, string(to))
 	case err != nil:
 		err = fmt.Errorf("to %q: %w", string(to), err)
 	}

@@ -147,7 +147,7 @@ func ExampleTensorDict_Rename() {
 	}
 	// Output:
 	// <nil>
-	// rename "obs/pos": key exists: "action"
+	// rename "obs/pos": key exists: "action": use RenameOver to replace it
 	// <nil>
 	// action float32
 }
@@ -400,7 +400,7 @@ func ExampleTensorDict_Lock() {
 	fmt.Println(obs.Locked(), obs.Unlock())
 	fmt.Println(td.Unlock(), obs.Locked())
 	// Output:
-	// set "obs/vel": locked
+	// set "obs/vel": locked: Unlock it, or change a Copy
 	// <nil>
 	// true unlock: locked: an entry of a locked dictionary; unlock that one
 	// <nil> false

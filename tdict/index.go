@@ -40,26 +40,18 @@ func (td *TensorDict) furnish(p *shapeops.Pass) error {
 	if tensor.Furnished(p) {
 		return nil
 	}
-	var need tensor.Need
-	if err := td.need(p, &need, 0); err != nil {
-		return err
-	}
-	tensor.Furnish(p, need)
-	return nil
+	tensor.Furnish(p)
+	return td.expect(p, 0)
 }
 
-// need adds what the tensors will take that a pass makes of td, which is nested so deep.
-func (td *TensorDict) need(p *shapeops.Pass, n *tensor.Need, depth int) error {
+// expect tells a furnished pass of the tensors that it will make of td, which is nested so deep.
+func (td *TensorDict) expect(p *shapeops.Pass, depth int) error {
 	if depth > MaxDepth {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
-		if t, ok := v.(*tensor.Tensor); ok {
-			n.Add(p, t)
-		} else if d, ok := asDict(v); ok {
-			if err := d.need(p, n, depth+1); err != nil {
-				return err
-			}
+		if err := opsOf(v).expect(v, p, depth+1); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -70,11 +62,11 @@ func (td *TensorDict) executed(op string, plan *shapeops.Plan, err error) (*Tens
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	var need tensor.Need
-	if err := td.need(&shapeops.Pass{Plan: plan}, &need, 0); err != nil {
+	p := tensor.NewPass(plan)
+	if err := td.expect(p, 0); err != nil {
 		return nil, failed(op, err)
 	}
-	out, err := td.execute(tensor.NewPass(plan, need))
+	out, err := td.execute(p)
 	if err != nil {
 		return nil, failed(op, err)
 	}

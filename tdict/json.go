@@ -3,7 +3,6 @@ package tdict
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -17,7 +16,7 @@ const jsonValues = 1000
 //
 //	{"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,1]}}}
 //
-// It is for people and their tools; no function reads it back. Package memmap saves dictionaries.
+// It is for people and their tools; no function reads it back.
 func (td *TensorDict) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"batch":`)
@@ -33,7 +32,7 @@ func (td *TensorDict) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		b.WriteByte(':')
-		text, err := v.(json.Marshaler).MarshalJSON()
+		text, err := opsOf(v).json(v)
 		if err != nil {
 			return nil, within("marshal", name, err)
 		}
@@ -88,14 +87,15 @@ func (td *TensorDict) LogValue() slog.Value {
 			attrs = append(attrs, slog.Int("more", left))
 			break
 		}
-		attrs = append(attrs, slog.Attr{Key: string(key), Value: logValue(v)})
+		attrs = append(attrs, slog.Attr{Key: string(key), Value: opsOf(v).log(v)})
 	}
 	return slog.GroupValue(attrs...)
 }
 
-func logValue(v Value) slog.Value {
-	if l, ok := v.(slog.LogValuer); ok {
-		return l.LogValue()
-	}
-	return slog.StringValue(fmt.Sprint(v))
+// LogValue implements slog.LogValuer: a line with the shape and the first values.
+func (d *Data) LogValue() slog.Value { return slog.StringValue(d.String()) }
+
+// LogValue implements slog.LogValuer: a line that describes the tensor.
+func (u *Unbatched) LogValue() slog.Value {
+	return slog.StringValue("unbatched " + u.tensor.LogValue().String())
 }

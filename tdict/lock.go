@@ -25,7 +25,7 @@ func (td *TensorDict) LockBecause(why string) {
 
 // explain gives td's reason to the dictionaries below it that have none.
 func (td *TensorDict) explain() {
-	for _, v := range td.entries.values {
+	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok && d.why == "" && td.why != "" {
 			d.why = td.why
 			d.explain()
@@ -36,7 +36,7 @@ func (td *TensorDict) explain() {
 // errLocked says why td cannot be changed.
 func (td *TensorDict) errLocked() error {
 	if td.why == "" {
-		return ErrLocked
+		return fmt.Errorf("%w: Unlock it, or change a Copy", ErrLocked)
 	}
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)
 }

@@ -96,8 +96,8 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 		var err error
 		if d, ok := asDict(v); ok {
 			err = w.fill(d, value)
-		} else if !passesThrough(v) {
-			err = opsOf(v).write(w.tr, v, value, w.pass)
+		} else if k := opsOf(v); !k.passes() {
+			err = k.write(w.tr, v, value, w.pass)
 		}
 		if err != nil {
 			return within("set index", name, err)

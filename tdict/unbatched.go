@@ -143,12 +143,6 @@ func describeUnbatched(u *Unbatched) string {
 	return fmt.Sprintf("unbatched %v %v", u.tensor.DType(), u.tensor.Shape())
 }
 
-// passesThrough reports whether operations on a part of the rows leave v as it is.
-func passesThrough(v Value) bool {
-	_, ok := v.(*Unbatched)
-	return ok
-}
-
 // fitUnbatched returns u with a batch shape that begins with batch: its own, if it does, or batch,
 // if that begins with its own.
 func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {

@@ -1,14 +1,16 @@
 package tdict
 
 import (
+	"encoding/json"
 	"fmt"
+	"log/slog"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *[Data] or *[Unbatched], and
-// nothing else. This file has the only code that lists them.
+// nothing else.
 type Value interface {
 	// Shape returns the shape; of a dictionary, the batch shape.
 	Shape() shapeops.Shape
@@ -17,7 +19,7 @@ type Value interface {
 // A Leaf is a Value that is not a dictionary.
 type Leaf interface{ Value }
 
-// opsOf returns what can be done with a value, or nil if it is none.
+// opsOf returns what can be done with a value, or nil if it is none. Nothing else lists the kinds.
 func opsOf(v Value) ops {
 	switch v.(type) {
 	case *tensor.Tensor:
@@ -35,6 +37,7 @@ func opsOf(v Value) ops {
 var (
 	tensors = &kind[*tensor.Tensor]{
 		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
+		foretell: expectTensor,
 	}
 	dicts = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
 	datas = &kind[*Data]{
@@ -42,12 +45,12 @@ var (
 	}
 	unbatcheds = &kind[*Unbatched]{
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
-		made: (*Unbatched).made,
+		made: (*Unbatched).made, through: true,
 	}
 )
 
 // What leads back to opsOf cannot be in an initializer, which would be a cycle.
-func init() { dicts.fit, dicts.show = fitDict, showDict }
+func init() { dicts.fit, dicts.show, dicts.foretell = fitDict, showDict, (*TensorDict).expect }
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
 // else the error is ErrKind.
@@ -64,12 +67,18 @@ type ops interface {
 	zerosLike(v Value, shape shapeops.Shape) (Value, error)
 	text(v Value) string
 	print(v Value, more bool) string
+	json(v Value) ([]byte, error)
+	log(v Value) slog.Value
+	expect(v Value, p *shapeops.Pass, depth int) error
+	passes() bool
 }
 
 // member is what a kind of value implements on its own type.
 type member[T any] interface {
 	tensor.Movable[T]
 	Value
+	json.Marshaler
+	slog.LogValuer
 	Diff(x T) (string, error)
 }
 
@@ -85,6 +94,11 @@ type kind[T member[T]] struct {
 	show func(v T, more bool) string
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
+	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may be
+	// nil.
+	foretell func(v T, p *shapeops.Pass, depth int) error
+	// through says that operations on a part of the rows leave a value as it is.
+	through bool
 }
 
 func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
@@ -104,6 +118,19 @@ func (k *kind[T]) zerosLike(v Value, shape shapeops.Shape) (Value, error) {
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
+
+func (*kind[T]) json(v Value) ([]byte, error) { return v.(T).MarshalJSON() }
+
+func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
+
+func (k *kind[T]) passes() bool { return k.through }
+
+func (k *kind[T]) expect(v Value, p *shapeops.Pass, depth int) error {
+	if k.foretell == nil {
+		return nil
+	}
+	return k.foretell(v.(T), p, depth)
+}
 
 // some returns v as a Value, which is nil with an error.
 func some[T Value](v T, err error) (Value, error) {
@@ -204,6 +231,11 @@ func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
 }
 
 func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
+
+func expectTensor(t *tensor.Tensor, p *shapeops.Pass, _ int) error {
+	tensor.Expect(p, t)
+	return nil
+}
 
 func zeroTensor(t *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 	return tensor.New(t.DType(), shape...)

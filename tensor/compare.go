@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/cmplx"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -82,13 +83,28 @@ func differ(t, u *Tensor) (int, error) {
 func unequal[T comparable](a, b T) bool { return a != b }
 
 func firstWhere[T Elem](t, u *Tensor, differ func(a, b T) bool) (at int, err error) {
-	var inner error
-	err = Read(t, func(a []T) {
-		inner = Read(u, func(b []T) {
-			at = firstOf(a, b, differ)
-		})
+	err = readBoth(t, u, func(a, b []T) { at = firstOf(a, b, differ) })
+	return at, err
+}
+
+// readBoth is Read of two tensors.
+func readBoth[T Elem](t, u *Tensor, fn func(a, b []T)) error {
+	var err, failed error
+	for _, x := range []**Tensor{&t, &u} {
+		if *x, err = (*x).inOrder(); err != nil {
+			return err
+		}
+	}
+	err = useBoth(t.mem, u.mem, func(p, q []byte) {
+		var a, b []T
+		if a, failed = typed[T](t, p); failed != nil {
+			return
+		}
+		if b, failed = typed[T](u, q); failed == nil {
+			fn(a, b)
+		}
 	})
-	return at, cmp.Or(err, inner)
+	return cmp.Or(err, failed)
 }
 
 func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
@@ -98,6 +114,19 @@ func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
 		}
 	}
 	return -1
+}
+
+// inOrder returns t, or a copy if its elements do not lie in order or are not aligned.
+func (t *Tensor) inOrder() (*Tensor, error) {
+	if !t.view.IsContiguous() {
+		return t.Clone()
+	}
+	aligned := true
+	err := t.mem.use(func(b []byte) { aligned = cast.Aligned(t.own(b), t.dtype.Size()) })
+	if err != nil || aligned {
+		return t, err
+	}
+	return t.Clone()
 }
 
 // firstByte compares elements that are equal exactly if their bytes are.
@@ -110,14 +139,11 @@ func firstByte(t, u *Tensor) (at int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var inner error
-	err = a.mem.use(func(p []byte) {
-		inner = b.mem.use(func(q []byte) { at = mismatch(a.own(p), b.own(q)) })
-	})
+	err = useBoth(a.mem, b.mem, func(p, q []byte) { at = mismatch(a.own(p), b.own(q)) })
 	if at > 0 {
 		at /= t.dtype.Size()
 	}
-	return at, cmp.Or(err, inner)
+	return at, err
 }
 
 // mismatch returns where p and q, equally long, first differ, or -1.

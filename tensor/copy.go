@@ -23,7 +23,7 @@ func (t *Tensor) clone(p *shapeops.Pass) (*Tensor, error) {
 	}
 	var m move
 	m.all(t.dtype.Size(), out.mem, t.mem, out.view, t.view)
-	if err := m.run(0); err != nil {
+	if err := m.run(workersOf(p)); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -66,7 +66,7 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	var failed error
 	err := t.mem.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
 	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a write call
-		failed = t.mem.fault(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+		failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
 	}
 	return n, errors.Join(err, failed)
 }

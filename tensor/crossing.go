@@ -30,7 +30,7 @@ func checkCrossing(moves []move) error {
 		}
 		n := patch(sites)
 		if v := c.compare(sites[:n], &steps); v != apart {
-			return v.err()
+			return v.crossing()
 		}
 		sites = sites[n:]
 	}
@@ -132,8 +132,8 @@ func (c *crossing) compare(sites []site, steps *int) verdict {
 		stride := c.stride(s)
 		groups[stride] = append(groups[stride], s)
 	}
-	for stride, group := range groups {
-		if v := c.sweep(c.folded(group, stride), steps); v != apart {
+	for _, stride := range slices.Sorted(maps.Keys(groups)) {
+		if v := c.sweep(c.folded(groups[stride], stride), steps); v != apart {
 			return v
 		}
 	}

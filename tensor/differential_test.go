@@ -167,7 +167,7 @@ func doOr(tr *tensor.Transfer, do, add func() error) error {
 	return add()
 }
 
-// naive reports whether an element is read that another one is written to, whether a byte is both
+// naive reports whether an element is read that is written to from elsewhere, whether a byte is both
 // read and written at all, and what the buffer holds after all elements are copied from a snapshot,
 // in order.
 func (f *feeding) naive() (harmful, meets bool, after []byte) {
@@ -183,7 +183,7 @@ func (f *feeding) naive() (harmful, meets bool, after []byte) {
 		for b := range f.widths[i] {
 			for _, w := range writers[int(from)+b] {
 				meets = true
-				harmful = harmful || w != i || f.to[i] != from
+				harmful = harmful || f.to[w] != f.from[w]
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (f footprint) moved(by int) footprint {
 	return f
 }
 
-// A rowList is rows that are listed, by one side of a move. It is sorted when that is first wanted.
+// A rowList is rows that are listed, by one side of a move. It is sorted on first use.
 type rowList struct {
 	first, last int
 	listed      []int
@@ -92,11 +92,23 @@ func (l *rowList) ascending() []stretch {
 	return l.sorted
 }
 
-// A surveyor makes footprints. What several moves list, it looks at once.
+// Lists are the same if they begin at the same place and are as long.
+type (
+	sameRows struct {
+		first *int
+		n     int
+	}
+	sameRuns struct {
+		first *shapeops.Run
+		n     int
+	}
+)
+
+// A surveyor makes footprints. A list that several moves share is examined once.
 type surveyor struct {
 	pitches []pitch
-	rows    map[*int]*rowList
-	runs    map[*shapeops.Run]*[2]rowList
+	rows    map[sameRows]*rowList
+	runs    map[sameRuns]*[2]rowList
 }
 
 // bounds returns the range of bytes between which one side of a move lies, which must not be empty,
@@ -161,13 +173,14 @@ func (s *surveyor) list(m *move, to bool) *rowList {
 	if rows == nil {
 		return nil
 	}
-	l, known := s.rows[&rows[0]]
+	id := sameRows{&rows[0], len(rows)}
+	l, known := s.rows[id]
 	if !known {
 		l = ofRows(rows)
 		if s.rows == nil {
-			s.rows = map[*int]*rowList{}
+			s.rows = map[sameRows]*rowList{}
 		}
-		s.rows[&rows[0]] = l
+		s.rows[id] = l
 	}
 	return l
 }
@@ -178,13 +191,14 @@ func ofRows(rows []int) *rowList {
 
 // ofRuns returns the rows that runs write or read. One of them at least has rows.
 func (s *surveyor) ofRuns(runs []shapeops.Run, to bool) *rowList {
-	sides, known := s.runs[&runs[0]]
+	id := sameRuns{&runs[0], len(runs)}
+	sides, known := s.runs[id]
 	if !known {
 		sides = &[2]rowList{runList(runs, false), runList(runs, true)}
 		if s.runs == nil {
-			s.runs = map[*shapeops.Run]*[2]rowList{}
+			s.runs = map[sameRuns]*[2]rowList{}
 		}
-		s.runs[&runs[0]] = sides
+		s.runs[id] = sides
 	}
 	if to {
 		return &sides[1]

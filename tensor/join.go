@@ -20,7 +20,7 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	}
 	start, at := 0, 0 // along the dim joined, and in bytes if that is dim 0
 	for _, x := range xs {
-		if b, ok := x.solid(); ok && j.Dim() == 0 {
+		if b, ok := x.solid(); ok && j.Dim() == 0 && len(b) < parallelBytes {
 			copy(out.mem.bytes[at:], b)
 		} else if err := out.copyPart(p, start, x); err != nil {
 			return nil, err

@@ -40,6 +40,9 @@ func (t *Tensor) MarshalJSON() ([]byte, error) {
 
 // appendJSON appends the elements as nested lists.
 func (t *Tensor) appendJSON(b []byte) (_ []byte, err error) {
+	if t.Size() == 0 {
+		return append(b, "[]"...), nil
+	}
 	if len(t.view.Shape) == 0 {
 		text, err := t.itemText()
 		if t.dtype != Bool && strings.ContainsAny(text, "NIi") { // of NaN, Inf, and complex numbers

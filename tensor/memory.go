@@ -9,19 +9,24 @@ import (
 )
 
 // A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its
-// methods are safe for concurrent use. It must be comparable. A Lender that is a fmt.Stringer is
-// named in errors.
+// methods must be safe for concurrent use, and its type comparable: mostly a pointer. A Lender that
+// is a fmt.Stringer is named in errors.
+//
+// It lends the same bytes each time, and loans nest: an operation may borrow again what it has
+// borrowed. Elements that are not aligned for their type can be copied, and read through [Read] and
+// [Map]; [Of] refuses them.
 //
 // Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more:
 // by a method Identity() any, whose comparable result is equal for Lenders of the same memory, or
 // by a method SameMemory(Lender) bool, which takes longer where many tensors are at work.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
-	// or any more.
+	// or any more. No Return follows an error.
 	Borrow() ([]byte, error)
 	// Return ends a Borrow.
 	Return()
-	// Pin returns the memory, valid until the owner ends it: a slice that escapes to the user.
+	// Pin returns the memory, valid until the owner ends it: a slice that escapes to the user. No
+	// Return follows.
 	Pin() ([]byte, error)
 	// ReadOnly reports whether the memory must not be written.
 	ReadOnly() bool
@@ -90,7 +95,7 @@ func (m memory) pin() ([]byte, error) {
 // part returns the bytes of the loan, given all that the lender lends.
 func (m *loan) part(b []byte) ([]byte, error) {
 	if len(b) < m.start || len(b)-m.start < m.size {
-		return nil, fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.start+m.size)
+		return nil, m.named(fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.start+m.size))
 	}
 	return b[m.start : m.start+m.size : m.start+m.size], nil
 }
@@ -146,15 +151,50 @@ func (m memory) use(fn func(b []byte)) error {
 		fn(b)
 		return nil
 	}
-	return m.fault(mapping.Guard(func() { fn(b) }))
+	return nameFault(mapping.Guard(func() { fn(b) }), b, m, nil, memory{})
 }
 
-// fault adds the name of the lender, if it has one, to the error of a fault.
-func (m memory) fault(err error) error {
-	if name, ok := m.loan.lender.(fmt.Stringer); ok && err != nil {
+// useBoth is use of two memories.
+func useBoth(a, b memory, fn func(p, q []byte)) error {
+	p, err := a.borrow()
+	if err != nil {
+		return err
+	}
+	defer a.giveBack()
+	q, err := b.borrow()
+	if err != nil {
+		return err
+	}
+	defer b.giveBack()
+	return nameFault(mapping.Guard(func() { fn(p, q) }), p, a, q, b)
+}
+
+// nameFault adds to the error of a fault the name of the lender, if it has one, in whose bytes it
+// happened: p are those of a, and q those of b.
+func nameFault(err error, p []byte, a memory, q []byte, b memory) error {
+	switch {
+	case err == nil:
+		return nil
+	case a.loan != nil && holds(p, err):
+		return a.loan.named(err)
+	case b.loan != nil && holds(q, err):
+		return b.loan.named(err)
+	}
+	return err
+}
+
+// named adds the name of the lender, if it has one, to an error.
+func (m *loan) named(err error) error {
+	if name, ok := m.lender.(fmt.Stringer); ok {
 		return fmt.Errorf("%v: %w", name, err)
 	}
 	return err
+}
+
+// canCompare reports whether a lender can be compared with others.
+func canCompare(l Lender) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	return any(l) == any(l)
 }
 
 // holds reports whether the fault that err tells of happened in b.

@@ -96,12 +96,11 @@ func TestLenderOffsetsRefuse(t *testing.T) {
 // in the block that small results share nor in the tensor that it is a part of.
 func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
 	take := pass(shapeops.Shape{4}.Index(ix.Take(3, 1, 2)))
-	var need tensor.Need
 	whole := tensor.Must(tensor.Arange[int32](0, 4, 1))
+	furnished := tensor.NewPass(take.Plan)
 	for range 50 {
-		need.Add(take, whole)
+		tensor.Expect(furnished, whole)
 	}
-	furnished := tensor.NewPass(take.Plan, need)
 	results := []*tensor.Tensor{}
 	for range 50 {
 		results = append(results, tensor.Must(whole.Execute(furnished)))
@@ -126,20 +125,19 @@ func TestFurnishedResults(t *testing.T) {
 
 func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
 	take := pass(shapeops.Shape{2}.Index(ix.Take(1, 0)))
-	var need tensor.Need
 	var xs, results []*tensor.Tensor
+	p := tensor.NewPass(take.Plan)
 	for _, n := range append(sizes, sizes...) {
 		xs = append(xs, tensor.Must(tensor.Zeros[T](2, n)))
-		need.Add(take, xs[len(xs)-1])
+		tensor.Expect(p, xs[len(xs)-1])
 		require.NoError(t, tensor.Write(xs[len(xs)-1], func(s []T) {
 			for i := range s {
 				s[i] = T(i)
 			}
 		}))
 	}
-	p := tensor.NewPass(take.Plan, need)
 	require.False(t, tensor.Furnished(take) || tensor.Furnished(nil))
-	tensor.Furnish(take, need)
+	tensor.Furnish(take)
 	require.True(t, tensor.Furnished(p) && tensor.Furnished(take))
 	for range 2 { // the second time, there is no room left
 		for _, x := range xs {

@@ -223,10 +223,7 @@ func (m *move) part(lo, hi int) error {
 	}
 	c := *m // m stays off the heap
 	err := mapping.Guard(func() { c.walkBytes(c.toBytes, c.fromBytes, lo, hi) })
-	if m.from.loan == nil || holds(m.toBytes, err) {
-		return m.to.fault(err)
-	}
-	return m.from.fault(err)
+	return nameFault(err, m.toBytes, m.to, m.fromBytes, m.from)
 }
 
 // hold borrows the memory of both sides until release.

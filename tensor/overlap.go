@@ -6,8 +6,9 @@ import (
 )
 
 var (
-	errOverlap = fmt.Errorf("%w: clone the source first", ErrOverlap)
-	errUnknown = fmt.Errorf("%w, or it takes too long to find out: clone the source first", ErrOverlap)
+	errOverlap  = fmt.Errorf("%w: clone the source first", ErrOverlap)
+	errCrossing = fmt.Errorf("%w: one copy reads what another writes: clone the source first", ErrOverlap)
+	errUnknown  = fmt.Errorf("%w, or it takes too long to find out: clone the source first", ErrOverlap)
 )
 
 // checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each
@@ -36,6 +37,14 @@ func reach(f footprint, low, high int) bool {
 
 func (v verdict) err() error {
 	return [...]error{apart: nil, overlap: errOverlap, unknown: errUnknown}[v]
+}
+
+// crossing is err of two copies.
+func (v verdict) crossing() error {
+	if v == overlap {
+		return errCrossing
+	}
+	return v.err()
 }
 
 // rowsApart reports whether the two sides are spaced alike and whole rows of the listed dim apart,
@@ -136,13 +145,16 @@ func sweepPairs(pairs []pair, written, read []int) error {
 	var open []int // pairs read that may reach what is written next
 	for _, w := range written {
 		to := pairs[w].to
+		if to == pairs[w].from {
+			continue // nothing changes
+		}
 		for next < len(read) && pairs[read[next]].from.lo < to.hi {
 			open = append(open, read[next])
 			next++
 		}
 		open = slices.DeleteFunc(open, func(r int) bool { return pairs[r].from.hi <= to.lo })
 		for _, r := range open {
-			if pairs[r].from.lo < to.hi && (r != w || pairs[r].from != to) {
+			if pairs[r].from.lo < to.hi {
 				return errOverlap
 			}
 		}

@@ -117,24 +117,17 @@ func (m *move) touched(distance int, fn func(to, from int)) {
 // naive reports by looking at every byte whether an element is read that another one is written
 // over, and whether anything is read that is written.
 func (m *move) naive(distance int) (harmful, meets bool) {
-	type side struct{ element, byte int }
-	writers := map[int][]side{}
-	n := 0
-	m.touched(distance, func(to, _ int) {
+	changes := map[int]bool{} // of each byte written, whether that may change it
+	m.touched(distance, func(to, from int) {
 		for i := range m.width {
-			writers[to+i] = append(writers[to+i], side{n, i})
+			changes[to+i] = changes[to+i] || to != from
 		}
-		n++
 	})
-	n = 0
 	m.touched(distance, func(_, from int) {
 		for i := range m.width {
-			for _, w := range writers[from+i] {
-				meets = true
-				harmful = harmful || w != side{n, i}
-			}
+			changed, written := changes[from+i]
+			meets, harmful = meets || written, harmful || changed
 		}
-		n++
 	})
 	return harmful, meets
 }
@@ -163,7 +156,7 @@ func TestOverlapOracle(t *testing.T) {
 	}
 	require.Greater(t, refused, 20_000)
 	require.Greater(t, allowed, 20_000)
-	require.Less(t, cautious, 5_000)
+	require.Less(t, cautious, 7_000) // one byte copied onto itself and another one over it, mostly
 }
 
 // What moves read of one another, compared by arithmetic, agrees with looking at every byte.

@@ -11,64 +11,57 @@ const (
 	alignBytes = 16       // of each result in a block
 )
 
-// A Need says what the tensors that an operation is about to make will take.
-type Need struct {
-	tensors int // their number
-	views   int // of which numbers are kept
-	bytes   int // of the copies among them that are small, all together
-}
-
-// Add adds what a pass makes of t, whose shape begins with that of the pass's plan.
-func (n *Need) Add(p *shapeops.Pass, t *Tensor) {
-	n.tensors++
-	n.views++
-	to, rank := shapeops.Shape(nil), 0
-	switch {
-	case p.Join != nil:
-		to, rank = p.Join.Shape(), p.Join.Rank()
-	case p.Plan.Pick() != nil:
-		to, rank = p.Plan.Shape(), len(p.Plan.From())
-		n.views++ // its frame
-	default:
-		return // a view, mostly
-	}
-	rows, row := to.Size(), t.view.Shape[rank:].Size()*t.dtype.Size()
-	if row > 0 && rows <= smallBytes/row {
-		n.bytes += padded(rows * row)
-	}
-}
-
-// padded returns the bytes that n bytes take in a block.
-func padded(n int) int { return (n + alignBytes - 1) &^ (alignBytes - 1) }
-
-// NewPass returns a pass of plan that is furnished for n.
-func NewPass(plan *shapeops.Plan, n Need) *shapeops.Pass {
+// NewPass returns a pass of plan that is furnished.
+func NewPass(plan *shapeops.Plan) *shapeops.Pass {
 	f := &struct {
 		pass shapeops.Pass
 		room room
 	}{pass: shapeops.Pass{Plan: plan}}
-	f.room.furnish(&f.pass, n)
+	f.room.furnish(&f.pass)
 	return &f.pass
 }
 
-// Furnish gives a pass room for the tensors of a collection, unless it has that: their headers come
-// in one block of memory, and so do the elements of copies up to 64 KiB, in blocks of at most 1
-// MiB. Keeping one of these tensors keeps its blocks, and what the views among the others are views
-// of.
-func Furnish(p *shapeops.Pass, n Need) {
+// Furnish gives a pass room for the tensors of a collection, unless it has that; [Expect] says which.
+// Their headers come in one block of memory, and so do the elements of copies up to 64 KiB, in
+// blocks of at most 1 MiB. Keeping one of these tensors keeps its blocks, and what the views among
+// the others are views of.
+func Furnish(p *shapeops.Pass) {
 	if !Furnished(p) {
-		new(room).furnish(p, n)
+		new(room).furnish(p)
 	}
 }
 
 // Furnished reports whether a pass has room for tensors.
 func Furnished(p *shapeops.Pass) bool { return roomOf(p) != nil }
 
-func (r *room) furnish(p *shapeops.Pass, n Need) {
-	r.expected, r.bytes = n.tensors, n.bytes
-	p.Expect(n.views)
+func (r *room) furnish(p *shapeops.Pass) {
 	_, _ = shapeops.Once(p, roomKey{}, func() (*room, error) { return r, nil })
 }
+
+// Expect says that p, which is furnished, will make something of t, whose shape begins with that of
+// the pass's plan.
+func Expect(p *shapeops.Pass, t *Tensor) {
+	r := roomOf(p)
+	r.expected++
+	p.Expect(1)
+	to, rank := shapeops.Shape(nil), 0
+	switch {
+	case p.Join != nil:
+		to, rank = p.Join.Shape(), p.Join.Rank()
+	case p.Plan.Pick() != nil:
+		to, rank = p.Plan.Shape(), len(p.Plan.From())
+		p.Expect(1) // its frame
+	default:
+		return // a view, mostly
+	}
+	rows, row := to.Size(), t.view.Shape[rank:].Size()*t.dtype.Size()
+	if row > 0 && rows <= smallBytes/row {
+		r.bytes += padded(rows * row)
+	}
+}
+
+// padded returns the bytes that n bytes take in a block.
+func padded(n int) int { return (n + alignBytes - 1) &^ (alignBytes - 1) }
 
 // A room is where the tensors of a pass find their headers and, if they are small, their elements.
 // The nil room has none.
@@ -80,6 +73,14 @@ type room struct {
 }
 
 type roomKey struct{}
+
+// workersOf returns on how many cores a pass may be done; 0 means GOMAXPROCS.
+func workersOf(p *shapeops.Pass) int {
+	if p == nil {
+		return 0
+	}
+	return p.Workers
+}
 
 // roomOf returns the room of a pass, or nil.
 func roomOf(p *shapeops.Pass) *room {

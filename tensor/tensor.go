@@ -175,7 +175,8 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 // FromLender returns a tensor whose elements, row-major, are what lender lends, from byte offset
 // on. Nothing is borrowed before an element is wanted; then the memory must reach as far as shape
 // and dtype take it, or farther. FromLender returns [ErrDType] or shapeops.ErrShape, as [New] does,
-// [ErrLayout] if offset is negative or too large, and [ErrKind] if lender is nil.
+// [ErrLayout] if offset is negative or too large, and [ErrKind] if lender is nil or of a type that
+// cannot be compared. Memory that turns out to be too short is ErrLayout when it is wanted.
 func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	switch {
@@ -183,8 +184,10 @@ func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, 
 		return nil, err
 	case lender == nil:
 		return nil, fmt.Errorf("%w: got no lender", ErrKind)
+	case !canCompare(lender):
+		return nil, fmt.Errorf("%w: got a lender of type %T, which cannot be compared, want a pointer", ErrKind, lender)
 	case offset < 0 || offset > math.MaxInt-n:
-		return nil, fmt.Errorf("%w: got %d bytes from offset %d", ErrLayout, n, offset)
+		return nil, fmt.Errorf("%w: got offset %d for %d bytes, want one that is not negative or too large", ErrLayout, offset, n)
 	}
 	return &Tensor{dtype, v, memory{loan: &loan{lender: lender, start: offset, size: n}}}, nil
 }

@@ -25,11 +25,14 @@ type Transfer struct {
 	commits []func()
 }
 
-// Run does the copies, and then calls what [Transfer.Commit] was given. It returns [ErrOverlap],
-// and has done nothing, if a copy reads what another writes, or if that takes too long to find out,
-// and likewise an error if lent memory is gone, as after Close of a mapped file. Only if memory
-// turns out to be unreadable in the middle of a copy, as when another process cut a mapped file,
-// has that copy happened in part, and those added before it in full.
+// Run does the copies, and then calls what [Transfer.Commit] was given. It returns [ErrOverlap], and
+// has done nothing, if a copy reads what another writes, or if that takes too long to find out: what
+// a copy is to read must be there before Run. Likewise an error if lent memory is gone, as after
+// Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy, as when
+// another process cut a mapped file, has that copy happened in part, and those added before it in
+// full.
+//
+// Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
 	if err := checkCrossing(tr.moves); err != nil {
 		return err
@@ -73,7 +76,11 @@ func (tr *Transfer) Reset() {
 
 // Commit adds a function that [Transfer.Run] calls after all copies, if they succeed: what has no
 // bytes to copy changes there. fn must not fail.
-func (tr *Transfer) Commit(fn func()) { tr.commits = append(tr.commits, fn) }
+func (tr *Transfer) Commit(fn func()) {
+	if fn != nil {
+		tr.commits = append(tr.commits, fn)
+	}
+}
 
 // next returns a move to be filled in, which add then checks and keeps.
 func (tr *Transfer) next() *move {
@@ -146,7 +153,8 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 	}
 	a, b := dst.view, src.view
 	if len(a.Shape) == 0 || len(b.Shape) == 0 || !a.Shape[1:].Equal(b.Shape[1:]) {
-		return fmt.Errorf("%w: got rows of %v for rows of %v", shapeops.ErrShape, b.Shape, a.Shape)
+		return fmt.Errorf("%w: got source %v and destination %v, want the same dims after the first",
+			shapeops.ErrShape, b.Shape, a.Shape)
 	}
 	if err := shapeops.CheckRuns(runs, a.Shape[0], b.Shape[0]); err != nil || len(runs) == 0 {
 		return err

@@ -152,6 +152,14 @@ func (x Index) Shape() []int {
 	return x.shape
 }
 
+// Rank returns how many dims Shape has.
+func (x Index) Rank() int {
+	if x.kind == KindTake && x.shape == nil {
+		return 1
+	}
+	return len(x.shape)
+}
+
 // Check returns an error if x was built from arguments that contradict each other.
 func (x Index) Check() error {
 	if x.kind == kindBad {
