@@ -1,6 +1,6 @@
-// Package memmap keeps dictionaries as directories of files, one a leaf, and opens them mapped into
-// memory. It is the directory format of Python's tensordict: each side reads what the other wrote.
-// FORMAT.md beside this file describes it.
+// Package memmap keeps dictionaries as directories of files, one per leaf, and opens them mapped
+// into memory. It is the directory format of Python's tensordict: each side reads what the other
+// wrote. FORMAT.md beside this file describes it.
 //
 //	err := memmap.Save("digits", td)
 //

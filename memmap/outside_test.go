@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -113,4 +114,23 @@ func TestSaveRefusesNil(t *testing.T) {
 	require.ErrorIs(t, err, tdict.ErrKind)
 	require.EqualError(t, err, "save: wrong kind of value: got a nil dictionary")
 	require.True(t, open(t, dir).Has("reward"))
+}
+
+// A comparison names the file that was cut, whichever side it is on.
+func TestDiffNamesTheFileThatWasCut(t *testing.T) {
+	for _, dtype := range []tensor.DType{tensor.Int64, tensor.Float32} {
+		dir := filepath.Join(t.TempDir(), "d")
+		rows := tensor.Must(tensor.New(dtype, 1<<16))
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{1 << 16}, tdict.Entries{"cut": rows, "whole": rows}))
+		require.NoError(t, memmap.Save(dir, td))
+		ds := open(t, dir)
+		cut, whole := tensor.Must(ds.Tensor("cut")), tensor.Must(ds.Tensor("whole"))
+		require.True(t, cut.Equal(whole))
+		require.NoError(t, os.Truncate(filepath.Join(dir, "cut.memmap"), 4096))
+		for _, err := range []error{testkit.Err(cut.Diff(whole)), testkit.Err(whole.Diff(cut))} {
+			require.ErrorIs(t, err, memmap.ErrFault)
+			require.ErrorContains(t, err, "cut.memmap: ")
+			require.NotContains(t, err.Error(), "whole")
+		}
+	}
 }

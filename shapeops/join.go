@@ -54,6 +54,9 @@ func (j *JoinPlan) Positions(s Shape) int {
 //
 // It returns [ErrShape] if s has too few dims, and [ErrIndex] if there are no such positions.
 func (j *JoinPlan) Part(start int, s Shape) (*Plan, error) {
+	if len(j.shape) == 0 {
+		return nil, errNoJoin
+	}
 	if err := j.checkRank(s); err != nil {
 		return nil, err
 	}
@@ -77,10 +80,10 @@ func (j *JoinPlan) Extend(s Shape) Shape {
 	return append(append(make(Shape, 0, len(j.shape)+len(trailing)), j.shape...), trailing...)
 }
 
-// CheckTrailing returns [ErrShape] unless values of these shapes have the dims that the plan is
-// about, and the same dims after them.
-func (j *JoinPlan) CheckTrailing(n int, shape func(i int) Shape) error {
-	first := shape(0)
+// Check returns [ErrShape] unless values of these shapes fill Shape, and have the same dims after
+// those that the plan is about.
+func (j *JoinPlan) Check(n int, shape func(i int) Shape) error {
+	first, filled := shape(0), 0
 	for i := range n {
 		s := shape(i)
 		if err := j.checkRank(s); err != nil {
@@ -90,8 +93,24 @@ func (j *JoinPlan) CheckTrailing(n int, shape func(i int) Shape) error {
 			return fmt.Errorf("value %d: %w: got %v, want %v after the dims joined",
 				i, ErrShape, s[j.Rank():], first[j.Rank():])
 		}
+		if !j.beside(s) {
+			return fmt.Errorf("value %d: %w: got %v, want one that joins to %v", i, ErrShape, s, j.shape)
+		}
+		filled += j.Positions(s)
+	}
+	if filled != j.shape[j.dim] {
+		return fmt.Errorf("%w: got %d positions to join, want the %d of %v", ErrShape, filled, j.shape[j.dim], j.shape)
 	}
 	return nil
+}
+
+// beside reports whether s has the plan's dims, but for the one along which values lie.
+func (j *JoinPlan) beside(s Shape) bool {
+	after := j.dim
+	if !j.stack {
+		after++
+	}
+	return s[:j.dim].Equal(j.shape[:j.dim]) && s[after:j.Rank()].Equal(j.shape[j.dim+1:])
 }
 
 func (j *JoinPlan) checkRank(s Shape) error {

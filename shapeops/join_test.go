@@ -225,13 +225,16 @@ func TestJoinPlanPart(t *testing.T) {
 
 var testShapes = []shapeops.Shape{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}}
 
-// A kind of value whose rows have fewer dims than the plan says is refused, not taken apart.
-func TestCheckTrailing(t *testing.T) {
+// Values that do not fill what the plan says are refused, not taken apart.
+func TestJoinPlanCheck(t *testing.T) {
 	j := joinPlan(2, false, 1, shapeops.Shape{2, 3})
 	check := func(shapes ...shapeops.Shape) error {
-		return j.CheckTrailing(len(shapes), func(i int) shapeops.Shape { return shapes[i] })
+		return j.Check(len(shapes), func(i int) shapeops.Shape { return shapes[i] })
 	}
-	require.NoError(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 9, 4}))
+	require.NoError(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 3, 4}))
+	for _, bad := range [][]shapeops.Shape{{{2, 3, 4}}, {{2, 3, 4}, {2, 4, 4}}, {{2, 3, 4}, {1, 3, 4}}, {{2, 3}, {2, 3}, {2, 3}}} {
+		require.ErrorIs(t, check(bad...), shapeops.ErrShape, "%v", bad)
+	}
 	require.ErrorIs(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 3}), shapeops.ErrShape)
 	testkit.Fails(t, shapeops.ErrShape, check(shapeops.Shape{2}, shapeops.Shape{2}))
 }

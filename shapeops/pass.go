@@ -10,7 +10,7 @@ type Pass struct {
 	Plan *Plan     // of an operation on one value; nil if the operation joins
 	Join *JoinPlan // of an operation that joins several values, or nil
 
-	// Workers is on how many cores large moves may be done; 0 means GOMAXPROCS.
+	// Workers is how many cores a large move may use; 0 means GOMAXPROCS.
 	Workers int
 
 	room   room
@@ -33,10 +33,12 @@ func (p *Pass) CheckPlan(s Shape) error {
 	return s.CheckPrefix(p.Plan.from)
 }
 
+var errNoJoin = fmt.Errorf("%w: got a pass without a plan to join", ErrKind)
+
 // CheckJoin returns [ErrKind] if the pass has no plan to join, or if there is no value.
 func (p *Pass) CheckJoin(values int) error {
-	if p == nil || p.Join == nil {
-		return fmt.Errorf("%w: got a pass without a plan to join", ErrKind)
+	if p == nil || p.Join == nil || len(p.Join.shape) == 0 {
+		return errNoJoin
 	}
 	if values == 0 {
 		return fmt.Errorf("%w: got nothing to join, want at least one value", ErrKind)

@@ -93,17 +93,31 @@ func (r *Rows) Execute(p *Pass) (*Rows, error) {
 		if v, ok, err := p.View(r.view); ok || err != nil {
 			return r.with(v), err
 		}
+		if err := checkListed(r.view.Shape); err != nil {
+			return nil, err
+		}
 		v, _ := Contiguous(r.view.Shape) // a reshape that strides do not express
 		return (&Rows{view: v, list: r.numbers(), count: r.count}).Execute(p)
 	}
 	return r.pick(p)
 }
 
+// mostListed is how many rows can differ, each with a number of its own.
+const mostListed = 1 << 36
+
+// checkListed returns ErrShape if a shape has more rows than can differ.
+func checkListed(s Shape) error {
+	if s.Size() > mostListed {
+		return fmt.Errorf("%w: got rows of %v, want at most %d that differ", ErrShape, s, mostListed)
+	}
+	return nil
+}
+
 // with returns Rows like r with another view of the same numbers. A few of many are copied, so that
 // the next write to r need not copy all.
 func (r *Rows) with(v View) *Rows {
 	out := &Rows{view: v, list: r.list, count: r.count}
-	if len(r.list) > 8*v.Shape.Size() {
+	if len(r.list)/8 > v.Shape.Size() {
 		out.list = out.numbers()
 		out.view, _ = Contiguous(v.Shape)
 	} else if r.list != nil {
@@ -124,6 +138,9 @@ func (r *Rows) pick(p *Pass) (*Rows, error) {
 		clear(v.Strides)
 		v.Offset = r.view.Offset
 		return r.with(v), nil
+	}
+	if err := checkListed(v.Shape); err != nil {
+		return nil, err
 	}
 	out := &Rows{view: v, list: make([]int, 0, v.Shape.Size()), count: r.count}
 	frame, err := p.Frame(r.view)
@@ -172,11 +189,14 @@ func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 		return nil, fmt.Errorf("value %d: %w", i, errNoRows)
 	}
 	j := p.Join
-	if err := j.CheckTrailing(len(xs), func(i int) Shape { return xs[i].view.Shape }); err != nil {
+	if err := j.Check(len(xs), func(i int) Shape { return xs[i].view.Shape }); err != nil {
 		return nil, err
 	}
 	v, err := Contiguous(j.Extend(xs[0].view.Shape))
 	if err != nil {
+		return nil, err
+	}
+	if err := checkListed(v.Shape); err != nil {
 		return nil, err
 	}
 	out := &Rows{view: v, list: make([]int, v.Shape.Size())}
@@ -194,6 +214,20 @@ func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 	return out, nil
 }
 
+// CheckWrite returns the error that Write would.
+func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
+	if src == nil {
+		return errNoRows
+	}
+	if err := p.CheckPlan(r.view.Shape); err != nil {
+		return err
+	}
+	if _, err := src.broadcast(p.Extend(r.view.Shape)); err != nil {
+		return err
+	}
+	return checkListed(r.view.Shape)
+}
+
 // Write replaces the rows at the positions that p.Plan selects by those of src, broadcast to them.
 // The numbers of src are raised by r.Count(), which then grows by src.Count(). Where a list names a
 // position twice, the last row stays. Write returns [ErrShape] if the shapes do not fit; then r has
@@ -206,6 +240,9 @@ func (r *Rows) Write(p *Pass, src *Rows) error {
 		return err
 	}
 	from, err := src.broadcast(p.Extend(r.view.Shape))
+	if err == nil {
+		err = checkListed(r.view.Shape)
+	}
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,12 @@ type Data struct {
 	values []any // of each row that rows counts; none is ever changed
 }
 
-// NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each. Without a batch shape it has
-// one row, and [TensorDict.Set] repeats it to the batch shape of the dictionary. Integers of other
-// types become int64, a float32 becomes float64, and map[string]any an [Object] with its names in
-// order; lists and maps are copied. It returns [ErrKind] for a value of another type or beyond an
-// int64, [ErrDepth] if it is nested more than 256 deep, and shapeops.ErrShape.
+// NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each.
+// Without a batch shape it has one row, and [TensorDict.Set] repeats it to the batch shape of the
+// dictionary. Integers of other types become int64, a float32 becomes float64, and map[string]any
+// an [Object] with its names in order; lists and maps are copied. It returns [ErrKind] for a value
+// of another type or beyond an int64, [ErrDepth] if it is nested more than 256 deep, and
+// shapeops.ErrShape.
 func NewData(value any, batch ...int) (*Data, error) {
 	v, err := plain(value, 0)
 	if err != nil {
@@ -42,8 +43,8 @@ func NewData(value any, batch ...int) (*Data, error) {
 	return &Data{rows, []any{v}}, nil
 }
 
-// DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its errors
-// are those of [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
+// DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its
+// errors are those of [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
 func DataFrom[T any](values []T, shape ...int) (*Data, error) {
 	rows, err := shapeops.NewRows(shape...)
 	if err != nil {
@@ -168,7 +169,7 @@ func joinUniform(p *shapeops.Pass, value any, xs []*shapeops.Rows) (*Data, error
 		return nil, err
 	}
 	shape := func(i int) shapeops.Shape { return xs[i].Shape() }
-	if err := p.Join.CheckTrailing(len(xs), shape); err != nil {
+	if err := p.Join.Check(len(xs), shape); err != nil {
 		return nil, err
 	}
 	rows, err := shapeops.OneRow(p.Join.Extend(shape(0))...)
@@ -197,7 +198,7 @@ func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
 	if !src.made() {
 		return errNoData
 	}
-	if err := p.CheckPlan(d.Shape()); err != nil {
+	if err := d.rows.CheckWrite(p, src.rows); err != nil {
 		return err
 	}
 	plan, err := src.Shape().Expand(p.Extend(d.Shape())...)
@@ -224,7 +225,7 @@ func (d *Data) write(src *Data, p *shapeops.Pass) {
 }
 
 // crowded reports whether d has many more values than rows.
-func (d *Data) crowded() bool { return len(d.values) > 2*d.Shape().Size()+16 }
+func (d *Data) crowded() bool { return len(d.values)/2-8 > d.Shape().Size() }
 
 // trim drops values that no row has, so that a few rows of many keep, and cost, little. It looks at
 // the rows only.
@@ -341,6 +342,9 @@ func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
 // fitData returns d repeated over further dims if its shape is shorter than the batch shape.
 func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
 	s := d.Shape()
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
 	if s.HasPrefix(batch) || !batch.HasPrefix(s) {
 		return d, s.CheckPrefix(batch)
 	}

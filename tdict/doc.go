@@ -19,7 +19,9 @@
 // # Keys
 //
 // Keys are spelled as package nestedkey says: "obs/pixels" is pixels within obs. Entries have an
-// order: that in which they were set. Dictionaries are nested at most 256 deep.
+// order: that in which they were set. Set nests dictionaries at most 256 deep below the one that it
+// is called on. What was made deeper by way of inner dictionaries can be walked, but Index, Stack
+// and Save return an error.
 //
 // # Kinds of value
 //

@@ -79,5 +79,5 @@ func (td *TensorDict) missing() error {
 	if len(texts) == 0 {
 		return fmt.Errorf("%w: the dictionary is empty", ErrMissing)
 	}
-	return fmt.Errorf("%w: there are %s", ErrMissing, strings.Join(texts, ", "))
+	return fmt.Errorf("%w: have %s", ErrMissing, strings.Join(texts, ", "))
 }

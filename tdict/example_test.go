@@ -114,7 +114,7 @@ func ExampleTensorDict_Get() {
 	// [3 2] <nil>
 	// float32 <nil>
 	// 1 <nil>
-	// get "obs/vel": in "obs": missing key: there are "pos"
+	// get "obs/vel": in "obs": missing key: have "pos"
 }
 
 func ExampleTensorDict_Delete() {
@@ -239,7 +239,7 @@ func ExampleTensorDict_SetIndex() {
 	fmt.Println(tensor.Must(td.Tensor("done")))
 	// Output:
 	// <nil>
-	// set index "done": missing key: there are "reward"
+	// set index "done": missing key: have "reward"
 	// <nil>
 	// float32 [3]
 	// [9 2 7]
@@ -307,7 +307,7 @@ func ExampleTensorDict_Expand() {
 	fmt.Println(td.SetIndex(steps()))
 	// Output:
 	// [5 3 2] [0 2 1]
-	// set index "act": unsuitable layout: the elements of an expanded dim 0 are one in memory: call Clone first
+	// set index "act": unsuitable layout: expanded dim 0 repeats its elements: call Clone first
 }
 
 // shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
@@ -367,7 +367,7 @@ func ExampleTensorDict_Select() {
 	fmt.Println(td.SelectPresent("obs", "reward").NumEntries(), td.Exclude("obs", "reward").NumEntries())
 	// Output:
 	// true false <nil>
-	// select "reward": missing key: there are "act", "obs"
+	// select "reward": missing key: have "act", "obs"
 	// 1 1
 }
 
@@ -452,7 +452,7 @@ func ExampleKeyError() {
 	fmt.Println(errors.As(td.Set("act/x", tdict.New(3, 2)), &ke), ke)
 	// Output:
 	// true
-	// get obs/vel | in "obs": missing key: there are "pos"
+	// get obs/vel | in "obs": missing key: have "pos"
 	// true set "act/x": not a dictionary: "act" is int64 [3 2]
 }
 

@@ -110,7 +110,7 @@ func checkJoin(p *shapeops.Pass, xs []*TensorDict) error {
 			return fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
 		}
 	}
-	return p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].batch })
+	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].batch })
 }
 
 // moreKeys says which key of x other lacks.

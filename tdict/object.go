@@ -13,7 +13,10 @@ import (
 
 // An Object is a map from names to values that keeps their order: what JSON calls an object, in
 // [Data]. It does not change. The zero Object is empty. Safe for concurrent use.
-type Object struct{ fields []Field }
+type Object struct {
+	fields []Field
+	at     map[string]int // the number of each field
+}
 
 // A Field is one name of an [Object] with its value.
 type Field struct {
@@ -22,10 +25,10 @@ type Field struct {
 }
 
 // NewObject returns an object with the given fields, in that order. Values are those of [NewData].
-// It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a name that
-// is there twice, and [ErrDepth].
+// It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a
+// duplicate name, and [ErrDepth].
 func NewObject(fields ...Field) (*Object, error) {
-	v, err := plain(&Object{fields}, 0)
+	v, err := plain(&Object{fields: fields}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +40,8 @@ func (o *Object) Len() int { return len(o.fields) }
 
 // Get returns the value under a name.
 func (o *Object) Get(name string) (any, bool) {
-	for _, f := range o.fields {
-		if f.Name == name {
-			return f.Value, true
-		}
+	if i, ok := o.at[name]; ok {
+		return o.fields[i].Value, true
 	}
 	return nil, false
 }
@@ -158,16 +159,15 @@ func plainList(list []any, depth int) (any, error) {
 }
 
 func plainObject(fields []Field, depth int) (any, error) {
-	out := &Object{make([]Field, len(fields))}
-	seen := make(map[string]bool, len(fields))
+	out := &Object{make([]Field, len(fields)), make(map[string]int, len(fields))}
 	for i, f := range fields {
 		if err := checkText(f.Name); err != nil {
 			return nil, err
 		}
-		if seen[f.Name] {
+		if _, ok := out.at[f.Name]; ok {
 			return nil, fmt.Errorf("%w: duplicate field %q", ErrExists, f.Name)
 		}
-		seen[f.Name] = true
+		out.at[f.Name] = i
 		v, err := plain(f.Value, depth+1)
 		if err != nil {
 			return nil, err

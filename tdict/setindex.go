@@ -14,7 +14,7 @@ type SetIndexOptions struct {
 	// Create makes an entry for each key that only the value has, with zeros elsewhere, which a
 	// locked dictionary refuses. By default that is ErrMissing.
 	Create bool
-	// Workers is on how many cores a large copy may be done; 0 means GOMAXPROCS.
+	// Workers is how many cores a large copy may use; 0 means GOMAXPROCS.
 	Workers int
 }
 

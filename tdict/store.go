@@ -14,8 +14,8 @@ type store struct {
 	values []Value // by position in the table; nil at its gaps
 }
 
-// storeOf returns a store of values under names, of which none may be there twice: if one is, it
-// returns the positions of both.
+// storeOf returns a store of values under names. If two names are equal, it returns their positions
+// instead.
 func storeOf(names []nestedkey.Key, values []Value) (s store, first, second int) {
 	s = store{&table{names: names}, values}
 	s.table.index()

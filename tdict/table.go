@@ -16,7 +16,7 @@ type table struct {
 	names  []nestedkey.Key
 	at     map[nestedkey.Key]int // the position of each name, once there are many
 	gaps   int
-	skip   []int       // of the first gap of a row of gaps, the last, and of the last the first
+	skip   []int       // at the first gap of a run, where it ends, and at the last, where it began
 	shared atomic.Bool // set by readers, hence atomic; never unset
 }
 

@@ -59,7 +59,7 @@ func (u *Unbatched) Join(p *shapeops.Pass, xs []*Unbatched) (*Unbatched, error) 
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 	}
-	if err := p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].batch }); err != nil {
+	if err := p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].batch }); err != nil {
 		return nil, err
 	}
 	return unbatched(u.tensor, p.Join.Extend(u.batch)), nil
@@ -146,6 +146,9 @@ func describeUnbatched(u *Unbatched) string {
 // fitUnbatched returns u with a batch shape that begins with batch: its own, if it does, or batch,
 // if that begins with its own.
 func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
 	if u.batch.HasPrefix(batch) || !batch.HasPrefix(u.batch) {
 		return u, u.batch.CheckPrefix(batch)
 	}

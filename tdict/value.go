@@ -94,8 +94,8 @@ type kind[T member[T]] struct {
 	show func(v T, more bool) string
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
-	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may be
-	// nil.
+	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
+	// be nil.
 	foretell func(v T, p *shapeops.Pass, depth int) error
 	// through says that operations on a part of the rows leave a value as it is.
 	through bool
@@ -252,6 +252,9 @@ func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", t
 // fitDict returns td, or, if its batch shape is shorter than the one it must begin with, a copy of
 // td with that batch shape and the same leaves.
 func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
 	if td.batch.HasPrefix(batch) || !batch.HasPrefix(td.batch) {
 		return td, td.batch.CheckPrefix(batch)
 	}

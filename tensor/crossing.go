@@ -109,7 +109,7 @@ func (c *crossing) stride(s site) int {
 }
 
 // compare compares what is written in a patch of memory with what other moves read, by one sort:
-// first by where sites lie, which tells rows apart; if too many lie among one another, then by
+// first by where sites lie, which tells rows apart; if too many overlap in range, then by
 // where they lie between multiples of a spacing that many have, which tells columns apart. What no
 // spacing tells apart is compared among those that have the same one, and pairs of different ones
 // one by one.
@@ -162,7 +162,7 @@ func (c *crossing) spacings(sites []site) []int {
 }
 
 // folded returns sites by where they lie between multiples of a spacing, sorted. One that reaches
-// beyond a multiple is there twice.
+// beyond a multiple appears twice.
 func (c *crossing) folded(sites []site, spacing int) []site {
 	if spacing == 0 {
 		return sites
@@ -189,8 +189,9 @@ func (c *crossing) folded(sites []site, spacing int) []site {
 
 // An atlas numbers memories: 0 for all that Go manages, and one for each lender that differs.
 type atlas struct {
-	known map[any]int
-	named []Lender // those that can only be asked about one another
+	known   map[any]int
+	lenders []Lender // of each number, the first
+	asked   bool     // one of them can only be asked about the others
 }
 
 // find returns the number of a memory and the byte at which it begins there.
@@ -206,15 +207,16 @@ func (a *atlas) find(m memory) (n, origin int) {
 	if n, ok := a.known[id]; ok {
 		return n, m.loan.start
 	}
-	a.known[id] = len(a.known) + 1
-	if _, ok := lender.(interface{ SameMemory(Lender) bool }); ok && id == any(lender) {
-		for _, other := range a.named {
+	_, asks := lender.(interface{ SameMemory(Lender) bool })
+	if a.asked = a.asked || asks && id == any(lender); a.asked {
+		for i, other := range a.lenders {
 			if sameLender(lender, other) {
-				a.known[id] = a.known[any(other)]
-				return a.known[id], m.loan.start
+				a.known[id] = i + 1
+				return i + 1, m.loan.start
 			}
 		}
-		a.named = append(a.named, lender)
 	}
-	return a.known[id], m.loan.start
+	a.lenders = append(a.lenders, lender)
+	a.known[id] = len(a.lenders)
+	return len(a.lenders), m.loan.start
 }

@@ -131,7 +131,7 @@ func (d DType) String() string {
 // IsFloat reports whether d is one of the four floating-point dtypes.
 func (d DType) IsFloat() bool { return d >= Float16 && d <= Float64 }
 
-// IsInteger reports whether d is an integer dtype; bool is none.
+// IsInteger reports whether d is an integer dtype; bool is not one.
 func (d DType) IsInteger() bool { return d >= Uint8 && d <= Int64 }
 
 // IsComplex reports whether d is a complex dtype.

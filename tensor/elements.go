@@ -14,7 +14,8 @@ import (
 // Of returns the elements of t, row-major, as a slice of its own memory. The slice is a loan: for a
 // tensor on a mapped file it is valid until the file is closed, it keeps the file mapped until
 // then, and writing to it when the file was opened for reading is a fault that ends the program;
-// [Read] and [Write] have none of that. Of returns [ErrDType] if t does not hold T, or holds a bool
+// [Read] and [Write] have none of that. A tensor that is made of the slice is not known to share
+// memory with t. Of returns [ErrDType] if t does not hold T, or holds a bool
 // that is neither 0 nor 1, for which it looks at every byte, and [ErrLayout] if the elements do not
 // lie in order without gaps, which [Tensor.Contiguous] mends, or are not aligned for T, which
 // [Tensor.Clone] does.
@@ -36,8 +37,7 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _ := cast.Slice[T](t.own(b)) // as it was just now
-	return s, nil
+	return typed[T](t, b)
 }
 
 // typed returns the elements of a contiguous tensor whose memory is b.

@@ -260,7 +260,7 @@ func ExampleTensor_Expand() {
 	// int8 [2 3]
 	// [[1 1 1]
 	//  [2 2 2]] true
-	// unsuitable layout: the elements of an expanded dim 1 are one in memory: call Clone first
+	// unsuitable layout: expanded dim 1 repeats its elements: call Clone first
 }
 
 func ExampleTensor_Contiguous() {

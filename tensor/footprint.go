@@ -39,7 +39,7 @@ func (d pitch) rows() []stretch {
 	return d.list.ascending()
 }
 
-// A stretch is rows that follow one another: from lo up to but without hi.
+// A stretch is rows that follow one another: from lo up to but not including hi.
 type stretch struct{ lo, hi int }
 
 // bounds returns the range of bytes between which the footprint lies.
@@ -104,9 +104,24 @@ type (
 	}
 )
 
+func rowsID(rows []int) (id sameRows) {
+	if len(rows) > 0 {
+		id = sameRows{&rows[0], len(rows)}
+	}
+	return id
+}
+
+func runsID(runs []shapeops.Run) (id sameRuns) {
+	if len(runs) > 0 {
+		id = sameRuns{&runs[0], len(runs)}
+	}
+	return id
+}
+
 // A surveyor makes footprints. A list that several moves share is examined once.
 type surveyor struct {
 	pitches []pitch
+	checked map[rowCheck]error
 	rows    map[sameRows]*rowList
 	runs    map[sameRuns]*[2]rowList
 }
@@ -173,7 +188,7 @@ func (s *surveyor) list(m *move, to bool) *rowList {
 	if rows == nil {
 		return nil
 	}
-	id := sameRows{&rows[0], len(rows)}
+	id := rowsID(rows)
 	l, known := s.rows[id]
 	if !known {
 		l = ofRows(rows)
@@ -191,7 +206,7 @@ func ofRows(rows []int) *rowList {
 
 // ofRuns returns the rows that runs write or read. One of them at least has rows.
 func (s *surveyor) ofRuns(runs []shapeops.Run, to bool) *rowList {
-	id := sameRuns{&runs[0], len(runs)}
+	id := runsID(runs)
 	sides, known := s.runs[id]
 	if !known {
 		sides = &[2]rowList{runList(runs, false), runList(runs, true)}

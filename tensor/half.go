@@ -2,7 +2,7 @@ package tensor
 
 import "math"
 
-// A F16 holds the bits of an IEEE 754 binary16 number: 1 sign, 5 exponent and 10 fraction bits.
+// An F16 holds the bits of an IEEE 754 binary16 number: 1 sign, 5 exponent and 10 fraction bits.
 type F16 uint16
 
 // A BF16 holds the bits of a bfloat16 number, the upper half of a float32: 1 sign, 8 exponent and 7

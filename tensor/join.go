@@ -88,7 +88,7 @@ func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
 			return fmt.Errorf("value %d: %w: got %v, want %v", i, ErrDType, x.dtype, xs[0].dtype)
 		}
 	}
-	return p.Join.CheckTrailing(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
+	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
 }
 
 // solid returns the bytes of t's elements if they are in Go memory, in order, without gaps.

@@ -113,8 +113,13 @@ func sameLender(a, b Lender) bool {
 	if a == b || identity(a) == identity(b) {
 		return true
 	}
-	knows, ok := a.(interface{ SameMemory(Lender) bool })
-	return ok && knows.SameMemory(b)
+	return knows(a, b) || knows(b, a)
+}
+
+// knows reports whether a says that it lends the same memory as b.
+func knows(a, b Lender) bool {
+	known, ok := a.(interface{ SameMemory(Lender) bool })
+	return ok && known.SameMemory(b)
 }
 
 // shift returns how many bytes after the start of a that of b lies, and whether they share a byte.

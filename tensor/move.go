@@ -248,7 +248,7 @@ func (m *move) release() {
 // parallelBytes is where a second core begins to pay for a move.
 const parallelBytes = 4 << 20
 
-// workers returns on how many cores the move is done: one, unless it is large, its outermost dim
+// workers returns how many cores the move uses: one, unless it is large, its outermost dim
 // can be cut, and the order of what it writes does not matter.
 func (m *move) workers(most int) int {
 	n := m.bytes()/parallelBytes + 1

@@ -13,18 +13,18 @@ var (
 
 // checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each
 // such element is copied onto itself.
-func (m *move) checkOverlap() error {
+func (m *move) checkOverlap(s *surveyor) error {
 	distance, shared := shift(m.to, m.from)
 	if !shared || m.bytes() == 0 {
 		return nil
 	}
-	var s surveyor
+	s.pitches = s.pitches[:0]
 	to, from := s.footprint(m, true, 0), s.footprint(m, false, distance)
 	if low, high := to.bounds(); !reach(from, low, high) {
 		return nil
 	}
-	if by, ok := m.rowsApart(&s, distance); ok {
-		return m.checkRows(by)
+	if l, ok := m.lattice(s, distance); ok {
+		return s.checkRows(m, l)
 	}
 	steps := mostSteps
 	return compare(to, from, &steps).err()
@@ -47,37 +47,41 @@ func (v verdict) crossing() error {
 	return v.err()
 }
 
-// rowsApart reports whether the two sides are spaced alike and whole rows of the listed dim apart,
-// which then is how many, so that elements meet only where rows do. Without a listed dim, the sides
-// must be one.
-func (m *move) rowsApart(s *surveyor, shift int) (by int, ok bool) {
+// A lattice is what the listed rows of both sides of a move lie on: a row of the destination is so
+// many units, one of the source so many, and what is written counts by units further.
+type lattice struct{ to, from, by int }
+
+// lattice reports whether the two sides are spaced alike and whole units apart, so that elements
+// meet only where rows do. Without a listed dim, the sides must be one.
+func (m *move) lattice(s *surveyor, shift int) (l lattice, ok bool) {
 	distance := m.toStart*m.width - m.fromAt*m.width - shift
 	f := footprint{block: m.block * m.width}
 	for i := range m.dims.n {
 		d := m.dims.at(i)
-		stride := d.to * m.width
-		if d.to != d.from || d.to == 0 && d.n > 1 {
-			return 0, false
-		}
-		p := pitch{n: d.n, stride: stride}
-		if i == m.picked && stride > 0 {
-			by = distance / stride
-			distance -= by * stride
-			p.list = m.reached(s, by)
+		p := pitch{n: d.n, stride: d.to * m.width}
+		if unit := gcd(d.to, d.from); i == m.picked && unit > 0 {
+			p.stride = unit * m.width
+			l = lattice{d.to / unit, d.from / unit, distance / p.stride}
+			distance -= l.by * p.stride
+			p.list = m.reached(s, l)
+		} else if d.to != d.from || d.to == 0 && d.n > 1 {
+			return l, false
 		}
 		f.dims = append(f.dims, p)
 	}
 	slices.SortStableFunc(f.dims, longestFirst)
-	return by, distance == 0 && nested(f)
+	return l, distance == 0 && nested(f) && (m.runs == nil || l.to == l.from)
 }
 
-// reached returns the first and the last row of the listed dim that either side reaches, if what is
-// written counts by rows further.
-func (m *move) reached(s *surveyor, by int) *rowList {
+// reached returns the first and the last unit that either side reaches.
+func (m *move) reached(s *surveyor, l lattice) *rowList {
 	n := m.dims.at(m.picked).n
 	toFirst, toLast := pitch{n: n, list: s.list(m, true)}.ends()
 	fromFirst, fromLast := pitch{n: n, list: s.list(m, false)}.ends()
-	return &rowList{first: min(toFirst+by, fromFirst), last: max(toLast+by, fromLast)}
+	return &rowList{
+		first: min(toFirst*l.to+l.by, fromFirst*l.from),
+		last:  max(toLast*l.to+l.by, fromLast*l.from),
+	}
 }
 
 // nested reports whether rows of a dim do not reach into one another, at any depth.
@@ -95,47 +99,56 @@ func nested(f footprint) bool {
 // A pair is a stretch of rows on both sides of a move, with its number.
 type pair struct{ to, from stretch }
 
-// checkRows returns ErrOverlap if a row is written, counted by rows further, that another one is
-// read from.
-func (m *move) checkRows(by int) error {
-	pairs, n := m.pairs(by)
-	if pairs == nil {
-		if by == 0 || n <= max(by, -by) {
-			return nil
-		}
-		return errOverlap
-	}
-	order := make([]int, len(pairs))
-	for i := range order {
-		order[i] = i
-	}
-	written := slices.Clone(order)
-	slices.SortFunc(order, func(a, b int) int { return pairs[a].from.lo - pairs[b].from.lo })
-	slices.SortFunc(written, func(a, b int) int { return pairs[a].to.lo - pairs[b].to.lo })
-	return sweepPairs(pairs, written, order)
+// A rowCheck is all that the result of checkRows depends on.
+type rowCheck struct {
+	lattice
+	to, from sameRows
+	runs     sameRuns
+	n        int
 }
 
-// pairs returns the rows of the listed dim, each with where it is written, or nil and their number
-// if rows are not listed.
-func (m *move) pairs(by int) (pairs []pair, n int) {
+// checkRows returns ErrOverlap if a row is written that another one is read from. Moves of the same
+// rows are checked once.
+func (s *surveyor) checkRows(m *move, l lattice) error {
 	if m.picked == noDim {
-		return nil, 0
+		return nil // each element is copied onto itself
 	}
+	id := rowCheck{l, rowsID(m.toRows), rowsID(m.fromRows), runsID(m.runs), m.dims.at(m.picked).n}
+	err, known := s.checked[id]
+	if !known {
+		pairs, written, read := m.pairs(l)
+		err = sweepPairs(pairs, written, read)
+		if s.checked == nil {
+			s.checked = map[rowCheck]error{}
+		}
+		s.checked[id] = err
+	}
+	return err
+}
+
+// pairs returns the rows of the listed dim, each with where it is written, in units, and their
+// numbers by where they are written and by where they are read.
+func (m *move) pairs(l lattice) (pairs []pair, written, read []int) {
 	for _, r := range m.runs {
 		if r.Len > 0 {
-			pairs = append(pairs, pair{stretch{r.To + by, r.To + by + r.Len}, stretch{r.From, r.From + r.Len}})
+			to, from := r.To+l.by, r.From
+			pairs = append(pairs, pair{stretch{to, to + r.Len}, stretch{from, from + r.Len}})
 		}
 	}
-	n = m.dims.at(m.picked).n
-	if m.runs != nil || m.toRows == nil && m.fromRows == nil {
-		return pairs, n
+	if m.runs == nil {
+		pairs = make([]pair, m.dims.at(m.picked).n)
+		for i := range pairs {
+			to, from := row(m.toRows, i)*l.to+l.by, row(m.fromRows, i)*l.from
+			pairs[i] = pair{stretch{to, to + 1}, stretch{from, from + 1}}
+		}
 	}
-	pairs = make([]pair, n)
 	for i := range pairs {
-		to, from := row(m.toRows, i)+by, row(m.fromRows, i)
-		pairs[i] = pair{stretch{to, to + 1}, stretch{from, from + 1}}
+		read = append(read, i)
 	}
-	return pairs, n
+	written = slices.Clone(read)
+	slices.SortFunc(read, func(a, b int) int { return pairs[a].from.lo - pairs[b].from.lo })
+	slices.SortFunc(written, func(a, b int) int { return pairs[a].to.lo - pairs[b].to.lo })
+	return pairs, written, read
 }
 
 // sweepPairs returns ErrOverlap if what one pair writes another reads, or itself elsewhere, given

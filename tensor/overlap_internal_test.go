@@ -142,7 +142,7 @@ func TestOverlapOracle(t *testing.T) {
 		distance, shared := shift(m.to, m.from)
 		require.True(t, shared)
 		harmful, meets := m.naive(distance)
-		err := m.checkOverlap()
+		err := m.checkOverlap(new(surveyor))
 		switch {
 		case harmful:
 			require.ErrorIs(t, err, ErrOverlap, "%s, %d bytes apart", m, distance)

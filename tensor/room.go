@@ -21,10 +21,10 @@ func NewPass(plan *shapeops.Plan) *shapeops.Pass {
 	return &f.pass
 }
 
-// Furnish gives a pass room for the tensors of a collection, unless it has that; [Expect] says which.
-// Their headers come in one block of memory, and so do the elements of copies up to 64 KiB, in
-// blocks of at most 1 MiB. Keeping one of these tensors keeps its blocks, and what the views among
-// the others are views of.
+// Furnish gives a pass room for the tensors of a collection, unless it has that; [Expect] says
+// which. Their headers come in one block of memory, and so do the elements of copies up to 64 KiB,
+// in blocks of at most 1 MiB. Keeping one of these tensors keeps its blocks, and what the views
+// among the others are views of.
 func Furnish(p *shapeops.Pass) {
 	if !Furnished(p) {
 		new(room).furnish(p)
@@ -74,7 +74,7 @@ type room struct {
 
 type roomKey struct{}
 
-// workersOf returns on how many cores a pass may be done; 0 means GOMAXPROCS.
+// workersOf returns how many cores a pass may use; 0 means GOMAXPROCS.
 func workersOf(p *shapeops.Pass) int {
 	if p == nil {
 		return 0

@@ -18,19 +18,20 @@ import (
 // and [ErrOverlap] if the copy would read what it writes. Then nothing has been added. An element
 // may be copied onto itself.
 type Transfer struct {
-	// Workers is on how many cores a large copy may be done; 0 means GOMAXPROCS.
+	// Workers is how many cores a large copy may use; 0 means GOMAXPROCS.
 	Workers int
 
 	moves   []move
 	commits []func()
+	survey  surveyor // of the lists of moves
 }
 
-// Run does the copies, and then calls what [Transfer.Commit] was given. It returns [ErrOverlap], and
-// has done nothing, if a copy reads what another writes, or if that takes too long to find out: what
-// a copy is to read must be there before Run. Likewise an error if lent memory is gone, as after
-// Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy, as when
-// another process cut a mapped file, has that copy happened in part, and those added before it in
-// full.
+// Run does the copies, and then calls what [Transfer.Commit] was given. It returns [ErrOverlap],
+// and has done nothing, if a copy reads what another writes, or if that takes too long to find out:
+// what a copy is to read must be there before Run. Likewise an error if lent memory is gone, as
+// after Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy,
+// as when another process cut a mapped file, has that copy happened in part, and those added before
+// it in full.
 //
 // Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
@@ -71,7 +72,7 @@ func (m *move) lent() bool { return m.from.loan != nil || m.to.loan != nil }
 func (tr *Transfer) Reset() {
 	clear(tr.moves)
 	clear(tr.commits)
-	tr.moves, tr.commits = tr.moves[:0], tr.commits[:0]
+	tr.moves, tr.commits, tr.survey = tr.moves[:0], tr.commits[:0], surveyor{}
 }
 
 // Commit adds a function that [Transfer.Run] calls after all copies, if they succeed: what has no
@@ -89,7 +90,7 @@ func (tr *Transfer) next() *move {
 	case 1:
 		tr.moves = slices.Grow(tr.moves, 15) // not one tensor but a dictionary
 	case cap(tr.moves):
-		tr.moves = slices.Grow(tr.moves, n) // append would take a quarter more, and copy all the oftener
+		tr.moves = slices.Grow(tr.moves, n) // append would take a quarter more, and copy more often
 	}
 	tr.moves = append(tr.moves, move{})
 	return &tr.moves[len(tr.moves)-1]
@@ -98,7 +99,7 @@ func (tr *Transfer) next() *move {
 // add keeps the move that next returned, unless err is not nil or it reads what it writes.
 func (tr *Transfer) add(m *move, err error) error {
 	if err == nil {
-		err = m.checkOverlap()
+		err = m.checkOverlap(&tr.survey)
 	}
 	if err != nil {
 		tr.moves = tr.moves[:len(tr.moves)-1]
@@ -247,7 +248,7 @@ func (t *Tensor) checkWritable() error {
 	}
 	for dim, stride := range t.view.Strides {
 		if stride == 0 && t.view.Shape[dim] > 1 {
-			return fmt.Errorf("%w: the elements of an expanded dim %d are one in memory: call Clone first",
+			return fmt.Errorf("%w: expanded dim %d repeats its elements: call Clone first",
 				ErrLayout, dim)
 		}
 	}

@@ -29,6 +29,9 @@ func Count(workers, items int) int {
 //
 // fn must be safe for concurrent use unless workers is 1. Safe for concurrent use.
 func Do(ctx context.Context, items, workers int, fn func(item int) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	n := Count(workers, items)
 	if n <= 1 {
 		return inOrder(ctx, items, fn)
@@ -76,7 +79,7 @@ func (p *pool) work() {
 }
 
 // start returns the next item to do, if there is one. Once it has, that item must be done, whatever
-// happens to later ones: only so is the lowest failure always found.
+// happens to later ones: otherwise the lowest failure could be missed.
 func (p *pool) start() (item int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

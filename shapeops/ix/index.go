@@ -45,8 +45,8 @@ var (
 // the expression is used.
 func At(i int) Index { return Index{kind: KindAt, start: i} }
 
-// Range picks positions start, start+1, ... up to but without stop, and keeps the dim. Negative
-// numbers count from the end and both ends clamp, as in NumPy. The result shares memory.
+// Range picks positions start, start+1, ... up to but not including stop, and keeps the dim.
+// Negative numbers count from the end and both ends clamp, as in NumPy. The result shares memory.
 func Range(start, stop int) Index { return Index{kind: KindRange, start: start, stop: stop, step: 1} }
 
 // Step returns x picking only every n-th of its positions, n > 0. x must be a [Range] or [All].

@@ -1,0 +1,46 @@
+package shapeops_test
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// Values that are kept in a list follow a batch shape through any operation.
+func ExampleRows() {
+	names := []string{"ann", "bob", "cid"}
+	rows, err := shapeops.NewRows(3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := rows.Shape().Index(ix.Take(2, 0, 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	picked, err := rows.Execute(shapeops.NewPass(plan))
+	for row := range picked.All() {
+		fmt.Print(names[row], " ")
+	}
+	fmt.Println(picked.Shape(), err)
+	// Output: cid ann cid [3] <nil>
+}
+
+// What several values share is transformed once in an operation.
+func ExampleOnce() {
+	pass := shapeops.NewPass(nil)
+	layout := new(int) // shared by two values
+	for range 2 {
+		doubled, err := shapeops.Once(pass, layout, func() (string, error) {
+			fmt.Println("made")
+			return "layout", nil
+		})
+		fmt.Println(doubled, err)
+	}
+	// Output:
+	// made
+	// layout <nil>
+	// layout <nil>
+}

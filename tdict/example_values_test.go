@@ -1,0 +1,56 @@
+package tdict_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Copy has the same leaves and a structure of its own; WithBatch gives it another batch shape.
+func ExampleTensorDict_Copy() {
+	td := tdict.New(2)
+	_ = td.Set("x", tensor.Must(tensor.Zeros[float32](2, 3)))
+	c := td.Copy()
+	_ = c.Delete("x")
+	fmt.Println(td.Has("x"), c.Has("x"))
+	grid, err := td.WithBatch(2, 3)
+	fmt.Println(grid.Shape(), err)
+	_, err = td.WithBatch(3)
+	fmt.Println(err)
+	// Output:
+	// true false
+	// [2 3] <nil>
+	// with batch "x": shape mismatch: got [2 3], want a shape that begins with [3]
+}
+
+func ExampleTensorDict_Diff() {
+	a, b := tdict.New(2), tdict.New(2)
+	_ = a.Set("obs/x", tensor.Vector(1.0, 2))
+	_ = b.Set("obs/x", tensor.Vector(1.0, 3))
+	fmt.Println(a.Diff(b))
+	// Output: "obs/x": element [1] is 2, other 3 <nil>
+}
+
+// Dictionaries and tensors can be logged and marshalled; large ones only by their structure.
+func ExampleTensorDict_MarshalJSON() {
+	td := tdict.New(2)
+	_ = td.Set("reward", tensor.Vector[float32](0, 0.5))
+	_ = td.Set("pixels", tensor.Must(tensor.Zeros[uint8](2, 84, 84)))
+	text, err := json.Marshal(td)
+	fmt.Println(string(text), err)
+
+	noTime := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: noTime})).Info("batch", "td", td)
+	// Output:
+	// {"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,0.5]},"pixels":{"dtype":"uint8","shape":[2,84,84]}}} <nil>
+	// level=INFO msg=batch td.batch=[2] td.reward="float32 [2] [0,0.5]" td.pixels="uint8 [2 84 84]"
+}

@@ -1,0 +1,144 @@
+package tensor_test
+
+import (
+	"encoding/json"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Lists of runs that begin alike are not one list.
+func TestRunsThatBeginAlike(t *testing.T) {
+	zeros := func() *tensor.Tensor { return tensor.Must(tensor.Zeros[int8](4)) }
+	a, b, c := zeros(), zeros(), zeros()
+	runs := []shapeops.Run{{To: 0, From: 0, Len: 1}, {To: 3, From: 3, Len: 1}}
+	var tr tensor.Transfer
+	require.NoError(t, tr.Runs(c, a, runs[:1]))
+	require.NoError(t, tr.Runs(b, a, runs))
+	require.NoError(t, tr.Copy(tensor.Must(c.Index(ix.At(1))), tensor.Must(b.Index(ix.At(3)))))
+	err := tr.Run()
+	require.ErrorIs(t, err, tensor.ErrOverlap)
+	require.ErrorContains(t, err, "one copy reads what another writes")
+}
+
+// A shape without elements takes no time to print, whatever its sizes.
+func TestJSONOfNoElements(t *testing.T) {
+	x := tensor.Must(tensor.Zeros[float32](1<<40, 0))
+	text, err := json.Marshal(x)
+	require.NoError(t, err)
+	require.Equal(t, `{"dtype":"float32","shape":[1099511627776,0],"values":[]}`, string(text))
+	require.Equal(t, "float32 [1099511627776 0] []", x.LogValue().String())
+}
+
+// The shape of what a list took does not keep the list.
+func TestShapeKeepsNoList(t *testing.T) {
+	list := make([]int, 1<<20)
+	var shapes []shapeops.Shape
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for range 4 {
+		plan := tensor.Must(shapeops.Shape{2}.Index(ix.Take(list...)))
+		shapes = append(shapes, plan.Shape())
+	}
+	require.Less(t, heap(), before+1<<22)
+	runtime.KeepAlive(shapes)
+}
+
+// A lender that cannot be compared would panic when two tensors are.
+func TestLenderMustBeComparable(t *testing.T) {
+	_, err := tensor.FromLender(tensor.Int8, uncomparable{}, 0, 1)
+	require.ErrorIs(t, err, tensor.ErrKind)
+	require.ErrorContains(t, err, "want a pointer")
+	_, err = tensor.FromLender(tensor.Int8, &testkit.Lender{Bytes: make([]byte, 1)}, 0, 1)
+	require.NoError(t, err)
+}
+
+type uncomparable struct{ _ []int }
+
+func (uncomparable) Borrow() ([]byte, error) { return nil, nil }
+func (uncomparable) Return()                 {}
+func (uncomparable) Pin() ([]byte, error)    { return nil, nil }
+func (uncomparable) ReadOnly() bool          { return false }
+
+// A row may be copied onto itself, however either side spells it.
+func TestRowsOntoThemselves(t *testing.T) {
+	x := tensor.Must(tensor.Arange[int64](0, 12, 1))
+	x = tensor.Must(x.Reshape(4, 3))
+	part := func(expr ...ix.Index) *tensor.Tensor { return tensor.Must(x.Index(expr...)) }
+	for name, err := range map[string]error{
+		"one listed row":               x.SetIndex(part(ix.Range(2, 3)), ix.Take(2)),
+		"one masked row":               x.SetIndex(part(ix.Range(0, 1)), ix.Mask([]bool{true, false, false, false})),
+		"every second row":             x.SetIndex(part(ix.Range(1, 4).Step(2)), ix.Take(1, 3)),
+		"a listed row, read by a step": x.IndexInto(part(ix.Range(1, 4).Step(2)), ix.Take(1, 3)),
+		"a column":                     x.SetIndex(part(ix.All, ix.Range(1, 2)), ix.All, ix.Take(1)),
+	} {
+		require.NoError(t, err, name)
+	}
+	require.ErrorIs(t, x.SetIndex(part(ix.Range(0, 3).Step(2)), ix.Take(2, 3)), tensor.ErrOverlap)
+	require.NoError(t, x.SetIndex(part(ix.Range(0, 3).Step(2)), ix.Take(1, 3)))
+	require.Equal(t, []int64{0, 1, 2, 0, 1, 2, 6, 7, 8, 6, 7, 8}, testkit.Elements[int64](t, x))
+}
+
+// asking is a lender that says of which other it lends the memory.
+type asking struct {
+	testkit.Lender
+	other tensor.Lender
+}
+
+func (l *asking) SameMemory(other tensor.Lender) bool { return other == l.other }
+
+// One lender that knows another is enough, whichever of them is asked, within a copy and between
+// two.
+func TestLendersThatKnowOneAnother(t *testing.T) {
+	b := make([]byte, 8)
+	plain := &testkit.Lender{Bytes: b}
+	of := func(l tensor.Lender) *tensor.Tensor { return tensor.Must(tensor.FromLender(tensor.Int8, l, 0, 8)) }
+	p, q := of(plain), of(&asking{testkit.Lender{Bytes: b}, plain})
+	low, high := ix.Range(0, 7), ix.Range(1, 8)
+	for _, pair := range [][2]*tensor.Tensor{{p, q}, {q, p}} {
+		require.True(t, pair[0].SharesMemory(pair[1]))
+		dst, src := tensor.Must(pair[0].Index(low)), tensor.Must(pair[1].Index(high))
+		require.ErrorIs(t, dst.CopyFrom(src), tensor.ErrOverlap)
+		var tr tensor.Transfer
+		out := tensor.Must(tensor.Zeros[int8](8))
+		require.NoError(t, tr.Copy(pair[0], tensor.Must(tensor.Zeros[int8](8))))
+		require.NoError(t, tr.Copy(out, pair[1]))
+		require.ErrorIs(t, tr.Run(), tensor.ErrOverlap)
+	}
+}
+
+// keeper keeps the pass of a join, to use it for what it was not made for.
+type keeper struct{ pass *shapeops.Pass }
+
+func (*keeper) Shape() shapeops.Shape { return shapeops.Shape{2} }
+
+func (k *keeper) Join(p *shapeops.Pass, _ []*keeper) (*keeper, error) {
+	k.pass = p
+	return k, nil
+}
+
+// A join writes nothing beside its destination, whatever it is given to join.
+func TestJoinChecksWhatItJoins(t *testing.T) {
+	k := &keeper{}
+	_, err := shapeops.Stack([]*keeper{k, k}, 0)
+	require.NoError(t, err)
+	base := tensor.Must(tensor.Zeros[int32](4, 2))
+	dst, v := tensor.Must(base.Index(ix.Range(0, 2))), tensor.Vector[int32](7, 7)
+	w := tensor.Vector[int32](1, 2, 3)
+	require.ErrorIs(t, v.JoinInto(k.pass, dst, []*tensor.Tensor{v, v, v}), shapeops.ErrShape)
+	for _, xs := range [][]*tensor.Tensor{{v}, {v, v, v}, {w, w}} {
+		require.ErrorIs(t, testkit.Err(xs[0].Join(k.pass, xs)), shapeops.ErrShape)
+	}
+	require.Equal(t, make([]int32, 8), testkit.Elements[int32](t, base))
+}
