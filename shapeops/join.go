@@ -12,6 +12,7 @@ type JoinPlan struct {
 	shape Shape
 	dim   int
 	stack bool
+	few   [4]int // room for shape
 }
 
 // Shape returns the shape of the result; values may go on after it with dims that are equal. The
@@ -86,6 +87,10 @@ func (j *JoinPlan) Check(n int, shape func(i int) Shape) error {
 	first, filled := shape(0), 0
 	for i := range n {
 		s := shape(i)
+		if i > 0 && s.Equal(first) {
+			filled += j.Positions(s)
+			continue
+		}
 		if err := j.checkRank(s); err != nil {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
@@ -100,6 +105,17 @@ func (j *JoinPlan) Check(n int, shape func(i int) Shape) error {
 	}
 	if filled != j.shape[j.dim] {
 		return fmt.Errorf("%w: got %d positions to join, want the %d of %v", ErrShape, filled, j.shape[j.dim], j.shape)
+	}
+	return nil
+}
+
+// CheckAlike is [JoinPlan.Check] of n values of one shape.
+func (j *JoinPlan) CheckAlike(n int, s Shape) error {
+	if err := j.checkRank(s); err != nil {
+		return err
+	}
+	if filled := n * j.Positions(s); !j.beside(s) || filled != j.shape[j.dim] {
+		return fmt.Errorf("%w: got %d times %v to join, want %v", ErrShape, n, s, j.shape)
 	}
 	return nil
 }
@@ -244,14 +260,13 @@ func (j *JoinPlan) planStack(n int, shape func(i int) Shape, dim int) error {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
 	}
-	to := make(Shape, 0, len(first)+1)
-	j.dim, j.shape = at, append(append(append(to, first[:at]...), n), first[at:]...)
+	j.dim, j.shape = at, append(append(append(j.few[:0], first[:at]...), n), first[at:]...)
 	return j.shape.Check()
 }
 
 func (j *JoinPlan) planCat(n int, shape func(i int) Shape, dim int) error {
 	first := shape(0)
-	to := first.Clone()
+	to := Shape(append(j.few[:0], first...))
 	at, err := to.Dim(dim)
 	if err != nil {
 		return err

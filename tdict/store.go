@@ -117,7 +117,8 @@ type column struct {
 
 // of returns the value of one of the dictionaries.
 func (c column) of(td *TensorDict) (Value, error) {
-	if s := &td.entries; s.table.has(c.at, c.name) {
+	s := &td.entries
+	if s.table.has(c.at, c.name) {
 		return s.values[c.at], nil
 	}
 	if v, ok := td.entries.get(c.name); ok {

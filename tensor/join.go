@@ -20,12 +20,13 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	}
 	start, at := 0, 0 // along the dim joined, and in bytes if that is dim 0
 	for _, x := range xs {
-		if b, ok := x.solid(); ok && j.Dim() == 0 && len(b) < parallelBytes {
-			copy(out.mem.bytes[at:], b)
+		n := x.ByteSize()
+		if j.Dim() == 0 && n < parallelBytes && x.mem.loan == nil && x.view.IsContiguous() {
+			copy(out.mem.bytes[at:at+n], x.mem.bytes[x.view.Offset*x.dtype.Size():])
 		} else if err := out.copyPart(p, start, x); err != nil {
 			return nil, err
 		}
-		start, at = start+j.Positions(x.view.Shape), at+x.ByteSize()
+		start, at = start+j.Positions(x.view.Shape), at+n
 	}
 	return out, nil
 }
@@ -80,13 +81,18 @@ func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return err
 	}
+	first, alike := xs[0], true
 	for i, x := range xs {
 		if x == nil {
 			return fmt.Errorf("value %d: %w", i, errNil)
 		}
-		if x.dtype != xs[0].dtype {
-			return fmt.Errorf("value %d: %w: got %v, want %v", i, ErrDType, x.dtype, xs[0].dtype)
+		if x.dtype != first.dtype {
+			return fmt.Errorf("value %d: %w: got %v, want %v", i, ErrDType, x.dtype, first.dtype)
 		}
+		alike = alike && x.view.Shape.Equal(first.view.Shape)
+	}
+	if alike {
+		return p.Join.CheckAlike(len(xs), first.view.Shape)
 	}
 	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
 }
