@@ -70,3 +70,24 @@ func TestCrossingOfMixedStrides(t *testing.T) {
 	moves[100].fromAt = moves[3].toStart
 	require.ErrorIs(t, checkCrossing(moves), ErrOverlap)
 }
+
+// Columns of one table, and rows of one table, are told apart by sorting alone: in a number of steps
+// that is linear in the copies.
+func TestCrossingBySorting(t *testing.T) {
+	const n = 1000
+	table := memory{bytes: make([]byte, n*2*n)}
+	columns, rows := make([]move, n), make([]move, n)
+	view := func(at, stride int) shapeops.View {
+		return shapeops.View{Shape: shapeops.Shape{n}, Strides: []int{stride}, Offset: at}
+	}
+	for i := range n {
+		columns[i].all(1, table, table, view(2*i, 2*n), view(2*((i*7)%n)+1, 2*n))
+		rows[i].all(1, table, table, view(i*2*n, 1), view(i*2*n+n, 1))
+	}
+	for name, moves := range map[string][]move{"columns": columns, "rows": rows} {
+		c, none := crossing{moves: moves}, 0
+		sites := c.sites()
+		slices.SortFunc(sites, func(a, b site) int { return a.low - b.low })
+		require.Equal(t, apart, c.compare(sites, &none), "%s: without a step for pairs", name)
+	}
+}

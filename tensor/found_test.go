@@ -142,3 +142,31 @@ func TestJoinChecksWhatItJoins(t *testing.T) {
 	}
 	require.Equal(t, make([]int32, 8), testkit.Elements[int32](t, base))
 }
+
+// counting counts how often it is asked for its identity.
+type counting struct {
+	testkit.Lender
+	asked int
+}
+
+func (l *counting) Identity() any {
+	l.asked++
+	return l
+}
+
+// Lenders are asked a number of times that does not grow with their number.
+func TestLendersAreAskedFewTimes(t *testing.T) {
+	var tr tensor.Transfer
+	lenders := make([]counting, 2000)
+	of := func(l *counting) *tensor.Tensor {
+		l.Bytes = make([]byte, 2)
+		return tensor.Must(tensor.FromLender(tensor.Int8, l, 0, 2))
+	}
+	for i := 0; i < len(lenders); i += 2 {
+		require.NoError(t, tr.Copy(of(&lenders[i]), of(&lenders[i+1])))
+	}
+	require.NoError(t, tr.Run())
+	for i := range lenders {
+		require.LessOrEqual(t, lenders[i].asked, 4)
+	}
+}
