@@ -9,7 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
 func TestCut(t *testing.T) {
@@ -75,6 +74,10 @@ func TestCutRefuses(t *testing.T) {
 		{"split into more pieces than anybody wants", func(*grid) error {
 			return testkit.Err(shapeops.SplitBy(huge(math.MaxInt), 0, 1))
 		}, shapeops.ErrShape},
+		{"split nil", func(*grid) error { return testkit.Err(shapeops.Split((*grid)(nil), 0, 1)) }, shapeops.ErrKind},
+		{"split nil by a size", func(*grid) error { return testkit.Err(shapeops.SplitBy((*grid)(nil), 0, 1)) }, shapeops.ErrKind},
+		{"chunk nil", func(*grid) error { return testkit.Err(shapeops.Chunk((*grid)(nil), 0, 1)) }, shapeops.ErrKind},
+		{"unbind nil", func(*grid) error { return testkit.Err(shapeops.Unbind((*grid)(nil), 0)) }, shapeops.ErrKind},
 		{"no chunk", chunk(1, 0), shapeops.ErrShape},
 		{"chunk no such dim", chunk(2, 3), shapeops.ErrDim},
 		{"unbind no such dim", func(g *grid) error { return testkit.Err(shapeops.Unbind(g, -3)) }, shapeops.ErrDim},
@@ -103,24 +106,6 @@ func TestCutsOfEmptyShapesAreBounded(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, pieces, 1000)
 		})
-	}
-}
-
-// What is nil is not cut, nor are rows written, joined or compared that are nil.
-func TestNilArguments(t *testing.T) {
-	var none *grid
-	rows, err := shapeops.NewRows(3)
-	require.NoError(t, err)
-	plan, err := shapeops.Shape{3}.Index(ix.All)
-	require.NoError(t, err)
-	require.False(t, rows.Equal(nil))
-	for _, err := range []error{
-		testkit.Err(shapeops.Split(none, 0, 1)), testkit.Err(shapeops.SplitBy(none, 0, 1)),
-		testkit.Err(shapeops.Chunk(none, 0, 1)), testkit.Err(shapeops.Unbind(none, 0)),
-		rows.Write(shapeops.NewPass(plan), nil), rows.Write(nil, rows), testkit.Err(rows.Execute(nil)),
-		testkit.Err(rows.Join(nil, []*shapeops.Rows{rows})), testkit.Err(shapeops.Stack([]*shapeops.Rows{rows, nil}, 0)),
-	} {
-		require.ErrorIs(t, err, shapeops.ErrKind)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestDepthLimit(t *testing.T) {
 }
 
 // Dictionaries that are there many times are looked at once: 2^24 ways lead through these 25.
-func TestSharedDictionariesAreFast(t *testing.T) {
+func TestSharedDictionariesAreLookedAtOnce(t *testing.T) {
 	leaf := dict(nil, entry{"x", count(1)})
 	td := leaf
 	for range 24 {
@@ -95,7 +95,9 @@ func TestSharedDictionariesAreFast(t *testing.T) {
 	require.ErrorIs(t, leaf.Set("up", around), tdict.ErrCycle)
 	around.LockBecause("in use")
 	testkit.Fails(t, tdict.ErrLocked, leaf.Set("y", count(1)))
+	require.True(t, tensor.Must(around.Dict("e/f/a/b")).Locked())
 	require.NoError(t, around.Unlock())
+	testkit.MaxBytes(t, 1<<16, func() { require.NoError(t, tdict.New().Set("x", around)) })
 	require.NoError(t, leaf.Set("y", count(1)))
 	require.ErrorIs(t, dict(nil).Set(path(240), td), tdict.ErrDepth)
 	require.NoError(t, around.Rename("e/f", "g"))

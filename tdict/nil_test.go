@@ -42,6 +42,9 @@ func TestNilArguments(t *testing.T) {
 		{"update", func() error { return td.Update(nil) }},
 		{"diff", func() error { return testkit.Err(td.Diff(nil)) }},
 		{"apply to no dictionary", func() error { return testkit.Err(tdict.Apply(context.Background(), nil, each, tdict.ApplyOptions{})) }},
+		{"apply that makes a zero tensor", func() error {
+			return testkit.Err(td.Apply(func(nestedkey.Key, *tensor.Tensor) (*tensor.Tensor, error) { return &tensor.Tensor{}, nil }))
+		}},
 		{"apply to a nil one", func() error {
 			return testkit.Err(tdict.Apply(context.Background(), list{td, nil}, each, tdict.ApplyOptions{}))
 		}},
@@ -74,12 +77,15 @@ func TestNilArguments(t *testing.T) {
 		{"data: execute", func() error { return testkit.Err(data.Execute(nil)) }},
 		{"data: execute into", func() error { return data.ExecuteInto(tr, nil, p) }},
 		{"data: write", func() error { return data.Write(tr, nil, p) }},
+		{"data: write zero data", func() error { return data.Write(tr, &tdict.Data{}, p) }},
+		{"data: write by no plan", func() error { return data.Write(tr, data, nil) }},
 		{"data: join", func() error { return testkit.Err(data.Join(joining, []*tdict.Data{data, nil})) }},
 		{"data: join nothing", func() error { return testkit.Err(data.Join(joining, nil)) }},
 		{"data: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Data{data, nil}, 0)) }},
 
 		{"unbatched: of nil", func() error { return testkit.Err(tdict.NewUnbatched(nil)) }},
 		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
+		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
 		{"unbatched: execute", func() error { return testkit.Err(same.Execute(nil)) }},
 		{"unbatched: execute into", func() error { return same.ExecuteInto(tr, nil, empty) }},
 		{"unbatched: write", func() error { return same.Write(tr, nil, empty) }},
@@ -96,8 +102,8 @@ func TestNilArguments(t *testing.T) {
 	require.NoError(t, tr.Run(), "nothing was added")
 	require.Equal(t, was, state(t, td))
 	require.False(t, td.Equal(nil))
-	require.False(t, data.Equal(nil))
-	require.False(t, same.Equal(nil))
+	require.False(t, data.Equal(nil) || data.Equal(&tdict.Data{}))
+	require.False(t, same.Equal(nil) || same.Equal(&tdict.Unbatched{}))
 }
 
 // A spy is a value that keeps the pass that it is joined by.

@@ -1,7 +1,6 @@
 package tdict_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -48,48 +47,6 @@ func TestValuesOfNoKind(t *testing.T) {
 			testkit.Unchanged(t, td, state, func() { require.ErrorIs(t, do(td, v), tdict.ErrKind, "%s %s", op, name) })
 		}
 	}
-	td := kinds()
-	for op, err := range map[string]error{
-		"update":          td.Update(nil),
-		"diff":            testkit.Err(td.Diff(nil)),
-		"index into":      td.IndexInto(nil, ix.At(0)),
-		"stack":           testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, nil}, 0)),
-		"stack into":      shapeops.StackInto(nil, []*tdict.TensorDict{td}, 0),
-		"execute":         testkit.Err(td.Execute(nil)),
-		"join":            testkit.Err(td.Join(nil, []*tdict.TensorDict{td})),
-		"write":           td.Write(&tensor.Transfer{}, nil, nil),
-		"execute into":    td.ExecuteInto(&tensor.Transfer{}, nil, nil),
-		"write, no pass":  td.Write(&tensor.Transfer{}, td, nil),
-		"apply":           testkit.Err(tdict.Apply(context.Background(), []*tdict.TensorDict{td, nil}, nil, tdict.ApplyOptions{})),
-		"apply to none":   testkit.Err(tdict.Apply(context.Background(), nil, nil, tdict.ApplyOptions{})),
-		"a tensor of one": testkit.Err(td.Apply(func(nestedkey.Key, *tensor.Tensor) (*tensor.Tensor, error) { return &tensor.Tensor{}, nil })),
-	} {
-		require.ErrorIs(t, err, tdict.ErrKind, op)
-	}
-	require.False(t, td.Equal(nil))
-}
-
-// The methods of each kind refuse what is nil, for who calls them without a dictionary.
-func TestKindsRefuseNil(t *testing.T) {
-	first := func(s ...int) *shapeops.Pass { return shapeops.NewPass(tensor.Must(shapeops.Shape(s).Index())) }
-	d, u := data("x", 2), unbatched(count(2))
-	var tr tensor.Transfer
-	for name, err := range map[string]error{
-		"data into":         d.ExecuteInto(&tr, nil, first(2)),
-		"data write":        d.Write(&tr, nil, first(2)),
-		"data write zero":   d.Write(&tr, &tdict.Data{}, first(2)),
-		"data without plan": d.Write(&tr, d, nil),
-		"data diff":         testkit.Err(d.Diff(nil)),
-		"data stack":        testkit.Err(shapeops.Stack([]*tdict.Data{d, nil}, 0)),
-		"unbatched into":    u.ExecuteInto(&tr, nil, first()),
-		"unbatched write":   u.Write(&tr, nil, first()),
-		"unbatched execute": testkit.Err(u.Execute(nil)),
-		"unbatched diff":    testkit.Err(u.Diff(&tdict.Unbatched{})),
-	} {
-		require.ErrorIs(t, err, tdict.ErrKind, name)
-	}
-	require.False(t, d.Equal(nil) || d.Equal(&tdict.Data{}) || u.Equal(nil) || u.Equal(&tdict.Unbatched{}))
-	require.NoError(t, tr.Run(), "nothing was added")
 }
 
 // A value under a key where another dictionary has one of another kind is refused, with the key,

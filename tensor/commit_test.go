@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -79,49 +78,4 @@ func TestTransferReset(t *testing.T) {
 	require.LessOrEqual(t, cost(1), 1.0)
 	require.LessOrEqual(t, cost(100), cost(10)+1)
 	require.LessOrEqual(t, cost(100), 10.0)
-}
-
-// What is nil is refused wherever a tensor is wanted.
-func TestNil(t *testing.T) {
-	x, none, first := tensor.Vector[int8](1, 2), (*tensor.Tensor)(nil), pass(shapeops.Shape{2}.Index(ix.Take(0)))
-	dst := tensor.Vector[int8](0)
-	join := func(dst *tensor.Tensor, xs ...*tensor.Tensor) error { return shapeops.StackInto(dst, xs, 0) }
-	type tr = *tensor.Transfer
-	tests := map[string]func(tr tr) error{
-		"copy from":         func(tr) error { return x.CopyFrom(none) },
-		"index into":        func(tr) error { return x.IndexInto(none, ix.At(0)) },
-		"set index":         func(tr) error { return x.SetIndex(none, ix.At(0)) },
-		"diff":              func(tr) error { return testkit.Err(x.Diff(none)) },
-		"all close":         func(tr) error { return testkit.Err(x.AllClose(none, 0, 0)) },
-		"of":                func(tr) error { return testkit.Err(tensor.Of[int8](none)) },
-		"read":              func(tr) error { return tensor.Read(none, func([]int8) {}) },
-		"write":             func(tr) error { return tensor.Write(none, func([]int8) {}) },
-		"item":              func(tr) error { return testkit.Err(tensor.Item[int8](none)) },
-		"elements":          func(tr) error { return testkit.Err(tensor.Elements[int8](none)) },
-		"map":               func(tr) error { return testkit.Err(tensor.Map(none, func(v int8) int8 { return v })) },
-		"lender":            func(tr) error { return testkit.Err(tensor.FromLender(tensor.Int8, nil, 0)) },
-		"stack":             func(tr) error { return testkit.Err(shapeops.Stack([]*tensor.Tensor{x, none}, 0)) },
-		"join":              func(tr) error { return testkit.Err(x.Join(&shapeops.Pass{}, []*tensor.Tensor{x})) },
-		"join without pass": func(tr) error { return testkit.Err(x.Join(nil, []*tensor.Tensor{x})) },
-		"stack into nil":    func(tr) error { return join(none, x) },
-		"stack of nil":      func(tr) error { return join(dst, none) },
-		"copy":              func(tr tr) error { return tr.Copy(x, none) },
-		"copy to nil":       func(tr tr) error { return tr.Copy(none, x) },
-		"fill":              func(tr tr) error { return tr.Fill(x, none) },
-		"fill nil":          func(tr tr) error { return tr.Fill(none, x) },
-		"runs":              func(tr tr) error { return tr.Runs(x, none, nil) },
-		"runs to nil":       func(tr tr) error { return tr.Runs(none, x, nil) },
-		"execute":           func(tr) error { return testkit.Err(x.Execute(nil)) },
-		"execute into nil":  func(tr tr) error { return x.ExecuteInto(tr, none, first) },
-		"without a pass":    func(tr tr) error { return x.ExecuteInto(tr, dst, nil) },
-		"write nil":         func(tr tr) error { return x.Write(tr, none, first) },
-		"write, no pass":    func(tr tr) error { return x.Write(tr, dst, &shapeops.Pass{}) },
-	}
-	for name, do := range tests {
-		var tr tensor.Transfer
-		require.ErrorIs(t, do(&tr), tensor.ErrKind, name)
-		require.NoError(t, tr.Run(), name)
-	}
-	require.False(t, x.Equal(none) || x.SharesMemory(none))
-	require.Equal(t, "int8 [2]\n[1 2]", x.String())
 }
