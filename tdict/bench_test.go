@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -77,12 +78,7 @@ func BenchmarkIndex(b *testing.B) {
 			b.Run(fmt.Sprintf("by=%s/leaves=%d", c.name, leaves), func(b *testing.B) {
 				td := wide(leaves, 32)
 				b.SetBytes(int64(leaves) * c.rows * 16)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := td.Index(c.x); err != nil {
-						b.Fatal(err)
-					}
-				}
+				loop(b, func() error { return testkit.Err(td.Index(c.x)) })
 			})
 		}
 	}
@@ -159,12 +155,7 @@ func BenchmarkJoin(b *testing.B) {
 					tds[i] = wide(10, 32)
 				}
 				b.SetBytes(int64(n) * 10 * 32 * 4 * 4)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := verb.join(tds, 0); err != nil {
-						b.Fatal(err)
-					}
-				}
+				loop(b, func() error { return testkit.Err(verb.join(tds, 0)) })
 			})
 		}
 	}
@@ -199,22 +190,12 @@ func BenchmarkView(b *testing.B) {
 		{"permute", func() (*tdict.TensorDict, error) { return td.Permute(1, 0) }},
 	} {
 		b.Run("op="+c.name+"/leaves=10", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.run(); err != nil {
-					b.Fatal(err)
-				}
-			}
+			loop(b, func() error { return testkit.Err(c.run()) })
 		})
 	}
 }
 
 func BenchmarkFlattenKeys(b *testing.B) {
 	td := tree()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := td.FlattenKeys("."); err != nil {
-			b.Fatal(err)
-		}
-	}
+	loop(b, func() error { return testkit.Err(td.FlattenKeys(".")) })
 }
