@@ -23,18 +23,8 @@ func wide(leaves int, batch ...int) *tdict.TensorDict {
 	return td
 }
 
-// tree returns a dictionary of 100 leaves at depth 3: 10 dictionaries of 10.
-func tree() *tdict.TensorDict {
-	td := tdict.New(32)
-	for i := range 100 {
-		key := nestedkey.Of("root", fmt.Sprintf("dict%d", i/10), fmt.Sprintf("leaf%d", i%10))
-		_ = tensor.Must(td.SetDefault(key, tensor.Must(tensor.Zeros[float32](32, 4))))
-	}
-	return td
-}
-
 func BenchmarkGet(b *testing.B) {
-	flat, deep := wide(10, 32), tree()
+	flat, deep := wide(10, 32), grouped(100)
 	for _, c := range []struct {
 		name string
 		td   *tdict.TensorDict
@@ -196,6 +186,6 @@ func BenchmarkView(b *testing.B) {
 }
 
 func BenchmarkFlattenKeys(b *testing.B) {
-	td := tree()
+	td := grouped(100)
 	loop(b, func() error { return testkit.Err(td.FlattenKeys(".")) })
 }

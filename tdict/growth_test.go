@@ -22,14 +22,8 @@ var one = tensor.Scalar[int8](1)
 
 // manyLeaves returns a dictionary of so many leaves, and their keys.
 func manyLeaves(n int) (*tdict.TensorDict, []nestedkey.Key) {
-	td, all := tdict.New(), make([]nestedkey.Key, n)
-	for i := range all {
-		all[i] = nestedkey.Of(fmt.Sprint("leaf", i))
-		if err := td.Set(all[i], one); err != nil {
-			panic(err)
-		}
-	}
-	return td, all
+	td := numbered(nil, n, func(int) *tensor.Tensor { return one })
+	return td, slices.Collect(td.Keys())
 }
 
 // topDown returns dictionaries nested so deep, each with a leaf, made from the outside in: so they
