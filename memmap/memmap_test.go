@@ -432,14 +432,20 @@ func TestViewKeepsTheMapping(t *testing.T) {
 	requireDropped(t, live) // reward is not used any more
 }
 
-func TestCutFileIsAnError(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "big")
-	td := tdict.New(100_000)
-	require.NoError(t, td.Set("x", tensor.Must(tensor.Full(int64(3), 100_000))))
+// cut saves a dictionary of 100,000 rows of x, opens and reads it, and cuts the file.
+func cut(t *testing.T, x *tensor.Tensor) (*tdict.TensorDict, *memmap.Dataset) {
+	t.Helper()
+	dir, td := filepath.Join(t.TempDir(), "big"), tdict.New(100_000)
+	require.NoError(t, td.Set("x", tensor.Must(x.Expand(100_000))))
 	require.NoError(t, memmap.Save(dir, td))
 	ds := open(t, dir)
 	_ = tensor.Must(ds.Index(ix.Take(99_999)))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 8))
+	return td, ds
+}
+
+func TestCutFileIsAnError(t *testing.T) {
+	td, ds := cut(t, tensor.Scalar[int64](3))
 	require.ErrorIs(t, testkit.Err(ds.Index(ix.Take(0, 99_999))), memmap.ErrFault)
 	require.ErrorIs(t, testkit.Err(ds.Clone()), memmap.ErrFault)
 	_, err := tensor.Map(tensor.Must(ds.Tensor("x")), func(v int64) int64 { return v })
@@ -459,15 +465,8 @@ func TestFileCutBeforeItIsMapped(t *testing.T) {
 }
 
 func TestCutBoolsAreAnError(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "big")
-	td := tdict.New()
-	require.NoError(t, td.Set("m", tensor.Must(tensor.Zeros[bool](100_000))))
-	require.NoError(t, memmap.Save(dir, td))
-	ds := open(t, dir)
-	m := tensor.Must(ds.Tensor("m"))
-	_ = tensor.Must(m.Clone())
-	require.NoError(t, os.Truncate(filepath.Join(dir, "m.memmap"), 8))
-	require.ErrorIs(t, testkit.Err(tensor.Of[bool](m)), memmap.ErrFault)
+	_, ds := cut(t, tensor.Scalar(false))
+	require.ErrorIs(t, testkit.Err(tensor.Of[bool](tensor.Must(ds.Tensor("x")))), memmap.ErrFault)
 }
 
 // TestOneDirectoryOpenedTwice: writing one of them while reading the other is an overlap like any
