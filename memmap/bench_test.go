@@ -130,8 +130,7 @@ func BenchmarkMappedRows(b *testing.B) {
 	const all, width, n = 40_000, 3 * 64 * 64, 256
 	dir := filepath.Join(b.TempDir(), "d")
 	require.NoError(b, memmap.Save(dir, filled(b, 1, all, 3, 64, 64)))
-	ds, err := memmap.Open(dir)
-	require.NoError(b, err)
+	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
 	src := tensor.Must(tensor.Of[uint8](tensor.Must(ds.Tensor("leaf0000"))))
 	rows, buf := make([]int, n), make([]byte, n*width)

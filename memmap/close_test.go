@@ -137,8 +137,7 @@ func TestCloseWithinLongOperations(t *testing.T) {
 func TestCloseWithinWrite(t *testing.T) {
 	for _, step := range []int{1, 2} { // in place, and by a copy
 		dir := saved(t)
-		ds, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
-		require.NoError(t, err)
+		ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
 		part := tensor.Must(tensor.Must(ds.Tensor("reward")).Index(ix.Range(0, 4).Step(step)))
 		require.NoError(t, tensor.Write(part, func(s []int64) {
 			require.NoError(t, ds.Close())

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/url"
 	"os"
@@ -50,8 +51,7 @@ func TestGolden(t *testing.T) {
 		dirs = append(dirs, dir)
 	}
 	for _, dir := range dirs {
-		folders, err := filepath.Glob(filepath.Join(dir, "td*", "data"))
-		require.NoError(t, err)
+		folders := tensor.Must(filepath.Glob(filepath.Join(dir, "td*", "data")))
 		require.NotEmpty(t, folders, dir)
 		for _, folder := range folders {
 			name := filepath.Base(filepath.Dir(folder))
@@ -64,8 +64,7 @@ func checkGolden(t *testing.T, folder string) {
 	var want struct {
 		Root node `json:"root"`
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "expected.json"))
-	require.NoError(t, err)
+	text := tensor.Must(os.ReadFile(filepath.Join(folder, "expected.json")))
 	require.NoError(t, json.Unmarshal(text, &want))
 
 	data := filepath.Join(folder, "data")
@@ -81,8 +80,7 @@ func checkGolden(t *testing.T, folder string) {
 	again := filepath.Join(t.TempDir(), "again")
 	require.NoError(t, memmap.Save(again, ds.TensorDict))
 	sameMeta(t, data, again)
-	back, err := memmap.Open(again)
-	require.NoError(t, err)
+	back := tensor.Must(memmap.Open(again))
 	defer back.Close()
 	sameAsNode(t, want.Root, back.TensorDict)
 }
@@ -93,8 +91,7 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 	require.Equal(t, want.Shape, []int(got.Shape().Clone()))
 	require.Equal(t, len(want.Keys), got.NumEntries())
 	for name, inner := range want.Keys {
-		v, err := got.Get(nestedkey.Of(name))
-		require.NoError(t, err)
+		v := tensor.Must(got.Get(nestedkey.Of(name)))
 		if d, ok := v.(*tdict.TensorDict); ok {
 			sameAsNode(t, inner, d)
 			continue
@@ -134,8 +131,7 @@ func sameMeta(t *testing.T, dirA, dirB string) {
 // that of the entry, or as old writers left it.
 func entryDir(t *testing.T, dir, name string) string {
 	t.Helper()
-	found, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	found := tensor.Must(os.ReadDir(dir))
 	i := slices.IndexFunc(found, func(d os.DirEntry) bool {
 		text, err := url.PathUnescape(d.Name())
 		return d.IsDir() && (err == nil && text == name || d.Name() == name || d.Name() == "%" && name == "")
@@ -174,11 +170,9 @@ func readFields(t *testing.T, dir string) fields {
 	require.NoError(t, err)
 	f := fields{raw: map[string]json.RawMessage{}}
 	d := json.NewDecoder(bytes.NewReader(text))
-	_, err = d.Token()
-	require.NoError(t, err)
+	require.NoError(t, testkit.Err(d.Token()))
 	for d.More() {
-		name, err := d.Token()
-		require.NoError(t, err)
+		name := tensor.Must(d.Token())
 		var raw json.RawMessage
 		require.NoError(t, d.Decode(&raw))
 		f.raw[name.(string)] = raw
@@ -195,8 +189,7 @@ func TestWritesWhatPythonWrites(t *testing.T) {
 	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td13_device_cpu"} {
 		t.Run(name, func(t *testing.T) {
 			data := filepath.Join("..", "testdata", "golden", name, "data")
-			ds, err := memmap.Open(data)
-			require.NoError(t, err)
+			ds := tensor.Must(memmap.Open(data))
 			defer ds.Close()
 			again := filepath.Join(t.TempDir(), "again")
 			require.NoError(t, memmap.Save(again, ds.TensorDict))
@@ -218,4 +211,38 @@ func tree(t *testing.T, dir string) map[string]string {
 		return err
 	}))
 	return out
+}
+
+// FuzzMeta opens directories with any meta.json beside a small file: it is refused with an error
+// that names a file, or every leaf can be read in full and is no longer than the file allows.
+func FuzzMeta(f *testing.F) {
+	golden, _ := filepath.Glob(filepath.Join("..", "testdata", "golden", "td*", "data", "meta.json"))
+	for _, file := range golden {
+		if text, err := os.ReadFile(file); err == nil {
+			f.Add(text, []byte("0123456789abcdef"))
+		}
+	}
+	f.Add([]byte(`{"a":{"shape":[2,-3],"dtype":"torch.int8"},"shape":[2],"_type":"TensorDict"}`), []byte("012345"))
+	f.Add([]byte(`{"a":{"shape":[4611686018427387904,0],"dtype":"torch.int8"},"shape":[],"_type":"TensorDict"}`), []byte{})
+	f.Add([]byte(`{"a":{"type":"TensorDict"},"shape":[],"_type":"TensorDict"}`), []byte{})
+	f.Fuzz(func(t *testing.T, meta, leaf []byte) {
+		dir := t.TempDir()
+		write(t, dir, "meta.json", string(meta))
+		write(t, dir, "a.memmap", string(leaf))
+		ds, err := memmap.Open(dir)
+		if err != nil {
+			if _, ok := errors.AsType[*memmap.FileError](err); !ok {
+				t.Fatalf("unclassified error %v", err)
+			}
+			return
+		}
+		defer ds.Close()
+		for key, l := range ds.Leaves() {
+			var b bytes.Buffer
+			n, err := l.(*tensor.Tensor).WriteTo(&b)
+			if err != nil || n > int64(len(leaf)) {
+				t.Fatalf("%q: read %d bytes of %d: %v", key, n, len(leaf), err)
+			}
+		}
+	})
 }

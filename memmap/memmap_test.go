@@ -3,6 +3,7 @@ package memmap_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,9 +34,19 @@ func saved(t *testing.T) string {
 	return dir
 }
 
-func open(t *testing.T, dir string) *memmap.Dataset {
+func open(t testing.TB, dir string) *memmap.Dataset {
 	t.Helper()
-	ds, err := memmap.Open(dir)
+	return openWith(t, dir, memmap.OpenOptions{})
+}
+
+func writable(t testing.TB, dir string) *memmap.Dataset {
+	t.Helper()
+	return openWith(t, dir, memmap.OpenOptions{Writable: true})
+}
+
+func openWith(t testing.TB, dir string, opt memmap.OpenOptions) *memmap.Dataset {
+	t.Helper()
+	ds, err := memmap.OpenWith(dir, opt)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ds.Close() })
 	return ds
@@ -89,11 +100,9 @@ func TestSaveReplaces(t *testing.T) {
 
 	again := open(t, dir)
 	require.True(t, changed.Equal(again.TensorDict))
-	_, err := os.Stat(filepath.Join(dir, "obs"))
-	require.ErrorIs(t, err, fs.ErrNotExist, "nothing stale is left")
+	require.ErrorIs(t, testkit.Err(os.Stat(filepath.Join(dir, "obs"))), fs.ErrNotExist, "nothing stale is left")
 	require.True(t, steps().Equal(ds.TensorDict), "what was mapped before stays")
-	beside, err := os.ReadDir(filepath.Dir(dir))
-	require.NoError(t, err)
+	beside := tensor.Must(os.ReadDir(filepath.Dir(dir)))
 	require.Len(t, beside, 1, "nothing is left beside")
 }
 
@@ -145,8 +154,7 @@ func TestSaveRefusesForeignDirectory(t *testing.T) {
 	err := memmap.Save(dir, steps())
 	require.ErrorIs(t, err, memmap.ErrForeign)
 	require.ErrorContains(t, err, filepath.Join("obs", "notes.txt")+" would be lost; save elsewhere")
-	text, err := os.ReadFile(filepath.Join(dir, "obs", "notes.txt"))
-	require.NoError(t, err)
+	text := tensor.Must(os.ReadFile(filepath.Join(dir, "obs", "notes.txt")))
 	require.Equal(t, "mine", string(text))
 
 	file := filepath.Join(t.TempDir(), "file")
@@ -178,8 +186,7 @@ func TestSaveKeepsPermissions(t *testing.T) {
 	dir := saved(t)
 	require.NoError(t, os.Chmod(dir, 0o700))
 	require.NoError(t, memmap.Save(dir, steps()))
-	info, err := os.Stat(dir)
-	require.NoError(t, err)
+	info := tensor.Must(os.Stat(dir))
 	require.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
 }
 
@@ -327,8 +334,7 @@ func TestOpenRefuses(t *testing.T) {
 			require.Equal(t, live, mapping.Live())
 		})
 	}
-	_, err := memmap.Open(filepath.Join(t.TempDir(), "nowhere"))
-	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorIs(t, testkit.Err(memmap.Open(filepath.Join(t.TempDir(), "nowhere"))), fs.ErrNotExist)
 }
 
 func TestOpenRefusesDirectoriesWithoutEnd(t *testing.T) {
@@ -379,8 +385,7 @@ func TestOpenFindsUnlistedDirectories(t *testing.T) {
 
 	write(t, dir, "meta.json", `{"old name":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
 	write(t, dir, "old name.memmap", "c")
-	_, err := memmap.Open(dir)
-	require.ErrorIs(t, err, memmap.ErrCorrupt, "two entries of one name")
+	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt, "two entries of one name")
 }
 
 func TestLeavesAreMappedWhenWanted(t *testing.T) {
@@ -394,17 +399,14 @@ func TestLeavesAreMappedWhenWanted(t *testing.T) {
 	require.NoError(t, ds.Close())
 	require.Equal(t, live, mapping.Live())
 	require.ErrorIs(t, ds.Close(), memmap.ErrClosed)
-	_, err := view.Clone()
-	require.ErrorIs(t, err, memmap.ErrClosed)
-	_, err = tensor.Of[int64](tensor.Must(ds.Tensor("reward")))
-	require.ErrorIs(t, err, memmap.ErrClosed)
+	require.ErrorIs(t, testkit.Err(view.Clone()), memmap.ErrClosed)
+	require.ErrorIs(t, testkit.Err(tensor.Of[int64](tensor.Must(ds.Tensor("reward")))), memmap.ErrClosed)
 }
 
 func TestDroppedDictIsUnmapped(t *testing.T) {
 	live, dir := mapping.Live(), saved(t)
 	func() {
-		ds, err := memmap.Open(dir)
-		require.NoError(t, err)
+		ds := tensor.Must(memmap.Open(dir))
 		_ = tensor.Must(ds.Clone())
 		require.Equal(t, live+2, mapping.Live())
 	}()
@@ -420,8 +422,7 @@ func requireDropped(t *testing.T, live int) {
 func TestViewKeepsTheMapping(t *testing.T) {
 	live, dir := mapping.Live(), saved(t)
 	reward := func() *tensor.Tensor {
-		ds, err := memmap.Open(dir)
-		require.NoError(t, err)
+		ds := tensor.Must(memmap.Open(dir))
 		return tensor.Must(tensor.Must(ds.Index(ix.At(1))).Tensor("reward"))
 	}()
 	for range 5 {
@@ -431,19 +432,23 @@ func TestViewKeepsTheMapping(t *testing.T) {
 	requireDropped(t, live) // reward is not used any more
 }
 
-func TestCutFileIsAnError(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "big")
-	td := tdict.New(100_000)
-	require.NoError(t, td.Set("x", tensor.Must(tensor.Full(int64(3), 100_000))))
+// cut saves a dictionary of 100,000 rows of x, opens and reads it, and cuts the file.
+func cut(t *testing.T, x *tensor.Tensor) (*tdict.TensorDict, *memmap.Dataset) {
+	t.Helper()
+	dir, td := filepath.Join(t.TempDir(), "big"), tdict.New(100_000)
+	require.NoError(t, td.Set("x", tensor.Must(x.Expand(100_000))))
 	require.NoError(t, memmap.Save(dir, td))
 	ds := open(t, dir)
 	_ = tensor.Must(ds.Index(ix.Take(99_999)))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 8))
-	_, err := ds.Index(ix.Take(0, 99_999))
-	require.ErrorIs(t, err, memmap.ErrFault)
-	_, err = ds.Clone()
-	require.ErrorIs(t, err, memmap.ErrFault)
-	_, err = tensor.Map(tensor.Must(ds.Tensor("x")), func(v int64) int64 { return v })
+	return td, ds
+}
+
+func TestCutFileIsAnError(t *testing.T) {
+	td, ds := cut(t, tensor.Scalar[int64](3))
+	require.ErrorIs(t, testkit.Err(ds.Index(ix.Take(0, 99_999))), memmap.ErrFault)
+	require.ErrorIs(t, testkit.Err(ds.Clone()), memmap.ErrFault)
+	_, err := tensor.Map(tensor.Must(ds.Tensor("x")), func(v int64) int64 { return v })
 	require.ErrorIs(t, err, memmap.ErrFault)
 	require.False(t, ds.Equal(td))
 	require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "again"), ds.TensorDict), memmap.ErrFault)
@@ -460,25 +465,15 @@ func TestFileCutBeforeItIsMapped(t *testing.T) {
 }
 
 func TestCutBoolsAreAnError(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "big")
-	td := tdict.New()
-	require.NoError(t, td.Set("m", tensor.Must(tensor.Zeros[bool](100_000))))
-	require.NoError(t, memmap.Save(dir, td))
-	ds := open(t, dir)
-	m := tensor.Must(ds.Tensor("m"))
-	_ = tensor.Must(m.Clone())
-	require.NoError(t, os.Truncate(filepath.Join(dir, "m.memmap"), 8))
-	_, err := tensor.Of[bool](m)
-	require.ErrorIs(t, err, memmap.ErrFault)
+	_, ds := cut(t, tensor.Scalar(false))
+	require.ErrorIs(t, testkit.Err(tensor.Of[bool](tensor.Must(ds.Tensor("x")))), memmap.ErrFault)
 }
 
 // TestOneDirectoryOpenedTwice: writing one of them while reading the other is an overlap like any
 // other.
 func TestOneDirectoryOpenedTwice(t *testing.T) {
 	dir := saved(t)
-	w, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
-	require.NoError(t, err)
-	defer w.Close()
+	w := writable(t, dir)
 	r := open(t, dir)
 	require.True(t, tensor.Must(w.Tensor("reward")).SharesMemory(tensor.Must(r.Tensor("reward"))))
 	head := tensor.Must(r.Index(ix.Range(0, 3)))
@@ -512,9 +507,7 @@ func TestReadOnly(t *testing.T) {
 
 func TestWritesReachTheFile(t *testing.T) {
 	dir := saved(t)
-	ds, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
-	require.NoError(t, err)
-	defer ds.Close()
+	ds := writable(t, dir)
 	value := tdict.New()
 	require.NoError(t, value.Set("reward", tensor.Scalar[int64](-5)))
 	require.NoError(t, ds.SetIndex(value, ix.At(-1)))
@@ -529,10 +522,8 @@ func TestBoolsFromAFileAreChecked(t *testing.T) {
 	write(t, dir, "m.memmap", "\x00\x01\x02")
 	ds := open(t, dir)
 	m := tensor.Must(ds.Tensor("m"))
-	_, err := tensor.Of[bool](m)
-	require.ErrorIs(t, err, tensor.ErrDType)
-	_, err = m.AsIndex()
-	require.ErrorIs(t, err, tensor.ErrDType)
+	require.ErrorIs(t, testkit.Err(tensor.Of[bool](m)), tensor.ErrDType)
+	require.ErrorIs(t, testkit.Err(m.AsIndex()), tensor.ErrDType)
 }
 
 func TestConcurrentReadersAndClose(t *testing.T) {
@@ -557,4 +548,113 @@ func TestConcurrentReadersAndClose(t *testing.T) {
 	time.Sleep(time.Millisecond)
 	require.NoError(t, ds.Close())
 	wg.Wait()
+}
+
+// A fault in a copy between two files names the one that was cut.
+func TestFaultNamesTheFile(t *testing.T) {
+	const rows = 1 << 17
+	copies := []struct {
+		name string
+		do   func(dst, src *tdict.TensorDict) error
+	}{
+		{"set index", func(dst, src *tdict.TensorDict) error { return dst.SetIndex(src, ix.All) }},
+		{"index into", func(dst, src *tdict.TensorDict) error { return src.IndexInto(dst, ix.All) }},
+		{"set index by a list", func(dst, src *tdict.TensorDict) error {
+			return dst.SetIndex(tensor.Must(src.Index(ix.Range(rows-2, rows))), ix.Take(rows-1, rows-2))
+		}},
+		{"stack", func(dst, src *tdict.TensorDict) error { return shapeops.CatInto(dst, []*tdict.TensorDict{src}, 0) }},
+	}
+	for _, cut := range []string{"dst", "src"} {
+		for _, c := range copies {
+			t.Run(cut+"/"+c.name, func(t *testing.T) {
+				mapped := map[string]*tdict.TensorDict{}
+				top := t.TempDir()
+				for _, name := range []string{"dst", "src"} {
+					td := tdict.New(rows)
+					require.NoError(t, td.Set("x", tensor.Must(tensor.Full(int64(3), rows, 8)))) // two cores copy that
+					named := tdict.New()
+					require.NoError(t, named.Set(nestedkey.Key("in-"+name), td))
+					require.NoError(t, memmap.Save(filepath.Join(top, name), named))
+					ds := writable(t, filepath.Join(top, name))
+					mapped[name] = tensor.Must(ds.Dict(nestedkey.Key("in-" + name)))
+					_ = tensor.Must(mapped[name].Index(ix.Take(0))) // maps the leaf
+				}
+				require.NoError(t, os.Truncate(filepath.Join(top, cut, "in-"+cut, "x.memmap"), 4096))
+				err := c.do(mapped["dst"], mapped["src"])
+				require.ErrorIs(t, err, memmap.ErrFault)
+				require.ErrorContains(t, err, "in-"+cut+"/x.memmap: fault in mapped memory")
+			})
+		}
+	}
+}
+
+// What only says where elements lie, or was copied from them, does not keep their file mapped.
+func TestHeldShapesKeepNoMapping(t *testing.T) {
+	live, dir := mapping.Live(), saved(t)
+	var held []any
+	func() {
+		ds := tensor.Must(memmap.Open(dir))
+		reward := tensor.Must(ds.Tensor("reward"))
+		part := tensor.Must(ds.Index(ix.Range(1, 3)))
+		row := tensor.Must(tensor.Must(part.Tensor("obs/pos")).Index(ix.At(0)))
+		held = append(held, ds.Shape(), reward.Shape(), reward.View(), part.Shape(), row.Shape(), row.View(),
+			tensor.Must(reward.AsIndex()), tensor.Must(reward.Clone()), tensor.Must(ds.Index(ix.Take(0))),
+			tensor.Must(shapeops.Stack([]*tensor.Tensor{reward, reward}, 0)), tensor.Must(row.Reshape(-1)).Shape())
+		require.NotEqual(t, live, mapping.Live())
+	}()
+	requireDropped(t, live)
+	runtime.KeepAlive(held)
+}
+
+// What is set in an opened dictionary would not be saved, so it says why it is locked, and what to
+// do.
+func TestOpenedIsLockedAndSaysWhy(t *testing.T) {
+	for _, opt := range []memmap.OpenOptions{{}, {Writable: true}} {
+		t.Run(fmt.Sprintf("writable=%v", opt.Writable), func(t *testing.T) {
+			ds := openWith(t, saved(t), opt)
+			x := tensor.Must(tensor.Zeros[int8](4))
+			const why = "locked: its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that"
+			for op, err := range map[string]error{
+				`set "x": `: ds.Set("x", x), `set "obs/x": `: ds.Set("obs/x", x), `delete "reward": `: ds.Delete("reward"),
+				`rename "reward": `: ds.Rename("reward", "x"), `update "obs/pos": `: ds.Update(ds.TensorDict),
+			} {
+				require.ErrorIs(t, err, tdict.ErrLocked)
+				require.EqualError(t, err, op+why)
+			}
+			c := ds.Copy()
+			require.NoError(t, c.Set("x", x), "as it says")
+			dir := filepath.Join(t.TempDir(), "again")
+			require.NoError(t, memmap.Save(dir, c))
+			require.True(t, open(t, dir).Has("x"))
+		})
+	}
+}
+
+// Nothing is not saved, and leaves what is there as it was.
+func TestSaveRefusesNil(t *testing.T) {
+	dir := saved(t)
+	require.ErrorIs(t, memmap.SaveWith(t.Context(), filepath.Join(t.TempDir(), "no"), nil, memmap.SaveOptions{}), tdict.ErrKind)
+	err := memmap.Save(dir, nil)
+	require.ErrorIs(t, err, tdict.ErrKind)
+	require.EqualError(t, err, "save: wrong kind of value: got a nil dictionary")
+	require.True(t, open(t, dir).Has("reward"))
+}
+
+// A comparison names the file that was cut, whichever side it is on.
+func TestDiffNamesTheFileThatWasCut(t *testing.T) {
+	for _, dtype := range []tensor.DType{tensor.Int64, tensor.Float32} {
+		dir := filepath.Join(t.TempDir(), "d")
+		rows := tensor.Must(tensor.New(dtype, 1<<16))
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{1 << 16}, tdict.Entries{"cut": rows, "whole": rows}))
+		require.NoError(t, memmap.Save(dir, td))
+		ds := open(t, dir)
+		cut, whole := tensor.Must(ds.Tensor("cut")), tensor.Must(ds.Tensor("whole"))
+		require.True(t, cut.Equal(whole))
+		require.NoError(t, os.Truncate(filepath.Join(dir, "cut.memmap"), 4096))
+		for _, err := range []error{testkit.Err(cut.Diff(whole)), testkit.Err(whole.Diff(cut))} {
+			require.ErrorIs(t, err, memmap.ErrFault)
+			require.ErrorContains(t, err, "cut.memmap: ")
+			require.NotContains(t, err.Error(), "whole")
+		}
+	}
 }

@@ -16,14 +16,8 @@ import (
 // nested returns a dictionary of two leaves at two depths, filled with v.
 func nested(v int32) *tdict.TensorDict {
 	td := tdict.New(3)
-	for _, key := range []string{"a", "b"} {
-		x := tensor.Must(tensor.Full(v, 3, 2))
-		if key == "b" {
-			require.NoError(nil, td.Set("sub/b", x))
-			continue
-		}
-		require.NoError(nil, td.Set("a", x))
-	}
+	require.NoError(nil, td.Set("a", tensor.Must(tensor.Full(v, 3, 2))))
+	require.NoError(nil, td.Set("sub/b", tensor.Must(tensor.Full(v, 3, 2))))
 	return td
 }
 
@@ -36,10 +30,8 @@ func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	if _, err := disk.Lstat("d"); err != nil {
 		at = vfs.AsidePath(at) // the one moment, without Exchange, at which d is absent
 	}
-	ds, err := Open(at)
-	require.NoError(t, err)
-	td, err := ds.Clone()
-	require.NoError(t, err)
+	ds := tensor.Must(Open(at))
+	td := tensor.Must(ds.Clone())
 	require.NoError(t, ds.Close())
 	return td
 }
@@ -79,12 +71,8 @@ func TestFailedSaveLeavesNothingBehind(t *testing.T) {
 	require.ErrorIs(t, saveTo(context.Background(), disk, "d", 0o777, nested(2), SaveOptions{}), vfstest.ErrInjected)
 	dir := t.TempDir()
 	require.NoError(t, disk.Export(dir))
-	found, err := filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	require.Equal(t, []string{filepath.Join(dir, "d")}, found)
-	hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
-	require.NoError(t, err)
-	require.Empty(t, hidden)
+	require.Equal(t, []string{filepath.Join(dir, "d")}, tensor.Must(filepath.Glob(filepath.Join(dir, "*"))))
+	require.Empty(t, tensor.Must(filepath.Glob(filepath.Join(dir, ".*"))))
 }
 
 func TestFileName(t *testing.T) {
@@ -104,4 +92,53 @@ func TestFileName(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fileName(tt.text)) })
 	}
+}
+
+// leaves opens a directory and returns its leaves.
+func leaves(t *testing.T, dir string) []*leafFile {
+	t.Helper()
+	d := tensor.Must(Open(dir))
+	t.Cleanup(func() { _ = d.Close() })
+	return d.files.leaves
+}
+
+// TestIdentity opens two directories of two leaves each, the first of them twice.
+func TestIdentity(t *testing.T) {
+	td := tdict.New()
+	require.NoError(t, td.Set("a", tensor.Scalar(1.5)))
+	require.NoError(t, td.Set("b/c", tensor.Scalar(1.5)))
+	top := t.TempDir()
+	t.Chdir(top)
+	for _, dir := range []string{"d", "other"} {
+		require.NoError(t, Save(dir, td))
+	}
+	first, again := leaves(t, "d"), leaves(t, filepath.Join(top, "d"))
+	other := leaves(t, "other")
+	tests := []struct {
+		name string
+		a, b *leafFile
+		same bool
+	}{
+		{"a leaf is itself", first[0], first[0], true},
+		{"the directory was opened twice", first[0], again[0], true},
+		{"a nested leaf too", first[1], again[1], true},
+		{"another leaf", first[0], again[1], false},
+		{"the same leaf of another directory", first[0], other[0], false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.same, tt.a.Identity() == tt.b.Identity())
+			require.Equal(t, tt.same, tt.a.SameMemory(tt.b), "both say the same")
+			require.Equal(t, tt.same, len(map[any]bool{tt.a.Identity(): true, tt.b.Identity(): true}) == 1)
+		})
+	}
+}
+
+func TestIdentityAllocatesNothing(t *testing.T) {
+	td := tdict.New()
+	require.NoError(t, td.Set("a", tensor.Scalar(1.5)))
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, Save(dir, td))
+	l := leaves(t, dir)[0]
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = l.Identity() }))
 }

@@ -94,9 +94,7 @@ func TestHasPrefix(t *testing.T) {
 		{"the empty part is a part", "/a", "", true},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, tt.key.HasPrefix(tt.prefix))
-		})
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.key.HasPrefix(tt.prefix)) })
 	}
 }
 

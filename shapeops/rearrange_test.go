@@ -107,9 +107,7 @@ func TestRearrangeRefuses(t *testing.T) {
 		{"expand to sizes that overflow", of(shape{1, 1}.Expand(math.MaxInt, 2)), shapeops.ErrShape},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			testkit.Fails(t, tt.err, tt.got.err)
-		})
+		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.err, tt.got.err) })
 	}
 }
 

@@ -31,8 +31,7 @@ func (p pair) check(t *testing.T, about string) {
 		require.Less(t, row, p.rows.Count(), about)
 	}
 	naive.Each(p.want.Shape, func(pos []int) {
-		row, err := p.rows.At(pos...)
-		require.NoError(t, err)
+		row := must(p.rows.At(pos...))
 		require.Equal(t, p.want.Get(pos), row, about)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -22,18 +23,8 @@ func wide(leaves int, batch ...int) *tdict.TensorDict {
 	return td
 }
 
-// tree returns a dictionary of 100 leaves at depth 3: 10 dictionaries of 10.
-func tree() *tdict.TensorDict {
-	td := tdict.New(32)
-	for i := range 100 {
-		key := nestedkey.Of("root", fmt.Sprintf("dict%d", i/10), fmt.Sprintf("leaf%d", i%10))
-		_ = tensor.Must(td.SetDefault(key, tensor.Must(tensor.Zeros[float32](32, 4))))
-	}
-	return td
-}
-
 func BenchmarkGet(b *testing.B) {
-	flat, deep := wide(10, 32), tree()
+	flat, deep := wide(10, 32), grouped(100)
 	for _, c := range []struct {
 		name string
 		td   *tdict.TensorDict
@@ -77,12 +68,7 @@ func BenchmarkIndex(b *testing.B) {
 			b.Run(fmt.Sprintf("by=%s/leaves=%d", c.name, leaves), func(b *testing.B) {
 				td := wide(leaves, 32)
 				b.SetBytes(int64(leaves) * c.rows * 16)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := td.Index(c.x); err != nil {
-						b.Fatal(err)
-					}
-				}
+				loop(b, func() error { return testkit.Err(td.Index(c.x)) })
 			})
 		}
 	}
@@ -159,12 +145,7 @@ func BenchmarkJoin(b *testing.B) {
 					tds[i] = wide(10, 32)
 				}
 				b.SetBytes(int64(n) * 10 * 32 * 4 * 4)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := verb.join(tds, 0); err != nil {
-						b.Fatal(err)
-					}
-				}
+				loop(b, func() error { return testkit.Err(verb.join(tds, 0)) })
 			})
 		}
 	}
@@ -199,22 +180,12 @@ func BenchmarkView(b *testing.B) {
 		{"permute", func() (*tdict.TensorDict, error) { return td.Permute(1, 0) }},
 	} {
 		b.Run("op="+c.name+"/leaves=10", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.run(); err != nil {
-					b.Fatal(err)
-				}
-			}
+			loop(b, func() error { return testkit.Err(c.run()) })
 		})
 	}
 }
 
 func BenchmarkFlattenKeys(b *testing.B) {
-	td := tree()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := td.FlattenKeys("."); err != nil {
-			b.Fatal(err)
-		}
-	}
+	td := grouped(100)
+	loop(b, func() error { return testkit.Err(td.FlattenKeys(".")) })
 }

@@ -179,12 +179,7 @@ func BenchmarkCopyBetweenColumns(b *testing.B) {
 
 func setAll(b *testing.B, dst, src *tdict.TensorDict, bytes int) {
 	b.SetBytes(int64(bytes))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := dst.SetIndex(src); err != nil {
-			b.Fatal(err)
-		}
-	}
+	loop(b, func() error { return dst.SetIndex(src) })
 }
 
 // BenchmarkCopyWithinLent copies between leaves in one lent memory, lent by one Lender or by one
@@ -208,12 +203,7 @@ func BenchmarkCopyWithinLent(b *testing.B) {
 				}{{"elsewhere", elsewhere}, {"lent", src}} {
 					b.Run(fmt.Sprintf("leaves=%d/lenders=%s/verb=%s/from=%s", leaves, lenders, verb.name, from.name), func(b *testing.B) {
 						b.SetBytes(int64(leaves / 2 * 64))
-						b.ReportAllocs()
-						for b.Loop() {
-							if err := verb.run(from.src); err != nil {
-								b.Fatal(err)
-							}
-						}
+						loop(b, func() error { return verb.run(from.src) })
 					})
 				}
 			}

@@ -327,25 +327,6 @@ func ExampleTensorDict_Join() {
 	// stack "obs/pos": value 1: missing key: the dictionary is empty
 }
 
-// Dictionaries are cut along a batch dim by the functions of shapeops that cut tensors.
-func Example_split() {
-	td := steps()
-	cuts := [][]*tdict.TensorDict{
-		tensor.Must(shapeops.Split(td, 0, 1, 2)), // pieces of these sizes
-		tensor.Must(shapeops.SplitBy(td, 0, 2)),  // pieces of size 2
-		tensor.Must(shapeops.Chunk(td, 0, 2)),    // 2 pieces
-		tensor.Must(shapeops.Unbind(td, 0)),      // slices without the dim
-	}
-	for _, pieces := range cuts {
-		fmt.Println(len(pieces), "pieces, the last", pieces[len(pieces)-1].Shape())
-	}
-	// Output:
-	// 2 pieces, the last [2 2]
-	// 2 pieces, the last [1 2]
-	// 2 pieces, the last [1 2]
-	// 3 pieces, the last [2]
-}
-
 func ExampleTensorDict_Clone() {
 	td := steps()
 	view, copied := tensor.Must(td.Index()), tensor.Must(td.Clone())
@@ -379,15 +360,6 @@ func ExampleTensorDict_FlattenKeys() {
 	// Output:
 	// true
 	// true
-}
-
-func ExampleTensorDict_UnflattenKeys() {
-	td := tdict.New()
-	_ = td.Set("layer.weight", tensor.Scalar[float32](1))
-	_ = td.Set("layer", tensor.Scalar[float32](2))
-	_, err := td.UnflattenKeys(".")
-	fmt.Println(err)
-	// Output: unflatten keys "layer": key exists: "layer" is dictionary []
 }
 
 func ExampleTensorDict_Lock() {
@@ -424,9 +396,7 @@ func ExampleTensorDict_Apply() {
 }
 
 func ExampleApply() {
-	twice := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) {
-		return shapeops.Cat(xs, 1)
-	}
+	twice := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Cat(xs, 1) }
 	td := steps()
 	longer, err := tdict.Apply(context.Background(), []*tdict.TensorDict{td, td}, twice, tdict.ApplyOptions{
 		Workers:  2,
@@ -517,21 +487,6 @@ func ExampleUnbatched() {
 	// reward [2]
 	// codes [2 2]
 	// true
-}
-
-// A key that is new is created, with zeros elsewhere.
-func ExampleTensorDict_SetIndexWith() {
-	td := tdict.New(3)
-	row := tdict.New()
-	_ = row.Set("done", tensor.Scalar(true))
-	fmt.Println(errors.Is(td.SetIndex(row, ix.At(1)), tdict.ErrMissing))
-
-	err := td.SetIndexWith(row, tdict.SetIndexOptions{Create: true}, ix.At(1))
-	done, _ := tdict.Slice[bool](td, "done")
-	fmt.Println(done, err)
-	// Output:
-	// true
-	// [false true false] <nil>
 }
 
 // Get is for any kind of value, Slice for the elements of a tensor.

@@ -108,8 +108,7 @@ func consistent(t testing.TB, td *tdict.TensorDict) {
 		n := 0
 		for name, v := range d.All() {
 			require.NoError(t, v.Shape().CheckPrefix(d.Shape()), "%q of %v", name, d)
-			found, err := d.Get(name)
-			require.NoError(t, err)
+			found := tensor.Must(d.Get(name))
 			require.Same(t, v, found)
 			n++
 		}
@@ -134,5 +133,16 @@ func ruin(t testing.TB, td *tdict.TensorDict) {
 			require.NoError(t, d.Delete(key))
 		}
 		require.NoError(t, d.Set("ruin", tdict.New(d.Shape()...)))
+	}
+}
+
+// loop measures fn.
+func loop(b *testing.B, fn func() error) {
+	b.Helper()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := fn(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,11 +1,19 @@
 package tdict_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -53,10 +61,120 @@ func TestPrint(t *testing.T) {
     locked=false)`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, fmt.Sprintf(tt.format, tt.value))
-		})
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fmt.Sprintf(tt.format, tt.value)) })
 	}
 	require.Equal(t, fmt.Sprintf("%v", td), td.String())
 	require.Equal(t, td.String(), fmt.Sprintf("%s", td))
+}
+
+// everyKind returns a dictionary with a value of each kind, and what JSON has no number for.
+func everyKind() *tdict.TensorDict {
+	return dict([]int{2},
+		entry{"reward", tensor.Vector(0.5, math.NaN())},
+		entry{"next/done", tensor.Vector(true, false)},
+		entry{"next/z", tensor.Vector(1+2i, complex(0, math.Inf(1)))},
+		entry{"km~1h", tensor.Must(tensor.Zeros[uint8](2, 501))},
+		entry{"name", tensor.Must(tdict.NewData("<a>"))},
+		entry{"none", tensor.Must(tdict.NewData(nil))},
+		entry{"row", tensor.Must(tdict.DataFrom([]any{[]any{math.Inf(-1)}, map[string]any{"k": 1}}, 2))},
+		entry{"codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[int8](1, 2, 3)))},
+	)
+}
+
+func TestMarshalJSON(t *testing.T) {
+	got, err := json.Marshal(everyKind())
+	require.NoError(t, err)
+	require.True(t, json.Valid(got))
+	require.JSONEq(t, `{"batch":[2],"entries":{
+		"reward":{"dtype":"float64","shape":[2],"values":[0.5,"NaN"]},
+		"next":{"batch":[2],"entries":{
+			"done":{"dtype":"bool","shape":[2],"values":[true,false]},
+			"z":{"dtype":"complex128","shape":[2],"values":["(1+2i)","(0+Infi)"]}}},
+		"km/h":{"dtype":"uint8","shape":[2,501]},
+		"name":{"shape":[2],"value":"<a>"},
+		"none":{"shape":[2],"value":null},
+		"row":{"shape":[2],"values":[["-Infinity"],{"k":1}]},
+		"codes":{"batch":[2],"unbatched":{"dtype":"int8","shape":[3],"values":[1,2,3]}}}}`, string(got))
+}
+
+func TestLogValue(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&b, nil))
+	log.Info("m", "td", everyKind())
+	for _, want := range []string{
+		`td.batch=[2]`, `td.reward="float64 [2] [0.5,\"NaN\"]"`, `td.next/done="bool [2] [true,false]"`,
+		`td.km~1h="uint8 [2 501]"`, `td.name="data [2] \"<a>\""`, "td.codes=",
+	} {
+		require.Contains(t, b.String(), want)
+	}
+	many := tdict.New()
+	for i := range 70 {
+		require.NoError(t, many.Set(key(fmt.Sprint("k", i)), tensor.Scalar(1.0)))
+	}
+	b.Reset()
+	log.Info("m", "td", many, "none", (*tdict.TensorDict)(nil))
+	require.Contains(t, b.String(), "td.k63=")
+	require.NotContains(t, b.String(), "td.k64=")
+	require.Contains(t, b.String(), "td.more=6 none=<nil>")
+}
+
+func TestDiff(t *testing.T) {
+	codes := func(v ...int8) *tdict.Unbatched { return tensor.Must(tdict.NewUnbatched(tensor.Vector(v...))) }
+	base := func(change ...func(td *tdict.TensorDict)) *tdict.TensorDict {
+		td := dict([]int{2},
+			entry{"a", count(2)},
+			entry{"d/x", count(2, 2)},
+			entry{"d/name", tensor.Must(tdict.NewData("n"))},
+			entry{"u", codes(1, 2)},
+		)
+		for _, fn := range change {
+			fn(td)
+		}
+		return td
+	}
+	set := func(key nestedkey.Key, v tdict.Value) func(td *tdict.TensorDict) {
+		return func(td *tdict.TensorDict) { _ = tensor.Must(0, td.Set(key, v)) }
+	}
+	drop := func(key nestedkey.Key) func(td *tdict.TensorDict) {
+		return func(td *tdict.TensorDict) { _ = tensor.Must(0, td.Delete(key)) }
+	}
+	tests := []struct {
+		name  string
+		other *tdict.TensorDict
+		want  string
+	}{
+		{"none", base(), ""},
+		{"the order of keys is none", base(drop("a"), set("a", count(2))), ""},
+		{"a batch shape", dict([]int{1}), "batch [2], other [1]"},
+		{"a batch shape within", base(drop("d"), set("d", tdict.New(2, 2))), `"d": batch [2], other [2 2]`},
+		{"an element", base(set("d/x", tensor.Must(tensor.From([]int64{1, 1, 2, 3}, 2, 2)))), `"d/x": element [0 0] is 0, other 1`},
+		{"a key that other lacks", base(drop("d/x")), `"d/x" is missing in other`},
+		{"a key of other", base(set("d/y", count(2))), `"d/y" is only in other`},
+		{"a kind", base(set("a", tdict.New(2))), `"a": int64 [2], other dictionary [2]`},
+		{"a value of data", base(set("d/name", tensor.Must(tdict.NewData("m")))), `"d/name": row 0 is "n", other "m"`},
+		{"an unbatched tensor", base(set("u", codes(1, 3))), `"u": element [1] is 2, other 3`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := base().Diff(tt.other)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, got)
+			require.Equal(t, tt.want == "", base().Equal(tt.other))
+		})
+	}
+	gone := tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errors.New("closed")}, 0, 2, 2))
+	require.EqualError(t, testkit.Err(base().Diff(base(set("d/x", gone)))), `diff "d/x": closed`)
+}
+
+func TestWithBatch(t *testing.T) {
+	td := dict([]int{2}, entry{"a", count(2, 3)}, entry{"d/x", count(2, 3)}, entry{"n", tensor.Must(tdict.NewData("n"))})
+	longer := tensor.Must(td.WithBatch(2, 3))
+	consistent(t, longer)
+	require.Equal(t, shapeops.Shape{2, 3}, tensor.Must(longer.Dict("d")).Shape(), "dictionaries follow")
+	shorter := tensor.Must(longer.WithBatch())
+	require.Equal(t, shapeops.Shape{2, 3}, tensor.Must(shorter.Dict("d")).Shape(), "what fits stays")
+	require.Equal(t, shapeops.Shape{2}, tensor.Must(td.Dict("d")).Shape(), "td has not changed")
+	for _, bad := range [][]int{{3}, {2, 3, 1}, {-1}} {
+		require.ErrorIs(t, testkit.Err(td.WithBatch(bad...)), shapeops.ErrShape)
+	}
 }

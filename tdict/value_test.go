@@ -48,48 +48,6 @@ func TestValuesOfNoKind(t *testing.T) {
 			testkit.Unchanged(t, td, state, func() { require.ErrorIs(t, do(td, v), tdict.ErrKind, "%s %s", op, name) })
 		}
 	}
-	td := kinds()
-	for op, err := range map[string]error{
-		"update":          td.Update(nil),
-		"diff":            testkit.Err(td.Diff(nil)),
-		"index into":      td.IndexInto(nil, ix.At(0)),
-		"stack":           testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, nil}, 0)),
-		"stack into":      shapeops.StackInto(nil, []*tdict.TensorDict{td}, 0),
-		"execute":         testkit.Err(td.Execute(nil)),
-		"join":            testkit.Err(td.Join(nil, []*tdict.TensorDict{td})),
-		"write":           td.Write(&tensor.Transfer{}, nil, nil),
-		"execute into":    td.ExecuteInto(&tensor.Transfer{}, nil, nil),
-		"write, no pass":  td.Write(&tensor.Transfer{}, td, nil),
-		"apply":           testkit.Err(tdict.Apply(context.Background(), []*tdict.TensorDict{td, nil}, nil, tdict.ApplyOptions{})),
-		"apply to none":   testkit.Err(tdict.Apply(context.Background(), nil, nil, tdict.ApplyOptions{})),
-		"a tensor of one": testkit.Err(td.Apply(func(nestedkey.Key, *tensor.Tensor) (*tensor.Tensor, error) { return &tensor.Tensor{}, nil })),
-	} {
-		require.ErrorIs(t, err, tdict.ErrKind, op)
-	}
-	require.False(t, td.Equal(nil))
-}
-
-// The methods of each kind refuse what is nil, for who calls them without a dictionary.
-func TestKindsRefuseNil(t *testing.T) {
-	first := func(s ...int) *shapeops.Pass { return shapeops.NewPass(tensor.Must(shapeops.Shape(s).Index())) }
-	d, u := data("x", 2), unbatched(count(2))
-	var tr tensor.Transfer
-	for name, err := range map[string]error{
-		"data into":         d.ExecuteInto(&tr, nil, first(2)),
-		"data write":        d.Write(&tr, nil, first(2)),
-		"data write zero":   d.Write(&tr, &tdict.Data{}, first(2)),
-		"data without plan": d.Write(&tr, d, nil),
-		"data diff":         testkit.Err(d.Diff(nil)),
-		"data stack":        testkit.Err(shapeops.Stack([]*tdict.Data{d, nil}, 0)),
-		"unbatched into":    u.ExecuteInto(&tr, nil, first()),
-		"unbatched write":   u.Write(&tr, nil, first()),
-		"unbatched execute": testkit.Err(u.Execute(nil)),
-		"unbatched diff":    testkit.Err(u.Diff(&tdict.Unbatched{})),
-	} {
-		require.ErrorIs(t, err, tdict.ErrKind, name)
-	}
-	require.False(t, d.Equal(nil) || d.Equal(&tdict.Data{}) || u.Equal(nil) || u.Equal(&tdict.Unbatched{}))
-	require.NoError(t, tr.Run(), "nothing was added")
 }
 
 // A value under a key where another dictionary has one of another kind is refused, with the key,
@@ -140,8 +98,7 @@ func TestKindsDoNotMix(t *testing.T) {
 		{"data for all leaves", func(td *tdict.TensorDict) error { return td.SetIndex(data("z"), ix.At(0)) }, tdict.ErrKind},
 	})
 	td := kinds()
-	text, err := td.Diff(dict([]int{3}, entry{"name", count(3)}))
-	require.NoError(t, err)
+	text := tensor.Must(td.Diff(dict([]int{3}, entry{"name", count(3)})))
 	require.Equal(t, `"name": data [3], other int64 [3]`, text)
 	require.False(t, td.Equal(dict([]int{3}, entry{"name", count(3)}, entry{"x", count(3, 2)}, entry{"d", tdict.New(3)}, entry{"w", data(1)})))
 }
@@ -209,3 +166,89 @@ func TestKindsConcurrentReaders(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, was, state(t, td))
 }
+
+// A nil value of any kind, or a pass without a plan, is an error wherever it is an argument.
+// (TestValuesOfNoKind has those that are set.)
+func TestNilArguments(t *testing.T) {
+	var none *tdict.TensorDict
+	td, tr := sample(), &tensor.Transfer{}
+	data, same := tensor.Must(tdict.NewData("x", 3)), tensor.Must(tdict.NewUnbatched(count(2)))
+	p := &shapeops.Pass{Plan: tensor.Must(shapeops.Shape{3}.Index(ix.All))}
+	empty := &shapeops.Pass{Plan: tensor.Must(shapeops.Shape{}.Index(ix.Rest))}
+	var joining *shapeops.Pass
+	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
+	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
+	type list = []*tdict.TensorDict
+	tests := []struct {
+		name string
+		do   func() error
+	}{
+		{"update", func() error { return td.Update(nil) }},
+		{"diff", func() error { return testkit.Err(td.Diff(nil)) }},
+		{"apply to no dictionary", func() error { return testkit.Err(tdict.Apply(context.Background(), nil, each, tdict.ApplyOptions{})) }},
+		{"apply that makes a zero tensor", func() error {
+			return testkit.Err(td.Apply(func(nestedkey.Key, *tensor.Tensor) (*tensor.Tensor, error) { return &tensor.Tensor{}, nil }))
+		}},
+		{"apply to a nil one", func() error {
+			return testkit.Err(tdict.Apply(context.Background(), list{td, nil}, each, tdict.ApplyOptions{}))
+		}},
+		{"index into", func() error { return td.IndexInto(nil) }},
+		{"execute", func() error { return testkit.Err(td.Execute(nil)) }},
+		{"execute into", func() error { return td.ExecuteInto(tr, nil, p) }},
+		{"execute into by no plan", func() error { return td.ExecuteInto(tr, td, nil) }},
+		{"write", func() error { return td.Write(tr, nil, p) }},
+		{"write by no plan", func() error { return td.Write(tr, td, nil) }},
+		{"join", func() error { return testkit.Err(td.Join(nil, list{td})) }},
+		{"join nothing", func() error { return testkit.Err(td.Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(td.Join(joining, list{td, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(td.Join(joining, list{nil, td})) }},
+		{"join into", func() error { return td.JoinInto(joining, nil, list{td, td}) }},
+		{"join nil into", func() error { return td.JoinInto(joining, td, list{td, nil}) }},
+		{"stack", func() error { return testkit.Err(shapeops.Stack(list{td, nil}, 0)) }},
+		{"stack into", func() error { return shapeops.StackInto(nil, list{td}, 0) }},
+		{"stack nil into", func() error { return shapeops.StackInto(td, list{nil}, 0) }},
+		{"cat", func() error { return testkit.Err(shapeops.Cat(list{nil, td}, 0)) }},
+		{"cat into", func() error { return shapeops.CatInto(nil, list{td}, 0) }},
+		{"split", func() error { return testkit.Err(shapeops.Split(none, 0, 1)) }},
+		{"split by", func() error { return testkit.Err(shapeops.SplitBy(none, 0, 1)) }},
+		{"chunk", func() error { return testkit.Err(shapeops.Chunk(none, 0, 1)) }},
+		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
+
+		{"data: diff", func() error { return testkit.Err(data.Diff(nil)) }},
+		{"data: execute", func() error { return testkit.Err(data.Execute(nil)) }},
+		{"data: execute into", func() error { return data.ExecuteInto(tr, nil, p) }},
+		{"data: write", func() error { return data.Write(tr, nil, p) }},
+		{"data: write zero data", func() error { return data.Write(tr, &tdict.Data{}, p) }},
+		{"data: write by no plan", func() error { return data.Write(tr, data, nil) }},
+		{"data: join", func() error { return testkit.Err(data.Join(joining, []*tdict.Data{data, nil})) }},
+		{"data: join nothing", func() error { return testkit.Err(data.Join(joining, nil)) }},
+		{"data: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Data{data, nil}, 0)) }},
+
+		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
+		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
+		{"unbatched: execute", func() error { return testkit.Err(same.Execute(nil)) }},
+		{"unbatched: execute into", func() error { return same.ExecuteInto(tr, nil, empty) }},
+		{"unbatched: write", func() error { return same.Write(tr, nil, empty) }},
+		{"unbatched: join", func() error { return testkit.Err(same.Join(joining, []*tdict.Unbatched{same, nil})) }},
+		{"unbatched: join nothing", func() error { return testkit.Err(same.Join(joining, nil)) }},
+		{"unbatched: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Unbatched{same, nil}, 0)) }},
+	}
+	was := state(t, td)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.NotPanics(t, func() { require.ErrorIs(t, tt.do(), tdict.ErrKind) })
+		})
+	}
+	require.NoError(t, tr.Run(), "nothing was added")
+	require.Equal(t, was, state(t, td))
+	require.False(t, td.Equal(nil))
+	require.False(t, data.Equal(nil) || data.Equal(&tdict.Data{}))
+	require.False(t, same.Equal(nil) || same.Equal(&tdict.Unbatched{}))
+}
+
+// A spy is a value that keeps the pass that it is joined by.
+type spy struct{ pass **shapeops.Pass }
+
+func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
+
+func (s *spy) Join(p *shapeops.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }

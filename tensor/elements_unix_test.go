@@ -28,10 +28,8 @@ func cutFile(t *testing.T) (x *tensor.Tensor, page int) {
 	page = os.Getpagesize()
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, make([]byte, 2*page), 0o666))
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	require.NoError(t, err)
-	m, err := mapping.Map(f, 2*page, mapping.ReadWrite)
-	require.NoError(t, err)
+	f := tensor.Must(os.OpenFile(path, os.O_RDWR, 0))
+	m := tensor.Must(mapping.Map(f, 2*page, mapping.ReadWrite))
 	require.NoError(t, f.Truncate(int64(page)))
 	t.Cleanup(func() {
 		require.NoError(t, f.Close())

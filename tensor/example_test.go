@@ -415,43 +415,17 @@ func ExampleTransfer_Runs() {
 	//  [ 3  4  5 -1]] <nil>
 }
 
-func ExampleTransfer_Fill() {
-	x, _ := tensor.Zeros[uint8](2, 3)
-	column, _ := x.Index(ix.All, ix.At(1))
-	var tr tensor.Transfer
-	err := errors.Join(tr.Fill(column, tensor.Scalar[uint8](7)), tr.Run())
-	fmt.Println(x, err)
-	// Output:
-	// uint8 [2 3]
-	// [[0 7 0]
-	//  [0 7 0]] <nil>
-}
-
-// Read lends the elements for a call, whatever the layout: a column lies with gaps, so it is a
-// copy.
-func ExampleRead() {
-	x, _ := tensor.From([]float32{1, 2, 3, 4}, 2, 2)
-	column, _ := x.Index(ix.All, ix.At(1))
-	var sum float32
-	err := tensor.Read(column, func(s []float32) {
-		for _, v := range s {
-			sum += v
-		}
-	})
-	fmt.Println(sum, err)
-	// Output: 6 <nil>
-}
-
+// Read and Write lend the elements for a call, whatever the layout: a column lies with gaps, so it
+// is a copy.
 func ExampleWrite() {
 	x, _ := tensor.From([]float32{1, 2, 3, 4}, 2, 2)
 	column, _ := x.Index(ix.All, ix.At(1))
-	err := tensor.Write(column, func(s []float32) {
-		for i := range s {
-			s[i] *= 10
-		}
-	})
+	fmt.Println(tensor.Read(column, func(s []float32) { fmt.Println(s[0] + s[1]) }))
+	err := tensor.Write(column, func(s []float32) { s[0], s[1] = 10*s[0], 10*s[1] })
 	fmt.Println(x, err)
 	// Output:
+	// 6
+	// <nil>
 	// float32 [2 2]
 	// [[ 1 20]
 	//  [ 3 40]] <nil>

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -73,8 +74,7 @@ func TestRefusals(t *testing.T) {
 			return testkit.Make(t, x.DType(), x.Shape(), testkit.Contiguous, testkit.LentLocked, 0).CopyFrom(x)
 		}, tensor.ErrReadOnly},
 		{"a plan for another shape", func(x *tensor.Tensor) error {
-			p, err := shapeops.Shape{3}.Index(ix.Take(2))
-			require.NoError(t, err)
+			p := tensor.Must(shapeops.Shape{3}.Index(ix.Take(2)))
 			return testkit.Err(x.Execute(shapeops.NewPass(p)))
 		}, shapeops.ErrShape},
 	})
@@ -113,8 +113,7 @@ func TestMaking(t *testing.T) {
 
 // A shape that repeats one element may be larger than memory; only a copy of it is refused.
 func TestHugeExpanded(t *testing.T) {
-	x, err := tensor.Scalar(1.0).Expand(1 << 61)
-	require.NoError(t, err)
+	x := tensor.Must(tensor.Scalar(1.0).Expand(1 << 61))
 	testkit.MaxBytes(t, 2<<20, func() { // WriteTo copies 1 MiB at a time
 		for _, err := range []error{
 			testkit.Err(x.Clone()), testkit.Err(x.Contiguous()), testkit.Err(x.Cast(tensor.Bool)), testkit.Err(tensor.Elements[float64](x)),
@@ -123,8 +122,7 @@ func TestHugeExpanded(t *testing.T) {
 			require.Error(t, err)
 		}
 	})
-	v, err := tensor.Item[float64](tensor.Must(x.Index(ix.At(1 << 60))))
-	require.NoError(t, err)
+	v := tensor.Must(tensor.Item[float64](tensor.Must(x.Index(ix.At(1 << 60)))))
 	require.Equal(t, 1.0, v)
 }
 
@@ -215,4 +213,148 @@ func TestReadOnly(t *testing.T) {
 	}
 	require.Equal(t, []byte{1, 2, 3}, lent.Bytes)
 	require.NoError(t, y.CopyFrom(x), "reading is fine")
+}
+
+// A nil tensor, or pass, is an error wherever it is an argument.
+func TestNilArguments(t *testing.T) {
+	type list = []*tensor.Tensor
+	var none *tensor.Tensor
+	x, tr := tensor.Vector[int8](1, 2, 3), &tensor.Transfer{}
+	all := pass(shapeops.Shape{3}.Index(ix.Take(0, 1, 2)))
+	joining := &shapeops.Pass{}
+	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
+	tests := []struct {
+		name string
+		do   func() error
+	}{
+		{"of", func() error { return testkit.Err(tensor.Of[int8](none)) }},
+		{"read", func() error { return tensor.Read(none, func([]int8) {}) }},
+		{"write", func() error { return tensor.Write(none, func([]int8) {}) }},
+		{"item", func() error { return testkit.Err(tensor.Item[int8](none)) }},
+		{"elements", func() error { return testkit.Err(tensor.Elements[int8](none)) }},
+		{"map", func() error { return testkit.Err(tensor.Map(none, func(v int8) int8 { return v })) }},
+		{"from lender", func() error { return testkit.Err(tensor.FromLender(tensor.Int8, nil, 0, 3)) }},
+		{"all close", func() error { return testkit.Err(x.AllClose(nil, 0, 0)) }},
+		{"diff", func() error { return testkit.Err(x.Diff(nil)) }},
+		{"copy from", func() error { return x.CopyFrom(nil) }},
+		{"set index", func() error { return x.SetIndex(nil, ix.All) }},
+		{"set index by a list", func() error { return x.SetIndex(nil, ix.Take(0)) }},
+		{"index into", func() error { return x.IndexInto(nil, ix.All) }},
+		{"index into by a position", func() error { return x.IndexInto(nil, ix.At(0)) }},
+		{"set index by a position", func() error { return x.SetIndex(none, ix.At(0)) }},
+		{"execute", func() error { return testkit.Err(x.Execute(nil)) }},
+		{"execute a pass without a plan", func() error { return testkit.Err(x.Execute(&shapeops.Pass{})) }},
+		{"execute into", func() error { return x.ExecuteInto(tr, nil, all) }},
+		{"execute into, of no plan", func() error { return x.ExecuteInto(tr, x, nil) }},
+		{"a transfer's write", func() error { return x.Write(tr, nil, all) }},
+		{"a transfer's write by no plan", func() error { return x.Write(tr, x, nil) }},
+		{"a transfer's copy to", func() error { return tr.Copy(nil, x) }},
+		{"a transfer's copy from", func() error { return tr.Copy(x, nil) }},
+		{"a transfer's fill of", func() error { return tr.Fill(nil, x) }},
+		{"a transfer's fill with", func() error { return tr.Fill(x, nil) }},
+		{"a transfer's runs to", func() error { return tr.Runs(nil, x, nil) }},
+		{"a transfer's runs from", func() error { return tr.Runs(x, nil, nil) }},
+		{"a transfer's write by a pass without a plan", func() error { return x.Write(tr, x, &shapeops.Pass{}) }},
+		{"join", func() error { return testkit.Err(x.Join(nil, list{x})) }},
+		{"join by a pass without a plan", func() error { return testkit.Err(x.Join(&shapeops.Pass{}, list{x})) }},
+		{"join nothing", func() error { return testkit.Err(x.Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(x.Join(joining, list{x, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(x.Join(joining, list{nil, x})) }},
+		{"join into", func() error { return x.JoinInto(joining, nil, list{x, x}) }},
+		{"join nil into", func() error { return x.JoinInto(joining, x, list{x, nil}) }},
+		{"stack", func() error { return testkit.Err(shapeops.Stack(list{x, nil}, 0)) }},
+		{"stack from nil on", func() error { return testkit.Err(shapeops.Stack(list{nil, x}, 0)) }},
+		{"stack into", func() error { return shapeops.StackInto(nil, list{x}, 0) }},
+		{"stack nil into", func() error { return shapeops.StackInto(x, list{nil}, 0) }},
+		{"cat", func() error { return testkit.Err(shapeops.Cat(list{x, nil}, 0)) }},
+		{"cat into", func() error { return shapeops.CatInto(nil, list{x}, 0) }},
+		{"cat nil into", func() error { return shapeops.CatInto(x, list{nil}, 0) }},
+		{"split", func() error { return testkit.Err(shapeops.Split(none, 0, 1)) }},
+		{"split by", func() error { return testkit.Err(shapeops.SplitBy(none, 0, 1)) }},
+		{"chunk", func() error { return testkit.Err(shapeops.Chunk(none, 0, 1)) }},
+		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.NotPanics(t, func() { require.ErrorIs(t, tt.do(), tensor.ErrKind) })
+		})
+	}
+	require.NoError(t, tr.Run(), "nothing was added")
+	require.False(t, x.Equal(nil))
+	require.False(t, x.SharesMemory(nil))
+	require.Equal(t, "int8 [3]\n[1 2 3]", fmt.Sprint(x))
+}
+
+// A spy is a value that keeps the pass that it is joined by.
+type spy struct{ pass **shapeops.Pass }
+
+func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
+
+func (s *spy) Join(p *shapeops.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }
+
+// The bytes of an expanded tensor may be more than an int counts, its elements not.
+func TestByteSizeSaturates(t *testing.T) {
+	x := tensor.Scalar(1.0)
+	for n, want := range map[int]int{3: 24, 1 << 59: 1 << 62, 1 << 60: math.MaxInt, 1 << 61: math.MaxInt, 1 << 62: math.MaxInt, math.MaxInt: math.MaxInt} {
+		require.Equal(t, want, tensor.Must(x.Expand(n)).ByteSize(), n)
+	}
+	require.Zero(t, tensor.Must(x.Expand(1<<62, 0)).ByteSize())
+	require.Equal(t, 1<<62, tensor.Must(tensor.Scalar(true).Expand(1<<62)).ByteSize())
+}
+
+// An expanded tensor cannot be written since its elements are one in memory; where it has none,
+// there is nothing against it.
+func TestWritingEmptyExpandedTensors(t *testing.T) {
+	base := tensor.Must(tensor.Zeros[int8](1, 0))
+	x := tensor.Must(base.Expand(4, 3, 0))
+	row := tensor.Must(tensor.Zeros[int8](3, 0))
+	require.NoError(t, x.CopyFrom(row))
+	require.NoError(t, x.SetIndex(row, ix.At(1)))
+	require.NoError(t, x.SetIndex(row, ix.Take(0, 0)))
+	require.NoError(t, x.SetIndex(tensor.Scalar[int8](1), ix.Rest))
+	require.NoError(t, tensor.Must(tensor.Zeros[int8](4, 3, 0)).IndexInto(x, ix.Take(3, 2, 1, 0)))
+	require.NoError(t, shapeops.StackInto(x, []*tensor.Tensor{row, row, row, row}, 0))
+	require.NoError(t, tensor.Write(x, func(s []int8) { require.Empty(t, s) }))
+	var tr tensor.Transfer
+	require.NoError(t, tr.Fill(x, tensor.Scalar[int8](1)))
+	require.NoError(t, tr.Runs(x, x, []shapeops.Run{{To: 0, From: 1, Len: 3}}))
+	require.NoError(t, tr.Run())
+
+	full := tensor.Must(tensor.Must(tensor.Zeros[int8](1, 2)).Expand(4, 2))
+	require.ErrorIs(t, full.CopyFrom(tensor.Vector[int8](1, 2)), tensor.ErrLayout)
+	require.NoError(t, tensor.Must(full.Index(ix.Range(2, 2))).CopyFrom(tensor.Vector[int8](1, 2)), "no row of it")
+}
+
+// The errors of what works on several values or gives several say which operation failed.
+func TestErrorsNameTheOperation(t *testing.T) {
+	type list = []*tensor.Tensor
+	x, y := tensor.Vector[int8](1, 2), tensor.Vector[int8](1, 2, 3)
+	wide := tensor.Vector(1.0, 2)
+	tests := []struct {
+		want string
+		err  error
+	}{
+		{"stack: value 1: ", testkit.Err(shapeops.Stack(list{x, y}, 0))},
+		{"stack: value 1: ", testkit.Err(shapeops.Stack(list{x, wide}, 0))},
+		{"stack: value 1: ", testkit.Err(shapeops.Stack(list{x, nil}, 0))},
+		{"stack: ", testkit.Err(shapeops.Stack(list{x, x}, 2))},
+		{"stack: ", testkit.Err(shapeops.Stack(list{}, 0))},
+		{"stack: destination: ", shapeops.StackInto(y, list{x, x}, 0)},
+		{"stack: ", shapeops.StackInto(nil, list{x, x}, 0)},
+		{"stack: value 1: ", shapeops.StackInto(tensor.Must(tensor.Zeros[int8](2, 2)), list{x, wide}, 0)},
+		{"cat: ", testkit.Err(shapeops.Cat(list{x, x}, 1))},
+		{"cat: value 1: ", testkit.Err(shapeops.Cat(list{x, tensor.Scalar[int8](1)}, 0))},
+		{"cat: value 1: ", testkit.Err(shapeops.Cat(list{x, wide}, 0))},
+		{"cat: destination: ", shapeops.CatInto(y, list{x, x}, 0)},
+		{"cat: ", shapeops.CatInto(x, list{tensor.Must(x.Index(ix.Range(1, 2))), tensor.Must(x.Index(ix.Range(0, 1)))}, 0)},
+		{"split: ", testkit.Err(shapeops.Split(x, 0, 3))},
+		{"split by: ", testkit.Err(shapeops.SplitBy(x, 0, 0))},
+		{"chunk: ", testkit.Err(shapeops.Chunk(x, 0, 0))},
+		{"chunk: ", testkit.Err(shapeops.Chunk(x, 1, 1))},
+		{"unbind: ", testkit.Err(shapeops.Unbind(x, 1))},
+	}
+	for _, tt := range tests {
+		require.Error(t, tt.err, tt.want)
+		require.Regexp(t, "^"+tt.want+"[^:]", tt.err.Error())
+	}
 }

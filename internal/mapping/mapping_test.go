@@ -3,7 +3,14 @@ package mapping_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -261,4 +268,205 @@ func BenchmarkAcquireParallel(b *testing.B) {
 		}
 	})
 	require.NoError(b, m.Close())
+}
+
+func TestGuardWithoutFault(t *testing.T) {
+	ran := false
+	require.NoError(t, mapping.Guard(func() { ran = true }))
+	require.True(t, ran)
+}
+
+func TestGuardPassesOtherPanics(t *testing.T) {
+	var none *int
+	var short []int
+	tests := []struct {
+		name string
+		fn   func()
+		want func(r any) bool
+	}{
+		{"a value", func() { panic("mine") }, func(r any) bool { return r == "mine" }},
+		{"an error", func() { panic(mapping.ErrClosed) }, func(r any) bool { return r == mapping.ErrClosed }},
+		{"a nil dereference", func() { *none = 1 }, isRuntimeError},
+		{"an index out of range", func() { short[len(short)] = 1 }, isRuntimeError},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			defer func() { require.True(t, tt.want(recover())) }()
+			_ = mapping.Guard(tt.fn)
+		})
+	}
+}
+
+func isRuntimeError(r any) bool {
+	err, ok := r.(runtime.Error)
+	return ok && !errors.Is(err, mapping.ErrFault)
+}
+
+func TestGuardRestoresPanicOnFault(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		old := debug.SetPanicOnFault(before)
+		_ = mapping.Guard(func() {})
+		require.Equal(t, before, debug.SetPanicOnFault(old))
+	}
+}
+
+func TestFaultErrorText(t *testing.T) {
+	err := error(&mapping.FaultError{Addr: 0x7f00})
+	require.EqualError(t, err, "fault in mapped memory: at address 0x7f00")
+	require.ErrorIs(t, err, mapping.ErrFault)
+}
+
+func TestGuardAllocatesNothing(t *testing.T) {
+	fn := func() {}
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = mapping.Guard(fn) }))
+}
+
+// create returns a new file that holds data, open for reading and writing until the test ends.
+func create(t testing.TB, data []byte) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "leaf"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	_, err = f.Write(data)
+	require.NoError(t, err)
+	return f
+}
+
+// mapped returns a mapping of a new file that holds data. The test has to close it.
+func mapped(t testing.TB, data []byte, mode mapping.Mode) *mapping.Mapping {
+	t.Helper()
+	m, err := mapping.Map(create(t, data), len(data), mode)
+	require.NoError(t, err)
+	return m
+}
+
+func TestMapRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		open func(t *testing.T) *os.File
+		size int
+		err  error
+		text string
+	}{
+		{"no bytes", file, 0, mapping.ErrSize, "size cannot be mapped: got 0 bytes, want at least 1"},
+		{"a negative size", file, -1, mapping.ErrSize, "size cannot be mapped: got -1 bytes, want at least 1"},
+		{"more than the file holds", file, 4, mapping.ErrSize, "size cannot be mapped: got a file of 3 bytes, want 4"},
+		{"the largest size", file, math.MaxInt, mapping.ErrSize, ""},
+		{"an empty file", empty, 1, mapping.ErrSize, "size cannot be mapped: got a file of 0 bytes, want 1"},
+		{"a directory", directory, 1, mapping.ErrNotRegular, ""},
+		{"a device", device, 1, mapping.ErrNotRegular, ""},
+		{"a closed file", closed, 1, os.ErrClosed, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := mapping.Live()
+			f := tt.open(t)
+			_, err := mapping.Map(f, tt.size, mapping.ReadOnly)
+			requireRefused(t, err, tt.err, f.Name())
+			if tt.text != "" {
+				require.EqualError(t, err, "map "+f.Name()+": "+tt.text)
+			}
+			require.Equal(t, before, mapping.Live())
+		})
+	}
+}
+
+func requireRefused(t *testing.T, err, want error, path string) {
+	t.Helper()
+	require.ErrorIs(t, err, want)
+	var pathErr *fs.PathError
+	require.ErrorAs(t, err, &pathErr)
+	require.Equal(t, path, pathErr.Path)
+}
+
+func file(t *testing.T) *os.File  { return create(t, []byte("abc")) }
+func empty(t *testing.T) *os.File { return create(t, nil) }
+
+func directory(t *testing.T) *os.File { return reopen(t, t.TempDir()) }
+func device(t *testing.T) *os.File    { return reopen(t, os.DevNull) }
+
+func closed(t *testing.T) *os.File {
+	f := file(t)
+	require.NoError(t, f.Close())
+	return f
+}
+
+func reopen(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func TestMapOutlivesTheFile(t *testing.T) {
+	f := create(t, []byte("abcdef"))
+	m, err := mapping.Map(f, 4, mapping.ReadOnly)
+	require.NoError(t, errors.Join(err, f.Close()))
+	require.Equal(t, "abcd", string(acquire(t, m)), "the first size bytes, no more")
+	m.Release()
+	require.NoError(t, m.Close())
+}
+
+func TestMapReadWriteNeedsAWritableFile(t *testing.T) {
+	f := create(t, []byte("abc"))
+	_, err := mapping.Map(reopen(t, f.Name()), 3, mapping.ReadWrite)
+	require.ErrorIs(t, err, fs.ErrPermission)
+}
+
+func TestStoresReachTheFile(t *testing.T) {
+	f := create(t, []byte("abc"))
+	m, err := mapping.Map(f, 3, mapping.ReadWrite)
+	require.NoError(t, err)
+	acquire(t, m)[1] = 'X'
+	m.Release()
+	require.NoError(t, m.Flush())
+	require.NoError(t, m.Close())
+
+	got, err := os.ReadFile(f.Name())
+	require.NoError(t, err)
+	require.Equal(t, "aXc", string(got))
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "mapping")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "reward.memmap")
+	if err := os.WriteFile(path, []byte{1, 0, 2, 0}, 0o666); err != nil {
+		log.Fatal(err)
+	}
+
+	m, err := open(path, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sum := 0
+	if err := read(m, func(data []byte) { sum = int(data[0]) + int(data[2]) }); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sum, m.Close(), m.Close())
+	// Output: 3 <nil> mapping closed
+}
+
+// open maps the first size bytes of the file at path.
+func open(path string, size int) (*mapping.Mapping, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mapping.Map(f, size, mapping.ReadOnly)
+}
+
+// read calls fn with the bytes of m, for the time of the call.
+func read(m *mapping.Mapping, fn func([]byte)) error {
+	data, err := m.Acquire()
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	return mapping.Guard(func() { fn(data) })
 }

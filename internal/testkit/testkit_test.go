@@ -62,9 +62,7 @@ func TestChecks(t *testing.T) {
 		{"as many bytes", func(t testing.TB) { testkit.Near(t, 2, alloc(1<<20), alloc(1<<20)) }, false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.fails, fails(t, tt.check))
-		})
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.fails, fails(t, tt.check)) })
 	}
 }
 

@@ -39,9 +39,7 @@ func TestCount(t *testing.T) {
 		{"none for a negative number of items", 4, -1, 0},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, workers.Count(tt.workers, tt.items))
-		})
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, workers.Count(tt.workers, tt.items)) })
 	}
 }
 
@@ -314,4 +312,24 @@ func BenchmarkDo(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*items), "ns/item")
 		})
 	}
+}
+
+func ExampleDo() {
+	squares := make([]int, 5)
+	err := workers.Do(context.Background(), len(squares), 2, func(i int) error {
+		squares[i] = i * i
+		return nil
+	})
+	fmt.Println(squares, err)
+
+	err = workers.Do(context.Background(), len(squares), 2, func(i int) error {
+		if i > 1 {
+			return fmt.Errorf("square %d: %w", i, errors.ErrUnsupported)
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// [0 1 4 9 16] <nil>
+	// square 2: unsupported operation
 }

@@ -3,12 +3,15 @@
 package memmap_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -19,4 +22,16 @@ func TestCloseSaysWhichFile(t *testing.T) {
 	require.NoError(t, unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 32)))
 	require.EqualError(t, ds.Close(), "close reward.memmap: invalid argument")
 	require.EqualError(t, ds.CloseWait(t.Context()), "close reward.memmap: invalid argument", "again")
+}
+
+// TestOpenRefusesPipes: opening one would wait for a writer.
+func TestOpenRefusesPipes(t *testing.T) {
+	for _, name := range []string{"reward.memmap", "meta.json"} {
+		dir := saved(t)
+		require.NoError(t, os.Remove(filepath.Join(dir, name)))
+		require.NoError(t, unix.Mkfifo(filepath.Join(dir, name), 0o666))
+		_, err := memmap.Open(dir)
+		require.ErrorIs(t, err, memmap.ErrCorrupt)
+		require.ErrorContains(t, err, "open "+name+": corrupt: got a special file")
+	}
 }
