@@ -1,10 +1,12 @@
 package tdict_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -46,4 +48,45 @@ func TestApplyWithoutContext(t *testing.T) {
 	got, err := tdict.Apply(nil, []*tdict.TensorDict{sample()}, same, tdict.ApplyOptions{Workers: 2})
 	require.NoError(t, err)
 	require.True(t, sample().Equal(got))
+}
+
+// Each kind says what is wrong with what it is given, and memory that is gone is never passed over.
+func TestErrorsOfEachKind(t *testing.T) {
+	gone := tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errStop}, 0, 2))
+	codes := func(x *tensor.Tensor) *tdict.Unbatched { return tensor.Must(tdict.NewUnbatched(x)) }
+	td := dict([]int{2}, entry{"d/u", codes(gone)})
+	deep := tdict.New(2)
+	for outer, n := deep, 0; n <= tdict.MaxDepth; n++ { // from the top down, so that no Set sees it all
+		inner := tdict.New(2)
+		require.NoError(t, outer.Set("d", inner))
+		outer = inner
+	}
+	pass := func() *shapeops.Pass { return shapeops.NewPass(tensor.Must(shapeops.Shape{3}.Index())) }
+	var tr tensor.Transfer
+	tests := []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"clone what is gone", testkit.Err(td.Clone()), errStop},
+		{"marshal what is gone", testkit.Err(td.MarshalJSON()), errStop},
+		{"compare what is gone", testkit.Err(td.Diff(dict([]int{2}, entry{"d/u", codes(count(2))}))), errStop},
+		{"join what is gone", testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, dict([]int{2}, entry{"d/u", codes(count(2))})}, 0)), errStop},
+		{"data by a plan for another shape", data("x", 2).ExecuteInto(&tr, data("x", 2), pass()), shapeops.ErrShape},
+		{"data into another shape", data("x", 3).ExecuteInto(&tr, data("x", 2), pass()), shapeops.ErrShape},
+		{"unbatched by a plan for another shape", codes(count(2)).ExecuteInto(&tr, codes(count(2)), pass()), shapeops.ErrShape},
+		{"a dictionary by a plan for another shape", dict([]int{2}).ExecuteInto(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
+		{"an index too deep", testkit.Err(deep.Index()), tdict.ErrDepth},
+		{"a plan for what is too deep", testkit.Err(deep.Execute(shapeops.NewPass(tensor.Must(shapeops.Shape{2}.Index())))), tdict.ErrDepth},
+		{"a join into what is too deep", shapeops.CatInto(deep, []*tdict.TensorDict{deep}, 0), tdict.ErrDepth},
+		{"data of negative rows", testkit.Err(tdict.DataFrom([]any{}, -1)), shapeops.ErrShape},
+		{"data by a batch of others", testkit.Err(shapeops.Stack([]*tdict.Data{texts("a"), texts("a", "b")}, 0)), shapeops.ErrShape},
+	}
+	for _, tt := range tests {
+		require.ErrorIs(t, tt.err, tt.want, tt.name)
+	}
+	for range deep.Keys() {
+		break
+	}
+	require.Contains(t, fmt.Sprintf("%+v", dict([]int{2}, entry{"a\n", gone})), `"a\n": Tensor(shape=[2], dtype=int64, bytes=16, memory=lent)`)
 }

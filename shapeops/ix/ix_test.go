@@ -135,6 +135,7 @@ func TestIndexKeepsNoShape(t *testing.T) {
 	shape[0], other[0], bits[1] = 7, 9, true
 	require.Equal(t, []int{2, 2}, take.Shape())
 	require.Equal(t, []int{2, 1}, mask.Shape())
+	require.Equal(t, []int{2, 2, 1}, []int{take.Rank(), mask.Rank(), ix.Take(1).Rank()})
 	require.Equal(t, ix.TakeND([]int{0, 1, 2, 3}, 2, 2), take)
 	require.Equal(t, ix.Mask([]bool{true, false}, 2, 1), mask)
 }
