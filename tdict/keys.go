@@ -100,11 +100,9 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 		return nil, failed("flatten keys", fmt.Errorf("separator: %w", err))
 	}
 	n := td.countLeaves()
-	names, values := make([]nestedkey.Key, 0, n), make([]Value, 0, n)
-	td.flattened("", sep, func(name nestedkey.Key, v Value) {
-		names, values = append(names, name), append(values, v)
-	})
-	entries, first, second := storeOf(names, values)
+	flat := flattened{make([]nestedkey.Key, 0, n), make([]Value, 0, n)}
+	flat.add(td, "", sep)
+	entries, first, second := storeOf(flat.names, flat.values)
 	if first != second {
 		return nil, td.collision(first, second)
 	}
@@ -130,15 +128,21 @@ func (td *TensorDict) countLeaves() int {
 	return n
 }
 
-// flattened calls fn with each leaf and its flat name, new or not.
-func (td *TensorDict) flattened(prefix, sep string, fn func(name nestedkey.Key, v Value)) {
+// A flattened dictionary is leaves with their flat names, new or not.
+type flattened struct {
+	names  []nestedkey.Key
+	values []Value
+}
+
+// add appends the leaves of td, whose name begins with prefix.
+func (f *flattened) add(td *TensorDict, prefix, sep string) {
 	for name, v := range td.entries.all() {
 		text := prefix + name.Name()
 		if d, ok := asDict(v); ok {
-			d.flattened(text+sep, sep, fn)
+			f.add(d, text+sep, sep)
 			continue
 		}
-		fn(nestedkey.Of(text), v)
+		f.names, f.values = append(f.names, nestedkey.Of(text)), append(f.values, v)
 	}
 }
 
