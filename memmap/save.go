@@ -45,8 +45,9 @@ type SaveOptions struct {
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any
 // level, one too long for a file name, two that need the same file, or dictionaries more than 256
-// deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] if a leaf is not a tensor, fs.ErrInvalid if dir holds the
-// working directory, tdict.ErrKind if td is nil, and ctx's error if that ends first.
+// deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] if a leaf is not
+// a tensor, fs.ErrInvalid if dir holds the working directory, tdict.ErrKind if td is nil, and ctx's
+// error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)

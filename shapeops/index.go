@@ -106,7 +106,8 @@ func (b *indexer) checkAfterMask(x *ix.Index) error {
 		return nil
 	}
 	whole := true
-	confused := b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))] // by torch, with one another
+	// torch takes these for one another.
+	confused := b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))]
 	for i, size := range confused {
 		switch x.Kind() {
 		case ix.KindAt:

@@ -159,7 +159,7 @@ func TestOverlapOracle(t *testing.T) {
 	}
 	require.Greater(t, refused, 20_000)
 	require.Greater(t, allowed, 20_000)
-	require.Less(t, cautious, 7_000) // one byte copied onto itself and another one over it, mostly
+	require.Less(t, cautious, 6_500) // elements copied onto themselves where rows reach into one another
 }
 
 // What moves read of one another, compared by arithmetic, agrees with looking at every byte.

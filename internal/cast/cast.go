@@ -43,7 +43,8 @@ func Slice[T Fixed](b []byte) ([]T, bool) {
 	return unsafe.Slice((*T)(p), len(b)/Size[T]()), true
 }
 
-// Aligned reports whether b begins at a multiple of so many bytes, of which a number takes at most 8.
+// Aligned reports whether b begins at a multiple of so many bytes, of which a number takes at most
+// 8.
 func Aligned(b []byte, size int) bool { return len(b) == 0 || Address(b)%uintptr(min(size, 8)) == 0 }
 
 // Shift returns how many bytes after the start of a that of b lies, and whether a and b share

@@ -120,7 +120,7 @@ func (d *Disk) exchange(a, b entry) error {
 	return nil
 }
 
-// Lstat describes path, as [vfs.FS] says. It is no mutating operation and never made to fail.
+// Lstat describes path, as [vfs.FS] says. It does not change the disk and never fails by injection.
 func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
