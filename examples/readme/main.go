@@ -34,13 +34,13 @@ func main() {
 	check(err)
 	fmt.Println(last.Shape(), batch.Shape(), both.Shape()) // [10] [3] [2 3]
 
-	labels, err := tdict.Slice[int64](batch, "meta/label") // a Go slice
+	labels, err := tdict.Slice[int64](ds.TensorDict, "meta/label") // a Go slice, to read
 	check(err)
 	pixels, err := tdict.Get[*tensor.Tensor](batch, "image")
 	check(err)
 	scaled, err := tensor.Map(pixels, func(v uint8) float32 { return float32(v) / 16 })
 	check(err)
-	fmt.Println(labels, scaled.Shape()) // [0 0 0] [3 8 8]
+	fmt.Println(len(labels), scaled.Shape()) // 100 [3 8 8]
 }
 
 func check(err error) {
