@@ -18,9 +18,12 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, at := 0, 0 // along the dim joined, and in bytes if that is dim 0
+	start, at, whole := 0, 0, t.ByteSize() // along the dim joined, and in bytes if that is dim 0
 	for _, x := range xs {
-		n := x.ByteSize()
+		n := whole
+		if !x.view.Shape.Equal(t.view.Shape) {
+			n = x.ByteSize()
+		}
 		if j.Dim() == 0 && n < parallelBytes && x.mem.loan == nil && x.view.IsContiguous() {
 			copy(out.mem.bytes[at:at+n], x.mem.bytes[x.view.Offset*x.dtype.Size():])
 		} else if err := out.copyPart(p, start, x); err != nil {
