@@ -170,3 +170,16 @@ func TestLendersAreAskedFewTimes(t *testing.T) {
 		require.LessOrEqual(t, lenders[i].asked, 4)
 	}
 }
+
+// What both sides repeat is compared once.
+func TestExpandedAreComparedOnce(t *testing.T) {
+	x, y := tensor.Vector(1.0, 2), tensor.Vector(1.0, 3)
+	wide := func(x *tensor.Tensor) *tensor.Tensor { return tensor.Must(x.Expand(1<<40, 2)) }
+	testkit.MaxBytes(t, 1<<16, func() {
+		require.True(t, wide(x).Equal(wide(x)))
+		require.False(t, wide(x).Equal(wide(y)))
+		require.Equal(t, "element [0 1] is 2, other 3", tensor.Must(wide(x).Diff(wide(y))))
+	})
+	full := tensor.Must(tensor.Must(x.Expand(3, 2)).Clone())
+	require.True(t, full.Equal(tensor.Must(x.Expand(3, 2))), "one side alone repeats")
+}
