@@ -3,9 +3,8 @@ package shapeops
 import "fmt"
 
 // A Pass carries one operation over a collection of values: the plan, room for the numbers of the
-// results, and what several values share. The operation makes a Pass and hands it to
-// each value; results may lie in one block of memory, so that keeping one of them keeps the block.
-// A Pass serves one operation. Not safe for concurrent use.
+// results, and what several values share. The operation makes a Pass and hands it to each value;
+// results may lie in one block of memory, so that keeping one of them keeps the block. A Pass serves one operation. Not safe for concurrent use.
 type Pass struct {
 	Plan *Plan     // of an operation on one value; nil if the operation joins
 	Join *JoinPlan // of an operation that joins several values, or nil
@@ -89,9 +88,11 @@ func Once[V any](p *Pass, key any, make func() (V, error)) (V, error) {
 func Made[V any](p *Pass, key any) (V, bool) {
 	if p != nil {
 		for i := range p.shared {
-			if p.shared[i].key == key {
-				v, ok := p.shared[i].value.(V)
-				return v, ok
+			if p.shared[i].key != key {
+				continue
+			}
+			if v, ok := p.shared[i].value.(V); ok {
+				return v, true
 			}
 		}
 	}

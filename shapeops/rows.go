@@ -10,7 +10,7 @@ import (
 // Rows arranges numbered rows in a shape: it says which row stands at each position. What follows a
 // batch shape without being a dense array, such as the values of data or the rows of a ragged
 // layout, keeps its rows in a list and is built on Rows. Operations return new Rows that share what
-// they can; only [Rows.Write] changes its receiver.
+// they can; only [Rows.Write] and [Rows.Renumber] change their receiver.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Rows struct {
@@ -90,13 +90,17 @@ func (r *Rows) Execute(p *Pass) (*Rows, error) {
 		return nil, err
 	}
 	if p.Plan.pick == nil {
-		if v, ok, err := p.View(r.view); ok || err != nil {
-			return r.with(v), err
+		v, ok, err := p.View(r.view)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return r.with(v), nil
 		}
 		if err := checkListed(r.view.Shape); err != nil {
 			return nil, err
 		}
-		v, _ := Contiguous(r.view.Shape) // a reshape that strides do not express
+		v, _ = Contiguous(r.view.Shape) // a reshape that strides do not express
 		return (&Rows{view: v, list: r.numbers(), count: r.count}).Execute(p)
 	}
 	return r.pick(p)
@@ -233,16 +237,10 @@ func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 // position twice, the last row stays. Write returns [ErrShape] if the shapes do not fit; then r has
 // not changed.
 func (r *Rows) Write(p *Pass, src *Rows) error {
-	if src == nil {
-		return errNoRows
-	}
-	if err := p.CheckPlan(r.view.Shape); err != nil {
+	if err := r.CheckWrite(p, src); err != nil {
 		return err
 	}
 	from, err := src.broadcast(p.Extend(r.view.Shape))
-	if err == nil {
-		err = checkListed(r.view.Shape)
-	}
 	if err != nil {
 		return err
 	}

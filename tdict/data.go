@@ -126,9 +126,6 @@ var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
 // Join lays the rows of xs side by side as p.Join says.
 func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
-	if i := slices.Index(xs, nil); i >= 0 {
-		return nil, fmt.Errorf("value %d: %w", i, errNoData)
-	}
 	rows := make([]*shapeops.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
@@ -321,10 +318,11 @@ func (d *Data) numbers() []int {
 // mostValues is how many values String shows.
 const mostValues = 8
 
-// String returns the shape and the values as JSON: one, if all rows agree, or the first ones.
+// String returns the shape and the values as JSON, long ones cut: one, if all rows agree, or the
+// first ones.
 func (d *Data) String() string {
 	if v, ok := d.Uniform(); ok {
-		return fmt.Sprintf("data %v %s", d.Shape(), jsonText(v))
+		return fmt.Sprintf("data %v %s", d.Shape(), shortened(jsonText(v)))
 	}
 	var texts []string
 	for v := range d.All() {

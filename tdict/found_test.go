@@ -2,6 +2,7 @@ package tdict_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +90,32 @@ func TestErrorsOfEachKind(t *testing.T) {
 		break
 	}
 	require.Contains(t, fmt.Sprintf("%+v", dict([]int{2}, entry{"a\n", gone})), `"a\n": Tensor(shape=[2], dtype=int64, bytes=16, memory=lent)`)
+}
+
+// keeper keeps the pass of a join, to use it for what it was not made for.
+type keeper struct{ pass *shapeops.Pass }
+
+func (*keeper) Shape() shapeops.Shape { return shapeops.Shape{2} }
+
+func (k *keeper) Join(p *shapeops.Pass, _ []*keeper) (*keeper, error) {
+	k.pass = p
+	return k, nil
+}
+
+// A destination that does not begin with the shape of a join is refused.
+func TestJoinIntoChecksItsDestination(t *testing.T) {
+	k, x := &keeper{}, dict([]int{2}, entry{"a", count(2)})
+	_, err := shapeops.Stack([]*keeper{k, k}, 0)
+	require.NoError(t, err)
+	for _, batch := range [][]int{{}, {2}, {3, 2}} {
+		err := x.JoinInto(k.pass, tdict.New(batch...), []*tdict.TensorDict{x, x})
+		require.ErrorIs(t, err, shapeops.ErrShape, "%v", batch)
+	}
+}
+
+// A long text is cut where people read it.
+func TestLongDataIsCut(t *testing.T) {
+	d := tensor.Must(tdict.NewData(strings.Repeat("x", 1<<20)))
+	require.Less(t, len(d.String()), 100)
+	require.Less(t, len(d.LogValue().String()), 100)
 }

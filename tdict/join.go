@@ -42,6 +42,9 @@ func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDi
 	if dst == nil {
 		return errNil
 	}
+	if err := dst.batch.CheckPrefix(p.Join.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
 	tr, start := tensor.Transfer{Workers: p.Workers}, 0
 	for i, x := range xs {
 		part, err := p.Join.Part(start, x.batch)

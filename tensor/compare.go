@@ -21,7 +21,8 @@ func (t *Tensor) Equal(u *Tensor) bool {
 	return at < 0 && err == nil
 }
 
-// narrowed returns t and u, which have the same shape, with one position of each dim that both repeat.
+// narrowed returns t and u, which have the same shape, with one position of each dim that both
+// repeat.
 func narrowed(t, u *Tensor) (*Tensor, *Tensor) {
 	a, b := t.view, u.view
 	shape := a.Shape.Clone()
