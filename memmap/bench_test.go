@@ -1,7 +1,9 @@
 package memmap_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -107,20 +111,22 @@ func BenchmarkSaveLeaves(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	dir := filepath.Join(b.TempDir(), "d")
-	require.NoError(b, memmap.Save(dir, filled(b, 1000, 8, 16)))
-	b.Run("leaves=1000", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ds, err := memmap.Open(dir)
-			if err != nil {
-				b.Fatal(err)
+	for _, leaves := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("leaves=%d", leaves), func(b *testing.B) {
+			dir := filepath.Join(b.TempDir(), "d")
+			require.NoError(b, memmap.SaveWith(b.Context(), dir, filled(b, leaves, 8, 16), memmap.SaveOptions{NoSync: true}))
+			b.ReportAllocs()
+			for b.Loop() {
+				ds, err := memmap.Open(dir)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := ds.Close(); err != nil {
+					b.Fatal(err)
+				}
 			}
-			if err := ds.Close(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+		})
+	}
 }
 
 // BenchmarkMappedRows copies 256 random rows out of a mapped uint8 [40000 3 64 64]. how=copy is a
@@ -140,6 +146,9 @@ func BenchmarkMappedRows(b *testing.B) {
 			copy(to[i*width:(i+1)*width], src[row*width:])
 		}
 	}
+	live, err := memmap.OpenLive(dir, memmap.LiveOptions{})
+	require.NoError(b, err)
+	defer live.Close()
 	kept := buf
 	ways := []struct {
 		name string
@@ -147,6 +156,13 @@ func BenchmarkMappedRows(b *testing.B) {
 	}{
 		{"copy", func() error { gather(buf); return nil }},
 		{"into", func() error { return ds.IndexInto(dst, ix.Take(rows...)) }},
+		{"live", func() error {
+			ds, err := live.Acquire()
+			if err != nil {
+				return err
+			}
+			return errors.Join(ds.IndexInto(dst, ix.Take(rows...)), live.Release(ds))
+		}},
 		{"makecopy", func() error { kept = make([]byte, n*width); gather(kept); return nil }},
 		{"fresh", func() error { _, err := ds.Index(ix.Take(rows...)); return err }},
 	}
@@ -165,4 +181,204 @@ func BenchmarkMappedRows(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkVerify verifies 500 MB in 10 leaves. how=read only reads them, on as many goroutines.
+func BenchmarkVerify(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "d")
+	require.NoError(b, memmap.SaveWith(b.Context(), dir, filled(b, 10, 50_000, 1000), memmap.SaveOptions{NoSync: true}))
+	files := tensor.Must(filepath.Glob(filepath.Join(dir, "*.memmap")))
+	ways := []struct {
+		name string
+		run  func() error
+	}{
+		{"read", func() error {
+			return workers.Do(b.Context(), len(files), 2, func(i int) error { return readAll(files[i]) })
+		}},
+		{"verify", func() error {
+			_, err := memmap.Verify(b.Context(), dir, memmap.VerifyOptions{Workers: 2})
+			return err
+		}},
+	}
+	for _, way := range ways {
+		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
+			b.SetBytes(500_000_000)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := way.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func readAll(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for buf := make([]byte, 1<<20); ; {
+		if _, err := f.Read(buf); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// BenchmarkAppend appends batches of 64 rows of 10 leaves of 1000 bytes, 64 MB in all, and commits
+// once. how=write is plain write calls of the same batches, with one sync a file.
+func BenchmarkAppend(b *testing.B) {
+	const leaves, batches = 10, 100
+	batch := filled(b, leaves, 64, 1000)
+	one := tensor.Must(batch.Index(ix.At(0)))
+	ways := []struct {
+		name string
+		run  func(dir string) error
+	}{
+		{"write", func(dir string) error { return plainAppend(dir, batch, batches) }},
+		{"append", func(dir string) error {
+			w, err := memmap.NewWriter(dir, one, memmap.WriterOptions{})
+			for range batches {
+				if err == nil {
+					err = w.Append(batch)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return errors.Join(w.Commit(), w.Close())
+		}},
+	}
+	for _, way := range ways {
+		b.Run("bytes=64MB/how="+way.name, func(b *testing.B) {
+			b.SetBytes(batches * 64 * leaves * 1000)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				dir := filepath.Join(b.TempDir(), "d")
+				b.StartTimer()
+				if err := way.run(dir); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				require.NoError(b, os.RemoveAll(dir))
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func plainAppend(dir string, batch *tdict.TensorDict, batches int) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	var files []*os.File
+	var parts [][]byte
+	for key, l := range batch.Leaves() {
+		f, err := os.Create(filepath.Join(dir, string(key)))
+		if err != nil {
+			return err
+		}
+		data, err := tensor.Of[uint8](l.(*tensor.Tensor))
+		if err != nil {
+			return err
+		}
+		files, parts = append(files, f), append(parts, data)
+	}
+	for range batches {
+		for i, f := range files {
+			if _, err := f.Write(parts[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range files {
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkCreate makes and fills 500 MB in 10 leaves, and flushes them. how=mmap is a mapped file a
+// leaf by hand.
+func BenchmarkCreate(b *testing.B) {
+	const leaves, size = 10, 50_000_000
+	zero := tensor.Must(tensor.Must(tensor.New(tensor.Uint8)).Expand(size))
+	prototype := tdict.New(size)
+	for i := range leaves {
+		require.NoError(b, prototype.Set(nestedkey.Of(fmt.Sprint("leaf", i)), zero))
+	}
+	fill := func(s []byte) {
+		for i := range s {
+			s[i] = byte(i)
+		}
+	}
+	ways := []struct {
+		name string
+		run  func(dir string) error
+	}{
+		{"mmap", func(dir string) error { return fillByHand(dir, leaves, size, fill) }},
+		{"create", func(dir string) error {
+			ds, err := memmap.Create(dir, prototype, memmap.SaveOptions{})
+			if err != nil {
+				return err
+			}
+			for _, x := range ds.Tensors() {
+				if err := tensor.Write(x, fill); err != nil {
+					return err
+				}
+			}
+			return ds.Close()
+		}},
+	}
+	for _, way := range ways {
+		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
+			b.SetBytes(leaves * size)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				dir := filepath.Join(b.TempDir(), "d")
+				b.StartTimer()
+				if err := way.run(dir); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				require.NoError(b, os.RemoveAll(dir))
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func fillByHand(dir string, leaves, size int, fill func([]byte)) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	for i := range leaves {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			return err
+		}
+		if err := f.Truncate(int64(size)); err != nil {
+			return err
+		}
+		m, err := mapping.Map(f, size, mapping.ReadWrite)
+		if err != nil {
+			return err
+		}
+		s, err := m.Acquire()
+		if err != nil {
+			return err
+		}
+		fill(s)
+		m.Release()
+		if err := errors.Join(m.Flush(), m.Close(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,13 +8,24 @@
 //	defer ds.Close()
 //	batch, err := ds.Index(ix.Take(rows...)) // reads only these rows
 //
+// # Which one to use
+//
+//   - [Save] writes a dictionary that is in memory, or opened from elsewhere, as a whole.
+//   - [Create] makes one on disk, of any size, to be filled in place.
+//   - A [Writer] appends rows, without knowing how many there will be.
+//   - [Open] reads one; with Writable, elements can be written where they are.
+//   - A [Live] serves the one that a directory holds at present to many goroutines, while others
+//     replace it or append to it.
+//   - [Verify] reads all of one and reports what is damaged.
+//
 // # Saving
 //
 // [Save] is atomic: it writes beside the directory, syncs, and exchanges the two, so that at any
 // moment, after a crash too, the directory holds the whole of what was saved before or the whole of
 // what is saved now. (FORMAT.md names the one moment that is excepted on systems other than Linux.)
 // Dictionaries opened before keep what they have mapped; a leaf that they want for the first time
-// is [ErrReplaced].
+// is [ErrReplaced], and so are Flush and Close of one opened with Writable, since nobody will see
+// what was written.
 //
 // # Opening
 //
@@ -22,7 +33,11 @@
 // is mapped when its elements are first wanted, since a process can have only some 65,000 mappings.
 // Nothing in the directory is trusted: a file that is missing, short, a link, or anything but a
 // regular file is [ErrCorrupt], as is a shape that does not fit. Nothing is unpickled, ever.
-// Entries of Python's that do not hold a tensor are [ErrUnsupported].
+//
+// Each kind of value has its form on disk: tensors, dictionaries, tdict.Data as Python's
+// NonTensorData and NonTensorStack, unbatched tensors. A lazy stack of Python's is read as one
+// dictionary, a copy, if its members agree. Other entries of Python's are [ErrUnsupported], as are
+// values that Python would read back as something else.
 //
 // # Memory
 //
@@ -35,5 +50,19 @@
 // ends. [Dataset.CloseWait] waits for that.
 //
 // If another process cuts a file that is mapped, reading it through this module returns [ErrFault];
-// reading it through a slice that tensor.Of handed out ends the program.
+// reading it through a slice that tensor.Of handed out ends the program. A file that is cut within
+// its last page reads as zeros instead. Operations that copy, and Save, therefore look at its size
+// once they are done, for the first 1,000 files that a process has mapped at a time; of others
+// [Verify] finds it.
+//
+// # Checksums
+//
+// Save and Writer keep a CRC-32C of each 64 MiB of a leaf, which [Verify] compares. Before memory
+// that can be written is lent for the first time, even to read it, those of its leaf are made void,
+// durably; a full [Dataset.Flush] or Close sets them again, for which it reads the whole leaf.
+//
+// # Errors
+//
+// Errors of this package are [FileError]: the directory as it was given, the path in it, and the
+// reason, for errors.Is. Their texts have at most 1 KB, whatever a directory holds.
 package memmap

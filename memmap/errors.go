@@ -3,26 +3,37 @@ package memmap
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
 
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 // What can be wrong with a directory, a file or a key.
 var (
 	// ErrCorrupt says that a directory does not hold what its format demands.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrUnsupported says that a directory holds something of Python's that this module does not
-	// read.
+	// ErrUnsupported says that a directory, or a dictionary to be saved, holds something that this
+	// module does not read or write, or does not in the way that was asked for.
 	ErrUnsupported = errors.New("unsupported")
 	// ErrName says that a key has no name in the format.
 	ErrName = errors.New("key cannot be saved")
-	// ErrForeign says that a directory to be replaced holds files that no dictionary wrote.
+	// ErrForeign says that a directory to be replaced holds files that no dictionary wrote, or is
+	// part of a dictionary around it that it would not fit any more.
 	ErrForeign = errors.New("not a saved dictionary")
-	// ErrReplaced says that a leaf was wanted for the first time after its directory had been
-	// replaced, as by Save. What was mapped before stays; to read the rest, open the directory
-	// again.
-	ErrReplaced = errors.New("the directory was replaced after it was opened, open it again")
-	// ErrClosed says that a dictionary was used after its Close.
+	// ErrReplaced says that a directory was replaced after it was opened, as by Save: a leaf was
+	// wanted for the first time, or what was written will be seen by nobody. What was mapped before
+	// stays; to read what is there now, open the directory again, or use [Live].
+	ErrReplaced = mapfile.ErrReplaced
+	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished.
+	ErrBusy = errors.New("in use by a writer")
+	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
+	// never opened.
 	ErrClosed = mapping.ErrClosed
 	// ErrFault says that mapped memory could not be read, most likely since another process cut the
 	// file.
@@ -31,13 +42,91 @@ var (
 
 // A FileError says which file of a saved dictionary is at fault.
 type FileError struct {
-	Op   string // "save", "open", "read", "flush" or "close"
-	Path string // relative to the directory, with slashes
+	Op   string // "save", "open", "read", "flush", "close", "create", "add", "append", "verify" ...
+	Dir  string // the directory, as it was given
+	Path string // relative to Dir, with slashes; "" for the directory itself
 	Err  error
 }
 
-// Error returns the text: operation, path, reason.
-func (e *FileError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Err) }
+// maxText is how many bytes the text of an error has at most, but for a few.
+const maxText = 900
+
+// Error returns the text: operation, directory, path, reason. One that is very long, as names in a
+// damaged file can make it, is cut in the middle.
+func (e *FileError) Error() string {
+	text := e.Op + " " + e.Dir + ": "
+	if e.Path != "" && e.Path != "." {
+		text += printable(e.Path) + ": "
+	}
+	return cut(text + fmt.Sprint(e.Err))
+}
+
+// cut returns a text that is not very long, without its middle if need be.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText/2]+" ... "+text[len(text)-maxText/2:], "")
+}
+
+// printable returns a path in which what a terminal would obey, and not show, is escaped.
+func printable(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strings.Trim(strconv.Quote(path), `"`)
+	}
+	return path
+}
 
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
+
+// fileError returns err as a FileError, which it may be already, without naming a file twice.
+func fileError(op, dir, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*FileError](err); ok {
+		return err
+	}
+	return &FileError{op, dir, path, bare(err)}
+}
+
+// bare returns the reason of an error of the system, whose paths the caller adds.
+func bare(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	case *vfs.PublishError:
+		if e.Left != "" {
+			return fmt.Errorf("%v (old tree: %s): %w", e.State, e.Left, bare(e.Err))
+		}
+		return fmt.Errorf("%v: %w", e.State, bare(e.Err))
+	}
+	return err
+}
+
+// corrupt returns ErrCorrupt with what is wrong.
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+}
+
+// unsupported returns ErrUnsupported with what it is that is not supported.
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
+}
+
+// quote quotes a name that comes from a file, cut if it is long.
+func quote(name string) string {
+	const most = 100
+	if len(name) > most {
+		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
+	}
+	return strconv.Quote(name)
+}
+
+// unfinished returns ErrBusy for what only a Writer can go on with.
+func unfinished() error {
+	return fmt.Errorf("%w: a Writer has not finished it: go on with NewWriter, and Finish", ErrBusy)
+}

@@ -129,18 +129,19 @@ func TestSaveRefuses(t *testing.T) {
 		err  error
 		text string
 	}{
-		{"a field of the format", set("a/device"), memmap.ErrName, `save a/device.memmap: key cannot be saved: "device": the format has a field of that name`},
-		{"a file of the format", set("meta.json/x"), memmap.ErrName, `save meta.json: key cannot be saved: "meta.json": the format has a file of that name`},
-		{"two entries for one file", twice, memmap.ErrName, `save a.memmap: key cannot be saved: "a.memmap": "a" needs the same file`},
+		{"a field of the format", set("a/device"), memmap.ErrName, `save DIR: a/device.memmap: key cannot be saved: "device": the format has a field of that name`},
+		{"a field that only this module has", set("a/_go"), memmap.ErrName, `save DIR: a/_go.memmap: key cannot be saved: "_go": the format has a field of that name`},
+		{"a file of the format", set("meta.json/x"), memmap.ErrName, `save DIR: meta.json: key cannot be saved: "meta.json": the format has a file of that name`},
+		{"two entries for one file", twice, memmap.ErrName, `save DIR: a.memmap: key cannot be saved: "a.memmap": "a" needs the same file`},
 		{"a name too long for a file", set(nestedkey.Of(strings.Repeat("x", 300))), memmap.ErrName, "got a file name of 307 bytes, want at most 255"},
-		{"a batch shape that is none", tdict.New(-1), shapeops.ErrShape, "save .: shape mismatch: got [-1], want no negative size"},
+		{"a batch shape that is none", tdict.New(-1), shapeops.ErrShape, "save DIR: shape mismatch: got [-1], want no negative size"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := saved(t)
 			err := memmap.Save(dir, tt.td)
 			require.ErrorIs(t, err, tt.err)
-			require.ErrorContains(t, err, tt.text)
+			require.ErrorContains(t, err, strings.ReplaceAll(tt.text, "DIR", dir))
 			_, ok := errors.AsType[*memmap.FileError](err)
 			require.True(t, ok)
 			require.True(t, steps().Equal(open(t, dir).TensorDict), "what was saved before stays")
@@ -278,47 +279,51 @@ func TestOpenRefuses(t *testing.T) {
 		err    error
 		text   string
 	}{
-		{"no meta.json", remove("meta.json"), memmap.ErrCorrupt, "open meta.json: corrupt: "},
-		{"no meta.json below", remove("obs/meta.json"), memmap.ErrCorrupt, "open obs/meta.json: corrupt: "},
-		{"no leaf", remove("reward.memmap"), memmap.ErrCorrupt, "open reward.memmap: corrupt: got nothing, want a file"},
-		{"no directory", remove("obs"), memmap.ErrCorrupt, "open obs: corrupt: got nothing, want a directory"},
+		{"no meta.json", remove("meta.json"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: "},
+		{"no meta.json below", remove("obs/meta.json"), memmap.ErrCorrupt, "open DIR: obs/meta.json: corrupt: "},
+		{"no leaf", remove("reward.memmap"), memmap.ErrCorrupt, "open DIR: reward.memmap: corrupt: got nothing, want a file"},
+		{"no directory", remove("obs"), memmap.ErrCorrupt, "open DIR: obs: corrupt: got nothing, want a directory"},
 		{"a short leaf", func(t *testing.T, dir string) {
 			require.NoError(t, os.Truncate(filepath.Join(dir, "obs/pos.memmap"), 31))
 		},
-			memmap.ErrCorrupt, "open obs/pos.memmap: corrupt: got 31 bytes, want the 32 of float32 [4 2]"},
-		{"a linked leaf", link("reward.memmap"), memmap.ErrCorrupt, "open reward.memmap: corrupt: got a symbolic link, want a file"},
-		{"a linked directory", link("obs"), memmap.ErrCorrupt, "open obs: corrupt: got a symbolic link, want a directory"},
-		{"a linked meta.json", link("meta.json"), memmap.ErrCorrupt, "open meta.json: corrupt: got a symbolic link"},
+			memmap.ErrCorrupt, "open DIR: obs/pos.memmap: corrupt: got 31 bytes, want 32"},
+		{"a linked leaf", link("reward.memmap"), memmap.ErrCorrupt, "open DIR: reward.memmap: corrupt: got a symbolic link, want a file"},
+		{"a linked directory", link("obs"), memmap.ErrCorrupt, "open DIR: obs: corrupt: got a symbolic link, want a directory"},
+		{"a linked meta.json", link("meta.json"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: got a symbolic link"},
 		{"a directory for a leaf", func(t *testing.T, dir string) {
 			remove("reward.memmap")(t, dir)
 			require.NoError(t, os.Mkdir(filepath.Join(dir, "reward.memmap"), 0o777))
-		}, memmap.ErrCorrupt, "open reward.memmap: corrupt: got a directory, want a file"},
-		{"no JSON", meta(""), memmap.ErrCorrupt, "open meta.json: corrupt: not a JSON object"},
-		{"a JSON array", meta("[]"), memmap.ErrCorrupt, "open meta.json: corrupt: not a JSON object"},
-		{"cut JSON", meta(`{"shape":[3]`), memmap.ErrCorrupt, "open meta.json: corrupt: "},
-		{"text behind", meta(leaf("[1]", "torch.int64") + "x"), memmap.ErrCorrupt, "open meta.json: corrupt: trailing data after the JSON object"},
-		{"not UTF-8", meta("{\"\xff\":1}"), memmap.ErrCorrupt, "open meta.json: corrupt: not UTF-8"},
-		{"a name twice", meta(`{"x":1,"x":2,"_type":"TensorDict"}`), memmap.ErrCorrupt, `open meta.json: corrupt: duplicate field "x"`},
+		}, memmap.ErrCorrupt, "open DIR: reward.memmap: corrupt: got a directory, want a file"},
+		{"no JSON", meta(""), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 0: want an object"},
+		{"a JSON array", meta("[]"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 0: want an object"},
+		{"cut JSON", meta(`{"shape":[3]`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: "},
+		{"text behind", meta(leaf("[1]", "torch.int64") + "x"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 146: trailing data"},
+		{"not UTF-8", meta("{\"\xff\":1}"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not UTF-8"},
+		{"an entry twice", meta(`{"x":{"type":"A"},"x":{"type":"B"},"_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "x"`},
+		{"an entry, and its name again", meta(`{"x":{"dtype":"torch.int8","shape":[]},"x":2,"_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "x"`},
+		{"the shape twice", meta(`{"shape":[],"shape":[],"_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "shape"`},
+		{"the type twice", meta(`{"_type":"TensorDict","_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "_type"`},
 		{"a size that is negative", meta(leaf("[-1]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got [-1], want no negative size`},
 		{"sizes that overflow", meta(leaf("[4611686018427387904,4]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch`},
-		{"bytes that overflow", meta(leaf("[2305843009213693952]", "torch.int64")), memmap.ErrCorrupt, "open x.memmap: corrupt: shape mismatch"},
-		{"a size beyond the file", meta(leaf("[1099511627776]", "torch.int64")), memmap.ErrCorrupt, "open x.memmap: corrupt: got 8 bytes, want the 8796093022208 of int64 [1099511627776]"},
+		{"bytes that overflow", meta(leaf("[2305843009213693952]", "torch.int64")), memmap.ErrCorrupt, "open DIR: x.memmap: corrupt: shape mismatch"},
+		{"a size beyond the file", meta(leaf("[1099511627776]", "torch.int64")), memmap.ErrCorrupt, "open DIR: x.memmap: corrupt: got 8 bytes, want 8796093022208"},
 		{"a size that is no integer", meta(leaf("[1.5]", "torch.int64")), memmap.ErrCorrupt, `field "x": `},
-		{"too many dims", meta(leaf("[1"+strings.Repeat(",1", 64)+"]", "torch.int64")), memmap.ErrCorrupt, "got 65 dims, want at most 64"},
-		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open x.memmap: corrupt: there is no dtype "torch.int65"`},
-		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open x.memmap: unsupported: dtype "torch.float8_e5m2"`},
-		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrUnsupported, "open x.memmap: unsupported: a nested tensor"},
-		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
-		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got null, want a list`},
-		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: got null as size 0`},
+		{"too many dims", meta(leaf("[1"+strings.Repeat(",1", 64)+"]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": shape mismatch: more than 64 dims`},
+		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open DIR: x.memmap: corrupt: there is no dtype "torch.int65"`},
+		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open DIR: x.memmap: unsupported: dtype "torch.float8_e5m2"`},
+		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrUnsupported, "open DIR: x.memmap: unsupported: a nested tensor"},
+		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
+		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
+		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": not the JSON that is wanted: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},
-		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open meta.json: unsupported: a NonTensorData"},
-		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open meta.json: corrupt: no field "_type"`},
-		{"another type", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrUnsupported, "open meta.json: unsupported: a NonTensorData"},
+		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: an entry that is no dictionary: open the directory around it"},
+		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: no field "_type"`},
+		{"another type", meta(`{"_type":"<class 'mine.Rows'>"}`), memmap.ErrUnsupported, `open DIR: meta.json: unsupported: a "Rows"`},
+		{"data without data", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: neither data nor other.pickle"},
 		{"a way out", func(t *testing.T, dir string) {
 			write(t, filepath.Dir(dir), "outside.memmap", "01234567")
 			write(t, dir, "meta.json", strings.Replace(leaf("[1]", "torch.int64"), `"x"`, `"../outside"`, 1))
-		}, memmap.ErrCorrupt, "open ..%2Foutside.memmap: corrupt: got nothing, want a file"},
+		}, memmap.ErrCorrupt, "open DIR: ..%2Foutside.memmap: corrupt: got nothing, want a file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -328,7 +333,8 @@ func TestOpenRefuses(t *testing.T) {
 			var err error
 			testkit.MaxBytes(t, 1<<20, func() { _, err = memmap.Open(dir) }) // whatever the sizes that a file claims
 			require.ErrorIs(t, err, tt.err)
-			require.ErrorContains(t, err, tt.text)
+			require.ErrorContains(t, err, strings.ReplaceAll(tt.text, "DIR", dir))
+			require.Equal(t, 1, strings.Count(err.Error(), dir), "the directory, once")
 			_, ok := errors.AsType[*memmap.FileError](err)
 			require.True(t, ok)
 			require.Equal(t, live, mapping.Live())
@@ -354,6 +360,7 @@ func TestOpenReadsOtherSpellings(t *testing.T) {
 	tests := []struct{ name, meta string }{
 		{"spaces and escapes", `{ "\u0078" : {"device": "cuda:0", "shape": [1], "dtype": "torch.int64"} , "shape": [ 1 ], "device": "None", "_type": "<class 'tensordict._td.TensorDict'>" }`},
 		{"fields nobody knows", `{"version":"1","x":{"dtype":"torch.int64","shape":[1],"crc32c":7},"extra":{"a":[1,{}]},"shape":[1],"_type":"<class 'tensordict.persistent.PersistentTensorDict'>"}`},
+		{"names twice that are no entries", `{"x":1,"y":{},"x":{"dtype":"torch.int64","shape":[1]},"y":2,"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`},
 		{"entries behind the type", `{"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>","x":{"shape":[1],"dtype":"torch.int64","device":"cpu"}}`},
 	}
 	for _, tt := range tests {
@@ -461,7 +468,8 @@ func TestFileCutBeforeItIsMapped(t *testing.T) {
 	require.NoError(t, os.Truncate(filepath.Join(dir, "reward.memmap"), 8))
 	_, err := ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrCorrupt)
-	require.ErrorContains(t, err, `clone "reward": read reward.memmap: corrupt`)
+	require.ErrorContains(t, err, `clone "reward": read `+dir+`: reward.memmap: corrupt: `)
+	require.Equal(t, 1, strings.Count(err.Error(), dir), "the directory, once: %v", err)
 }
 
 func TestCutBoolsAreAnError(t *testing.T) {
@@ -613,7 +621,7 @@ func TestOpenedIsLockedAndSaysWhy(t *testing.T) {
 		t.Run(fmt.Sprintf("writable=%v", opt.Writable), func(t *testing.T) {
 			ds := openWith(t, saved(t), opt)
 			x := tensor.Must(tensor.Zeros[int8](4))
-			const why = "locked: its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that"
+			const why = "locked: its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that, or AddLeaf"
 			for op, err := range map[string]error{
 				`set "x": `: ds.Set("x", x), `set "obs/x": `: ds.Set("obs/x", x), `delete "reward": `: ds.Delete("reward"),
 				`rename "reward": `: ds.Rename("reward", "x"), `update "obs/pos": `: ds.Update(ds.TensorDict),
@@ -636,7 +644,7 @@ func TestSaveRefusesNil(t *testing.T) {
 	require.ErrorIs(t, memmap.SaveWith(t.Context(), filepath.Join(t.TempDir(), "no"), nil, memmap.SaveOptions{}), tdict.ErrKind)
 	err := memmap.Save(dir, nil)
 	require.ErrorIs(t, err, tdict.ErrKind)
-	require.EqualError(t, err, "save: wrong kind of value: got a nil dictionary")
+	require.EqualError(t, err, "save "+dir+": wrong kind of value: got a nil dictionary")
 	require.True(t, open(t, dir).Has("reward"))
 }
 

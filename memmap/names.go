@@ -1,9 +1,6 @@
 package memmap
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 const (
 	metaName = "meta.json"
@@ -24,15 +21,24 @@ func fileName(text string) string {
 	case "..":
 		return "%2E%2E"
 	}
+	if !strings.ContainsFunc(text, special) {
+		return text
+	}
 	var b strings.Builder
 	for _, c := range text {
-		if c < 0x20 || c == 0x7f || strings.ContainsRune(`/<>:"|?*\ %`, c) {
-			fmt.Fprintf(&b, "%%%02X", c)
+		if special(c) {
+			const digits = "0123456789ABCDEF"
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
 			continue
 		}
 		b.WriteRune(c)
 	}
 	return b.String()
+}
+
+// special reports whether a character is spelled in another way in the name of a file.
+func special(c rune) bool {
+	return c < 0x20 || c == 0x7f || c < 0x80 && strings.IndexByte(`/<>:"|?*\ %`, byte(c)) >= 0
 }
 
 // rawName reports whether old writers, which did not encode names, may have saved the entry called
@@ -44,5 +50,5 @@ func rawName(text string) bool {
 
 // reserved reports whether the format uses an entry's name for a field of its own.
 func reserved(text string) bool {
-	return text == fieldShape || text == fieldDevice || text == fieldType
+	return text == fieldShape || text == fieldDevice || text == fieldType || text == fieldNative
 }

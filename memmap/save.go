@@ -2,22 +2,18 @@ package memmap
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Save writes td to the directory dir, which it creates or replaces as a whole. It is [SaveWith]
@@ -26,284 +22,280 @@ func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
 
-// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
+// SaveOptions say how [SaveWith] and [Create] go about it. The zero value is the default.
 type SaveOptions struct {
 	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all
-	// leaves.
+	// leaves, by one goroutine at a time.
 	Progress func(done, total int64)
+	// Workers is how many leaves are written at a time; 0 means GOMAXPROCS. What waits for the disk
+	// does so up to 16 files at a time, whatever Workers is.
+	Workers int
+	// NoSync does not wait for the disk. Whatever happens to the process, the directory holds all of
+	// the old or all of the new; if the machine stops within the next half minute or so, it may hold
+	// neither.
+	NoSync bool
 }
 
 // SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error,
 // and after a crash at any moment, dir holds all of what it held before, or all of td. td can be
-// one that was opened from dir.
+// one that was opened from dir. Beside each leaf's shape stand checksums of its bytes, which
+// [Verify] compares.
 //
 // dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another
-// kind, the error is [ErrForeign]; no other process may put files there meanwhile. The new
-// directory has the permissions of the old one. On systems that cannot exchange two directories,
-// which are all but Linux, a crash in one short moment leaves the old one beside dir; FORMAT.md
-// says where.
+// kind, the error is [ErrForeign]; no other process may put files there meanwhile. So it is if dir
+// is an entry of a saved dictionary around it, and td has not a batch shape that fits there.
+// Permissions stay what they were: of dir, of directories in it, and of leaves. On systems that
+// cannot exchange two directories, which are all but Linux, a crash in one short moment leaves the
+// old one beside dir; FORMAT.md says where. What a save that was killed left beside dir is removed.
 //
-// The error is [ErrName] if a key has no name in the format: "shape", "device" and "_type" at any
-// level, one too long for a file name, two that need the same file, or dictionaries more than 256
-// deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] if a leaf is not
-// a tensor, fs.ErrInvalid if dir holds the working directory, tdict.ErrKind if td is nil, and ctx's
-// error if that ends first.
+// The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go" at
+// any level, one too long for a file name, two that need the same file, or dictionaries more than
+// 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for data that
+// Python would misread, [ErrBusy] if a [Writer] is at work in dir, fs.ErrInvalid if dir is empty or
+// holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td is nil, and
+// ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
-	if !cast.LittleEndian() {
-		return fmt.Errorf("save: %w on a big-endian machine", errors.ErrUnsupported)
-	}
-	if td == nil {
-		return fmt.Errorf("save: %w: got a nil dictionary", tdict.ErrKind)
-	}
-	dir, perm, err := resolve(dir)
-	if err != nil {
-		return err
-	}
-	if err := checkReplaceable(dir); err != nil {
-		return err
-	}
-	if err := makeParent(dir); err != nil {
-		return err
-	}
-	return saveTo(ctx, vfs.OS, dir, perm, td, opt)
-}
-
-// resolve returns the directory that a path means, following links as Open does, and the
-// permissions that it has or is to have. It refuses a directory that holds the working directory,
-// or is it: a process that works there would lose it.
-func resolve(dir string) (string, fs.FileMode, error) {
-	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) && dir != "" {
-		dir, err = filepath.Abs(dir)
-		return dir, 0o777, err
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", 0, err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", 0, err
-	}
-	here, err := filepath.Abs(".")
-	if err != nil {
-		return "", 0, err
-	}
-	if here, err = filepath.EvalSymlinks(here); err != nil {
-		return "", 0, err
-	}
-	if rel, err := filepath.Rel(dir, here); err == nil && filepath.IsLocal(rel) {
-		return "", 0, fmt.Errorf("save: %w: the working directory is in %s", fs.ErrInvalid, dir)
-	}
-	return dir, info.Mode().Perm(), nil
-}
-
-// makeParent makes the directory that dir is in, if need be with those around it, durably.
-func makeParent(dir string) error {
-	parent := filepath.Dir(dir)
-	if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := makeParent(parent); err != nil {
-		return err
-	}
-	if err := os.Mkdir(parent, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return vfs.OS.SyncDir(filepath.Dir(parent))
-}
-
-// checkReplaceable returns ErrForeign if dir holds a file that no writer of this format makes, or
-// files without the meta.json that comes with them.
-func checkReplaceable(dir string) error {
-	found, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
-	for _, d := range found {
-		at := filepath.Join(dir, d.Name())
-		if d.IsDir() {
-			if err := checkReplaceable(at); err != nil {
-				return err
-			}
-			continue
-		}
-		if !saved || !d.Type().IsRegular() || !ours(d.Name()) {
-			return fmt.Errorf("save: %w: %s would be lost; save elsewhere", ErrForeign, at)
-		}
-	}
-	return nil
-}
-
-// ours reports whether writers of this format make files of that name.
-func ours(name string) bool {
-	return name == metaName || name == "other.pickle" || name == "pickle.pkl" || strings.HasSuffix(name, leafExt)
-}
-
-// saveTo is SaveWith on any disk; dir is known to be free or a saved dictionary, and gets these
-// permissions.
-func saveTo(ctx context.Context, disk vfs.FS, dir string, perm fs.FileMode, td *tdict.TensorDict, opt SaveOptions) error {
-	s := saver{ctx: ctx, disk: disk, perm: perm, opt: opt}
-	s.root = filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".saving-"+rand.Text()[:8])
-	if err := s.plan("", td, 0); err != nil {
-		return err
-	}
-	if err := s.dict("", td); err != nil {
-		return errors.Join(err, disk.RemoveAll(s.root))
-	}
-	err := vfs.Publish(disk, s.root, dir)
-	if e, ok := errors.AsType[*vfs.PublishError](err); ok && (e.State == vfs.Untouched || e.State == vfs.Leftover) {
-		return errors.Join(err, disk.RemoveAll(s.root))
-	}
+	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
+	_, err := s.save(td)
 	return err
 }
 
-// A saver writes one dictionary.
+// save writes td, and returns where, free of links.
+func (s *saver) save(td *tdict.TensorDict) (at string, err error) {
+	if !cast.LittleEndian() {
+		return "", fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
+	}
+	if td == nil {
+		return "", s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+	}
+	if at, err = resolve(s.dir); err != nil {
+		return "", s.fail("", err)
+	}
+	old, err := replaceable(at, td.Shape())
+	if err != nil {
+		return "", s.fail("", err)
+	}
+	defer old.unlock()
+	if err := makeParent(at); err != nil {
+		return "", s.fail("", err)
+	}
+	if err := vfs.Sweep(filepath.Dir(at)); err != nil {
+		return "", s.fail("", err)
+	}
+	if openBlocksRename {
+		old.unlock()
+	}
+	return at, s.to(vfs.OS, at, old.modes, td)
+}
+
+// to writes td to a directory of any disk, which is known to be free or a saved dictionary.
+func (s *saver) to(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) error {
+	if err := s.dict(&savedNode{}, td, 0); err != nil {
+		return err
+	}
+	k, err := newDirSink(disk, dir, m, s.opt.NoSync)
+	if err != nil {
+		return s.fail("", err)
+	}
+	if err := s.write(k); err != nil {
+		return s.fail("", errors.Join(err, k.abort()))
+	}
+	return s.fail("", k.commit())
+}
+
+// A saver writes one dictionary: first it plans all nodes and files, and so checks every name and
+// shape, and then it writes them.
 type saver struct {
-	ctx         context.Context
-	disk        vfs.FS
-	perm        fs.FileMode // of the outermost directory
-	opt         SaveOptions
-	root        string // where it is written before it is published
-	done, total int64  // bytes of leaves
+	op, dir string // for errors
+	ctx     context.Context
+	opt     SaveOptions
+	reserve bool // leaves are not written, but made of zeros, if they have rows
+
+	nodes []*savedNode
+	files []*savedFile
+	total int64 // bytes of leaves
+
+	mu   sync.Mutex
+	done int64 // guarded by mu
 }
 
-func (s *saver) os(at string) string { return filepath.Join(s.root, filepath.FromSlash(at)) }
-
-// plan checks all names and shapes before anything is written, and counts the bytes.
-func (s *saver) plan(at string, td *tdict.TensorDict, depth int) error {
-	if depth > tdict.MaxDepth {
-		return &FileError{"save", path.Join(at, "."), fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)}
-	}
-	if err := checkShape(td.Shape()); err != nil {
-		return &FileError{"save", path.Join(at, "."), err}
-	}
-	taken := map[string]nestedkey.Key{}
-	for key, v := range td.All() {
-		name := fileName(key.Name())
-		inner, isDict := v.(*tdict.TensorDict)
-		if !isDict {
-			name += leafExt
-		}
-		if why := nameClash(key, name, taken); why != "" {
-			return &FileError{"save", path.Join(at, name), fmt.Errorf("%w: %q: %s", ErrName, string(key), why)}
-		}
-		taken[name] = key
-		var err error
-		if isDict {
-			err = s.plan(path.Join(at, name), inner, depth+1)
-		} else {
-			err = s.planLeaf(path.Join(at, name), v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// A savedNode is a node to be made, after the one around it.
+type savedNode struct {
+	at    string            // below the top, with slashes
+	meta  *meta             // of a dictionary; its entries are complete once all files are written
+	text  []byte            // of anything else: meta.json
+	taken map[string]string // the names of entries by those of files
 }
 
-// nameClash says why an entry cannot be saved in the file name, beside those that are taken, or is
+func (n *savedNode) leaf(name string) string { return path.Join(n.at, fileName(name)+leafExt) }
+
+// claim takes the file name that an entry needs. It returns the path.
+func (n *savedNode) claim(name, ext string) (at string, err error) {
+	file := fileName(name) + ext
+	if n.taken == nil {
+		n.taken = map[string]string{}
+	}
+	if why := nameClash(name, file, n.taken); why != "" {
+		err = fmt.Errorf("%w: %s: %s", ErrName, quote(name), why)
+	}
+	n.taken[file] = name
+	return path.Join(n.at, file), err
+}
+
+// claimNode returns the node of an entry of n.
+func (s *saver) claimNode(n *savedNode, name string) (*savedNode, error) {
+	at, err := n.claim(name, "")
+	return &savedNode{at: at}, s.fail(at, err)
+}
+
+// nameClash says why an entry cannot be saved in a file, beside those that are taken, or is
 // empty.
-func nameClash(key nestedkey.Key, name string, taken map[string]nestedkey.Key) string {
-	other, clash := taken[name]
+func nameClash(name, file string, taken map[string]string) string {
+	other, clash := taken[file]
 	switch {
-	case reserved(key.Name()):
+	case reserved(name):
 		return "the format has a field of that name"
-	case name == metaName:
+	case file == metaName:
 		return "the format has a file of that name"
 	case clash:
-		return fmt.Sprintf("%q needs the same file", string(other))
-	case len(name) > maxName:
-		return fmt.Sprintf("got a file name of %d bytes, want at most %d", len(name), maxName)
+		return quote(other) + " needs the same file"
+	case len(file) > maxName:
+		return fmt.Sprintf("got a file name of %d bytes, want at most %d", len(file), maxName)
 	}
 	return ""
 }
 
-func (s *saver) planLeaf(at string, v tdict.Value) error {
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
-		return &FileError{"save", at, fmt.Errorf("%w: a %T cannot be saved yet: Exclude it", ErrUnsupported, v)}
-	}
-	s.total += int64(t.ByteSize())
-	if err := checkShape(t.Shape()); err != nil {
-		return &FileError{"save", at, err}
-	}
-	return nil
+// A savedFile is the file of a leaf.
+type savedFile struct {
+	at    string
+	bytes int64
+	fact  *fact // where its sums go
+	write func(io.Writer) error
+	keep  bool   // it is written where others are made of zeros
+	from  string // if not "", a file that has the content, and becomes this one too
 }
 
-// dict writes td as the directory at, which it syncs. meta.json comes last.
-func (s *saver) dict(at string, td *tdict.TensorDict) error {
-	perm := fs.FileMode(0o777)
-	if at == "" {
-		perm = s.perm
-	}
-	if err := s.disk.Mkdir(s.os(at), perm); err != nil {
-		return &FileError{"save", path.Join(at, "."), err}
-	}
-	m := meta{shape: td.Shape()}
-	for key, v := range td.All() {
-		text := key.Name()
-		e := metaEntry{name: text}
-		var err error
-		switch v := v.(type) {
-		case *tdict.TensorDict:
-			e.isDict = true
-			err = s.dict(path.Join(at, fileName(text)), v)
-		case *tensor.Tensor:
-			e.leaf = metaLeaf{Device: "cpu", Shape: v.Shape().Clone(), DType: torch + v.DType().String(), IsNested: new(bool)}
-			err = s.leaf(path.Join(at, fileName(text)+leafExt), v)
+func (s *saver) fail(at string, err error) error { return fileError(s.op, s.dir, at, err) }
+
+// syncsAtOnce is how many files wait for the disk at a time.
+const syncsAtOnce = 16
+
+// write writes what was planned.
+func (s *saver) write(k sink) error {
+	for _, n := range s.nodes {
+		if err := k.node(n.at); err != nil {
+			return s.fail(n.at, err)
 		}
-		if err != nil {
-			return err
-		}
-		m.entries = append(m.entries, e)
 	}
-	text, err := m.encode()
-	if err == nil && len(text) > maxMeta {
-		err = fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta)
-	}
+	gate := make(chan struct{}, max(1, workers.Count(s.opt.Workers, len(s.files))))
+	err := workers.Do(s.ctx, len(s.files), syncsAtOnce, func(i int) error { return s.file(k, s.files[i], gate) })
 	if err != nil {
-		return &FileError{"save", path.Join(at, metaName), err}
-	}
-	if err := s.file(path.Join(at, metaName), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
-	return s.disk.SyncDir(s.os(at))
+	err = workers.Do(s.ctx, len(s.nodes), syncsAtOnce, func(i int) error { return s.node(k, s.nodes[i]) })
+	if err != nil {
+		return err
+	}
+	return workers.Do(s.ctx, len(s.nodes), syncsAtOnce, func(i int) error {
+		return s.fail(s.nodes[i].at, k.seal(s.nodes[i].at))
+	})
 }
 
-// leaf writes the file of a leaf; one without elements has none.
-func (s *saver) leaf(at string, t *tensor.Tensor) error {
-	if err := s.ctx.Err(); err != nil {
-		return &FileError{"save", at, err}
+// file writes the file of a leaf, together with no more others than gate lets in, and waits for the
+// disk together with more of them.
+func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
+	if f.from != "" {
+		return s.fail(f.at, k.link(f.from, f.at))
 	}
-	if t.Size() > 0 {
-		if err := s.file(at, func(w io.Writer) error { _, err := t.WriteTo(w); return err }); err != nil {
-			return err
+	settle, err := s.fill(k, f, gate)
+	if err == nil {
+		err = settle()
+	}
+	if err != nil {
+		return s.fail(f.at, err)
+	}
+	s.progress(f.bytes)
+	return nil
+}
+
+// fill makes and writes the file of a leaf.
+func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() error, err error) {
+	gate <- struct{}{}
+	defer func() { <-gate }()
+	return k.file(f.at, func(w vfs.File) error {
+		if s.reserve && !f.keep {
+			f.fact.sums = []uint32{} // void
+			return w.Reserve(f.bytes)
+		}
+		sum := summer{w: w}
+		err := f.write(&sum)
+		f.fact.sums = sum.sums()
+		return err
+	})
+}
+
+// progress tells of so many more bytes.
+func (s *saver) progress(bytes int64) {
+	if s.opt.Progress == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done += bytes
+	s.opt.Progress(s.done, s.total)
+}
+
+// node writes the meta.json of a node.
+func (s *saver) node(k sink, n *savedNode) error {
+	text := n.text
+	if n.meta != nil {
+		text = n.meta.appendTo(nil)
+	}
+	at := path.Join(n.at, metaName)
+	if len(text) > maxMeta {
+		return s.fail(at, fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta))
+	}
+	return s.fail(at, wholeFile(k, at, func(w vfs.File) error { _, err := w.Write(text); return err }))
+}
+
+// blockBytes is how many bytes of a leaf have a sum of their own.
+const blockBytes = 64 << 20
+
+// castagnoli is the table of CRC-32C, for which processors have an instruction.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A summer sums what is written to w, block by block.
+type summer struct {
+	w    io.Writer // or nil
+	full []uint32  // of full blocks
+	part uint32    // of the bytes after them
+	n    int       // how many these are
+}
+
+// Write sums p and writes it.
+func (s *summer) Write(p []byte) (int, error) {
+	s.add(p)
+	if s.w == nil {
+		return len(p), nil
+	}
+	return s.w.Write(p)
+}
+
+func (s *summer) add(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), blockBytes-s.n)
+		s.part, s.n = crc32.Update(s.part, castagnoli, p[:n]), s.n+n
+		if p = p[n:]; s.n == blockBytes {
+			s.full, s.part, s.n = append(s.full, s.part), 0, 0
 		}
 	}
-	s.done += int64(t.ByteSize())
-	if s.opt.Progress != nil {
-		s.opt.Progress(s.done, s.total)
-	}
-	return nil
 }
 
-// file creates a file, has it written, and syncs it.
-func (s *saver) file(at string, write func(io.Writer) error) error {
-	f, err := s.disk.Create(s.os(at))
-	if err != nil {
-		return &FileError{"save", at, err}
+// sums returns the sums of all blocks so far.
+func (s *summer) sums() []uint32 {
+	sums := append([]uint32{}, s.full...)
+	if s.n > 0 {
+		sums = append(sums, s.part)
 	}
-	if err = write(f); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return &FileError{"save", at, err}
-	}
-	return nil
+	return sums
 }

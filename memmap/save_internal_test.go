@@ -21,6 +21,11 @@ func nested(v int32) *tdict.TensorDict {
 	return td
 }
 
+// saveTo saves td as the directory d of a disk.
+func saveTo(disk vfs.FS, td *tdict.TensorDict) error {
+	return (&saver{op: "save", ctx: context.Background(), dir: "d"}).to(disk, "d", modes{}, td)
+}
+
 // openCrashed opens what a crash left of the directory d, or nil if there is none.
 func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	t.Helper()
@@ -46,10 +51,10 @@ func TestSaveSurvivesFaults(t *testing.T) {
 			for n := 1; ; n++ {
 				disk := vfstest.New()
 				disk.NoExchange = noExchange
-				require.NoError(t, saveTo(context.Background(), disk, "d", 0o777, before, SaveOptions{}))
+				require.NoError(t, saveTo(disk, before))
 				ops := disk.Ops()
 				fault(disk, n)
-				err := saveTo(context.Background(), disk, "d", 0o777, after, SaveOptions{})
+				err := saveTo(disk, after)
 				for _, mode := range vfstest.CrashModes() {
 					got := openCrashed(t, disk.Crash(mode))
 					isOld, isNew := got.Equal(before), got.Equal(after)
@@ -66,9 +71,9 @@ func TestSaveSurvivesFaults(t *testing.T) {
 
 func TestFailedSaveLeavesNothingBehind(t *testing.T) {
 	disk := vfstest.New()
-	require.NoError(t, saveTo(context.Background(), disk, "d", 0o777, nested(1), SaveOptions{}))
+	require.NoError(t, saveTo(disk, nested(1)))
 	disk.FailOnce(6)
-	require.ErrorIs(t, saveTo(context.Background(), disk, "d", 0o777, nested(2), SaveOptions{}), vfstest.ErrInjected)
+	require.ErrorIs(t, saveTo(disk, nested(2)), vfstest.ErrInjected)
 	dir := t.TempDir()
 	require.NoError(t, disk.Export(dir))
 	require.Equal(t, []string{filepath.Join(dir, "d")}, tensor.Must(filepath.Glob(filepath.Join(dir, "*"))))
@@ -92,53 +97,4 @@ func TestFileName(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fileName(tt.text)) })
 	}
-}
-
-// leaves opens a directory and returns its leaves.
-func leaves(t *testing.T, dir string) []*leafFile {
-	t.Helper()
-	d := tensor.Must(Open(dir))
-	t.Cleanup(func() { _ = d.Close() })
-	return d.files.leaves
-}
-
-// TestIdentity opens two directories of two leaves each, the first of them twice.
-func TestIdentity(t *testing.T) {
-	td := tdict.New()
-	require.NoError(t, td.Set("a", tensor.Scalar(1.5)))
-	require.NoError(t, td.Set("b/c", tensor.Scalar(1.5)))
-	top := t.TempDir()
-	t.Chdir(top)
-	for _, dir := range []string{"d", "other"} {
-		require.NoError(t, Save(dir, td))
-	}
-	first, again := leaves(t, "d"), leaves(t, filepath.Join(top, "d"))
-	other := leaves(t, "other")
-	tests := []struct {
-		name string
-		a, b *leafFile
-		same bool
-	}{
-		{"a leaf is itself", first[0], first[0], true},
-		{"the directory was opened twice", first[0], again[0], true},
-		{"a nested leaf too", first[1], again[1], true},
-		{"another leaf", first[0], again[1], false},
-		{"the same leaf of another directory", first[0], other[0], false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.same, tt.a.Identity() == tt.b.Identity())
-			require.Equal(t, tt.same, tt.a.SameMemory(tt.b), "both say the same")
-			require.Equal(t, tt.same, len(map[any]bool{tt.a.Identity(): true, tt.b.Identity(): true}) == 1)
-		})
-	}
-}
-
-func TestIdentityAllocatesNothing(t *testing.T) {
-	td := tdict.New()
-	require.NoError(t, td.Set("a", tensor.Scalar(1.5)))
-	dir := filepath.Join(t.TempDir(), "d")
-	require.NoError(t, Save(dir, td))
-	l := leaves(t, dir)[0]
-	require.Zero(t, testing.AllocsPerRun(100, func() { _ = l.Identity() }))
 }

@@ -17,11 +17,13 @@ import (
 
 // TestCloseSaysWhichFile unmaps a leaf under the feet of its dataset.
 func TestCloseSaysWhichFile(t *testing.T) {
-	ds := open(t, saved(t))
+	dir := saved(t)
+	ds := open(t, dir)
+	want := "close " + dir + ": reward.memmap: invalid argument"
 	s := tensor.Must(tensor.Of[int64](tensor.Must(ds.Tensor("reward"))))
 	require.NoError(t, unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 32)))
-	require.EqualError(t, ds.Close(), "close reward.memmap: invalid argument")
-	require.EqualError(t, ds.CloseWait(t.Context()), "close reward.memmap: invalid argument", "again")
+	require.EqualError(t, ds.Close(), want)
+	require.EqualError(t, ds.CloseWait(t.Context()), want, "again")
 }
 
 // TestOpenRefusesPipes: opening one would wait for a writer.
@@ -32,6 +34,6 @@ func TestOpenRefusesPipes(t *testing.T) {
 		require.NoError(t, unix.Mkfifo(filepath.Join(dir, name), 0o666))
 		_, err := memmap.Open(dir)
 		require.ErrorIs(t, err, memmap.ErrCorrupt)
-		require.ErrorContains(t, err, "open "+name+": corrupt: got a special file")
+		require.ErrorContains(t, err, "open "+dir+": "+name+": corrupt: got a special file")
 	}
 }

@@ -110,7 +110,7 @@ func readBoth[T Elem](t, u *Tensor, fn func(a, b []T)) error {
 			return err
 		}
 	}
-	err = useBoth(t.mem, u.mem, func(p, q []byte) {
+	err = useBoth(t, u, func(p, q []byte) {
 		var a, b []T
 		if a, failed = typed[T](t, p); failed != nil {
 			return
@@ -119,7 +119,7 @@ func readBoth[T Elem](t, u *Tensor, fn func(a, b []T)) error {
 			fn(a, b)
 		}
 	})
-	return cmp.Or(err, failed)
+	return cmp.Or(failed, err)
 }
 
 func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
@@ -136,10 +136,14 @@ func (t *Tensor) inOrder() (*Tensor, error) {
 	if !t.view.IsContiguous() {
 		return t.Clone()
 	}
-	aligned := true
-	err := t.mem.use(func(b []byte) { aligned = cast.Aligned(t.own(b), t.dtype.Size()) })
-	if err != nil || aligned {
-		return t, err
+	b, err := t.mem.borrow()
+	if err != nil {
+		return nil, err
+	}
+	aligned := cast.Aligned(t.own(b), t.dtype.Size())
+	t.mem.giveBack()
+	if aligned {
+		return t, nil
 	}
 	return t.Clone()
 }
@@ -154,7 +158,7 @@ func firstByte(t, u *Tensor) (at int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = useBoth(a.mem, b.mem, func(p, q []byte) { at = mismatch(a.own(p), b.own(q)) })
+	err = useBoth(a, b, func(p, q []byte) { at = mismatch(a.own(p), b.own(q)) })
 	if at > 0 {
 		at /= t.dtype.Size()
 	}

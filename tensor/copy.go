@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -64,11 +65,11 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	}
 	var n int64
 	var failed error
-	err := t.mem.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
+	err := t.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
 	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a write call
 		failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
 	}
-	return n, errors.Join(err, failed)
+	return n, cmp.Or(failed, err)
 }
 
 func writeAll(w io.Writer, b []byte) (int64, error) {

@@ -30,8 +30,9 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 		return []T{}, nil
 	}
 	var failed error
-	if err := t.mem.use(func(b []byte) { _, failed = typed[T](t, b) }); err != nil || failed != nil {
-		return nil, errors.Join(err, failed)
+	err := t.use(func(b []byte) { _, failed = typed[T](t, b) })
+	if err = cmp.Or(failed, err); err != nil {
+		return nil, err
 	}
 	b, err := t.mem.pin()
 	if err != nil {
@@ -57,8 +58,9 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 
 // Read calls fn with the elements of t, row-major. They are t's own where they lie so, and a copy
 // else; fn must not write to them, nor keep them after it returns. Mapped memory is borrowed for
-// the call, and a fault in it, as when another process cut the file, is an error. Read returns
-// [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1.
+// the call, and a fault in it, as when another process cut the file, is an error; fn may then have
+// seen zeros. Read returns [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor
+// 1.
 func Read[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := checkElem[T](t); err != nil {
 		return err
@@ -75,9 +77,9 @@ func Read[T Elem](t *Tensor, fn func(s []T)) error {
 
 // Write calls fn with the elements of t, row-major, for it to change. If they do not lie so, it is
 // given a copy, which is copied back when it returns. fn must not keep the slice. Mapped memory is
-// borrowed for the call, and a fault in it is an error; then, and if fn panics, some elements may
-// have changed. Write returns [ErrDType] as [Read] does, [ErrReadOnly], and [ErrLayout] if two
-// elements are one in memory.
+// borrowed for the call, and a fault in it is an error as in [Read]; then, and if fn panics, some
+// elements may have changed. Write returns [ErrDType] as [Read] does, [ErrReadOnly], and
+// [ErrLayout] if two elements are one in memory.
 func Write[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := checkElem[T](t); err != nil {
 		return err
@@ -113,7 +115,7 @@ func useTyped[T Elem](t *Tensor, fn func(s []T)) (done bool, err error) {
 		return false, nil
 	}
 	var failed error
-	err = t.mem.use(func(b []byte) {
+	err = t.use(func(b []byte) {
 		var s []T
 		if s, failed = typed[T](t, b); failed == nil {
 			fn(s)
@@ -122,7 +124,7 @@ func useTyped[T Elem](t *Tensor, fn func(s []T)) (done bool, err error) {
 	if errors.Is(failed, ErrLayout) {
 		return false, nil
 	}
-	return true, cmp.Or(err, failed)
+	return true, cmp.Or(failed, err)
 }
 
 // copied returns a copy of t's elements, row-major.

@@ -16,12 +16,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A cut lender lends a mapped file of two pages, of which another process cut the second.
-type cut struct{ *mapping.Mapping }
+// A cut lender lends a mapped file of two pages, of which another process cut the second. It knows
+// of faults only.
+type cut struct{ m *mapping.Mapping }
 
-func (c cut) Borrow() ([]byte, error) { return c.Acquire() }
-func (c cut) Return()                 { c.Release() }
+func (c cut) Borrow() ([]byte, error) { return c.m.Acquire() }
+func (c cut) Return()                 { c.m.Release() }
+func (c cut) Pin() ([]byte, error)    { return c.m.Pin() }
 func (c cut) ReadOnly() bool          { return false }
+
+// A wary lender lends a mapped file and knows of what does not fault, too.
+type wary struct{ cut }
+
+func (w wary) Intact() error { return w.m.Intact() }
 
 func cutFile(t *testing.T) (x *tensor.Tensor, page int) {
 	t.Helper()
@@ -76,4 +83,31 @@ func TestFaults(t *testing.T) {
 	sum = 0
 	require.NoError(t, tensor.Read(row, count))
 	require.Equal(t, 5, sum)
+}
+
+// What another process cut within a page reads as zeros; a lender that knows makes it an error.
+func TestCutWithinAPage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(path, []byte{1, 2, 3, 4}, 0o666))
+	f := tensor.Must(os.OpenFile(path, os.O_RDWR, 0))
+	m := tensor.Must(mapping.Map(f, 4, mapping.ReadWrite))
+	require.NoError(t, f.Close())
+	of := func(l tensor.Lender) *tensor.Tensor {
+		return tensor.Must(tensor.FromLender(tensor.Uint8, l, 0, 4))
+	}
+	unaware, aware := of(cut{m}), of(wary{cut{m}})
+	require.Equal(t, []byte{1, 2, 3, 4}, testkit.Elements[uint8](t, aware))
+	require.NoError(t, os.Truncate(path, 2))
+	require.Equal(t, []byte{1, 2, 0, 0}, testkit.Elements[uint8](t, unaware))
+	for name, err := range map[string]error{
+		"clone":           testkit.Err(aware.Clone()),
+		"elements":        testkit.Err(tensor.Elements[uint8](aware)),
+		"read":            tensor.Read(aware, func([]uint8) {}),
+		"copy to it":      aware.CopyFrom(tensor.Vector[uint8](5, 6, 7, 8)),
+		"of what is left": testkit.Err(tensor.Must(aware.Index(ix.Range(0, 2))).Clone()),
+	} {
+		require.ErrorIs(t, err, mapping.ErrFault, name)
+		require.EqualError(t, err, "fault in mapped memory: the file was cut: got 2 bytes, want 4", name)
+	}
+	require.NoError(t, m.Close(), "what was borrowed has been returned")
 }

@@ -19,14 +19,14 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 		return nil, err
 	}
 	start, at, whole := 0, 0, t.ByteSize() // along the dim joined, and in bytes if that is dim 0
-	for _, x := range xs {
+	for i, x := range xs {
 		n := whole
 		if !x.view.Shape.Equal(t.view.Shape) {
 			n = x.ByteSize()
 		}
 		if j.Dim() == 0 && n < parallelBytes && x.mem.loan == nil && x.view.IsContiguous() {
 			copy(out.mem.bytes[at:at+n], x.mem.bytes[x.view.Offset*x.dtype.Size():])
-		} else if err := out.copyPart(p, start, x); err != nil {
+		} else if err := out.copyPart(p, start, x, xs[i+1:]); err != nil {
 			return nil, err
 		}
 		start, at = start+j.Positions(x.view.Shape), at+n
@@ -34,11 +34,11 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	return out, nil
 }
 
-// copyPart copies x to its place in the joined tensor t, from position start on. Nothing can
-// overlap, since t is new.
-func (t *Tensor) copyPart(p *shapeops.Pass, start int, x *Tensor) error {
+// copyPart copies x, which next follow, to its place in the joined tensor t, from position start
+// on. Nothing can overlap, since t is new.
+func (t *Tensor) copyPart(p *shapeops.Pass, start int, x *Tensor, next []*Tensor) error {
 	part := t.part(p.Join, start, x)
-	var m move
+	m := move{more: len(next) > 0 && next[0].Size() > 0 && next[0].Lender() == x.Lender()}
 	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
 	return m.run(p.Workers)
 }

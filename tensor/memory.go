@@ -19,6 +19,10 @@ import (
 // Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more:
 // by a method Identity() any, whose comparable result is equal for Lenders of the same memory, or
 // by a method SameMemory(Lender) bool, which takes longer where many tensors are at work.
+//
+// A Lender whose memory can vanish without a fault, as that of a file that is cut, says so by a
+// method Intact() error, which an operation calls after it has read or written the memory and
+// before it gives it back; its error is that of the operation.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
 	// or any more. No Return follows an error.
@@ -144,9 +148,10 @@ func (m memory) checkWritable() error {
 	return fmt.Errorf("%w: open with Writable to write to it", ErrReadOnly)
 }
 
-// use calls fn with the bytes of m. A fault in lent memory, as of a file that another process cut,
-// is an error.
-func (m memory) use(fn func(b []byte)) error {
+// use calls fn with the bytes of t's memory. A fault in lent memory, as of a file that another
+// process cut, is an error, and so is memory that was not all there. fn uses t's elements only.
+func (t *Tensor) use(fn func(b []byte)) error {
+	m := t.mem
 	b, err := m.borrow()
 	if err != nil {
 		return err
@@ -156,11 +161,16 @@ func (m memory) use(fn func(b []byte)) error {
 		fn(b)
 		return nil
 	}
-	return nameFault(mapping.Guard(func() { fn(b) }), b, m, nil, memory{})
+	err = nameFault(mapping.Guard(func() { fn(b) }), b, m, nil, memory{})
+	if err == nil && t.Size() > 0 {
+		err = new(inquiry).intact(m, memory{})
+	}
+	return err
 }
 
-// useBoth is use of two memories.
-func useBoth(a, b memory, fn func(p, q []byte)) error {
+// useBoth is use of two tensors of one shape.
+func useBoth(t, u *Tensor, fn func(p, q []byte)) error {
+	a, b := t.mem, u.mem
 	p, err := a.borrow()
 	if err != nil {
 		return err
@@ -171,7 +181,34 @@ func useBoth(a, b memory, fn func(p, q []byte)) error {
 		return err
 	}
 	defer b.giveBack()
-	return nameFault(mapping.Guard(func() { fn(p, q) }), p, a, q, b)
+	err = nameFault(mapping.Guard(func() { fn(p, q) }), p, a, q, b)
+	if err == nil && t.Size() > 0 {
+		err = new(inquiry).intact(a, b)
+	}
+	return err
+}
+
+// An inquiry asks lenders whether their memory was all there, but not again one of the last two
+// that it asked: those of a copy's sides.
+type inquiry struct{ last, before Lender }
+
+// intact returns the error of the first of two memories that was not all there.
+func (q *inquiry) intact(a, b memory) error {
+	if err := q.ask(a); err != nil {
+		return err
+	}
+	return q.ask(b)
+}
+
+func (q *inquiry) ask(m memory) error {
+	if m.loan == nil || m.loan.lender == q.last || m.loan.lender == q.before {
+		return nil
+	}
+	q.last, q.before = m.loan.lender, q.last
+	if l, ok := q.last.(interface{ Intact() error }); ok {
+		return l.Intact()
+	}
+	return nil
 }
 
 // nameFault adds to the error of a fault the name of the lender, if it has one, in whose bytes it

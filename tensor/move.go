@@ -26,6 +26,7 @@ type move struct {
 
 	toBytes, fromBytes []byte // between hold and release
 	held               bool
+	more               bool // a move follows that asks the same lenders
 }
 
 const noDim = -1
@@ -202,12 +203,18 @@ func (m *move) run(workers int) error {
 	if m.bytes() == 0 {
 		return nil
 	}
-	if !m.held {
-		if err := m.hold(); err != nil {
-			return err
-		}
-		defer m.release()
+	if err := m.hold(); err != nil {
+		return err
 	}
+	defer m.release()
+	if err := m.runHeld(workers); err != nil || m.more {
+		return err
+	}
+	return new(inquiry).intact(m.from, m.to)
+}
+
+// runHeld is run of a move whose memory is held, by a caller who asks whether it was all there.
+func (m *move) runHeld(workers int) error {
 	if n := m.workers(workers); n > 1 {
 		return m.parallel(n)
 	}

@@ -31,7 +31,8 @@ type Transfer struct {
 // what a copy is to read must be there before Run. Likewise an error if lent memory is gone, as
 // after Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy,
 // as when another process cut a mapped file, has that copy happened in part, and those added before
-// it in full.
+// it in full. If only afterwards a [Lender] says that its memory was not all there, all copies have
+// happened. After either error, nothing that Commit was given is called.
 //
 // Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
@@ -40,15 +41,25 @@ func (tr *Transfer) Run() error {
 	}
 	defer tr.release()
 	for i := range tr.moves { // all memory must be there before any is written
-		if m := &tr.moves[i]; m.lent() && m.bytes() > 0 {
+		if m := &tr.moves[i]; m.bytes() > 0 {
 			if err := m.hold(); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range tr.moves {
-		if err := tr.moves[i].run(tr.Workers); err != nil {
-			return err
+		if m := &tr.moves[i]; m.held {
+			if err := m.runHeld(tr.Workers); err != nil {
+				return err
+			}
+		}
+	}
+	var q inquiry
+	for i := range tr.moves {
+		if m := &tr.moves[i]; m.held {
+			if err := q.intact(m.from, m.to); err != nil {
+				return err
+			}
 		}
 	}
 	for _, commit := range tr.commits {
@@ -60,13 +71,11 @@ func (tr *Transfer) Run() error {
 // release gives back what Run borrowed.
 func (tr *Transfer) release() {
 	for i := range tr.moves {
-		if m := &tr.moves[i]; m.lent() && m.held {
+		if m := &tr.moves[i]; m.held {
 			m.release()
 		}
 	}
 }
-
-func (m *move) lent() bool { return m.from.loan != nil || m.to.loan != nil }
 
 // Reset makes tr empty, to be used again without the memory that its list took. It keeps Workers.
 func (tr *Transfer) Reset() {

@@ -21,15 +21,15 @@ const (
 
 // Advise tells the system how the mapped bytes will be read. A system that has no use for the
 // advice ignores it. Advise returns [ErrClosed] once Close began and an error that wraps
-// [errors.ErrUnsupported] for an Advice that is not one of the constants.
-func (m *Mapping) Advise(a Advice) error {
+// [errors.ErrUnsupported] for an Advice that is not one of the constants. Safe for concurrent use.
+func (m *Mapping) Advise(a Advice) error { return m.AdviseRange(a, 0, m.size) }
+
+// AdviseRange is [Mapping.Advise] for size bytes from offset on, and what else lies in their pages.
+// It returns also an error that wraps [ErrSize] if not all of these bytes are mapped. Safe for
+// concurrent use.
+func (m *Mapping) AdviseRange(a Advice, offset, size int) error {
 	if a > WillNeed {
 		return fmt.Errorf("advice %d: %w", a, errors.ErrUnsupported)
 	}
-	data, err := m.Acquire()
-	if err != nil {
-		return err
-	}
-	defer m.Release()
-	return advise(data, a)
+	return m.inPages(offset, size, func(pages []byte) error { return advise(pages, a) })
 }

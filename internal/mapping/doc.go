@@ -26,9 +26,18 @@
 // a [FaultError]. Only loads and stores fault: a system call that is given such bytes returns
 // EFAULT.
 //
+// The page in which the new end lies has no fault: what is beyond the end reads as zeros there.
+// Only the size of the file tells, so [Mapping.Intact] asks for it:
+//
+//	err := mapping.Guard(func() { use(data) })
+//	if err == nil {
+//		err = m.Intact() // before m.Release
+//	}
+//
 // # Limits
 //
-// Mappings start at the beginning of the file. Linux allows a process about 65,000 of them. Storing
+// Mappings start at the beginning of the file. Linux allows a process about 65,000 of them. On Unix
+// systems the first 1,000 alive at a time keep a descriptor of their file, for Intact. Storing
 // to a hole of a sparse file on a full disk is a fault too, so write files before mapping them.
 // Windows neither truncates nor replaces a file while it is mapped.
 package mapping

@@ -55,17 +55,17 @@ func check(f *os.File, size int) error {
 
 // reserve asks the system for the memory.
 func reserve(f *os.File, size int, mode Mode) (*resource, error) {
-	src, done, err := hold(f)
+	src, file, err := hold(f)
 	if err != nil {
 		return nil, err
 	}
 	data, err := mmap.MapRegion(src, size, protection(mode), 0, 0)
 	runtime.KeepAlive(src) // mmap-go keeps only the descriptor
 	if err != nil {
-		_ = done()
+		_ = file.close()
 		return nil, err
 	}
-	return &resource{data: data, done: done}, nil
+	return &resource{data: data, file: file, done: file.close}, nil
 }
 
 // protection returns mmap-go's word for mode.

@@ -2,6 +2,8 @@ package mapping
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"runtime"
 	"sync/atomic"
 )
@@ -20,13 +22,14 @@ type Mapping struct {
 	ended   chan struct{} // closed once the memory is unmapped; nil in the zero Mapping
 	err     error         // of unmapping; valid once ended is closed
 	mode    Mode
+	size    int // bytes that are mapped
 	res     *resource
 	cleanup runtime.Cleanup
 }
 
 // newMapping returns an open Mapping that owns res.
 func newMapping(res *resource, mode Mode) *Mapping {
-	m := &Mapping{ended: make(chan struct{}), mode: mode, res: res}
+	m := &Mapping{ended: make(chan struct{}), mode: mode, size: len(res.data), res: res}
 	m.state.Store(open)
 	m.cleanup = runtime.AddCleanup(m, abandon, res)
 	return m
@@ -77,16 +80,59 @@ func (m *Mapping) Pin() ([]byte, error) {
 }
 
 // Flush writes the stores made so far to the disk and waits for it. For a ReadOnly Mapping there is
-// nothing to do. Flush returns [ErrClosed] once Close began.
-func (m *Mapping) Flush() error {
-	if _, err := m.Acquire(); err != nil {
+// nothing to do. Flush returns [ErrClosed] once Close began. Safe for concurrent use.
+func (m *Mapping) Flush() error { return m.FlushRange(0, m.size) }
+
+// FlushRange is [Mapping.Flush] of size bytes from offset on, and what else lies in their pages. On
+// Windows it flushes all bytes. It returns [ErrClosed] once Close began, and an error that wraps
+// [ErrSize] if not all of these bytes are mapped. Safe for concurrent use.
+func (m *Mapping) FlushRange(offset, size int) error {
+	return m.inPages(offset, size, func(pages []byte) error {
+		if m.mode == ReadOnly {
+			return nil
+		}
+		return flush(m.res.data, pages)
+	})
+}
+
+// inPages calls fn with the pages in which size bytes from offset on lie, unless size is 0.
+func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
+	data, err := m.Acquire()
+	if err != nil {
 		return err
 	}
 	defer m.Release()
-	if m.mode == ReadOnly {
+	if offset < 0 || size < 0 || offset > len(data)-size {
+		return fmt.Errorf("%w: got %d bytes from %d on, want some of the %d mapped", ErrSize, size, offset, len(data))
+	}
+	if size == 0 {
 		return nil
 	}
-	return m.res.data.Flush()
+	page := os.Getpagesize()
+	start, last := offset/page*page, (offset+size-1)/page // the number of the last page
+	return fn(data[start:min((last+1)*page, len(data))])
+}
+
+// Intact returns nil if the file is still at least as long as what is mapped, and else an error
+// that wraps [ErrFault]. What lies behind the end of a file but in its last page reads as zeros,
+// and is stored to, without a fault: whoever has used the bytes asks Intact whether they were all
+// there. It costs one call to the system, and waits for nobody.
+//
+// The Mapping needs a descriptor of the file for that. On Unix systems only 1,000 mappings of the
+// process have one at a time; Intact of others knows nothing and returns nil. Nor does it notice
+// that a file was cut and made longer again.
+//
+// Intact must be called between [Mapping.Acquire] and [Mapping.Release]; Close may have begun. Safe
+// for concurrent use.
+func (m *Mapping) Intact() error {
+	n, ok, err := m.res.file.size()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: the size of the file is not known: %w", ErrFault, err)
+	case ok && n < int64(m.size):
+		return fmt.Errorf("%w: the file was cut: got %d bytes, want %d", ErrFault, n, m.size)
+	}
+	return nil
 }
 
 // Close refuses new users and returns without waiting for the running ones, so it may be called by

@@ -30,7 +30,10 @@ func TestCloseIsFinal(t *testing.T) {
 		{"acquire", func(m *mapping.Mapping) error { _, err := m.Acquire(); return err }},
 		{"pin", func(m *mapping.Mapping) error { _, err := m.Pin(); return err }},
 		{"flush", (*mapping.Mapping).Flush},
+		{"flush a part", func(m *mapping.Mapping) error { return m.FlushRange(0, 1) }},
+		{"flush nothing", func(m *mapping.Mapping) error { return m.FlushRange(0, 0) }},
 		{"advise", func(m *mapping.Mapping) error { return m.Advise(mapping.Random) }},
+		{"advise on a part", func(m *mapping.Mapping) error { return m.AdviseRange(mapping.Random, 0, 1) }},
 		{"close", (*mapping.Mapping).Close},
 	}
 	for _, tt := range calls {
@@ -145,7 +148,8 @@ func TestReleaseWithoutAcquirePanics(t *testing.T) {
 	require.PanicsWithValue(t, "mapping: impossible: Release without Acquire", m.Release)
 }
 
-// TestCloseAmongReaders lets the race detector see readers, Close and CloseWait together.
+// TestCloseAmongReaders lets the race detector see readers, Close and CloseWait together. What a
+// reader asks about is its own file until its Release.
 func TestCloseAmongReaders(t *testing.T) {
 	before := mapping.Live()
 	for range 50 {
@@ -183,6 +187,9 @@ func readUntilClosed(t *testing.T, m *mapping.Mapping) {
 		if data[len(data)-1] != 0 {
 			t.Error("a reader saw foreign bytes")
 		}
+		if err := m.Intact(); err != nil {
+			t.Error(err)
+		}
 		m.Release()
 	}
 }
@@ -218,6 +225,19 @@ func TestPinnedStays(t *testing.T) {
 	require.Equal(t, "abc", string(data))
 }
 
+func TestIntactWhileWhole(t *testing.T) {
+	for _, size := range []int{1, 3, 5} {
+		f := create(t, make([]byte, 5))
+		m, err := mapping.Map(f, size, mapping.ReadOnly)
+		require.NoError(t, errors.Join(err, f.Close()))
+		acquire(t, m)
+		require.NoError(t, m.Intact())
+		require.NoError(t, m.Close())
+		require.NoError(t, m.Intact(), "its user may still ask")
+		m.Release()
+	}
+}
+
 func TestPinnedEndsWithClose(t *testing.T) {
 	before := mapping.Live()
 	m := mapped(t, []byte("abc"), mapping.ReadOnly)
@@ -237,6 +257,60 @@ func TestAdviseAndFlush(t *testing.T) {
 		require.NoError(t, m.Flush())
 		require.NoError(t, m.Close())
 	}
+}
+
+// Parts may begin and end anywhere, within one page and across pages.
+func TestRanges(t *testing.T) {
+	page := os.Getpagesize()
+	mapped3 := 2*page + 10 // in three pages
+	tests := []struct {
+		name         string
+		offset, size int
+		ok           bool
+	}{
+		{"all", 0, mapped3, true},
+		{"nothing at the start", 0, 0, true},
+		{"nothing in the middle of a page", page + 1, 0, true},
+		{"nothing at the end", mapped3, 0, true},
+		{"the first byte", 0, 1, true},
+		{"the last byte", mapped3 - 1, 1, true},
+		{"a page", page, page, true},
+		{"the last page, in part", 2 * page, 10, true},
+		{"within a page", page + 3, 5, true},
+		{"across pages", page - 1, 2, true},
+		{"from within a page to the end", page + 7, page + 3, true},
+		{"one byte too many", 0, mapped3 + 1, false},
+		{"one byte behind", mapped3, 1, false},
+		{"behind, in the last page", mapped3 + 1, 0, false},
+		{"far behind", math.MaxInt, 1, false},
+		{"far too many", 1, math.MaxInt, false},
+		{"a negative offset", -1, 2, false},
+		{"a negative size", 2, -1, false},
+		{"both too large to add", math.MaxInt, math.MaxInt, false},
+		{"both too small to add", math.MinInt, math.MinInt, false},
+	}
+	for _, mode := range []mapping.Mode{mapping.ReadOnly, mapping.ReadWrite} {
+		m := mapped(t, make([]byte, mapped3), mode)
+		for _, tt := range tests {
+			t.Run(fmt.Sprintf("%s, mode %d", tt.name, mode), func(t *testing.T) {
+				for _, err := range []error{
+					m.FlushRange(tt.offset, tt.size),
+					m.AdviseRange(mapping.WillNeed, tt.offset, tt.size),
+				} {
+					if tt.ok {
+						require.NoError(t, err)
+					} else {
+						require.ErrorIs(t, err, mapping.ErrSize)
+					}
+				}
+			})
+		}
+		require.ErrorIs(t, m.AdviseRange(mapping.WillNeed+1, 0, 1), errors.ErrUnsupported)
+		require.NoError(t, m.Close())
+	}
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	require.EqualError(t, m.FlushRange(2, 2), "size cannot be mapped: got 2 bytes from 2 on, want some of the 3 mapped")
+	require.NoError(t, m.Close())
 }
 
 func TestAcquireAllocatesNothing(t *testing.T) {
@@ -419,13 +493,16 @@ func TestStoresReachTheFile(t *testing.T) {
 	m, err := mapping.Map(f, 3, mapping.ReadWrite)
 	require.NoError(t, err)
 	acquire(t, m)[1] = 'X'
-	m.Release()
 	require.NoError(t, m.Flush())
+	acquire(t, m)[2] = 'Y'
+	require.NoError(t, m.FlushRange(2, 1))
+	m.Release()
+	m.Release()
 	require.NoError(t, m.Close())
 
 	got, err := os.ReadFile(f.Name())
 	require.NoError(t, err)
-	require.Equal(t, "aXc", string(got))
+	require.Equal(t, "aXY", string(got))
 }
 
 func Example() {

@@ -18,7 +18,8 @@ func Live() int { return int(live.Load()) }
 // would then stay reachable for ever.
 type resource struct {
 	data   mmap.MMap
-	done   func() error // gives back what had to stay open beside data
+	file   held         // what stays open beside data
+	done   func() error // gives file back
 	pinned atomic.Bool  // a raw slice has escaped
 }
 
@@ -32,9 +33,11 @@ func (r *resource) unmap() error {
 }
 
 // abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in
-// use.
+// use, but nobody asks about the file.
 func abandon(r *resource) {
-	if !r.pinned.Load() {
-		_ = r.unmap()
+	if r.pinned.Load() {
+		_ = r.done()
+		return
 	}
+	_ = r.unmap()
 }

@@ -3,22 +3,41 @@ package mapping
 import (
 	"os"
 
+	"github.com/edsrzf/mmap-go"
 	"golang.org/x/sys/windows"
 )
 
 // advise does nothing: Windows takes no advice on mapped files.
 func advise([]byte, Advice) error { return nil }
 
-// hold returns the file to map and a function that gives it back when the mapping ends. Here it is
-// a duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by
+// flush writes all to the disk: mmap-go knows a mapping by where it begins.
+func flush(all mmap.MMap, _ []byte) error { return all.Flush() }
+
+// A held is the duplicate of its file that a mapping keeps.
+type held struct{ file *os.File }
+
+// hold returns the file to map and what to keep of it until the mapping ends. Here both are a
+// duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by
 // then.
-func hold(f *os.File) (*os.File, func() error, error) {
+func hold(f *os.File) (src *os.File, file held, err error) {
 	var dup windows.Handle
 	self := windows.CurrentProcess()
-	err := windows.DuplicateHandle(self, windows.Handle(f.Fd()), self, &dup, 0, false, windows.DUPLICATE_SAME_ACCESS)
+	err = windows.DuplicateHandle(self, windows.Handle(f.Fd()), self, &dup, 0, false, windows.DUPLICATE_SAME_ACCESS)
 	if err != nil {
-		return nil, nil, os.NewSyscallError("DuplicateHandle", err)
+		return nil, held{}, os.NewSyscallError("DuplicateHandle", err)
 	}
-	src := os.NewFile(uintptr(dup), f.Name())
-	return src, src.Close, nil
+	src = os.NewFile(uintptr(dup), f.Name())
+	return src, held{src}, nil
 }
+
+// size returns how long the file is.
+func (h held) size() (n int64, ok bool, err error) {
+	info, err := h.file.Stat()
+	if err != nil {
+		return 0, true, err
+	}
+	return info.Size(), true, nil
+}
+
+// close gives the duplicate back.
+func (h held) close() error { return h.file.Close() }

@@ -4,8 +4,10 @@ package mapping_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -89,4 +91,105 @@ func TestGuardsNest(t *testing.T) {
 	}
 	m.Release()
 	require.NoError(t, m.Close())
+}
+
+// A file that another process cuts is noticed, also where what is gone reads as zeros.
+func TestIntact(t *testing.T) {
+	page := os.Getpagesize()
+	tests := []struct {
+		name       string
+		size, left int
+		text       string // of the error, if it does not depend on the size of a page
+	}{
+		{"as long as it was", 16, 16, ""},
+		{"longer", 16, 17, ""},
+		{"within its only page", 16, 10, "fault in mapped memory: the file was cut: got 10 bytes, want 16"},
+		{"by its last byte", page, page - 1, ""},
+		{"within its last page", page + 16, page + 10, ""},
+		{"by its last page", 2 * page, page, ""},
+		{"by pages, and within one", 3 * page, page + 1, ""},
+		{"to nothing", 16, 0, "fault in mapped memory: the file was cut: got 0 bytes, want 16"},
+	}
+	for _, mode := range []mapping.Mode{mapping.ReadOnly, mapping.ReadWrite} {
+		for _, tt := range tests {
+			t.Run(fmt.Sprintf("%s, mode %d", tt.name, mode), func(t *testing.T) {
+				_, m := truncated(t, tt.size, tt.left, mode)
+				for range 2 {
+					err := m.Intact()
+					if tt.left >= tt.size {
+						require.NoError(t, err)
+						continue
+					}
+					require.ErrorIs(t, err, mapping.ErrFault)
+					if tt.text != "" {
+						require.EqualError(t, err, tt.text)
+					}
+				}
+				require.NoError(t, m.Close())
+				require.Equal(t, tt.left < tt.size, m.Intact() != nil, "Close does not change that for a user")
+				m.Release()
+			})
+		}
+	}
+}
+
+// Without Intact, a byte that is gone is a zero.
+func TestCutWithinAPageDoesNotFault(t *testing.T) {
+	f := create(t, []byte("abc"))
+	m, err := mapping.Map(f, 3, mapping.ReadOnly)
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(1))
+	data := acquire(t, m)
+	require.NoError(t, mapping.Guard(func() { require.Equal(t, "a\x00\x00", string(data)) }))
+	require.ErrorIs(t, m.Intact(), mapping.ErrFault)
+	m.Release()
+	require.NoError(t, m.Close())
+}
+
+// TestIntactAmongUsers lets the race detector see Intact, Close and a file that is cut together.
+func TestIntactAmongUsers(t *testing.T) {
+	for range 50 {
+		f := create(t, make([]byte, 16))
+		m, err := mapping.Map(f, 16, mapping.ReadOnly)
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for {
+					if _, err := m.Acquire(); err != nil {
+						return
+					}
+					if err := m.Intact(); err != nil && !errors.Is(err, mapping.ErrFault) {
+						t.Error(err)
+					}
+					m.Release()
+				}
+			})
+		}
+		all.Go(func() {
+			if err := errors.Join(f.Truncate(10), m.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+	}
+}
+
+func TestIntactAllocatesNothing(t *testing.T) {
+	m := mapped(t, []byte("abc"), mapping.ReadOnly)
+	acquire(t, m)
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = m.Intact() }))
+	m.Release()
+	require.NoError(t, m.Close())
+}
+
+func BenchmarkIntact(b *testing.B) {
+	m := mapped(b, []byte("abc"), mapping.ReadOnly)
+	acquire(b, m)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = m.Intact()
+	}
+	m.Release()
+	require.NoError(b, m.Close())
 }

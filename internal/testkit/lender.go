@@ -11,7 +11,9 @@ type Lender struct {
 	Bytes            []byte
 	Locked           bool  // the memory must not be written
 	Fail             error // of Borrow and Pin
+	Cut              error // of Intact
 	borrowed, pinned atomic.Int64
+	asked            atomic.Int64
 }
 
 var _ tensor.Lender = (*Lender)(nil)
@@ -36,6 +38,18 @@ func (l *Lender) Pin() ([]byte, error) {
 	l.pinned.Add(1)
 	return l.Bytes, nil
 }
+
+// Intact says that the memory was all there, or l.Cut. It panics if nobody has borrowed the memory.
+func (l *Lender) Intact() error {
+	if l.Borrowed() == 0 {
+		panic("testkit: Intact is called after Return")
+	}
+	l.asked.Add(1)
+	return l.Cut
+}
+
+// Asked returns how often Intact has been called.
+func (l *Lender) Asked() int { return int(l.asked.Load()) }
 
 // ReadOnly implements tensor.Lender.
 func (l *Lender) ReadOnly() bool { return l.Locked }

@@ -3,7 +3,7 @@
 // A save writes a whole directory beside the one it replaces, syncs it, and lets [Publish] put it
 // in place:
 //
-//	fsys.Mkdir(tmp, 0o777)
+//	tmp, release, err := vfs.MakeTemp(fsys, dir, 0o777)
 //	f, err := fsys.Create(filepath.Join(tmp, "reward.memmap")) // Write, Sync, Close
 //	...
 //	err = vfs.Publish(fsys, tmp, dir)
@@ -11,7 +11,8 @@
 // [OS] is the real file system. Package vfstest has a twin in memory that fails on demand and knows
 // what a crash would leave, which is how savers are tested.
 //
-// [FileID] says which of several open files are one.
+// What a saver that was killed left beside dir is removed by [Sweep], which a [Lock] that dies with
+// its process keeps from those at work. [FileID] says which of several open files are one.
 //
 // # What is durable
 //

@@ -14,6 +14,17 @@ type FS interface {
 	Mkdir(path string, perm fs.FileMode) error
 	// Create makes a file for writing. It fails if path exists.
 	Create(path string) (File, error)
+	// Resume opens a file for writing at its end, after cutting it to size bytes. It fails if the
+	// file is shorter.
+	Resume(path string, size int64) (File, error)
+	// Link gives a file a second name, which must not exist.
+	Link(old, new string) error
+	// Chmod sets the permissions of a file or directory exactly, the umask left aside, and with
+	// fs.ModeSetgid that a directory hands on its group.
+	Chmod(path string, mode fs.FileMode) error
+	// Hold keeps a directory from being taken for a leftover, as [Sweep] looks for, until release
+	// or the end of the process. It fails with [ErrHeld] if another holds it.
+	Hold(path string) (release func() error, err error)
 	// Rename moves a file or directory as [os.Rename] does: a file may replace a file, a directory
 	// replaces nothing.
 	Rename(old, new string) error
@@ -31,6 +42,9 @@ type FS interface {
 // A File is being written. Not safe for concurrent use.
 type File interface {
 	io.Writer
+	// Reserve makes an empty file one of so many zeros for which there is room on the disk. What is
+	// written later follows them.
+	Reserve(size int64) error
 	// Sync makes what was written durable.
 	Sync() error
 	// Close ends the writing. It does not sync.

@@ -1,6 +1,9 @@
 package vfs
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -17,11 +20,84 @@ func (osFS) Create(path string) (File, error) {
 	if err != nil {
 		return nil, err // a nil *os.File would be a File that is not nil
 	}
-	return f, nil
+	return osFile{f}, nil
 }
 
-func (osFS) Rename(old, new string) error           { return os.Rename(old, new) }
-func (osFS) Exchange(a, b string) error             { return exchange(a, b) }
-func (osFS) SyncDir(path string) error              { return syncDir(path) }
-func (osFS) RemoveAll(path string) error            { return os.RemoveAll(path) }
-func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+func (osFS) Resume(path string, size int64) (File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := resume(f, size); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return osFile{f}, nil
+}
+
+// resume cuts f to size bytes and goes to its end.
+func resume(f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < size {
+		err := fmt.Errorf("%w: got a file of %d bytes, want at least %d", fs.ErrInvalid, info.Size(), size)
+		return &os.PathError{Op: "resume", Path: f.Name(), Err: err}
+	}
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	_, err = f.Seek(size, io.SeekStart)
+	return err
+}
+
+// Hold locks the directory where the system can, and does nothing where it cannot.
+func (osFS) Hold(path string) (release func() error, err error) {
+	l, err := TryLock(path, Exclusive)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Unlock, nil
+}
+
+// An osFile is a file of the operating system.
+type osFile struct{ *os.File }
+
+func (f osFile) Reserve(size int64) error {
+	if size == 0 {
+		return nil
+	}
+	err := reserve(f.File, size)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return writeZeros(f.File, size)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Seek(size, io.SeekStart)
+	return err
+}
+
+// writeZeros reserves room where the system has no call for it.
+func writeZeros(f *os.File, size int64) error {
+	zeros := make([]byte, min(size, 1<<20))
+	for size > 0 {
+		n, err := f.Write(zeros[:min(size, int64(len(zeros)))])
+		if err != nil {
+			return err
+		}
+		size -= int64(n)
+	}
+	return nil
+}
+
+func (osFS) Link(old, new string) error                { return os.Link(old, new) }
+func (osFS) Chmod(path string, mode fs.FileMode) error { return os.Chmod(path, mode) }
+func (osFS) Rename(old, new string) error              { return os.Rename(old, new) }
+func (osFS) Exchange(a, b string) error                { return exchange(a, b) }
+func (osFS) SyncDir(path string) error                 { return syncDir(path) }
+func (osFS) RemoveAll(path string) error               { return os.RemoveAll(path) }
+func (osFS) Lstat(path string) (fs.FileInfo, error)    { return os.Lstat(path) }

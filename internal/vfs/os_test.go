@@ -52,6 +52,86 @@ func TestCreateIsExclusive(t *testing.T) {
 	require.Nil(t, f)
 }
 
+func TestResume(t *testing.T) {
+	tests := []struct {
+		name string
+		size int64
+		want string
+	}{
+		{"at the end", 4, "text and more"},
+		{"after a cut", 2, "te and more"},
+		{"from the start", 0, " and more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f")
+			require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
+			f, err := vfs.OS.Resume(path, tt.size)
+			require.NoError(t, err)
+			requireContent(t, path, "text"[:tt.size])
+			for _, more := range []string{" and", " more"} {
+				_, err = f.Write([]byte(more))
+				require.NoError(t, err)
+			}
+			require.NoError(t, errors.Join(f.Sync(), f.Close()))
+			requireContent(t, path, tt.want)
+		})
+	}
+}
+
+// requireContent checks what a file holds.
+func requireContent(t *testing.T, path, want string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(data))
+}
+
+func TestResumeRefuses(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "f")
+	require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
+	tests := []struct {
+		name, path string
+		size       int64
+		err        error // nil for any
+		text       string
+	}{
+		{"a file that is shorter", path, 5, fs.ErrInvalid, "got a file of 4 bytes, want at least 5"},
+		{"less than nothing", path, -1, nil, ""},
+		{"a missing file", filepath.Join(root, "nothing"), 0, fs.ErrNotExist, ""},
+		{"a directory", root, 0, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := vfs.OS.Resume(tt.path, tt.size)
+			require.Nil(t, f)
+			require.ErrorContains(t, err, tt.path)
+			require.ErrorContains(t, err, tt.text)
+			if tt.err != nil {
+				require.ErrorIs(t, err, tt.err)
+			}
+			requireContent(t, path, "text")
+			require.Len(t, list(t, root), 1, "no file was made")
+		})
+	}
+}
+
+func TestLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a", []byte("text"), 0o666))
+	require.NoError(t, os.WriteFile("taken", []byte("mine"), 0o666))
+	require.NoError(t, vfs.OS.Link("a", "b"))
+	require.NoError(t, os.WriteFile("b", []byte("changed"), 0o666))
+	requireContent(t, "a", "changed")
+
+	require.ErrorIs(t, vfs.OS.Link("a", "taken"), fs.ErrExist)
+	requireContent(t, "taken", "mine")
+	require.ErrorIs(t, vfs.OS.Link("nothing", "c"), fs.ErrNotExist)
+	require.NoError(t, vfs.OS.RemoveAll("a"))
+	requireContent(t, "b", "changed")
+}
+
 // fileID returns the identity of the file at path.
 func fileID(t *testing.T, path string) any {
 	t.Helper()

@@ -1,6 +1,8 @@
 package vfs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,10 +47,12 @@ func Publish(fsys FS, tmp, dir string) error {
 
 // AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces
 // it without Exchange. The name belongs to Publish: what a crash left there is removed by a later
-// Publish.
+// Publish. It has 23 bytes, whatever that of dir, which may be as long as names can be: ".aside-"
+// and the first 8 bytes, in hexadecimal, of the SHA-256 of the name of dir.
 func AsidePath(dir string) string {
 	parent, name := filepath.Split(filepath.Clean(dir))
-	return filepath.Join(parent, "."+name+".aside")
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(parent, ".aside-"+hex.EncodeToString(sum[:8]))
 }
 
 // A publication is one call of Publish.

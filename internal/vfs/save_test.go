@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestPublishRefuses(t *testing.T) {
 		{"another parent", "sub/tmp", "d", fs.ErrInvalid,
 			"publish d: nothing changed: invalid argument: sub/tmp is not in the same directory"},
 		{"tmp is dir", "d", "./d/", fs.ErrInvalid, "publish d: nothing changed: invalid argument: d is taken"},
-		{"tmp is aside", ".d.aside", "d", fs.ErrInvalid, ""},
+		{"tmp is aside", asideOfD, "d", fs.ErrInvalid, ""},
 		{"the working directory", "tmp", ".", fs.ErrInvalid,
 			"publish .: nothing changed: invalid argument: the directory has no name of its own"},
 		{"the parent directory", "tmp", "..", fs.ErrInvalid, ""},
@@ -166,7 +167,7 @@ func TestPublishErrorText(t *testing.T) {
 			"publish d: nothing changed: rename tmp d: injected fault"},
 		{"moving in and back", true, func(d *vfstest.Disk) { d.FailAfter(4) }, vfs.Aside,
 			"publish d: the old tree was moved aside and could not be moved back: rename tmp d: injected fault\n" +
-				"rename .d.aside d: injected fault (old tree: .d.aside)"},
+				"rename " + asideOfD + " d: injected fault (old tree: " + asideOfD + ")"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,10 +196,22 @@ func TestPublishSyncsTheWayBack(t *testing.T) {
 	require.Equal(t, 6, disk.Ops()-done, "want a Rename and a SyncDir after the failure")
 }
 
+// asideOfD is where the old tree waits while d is replaced.
+const asideOfD = ".aside-18ac3e7343f01689"
+
 func TestAsidePath(t *testing.T) {
-	for dir, want := range map[string]string{"d": ".d.aside", "x/d/": "x/.d.aside", "/d": "/.d.aside"} {
-		require.Equal(t, filepath.FromSlash(want), vfs.AsidePath(dir))
+	tests := []struct{ name, dir, want string }{
+		{"lies beside a relative path", "d", asideOfD},
+		{"lies in the parent, whatever ends the path", "x/d/", "x/" + asideOfD},
+		{"lies beside an absolute path", "/d", "/" + asideOfD},
 	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, filepath.FromSlash(tt.want), vfs.AsidePath(tt.dir))
+		})
+	}
+	require.NotEqual(t, vfs.AsidePath("d"), vfs.AsidePath("e"), "each name has its own")
+	require.Len(t, vfs.AsidePath(strings.Repeat("x", 255)), 23, "a long name makes no long one")
 }
 
 // faults are the two ways in which the n-th operation fails.

@@ -1,6 +1,9 @@
 package vfs
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+)
 
 // swap moves the new tree to dir and returns where the old one lies now, "" if there is none.
 func (p publication) swap(exists bool) (old string, err error) {
@@ -24,6 +27,11 @@ func (p publication) appear() (old string, err error) {
 	info, err := p.lookup(aside)
 	if err == nil {
 		err = p.fsys.Rename(p.tmp, p.dir)
+	}
+	if errors.Is(err, fs.ErrExist) { // another was faster, if it is a directory
+		if is, failed := p.lookup(p.dir); failed == nil && is != nil && is.IsDir() {
+			return p.swap(true)
+		}
 	}
 	if err != nil {
 		return "", p.fail(Untouched, "", err)

@@ -38,21 +38,41 @@ func (m CrashMode) String() string {
 func (d *Disk) Crash(mode CrashMode) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return &Disk{NoExchange: d.NoExchange, root: *d.root.after(mode, nil)}
+	return &Disk{NoExchange: d.NoExchange, root: *crash{mode, make(map[*node]*node)}.after(&d.root, nil)}
 }
 
-// after returns what mode leaves of n. Directories on the way to n are above it: moves of which
-// only some are durable can make a directory contain itself, which ends here.
-func (n *node) after(mode CrashMode, above []*node) *node {
-	left := &node{isFile: n.isFile, data: n.bytes(mode)}
+// A crash copies what its mode leaves.
+type crash struct {
+	mode  CrashMode
+	files map[*node]*node // copies of files: one for all the names of a file
+}
+
+// after returns what is left of n. Directories on the way to n are above it: moves of which only
+// some are durable can make a directory contain itself, which ends here.
+func (c crash) after(n *node, above []*node) *node {
+	if n.isFile {
+		return c.file(n)
+	}
+	left := new(node)
 	above = append(above, n)
-	for name, child := range n.kept(mode) {
-		lost := mode == RemovalsFirst && child.removed
-		if !lost && !slices.Contains(above, child) {
-			left.link(name, child.after(mode, above))
+	for name, l := range n.kept(c.mode) {
+		lost := c.mode == RemovalsFirst && l.removed
+		if !lost && !slices.Contains(above, l.node) {
+			left.put(name, &link{node: c.after(l.node, above)})
 		}
 	}
 	left.sync()
+	return left
+}
+
+// file returns what is left of the file n.
+func (c crash) file(n *node) *node {
+	left, ok := c.files[n]
+	if !ok {
+		left = &node{isFile: true, data: n.bytes(c.mode)}
+		left.sync()
+		c.files[n] = left
+	}
 	return left
 }
 
@@ -65,7 +85,7 @@ func (n *node) bytes(mode CrashMode) []byte {
 }
 
 // kept returns the names of a directory that mode keeps.
-func (n *node) kept(mode CrashMode) map[string]*node {
+func (n *node) kept(mode CrashMode) map[string]*link {
 	if mode == Current || mode == NamesFirst {
 		return n.names
 	}

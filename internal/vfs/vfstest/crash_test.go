@@ -73,6 +73,83 @@ func TestCrash(t *testing.T) {
 			vfstest.Synced: {"f": "f", "dir": "/", "dir/f": "f"}, vfstest.Current: {"dir": "/", "dir/f": "f"},
 			vfstest.NamesFirst: {"dir": "/", "dir/f": "f"}, vfstest.RemovalsFirst: {"f": "f", "dir": "/", "dir/f": "f"},
 		}},
+		{"a link", func(t *testing.T, d *vfstest.Disk) {
+			durable(t, d, "f")
+			require.NoError(t, d.Link("f", "g"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f"}, vfstest.Current: {"f": "f", "g": "f"}, vfstest.NamesFirst: {"f": "f", "g": "f"},
+			vfstest.RemovalsFirst: {"f": "f"},
+		}},
+		{"a removal of one of two names", func(t *testing.T, d *vfstest.Disk) {
+			linked(t, d, "f", "g")
+			require.NoError(t, d.RemoveAll("f"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f", "g": "f"}, vfstest.Current: {"g": "f"}, vfstest.NamesFirst: {"g": "f"},
+			vfstest.RemovalsFirst: {"g": "f"},
+		}},
+		{"a removal of both names", func(t *testing.T, d *vfstest.Disk) {
+			linked(t, d, "f", "g")
+			require.NoError(t, d.RemoveAll("f"))
+			require.NoError(t, d.RemoveAll("g"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f", "g": "f"}, vfstest.Current: {}, vfstest.NamesFirst: {}, vfstest.RemovalsFirst: {},
+		}},
+		{"a rename over one of two names, then a removal of the other", func(t *testing.T, d *vfstest.Disk) {
+			linked(t, d, "f", "g")
+			durable(t, d, "h")
+			require.NoError(t, d.Rename("h", "g"))
+			require.NoError(t, d.RemoveAll("f"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f", "g": "f", "h": "h"}, vfstest.Current: {"g": "h"}, vfstest.NamesFirst: {"g": "h"},
+			vfstest.RemovalsFirst: {"g": "f", "h": "h"},
+		}},
+		{"a removal of one of two names after it moved", func(t *testing.T, d *vfstest.Disk) {
+			linked(t, d, "f", "g")
+			require.NoError(t, d.Rename("f", "h"))
+			require.NoError(t, d.RemoveAll("h"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f", "g": "f"}, vfstest.Current: {"g": "f"}, vfstest.NamesFirst: {"g": "f"},
+			vfstest.RemovalsFirst: {"g": "f"},
+		}},
+		{"a removal after an exchange", func(t *testing.T, d *vfstest.Disk) {
+			durable(t, d, "f", "g")
+			require.NoError(t, d.Exchange("f", "g"))
+			require.NoError(t, d.RemoveAll("f"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "f", "g": "g"}, vfstest.Current: {"g": "f"}, vfstest.NamesFirst: {"g": "f"},
+			vfstest.RemovalsFirst: {"f": "f"},
+		}},
+		{"a removal of a directory to which a file moved", func(t *testing.T, d *vfstest.Disk) {
+			require.NoError(t, d.Mkdir("dir", 0o777))
+			durable(t, d, "f", "g")
+			require.NoError(t, d.Rename("f", "dir/f"))
+			require.NoError(t, d.RemoveAll("dir"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"dir": "/", "f": "f", "g": "g"}, vfstest.Current: {"g": "g"}, vfstest.NamesFirst: {"g": "g"},
+			vfstest.RemovalsFirst: {"g": "g"},
+		}},
+		{"a removal that was synced, of a name that was linked again", func(t *testing.T, d *vfstest.Disk) {
+			linked(t, d, "f", "g")
+			require.NoError(t, d.RemoveAll("f"))
+			require.NoError(t, d.Link("g", "f"))
+			require.NoError(t, d.SyncDir("."))
+		}, same(tree{"f": "f", "g": "f"})},
+		{"a cut that was not synced", func(t *testing.T, d *vfstest.Disk) {
+			durable(t, d, "file")
+			require.NoError(t, resume(d, "file", 1, "resh"))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"file": "file"}, vfstest.Current: {"file": "fresh"}, vfstest.NamesFirst: {"file": "file"},
+			vfstest.RemovalsFirst: {"file": "file"},
+		}},
+		{"room that was reserved but not synced", func(t *testing.T, d *vfstest.Disk) {
+			f, err := d.Create("f")
+			require.NoError(t, err)
+			require.NoError(t, d.SyncDir("."))
+			require.NoError(t, f.Reserve(2))
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": ""}, vfstest.Current: {"f": "\x00\x00"}, vfstest.NamesFirst: {"f": ""},
+			vfstest.RemovalsFirst: {"f": ""},
+		}},
 	}
 	for _, tt := range tests {
 		for _, mode := range vfstest.CrashModes() {
@@ -97,6 +174,48 @@ func durable(t *testing.T, d *vfstest.Disk, names ...string) {
 		require.NoError(t, put(t, d, name, name).Sync())
 	}
 	require.NoError(t, d.SyncDir("."))
+}
+
+// linked makes a durable file in the root that holds its first name and has both names.
+func linked(t *testing.T, d *vfstest.Disk, first, second string) {
+	t.Helper()
+	durable(t, d, first)
+	require.NoError(t, d.Link(first, second))
+	require.NoError(t, d.SyncDir("."))
+}
+
+// resume cuts a file to size bytes and appends data, which is not synced.
+func resume(fsys vfs.FS, path string, size int64, data string) error {
+	f, err := fsys.Resume(path, size)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(data))
+	return errors.Join(err, f.Close())
+}
+
+// same wants one tree after every crash.
+func same(want tree) map[vfstest.CrashMode]tree {
+	wants := make(map[vfstest.CrashMode]tree)
+	for _, mode := range vfstest.CrashModes() {
+		wants[mode] = want
+	}
+	return wants
+}
+
+// TestCrashKeepsLinks checks that the names of one file are names of one file after a crash too.
+func TestCrashKeepsLinks(t *testing.T) {
+	for _, mode := range vfstest.CrashModes() {
+		d := vfstest.New()
+		require.NoError(t, d.Mkdir("dir", 0o777))
+		linked(t, d, "f", "dir/g")
+		require.NoError(t, d.SyncDir("dir"))
+		crashed := d.Crash(mode)
+		require.NoError(t, resume(crashed, "f", 1, "g"))
+		require.Equal(t, tree{"dir": "/", "f": "fg", "dir/g": "fg"}, list(t, crashed.Tree()), mode)
+		require.NoError(t, crashed.RemoveAll("f"))
+		require.Equal(t, tree{"dir": "/", "dir/g": "f"}, list(t, crashed.Crash(vfstest.RemovalsFirst).Tree()), mode)
+	}
 }
 
 // TestCrashShares checks that a file open across a crash does not reach the disk that is left.
@@ -128,6 +247,8 @@ func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 1, 2, 3, 2, 0, 1, 3, 0, 1, 4, 0, 0})
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 1, 4, 0, 3, 4, 1, 2, 4, 2, 5, 0, 0})
 	f.Add([]byte{1, 0, 0, 1, 2, 0, 0, 2, 0, 2, 0, 1, 3, 1, 0})
+	f.Add([]byte{1, 0, 0, 6, 0, 1, 16, 0, 1, 2, 0, 1, 4, 0, 0, 25, 1, 0, 8, 1, 0})
+	f.Add([]byte{0, 0, 0, 1, 2, 0, 6, 2, 1, 5, 0, 0, 4, 0, 0, 7, 1, 1, 8, 0, 0})
 	f.Fuzz(func(t *testing.T, program []byte) {
 		root, disk := t.TempDir(), vfstest.New()
 		for len(program) >= 3 {
@@ -138,7 +259,7 @@ func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 				continue
 			}
 			got := run(disk, op, a, b)
-			require.Equal(t, class(want), class(got), "op %d %s %s: real: %v, disk: %v", op%6, a, b, want, got)
+			require.Equal(t, class(want), class(got), "op %d %s %s: real: %v, disk: %v", op%9, a, b, want, got)
 		}
 		require.Equal(t, list(t, os.DirFS(root)), list(t, disk.Tree()))
 		for _, mode := range vfstest.CrashModes() {
@@ -155,7 +276,7 @@ func name(b byte) string {
 
 // run runs one operation.
 func run(fsys vfs.FS, op byte, a, b string) error {
-	switch op % 6 {
+	switch op % 9 {
 	case 0:
 		return fsys.Mkdir(a, 0o777)
 	case 1:
@@ -166,8 +287,14 @@ func run(fsys vfs.FS, op byte, a, b string) error {
 		return fsys.Exchange(a, b)
 	case 4:
 		return fsys.RemoveAll(a)
+	case 5:
+		return sync(fsys, a)
+	case 6:
+		return fsys.Link(a, b)
+	case 7:
+		return resume(fsys, a, int64(op/9%3), filepath.Base(b)) // files have a byte or more
 	}
-	return sync(fsys, a)
+	return fsys.Chmod(a, 0o755)
 }
 
 // sync syncs what must be a directory: of a file, systems disagree.

@@ -44,6 +44,60 @@ func (d *Disk) Create(path string) (vfs.File, error) {
 	return f, nil
 }
 
+// Resume opens a file for writing at its end, as [vfs.FS] says.
+func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
+	f := &file{disk: d, path: path}
+	err := d.change("resume", path, func() (err error) {
+		f.node, err = d.find(path)
+		switch {
+		case err != nil:
+			return err
+		case !f.node.isFile:
+			return syscall.EISDIR
+		case size < 0 || int64(len(f.node.data)) < size:
+			return fs.ErrInvalid
+		}
+		f.node.data = f.node.data[:size:size]
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Chmod does nothing but to be counted: a Disk has no permissions.
+func (d *Disk) Chmod(path string, _ fs.FileMode) error {
+	return d.change("chmod", path, func() error {
+		_, err := d.find(path)
+		return err
+	})
+}
+
+// Hold does nothing: a Disk has one user.
+func (d *Disk) Hold(string) (release func() error, err error) {
+	return func() error { return nil }, nil
+}
+
+// Link gives a file a second name, as [vfs.FS] says.
+func (d *Disk) Link(old, new string) error {
+	return d.change2("link", old, new, func() error {
+		n, err := d.find(old)
+		if err != nil {
+			return err
+		}
+		to, err := d.vacant(new)
+		switch {
+		case err != nil:
+			return err
+		case !n.isFile:
+			return fs.ErrPermission
+		}
+		to.put(&link{node: n})
+		return nil
+	})
+}
+
 // SyncDir makes the entries of a directory durable, as [vfs.FS] says.
 func (d *Disk) SyncDir(path string) error {
 	return d.change("syncdir", path, func() error {
@@ -82,7 +136,7 @@ func (d *Disk) RemoveAll(path string) error {
 
 // Rename moves a file or directory, as [vfs.FS] says.
 func (d *Disk) Rename(old, new string) error {
-	return d.change2("rename", old, new, d.rename)
+	return d.change2("rename", old, new, func() error { return d.apply2(old, new, d.rename) })
 }
 
 func (d *Disk) rename(from, to entry) error {
@@ -95,15 +149,17 @@ func (d *Disk) rename(from, to entry) error {
 		return fs.ErrInvalid
 	case to.node != nil && !from.node.isFile:
 		return syscall.ENOTDIR
+	case to.node == from.node:
+		return nil // two names of one file stay
 	}
 	delete(from.dir.names, from.name)
-	to.dir.link(to.name, from.node)
+	to.put(from.link)
 	return nil
 }
 
 // Exchange swaps what two paths name, as [vfs.FS] says.
 func (d *Disk) Exchange(a, b string) error {
-	return d.change2("exchange", a, b, d.exchange)
+	return d.change2("exchange", a, b, func() error { return d.apply2(a, b, d.exchange) })
 }
 
 func (d *Disk) exchange(a, b entry) error {
@@ -115,8 +171,8 @@ func (d *Disk) exchange(a, b entry) error {
 	case nested(a.path, b.path):
 		return fs.ErrInvalid
 	}
-	a.dir.link(a.name, b.node)
-	b.dir.link(b.name, a.node)
+	a.put(b.link)
+	b.put(a.link)
 	return nil
 }
 
@@ -142,13 +198,13 @@ func (d *Disk) change(op, path string, apply func() error) error {
 }
 
 // change2 runs one mutating operation on two paths, unless it is made to fail.
-func (d *Disk) change2(op, a, b string, apply func(a, b entry) error) error {
+func (d *Disk) change2(op, a, b string, apply func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.faults.next(); err != nil {
 		return &os.LinkError{Op: op, Old: a, New: b, Err: err}
 	}
-	if err := d.apply2(a, b, apply); err != nil {
+	if err := apply(); err != nil {
 		return &os.LinkError{Op: op, Old: a, New: b, Err: err}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,6 +78,17 @@ func TestErrors(t *testing.T) {
 		{"exchange with itself", func(d *vfstest.Disk) error { return d.Exchange("dir/f", "dir") }, fs.ErrInvalid},
 		{"rename of the root", func(d *vfstest.Disk) error { return d.Rename(".", "x") }, fs.ErrInvalid},
 		{"removal of the root", func(d *vfstest.Disk) error { return d.RemoveAll("/") }, fs.ErrInvalid},
+		{"resume of nothing", func(d *vfstest.Disk) error { return resume(d, "x", 0, "") }, fs.ErrNotExist},
+		{"resume of a directory", func(d *vfstest.Disk) error { return resume(d, "dir", 0, "") }, syscall.EISDIR},
+		{"resume beyond the end", func(d *vfstest.Disk) error { return resume(d, "g", 4, "") }, fs.ErrInvalid},
+		{"resume at less than nothing", func(d *vfstest.Disk) error { return resume(d, "g", -1, "") }, fs.ErrInvalid},
+		{"link to nothing", func(d *vfstest.Disk) error { return d.Link("x", "y") }, fs.ErrNotExist},
+		{"link without parent", func(d *vfstest.Disk) error { return d.Link("g", "x/y") }, fs.ErrNotExist},
+		{"link over a file", func(d *vfstest.Disk) error { return d.Link("g", "dir/f") }, fs.ErrExist},
+		{"link over itself", func(d *vfstest.Disk) error { return d.Link("g", "g") }, fs.ErrExist},
+		{"link to a directory", func(d *vfstest.Disk) error { return d.Link("dir", "x") }, fs.ErrPermission},
+		{"link to the root", func(d *vfstest.Disk) error { return d.Link("/", "x") }, fs.ErrPermission},
+		{"chmod of nothing", func(d *vfstest.Disk) error { return d.Chmod("x", 0o777) }, fs.ErrNotExist},
 		{"no exchange", func(d *vfstest.Disk) error {
 			d.NoExchange = true
 			return d.Exchange("dir", "g")
@@ -99,8 +111,53 @@ func TestFileAfterClose(t *testing.T) {
 	require.NoError(t, f.Close())
 	_, err := f.Write([]byte("x"))
 	require.ErrorIs(t, err, fs.ErrClosed)
+	require.ErrorIs(t, f.Reserve(1), fs.ErrClosed)
 	require.ErrorIs(t, f.Sync(), fs.ErrClosed)
 	require.ErrorIs(t, f.Close(), fs.ErrClosed)
+}
+
+func TestResume(t *testing.T) {
+	d := vfstest.New()
+	put(t, d, "f", "abc")
+	require.NoError(t, resume(d, "f", 2, "xyz"))
+	require.Equal(t, tree{"f": "abxyz"}, list(t, d.Tree()))
+}
+
+func TestReserve(t *testing.T) {
+	d := vfstest.New()
+	f, err := d.Create("f")
+	require.NoError(t, err)
+	require.NoError(t, f.Reserve(2))
+	_, err = f.Write([]byte("abc"))
+	require.NoError(t, err)
+	require.Equal(t, tree{"f": "\x00\x00abc"}, list(t, d.Tree()))
+}
+
+// TestLinkNamesOneFile checks that what is written by one name is read by the other, until one of
+// them is removed.
+func TestLinkNamesOneFile(t *testing.T) {
+	d := vfstest.New()
+	require.NoError(t, d.Mkdir("dir", 0o777))
+	put(t, d, "f", "abc")
+	require.NoError(t, d.Link("f", "dir/g"))
+	require.NoError(t, resume(d, "dir/g", 3, "def"))
+	require.Equal(t, tree{"dir": "/", "f": "abcdef", "dir/g": "abcdef"}, list(t, d.Tree()))
+
+	require.NoError(t, d.Rename("f", "dir/g"), "two names of one file stay")
+	require.Equal(t, tree{"dir": "/", "f": "abcdef", "dir/g": "abcdef"}, list(t, d.Tree()))
+	require.NoError(t, d.RemoveAll("dir"))
+	require.Equal(t, tree{"f": "abcdef"}, list(t, d.Tree()))
+}
+
+// TestHold checks that a disk has one user, who can hold what he likes and is not counted for it.
+func TestHold(t *testing.T) {
+	d := vfstest.New()
+	for range 2 {
+		release, err := d.Hold("dir")
+		require.NoError(t, err)
+		require.NoError(t, release())
+	}
+	require.Zero(t, d.Ops())
 }
 
 func TestExport(t *testing.T) {
@@ -118,9 +175,10 @@ func TestExport(t *testing.T) {
 func all(d *vfstest.Disk, f vfs.File) []error {
 	write := func() error { _, err := f.Write([]byte("WXYZ")); return err }
 	create := func() error { _, err := d.Create("new"); return err }
+	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
-		d.SyncDir("."), d.RemoveAll("dir"), f.Close(),
+		resume(), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"), f.Close(),
 	}
 }
 
@@ -146,7 +204,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for n := 1; n <= 10; n++ {
+			for n := 1; n <= 14; n++ {
 				d, f := prepared(t)
 				done := d.Ops()
 				tt.inject(d, n)
@@ -156,7 +214,7 @@ func TestFaults(t *testing.T) {
 						require.ErrorIs(t, err, vfstest.ErrInjected)
 					}
 				}
-				require.Equal(t, done+9, d.Ops())
+				require.Equal(t, done+13, d.Ops())
 			}
 		})
 	}

@@ -24,5 +24,6 @@
 // A real crash keeps any selection of what was not synced, within limits each file system draws for
 // itself. The [CrashMode]s are the corners of that room that savers stumble over. A directory moved
 // between two parents of which only the old one was synced is lost; real file systems are kinder.
-// There are no links, no permissions and no times.
+// A file may have several names, which a crash keeps or loses one by one. There are no symbolic
+// links, no permissions and no times.
 package vfstest

@@ -25,6 +25,17 @@ func (f *file) Write(p []byte) (int, error) {
 	return len(p), pathError("write", f.path, injected)
 }
 
+// Reserve appends zeros.
+func (f *file) Reserve(size int64) error {
+	return f.disk.change("reserve", f.path, func() error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		f.node.data = append(f.node.data, make([]byte, size)...)
+		return nil
+	})
+}
+
 // Sync makes what was written durable.
 func (f *file) Sync() error {
 	return f.disk.change("sync", f.path, func() error {

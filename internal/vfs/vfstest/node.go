@@ -9,19 +9,25 @@ import (
 
 // A node is a file or a directory. The zero node is an empty directory.
 type node struct {
-	isFile  bool
-	removed bool // by RemoveAll, whether durably or not
+	isFile bool
 
 	data, synced   []byte           // of a file: current, durable
-	names, durable map[string]*node // of a directory: current, durable
+	names, durable map[string]*link // of a directory: current, durable
 }
 
-// link makes child current under name.
-func (n *node) link(name string, child *node) {
+// A link is what a directory has under a name. It stays the same when it is renamed; a file may
+// have several.
+type link struct {
+	node    *node
+	removed bool // by RemoveAll, whether durably or not
+}
+
+// put makes l current under name.
+func (n *node) put(name string, l *link) {
 	if n.names == nil {
-		n.names = make(map[string]*node)
+		n.names = make(map[string]*link)
 	}
-	n.names[name] = child
+	n.names[name] = l
 }
 
 // sync makes the current content durable: of a file the bytes, of a directory the names.
@@ -40,9 +46,9 @@ func (n *node) clear(keep int) {
 
 // remove removes a name of n and all below it.
 func (n *node) remove(name string) {
-	child := n.names[name]
-	child.clear(0)
-	child.removed = true
+	l := n.names[name]
+	l.node.clear(0)
+	l.removed = true
 	delete(n.names, name)
 }
 

@@ -8,13 +8,18 @@ import (
 	"syscall"
 )
 
-// An entry is a place in a directory: the directory, a name, and the node of that name, if any.
+// An entry is a place in a directory: the directory, a name, and the link of that name and its
+// node, if any.
 type entry struct {
 	path []string
 	dir  *node
 	name string
+	link *link
 	node *node
 }
+
+// put makes l current there.
+func (e entry) put(l *link) { e.dir.put(e.name, l) }
 
 // split returns the names on the way from the root to path.
 func split(path string) []string {
@@ -48,11 +53,11 @@ func (d *Disk) walk(names []string) (*node, error) {
 		if n.isFile {
 			return nil, syscall.ENOTDIR
 		}
-		child, ok := n.names[name]
+		l, ok := n.names[name]
 		if !ok {
 			return nil, fs.ErrNotExist
 		}
-		n = child
+		n = l.node
 	}
 	return n, nil
 }
@@ -71,7 +76,11 @@ func (d *Disk) place(path string) (entry, error) {
 	if dir.isFile {
 		return entry{}, syscall.ENOTDIR
 	}
-	return entry{path: names, dir: dir, name: names[last], node: dir.names[names[last]]}, nil
+	e := entry{path: names, dir: dir, name: names[last]}
+	if l, ok := dir.names[e.name]; ok {
+		e.link, e.node = l, l.node
+	}
+	return e, nil
 }
 
 // entry returns the entry for path, which must exist.
@@ -83,15 +92,20 @@ func (d *Disk) entry(path string) (entry, error) {
 	return e, err
 }
 
+// vacant returns the entry for path, which must not exist.
+func (d *Disk) vacant(path string) (entry, error) {
+	if _, err := d.find(path); err == nil {
+		return entry{}, fs.ErrExist
+	}
+	return d.place(path)
+}
+
 // add puts n at path, which must not exist.
 func (d *Disk) add(path string, n *node) error {
-	if _, err := d.find(path); err == nil {
-		return fs.ErrExist
-	}
-	e, err := d.place(path)
+	e, err := d.vacant(path)
 	if err != nil {
 		return err
 	}
-	e.dir.link(e.name, n)
+	e.put(&link{node: n})
 	return nil
 }

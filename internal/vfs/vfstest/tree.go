@@ -20,8 +20,8 @@ func (d *Disk) Tree() fs.FS {
 // addTo puts n and all below it into tree.
 func (n *node) addTo(tree fstest.MapFS, name string) {
 	tree[name] = &fstest.MapFile{Data: bytes.Clone(n.data), Mode: n.mode()}
-	for child, c := range n.names {
-		c.addTo(tree, path.Join(name, child))
+	for child, l := range n.names {
+		l.node.addTo(tree, path.Join(name, child))
 	}
 }
 

@@ -1,0 +1,429 @@
+package jsonscan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrSyntax says that a text is not JSON, or not the JSON that was asked for.
+var ErrSyntax = errors.New("not the JSON that is wanted")
+
+// MaxDepth is how deep lists and objects may be nested.
+const MaxDepth = 1000
+
+// A Scanner is a place in a JSON text. Each of its methods but [Scanner.Next] and [Scanner.End] reads
+// one value whole, or returns an error, after which the Scanner must not be used. Not safe for
+// concurrent use.
+type Scanner struct {
+	data  []byte
+	pos   int
+	depth int
+}
+
+// New returns a Scanner at the start of data, which must not change while it is used.
+func New(data []byte) *Scanner { return &Scanner{data: data} }
+
+// fail returns an error at the place where s is.
+func (s *Scanner) fail(format string, args ...any) error {
+	return fmt.Errorf("%w: byte %d: "+format, append([]any{ErrSyntax, s.pos}, args...)...)
+}
+
+// Next returns the first byte of the next value, or 0 at the end: '{', '[', '"', 't', 'f', 'n', '-',
+// a digit, 'N' of NaN or 'I' of Infinity. Other bytes begin no value.
+func (s *Scanner) Next() byte {
+	s.space()
+	if s.pos == len(s.data) {
+		return 0
+	}
+	return s.data[s.pos]
+}
+
+func (s *Scanner) space() {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// take reads the byte c, after white space, if it comes next.
+func (s *Scanner) take(c byte) bool {
+	if s.Next() != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// enter reads the byte that opens a list or an object.
+func (s *Scanner) enter(open byte, what string) error {
+	if !s.take(open) {
+		return s.fail("want %s", what)
+	}
+	if s.depth++; s.depth > MaxDepth {
+		return s.fail("nested more than %d deep", MaxDepth)
+	}
+	return nil
+}
+
+// more reads what stands between two elements and reports whether there is a further one, or reads
+// the byte that closes.
+func (s *Scanner) more(first bool, shut byte) (bool, error) {
+	if s.take(shut) {
+		s.depth--
+		return false, nil
+	}
+	if !first && !s.take(',') {
+		return false, s.fail("want ',' or '%c'", shut)
+	}
+	return true, nil
+}
+
+// Object reads an object and calls field with the name of each of its fields; field must read the
+// value. name is valid until then. A name may come twice: that is for field to refuse.
+func (s *Scanner) Object(field func(name []byte) error) error {
+	if err := s.enter('{', "an object"); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		if ok, err := s.more(first, '}'); !ok {
+			return err
+		}
+		name, err := s.Text()
+		if err != nil {
+			return err
+		}
+		if !s.take(':') {
+			return s.fail("want ':'")
+		}
+		if err := field(name); err != nil {
+			return err
+		}
+	}
+}
+
+// Array reads a list and calls element with the number of each of its elements; element must read
+// the value.
+func (s *Scanner) Array(element func(i int) error) error {
+	if err := s.enter('[', "a list"); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if ok, err := s.more(i == 0, ']'); !ok {
+			return err
+		}
+		if err := element(i); err != nil {
+			return err
+		}
+	}
+}
+
+// Skip reads a value of any kind and keeps nothing of it. It accepts numbers of any size and strings
+// that have no meaning in Go.
+func (s *Scanner) Skip() error {
+	switch c := s.Next(); c {
+	case '{':
+		return s.skipObject()
+	case '[':
+		return s.Array(s.skipElement)
+	case '"':
+		return s.skipText()
+	case 't', 'f':
+		_, err := s.Bool()
+		return err
+	case 'n':
+		return s.Null()
+	}
+	if s.word("NaN") || s.word("Infinity") || s.word("-Infinity") {
+		return nil
+	}
+	if text, _ := s.digits(); text == nil {
+		return s.fail("want a value")
+	}
+	return nil
+}
+
+func (s *Scanner) skipElement(int) error { return s.Skip() }
+
+func (s *Scanner) skipObject() error {
+	if err := s.enter('{', "an object"); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		if ok, err := s.more(first, '}'); !ok {
+			return err
+		}
+		if s.Next() != '"' {
+			return s.fail("want a string")
+		}
+		if err := s.skipText(); err != nil {
+			return err
+		}
+		if !s.take(':') {
+			return s.fail("want ':'")
+		}
+		if err := s.Skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// skipText reads a string whatever its escapes mean.
+func (s *Scanner) skipText() error {
+	for s.pos++; s.pos < len(s.data); s.pos++ {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			s.pos++
+			return nil
+		case c < 0x20:
+			return s.fail("a control character in a string")
+		case c == '\\':
+			if s.pos++; s.pos == len(s.data) || strings.IndexByte(`"\/bfnrtu`, s.data[s.pos]) < 0 {
+				return s.fail("an escape that is none")
+			}
+		}
+	}
+	return s.fail("a string without end")
+}
+
+// Raw reads a value of any kind and returns its text, which the caller must not change.
+func (s *Scanner) Raw() ([]byte, error) {
+	s.space()
+	from := s.pos
+	err := s.Skip()
+	return s.data[from:s.pos:s.pos], err
+}
+
+// End returns an error unless nothing but white space is left.
+func (s *Scanner) End() error {
+	if s.Next() != 0 || s.pos < len(s.data) {
+		return s.fail("trailing data")
+	}
+	return nil
+}
+
+// word reads a word of letters.
+func (s *Scanner) word(want string) bool {
+	s.space()
+	if len(s.data)-s.pos < len(want) || string(s.data[s.pos:s.pos+len(want)]) != want {
+		return false
+	}
+	s.pos += len(want)
+	return true
+}
+
+// Null reads null.
+func (s *Scanner) Null() error {
+	if !s.word("null") {
+		return s.fail("want null")
+	}
+	return nil
+}
+
+// Bool reads true or false.
+func (s *Scanner) Bool() (bool, error) {
+	if s.word("true") {
+		return true, nil
+	}
+	if s.word("false") {
+		return false, nil
+	}
+	return false, s.fail("want true or false")
+}
+
+// Int reads a number without fraction or exponent that an int64 holds.
+func (s *Scanner) Int() (int64, error) {
+	n, _, isInt, err := s.number()
+	if err == nil && !isInt {
+		err = s.fail("want an integer of 64 bits")
+	}
+	return n, err
+}
+
+// Number reads a number: an int64 if it has neither fraction nor exponent, and else a float64. It
+// returns an error for an integer beyond an int64, which a float64 would change.
+func (s *Scanner) Number() (any, error) {
+	n, f, isInt, err := s.number()
+	if err != nil {
+		return nil, err
+	}
+	if isInt {
+		return n, nil
+	}
+	return f, nil
+}
+
+// number reads a number. One that is none, as Python writes it, is a float.
+func (s *Scanner) number() (n int64, f float64, isInt bool, err error) {
+	switch {
+	case s.word("NaN"):
+		return 0, math.NaN(), false, nil
+	case s.word("Infinity"):
+		return 0, math.Inf(1), false, nil
+	case s.word("-Infinity"):
+		return 0, math.Inf(-1), false, nil
+	}
+	text, isInt := s.digits()
+	if text == nil {
+		return 0, 0, false, s.fail("want a value")
+	}
+	if isInt {
+		if n, err = strconv.ParseInt(string(text), 10, 64); err != nil {
+			err = s.fail("an integer beyond 64 bits")
+		}
+		return n, 0, true, err
+	}
+	f, err = strconv.ParseFloat(string(text), 64)
+	if err != nil { // beyond a float64: Python reads infinity
+		err = nil
+	}
+	return 0, f, false, err
+}
+
+// digits returns the text of a number as JSON spells it, nil if there is none, and whether it has
+// neither fraction nor exponent.
+func (s *Scanner) digits() (text []byte, isInt bool) {
+	s.space()
+	i := s.pos
+	at := func(c byte) bool { return i < len(s.data) && s.data[i] == c }
+	run := func() bool {
+		from := i
+		for i < len(s.data) && s.data[i] >= '0' && s.data[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if at('-') {
+		i++
+	}
+	if at('0') {
+		i++
+	} else if !run() {
+		return nil, false
+	}
+	isInt = true
+	if at('.') {
+		i++
+		if isInt = false; !run() {
+			return nil, false
+		}
+	}
+	if at('e') || at('E') {
+		i++
+		if at('+') || at('-') {
+			i++
+		}
+		if isInt = false; !run() {
+			return nil, false
+		}
+	}
+	text, s.pos = s.data[s.pos:i], i
+	return text, isInt
+}
+
+// Text reads a string. The bytes it returns are those of the text itself where there is nothing to
+// unescape; the caller must not change them.
+func (s *Scanner) Text() ([]byte, error) {
+	if !s.take('"') {
+		return nil, s.fail("want a string")
+	}
+	for i := s.pos; i < len(s.data); i++ {
+		switch c := s.data[i]; {
+		case c == '"':
+			text := s.data[s.pos:i]
+			if !utf8.Valid(text) {
+				return nil, s.fail("a string that is not UTF-8")
+			}
+			s.pos = i + 1
+			return text, nil
+		case c == '\\':
+			return s.escaped(i)
+		case c < 0x20:
+			s.pos = i
+			return nil, s.fail("a control character in a string")
+		}
+	}
+	return nil, s.fail("a string without end")
+}
+
+// escaped reads the rest of a string of which the bytes up to i have nothing to unescape.
+func (s *Scanner) escaped(i int) ([]byte, error) {
+	out := append([]byte(nil), s.data[s.pos:i]...)
+	for s.pos = i; s.pos < len(s.data); {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			s.pos++
+			if !utf8.Valid(out) {
+				return nil, s.fail("a string that is not UTF-8")
+			}
+			return out, nil
+		case c < 0x20:
+			return nil, s.fail("a control character in a string")
+		case c != '\\':
+			out = append(out, c)
+			s.pos++
+		default:
+			r, err := s.escape()
+			if err != nil {
+				return nil, err
+			}
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return nil, s.fail("a string without end")
+}
+
+// escape reads a backslash and what it escapes.
+func (s *Scanner) escape() (rune, error) {
+	if s.pos++; s.pos == len(s.data) {
+		return 0, s.fail("a string without end")
+	}
+	c := s.data[s.pos]
+	if c == 'u' {
+		s.pos--
+		return s.unicode()
+	}
+	const names, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	for i := range len(names) {
+		if names[i] == c {
+			s.pos++
+			return rune(meanings[i]), nil
+		}
+	}
+	return 0, s.fail("an escape that is none")
+}
+
+// unicode reads \uXXXX, or two of them that are one character.
+func (s *Scanner) unicode() (rune, error) {
+	r, err := s.hex()
+	if err != nil || r < 0xd800 || r > 0xdfff {
+		return r, err
+	}
+	low, err := s.hex()
+	if err != nil {
+		return 0, err
+	}
+	if r >= 0xdc00 || low < 0xdc00 || low > 0xdfff {
+		return 0, s.fail("half of a character")
+	}
+	return (r-0xd800)<<10 + (low - 0xdc00) + 0x10000, nil
+}
+
+func (s *Scanner) hex() (rune, error) {
+	if len(s.data)-s.pos < 6 || s.data[s.pos] != '\\' || s.data[s.pos+1] != 'u' {
+		return 0, s.fail("half of a character")
+	}
+	n, err := strconv.ParseUint(string(s.data[s.pos+2:s.pos+6]), 16, 16)
+	if err != nil {
+		return 0, s.fail("an escape that is none")
+	}
+	s.pos += 6
+	return rune(n), nil
+}

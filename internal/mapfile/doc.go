@@ -1,0 +1,19 @@
+// Package mapfile lends the memory of mapped files to tensors.
+//
+// A [Set] is the files of one directory that was opened, a [File] one of them, and a tensor.Lender.
+// A file is mapped when its memory is first wanted, since a process can have only some 65,000
+// mappings.
+//
+//	s, err := mapfile.Open("digits", mapfile.Options{})
+//	f := s.Add(s.Top(), "image.memmap", info, size)
+//	t, err := tensor.FromLender(tensor.Uint8, f, 0, 1797, 8, 8)
+//	...
+//	err = s.Close()
+//
+// The set holds the directory itself, not its name: if another takes its place, what is mapped
+// stays, and what is not yet mapped is [ErrReplaced]. No path leaves the directory, and no link in
+// it is followed.
+//
+// Whoever keeps facts about the content of files, such as checksums, is told by [Options.Touch]
+// before memory that can be written is lent, and can tell by [File.Quiet] when it is no longer.
+package mapfile

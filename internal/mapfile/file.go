@@ -1,0 +1,226 @@
+package mapfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A File lends the first bytes of a file, which it maps when they are first wanted. It implements
+// tensor.Lender. Safe for concurrent use.
+type File struct {
+	set     *Set
+	dir     *Dir
+	path    string // below the top of set
+	size    int
+	number  int
+	info    fs.FileInfo // of the file, when it was added
+	id      any         // of the file, as vfs.FileID says
+	touched atomic.Bool // Options.Touch need not be called
+	mapped  atomic.Pointer[mapping.Mapping]
+}
+
+var _ tensor.Lender = (*File)(nil)
+
+// Add adds a file, of which Lstat says info, and of which the first size bytes are wanted, to s. The
+// path is below the top of s, with slashes, and lies in dir. Nothing else may use s meanwhile.
+func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
+	f := &File{
+		set: s, dir: dir, path: path, size: size, number: len(s.files), info: info,
+		id: vfs.FileID(info, s.dir, path),
+	}
+	s.files = append(s.files, f)
+	return f
+}
+
+// Path returns the path below the top of the set, with slashes.
+func (f *File) Path() string { return f.path }
+
+// Size returns how many bytes are lent.
+func (f *File) Size() int { return f.size }
+
+// Number returns how many files were added to the set before f.
+func (f *File) Number() int { return f.number }
+
+// Dir returns the directory in which the file is.
+func (f *File) Dir() *Dir { return f.dir }
+
+// Borrow implements tensor.Lender.
+func (f *File) Borrow() ([]byte, error) {
+	m, err := f.mapping()
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.Acquire()
+	if err != nil {
+		return nil, f.named("read", err)
+	}
+	if err := f.touch(); err != nil {
+		m.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// touch tells whoever asked for it that memory is lent that can be written. The loan is counted by
+// then: see [File.Quiet].
+func (f *File) touch() error {
+	if !f.set.opt.Writable || f.touched.Load() || f.set.opt.Touch == nil {
+		return nil
+	}
+	return f.set.opt.Touch(f)
+}
+
+// SetTouched says whether [Options.Touch] need not be called, until it is said otherwise.
+func (f *File) SetTouched(yes bool) { f.touched.Store(yes) }
+
+// Return implements tensor.Lender.
+func (f *File) Return() { f.mapped.Load().Release() }
+
+// Pin implements tensor.Lender.
+func (f *File) Pin() ([]byte, error) {
+	m, err := f.mapping()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.touch(); err != nil {
+		return nil, err
+	}
+	b, err := m.Pin()
+	return b, f.named("read", err)
+}
+
+// Intact returns mapping.ErrFault if the file has become too short, between Borrow and Return; see
+// [mapping.Mapping.Intact].
+func (f *File) Intact() error { return f.named("read", f.mapped.Load().Intact()) }
+
+// named says which file an error is about, and during which operation it happened.
+func (f *File) named(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return f.set.opt.Name(op, f.path, err)
+}
+
+// SameMemory reports whether another lender lends the same file, as if the directory was opened
+// twice.
+func (f *File) SameMemory(other tensor.Lender) bool {
+	o, ok := other.(*File)
+	return ok && os.SameFile(f.info, o.info)
+}
+
+// Identity returns a comparable value that is equal for two files exactly if they are one, as
+// vfs.FileID says, so that they can be grouped without comparing each with each. It never changes.
+func (f *File) Identity() any { return f.id }
+
+// String returns the whole path of the file, for errors.
+func (f *File) String() string { return filepath.Join(f.set.dir, filepath.FromSlash(f.path)) }
+
+// ReadOnly implements tensor.Lender.
+func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
+
+// Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or pinned
+// it, and reports whether it did. Who borrows it meanwhile is told first: Options.Touch is called
+// again from the moment Quiet began.
+func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
+	m := f.mapped.Load()
+	if m == nil {
+		return false, nil
+	}
+	b, err := m.Acquire()
+	if err != nil {
+		return false, f.named("read", err)
+	}
+	defer m.Release()
+	f.touched.Store(false) // before it is asked who else is there
+	if m.Users() > 1 || m.Pinned() {
+		f.touched.Store(true)
+		return false, nil
+	}
+	if err := mapping.Guard(func() { fn(b) }); err != nil {
+		return false, f.named("read", err)
+	}
+	return true, f.Intact()
+}
+
+// FlushRange writes the stores made so far to a part of the file, if that is mapped, to the disk.
+func (f *File) FlushRange(offset, size int) error {
+	m := f.mapped.Load()
+	if m == nil {
+		return nil
+	}
+	if err := m.FlushRange(offset, size); err != nil {
+		return f.named("flush", err)
+	}
+	return f.named("flush", f.set.misplaced(f))
+}
+
+// Advise tells the system how a part of the file will be read, which it maps if need be.
+func (f *File) Advise(a mapping.Advice, offset, size int) error {
+	m, err := f.mapping()
+	if err != nil {
+		return err
+	}
+	return f.named("read", m.AdviseRange(a, offset, size))
+}
+
+// mapping returns the file mapped.
+func (f *File) mapping() (*mapping.Mapping, error) {
+	if m := f.mapped.Load(); m != nil {
+		return m, nil
+	}
+	s := f.set
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := f.mapped.Load(); m != nil {
+		return m, nil
+	}
+	if s.closed {
+		return nil, f.named("read", mapping.ErrClosed)
+	}
+	m, err := f.mapFile()
+	if err != nil {
+		return nil, f.named("read", err)
+	}
+	f.mapped.Store(m)
+	return m, nil
+}
+
+// mapFile maps the file, which must still be the one that was there when it was added.
+func (f *File) mapFile() (*mapping.Mapping, error) {
+	flag, mode := os.O_RDONLY, mapping.ReadOnly
+	if f.set.opt.Writable {
+		flag, mode = os.O_RDWR, mapping.ReadWrite
+	}
+	flag |= syscall.O_NONBLOCK // a pipe there now must not make us wait
+	file, err := f.set.root.OpenFile(f.path, flag, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, f.set.lost(f.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.mapOpened(file, mode)
+	if failed := file.Close(); err == nil {
+		err = failed
+	}
+	return m, err
+}
+
+func (f *File) mapOpened(file *os.File, mode mapping.Mode) (*mapping.Mapping, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(info, f.info) {
+		return nil, f.set.lost(f.dir)
+	}
+	return mapping.Map(file, f.size, mode)
+}

@@ -1,0 +1,211 @@
+package mapfile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+var (
+	// ErrReplaced says that another directory has the place of the one that was opened.
+	ErrReplaced = errors.New("the directory was replaced after it was opened, open it again")
+	// ErrGone says that a file is not there any more, though its directory is.
+	ErrGone = errors.New("the file is gone, or another has its name")
+)
+
+// Options say how a [Set] is opened.
+type Options struct {
+	// Writable maps files so that their memory can be written.
+	Writable bool
+	// Name, if not nil, makes the errors of files: it adds what was done, "read", "flush" or
+	// "close", and the path of the file, to the reason.
+	Name func(op, path string, err error) error
+	// Touch, if not nil, is called before memory of a file that can be written is lent, unless
+	// that was touched before, see [File.Quiet]; an error is that of the loan. Calls may come from
+	// several goroutines at once.
+	Touch func(f *File) error
+}
+
+// A Set is the files of one directory. Safe for concurrent use, but for [Set.Add].
+type Set struct {
+	opt  Options
+	root *os.Root
+	dir  string // absolute
+	top  *Dir
+
+	mu      sync.Mutex
+	closed  bool  // guarded by mu; once it is set, no file is mapped that was not
+	rootErr error // of closing root; never changes once closed is set
+	files   []*File
+}
+
+// A Dir is a directory of a [Set]: the one that was opened, or one below it.
+type Dir struct {
+	path string // below the top, "" for that itself
+	info fs.FileInfo
+	up   *Dir
+}
+
+// Path returns the path below the directory that was opened, with slashes; "" for that itself.
+func (d *Dir) Path() string { return d.path }
+
+// Open opens the directory whose absolute path is dir.
+func Open(dir string, opt Options) (*Set, error) {
+	if opt.Name == nil {
+		opt.Name = func(_, path string, err error) error { return &fs.PathError{Op: "map", Path: path, Err: err} }
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return &Set{opt: opt, root: root, dir: dir, top: &Dir{info: info}}, nil
+}
+
+// Root returns the directory, to look around in; it is closed with s.
+func (s *Set) Root() *os.Root { return s.root }
+
+// Top returns the directory that was opened, as the one to which files are added.
+func (s *Set) Top() *Dir { return s.top }
+
+// Dir returns a directory below the top, given its path and what Lstat says of it.
+func (s *Set) Dir(up *Dir, path string, info fs.FileInfo) *Dir { return &Dir{path, info, up} }
+
+// Writable reports whether the memory of files can be written.
+func (s *Set) Writable() bool { return s.opt.Writable }
+
+// Replaced reports whether another directory has the place of the one that was opened. It returns
+// fs.ErrNotExist if there is none.
+func (s *Set) Replaced() (bool, error) { return s.replaced(s.top) }
+
+func (s *Set) replaced(d *Dir) (bool, error) {
+	is, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(d.path)))
+	if err != nil {
+		return false, err
+	}
+	return !os.SameFile(d.info, is), nil
+}
+
+// lost says why a file of d is not where it was: ErrReplaced, if a directory on the way to it is not
+// what it was either, or ErrGone.
+func (s *Set) lost(d *Dir) error {
+	for ; d != nil; d = d.up {
+		if yes, err := s.replaced(d); yes || err != nil {
+			return ErrReplaced
+		}
+	}
+	return ErrGone
+}
+
+// All returns an iterator over the files, in the order in which they were added.
+func (s *Set) All() iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		for _, f := range s.files {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// Mapped returns an iterator over the files that are mapped now.
+func (s *Set) Mapped() iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		for f := range s.All() {
+			if f.mapped.Load() != nil && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// MapAll maps every file, so that none can be missed later.
+func (s *Set) MapAll() error {
+	for f := range s.All() {
+		if _, err := f.mapping(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Closed reports whether Close began.
+func (s *Set) Closed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// Flush writes the stores made so far to the disk and waits for it. It returns ErrReplaced or
+// ErrGone if a mapped file is not where it was, so that nobody else will see them.
+func (s *Set) Flush() error {
+	if s.Closed() {
+		return mapping.ErrClosed
+	}
+	for f := range s.Mapped() {
+		if err := f.mapped.Load().Flush(); err != nil {
+			return f.named("flush", err)
+		}
+		if err := s.misplaced(f); err != nil {
+			return f.named("flush", err)
+		}
+	}
+	return nil
+}
+
+// misplaced returns an error unless a file is where it was.
+func (s *Set) misplaced(f *File) error {
+	is, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(f.path)))
+	if err == nil && os.SameFile(is, f.info) {
+		return nil
+	}
+	return s.lost(f.dir)
+}
+
+// Close refuses new loans and unmaps each file when its last loan ends; it does not wait for that.
+// It returns mapping.ErrClosed if it was called before.
+func (s *Set) Close() error {
+	if !s.refuse() {
+		return mapping.ErrClosed
+	}
+	failed := []error{s.rootErr}
+	for f := range s.Mapped() {
+		failed = append(failed, f.named("close", f.mapped.Load().Close()))
+	}
+	return errors.Join(failed...)
+}
+
+// refuse keeps further files from being mapped, and reports whether it was the first to.
+func (s *Set) refuse() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.closed, s.rootErr = true, s.root.Close()
+	return true
+}
+
+// CloseWait begins the close if it has not begun, and waits until all files are unmapped, or until
+// ctx ends, whose error it returns then.
+func (s *Set) CloseWait(ctx context.Context) error {
+	_ = s.Close() // every file, before waiting for one; what it reports is reported below
+	failed := []error{s.rootErr}
+	for f := range s.Mapped() {
+		err := f.mapped.Load().CloseWait(ctx)
+		if err != nil && err == ctx.Err() {
+			return err
+		}
+		failed = append(failed, f.named("close", err))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,38 @@
+package vfs
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockFile locks a byte of f that no file is long enough to have: Windows keeps others from reading
+// and writing what is locked. A lock that f has already is given back first, which it would not
+// change but be added to.
+func lockFile(f *os.File, sharing Sharing) error {
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return lockError(f, errors.ErrUnsupported)
+	}
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if sharing == Exclusive {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
+	unlockFile(f)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, farByte())
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return lockError(f, ErrHeld)
+	}
+	if err != nil {
+		return lockError(f, err)
+	}
+	return nil
+}
+
+// unlockFile gives back what lockFile got. It does nothing if f is closed.
+func unlockFile(f *os.File) {
+	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, farByte())
+}
+
+// farByte says where the byte to lock is.
+func farByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }

@@ -1,0 +1,173 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// AddLeaf saves v, of any kind but a dictionary, under a key that d, opened with Writable, does not
+// have, together with the dictionaries that the key needs, and shows it in d, mapped. Everything is
+// checked before anything is written, and others see the leaf whole or not at all; who has the
+// directory open sees it after a [Dataset.Refresh]. (Python: make_memmap_from_tensor.)
+//
+// AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
+// with the batch shape, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
+// [ErrReplaced], [ErrClosed], and the errors of [SaveWith].
+func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
+	if !d.open() || d.set.Closed() {
+		return ErrClosed
+	}
+	a, err := d.planAdd(key, v)
+	if err == nil {
+		err = a.save()
+	}
+	return d.fail("add", "", err)
+}
+
+// An addition is a new entry of a node.
+type addition struct {
+	d    *Dataset
+	node *leafNode
+	name string            // of the entry
+	td   *tdict.TensorDict // with the entry alone
+	key  nestedkey.Key
+}
+
+// planAdd checks all that can be checked without looking at the disk.
+func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
+	if !d.opt.Writable {
+		return nil, fmt.Errorf("%w: open with Writable to add to it", tensor.ErrReadOnly)
+	}
+	if _, isDict := v.(*tdict.TensorDict); isDict {
+		return nil, fmt.Errorf("%w: got a dictionary, want a leaf", tdict.ErrKind)
+	}
+	if err := key.Check(); err != nil {
+		return nil, err
+	}
+	td, rest := d.TensorDict, key
+	for first, more, nested := rest.Cut(); nested && td.Has(first); first, more, nested = rest.Cut() {
+		inner, err := td.Dict(first)
+		if err != nil {
+			return nil, err
+		}
+		td, rest = inner, more
+	}
+	if td.Has(rest) {
+		return nil, fmt.Errorf("%w: %s", tdict.ErrExists, quote(string(key)))
+	}
+	return d.addTo(td, key, rest, v)
+}
+
+// addTo plans to add v, under rest, to a dictionary of d.
+func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.Leaf) (*addition, error) {
+	i := slices.IndexFunc(d.nodes, func(n *leafNode) bool { return n.td == td })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: the dictionary of %s was not opened from the directory", ErrUnsupported, quote(string(key)))
+	}
+	alone := tdict.New(td.Shape()...)
+	if err := alone.Set(rest, v); err != nil {
+		return nil, err
+	}
+	first, _, _ := rest.Cut()
+	return &addition{d, d.nodes[i], first.Name(), alone, key}, nil
+}
+
+// save writes the entry beside the directory, moves it in, and names it in the meta.json.
+func (a *addition) save() error {
+	d := a.d
+	at, err := resolve(d.at)
+	if err != nil {
+		return err
+	}
+	if yes, err := d.set.Replaced(); yes || err != nil {
+		return errors.Join(ErrReplaced, err)
+	}
+	s := &saver{op: "add", dir: d.dir, ctx: context.Background()}
+	top := &savedNode{}
+	if err := s.dict(top, a.td, 0); err != nil {
+		return err
+	}
+	if err := vfs.Sweep(filepath.Dir(at)); err != nil {
+		return err
+	}
+	old := oldTree{modes: newModes()}
+	if err := old.scan(filepath.Join(at, filepath.FromSlash(a.node.path)), ""); err != nil {
+		return err
+	}
+	k, err := newDirSink(vfs.OS, at, old.modes, false)
+	if err != nil {
+		return err
+	}
+	if err := s.write(k); err != nil {
+		return errors.Join(err, k.abort())
+	}
+	e := &top.meta.entries[0]
+	err = d.changeMeta(a.node, func(text []byte) ([]byte, error) { return a.moveIn(k, text, e) })
+	if err = errors.Join(err, k.abort()); err != nil {
+		return err
+	}
+	return a.show(e)
+}
+
+// moveIn moves the file or directory of the entry to its place, and returns the meta.json that names
+// it.
+func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error) {
+	m, err := decodeMeta(text, maxMeta)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(m.entries, func(x metaEntry) bool { return x.name == a.name }) {
+		return nil, fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.key)))
+	}
+	file := fileName(e.name)
+	if !e.isNode() {
+		file += leafExt
+	}
+	from := k.os(file)
+	to := filepath.Join(k.dir, filepath.FromSlash(a.node.path), file)
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) { // no elements
+		return addEntry(text, e), nil
+	}
+	if err := os.RemoveAll(to); err != nil { // of an addition that was cut short
+		return nil, err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return nil, err
+	}
+	return addEntry(text, e), vfs.OS.SyncDir(filepath.Dir(to))
+}
+
+// show sets the new entry in the dictionary that is open.
+func (a *addition) show(e *metaEntry) error {
+	d, td := a.d, a.node.td
+	if err := d.TensorDict.Unlock(); err != nil {
+		return err
+	}
+	defer d.LockBecause(whyLocked)
+	o := &opener{op: "add", dir: d.dir, at: d.at, opt: d.opt, set: d.set, files: d.files, nodes: d.nodes, ds: d}
+	root, err := d.set.Root().OpenRoot(path.Join(".", a.node.path))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	n := &dirTree{o: o, root: root, at: a.node.dir, known: a.node}
+	v, err := codecOf(e).open(o, n, e, td.Shape(), 0)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files, d.nodes = o.files, o.nodes
+	return td.Set(nestedkey.Of(a.name), v)
+}

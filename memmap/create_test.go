@@ -1,0 +1,264 @@
+package memmap_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// expanded returns a tensor of zeros that takes no memory.
+func expanded(dtype tensor.DType, shape ...int) *tensor.Tensor {
+	return tensor.Must(tensor.Must(tensor.New(dtype)).Expand(shape...))
+}
+
+func TestCreate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made")
+	prototype := rows(t, 3, 5)
+	ds := tensor.Must(memmap.Create(dir, prototype, memmap.SaveOptions{}))
+	defer ds.Close()
+	for key, want := range prototype.Leaves() {
+		got := tensor.Must(ds.Get(key))
+		require.Equal(t, want.Shape(), got.Shape(), key)
+	}
+	sum := tensor.Must(ds.Tensor("obs/pos"))
+	require.Equal(t, make([]byte, sum.ByteSize()), testkit.Content(t, sum), "zeros, whatever the prototype holds")
+	require.Equal(t, "replay", tensor.Must(tensor.Must(tdict.Get[*tdict.Data](ds.TensorDict, "kind")).At(0)), "but for data")
+	require.True(t, tensor.Must(prototype.Get("codes")).(*tdict.Unbatched).Equal(tensor.Must(ds.Get("codes")).(*tdict.Unbatched)), "and what is unbatched")
+
+	reader := open(t, dir)
+	require.NoError(t, ds.SetIndex(rows(t, 7), ix.At(2)))
+	row := tensor.Must(reader.Index(ix.At(2)))
+	require.Equal(t, float32(7), tensor.Must(tensor.Item[float32](tensor.Must(row.Tensor("reward")))), "readers see what is written")
+	require.NoError(t, ds.Close())
+	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
+	require.Empty(t, report.Unsummed, "Close sets the sums")
+}
+
+func TestCreateTakesNoMemory(t *testing.T) {
+	const size = 256 << 20
+	dir := filepath.Join(t.TempDir(), "made")
+	prototype := tdict.New(size)
+	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, size)))
+	testkit.MaxBytes(t, 1<<20, func() {
+		ds, err := memmap.Create(dir, prototype, memmap.SaveOptions{})
+		require.NoError(t, err)
+		require.NoError(t, ds.Close())
+	})
+}
+
+// TestFullDiskIsAnError asks for more room than any disk has.
+func TestFullDiskIsAnError(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("room is set aside by writing zeros, which takes too long")
+	}
+	top := t.TempDir()
+	prototype := tdict.New(1 << 50)
+	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<50)))
+	_, err := memmap.Create(filepath.Join(top, "made"), prototype, memmap.SaveOptions{})
+	require.Error(t, err)
+	failed, ok := errors.AsType[*memmap.FileError](err)
+	require.True(t, ok)
+	require.Equal(t, "x.memmap", failed.Path)
+	require.Empty(t, names(t, top), "nothing is left")
+}
+
+func TestAddLeaf(t *testing.T) {
+	four := tensor.Vector[int16](1, 2, 3, 4)
+	tests := []struct {
+		name string
+		key  nestedkey.Key
+		v    tdict.Value
+	}{
+		{"beside others", "more", four},
+		{"in a dictionary that is there", "obs/vel", tensor.Must(tensor.Full[float32](2, 4, 2))},
+		{"in dictionaries that are not", "a/b/c", four},
+		{"in one in a dictionary that is there", "obs/a/b", four},
+		{"without elements", "none", tensor.Must(tensor.New(tensor.Int8, 4, 0))},
+		{"an odd name", nestedkey.Of("a/b %"), four},
+		{"data", "label", tensor.Must(tdict.NewData("x", 4))},
+		{"data with a value for each row", "obs/label", tensor.Must(tdict.DataFrom([]string{"a", "b", "c", "d"}, 4))},
+		{"an unbatched tensor", "weights", tensor.Must(tdict.NewUnbatched(four))},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, want := saved(t), steps()
+			require.NoError(t, want.Set(tt.key, tt.v))
+			ds := writable(t, dir)
+			require.NoError(t, ds.AddLeaf(tt.key, tt.v))
+			require.True(t, ds.Locked())
+			requireSame(t, want, ds.TensorDict)
+			requireSame(t, want, open(t, dir).TensorDict)
+			require.ErrorIs(t, ds.AddLeaf(tt.key, tt.v), tdict.ErrExists)
+			store(t, ds, 10) // what it was
+			require.NoError(t, ds.Close())
+			requireSound(t, dir)
+			require.Len(t, names(t, filepath.Dir(dir)), 1, "nothing is left beside it")
+			require.NoError(t, memmap.Save(dir, want), "it is a saved dictionary still")
+		})
+	}
+}
+
+func TestAddLeafRefuses(t *testing.T) {
+	four := tensor.Vector[int16](1, 2, 3, 4)
+	tests := []struct {
+		name string
+		key  nestedkey.Key
+		v    tdict.Value
+		err  error
+	}{
+		{"a shape that does not fit", "more", tensor.Vector[int16](1, 2), shapeops.ErrShape},
+		{"a key through a leaf", "reward/x", four, tdict.ErrNotDict},
+		{"a dictionary", "more", tdict.New(4), tdict.ErrKind},
+		{"nil", "more", nil, tdict.ErrKind},
+		{"a name of the format", "obs/shape", four, memmap.ErrName},
+		{"a key that is none", "~x", four, nestedkey.ErrKey},
+		{"a key that is there", "obs", four, tdict.ErrExists},
+	}
+	dir := saved(t)
+	before := tree(t, dir)
+	ds := writable(t, dir)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.ErrorIs(t, ds.AddLeaf(tt.key, tt.v), tt.err)
+			require.Equal(t, before, tree(t, dir), "nothing was written")
+			require.Equal(t, 2, ds.NumEntries())
+			require.True(t, ds.Locked())
+		})
+	}
+	require.ErrorIs(t, open(t, dir).AddLeaf("more", four), tensor.ErrReadOnly)
+	other := writable(t, dir)
+	require.NoError(t, other.AddLeaf("more", four))
+	require.ErrorIs(t, ds.AddLeaf("more", four), tdict.ErrExists, "another was faster")
+	require.NoError(t, memmap.Save(dir, steps()))
+	require.ErrorIs(t, ds.AddLeaf("more", four), memmap.ErrReplaced)
+}
+
+// TestSums follows the sums of a leaf that is written through its mapping.
+func TestSumsFollowWrites(t *testing.T) {
+	dir := saved(t)
+	unsummed := func() []nestedkey.Key {
+		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+		require.NoError(t, err)
+		return report.Unsummed
+	}
+	require.Empty(t, unsummed(), "Save sets them")
+	ds := writable(t, dir)
+	require.Empty(t, unsummed(), "opening does nothing")
+	store(t, ds, 7)
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "a leaf that may have been written has none")
+	require.NoError(t, ds.Flush())
+	require.Empty(t, unsummed(), "Flush sets them again")
+	store(t, ds, 8)
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed())
+	require.NoError(t, ds.FlushRows(0, 4))
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "flushing rows does not")
+
+	other := writable(t, dir)
+	store(t, other, 9)
+	require.NoError(t, other.Close())
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "another may still write")
+	require.NoError(t, ds.Close())
+	require.Empty(t, unsummed(), "Close sets them again")
+
+	ds = writable(t, dir)
+	s := tensor.Must(tensor.Of[int64](tensor.Must(ds.Tensor("reward"))))
+	require.NoError(t, ds.Flush())
+	s[0] = 11
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "a slice that was handed out may be written at any time")
+	require.NoError(t, ds.Close())
+}
+
+// TestVerify damages a saved directory in several ways at once, and wants every one of them told.
+func TestVerifyReportsEveryFault(t *testing.T) {
+	dir, td := filepath.Join(t.TempDir(), "d"), steps()
+	big := tensor.Must(tensor.Full[uint8](3, 4, 40<<20)) // two and a half blocks
+	require.NoError(t, td.Set("big", big))
+	require.NoError(t, td.Set("gone/x", tensor.Vector[int8](1, 2, 3, 4)))
+	require.NoError(t, td.Set("short", tensor.Vector[int64](1, 2, 3, 4)))
+	require.NoError(t, td.Set("note", tensor.Must(tdict.NewData("x"))))
+	require.NoError(t, memmap.Save(dir, td))
+	requireSound(t, dir)
+
+	flip := func(name string, at int64) {
+		f := tensor.Must(os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0))
+		defer f.Close()
+		require.NoError(t, testkit.Err(f.WriteAt([]byte{0xff}, at)))
+	}
+	flip("big.memmap", 0)
+	flip("big.memmap", 160<<20-1)
+	flip("obs/pos.memmap", 31)
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "gone")))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "short.memmap"), 31))
+	write(t, dir, "note/meta.json", "{")
+	var told int64
+	opt := memmap.VerifyOptions{Progress: func(done, total int64) { told = total - done }}
+	report, err := memmap.Verify(t.Context(), dir, opt)
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.ErrorContains(t, err, "(and 5 more)")
+	require.Zero(t, told)
+	lines := ""
+	for _, f := range report.Faults {
+		require.ErrorIs(t, f.Err, memmap.ErrCorrupt)
+		lines += f.String() + "\n"
+	}
+	require.Equal(t, `"gone": gone: corrupt: got nothing, want a directory
+"short": short.memmap: corrupt: got 31 bytes, want 32
+"note": note/meta.json: corrupt: not the JSON that is wanted: byte 1: want a string
+"obs/pos": obs/pos.memmap: block 0: corrupt: changed or damaged: got CRC-32C 6ba5a3ed, want 87a3ed00
+"big": big.memmap: block 0: corrupt: changed or damaged: got CRC-32C e577a788, want 0464bdf3
+"big": big.memmap: block 2: corrupt: changed or damaged: got CRC-32C 77e120e5, want c9cc8040
+`, lines)
+}
+
+// TestSumsAreCRC32C saves the text whose sum every description of CRC-32C gives.
+func TestSumsAreCRC32C(t *testing.T) {
+	dir, td := filepath.Join(t.TempDir(), "d"), tdict.New()
+	require.NoError(t, td.Set("x", tensor.Vector([]uint8("123456789")...)))
+	require.NoError(t, memmap.Save(dir, td))
+	require.Contains(t, tree(t, dir)["meta.json"], `"go":{"v":1,"sums":["e3069283"]}`)
+}
+
+func TestVerifyOfWhatIsNotThere(t *testing.T) {
+	report, err := memmap.Verify(t.Context(), filepath.Join(t.TempDir(), "nowhere"), memmap.VerifyOptions{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Nil(t, report)
+	_, err = memmap.Verify(t.Context(), "", memmap.VerifyOptions{})
+	require.ErrorIs(t, err, os.ErrInvalid)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = memmap.Verify(ctx, saved(t), memmap.VerifyOptions{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestVerifyReadsWhatPythonWrote(t *testing.T) {
+	report, err := memmap.Verify(t.Context(), filepath.Join("..", "testdata", "golden", "td01_flat", "data"), memmap.VerifyOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 2, report.Leaves)
+	require.Equal(t, []nestedkey.Key{"a", "b"}, report.Unsummed)
+}
+
+// TestSaveOptions saves alike whatever the options.
+func TestSaveOptions(t *testing.T) {
+	want := tree(t, saved(t))
+	for _, opt := range []memmap.SaveOptions{{Workers: 1}, {Workers: 7}, {NoSync: true}} {
+		dir := filepath.Join(t.TempDir(), "d")
+		var done []int64
+		opt.Progress = func(d, total int64) { done = append(done, d) }
+		require.NoError(t, memmap.SaveWith(t.Context(), dir, steps(), opt))
+		require.Equal(t, want, tree(t, dir))
+		require.Equal(t, []int64{32, 64}, done)
+	}
+}

@@ -1,0 +1,229 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
+// in it; where a *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That
+// is locked; unlocked, it can be changed in memory, which does not reach the directory. Methods of
+// the zero Dataset return [ErrClosed]; it holds no TensorDict.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map. Close, CloseWait and
+// Stale may be called at any time, and Flush while others read.
+type Dataset struct {
+	*tdict.TensorDict
+	dir  string // as it was given, for errors
+	at   string // absolute
+	opt  OpenOptions
+	set  *mapfile.Set
+	lock *vfs.Lock // shared with others who write the directory; nil if it cannot be locked
+
+	mu    sync.Mutex // guards the sums of files, here and in each meta.json
+	files []*leafFile
+	nodes []*leafNode
+}
+
+// whyLocked is what an opened dictionary says to whoever changes its structure.
+const whyLocked = "its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that, or AddLeaf"
+
+// open reports whether d was opened; whether it was closed, its files know.
+func (d *Dataset) open() bool { return d != nil && d.set != nil }
+
+func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
+
+// Stale reports whether the directory that was opened has been replaced since, as by [Save], so that
+// opening it again, or [Dataset.Refresh], shows something newer. It returns fs.ErrNotExist if there
+// is no directory any more, and [ErrClosed].
+func (d *Dataset) Stale() (bool, error) {
+	if !d.open() || d.set.Closed() {
+		return false, ErrClosed
+	}
+	yes, err := d.set.Replaced()
+	return yes, d.fail("read", "", err)
+}
+
+// Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and
+// waits for it; without it the system does so in its own time. Then it sets the checksums of leaves
+// that had some before they were mapped, or were made by [Create], for which it reads all of them:
+// those that [Verify] compares. It leaves them void while a leaf is in use, if tensor.Of has handed
+// out its elements, and if somebody else has the directory open with Writable.
+//
+// Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see what was
+// written, [ErrCorrupt] if the file of a leaf is gone, and [ErrClosed] once Close began.
+func (d *Dataset) Flush() error {
+	if !d.open() {
+		return ErrClosed
+	}
+	return d.flush()
+}
+
+func (d *Dataset) flush() error {
+	if !d.opt.Writable {
+		return d.set.Flush()
+	}
+	if err := d.set.Flush(); err != nil {
+		return err
+	}
+	if yes, err := d.set.Replaced(); yes || err != nil {
+		return d.fail("flush", "", errors.Join(ErrReplaced, err))
+	}
+	return d.settle()
+}
+
+// FlushRows is [Dataset.Flush] of the rows from start to stop, which are counted along the first
+// batch dim, of each leaf that is mapped. It sets no sums. Its errors are also shapeops.ErrDim if
+// the batch shape has no dims, and shapeops.ErrIndex for rows that there are not.
+func (d *Dataset) FlushRows(start, stop int) error {
+	return d.rows(start, stop, func(f *mapfile.File, offset, size int) error {
+		return f.FlushRange(offset, size)
+	})
+}
+
+// An Advice says how elements will be read. It changes speed, never results.
+type Advice = mapping.Advice
+
+// The advices.
+const (
+	Normal     = mapping.Normal     // moderate read-ahead, the default
+	Random     = mapping.Random     // no read-ahead: rows are picked at random
+	Sequential = mapping.Sequential // much read-ahead
+	WillNeed   = mapping.WillNeed   // read all of it soon
+)
+
+// Advise tells the system how the elements of all leaves will be read, for which it maps them. Where
+// the system has no use for that, nothing happens.
+func (d *Dataset) Advise(a Advice) error {
+	if !d.open() {
+		return ErrClosed
+	}
+	for _, l := range d.files {
+		if err := l.file.Advise(a, 0, l.file.Size()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prefetch asks the system to read rows, counted along the first batch dim, of all leaves, so that
+// they are there when they are wanted; it does not wait. Neighbouring rows are best given in order.
+// Its errors are those of [Dataset.FlushRows].
+func (d *Dataset) Prefetch(rows ...int) error {
+	for i := 0; i < len(rows); {
+		start := rows[i]
+		stop := start + 1
+		for i++; i < len(rows) && rows[i] == stop; i++ {
+			stop++
+		}
+		err := d.rows(start, stop, func(f *mapfile.File, offset, size int) error {
+			return f.Advise(WillNeed, offset, size)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows calls fn with the bytes that rows have in each leaf.
+func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size int) error) error {
+	if !d.open() {
+		return ErrClosed
+	}
+	if len(d.Shape()) == 0 {
+		return d.fail("read", "", fmt.Errorf("%w: a batch shape without dims has no rows", shapeops.ErrDim))
+	}
+	n := d.Shape()[0]
+	if start < 0 || stop < start || stop > n {
+		return d.fail("read", "", fmt.Errorf("%w: got rows %d to %d, want 0 to %d", shapeops.ErrIndex, start, stop, n))
+	}
+	for _, l := range d.files {
+		offset, size := 0, l.file.Size()
+		if !l.alike {
+			width := size / n
+			offset, size = start*width, (stop-start)*width
+		}
+		if size == 0 {
+			continue
+		}
+		if err := fn(l.file, offset, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Refresh returns the dictionary as the directory holds it now: a new Dataset, opened with the same
+// options, if another process has added leaves or rows or replaced it, and d itself if nothing has
+// changed. d keeps what it showed and stays open. The errors are those of [OpenWith], and
+// [ErrClosed].
+func (d *Dataset) Refresh() (*Dataset, error) {
+	if !d.open() || d.set.Closed() {
+		return nil, ErrClosed
+	}
+	if yes, err := d.set.Replaced(); err == nil && !yes && d.sameMeta() {
+		return d, nil
+	}
+	return openAt(d.dir, d.at, d.opt)
+}
+
+// Close refuses new operations on the elements, which return [ErrClosed] from now on, and unmaps
+// the files. It does not wait for operations under way, so a function that one of them calls may
+// call it. What an operation has begun to read it reads to the end, and each file is unmapped when
+// the last operation on it ends; an operation on several leaves may find ErrClosed at one that it
+// had yet to begin. Slices that tensor.Of handed out must not be used any more.
+//
+// For a dictionary opened with Writable, Close first does what [Dataset.Flush] does, and returns its
+// error, but closes all the same. It returns a [FileError] for a file that it could not unmap, and
+// [ErrClosed] if it was called before.
+func (d *Dataset) Close() error {
+	if !d.open() {
+		return ErrClosed
+	}
+	var failed error
+	if d.opt.Writable && !d.set.Closed() {
+		failed = d.flush()
+	}
+	err := d.set.Close()
+	if errors.Is(err, ErrClosed) {
+		return err
+	}
+	return errors.Join(failed, err, d.unlock())
+}
+
+func (d *Dataset) unlock() error {
+	if d.lock == nil {
+		return nil
+	}
+	return d.fail("close", "", d.lock.Unlock())
+}
+
+// CloseWait begins the close if it has not begun, as [Dataset.Close] does, and waits until all
+// files are unmapped. Some systems refuse to replace or remove a file until then. CloseWait returns
+// the error of ctx if that ends first, what Close returned if it began the close, and a [FileError]
+// for a file that could not be unmapped. It may be called any number of times, before and after
+// Close. In a function that an operation on the elements calls, it waits for that operation and so
+// until ctx ends.
+func (d *Dataset) CloseWait(ctx context.Context) error {
+	if !d.open() {
+		return ErrClosed
+	}
+	var failed error
+	if !d.set.Closed() {
+		failed = d.Close()
+	}
+	err := d.set.CloseWait(ctx)
+	if err != nil {
+		return err
+	}
+	return failed
+}

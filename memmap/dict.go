@@ -1,0 +1,109 @@
+package memmap
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// dict is the codec of dictionaries: a node of its own.
+type dict struct{ codec }
+
+func (dict) read(o *opener, n tree, m *meta, _ *metaEntry, _ shapeops.Shape, depth int) (tdict.Value, error) {
+	if m.old() {
+		if err := addUnlisted(o, n, m); err != nil {
+			return nil, err
+		}
+	}
+	if m.native.growing {
+		return o.growing(n, m, depth)
+	}
+	td := tdict.New(m.shape...)
+	for i := range m.entries {
+		e := &m.entries[i]
+		if err := o.entry(n, m, e, td, depth, e.name); err != nil {
+			return nil, err
+		}
+	}
+	return td, nil
+}
+
+// entry reads an entry and sets it in td under the key that has these parts.
+func (o *opener) entry(n tree, m *meta, e *metaEntry, td *tdict.TensorDict, depth int, parts ...string) error {
+	defer o.enter(parts...)()
+	v, err := codecOf(e).open(o, n, e, m.shape, depth)
+	if err == nil && v != nil { // not passed over
+		err = o.fail(n, metaName, asCorrupt(td.Set(nestedkey.Of(parts[0], parts[1:]...), v)))
+	}
+	return o.fault(err)
+}
+
+// asCorrupt returns err, if there is one, as ErrCorrupt.
+func asCorrupt(err error) error {
+	if err == nil {
+		return nil
+	}
+	return corrupt("%w", err)
+}
+
+// addUnlisted adds the nodes that lie there with a meta.json: before v0.4, meta.json did not list
+// them.
+func addUnlisted(o *opener, n tree, m *meta) error {
+	names, err := n.unlisted()
+	if err != nil {
+		return err
+	}
+	listed := map[string]bool{"_tensordict": true}
+	for i := range m.entries {
+		listed[m.entries[i].name] = true
+	}
+	for _, name := range names {
+		switch {
+		case name == "_tensordict":
+		case listed[name]:
+			return o.fail(n, name, corrupt("a leaf has the same name"))
+		default:
+			if o.entries++; o.entries > o.maxEntries() {
+				return o.fail(n, "", tooMany(o.maxEntries()))
+			}
+			m.entries = append(m.entries, metaEntry{name: name, class: dictClass})
+		}
+	}
+	return nil
+}
+
+func (dict) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, depth int) error {
+	e.class = dictClass
+	inner, err := s.claimNode(n, e.name)
+	if err != nil {
+		return err
+	}
+	return s.dict(inner, v.(*tdict.TensorDict), depth+1)
+}
+
+// dict adds a dictionary, as the node n, to what is saved.
+func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
+	if depth > tdict.MaxDepth {
+		return s.fail(n.at, fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth))
+	}
+	if err := checkShape(td.Shape()); err != nil {
+		return s.fail(n.at, err)
+	}
+	s.nodes = append(s.nodes, n)
+	n.meta = &meta{shape: td.Shape(), entries: make([]metaEntry, td.NumEntries())}
+	i := 0
+	for key, v := range td.All() {
+		e := &n.meta.entries[i]
+		e.name, i = key.Name(), i+1
+		c, err := codecFor(v)
+		if err != nil {
+			return s.fail(n.leaf(e.name), err)
+		}
+		if err := c.save(s, n, e, v, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+//go:build unix
+
+package memmap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// kill kills a process that is still at work.
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Kill())
+	err := p.ended()
+	require.EqualError(t, err, "signal: killed", "%s", p.tail())
+}
+
+// killAt kills a process at a moment before limit.
+func (p *process) killAt(t *testing.T, rng *rand.Rand, limit time.Duration) {
+	t.Helper()
+	time.Sleep(time.Duration(rng.Int64N(int64(limit))))
+	p.kill(t)
+}
+
+// numbered returns a tensor of the numbers from first.
+func numbered(dtype tensor.DType, first int, shape ...int) *tensor.Tensor {
+	n := shapeops.Shape(shape).Size()
+	all := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
+	return tensor.Must(tensor.Must(all.Cast(dtype)).Reshape(shape...))
+}
+
+// version returns one of two dictionaries of some megabytes, which have entries of the same names
+// that are different things.
+func version(t testing.TB, which int) *tdict.TensorDict {
+	t.Helper()
+	entries := []tdict.Entries{{
+		"obs/image": numbered(tensor.Uint8, 0, 300, 4099), "obs/pos/xyz": numbered(tensor.Float64, 1, 300, 3),
+		"done": numbered(tensor.Int8, 2, 300), "x": numbered(tensor.Complex64, 3, 300, 5), "empty": tdict.New(300, 2),
+		"kind": tensor.Must(tdict.NewData("one", 300)), "codes": tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2))),
+	}, {
+		"obs/image": numbered(tensor.Float32, 4, 200, 2000), "obs/vel/xyz": numbered(tensor.Int16, 5, 200, 64),
+		"x/y/z": numbered(tensor.Uint32, 6, 200), "x/y/none": numbered(tensor.Uint32, 0, 200, 0),
+		"kind/a": tensor.Must(tdict.NewData("other", 200)), "codes": tensor.Must(tdict.NewUnbatched(numbered(tensor.Int64, 7, 9000))),
+	}}[which]
+	batch := shapeops.Shape{[]int{300, 200}[which]}
+	td, err := tdict.FromMap(batch, entries)
+	require.NoError(t, err)
+	return td
+}
+
+// requireOne checks that a directory holds the one version or the other, whole, and returns which.
+func requireOne(t *testing.T, dir string) int {
+	t.Helper()
+	ds := open(t, dir)
+	which := 0
+	if len(ds.Shape()) == 1 && ds.Shape()[0] == 200 {
+		which = 1
+	}
+	requireSame(t, version(t, which), ds.TensorDict)
+	require.NoError(t, ds.Close())
+	requireSound(t, dir)
+	return which
+}
+
+// TestProcessSaves is a process that saves one version after the other onto one directory. It
+// waits after the first, and tells how long that took.
+func TestProcessSaves(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	rng := k.random(t, 1)
+	versions := []*tdict.TensorDict{version(t, 0), version(t, 1)}
+	for i := rng.IntN(2); ; i = 1 - i {
+		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3)}
+		began := time.Now()
+		require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], versions[i], opt))
+		if k.tell("saved %d", time.Since(began)); k.first() {
+			k.wait()
+		}
+	}
+}
+
+// startSavers starts processes that have each saved once, so that nothing but the directory is
+// left beside it, and have gone on. It returns a time in which they save a few times.
+func startSavers(t *testing.T, dir string, n int, rng *rand.Rand) (all []*process, limit time.Duration) {
+	t.Helper()
+	for range n {
+		p := start(t, "TestProcessSaves", dir, rng.IntN(1<<30))
+		took, err := time.ParseDuration(p.next(t)[1] + "ns")
+		require.NoError(t, err)
+		require.Equal(t, []string{filepath.Base(dir)}, names(t, filepath.Dir(dir)), "leftovers")
+		all, limit = append(all, p), max(limit, 3*took)
+	}
+	for _, p := range all {
+		p.proceed(t)
+	}
+	return all, limit
+}
+
+// TestKillSave kills processes while they save, two at once in each third round: the directory
+// holds the one version or the other, and what is left beside it goes with the next save.
+func TestKillSave(t *testing.T) {
+	needsExchange(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	held, left := [2]int{}, 0
+	n := kills(t, 12, 300)
+	for done := 0; done < n; {
+		savers, limit := startSavers(t, dir, 1+rng.IntN(3)/2, rng)
+		for _, p := range savers {
+			p.killAt(t, rng, limit)
+			done++
+			if len(savers) == 1 || p == savers[1] {
+				held[requireOne(t, dir)]++
+			}
+		}
+		left += len(names(t, filepath.Dir(dir))) - 1
+	}
+	last, _ := startSavers(t, dir, 1, rng)
+	last[0].kill(t)
+	t.Logf("%d kills: then %v times the one version and the other, %d leftovers, all removed by the next save", n, held, left)
+}
+
+// blank returns the dictionary that processes create.
+func blank() *tdict.TensorDict {
+	zero := func(dtype tensor.DType, shape ...int) *tensor.Tensor {
+		return tensor.Must(tensor.Must(tensor.New(dtype)).Expand(shape...))
+	}
+	return tensor.Must(tdict.FromMap(shapeops.Shape{500}, tdict.Entries{
+		"frames": zero(tensor.Uint8, 500, 64, 64), "obs/pos": zero(tensor.Float32, 500, 3), "obs/deep/id": zero(tensor.Int64, 500),
+		"kind": tensor.Must(tdict.NewData("blank", 500)),
+	}))
+}
+
+// TestProcessCreates is a process that creates dictionaries, in each directory two, one after the
+// other. It waits after the first.
+func TestProcessCreates(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	rng := k.random(t, 1)
+	for i := 0; ; i++ {
+		dir := filepath.Join(k.args[0], fmt.Sprint(i/2))
+		k.tell("creating %d", i/2)
+		ds, err := memmap.Create(dir, blank(), memmap.SaveOptions{NoSync: rng.IntN(2) == 0})
+		require.NoError(t, err)
+		k.tell("created %d", i/2)
+		require.NoError(t, ds.Close())
+		if k.first() {
+			k.wait()
+		}
+	}
+}
+
+// TestKillCreate kills processes while they create: each directory is whole, or absent if Create
+// had not returned.
+func TestKillCreate(t *testing.T) {
+	needsExchange(t)
+	top, rng := t.TempDir(), random(t)
+	whole, absent := 0, 0
+	n := kills(t, 8, 200)
+	for range n {
+		p := start(t, "TestProcessCreates", top, rng.IntN(1<<30))
+		require.Equal(t, "creating", p.next(t)[0])
+		require.Equal(t, "created", p.next(t)[0])
+		require.Equal(t, []string{"0"}, names(t, top), "leftovers")
+		p.proceed(t)
+		p.killAt(t, rng, 60*time.Millisecond)
+		w, a := requireCreated(t, top, p.heard)
+		whole, absent = whole+w, absent+a
+		for _, name := range names(t, top) {
+			if !strings.HasPrefix(name, ".") {
+				require.NoError(t, os.RemoveAll(filepath.Join(top, name)))
+			}
+		}
+	}
+	t.Logf("%d kills: %d directories whole, %d absent", n, whole, absent)
+}
+
+// requireCreated checks all directories that a process has told of.
+func requireCreated(t *testing.T, top string, heard []string) (whole, absent int) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, line := range heard {
+		what, name, _ := strings.Cut(line, " ")
+		seen[name] = seen[name] || what == "created"
+	}
+	for name, created := range seen {
+		dir := filepath.Join(top, name)
+		ds, err := memmap.Open(dir)
+		if errors.Is(err, fs.ErrNotExist) && !created {
+			absent++
+			continue
+		}
+		require.NoError(t, err)
+		requireSame(t, blank(), ds.TensorDict)
+		require.NoError(t, ds.Close())
+		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+		require.NoError(t, err)
+		require.Equal(t, 3, report.Leaves)
+		whole++
+	}
+	return whole, absent
+}
+
+// nodesOf are the leaves of each dictionary in what processes write to.
+var nodesOf = map[string][]nestedkey.Key{
+	"":         {"a", "b"},
+	"obs":      {"obs/c", "obs/d"},
+	"obs/deep": {"obs/deep/e", "obs/deep/f"},
+}
+
+// scratch returns the dictionary that processes write to.
+func scratch(t testing.TB) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New(400)
+	for _, keys := range nodesOf {
+		require.NoError(t, td.Set(keys[0], numbered(tensor.Int64, 0, 400, 200)))
+		require.NoError(t, td.Set(keys[1], numbered(tensor.Float32, 0, 400)))
+	}
+	return td
+}
+
+// TestProcessWrites is a process that writes to the leaves of a directory, with a Flush now and
+// then. It tells which node it has written to, or is about to.
+func TestProcessWrites(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	ds, rng := writable(t, k.args[0]), k.random(t, 1)
+	for i := 0; ; i++ {
+		if rng.IntN(100) == 0 {
+			k.tell("flushing")
+			require.NoError(t, ds.Flush())
+			k.tell("flushed")
+			continue
+		}
+		node := []string{"", "obs", "obs/deep"}[rng.IntN(3)]
+		x := tensor.Must(ds.Tensor(nodesOf[node][rng.IntN(2)]))
+		k.tell("writing %s", node)
+		value := tensor.Must(tensor.Must(tensor.Scalar(int64(-i)).Cast(x.DType())).Expand(x.Shape()[1:]...))
+		require.NoError(t, x.SetIndex(value, ix.At(rng.IntN(400))))
+		k.tell("wrote %s", node)
+	}
+}
+
+// TestKillWritable kills processes while they write: the sums of every node that was written to
+// since the last Flush are void, those of others stand, and nothing is a fault.
+func TestKillWritable(t *testing.T) {
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	states, temps := map[string]int{}, 0
+	n := kills(t, 8, 150)
+	for i := range n {
+		if i%3 == 0 { // else it goes on with what the last one has left
+			require.NoError(t, memmap.Save(dir, scratch(t)))
+		} else {
+			requireSettled(t, dir)
+		}
+		p := start(t, "TestProcessWrites", dir, rng.IntN(1<<30))
+		p.next(t)
+		p.killAt(t, rng, 40*time.Millisecond)
+		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+		require.NoError(t, err, "%s", p.tail())
+		states[requireVoid(t, p, report.Unsummed)]++
+		require.NoError(t, open(t, dir).Close())
+		temps = max(temps, countTemps(t, dir))
+	}
+	t.Logf("%d kills, when it had told last: %v; at most %d temporary files of meta.json", n, states, temps)
+}
+
+// requireSettled writes to every leaf, and closes, which sets all sums.
+func requireSettled(t *testing.T, dir string) {
+	t.Helper()
+	ds := writable(t, dir)
+	require.NoError(t, ds.SetIndex(tensor.Must(scratch(t).Index(ix.At(0))), ix.At(0)))
+	require.NoError(t, ds.Close())
+	requireSound(t, dir)
+}
+
+// requireVoid checks which leaves have no sums, given what the process has told, and returns what
+// it told last.
+func requireVoid(t *testing.T, p *process, unsummed []nestedkey.Key) string {
+	t.Helper()
+	sure, maybe, last := touched(p.heard)
+	for node, keys := range nodesOf {
+		for _, key := range keys {
+			void := slices.Contains(unsummed, key)
+			require.True(t, void || !sure[node], "%s was written to, and has sums: %s", key, p.tail())
+			require.True(t, !void || maybe[node], "%s was not written to, and has none: %s", key, p.tail())
+		}
+	}
+	return last
+}
+
+// touched returns which nodes were written to since the last Flush, surely and maybe.
+func touched(heard []string) (sure, maybe map[string]bool, last string) {
+	sure, maybe = map[string]bool{}, map[string]bool{}
+	for _, line := range heard {
+		what, node, _ := strings.Cut(line, " ")
+		switch last = what; what {
+		case "writing":
+			maybe[node] = true
+		case "wrote":
+			sure[node] = true
+		case "flushing":
+			clear(sure)
+		case "flushed":
+			clear(maybe)
+		}
+	}
+	return sure, maybe, last
+}
+
+// countTemps counts files that were to become a meta.json.
+func countTemps(t *testing.T, dir string) int {
+	t.Helper()
+	n := 0
+	require.NoError(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), ".meta-") {
+			n++
+		}
+		return err
+	}))
+	return n
+}

@@ -1,0 +1,285 @@
+package memmap
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// LiveOptions say how [OpenLive] serves. The zero value is the default.
+type LiveOptions struct {
+	// Interval bounds how long after a replacement Acquire may return the old dictionary, the time
+	// that it takes to open the new one left aside; 0 means 200 ms.
+	Interval time.Duration
+	// Open says how each dictionary is opened; Writable is not served.
+	Open OpenOptions
+	// OnReplace, if not nil, is called by the goroutine of the watcher after a replacement, once
+	// Acquire returns the new dictionary, which is valid during the call. Replacements in short
+	// order may be one call. It must not call Close.
+	OnReplace func(d *Dataset)
+	// OnError, if not nil, is called by the goroutine of the watcher when the new dictionary cannot
+	// be opened. Acquire goes on returning the old one, and it is tried again in each interval. It
+	// must not call Close.
+	OnError func(err error)
+}
+
+// A Live serves the dictionary that a directory holds at present to many goroutines, while another
+// process replaces it:
+//
+//	live, err := memmap.OpenLive("digits", memmap.LiveOptions{})
+//	...
+//	ds, err := live.Acquire() // in each goroutine, for each batch
+//	batch, err := ds.Index(ix.Take(rows...))
+//	err = live.Release(ds)
+//
+// All leaves of a dictionary that it serves are mapped, so what was acquired can be read to the end,
+// whatever happens to the directory. It therefore takes one mapping a leaf, of which a process has
+// some 65,000, for each dictionary that is in use.
+//
+// Safe for concurrent use.
+type Live struct {
+	dir, at string
+	opt     LiveOptions
+	stop    chan struct{}
+	wake    chan struct{} // has room for one: there is something to tell
+	watcher sync.WaitGroup
+
+	checking sync.Mutex // held while the directory is looked at
+	checked  time.Time  // when it last was begun, guarded by checking
+
+	mu      sync.Mutex
+	fresh   time.Time // a copy of checked
+	current *served   // nil once it is closed
+	failed  error     // of opening what is new, to be told
+	old     map[*Dataset]*served
+}
+
+// A served is a dictionary with those who use it.
+type served struct {
+	ds    *Dataset
+	users int // guarded by Live.mu
+}
+
+// OpenLive opens the dictionary in the directory dir to be served, and starts a goroutine that looks
+// twice in each interval whether it was replaced. The errors are those of [OpenWith], and
+// [ErrUnsupported] if opt.Open.Writable is set.
+func OpenLive(dir string, opt LiveOptions) (*Live, error) {
+	if opt.Open.Writable {
+		return nil, fileError("open", dir, "", unsupported("a Live does not write"))
+	}
+	if opt.Interval <= 0 {
+		opt.Interval = 200 * time.Millisecond
+	}
+	at, err := absolute(dir)
+	if err != nil {
+		return nil, fileError("open", dir, "", err)
+	}
+	l := &Live{dir: dir, at: at, opt: opt, stop: make(chan struct{}), wake: make(chan struct{}, 1), old: map[*Dataset]*served{}}
+	l.checked = time.Now()
+	ds, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	l.fresh, l.current = l.checked, &served{ds: ds}
+	l.watcher.Go(l.watch)
+	return l, nil
+}
+
+// open opens the directory and maps all leaves. One that is replaced meanwhile is opened again.
+func (l *Live) open() (*Dataset, error) {
+	for try := 0; ; try++ {
+		ds, err := openAt(l.dir, l.at, l.opt.Open)
+		if err != nil {
+			return nil, err
+		}
+		if err = ds.set.MapAll(); err == nil {
+			return ds, nil
+		}
+		if err = errors.Join(err, ds.Close()); !errors.Is(err, ErrReplaced) || try == 100 {
+			return nil, err
+		}
+	}
+}
+
+// watch looks after the directory until Close.
+func (l *Live) watch() {
+	ticks := time.NewTicker(l.opt.Interval / 2)
+	defer ticks.Stop()
+	told, _ := l.take()
+	if told != nil {
+		_ = l.Release(told) // it was just taken, and is only compared from here
+	}
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-ticks.C:
+			l.check()
+		case <-l.wake:
+		}
+		told = l.tell(told)
+	}
+}
+
+// tell calls back about what has happened since the dictionary told of last.
+func (l *Live) tell(last *Dataset) *Dataset {
+	l.mu.Lock()
+	failed := l.failed
+	l.failed = nil
+	l.mu.Unlock()
+	if failed != nil && l.opt.OnError != nil {
+		l.opt.OnError(failed)
+	}
+	ds, _ := l.take()
+	if ds == nil {
+		return last
+	}
+	defer l.Release(ds)
+	if ds != last && l.opt.OnReplace != nil {
+		l.opt.OnReplace(ds)
+	}
+	return ds
+}
+
+// check looks whether the directory was replaced, unless somebody else just did, and opens what is
+// there now.
+func (l *Live) check() {
+	l.checking.Lock()
+	defer l.checking.Unlock()
+	began := time.Now()
+	if began.Sub(l.checked) < l.opt.Interval/2 {
+		return
+	}
+	l.mu.Lock()
+	current := l.current
+	l.mu.Unlock()
+	if current == nil {
+		return
+	}
+	next, err := l.newer(current.ds)
+	l.checked = began
+	l.install(next, began, err)
+	if next != nil || err != nil {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// newer returns what has taken the place of ds, opened, or nil if nothing has.
+func (l *Live) newer(ds *Dataset) (*Dataset, error) {
+	stale, err := ds.Stale()
+	if err != nil {
+		return nil, err
+	}
+	if stale {
+		return l.open()
+	}
+	if ds.sameMeta() {
+		return nil, nil
+	}
+	return l.open() // it has grown
+}
+
+// install makes next, if there is one, the current dictionary.
+func (l *Live) install(next *Dataset, checked time.Time, failed error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fresh, l.failed = checked, failed
+	if next == nil {
+		return
+	}
+	was := l.current
+	if was == nil { // closed meanwhile
+		_ = next.Close() // nobody has seen it
+		return
+	}
+	l.current = &served{ds: next}
+	if was.users > 0 {
+		l.old[was.ds] = was
+	} else {
+		_ = was.ds.Close() // it was only read: what is left to fail is unmapping
+	}
+}
+
+// Acquire returns the dictionary that the directory holds. It is valid until [Live.Release], which
+// must follow, and must not be closed. If the directory was replaced more than an interval ago, it
+// is the new one. It returns [ErrClosed].
+func (l *Live) Acquire() (*Dataset, error) {
+	ds, fresh := l.take()
+	if ds == nil {
+		return nil, ErrClosed
+	}
+	if fresh {
+		return ds, nil
+	}
+	_ = l.Release(ds) // it was just taken
+	l.check()
+	if ds, _ = l.take(); ds == nil {
+		return nil, ErrClosed
+	}
+	return ds, nil
+}
+
+// take counts one more user of the current dictionary, nil if l was closed, and reports whether the
+// directory was looked at within half an interval.
+func (l *Live) take() (ds *Dataset, fresh bool) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current == nil {
+		return nil, false
+	}
+	l.current.users++
+	return l.current.ds, now.Sub(l.fresh) < l.opt.Interval/2
+}
+
+// Release ends the use of what [Live.Acquire] returned. A dictionary that was replaced is closed
+// when the last one has released it; views of its leaves are [ErrClosed] then. Release returns
+// [ErrClosed] if d is not held, and the error of closing it.
+func (l *Live) Release(d *Dataset) error {
+	l.mu.Lock()
+	s := l.old[d]
+	if l.current != nil && l.current.ds == d {
+		s = l.current
+	}
+	if s == nil || s.users == 0 {
+		l.mu.Unlock()
+		return ErrClosed
+	}
+	s.users--
+	done := s.users == 0 && s != l.current
+	if done {
+		delete(l.old, d)
+	}
+	l.mu.Unlock()
+	if !done {
+		return nil
+	}
+	return d.Close()
+}
+
+// Close ends the serving: Acquire returns [ErrClosed] from now on. What is held can be read until it
+// is released. Close waits for the watcher, and so for a callback under way. It returns ErrClosed if
+// it was called before.
+func (l *Live) Close() error {
+	l.mu.Lock()
+	was := l.current
+	if was == nil {
+		l.mu.Unlock()
+		return ErrClosed
+	}
+	l.current = nil
+	held := was.users > 0
+	if held {
+		l.old[was.ds] = was
+	}
+	l.mu.Unlock()
+	close(l.stop)
+	l.watcher.Wait()
+	if held {
+		return nil
+	}
+	return was.ds.Close()
+}

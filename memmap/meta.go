@@ -1,0 +1,363 @@
+package memmap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// The fields of meta.json that are no entries.
+const (
+	fieldShape  = "shape"
+	fieldDevice = "device"
+	fieldType   = "_type"
+	fieldNative = "_go" // facts about the node, which Python's reader passes over
+)
+
+const (
+	torch   = "torch." // before the name of a dtype
+	maxMeta = 64 << 20 // bytes of meta.json
+	maxDims = 64
+
+	// maxEntryName is the longest name of an entry, in bytes. What has a file has a shorter one.
+	maxEntryName = 1 << 16
+)
+
+// A meta is the content of a meta.json file.
+type meta struct {
+	shape   shapeops.Shape
+	class   string // the last part of the name of the Python class
+	entries []metaEntry
+	dim     int      // of a lazy stack: the dim that its members lie along; -1 if it is not said
+	data    []byte   // of data: the JSON text of the value or values; nil if there is none
+	native  nodeFact // what this module adds
+}
+
+// A metaEntry is a leaf, or a node with a meta.json of its own.
+type metaEntry struct {
+	name   string
+	class  string // of a node: what the entry says of its class, which its own meta.json knows better
+	dtype  string // of a leaf
+	shape  shapeops.Shape
+	nested nestedness // of a leaf
+	fact   fact       // what this module adds
+}
+
+// A nestedness says whether a leaf is a nested tensor of Python's. Writers before v0.5 do not.
+type nestedness uint8
+
+const (
+	notSaid nestedness = iota
+	isDense
+	isNested
+)
+
+// isNode reports whether the entry has a meta.json of its own.
+func (e *metaEntry) isNode() bool { return e.dtype == "" }
+
+// decodeMeta reads a meta.json: a JSON object whose fields keep their order. Fields that are not
+// known are passed over, as Python does. An entry whose name comes twice is refused, as are more
+// than so many entries.
+func decodeMeta(text []byte, entries int) (*meta, error) {
+	if !utf8.Valid(text) {
+		return nil, corrupt("not UTF-8")
+	}
+	d := &metaDecoder{Scanner: jsonscan.New(text), most: entries, names: map[string]bool{}}
+	d.onEntryField, d.m.dim = d.entryField, -1
+	err := d.Object(d.field)
+	if err == nil {
+		err = d.End()
+	}
+	if err == nil && dictClasses[d.m.class] {
+		err = d.late()
+	}
+	if err != nil && !known(err) {
+		err = corrupt("%w", err)
+	}
+	if err == nil && d.m.class == "" {
+		err = corrupt("no field %q", fieldType)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &d.m, nil
+}
+
+// A metaDecoder reads one meta.json.
+type metaDecoder struct {
+	*jsonscan.Scanner
+	most  int // entries
+	names map[string]bool
+	m     meta
+	later []laterField
+
+	entry        metaEntry // that is being read
+	seen         uint8     // which of its fields were: a bit each
+	onEntryField func(field []byte) error
+}
+
+// A laterField is an entry of a dictionary, or not, as the type will tell.
+type laterField struct {
+	name string
+	at   int // its place among the entries
+	text []byte
+}
+
+// field takes in one field.
+func (d *metaDecoder) field(name []byte) (err error) {
+	if d.names[string(name)] {
+		return corrupt("duplicate field %s", quote(string(name)))
+	}
+	switch string(name) {
+	case fieldType:
+		err = d.class()
+		d.names[fieldType] = true
+	case fieldShape:
+		d.m.shape, err = d.shape()
+		d.names[fieldShape] = true
+	case fieldNative:
+		err = d.m.native.decode(d.Scanner, d.most)
+		d.names[fieldNative] = true
+	case "data", "stack_dim":
+		err = d.postpone(name)
+	default:
+		err = d.readEntry(name)
+	}
+	return inField(name, err)
+}
+
+// inField returns err, if there is one, as one about a field.
+func inField(name []byte, err error) error {
+	if err == nil || known(err) {
+		return err
+	}
+	return corrupt("field %s: %w", quote(string(name)), err)
+}
+
+// known reports whether an error says already what it means for whoever opens the directory.
+func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
+
+// postpone takes in a field that has a meaning of its own in the meta.json of data or of a lazy
+// stack, and is an entry in that of a dictionary.
+func (d *metaDecoder) postpone(name []byte) error {
+	text, err := d.Raw()
+	if err != nil {
+		return err
+	}
+	d.later = append(d.later, laterField{string(name), len(d.m.entries), text})
+	if d.names[string(name)] = true; string(name) == "data" {
+		d.m.data = text
+	} else if n, err := jsonscan.New(text).Int(); err == nil && n <= maxDims {
+		d.m.dim = int(n)
+	}
+	return nil
+}
+
+// late makes entries of what turned out to be some.
+func (d *metaDecoder) late() error {
+	for i := len(d.later) - 1; i >= 0; i-- {
+		f := d.later[i]
+		tail := slices.Clone(d.m.entries[f.at:])
+		d.m.entries, d.Scanner = d.m.entries[:f.at], jsonscan.New(f.text)
+		if err := inField([]byte(f.name), d.readEntry([]byte(f.name))); err != nil {
+			return err
+		}
+		d.m.entries = append(d.m.entries, tail...)
+	}
+	if len(d.m.entries) > d.most {
+		return tooMany(d.most)
+	}
+	return nil
+}
+
+// class reads "<class 'tensordict._td.TensorDict'>".
+func (d *metaDecoder) class() error {
+	text, err := d.Text()
+	d.m.class = lastPart(string(text))
+	return err
+}
+
+// lastPart returns TensorDict of "<class 'tensordict._td.TensorDict'>".
+func lastPart(class string) string {
+	class = strings.TrimSuffix(strings.TrimPrefix(class, "<class '"), "'>")
+	return class[strings.LastIndexByte(class, '.')+1:]
+}
+
+// shape reads a list of sizes, of which it looks at no more than there can be dims.
+func (d *metaDecoder) shape() (shapeops.Shape, error) {
+	if d.Next() != '[' {
+		return nil, fmt.Errorf("%w: want a list", shapeops.ErrShape)
+	}
+	s := make(shapeops.Shape, 0, 4)
+	err := d.Array(func(i int) error {
+		if i == maxDims {
+			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
+		}
+		n, err := d.Int()
+		s = append(s, int(n))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Check()
+}
+
+// The fields of an entry, as bits.
+const (
+	seenType uint8 = 1 << iota
+	seenDType
+	seenShape
+	seenNested
+	seenFact
+)
+
+// readEntry takes in a field that may be an entry: an object with a type, or with a dtype and a
+// shape.
+func (d *metaDecoder) readEntry(name []byte) error {
+	if d.Next() != '{' {
+		return d.Skip()
+	}
+	d.entry, d.seen = metaEntry{}, 0
+	if err := d.Object(d.onEntryField); err != nil {
+		return err
+	}
+	const leaf = seenDType | seenShape
+	if d.seen&seenType != 0 {
+		d.entry.dtype, d.entry.shape = "", nil
+	} else if d.seen&leaf != leaf {
+		return nil
+	}
+	if len(name) > maxEntryName {
+		return unsupported("an entry whose name has %d bytes, want at most %d", len(name), maxEntryName)
+	}
+	if len(d.m.entries) >= d.most {
+		return tooMany(d.most)
+	}
+	d.entry.name = string(name)
+	d.names[d.entry.name] = true
+	d.m.entries = append(d.m.entries, d.entry)
+	return nil
+}
+
+// tooMany says that there are more entries than may be read.
+func tooMany(most int) error { return unsupported("more than %d entries: raise MaxEntries", most) }
+
+// entryField takes in one field of an entry.
+func (d *metaDecoder) entryField(field []byte) (err error) {
+	bit := uint8(0)
+	e := &d.entry
+	switch string(field) {
+	case "type":
+		bit, err = seenType, d.entryClass(e)
+	case "dtype":
+		bit = seenDType
+		e.dtype, err = d.dtype()
+	case "shape":
+		bit = seenShape
+		e.shape, err = d.shape()
+	case "is_nested":
+		bit = seenNested
+		e.nested, err = d.nested()
+	case "go":
+		bit, err = seenFact, e.fact.decode(d.Scanner)
+	default:
+		return d.Skip()
+	}
+	if err == nil && d.seen&bit != 0 {
+		err = corrupt("duplicate field %q", field)
+	}
+	d.seen |= bit
+	return err
+}
+
+// entryClass reads what an entry says of its class: only that it does matters.
+func (d *metaDecoder) entryClass(e *metaEntry) error {
+	if d.Next() != '"' {
+		return d.Skip()
+	}
+	text, err := d.Text()
+	e.class = className(text)
+	return err
+}
+
+func (d *metaDecoder) dtype() (string, error) {
+	text, err := d.Text()
+	if known, ok := dtypeNames[string(text)]; ok { // which needs no memory
+		return known, err
+	}
+	if len(text) == 0 && err == nil {
+		return "", corrupt("there is no dtype %q", "")
+	}
+	return string(text), err
+}
+
+func (d *metaDecoder) nested() (nestedness, error) {
+	if d.Next() == 'n' {
+		return notSaid, d.Null()
+	}
+	yes, err := d.Bool()
+	if yes {
+		return isNested, err
+	}
+	return isDense, err
+}
+
+// className returns text as a string, which most often is one of a few.
+func className(text []byte) string {
+	for _, known := range []string{dictClass, dataClass, dataStackClass} {
+		if string(text) == known {
+			return known
+		}
+	}
+	return string(text)
+}
+
+// dtypeNames are the names that the format has for the dtypes of this module.
+var dtypeNames = func() map[string]string {
+	names := map[string]string{}
+	for _, d := range tensor.DTypes() {
+		names[torch+d.String()] = torch + d.String()
+	}
+	return names
+}()
+
+// checkShape returns an error if a shape is none, or has more dims than the format's readers take.
+func checkShape(s shapeops.Shape) error {
+	if len(s) > maxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
+	}
+	return s.Check()
+}
+
+// element returns the dtype of a leaf. What torch has and this module has not is ErrUnsupported.
+func (e *metaEntry) element() (tensor.DType, error) {
+	name, ok := strings.CutPrefix(e.dtype, torch)
+	if ok {
+		if dtype, err := tensor.ParseDType(name); err == nil {
+			return dtype, nil
+		}
+	}
+	for _, known := range []string{"complex32", "float8", "qint", "quint"} {
+		if strings.HasPrefix(name, known) {
+			return 0, unsupported("dtype %s", quote(e.dtype))
+		}
+	}
+	return 0, corrupt("there is no dtype %s", quote(e.dtype))
+}
+
+// old reports whether m was written before nodes were listed: no entry has a field that came later.
+func (m *meta) old() bool {
+	for i := range m.entries {
+		if e := &m.entries[i]; e.isNode() || e.nested != notSaid {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package memmap
+
+import (
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+)
+
+const typeName = "<class 'tensordict._td.TensorDict'>" // what Save writes
+
+// appendTo appends the text of a dictionary's meta.json: the bytes that Python's writer would write,
+// but for native fields.
+func (m *meta) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	for i := range m.entries {
+		e := &m.entries[i]
+		b = append(appendText(b, e.name), ':')
+		b = append(e.appendTo(b), ',')
+	}
+	b = appendShape(append(b, `"`+fieldShape+`":`...), m.shape)
+	b = append(b, `,"`+fieldDevice+`":"cpu","`+fieldType+`":"`+typeName+`"`...)
+	if before := len(b); before > 0 {
+		b = m.native.appendTo(append(b, `,"`+fieldNative+`":`...))
+		if len(b) == before+len(`,"`+fieldNative+`":`) {
+			b = b[:before]
+		}
+	}
+	return append(b, '}')
+}
+
+// appendTo appends the text of an entry.
+func (e *metaEntry) appendTo(b []byte) []byte {
+	if e.isNode() {
+		b = append(appendText(append(b, `{"type":`...), e.class), '}')
+	} else {
+		b = appendShape(append(b, `{"device":"cpu","shape":`...), e.shape)
+		b = appendText(append(b, `,"dtype":`...), e.dtype)
+		b = append(b, `,"is_nested":false}`...)
+	}
+	return withFact(b, &e.fact)
+}
+
+// withFact puts a native field at the end of the object at the end of b.
+func withFact(b []byte, f *fact) []byte {
+	const name = `,"go":`
+	before := len(b) - 1 // without the brace
+	b = f.appendTo(append(b[:before], name...))
+	if len(b) == before+len(name) {
+		b = b[:before]
+	}
+	return append(b, '}')
+}
+
+// appendText appends a JSON string, with no escapes but those that JSON needs.
+func appendText(b []byte, text string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[i:])
+			b = utf8.AppendRune(b, r)
+			i += n
+			continue
+		}
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '\r':
+			b = append(b, `\r`...)
+		case c == '\t':
+			b = append(b, `\t`...)
+		case c == '\b':
+			b = append(b, `\b`...)
+		case c == '\f':
+			b = append(b, `\f`...)
+		case c < 0x20:
+			b = append(b, `\u00`...)
+			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			b = append(b, c)
+		}
+		i++
+	}
+	return append(b, '"')
+}
+
+// editEntries returns the text of a meta.json in which edit has changed native fields of entries;
+// all else stays as it is, what others added included. edit is called with the name of each leaf
+// and what its native field says, which it may change; it reports whether it did.
+func editEntries(text []byte, edit func(name string, f *fact) bool) ([]byte, error) {
+	s := jsonscan.New(text)
+	out := append(make([]byte, 0, len(text)+len(text)/4), '{')
+	err := s.Object(func(name []byte) error {
+		key := string(name)
+		raw, err := s.Raw()
+		if err != nil {
+			return err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(appendText(out, key), ':')
+		out, err = appendEdited(out, key, raw, edit)
+		return err
+	})
+	if err == nil {
+		err = s.End()
+	}
+	if err != nil {
+		return nil, corrupt("%w", err)
+	}
+	return append(out, '}'), nil
+}
+
+// appendEdited appends the value of a field, edited if it is a leaf.
+func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact) bool) ([]byte, error) {
+	if raw[0] != '{' || key == fieldNative {
+		return append(out, raw...), nil
+	}
+	d := &metaDecoder{Scanner: jsonscan.New(raw), most: 1, names: map[string]bool{}}
+	d.onEntryField = d.entryField
+	if err := d.readEntry([]byte(key)); err != nil {
+		return nil, err
+	}
+	if len(d.m.entries) == 0 || d.m.entries[0].isNode() || !edit(key, &d.m.entries[0].fact) {
+		return append(out, raw...), nil
+	}
+	out = append(out, '{')
+	s := jsonscan.New(raw)
+	err := s.Object(func(name []byte) error {
+		field := string(name)
+		value, err := s.Raw()
+		if err != nil || field == "go" {
+			return err
+		}
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
+		}
+		out = append(append(appendText(out, field), ':'), value...)
+		return nil
+	})
+	return withFact(append(out, '}'), &d.m.entries[0].fact), err
+}
+
+// addEntry returns the text of a meta.json with a further field at its end, as Python's make_memmap
+// adds one.
+func addEntry(text []byte, e *metaEntry) []byte {
+	end := len(text) - 1
+	for text[end] != '}' {
+		end--
+	}
+	out := append([]byte(nil), text[:end]...)
+	out = append(out, ',')
+	out = append(appendText(out, e.name), ':')
+	return append(e.appendTo(out), '}')
+}

@@ -1,0 +1,236 @@
+package memmap
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// version is the highest version of native fields that is understood.
+const version = 1
+
+// A fact is what this module adds to an entry, as its field "go": Python's reader passes over it.
+type fact struct {
+	has   bool
+	sums  []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
+	batch shapeops.Shape // of data and unbatched tensors: their own batch shape; nil if not said
+	alike bool           // of a leaf: an unbatched tensor, of which batch is the batch shape
+	path  []string       // of an entry of a growing dataset: where it is to be
+}
+
+// A nodeFact is what this module adds to a node, as its field "_go".
+type nodeFact struct {
+	growing bool // written by a Writer that has not finished
+	nodes   []nodeShape
+}
+
+// A nodeShape is a dictionary of a growing dataset, whose files lie flat.
+type nodeShape struct {
+	path  []string
+	shape shapeops.Shape // of a row
+}
+
+// A factReader reads native fields.
+type factReader struct {
+	*jsonscan.Scanner
+	v int64
+}
+
+// object reads an object with a version. What a higher one means is not known.
+func (r *factReader) object(field func(name string) error) error {
+	start := *r.Scanner
+	err := r.fields(field)
+	if err != nil && r.v < 1 { // perhaps since the version is still to come
+		*r.Scanner = start
+		if r.fields(func(string) error { return r.Skip() }) != nil {
+			return err
+		}
+	}
+	if r.v > version || err == nil && r.v < 1 {
+		err = unsupported("native fields of version %d: want 1 to %d", r.v, version)
+	}
+	return err
+}
+
+// fields reads an object with a version.
+func (r *factReader) fields(field func(name string) error) error {
+	return r.Object(func(name []byte) (err error) {
+		if string(name) == "v" {
+			r.v, err = r.Int()
+			return err
+		}
+		if r.v > version { // whatever it contains
+			return r.Skip()
+		}
+		return field(string(name))
+	})
+}
+
+// decode reads the field "go" of an entry.
+func (f *fact) decode(s *jsonscan.Scanner) error {
+	r := &factReader{Scanner: s}
+	f.has = true
+	return r.object(func(name string) (err error) {
+		switch name {
+		case "sums":
+			f.sums, err = r.sums()
+		case "unbatched":
+			f.alike = true
+			f.batch, err = r.shape()
+		case "shape":
+			f.batch, err = r.shape()
+		case "path":
+			f.path, err = r.texts()
+		default:
+			err = r.Skip()
+		}
+		return err
+	})
+}
+
+// decode reads the field "_go" of a node: a list of objects, since Python would take an object for
+// an entry. It takes in so many nodes at most.
+func (f *nodeFact) decode(s *jsonscan.Scanner, most int) error {
+	return s.Array(func(int) error {
+		r := &factReader{Scanner: s}
+		return r.object(func(name string) (err error) {
+			switch name {
+			case "growing":
+				f.growing, err = r.Bool()
+			case "nodes":
+				err = r.Array(func(int) error { return f.node(r, most) })
+			default:
+				err = r.Skip()
+			}
+			return err
+		})
+	})
+}
+
+// node reads one dictionary of a growing dataset.
+func (f *nodeFact) node(r *factReader, most int) error {
+	if len(f.nodes) >= most {
+		return tooMany(most)
+	}
+	n := nodeShape{}
+	err := r.Object(func(name []byte) (err error) {
+		switch string(name) {
+		case "path":
+			n.path, err = r.texts()
+		case "shape":
+			n.shape, err = r.shape()
+		default:
+			err = r.Skip()
+		}
+		return err
+	})
+	f.nodes = append(f.nodes, n)
+	return err
+}
+
+func (r *factReader) shape() (shapeops.Shape, error) {
+	d := metaDecoder{Scanner: r.Scanner}
+	return d.shape()
+}
+
+func (r *factReader) texts() ([]string, error) {
+	texts := []string{}
+	err := r.Array(func(i int) error {
+		if i > tdict.MaxDepth {
+			return corrupt("a path of more than %d names", tdict.MaxDepth)
+		}
+		text, err := r.Text()
+		texts = append(texts, string(text))
+		return err
+	})
+	return texts, err
+}
+
+// sums reads a list of numbers of 32 bits, each as eight hexadecimal digits.
+func (r *factReader) sums() ([]uint32, error) {
+	sums := []uint32{}
+	err := r.Array(func(int) error {
+		text, err := r.Text()
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseUint(string(text), 16, 32)
+		if err != nil || len(text) != 8 {
+			return corrupt("got %s as a sum, want 8 hexadecimal digits", quote(string(text)))
+		}
+		sums = append(sums, uint32(n))
+		return nil
+	})
+	return sums, err
+}
+
+// appendTo appends the field's value, or nothing if there is nothing to say.
+func (f *fact) appendTo(b []byte) []byte {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike {
+		return b
+	}
+	b = append(b, `{"v":1`...)
+	if f.path != nil {
+		b = appendTexts(append(b, `,"path":`...), f.path)
+	}
+	if f.alike {
+		b = appendShape(append(b, `,"unbatched":`...), f.batch)
+	} else if f.batch != nil {
+		b = appendShape(append(b, `,"shape":`...), f.batch)
+	}
+	if f.sums != nil {
+		b = append(b, `,"sums":[`...)
+		for i, sum := range f.sums {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, '"')
+			b = hex.AppendEncode(b, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+			b = append(b, '"')
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// appendTo appends the field's value, or nothing if there is nothing to say.
+func (f *nodeFact) appendTo(b []byte) []byte {
+	if !f.growing {
+		return b
+	}
+	b = append(b, `[{"v":1,"growing":true,"nodes":[`...)
+	for i, n := range f.nodes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendTexts(append(b, `{"path":`...), n.path)
+		b = appendShape(append(b, `,"shape":`...), n.shape)
+		b = append(b, '}')
+	}
+	return append(b, `]}]`...)
+}
+
+func appendTexts(b []byte, texts []string) []byte {
+	b = append(b, '[')
+	for i, text := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(b, text)
+	}
+	return append(b, ']')
+}
+
+func appendShape(b []byte, s shapeops.Shape) []byte {
+	b = append(b, '[')
+	for i, n := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,164 @@
+package memmap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// lockName is the file that a Writer holds locked while it is at work in a directory.
+const lockName = ".lock"
+
+// An oldTree is what a save replaces.
+type oldTree struct {
+	modes modes
+	lock  *vfs.Lock // keeps a Writer out; nil if none ever was there
+}
+
+func (o *oldTree) unlock() {
+	if o.lock != nil {
+		_ = o.lock.Unlock() // the file is gone, or was only locked
+	}
+}
+
+// openBlocksRename says that a file that is open keeps it, and the directory that it is in, from
+// being renamed or replaced. Locks must be given back first then, though another may come between.
+const openBlocksRename = runtime.GOOS == "windows"
+
+// replaceable returns what a save of a dictionary of the given batch shape replaces at dir, which is
+// absolute and free of links, or says why it must not.
+func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
+	if holdsWorkingDir(dir) {
+		return nil, fmt.Errorf("%w: the working directory is in it", fs.ErrInvalid)
+	}
+	if err := checkAround(dir, batch); err != nil {
+		return nil, err
+	}
+	old, err := survey(dir)
+	if err != nil {
+		return nil, err
+	}
+	old.lock, err = vfs.TryLock(filepath.Join(dir, lockName), vfs.Exclusive)
+	switch {
+	case errors.Is(err, vfs.ErrHeld):
+		return nil, fmt.Errorf("%w: it has not finished", ErrBusy)
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
+		return old, nil
+	}
+	return old, err
+}
+
+// survey notes all of the old tree. If another save replaces it meanwhile, and removes what was being
+// looked at, it looks again.
+func survey(dir string) (*oldTree, error) {
+	for try := 0; ; try++ {
+		before, _ := os.Lstat(dir)
+		old := &oldTree{modes: newModes()}
+		err := old.scan(dir, "")
+		if err == nil || try == 100 {
+			return old, err
+		}
+		after, _ := os.Lstat(dir)
+		if before == nil || after == nil || os.SameFile(before, after) {
+			return nil, err
+		}
+	}
+}
+
+// scan notes all of a directory of the old tree, and returns ErrForeign if it holds a file that no
+// writer of this format makes, or files without the meta.json that comes with them.
+func (o *oldTree) scan(dir, at string) error {
+	info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
+	}
+	o.modes.note(at, info)
+	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
+	for _, d := range found {
+		inner := path.Join(at, d.Name())
+		switch {
+		case d.IsDir():
+			err = o.scan(dir, inner)
+		case litter(d.Name()):
+		case saved && d.Type().IsRegular() && ours(d.Name()):
+			if info, failed := d.Info(); failed == nil {
+				o.modes.note(inner, info)
+			}
+		default:
+			err = fmt.Errorf("%w: %s would be lost; save elsewhere", ErrForeign, inner)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ours reports whether writers of this format make files of that name.
+func ours(name string) bool {
+	return name == metaName || name == lockName || name == "other.pickle" || name == "pickle.pkl" ||
+		name == tempMeta || strings.HasSuffix(name, leafExt)
+}
+
+// litter reports whether file managers leave files of that name everywhere.
+func litter(name string) bool {
+	return name == ".DS_Store" || name == "Thumbs.db" || name == "desktop.ini" || strings.HasPrefix(name, "._")
+}
+
+// checkAround returns ErrForeign if dir is an entry of a saved dictionary around it that a
+// dictionary of the given batch shape would not fit.
+func checkAround(dir string, batch shapeops.Shape) error {
+	above := filepath.Dir(dir)
+	m, err := readNode(above)
+	if err != nil { // not there, or no dictionary
+		return nil
+	}
+	name := filepath.Base(dir)
+	if m.class == lazyClass && strings.Trim(name, "0123456789") == "" {
+		return fmt.Errorf("%w: it is a member of the lazy stack in %s", ErrForeign, above)
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if !e.isNode() || fileName(e.name) != name && e.name != name {
+			continue
+		}
+		if !dictClasses[e.class] {
+			return fmt.Errorf("%w: it is an entry of %s, a %s", ErrForeign, above, quote(e.class))
+		}
+		if err := batch.CheckPrefix(m.shape); err != nil {
+			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
+		}
+	}
+	return nil
+}
+
+// makeParent makes the directory that dir is in, if need be with those around it, durably.
+func makeParent(dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := makeParent(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(parent, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(parent))
+}

@@ -1,0 +1,185 @@
+package memmap
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+)
+
+// A sink is a container that is written. Nothing of it is seen before commit. Its methods, but for
+// commit and abort, are safe for concurrent use.
+type sink interface {
+	// node makes a node, after the one around it.
+	node(at string) error
+	// file makes a file in a node and has fill write it. It returns a function, which must be called,
+	// that makes what was written durable: that takes long, and many can be under way.
+	file(at string, fill func(vfs.File) error) (settle func() error, err error)
+	// link makes a file of one that exists, on the same disk, and is not written any more.
+	link(from, at string) error
+	// seal makes a node durable, after all that is in it.
+	seal(at string) error
+	// commit makes it all appear, or returns an error.
+	commit() error
+	// abort removes what was written.
+	abort() error
+}
+
+// A dirSink is a directory beside the one that it replaces, as a sink.
+type dirSink struct {
+	disk    vfs.FS
+	dir     string // clean and free of links
+	tmp     string
+	modes   modes
+	noSync  bool
+	release func() error
+}
+
+// newDirSink makes the directory that is to become dir.
+func newDirSink(disk vfs.FS, dir string, m modes, noSync bool) (*dirSink, error) {
+	tmp, release, err := vfs.MakeTemp(disk, dir, 0o777)
+	if err != nil {
+		return nil, err
+	}
+	k := &dirSink{disk, dir, tmp, m, noSync, release}
+	if err := k.setMode(""); err != nil {
+		return nil, errors.Join(err, k.abort())
+	}
+	return k, nil
+}
+
+func (k *dirSink) os(at string) string { return filepath.Join(k.tmp, filepath.FromSlash(at)) }
+
+// setMode gives a directory the permissions of the one that it replaces.
+func (k *dirSink) setMode(at string) error {
+	if mode, ok := k.modes.dir(at); ok {
+		return k.disk.Chmod(k.os(at), mode)
+	}
+	return nil
+}
+
+func (k *dirSink) node(at string) error {
+	if at == "" {
+		return nil
+	}
+	if err := k.disk.Mkdir(k.os(at), 0o777); err != nil {
+		return err
+	}
+	return k.setMode(at)
+}
+
+func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() error, err error) {
+	f, err := k.disk.Create(k.os(at))
+	if err != nil {
+		return nil, err
+	}
+	if err := fill(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error { return k.settle(at, f) }, nil
+}
+
+// settle makes a file durable and closes it.
+func (k *dirSink) settle(at string, f vfs.File) error {
+	var err error
+	if !k.noSync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if mode, ok := k.modes.file(at); ok {
+		return k.disk.Chmod(k.os(at), mode)
+	}
+	return nil
+}
+
+// wholeFile is file of a sink, and settle at once.
+func wholeFile(k sink, at string, fill func(vfs.File) error) error {
+	settle, err := k.file(at, fill)
+	if err != nil {
+		return err
+	}
+	return settle()
+}
+
+func (k *dirSink) link(from, at string) error {
+	err := k.disk.Link(from, k.os(at))
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return k.copy(from, at) // a file system without hard links
+}
+
+// copy is link where a file has one name only.
+func (k *dirSink) copy(from, at string) error {
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return wholeFile(k, at, func(w vfs.File) error { _, err := io.Copy(w, r); return err })
+}
+
+func (k *dirSink) seal(at string) error {
+	if k.noSync {
+		return nil
+	}
+	return k.disk.SyncDir(k.os(at))
+}
+
+func (k *dirSink) commit() error {
+	err := vfs.Publish(k.disk, k.tmp, k.dir)
+	if e, ok := errors.AsType[*vfs.PublishError](err); ok && (e.State == vfs.Untouched || e.State == vfs.Leftover) {
+		return errors.Join(err, k.abort())
+	}
+	return errors.Join(err, k.release())
+}
+
+func (k *dirSink) abort() error { return errors.Join(k.disk.RemoveAll(k.tmp), k.release()) }
+
+// modes are the permissions in a directory that is replaced. New files and directories get those of
+// the old ones at the same path, or else of some old leaf, and of the old directory itself.
+type modes struct {
+	dirs, files map[string]fs.FileMode // by path
+	leaf        fs.FileMode            // of some leaf; 0 if there is none
+}
+
+func newModes() modes { return modes{map[string]fs.FileMode{}, map[string]fs.FileMode{}, 0} }
+
+func (m modes) dir(at string) (fs.FileMode, bool) {
+	if mode, ok := m.dirs[at]; ok {
+		return mode, true
+	}
+	mode, ok := m.dirs[""]
+	return mode, ok
+}
+
+func (m modes) file(at string) (fs.FileMode, bool) {
+	if mode, ok := m.files[at]; ok {
+		return mode, true
+	}
+	if path.Base(at) == metaName {
+		mode, ok := m.files[metaName]
+		return mode, ok
+	}
+	return m.leaf, m.leaf != 0
+}
+
+// note takes down the permissions of a file or directory of the old tree.
+func (m *modes) note(at string, info fs.FileInfo) {
+	mode := info.Mode() & (fs.ModePerm | fs.ModeSetgid)
+	if info.IsDir() {
+		m.dirs[at] = mode
+		return
+	}
+	m.files[at] = mode
+	if strings.HasSuffix(at, leafExt) && m.leaf == 0 {
+		m.leaf = mode
+	}
+}

@@ -1,0 +1,280 @@
+package memmap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A leafFile is the file of a leaf of a [Dataset].
+type leafFile struct {
+	file   *mapfile.File
+	node   *leafNode
+	name   string        // of its entry
+	key    nestedkey.Key // for Verify
+	alike  bool          // an unbatched tensor
+	sums   []uint32      // of what the file holds, as far as it is known; else nil
+	marked bool          // the meta.json has sums for it
+	summed bool          // the meta.json has sums for it, or had, and says that they are void
+}
+
+// A leafNode is a node of a [Dataset].
+type leafNode struct {
+	path string
+	dir  *mapfile.Dir
+	td   *tdict.TensorDict // if it is a dictionary
+	info fs.FileInfo       // of its meta.json, when it was last read or written
+	leaf map[string]*leafFile
+}
+
+// touch is called before memory of a file that can be written is lent: it makes the sums void, and
+// durably so, since a crash may leave any part of what is about to be written.
+func (d *Dataset) touch(f *mapfile.File) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.files[f.Number()]
+	if l.marked {
+		if err := d.void(l.node); err != nil {
+			return d.fail("write", path.Join(l.node.path, metaName), err)
+		}
+	}
+	l.sums = nil
+	f.SetTouched(true)
+	return nil
+}
+
+// void makes the sums of all leaves of a node void in its meta.json: one change for a node, not one
+// for a leaf. Those that stay as they are get them back in settle.
+func (d *Dataset) void(n *leafNode) error {
+	err := d.editMeta(n, func(_ string, f *fact) bool {
+		had := len(f.sums) > 0
+		f.sums = f.sums[:0]
+		return had
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range n.leaf {
+		l.marked = false
+	}
+	return nil
+}
+
+// settle sets the sums of all leaves that nobody is using. The files have been flushed.
+func (d *Dataset) settle() error {
+	if !d.alone() {
+		return nil
+	}
+	defer d.shareAgain()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := workers.Do(context.Background(), len(d.files), 0, func(i int) error { return d.files[i].sum() })
+	if err != nil {
+		return err
+	}
+	for _, n := range d.nodes {
+		if err := d.mark(n); err != nil {
+			return d.fail("flush", path.Join(n.path, metaName), err)
+		}
+	}
+	return nil
+}
+
+// alone reports whether nobody else has the directory open to write it, and keeps it so until
+// shareAgain.
+func (d *Dataset) alone() bool {
+	if d.lock == nil {
+		return false
+	}
+	if err := d.lock.Become(vfs.Exclusive); err != nil {
+		d.shareAgain()
+		return false
+	}
+	return true
+}
+
+// shareAgain lets others write the directory. It cannot fail: who has a lock alone can share it, and
+// where it was lost by asking for more, another is alone and soon is not.
+func (d *Dataset) shareAgain() {
+	for range 1000 {
+		if err := d.lock.Become(vfs.Shared); !errors.Is(err, vfs.ErrHeld) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// sum sets the sums of a leaf whose file was mapped, if it is to have some and nobody uses it.
+func (l *leafFile) sum() error {
+	if l.sums != nil || !l.summed {
+		return nil
+	}
+	s := summer{}
+	quiet, err := l.file.Quiet(func(b []byte) { s.add(b) })
+	if err != nil || !quiet {
+		return err
+	}
+	if err := l.file.FlushRange(0, l.file.Size()); err != nil { // what was stored since the flush
+		return err
+	}
+	l.sums = s.sums()
+	return nil
+}
+
+// mark puts the sums that are known into the meta.json of a node.
+func (d *Dataset) mark(n *leafNode) error {
+	missing := false
+	for _, l := range n.leaf {
+		missing = missing || l.sums != nil && !l.marked
+	}
+	if !missing {
+		return nil
+	}
+	err := d.editMeta(n, func(name string, f *fact) bool {
+		l := n.leaf[name]
+		if l == nil || l.sums == nil {
+			return false
+		}
+		f.sums = l.sums
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range n.leaf {
+		l.marked = l.sums != nil
+	}
+	return nil
+}
+
+// editMeta changes native fields in the meta.json of a node, durably; what others have changed
+// meanwhile stays.
+func (d *Dataset) editMeta(n *leafNode, edit func(name string, f *fact) bool) error {
+	return d.changeMeta(n, func(text []byte) ([]byte, error) { return editEntries(text, edit) })
+}
+
+// changeMeta replaces the meta.json of a node by what change makes of it, unless that is the same.
+func (d *Dataset) changeMeta(n *leafNode, change func(text []byte) ([]byte, error)) error {
+	unlock, err := lockMeta(filepath.Join(d.at, filepath.FromSlash(n.path), metaName))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	dir, err := d.set.Root().OpenRoot(path.Join(".", n.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	text, _, err := readMeta(dir)
+	if err != nil {
+		return err
+	}
+	changed, err := change(text)
+	if err != nil || bytes.Equal(changed, text) {
+		return err
+	}
+	if err := replaceFile(dir, metaName, changed); err != nil {
+		return err
+	}
+	n.info, err = dir.Lstat(metaName)
+	return err
+}
+
+// lockMeta keeps other writers of this module from changing a meta.json meanwhile.
+func lockMeta(at string) (unlock func(), err error) {
+	if openBlocksRename {
+		return func() {}, nil
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		l, err := vfs.TryLock(at, vfs.Exclusive)
+		switch {
+		case errors.Is(err, vfs.ErrHeld):
+			time.Sleep(wait)
+			continue
+		case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist):
+			return func() {}, nil
+		case err != nil:
+			return nil, err
+		}
+		if l.At(at) {
+			return func() { _ = l.Unlock() }, nil
+		}
+		_ = l.Unlock() // of a file that another has replaced
+	}
+}
+
+// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that, or
+// is the only Writer.
+const tempMeta = ".meta-next"
+
+// replaceFile replaces a file by one with the given content and the same permissions: whole or not
+// at all, and durably.
+func replaceFile(dir *os.Root, name string, text []byte) error {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := remove(dir, tempMeta); err != nil { // of a writer that is gone
+		return err
+	}
+	err = writeFile(dir, tempMeta, text, info.Mode().Perm())
+	if err == nil {
+		err = dir.Rename(tempMeta, name)
+	}
+	if err != nil {
+		return errors.Join(err, remove(dir, tempMeta))
+	}
+	return syncRoot(dir)
+}
+
+func remove(dir *os.Root, name string) error {
+	if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func writeFile(dir *os.Root, name string, text []byte, perm fs.FileMode) error {
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = errors.Join(f.Chmod(perm), f.Sync())
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncRoot makes the names in a directory durable, where directories can be synced.
+func syncRoot(dir *os.Root) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(vfs.SyncOpenDir(f), f.Close())
+}
+
+// sameMeta reports whether every meta.json is as it was when it was last read or written.
+func (d *Dataset) sameMeta() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, n := range d.nodes {
+		is, err := d.set.Root().Lstat(path.Join(n.path, metaName))
+		if err != nil || !os.SameFile(is, n.info) || is.Size() != n.info.Size() || !is.ModTime().Equal(n.info.ModTime()) {
+			return false
+		}
+	}
+	return true
+}

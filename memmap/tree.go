@@ -1,0 +1,218 @@
+package memmap
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A tree is a node of a container that is read: what holds one meta.json, leaves, and further nodes.
+// Paths are below the top of the container, with slashes. Errors are FileErrors.
+type tree interface {
+	// path returns the path of the node, "" for the top.
+	path() string
+	// meta returns the text of meta.json.
+	meta() ([]byte, error)
+	// leafPath returns the path under which a leaf is to be found.
+	leafPath(name string) string
+	// leaf returns who lends the size bytes of a leaf, and where they begin in what it lends.
+	leaf(name string, size int) (lender tensor.Lender, offset int, err error)
+	// node returns the node of an entry, which the caller closes.
+	node(name string) (tree, error)
+	// member returns a node by its number, which the caller closes, or nil if there is none.
+	member(number int) (tree, error)
+	// unlisted returns the names of the nodes that are there, whatever meta.json says.
+	unlisted() ([]string, error)
+	// has reports whether there is a file of that name.
+	has(file string) bool
+	// close ends the reading of the node; lenders stay.
+	close() error
+}
+
+// A dirTree is a directory as a tree.
+type dirTree struct {
+	o     *opener
+	root  *os.Root
+	at    *mapfile.Dir
+	known *leafNode // once its meta.json was read
+}
+
+func (t *dirTree) path() string { return t.at.Path() }
+
+// fail returns err as one about the file name in the directory.
+func (t *dirTree) fail(name string, err error) error {
+	return t.o.fail(t, name, err)
+}
+
+func (t *dirTree) close() error {
+	if t.at == t.o.set.Top() { // the set closes it
+		return nil
+	}
+	return t.root.Close()
+}
+
+func (t *dirTree) meta() ([]byte, error) {
+	text, info, err := readMeta(t.root)
+	t.known = &leafNode{path: t.path(), dir: t.at, info: info}
+	return text, t.fail(metaName, err)
+}
+
+// readMeta returns the bytes of the meta.json in a directory, and what the file was before they were
+// read.
+func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
+	info, err := root.Lstat(metaName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, corrupt("%w", fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxMeta {
+		return nil, nil, corrupt("got %s of %d bytes, want a file of at most %d", kind(info), info.Size(), maxMeta)
+	}
+	f, err := root.Open(metaName)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := make([]byte, 0, info.Size()+512)
+	text, err = appendAll(text, io.LimitReader(f, maxMeta))
+	return text, info, errors.Join(err, f.Close())
+}
+
+// appendAll is io.ReadAll into a buffer.
+func appendAll(b []byte, r io.Reader) ([]byte, error) {
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
+func (t *dirTree) leafPath(name string) string { return join(t.path(), fileName(name)+leafExt) }
+
+// join returns the path of a file in a directory.
+func join(dir, file string) string {
+	if dir == "" {
+		return file
+	}
+	return dir + "/" + file
+}
+
+func (t *dirTree) leaf(name string, size int) (tensor.Lender, int, error) {
+	file, info, err := t.find(name, leafExt)
+	if err != nil {
+		return nil, 0, t.fail(file, err)
+	}
+	if info == nil || !info.Mode().IsRegular() {
+		return nil, 0, t.fail(file, corrupt("got %s, want a file", kind(info)))
+	}
+	if info.Size() < int64(size) {
+		return nil, 0, t.fail(file, corrupt("got %d bytes, want %d", info.Size(), size))
+	}
+	return t.o.set.Add(t.at, join(t.path(), file), info, size), 0, nil
+}
+
+func (t *dirTree) node(name string) (tree, error) {
+	file, info, err := t.find(name, "")
+	if err != nil {
+		return nil, t.fail(file, err)
+	}
+	if info == nil || !info.IsDir() {
+		return nil, t.fail(file, corrupt("got %s, want a directory", kind(info)))
+	}
+	return t.below(file, info)
+}
+
+func (t *dirTree) member(number int) (tree, error) {
+	file := strconv.Itoa(number)
+	info, err := t.root.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && !info.IsDir() {
+		err = corrupt("got %s, want a directory", kind(info))
+	}
+	if err != nil {
+		return nil, t.fail(file, err)
+	}
+	return t.below(file, info)
+}
+
+// below returns the node in a directory of t.
+func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
+	root, err := t.root.OpenRoot(file)
+	if err != nil {
+		return nil, t.fail(file, err)
+	}
+	return &dirTree{o: t.o, root: root, at: t.o.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
+}
+
+// find returns the name of an entry's file: the one that the format gives it, or the entry's own if
+// only that exists. info is nil if neither does.
+func (t *dirTree) find(name, ext string) (file string, info fs.FileInfo, err error) {
+	file = fileName(name) + ext
+	if len(file) > maxName {
+		return file, nil, corrupt("a file name of %d bytes", len(file))
+	}
+	info, err = t.root.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) && rawName(name) && name+ext != file {
+		if raw, err := t.root.Lstat(name + ext); err == nil {
+			return name + ext, raw, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, nil, nil
+	}
+	return file, info, err
+}
+
+// kind says what info describes.
+func kind(info fs.FileInfo) string {
+	switch {
+	case info == nil:
+		return "nothing"
+	case info.IsDir():
+		return "a directory"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case !info.Mode().IsRegular():
+		return "a special file"
+	}
+	return "a file"
+}
+
+func (t *dirTree) unlisted() ([]string, error) {
+	found, err := fs.ReadDir(t.root.FS(), ".")
+	if err != nil {
+		return nil, t.fail("", err)
+	}
+	var names []string
+	for _, d := range found {
+		if !d.IsDir() {
+			continue
+		}
+		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
+			names = append(names, d.Name())
+		}
+	}
+	return names, nil
+}
+
+func (t *dirTree) has(file string) bool {
+	_, err := t.root.Lstat(file)
+	return err == nil
+}

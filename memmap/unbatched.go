@@ -1,0 +1,58 @@
+package memmap
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// unbatched is the codec of unbatched tensors: a leaf like any other, for Python too, whose native
+// field says that it is one, and of which batch shape.
+type unbatched struct{}
+
+func (unbatched) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
+	t, err := openTensor(o, n, e)
+	if err != nil {
+		return nil, err
+	}
+	u, err := tdict.NewUnbatched(t)
+	if err == nil && len(e.fact.batch) <= len(batch) && !e.fact.batch.Equal(batch) { // a longer one, Set checks
+		err = fmt.Errorf("%w: got the batch shape %v, want one that begins with %v", shapeops.ErrShape, e.fact.batch, batch)
+	}
+	if err == nil {
+		err = checkShape(append(e.fact.batch.Clone(), e.shape...))
+	}
+	if err == nil && len(e.fact.batch) > len(batch) {
+		u, err = batched(u, e.fact.batch)
+	}
+	if err != nil {
+		return nil, o.failAt(n.leafPath(e.name), corrupt("%w", err))
+	}
+	return u, nil
+}
+
+// batched returns u with a batch shape of its own.
+func batched(u *tdict.Unbatched, batch shapeops.Shape) (*tdict.Unbatched, error) {
+	around := tdict.New(batch...)
+	if err := around.Set("u", u); err != nil {
+		return nil, err
+	}
+	return tdict.Get[*tdict.Unbatched](around, "u")
+}
+
+func (unbatched) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
+	u := v.(*tdict.Unbatched)
+	t := u.Tensor()
+	e.fact.alike = true
+	e.fact.batch = u.Shape()[:len(u.Shape())-len(t.Shape())].Clone()
+	if err := checkShape(u.Shape()); err != nil {
+		return s.fail(n.leaf(e.name), err)
+	}
+	before := len(s.files)
+	err := s.tensor(n, e, t)
+	for _, f := range s.files[before:] {
+		f.keep = true
+	}
+	return err
+}

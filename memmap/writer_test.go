@@ -1,0 +1,289 @@
+package memmap_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// rows returns rows of the tests of Writer, numbered from first: leaves at two depths, one without
+// elements, data, an unbatched tensor, an empty dictionary, and one whose batch shape is longer.
+func rows(t testing.TB, first int, batch ...int) *tdict.TensorDict {
+	t.Helper()
+	n := shapeops.Shape(batch).Size()
+	numbers := tensor.Must(tensor.Must(tensor.Arange[int64](int64(first), int64(first+n), 1)).Reshape(batch...))
+	wide := tensor.Must(tensor.Must(numbers.Unsqueeze(len(batch))).Expand(append(batch[:len(batch):len(batch)], 3)...))
+	td := tdict.New(batch...)
+	for _, e := range []struct {
+		key nestedkey.Key
+		v   tdict.Value
+	}{
+		{"reward", tensor.Must(numbers.Cast(tensor.Float32))},
+		{"obs/pos", tensor.Must(wide.Cast(tensor.Int16))},
+		{"obs/none", tensor.Must(tensor.New(tensor.Int16, append(batch[:len(batch):len(batch)], 0)...))},
+		{"kind", tensor.Must(tdict.NewData("replay"))},
+		{"codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 3)))},
+		{"empty", tdict.New(batch...)},
+		{"agents", tdict.New(append(batch[:len(batch):len(batch)], 3)...)},
+		{"agents/id", tensor.Must(wide.Cast(tensor.Uint8))},
+	} {
+		require.NoError(t, td.Set(e.key, e.v))
+	}
+	return td
+}
+
+func newWriter(t testing.TB, dir string) *memmap.Writer {
+	t.Helper()
+	w, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+func TestWriterAppendsRowsAndBatches(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	require.Zero(t, open(t, dir).Shape()[0], "readers see it at once, without rows")
+	require.NoError(t, w.Append(rows(t, 0)))
+	require.NoError(t, w.Append(rows(t, 1, 4)))
+	require.NoError(t, w.Append(rows(t, 5, 0)))
+	require.Equal(t, []int{5, 0}, []int{w.Len(), w.Committed()})
+	require.Zero(t, open(t, dir).Shape()[0], "nothing was committed")
+	require.NoError(t, w.Commit())
+	require.Equal(t, []int{5, 5}, []int{w.Len(), w.Committed()})
+	before := open(t, dir)
+	requireSame(t, rows(t, 0, 5), before.TensorDict)
+
+	require.NoError(t, w.Append(rows(t, 5, 2)))
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 5), before.TensorDict)
+	requireSame(t, rows(t, 0, 7), open(t, dir).TensorDict)
+	require.ErrorIs(t, w.Append(rows(t, 7)), memmap.ErrClosed)
+	require.ErrorIs(t, w.Finish(), memmap.ErrClosed)
+	require.ErrorIs(t, w.Close(), memmap.ErrClosed)
+	requireSound(t, dir)
+	info := tensor.Must(os.Stat(filepath.Join(dir, "obs", "pos.memmap")))
+	require.Equal(t, int64(7*3*2), info.Size())
+	require.Equal(t, []string{"agents", "codes.memmap", "empty", "kind", "meta.json", "obs", "reward.memmap"}, names(t, dir))
+	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(dir))), 1, "nothing is left beside it")
+}
+
+func requireSame(t testing.TB, want, got *tdict.TensorDict) {
+	t.Helper()
+	diff, err := want.Diff(got)
+	require.NoError(t, err)
+	require.Empty(t, diff)
+}
+
+// requireSound verifies a directory.
+func requireSound(t testing.TB, dir string) {
+	t.Helper()
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.NoError(t, err)
+	require.Empty(t, report.Faults)
+	require.Empty(t, report.Unsummed)
+}
+
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	var names []string
+	for _, d := range tensor.Must(os.ReadDir(dir)) {
+		names = append(names, d.Name())
+	}
+	return names
+}
+
+// TestWriterGoesOn closes a Writer, with rows that were not committed, and goes on.
+func TestWriterGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 3)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Append(rows(t, 90, 5)))
+	require.NoError(t, w.Close())
+	requireSame(t, rows(t, 0, 3), open(t, dir).TensorDict)
+	requireSound(t, dir)
+
+	w = newWriter(t, dir)
+	require.Equal(t, 3, w.Len())
+	require.NoError(t, w.Append(rows(t, 3, 2)))
+	require.NoError(t, w.Commit())
+	requireSound(t, dir)
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
+	requireSound(t, dir)
+	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
+	require.ErrorIs(t, err, fs.ErrExist, "it is finished")
+	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
+}
+
+func TestWriterHasTheDirectoryToItself(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
+	require.ErrorIs(t, err, memmap.ErrBusy)
+	require.ErrorIs(t, memmap.Save(dir, steps()), memmap.ErrBusy)
+	_, err = memmap.Create(dir, steps(), memmap.SaveOptions{})
+	require.ErrorIs(t, err, memmap.ErrBusy)
+	_, err = memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+	require.ErrorIs(t, err, memmap.ErrBusy)
+	require.NoError(t, w.Append(rows(t, 0, 2)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	require.NoError(t, memmap.Save(dir, steps()), "the Writer is gone")
+	requireSame(t, steps(), open(t, dir).TensorDict)
+}
+
+// TestWhatPythonSees reads meta.json of a growing dictionary.
+func TestGrowingLiesFlat(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 2)))
+	require.NoError(t, w.Commit())
+	text := string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json"))))
+	require.True(t, strings.HasPrefix(text, `{"reward":{"device":"cpu","shape":[2],"dtype":"torch.float32","is_nested":false,"go":{"v":1,"path":["reward"],"sums":["`), text)
+	require.Contains(t, text, `"obs.pos":{"device":"cpu","shape":[2,3],"dtype":"torch.int16","is_nested":false,"go":{"v":1,"path":["obs","pos"],`)
+	require.Contains(t, text, `"kind":{"type":"NonTensorData","go":{"v":1,"path":["kind"]`)
+	require.Contains(t, text, `"codes":{"device":"cpu","shape":[3],"dtype":"torch.uint8","is_nested":false,"go":{"v":1,"path":["codes"],"unbatched":[2],`)
+	require.Contains(t, text, `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>","_go":[{"v":1,"growing":true,"nodes":[{"path":["obs"],"shape":[]},{"path":["empty"],"shape":[]},{"path":["agents"],"shape":[3]}]}]}`)
+	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap", "reward.memmap"}, names(t, dir))
+}
+
+func TestAppendRefuses(t *testing.T) {
+	changed := func(key nestedkey.Key, v tdict.Value) *tdict.TensorDict {
+		td := rows(t, 0, 2)
+		require.NoError(t, td.Set(key, v))
+		return td
+	}
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+		err  error
+		text string
+	}{
+		{"nil", nil, tdict.ErrKind, "got a nil dictionary"},
+		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want that of a row"},
+		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, "got 7 entries, want 6"},
+		{"another dtype", changed("obs/pos", tensor.Must(tensor.New(tensor.Int32, 2, 3))), tensor.ErrDType, `append "obs/pos": dtype mismatch: got int32, want int16`},
+		{"another shape", changed("obs/pos", tensor.Must(tensor.New(tensor.Int16, 2, 4))), shapeops.ErrShape, `append "obs/pos": shape mismatch: got [2 4], want [2 3]`},
+		{"other data", changed("kind", tensor.Must(tdict.NewData("live"))), tdict.ErrDiffers, `append "kind": `},
+		{"data that differs", changed("kind", tensor.Must(tdict.DataFrom([]string{"replay", "live"}, 2))), tdict.ErrDiffers, `append "kind": `},
+		{"another unbatched tensor", changed("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `append "codes": `},
+		{"another kind", changed("codes", tensor.Must(tensor.New(tensor.Uint8, 2, 3))), tdict.ErrKind, `append "codes": `},
+	}
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := w.Append(tt.td)
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+			require.Zero(t, w.Len())
+		})
+	}
+	require.NoError(t, w.Append(rows(t, 0, 2)))
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 2), open(t, dir).TensorDict)
+}
+
+func TestNewWriterRefuses(t *testing.T) {
+	with := func(entries ...any) *tdict.TensorDict {
+		td := tdict.New()
+		for i := 0; i < len(entries); i += 2 {
+			require.NoError(t, td.Set(entries[i].(nestedkey.Key), entries[i+1].(tdict.Value)))
+		}
+		return td
+	}
+	one := tensor.Scalar(1.5)
+	perRow := tdict.New(2)
+	require.NoError(t, perRow.Set("k", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))))
+	growing := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, growing)
+	require.NoError(t, w.Append(rows(t, 0)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	fresh := func() string { return filepath.Join(t.TempDir(), "log") }
+	tests := []struct {
+		name, dir string
+		row       *tdict.TensorDict
+		err       error
+	}{
+		{"nil", fresh(), nil, tdict.ErrKind},
+		{"an empty path", "", tdict.New(), fs.ErrInvalid},
+		{"two leaves that would be one file", fresh(), with(nestedkey.Key("a/b"), one, nestedkey.Key("a.b"), one), memmap.ErrName},
+		{"a name of the format", fresh(), with(nestedkey.Key("_go"), one), memmap.ErrName},
+		{"data with a value for each row", fresh(), perRow, memmap.ErrUnsupported},
+		{"a finished dictionary", saved(t), tdict.New(), fs.ErrExist},
+		{"rows that are not like those there", growing, with(nestedkey.Key("a"), one), tdict.ErrMissing},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := memmap.NewWriter(tt.dir, tt.row, memmap.WriterOptions{})
+			require.ErrorIs(t, err, tt.err)
+		})
+	}
+	for _, change := range []struct {
+		key nestedkey.Key
+		v   tdict.Value
+		err error
+	}{
+		{"obs/pos", tensor.Must(tensor.New(tensor.Int32, 3)), tensor.ErrDType},
+		{"obs/pos", tensor.Must(tensor.New(tensor.Int16, 4)), shapeops.ErrShape},
+		{"kind", tensor.Must(tdict.NewData("live")), tdict.ErrDiffers},
+		{"empty", tdict.New(2), shapeops.ErrShape},
+	} {
+		row := rows(t, 0)
+		require.NoError(t, row.Set(change.key, change.v))
+		_, err := memmap.NewWriter(growing, row, memmap.WriterOptions{})
+		require.ErrorIs(t, err, change.err, change.key)
+	}
+	require.NoError(t, newWriter(t, growing).Close(), "the refused ones have let it go")
+}
+
+// TestWriterWithoutRowsIsMadeAnew changes what the rows are like while there are none.
+func TestWriterWithoutRowsIsMadeAnew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, newWriter(t, dir).Close())
+	row := tdict.New()
+	require.NoError(t, row.Set("x", tensor.Scalar(1.5)))
+	w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Append(row))
+	require.NoError(t, w.Finish())
+	require.Equal(t, 1, open(t, dir).NumEntries())
+}
+
+// TestWriterCrossesBlocks appends more than one block of sums.
+func TestWriterCrossesBlocks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	row := tdict.New()
+	require.NoError(t, row.Set("x", tensor.Must(tensor.New(tensor.Uint8, 1<<20))))
+	w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{NoSync: true})
+	require.NoError(t, err)
+	batch := tdict.New(30)
+	require.NoError(t, batch.Set("x", tensor.Must(tensor.Full[uint8](7, 30, 1<<20))))
+	for range 3 {
+		require.NoError(t, w.Append(batch))
+		require.NoError(t, w.Commit())
+		requireSound(t, dir)
+		require.NoError(t, w.Close())
+		w, err = memmap.NewWriter(dir, row, memmap.WriterOptions{NoSync: true})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Finish())
+	requireSound(t, dir)
+	require.Equal(t, shapeops.Shape{90}, open(t, dir).Shape())
+	last := tensor.Must(tensor.Must(open(t, dir).Tensor("x")).Index(ix.At(-1), ix.At(-1)))
+	require.Equal(t, uint8(7), tensor.Must(tensor.Item[uint8](last)))
+}
