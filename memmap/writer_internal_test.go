@@ -1,0 +1,84 @@
+package memmap
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// numbered returns rows whose elements, in leaves at two depths, say their number.
+func numbered(first, n int) *tdict.TensorDict {
+	td := tdict.New(n)
+	x := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
+	require.NoError(nil, td.Set("a", x))
+	require.NoError(nil, td.Set("sub/b", tensor.Must(tensor.Must(x.Unsqueeze(1)).Expand(n, 3))))
+	return td
+}
+
+// appendOn appends rows on a disk, commits each batch and finishes. It returns how many rows were
+// committed for sure, and how many were appended.
+func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
+	row := tdict.New()
+	require.NoError(nil, row.Set("a", tensor.Scalar[int64](0)))
+	require.NoError(nil, row.Set("sub/b", tensor.Vector[int64](0, 0, 0)))
+	w := &Writer{dir: "d", at: "d", disk: disk, row: row}
+	s, err := w.plan()
+	if err != nil {
+		return 0, 0, err
+	}
+	k, err := newDirSink(disk, "d", modes{}, false)
+	if err == nil {
+		err = w.fill(s, k)
+	}
+	if err == nil {
+		err = k.commit()
+	}
+	for _, c := range w.leaves {
+		if err == nil {
+			err = w.open(c, 64)
+		}
+	}
+	for batch := 1; batch <= 3 && err == nil; batch++ {
+		if err = w.Append(numbered(w.rows, 5*batch)); err == nil {
+			err = w.Commit()
+		}
+	}
+	return w.saved, w.rows, err
+}
+
+// TestWriterSurvivesFaults fails each disk operation of a Writer in turn. Whatever a crash leaves
+// then, the directory holds all rows that were committed, perhaps those of the commit under way, and
+// no others, alike in all leaves, and its sums are right.
+func TestWriterSurvivesFaults(t *testing.T) {
+	for n := 1; ; n++ {
+		disk := vfstest.New()
+		disk.FailAfter(n)
+		committed, appended, err := appendOn(disk)
+		for _, mode := range vfstest.CrashModes() {
+			dir := t.TempDir()
+			crashed := disk.Crash(mode)
+			require.NoError(t, crashed.Export(dir))
+			if _, failed := crashed.Lstat("d"); failed != nil {
+				require.Zero(t, committed)
+				continue
+			}
+			at := filepath.Join(dir, "d")
+			ds := tensor.Must(Open(at))
+			rows := ds.Shape()[0]
+			require.True(t, committed <= rows && rows <= appended, "operation %d, %v, crash %v: got %d rows, committed %d", n, err, mode, rows, committed)
+			require.True(t, numbered(0, rows).Equal(ds.TensorDict), "operation %d, crash %v", n, mode)
+			require.NoError(t, ds.Close())
+			_, failed := Verify(t.Context(), at, VerifyOptions{})
+			require.NoError(t, failed)
+		}
+		if err == nil {
+			require.Equal(t, 30, committed)
+			return
+		}
+	}
+}
