@@ -101,11 +101,7 @@ func (a *addition) save() error {
 	if err := vfs.Sweep(filepath.Dir(at)); err != nil {
 		return err
 	}
-	old := oldTree{modes: newModes()}
-	if err := old.scan(filepath.Join(at, filepath.FromSlash(a.node.path)), ""); err != nil {
-		return err
-	}
-	k, err := newDirSink(vfs.OS, at, old.modes, false)
+	k, err := newDirSink(vfs.OS, at, a.modes(at), false)
 	if err != nil {
 		return err
 	}
@@ -118,6 +114,23 @@ func (a *addition) save() error {
 		return err
 	}
 	return a.show(e)
+}
+
+// modes returns the permissions of the directory that the entry goes to, and of some leaf.
+func (a *addition) modes(at string) modes {
+	m := newModes()
+	note := func(path, as string) {
+		if info, err := os.Lstat(path); err == nil {
+			m.note(as, info)
+		}
+	}
+	dir := filepath.Join(at, filepath.FromSlash(a.node.path))
+	note(dir, "")
+	note(filepath.Join(dir, metaName), metaName)
+	if len(a.d.files) > 0 {
+		note(a.d.files[0].file.String(), "leaf"+leafExt)
+	}
+	return m
 }
 
 // moveIn moves the file or directory of the entry to its place, and returns the meta.json that names

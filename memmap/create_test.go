@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -181,7 +182,38 @@ func TestSumsFollowWrites(t *testing.T) {
 	require.NoError(t, ds.Close())
 }
 
-// TestVerify damages a saved directory in several ways at once, and wants every one of them told.
+// TestSumsOfTwoWriters has two datasets of one directory written and flushed at once, again and
+// again: whatever sums there are in between must not be wrong, and the last to close sets them.
+func TestSumsOfTwoWriters(t *testing.T) {
+	dir := saved(t)
+	for round := range 30 {
+		var wg sync.WaitGroup
+		for n := range 2 {
+			ds := writable(t, dir)
+			reward := tensor.Must(ds.Tensor("reward"))
+			wg.Go(func() {
+				for i := range 5 {
+					at := ix.At(2*n + i%2)
+					if err := errors.Join(reward.SetIndex(tensor.Scalar(int64(round)), at), ds.Flush()); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := ds.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range 5 {
+			_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+			require.NoError(t, err)
+		}
+		wg.Wait()
+		_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+		require.NoError(t, err)
+	}
+}
+
+// TestVerifyReportsEveryFault damages a saved directory in several ways at once, and wants every one of them told.
 func TestVerifyReportsEveryFault(t *testing.T) {
 	dir, td := filepath.Join(t.TempDir(), "d"), steps()
 	big := tensor.Must(tensor.Full[uint8](3, 4, 40<<20)) // two and a half blocks

@@ -22,7 +22,7 @@ type dataStack struct{}
 // maxValues is how many values are read of one meta.json, those in lists and objects counted. Each
 // takes memory many times its text; an object and its fields take as much as so many values.
 const (
-	maxValues   = 1 << 22
+	maxValues   = 3 << 20
 	objectCosts = 4
 	fieldCosts  = 2
 )

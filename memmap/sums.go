@@ -92,11 +92,17 @@ func (d *Dataset) settle() error {
 }
 
 // alone reports whether nobody else has the directory open to write it, and keeps it so until
-// shareAgain.
+// shareAgain. Who asks for the lock alone loses the shared one for a moment, so only one does at a
+// time: else each of two could find the other gone.
 func (d *Dataset) alone() bool {
 	if d.lock == nil {
 		return false
 	}
+	unlock, err := lockMeta(filepath.Join(d.at, metaName))
+	if err != nil {
+		return false
+	}
+	defer unlock()
 	if err := d.lock.Become(vfs.Exclusive); err != nil {
 		d.shareAgain()
 		return false
@@ -104,8 +110,7 @@ func (d *Dataset) alone() bool {
 	return true
 }
 
-// shareAgain lets others write the directory. It cannot fail: who has a lock alone can share it, and
-// where it was lost by asking for more, another is alone and soon is not.
+// shareAgain lets others write the directory. Nobody else can have it alone.
 func (d *Dataset) shareAgain() {
 	for range 1000 {
 		if err := d.lock.Become(vfs.Shared); !errors.Is(err, vfs.ErrHeld) {
