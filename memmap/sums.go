@@ -38,7 +38,7 @@ type leafNode struct {
 	leaf map[string]*leafFile
 }
 
-// touch is called before memory of a file that can be written is lent: it makes the sums void, and
+// touch is called before memory of a file is written: it makes the sums void, and
 // durably so, since a crash may leave any part of what is about to be written.
 func (d *Dataset) touch(f *mapfile.File) error {
 	d.mu.Lock()

@@ -56,7 +56,7 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 		return writeAll(w, b)
 	}
 	if !t.view.IsContiguous() {
-		mem, release, err := t.mem.hold()
+		mem, release, err := t.mem.hold(memory.borrow)
 		if err != nil {
 			return 0, err
 		}

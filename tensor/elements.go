@@ -65,7 +65,7 @@ func Read[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := checkElem[T](t); err != nil {
 		return err
 	}
-	if done, err := useTyped(t, fn); done {
+	if done, err := useTyped(t, memory.borrow, fn); done {
 		return err
 	}
 	s, err := copied[T](t)
@@ -87,10 +87,10 @@ func Write[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
-	if done, err := useTyped(t, fn); done {
+	if done, err := useTyped(t, memory.borrowToWrite, fn); done {
 		return err
 	}
-	mem, release, err := t.mem.hold()
+	mem, release, err := t.mem.hold(memory.borrowToWrite)
 	if err != nil {
 		return err
 	}
@@ -110,12 +110,12 @@ func Write[T Elem](t *Tensor, fn func(s []T)) error {
 
 // useTyped calls fn with t's own elements, unless they do not lie in order, aligned, which is no
 // error.
-func useTyped[T Elem](t *Tensor, fn func(s []T)) (done bool, err error) {
+func useTyped[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s []T)) (done bool, err error) {
 	if !t.view.IsContiguous() {
 		return false, nil
 	}
 	var failed error
-	err = t.use(func(b []byte) {
+	err = t.useBy(borrow, func(b []byte) {
 		var s []T
 		if s, failed = typed[T](t, b); failed == nil {
 			fn(s)

@@ -22,7 +22,9 @@ import (
 //
 // A Lender whose memory can vanish without a fault, as that of a file that is cut, says so by a
 // method Intact() error, which an operation calls after it has read or written the memory and
-// before it gives it back; its error is that of the operation.
+// before it gives it back; its error is that of the operation. One that keeps facts about its memory,
+// such as checksums, says so by a method Touch() error, which an operation calls between Borrow and
+// writing to the memory; after an error nothing is written.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
 	// or any more. No Return follows an error.
@@ -68,16 +70,31 @@ func (m memory) borrow() ([]byte, error) {
 	return b, err
 }
 
+// borrowToWrite is borrow of memory that is going to be written.
+func (m memory) borrowToWrite() ([]byte, error) {
+	b, err := m.borrow()
+	if err != nil || m.loan == nil {
+		return b, err
+	}
+	if l, ok := m.loan.lender.(interface{ Touch() error }); ok {
+		if err := l.Touch(); err != nil {
+			m.giveBack()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
 func (m memory) giveBack() {
 	if m.loan != nil && m.loan.held == nil {
 		m.loan.lender.Return()
 	}
 }
 
-// hold returns m borrowed once for all that is done with the result, so that its lender can refuse
-// none of it, until release.
-func (m memory) hold() (held memory, release func(), err error) {
-	b, err := m.borrow()
+// hold returns m borrowed in that way once for all that is done with the result, so that its lender
+// can refuse none of it, until release.
+func (m memory) hold(borrow func(memory) ([]byte, error)) (held memory, release func(), err error) {
+	b, err := borrow(m)
 	if err != nil || m.loan == nil {
 		return m, m.giveBack, err
 	}
@@ -148,11 +165,15 @@ func (m memory) checkWritable() error {
 	return fmt.Errorf("%w: open with Writable to write to it", ErrReadOnly)
 }
 
-// use calls fn with the bytes of t's memory. A fault in lent memory, as of a file that another
-// process cut, is an error, and so is memory that was not all there. fn uses t's elements only.
-func (t *Tensor) use(fn func(b []byte)) error {
+// use calls fn with the bytes of t's memory, to read them. A fault in lent memory, as of a file that
+// another process cut, is an error, and so is memory that was not all there. fn uses t's elements
+// only.
+func (t *Tensor) use(fn func(b []byte)) error { return t.useBy(memory.borrow, fn) }
+
+// useBy is use by a way to borrow the memory.
+func (t *Tensor) useBy(borrow func(memory) ([]byte, error), fn func(b []byte)) error {
 	m := t.mem
-	b, err := m.borrow()
+	b, err := borrow(m)
 	if err != nil {
 		return err
 	}

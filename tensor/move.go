@@ -238,7 +238,7 @@ func (m *move) hold() (err error) {
 	if m.fromBytes, err = m.from.borrow(); err != nil {
 		return err
 	}
-	if m.toBytes, err = m.to.borrow(); err != nil {
+	if m.toBytes, err = m.to.borrowToWrite(); err != nil {
 		m.from.giveBack()
 		return err
 	}

@@ -15,5 +15,5 @@
 // it is followed.
 //
 // Whoever keeps facts about the content of files, such as checksums, is told by [Options.Touch]
-// before memory that can be written is lent, and can tell by [File.Quiet] when it is no longer.
+// before memory is written, and can tell by [File.Quiet] when nobody is at it.
 package mapfile

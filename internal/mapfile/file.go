@@ -59,19 +59,12 @@ func (f *File) Borrow() ([]byte, error) {
 		return nil, err
 	}
 	b, err := m.Acquire()
-	if err != nil {
-		return nil, f.named("read", err)
-	}
-	if err := f.touch(); err != nil {
-		m.Release()
-		return nil, err
-	}
-	return b, nil
+	return b, f.named("read", err)
 }
 
-// touch tells whoever asked for it that memory is lent that can be written. The loan is counted by
-// then: see [File.Quiet].
-func (f *File) touch() error {
+// Touch tells whoever asked for it that the memory is going to be written. It must be called between
+// Borrow and Return: see [File.Quiet].
+func (f *File) Touch() error {
 	if !f.set.opt.Writable || f.touched.Load() || f.set.opt.Touch == nil {
 		return nil
 	}
@@ -90,11 +83,11 @@ func (f *File) Pin() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.touch(); err != nil {
-		return nil, err
-	}
 	b, err := m.Pin()
-	return b, f.named("read", err)
+	if err != nil {
+		return nil, f.named("read", err)
+	}
+	return b, f.Touch()
 }
 
 // Intact returns mapping.ErrFault if the file has become too short, between Borrow and Return; see
@@ -127,8 +120,8 @@ func (f *File) String() string { return filepath.Join(f.set.dir, filepath.FromSl
 func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
 
 // Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or pinned
-// it, and reports whether it did. Who borrows it meanwhile is told first: Options.Touch is called
-// again from the moment Quiet began.
+// it, and reports whether it did. Who writes to it meanwhile tells first: Options.Touch is called again
+// from the moment Quiet began.
 func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 	m := f.mapped.Load()
 	if m == nil {
@@ -139,9 +132,11 @@ func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 		return false, f.named("read", err)
 	}
 	defer m.Release()
-	f.touched.Store(false) // before it is asked who else is there
+	was := f.touched.Swap(false) // before it is asked who else is there
 	if m.Users() > 1 || m.Pinned() {
-		f.touched.Store(true)
+		if was {
+			f.touched.Store(true)
+		}
 		return false, nil
 	}
 	if err := mapping.Guard(func() { fn(b) }); err != nil {

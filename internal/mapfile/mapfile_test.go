@@ -64,6 +64,7 @@ func use(t *testing.T, f *mapfile.File, fn func(b []byte)) {
 	b, err := f.Borrow()
 	require.NoError(t, err)
 	defer f.Return()
+	require.NoError(t, f.Touch())
 	fn(b)
 }
 
@@ -281,12 +282,12 @@ func (c *touched) options() mapfile.Options {
 	return mapfile.Options{Writable: true, Touch: c.touch}
 }
 
-// TestTouch: whoever asks is told before memory that can be written is lent, and again after Quiet.
+// TestTouch: whoever asks is told before memory is written, and again after Quiet.
 func TestTouch(t *testing.T) {
 	var log touched
 	_, _, a, c := opened(t, log.options())
 	require.Empty(t, log.calls)
-	use(t, a, func([]byte) { require.Equal(t, []string{"a"}, log.calls, "before it is lent") })
+	use(t, a, func([]byte) { require.Equal(t, []string{"a"}, log.calls, "before it is written") })
 	use(t, a, func([]byte) {})
 	require.Equal(t, []string{"a"}, log.calls, "once")
 	require.NoError(t, testkit.Err(c.Pin()))
@@ -308,12 +309,14 @@ func TestTouchOfWhatCannotBeWritten(t *testing.T) {
 	require.Empty(t, log.calls)
 }
 
-// TestTouchRefuses: its error is that of the loan, after which nothing is borrowed.
+// TestTouchRefuses: its error is that of whoever was going to write.
 func TestTouchRefuses(t *testing.T) {
 	log := touched{err: errors.New("no")}
 	live := mapping.Live()
 	_, s, a, _ := opened(t, log.options())
-	require.ErrorIs(t, testkit.Err(a.Borrow()), log.err)
+	require.NoError(t, testkit.Err(a.Borrow()))
+	require.ErrorIs(t, a.Touch(), log.err)
+	a.Return()
 	require.ErrorIs(t, testkit.Err(a.Pin()), log.err)
 	require.NoError(t, s.Close())
 	require.Equal(t, live, mapping.Live(), "what was not lent keeps nothing mapped")
@@ -330,6 +333,7 @@ func TestQuiet(t *testing.T) {
 		{"not mapped", func(*testing.T, *mapfile.File) func() { return func() {} }, false},
 		{"borrowed", func(t *testing.T, f *mapfile.File) func() {
 			require.NoError(t, testkit.Err(f.Borrow()))
+			require.NoError(t, f.Touch())
 			return f.Return
 		}, false},
 		{"borrowed and returned", func(t *testing.T, f *mapfile.File) func() {

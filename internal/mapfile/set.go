@@ -26,9 +26,9 @@ type Options struct {
 	// Name, if not nil, makes the errors of files: it adds what was done, "read", "flush" or
 	// "close", and the path of the file, to the reason.
 	Name func(op, path string, err error) error
-	// Touch, if not nil, is called before memory of a file that can be written is lent, unless
-	// that was touched before, see [File.Quiet]; an error is that of the loan. Calls may come from
-	// several goroutines at once.
+	// Touch, if not nil, is called before memory of a file is written, or pinned where it can be
+	// written, unless that was touched before, see [File.Quiet]; after an error it is not. Calls may
+	// come from several goroutines at once.
 	Touch func(f *File) error
 }
 

@@ -8,12 +8,13 @@ import (
 
 // A Lender lends a slice of Go memory, and counts. It implements tensor.Lender.
 type Lender struct {
-	Bytes            []byte
-	Locked           bool  // the memory must not be written
-	Fail             error // of Borrow and Pin
-	Cut              error // of Intact
-	borrowed, pinned atomic.Int64
-	asked            atomic.Int64
+	Bytes                     []byte
+	Locked                    bool  // the memory must not be written
+	Fail                      error // of Borrow and Pin
+	Refuse                    error // of Touch
+	Cut                       error // of Intact
+	borrowed, pinned, touched atomic.Int64
+	asked                     atomic.Int64
 }
 
 var _ tensor.Lender = (*Lender)(nil)
@@ -59,3 +60,15 @@ func (l *Lender) Borrowed() int { return int(l.borrowed.Load()) }
 
 // Pinned returns how many have pinned the memory.
 func (l *Lender) Pinned() int { return int(l.pinned.Load()) }
+
+// Touch counts those who are going to write to the memory.
+func (l *Lender) Touch() error {
+	if l.Borrowed() == 0 {
+		panic("testkit: touched what nobody has borrowed")
+	}
+	l.touched.Add(1)
+	return l.Refuse
+}
+
+// Touched returns how often somebody was going to write to the memory.
+func (l *Lender) Touched() int { return int(l.touched.Load()) }
