@@ -323,7 +323,7 @@ func BenchmarkCreate(b *testing.B) {
 	}{
 		{"mmap", func(dir string) error { return fillByHand(dir, leaves, size, fill) }},
 		{"create", func(dir string) error {
-			ds, err := memmap.Create(dir, prototype, memmap.SaveOptions{})
+			ds, err := memmap.Create(dir, prototype, memmap.CreateOptions{})
 			if err != nil {
 				return err
 			}

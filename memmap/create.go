@@ -2,10 +2,27 @@ package memmap
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tdict"
 )
+
+// CreateOptions say how [Create] goes about it. The zero value is the default.
+type CreateOptions struct {
+	// Hidden leaves what is at the directory as it is until [Dataset.Publish]. A dataset that is
+	// closed before, or whose process ends, is gone.
+	Hidden bool
+	// Progress, if not nil, is called after each leaf with the bytes that have room, and of all
+	// leaves, by one goroutine at a time.
+	Progress func(done, total int64)
+	// Workers and NoSync are those of [SaveOptions].
+	Workers int
+	NoSync  bool
+}
 
 // Create makes a dictionary like prototype in the directory dir, with zeros for elements, and returns
 // it open to be written: a dataset that need not fit into memory, nor be copied. The prototype tells
@@ -15,15 +32,86 @@ import (
 //	zero := tensor.Must(tensor.New(tensor.Float32))
 //	frames := tensor.Must(zero.Expand(1_000_000, 3, 64, 64)) // 49 GB that are not there
 //
-// Room for all of it is set aside first, so a full disk is an error, and not a fault later. Others
-// see the dictionary, whole, once Create returns, and zeros in it where nothing was written yet. It
-// replaces what is at dir as [SaveWith] does, whose errors it has. The leaves have no checksums
-// before [Dataset.Flush] or [Dataset.Close].
-func Create(dir string, prototype *tdict.TensorDict, opt SaveOptions) (*Dataset, error) {
-	s := &saver{op: "create", ctx: context.Background(), dir: dir, opt: opt, reserve: true}
-	at, err := s.save(prototype)
+// Room for all of it is set aside first, so a full disk is an error, and not a fault later. Several
+// goroutines may write to it at the same time, as by SetIndex, where their rows differ; Flush, Close
+// and Publish must come after.
+//
+// Others see the dictionary, whole, once Create returns, and zeros where nothing was written yet;
+// after a crash nothing says how much was. With [CreateOptions.Hidden] they see it once
+// [Dataset.Publish] returns, and what was there before until then. It replaces what is at dir as
+// [SaveWith] does, whose errors it has. The leaves have no checksums before [Dataset.Flush], Publish
+// or [Dataset.Close].
+func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
+	s := &saver{
+		op: "create", ctx: context.Background(), dir: dir, reserve: true,
+		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync},
+	}
+	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt}
+	if !opt.Hidden {
+		at, err := s.save(prototype)
+		if err != nil {
+			return nil, err
+		}
+		return openAt(dir, at, how)
+	}
+	k, err := s.hidden(prototype)
 	if err != nil {
 		return nil, err
 	}
-	return openAt(dir, at, OpenOptions{Writable: true, MaxEntries: math.MaxInt})
+	o := &opener{op: "create", dir: dir, at: k.tmp, opt: how, hidden: k}
+	d, err := o.dataset()
+	if err != nil {
+		return nil, errors.Join(err, o.close(), k.abort())
+	}
+	return d, nil
+}
+
+// hidden writes td beside where it is to be.
+func (s *saver) hidden(td *tdict.TensorDict) (*dirSink, error) {
+	old, at, err := s.lookAt(td)
+	if err != nil {
+		return nil, err
+	}
+	defer old.unlock()
+	return s.beside(vfs.OS, at, old.modes, td)
+}
+
+// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it has
+// done what [Dataset.Flush] does; d stays open. Publish is a write, like Set. It returns fs.ErrExist
+// if d is in its place, [ErrForeign] or [ErrBusy] if what is there must not be replaced any more, and
+// [ErrClosed].
+func (d *Dataset) Publish() error {
+	if !d.open() || d.set.Closed() {
+		return ErrClosed
+	}
+	k := d.hidden
+	if k == nil {
+		return d.fail("publish", "", fmt.Errorf("%w: it is in its place", fs.ErrExist))
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	old, err := replaceable(k.dir, d.Shape())
+	if err != nil {
+		return d.fail("publish", "", err)
+	}
+	defer old.unlock()
+	if openBlocksRename {
+		old.unlock()
+	}
+	return d.fail("publish", "", d.appear(k))
+}
+
+// appear moves a hidden dataset to its place.
+func (d *Dataset) appear(k *dirSink) error {
+	if err := vfs.Publish(k.disk, k.tmp, k.dir); err != nil {
+		return err
+	}
+	d.hidden, d.at = nil, k.dir
+	d.set.Moved(k.dir)
+	var err error
+	if failed := k.release(); failed == nil {
+		d.lock, err = shareLock(k.dir)
+	}
+	return err
 }

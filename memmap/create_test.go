@@ -28,7 +28,7 @@ func expanded(dtype tensor.DType, shape ...int) *tensor.Tensor {
 func TestCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made")
 	prototype := rows(t, 3, 5)
-	ds := tensor.Must(memmap.Create(dir, prototype, memmap.SaveOptions{}))
+	ds := tensor.Must(memmap.Create(dir, prototype, memmap.CreateOptions{}))
 	defer ds.Close()
 	for key, want := range prototype.Leaves() {
 		got := tensor.Must(ds.Get(key))
@@ -54,7 +54,7 @@ func TestCreateTakesNoMemory(t *testing.T) {
 	prototype := tdict.New(size)
 	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, size)))
 	testkit.MaxBytes(t, 1<<20, func() {
-		ds, err := memmap.Create(dir, prototype, memmap.SaveOptions{})
+		ds, err := memmap.Create(dir, prototype, memmap.CreateOptions{})
 		require.NoError(t, err)
 		require.NoError(t, ds.Close())
 	})
@@ -68,7 +68,7 @@ func TestFullDiskIsAnError(t *testing.T) {
 	top := t.TempDir()
 	prototype := tdict.New(1 << 50)
 	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<50)))
-	_, err := memmap.Create(filepath.Join(top, "made"), prototype, memmap.SaveOptions{})
+	_, err := memmap.Create(filepath.Join(top, "made"), prototype, memmap.CreateOptions{})
 	require.Error(t, err)
 	failed, ok := errors.AsType[*memmap.FileError](err)
 	require.True(t, ok)
@@ -294,4 +294,50 @@ func TestSaveOptions(t *testing.T) {
 		require.Equal(t, want, tree(t, dir))
 		require.Equal(t, []int64{32, 64}, done)
 	}
+}
+
+// TestHidden makes a dataset that nobody sees before it is published.
+func TestHidden(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "d")
+	require.NoError(t, memmap.Save(dir, generation(t, 1)))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "n.memmap"), 0o640))
+	reader := open(t, dir)
+	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
+	require.NoError(t, ds.SetIndex(generation(t, 2)))
+	require.NoError(t, ds.Flush())
+	require.NoError(t, memmap.Save(filepath.Join(top, "other"), steps()), "which removes leftovers")
+	require.Equal(t, int64(1), number(t, open(t, dir).TensorDict))
+	require.NoError(t, ds.SetIndex(generation(t, 3)))
+	require.NoError(t, ds.Publish())
+	require.ErrorIs(t, ds.Publish(), os.ErrExist)
+	require.True(t, tensor.Must(reader.Stale()))
+	require.Equal(t, int64(3), number(t, open(t, dir).TensorDict))
+	requireSound(t, dir)
+	require.False(t, tensor.Must(ds.Stale()))
+	require.Equal(t, os.FileMode(0o640), tensor.Must(os.Stat(filepath.Join(dir, "n.memmap"))).Mode())
+
+	require.NoError(t, ds.SetIndex(generation(t, 4)), "it can be written still")
+	require.NoError(t, ds.AddLeaf("more", tensor.Vector[int8](1, 2)))
+	require.NoError(t, ds.Close())
+	require.Equal(t, int64(4), number(t, open(t, dir).TensorDict))
+	requireSound(t, dir)
+	require.Len(t, names(t, top), 2)
+	require.ErrorIs(t, ds.Publish(), memmap.ErrClosed)
+}
+
+func TestHiddenIsGoneUnlessPublished(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "d")
+	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
+	require.NoError(t, ds.Close())
+	require.Empty(t, names(t, top))
+
+	ds = tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
+	defer ds.Close()
+	w := newWriter(t, dir) // comes between
+	require.ErrorIs(t, ds.Publish(), memmap.ErrBusy)
+	require.NoError(t, w.Close())
+	require.NoError(t, ds.Publish())
+	require.Equal(t, int64(0), number(t, open(t, dir).TensorDict))
 }

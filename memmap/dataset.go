@@ -28,6 +28,8 @@ type Dataset struct {
 	set  *mapfile.Set
 	lock *vfs.Lock // shared with others who write the directory; nil if it cannot be locked
 
+	hidden *dirSink // until Publish, if it was made so; nobody else knows the directory
+
 	mu    sync.Mutex // guards the sums of files, here and in each meta.json
 	files []*leafFile
 	nodes []*leafNode
@@ -183,19 +185,22 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // had yet to begin. Slices that tensor.Of handed out must not be used any more.
 //
 // For a dictionary opened with Writable, Close first does what [Dataset.Flush] does, and returns its
-// error, but closes all the same. It returns a [FileError] for a file that it could not unmap, and
+// error, but closes all the same; one that was made hidden and not published is removed. It returns a [FileError] for a file that it could not unmap, and
 // [ErrClosed] if it was called before.
 func (d *Dataset) Close() error {
 	if !d.open() {
 		return ErrClosed
 	}
 	var failed error
-	if d.opt.Writable && !d.set.Closed() {
+	if d.opt.Writable && d.hidden == nil && !d.set.Closed() {
 		failed = d.flush()
 	}
 	err := d.set.Close()
 	if errors.Is(err, ErrClosed) {
 		return err
+	}
+	if d.hidden != nil {
+		failed = d.fail("close", "", d.hidden.abort())
 	}
 	return errors.Join(failed, err, d.unlock())
 }

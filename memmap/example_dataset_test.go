@@ -24,7 +24,7 @@ func ExampleCreate() {
 	zero := tensor.Must(tensor.New(tensor.Uint8))
 	prototype := tdict.New(rows)
 	_ = prototype.Set("frame", tensor.Must(zero.Expand(rows, 1000))) // takes one byte
-	ds, err := memmap.Create(filepath.Join(dir, "frames"), prototype, memmap.SaveOptions{})
+	ds, err := memmap.Create(filepath.Join(dir, "frames"), prototype, memmap.CreateOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -88,7 +88,7 @@ func TestReplacingKeepsModes(t *testing.T) {
 	ways := map[string]func(dir string) error{
 		"save": func(dir string) error { return memmap.Save(dir, steps()) },
 		"create": func(dir string) error {
-			ds, err := memmap.Create(dir, steps(), memmap.SaveOptions{})
+			ds, err := memmap.Create(dir, steps(), memmap.CreateOptions{})
 			return errors.Join(err, ds.Close())
 		},
 	}

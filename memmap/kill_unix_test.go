@@ -161,7 +161,7 @@ func TestProcessCreates(t *testing.T) {
 	for i := 0; ; i++ {
 		dir := filepath.Join(k.args[0], fmt.Sprint(i/2))
 		k.tell("creating %d", i/2)
-		ds, err := memmap.Create(dir, blank(), memmap.SaveOptions{NoSync: rng.IntN(2) == 0})
+		ds, err := memmap.Create(dir, blank(), memmap.CreateOptions{NoSync: rng.IntN(2) == 0})
 		require.NoError(t, err)
 		k.tell("created %d", i/2)
 		require.NoError(t, ds.Close())

@@ -82,6 +82,7 @@ type opener struct {
 	entries int
 	copied  int64
 	ds      *Dataset
+	hidden  *dirSink // of Create: what is opened is not in its place yet
 
 	faults func(error) // of Verify, which goes on after one; else nil
 	found  int         // how many there were
@@ -90,12 +91,12 @@ type opener struct {
 
 // dataset opens the directory.
 func (o *opener) dataset() (_ *Dataset, err error) {
-	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt}
+	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt, hidden: o.hidden}
 	o.set, err = mapfile.Open(o.at, mapfile.Options{Writable: o.opt.Writable, Name: o.named, Touch: o.ds.touch})
 	if err != nil {
 		return nil, fileError(o.op, o.dir, "", err)
 	}
-	if o.opt.Writable {
+	if o.opt.Writable && o.hidden == nil {
 		if o.lock, err = shareLock(o.at); err != nil {
 			return nil, fileError(o.op, o.dir, "", err)
 		}

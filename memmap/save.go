@@ -22,7 +22,7 @@ func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
 
-// SaveOptions say how [SaveWith] and [Create] go about it. The zero value is the default.
+// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
 type SaveOptions struct {
 	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all
 	// leaves, by one goroutine at a time.
@@ -62,45 +62,63 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 
 // save writes td, and returns where, free of links.
 func (s *saver) save(td *tdict.TensorDict) (at string, err error) {
-	if !cast.LittleEndian() {
-		return "", fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
-	}
-	if td == nil {
-		return "", s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
-	}
-	if at, err = resolve(s.dir); err != nil {
-		return "", s.fail("", err)
-	}
-	old, err := replaceable(at, td.Shape())
+	old, at, err := s.lookAt(td)
 	if err != nil {
-		return "", s.fail("", err)
+		return "", err
 	}
 	defer old.unlock()
-	if err := makeParent(at); err != nil {
-		return "", s.fail("", err)
-	}
-	if err := vfs.Sweep(filepath.Dir(at)); err != nil {
-		return "", s.fail("", err)
-	}
 	if openBlocksRename {
 		old.unlock()
 	}
 	return at, s.to(vfs.OS, at, old.modes, td)
 }
 
+// lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
+func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error) {
+	if !cast.LittleEndian() {
+		return nil, "", fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
+	}
+	if td == nil {
+		return nil, "", s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+	}
+	if at, err = resolve(s.dir); err != nil {
+		return nil, "", s.fail("", err)
+	}
+	if old, err = replaceable(at, td.Shape()); err != nil {
+		return nil, "", s.fail("", err)
+	}
+	if err = makeParent(at); err == nil {
+		err = vfs.Sweep(filepath.Dir(at))
+	}
+	if err != nil {
+		old.unlock()
+		return nil, "", s.fail("", err)
+	}
+	return old, at, nil
+}
+
 // to writes td to a directory of any disk, which is known to be free or a saved dictionary.
 func (s *saver) to(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) error {
-	if err := s.dict(&savedNode{}, td, 0); err != nil {
+	k, err := s.beside(disk, dir, m, td)
+	if err != nil {
 		return err
+	}
+	return s.fail("", k.commit())
+}
+
+// beside writes td beside a directory, and returns what puts it there.
+func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (*dirSink, error) {
+	if err := s.dict(&savedNode{}, td, 0); err != nil {
+		return nil, err
 	}
 	k, err := newDirSink(disk, dir, m, s.opt.NoSync)
 	if err != nil {
-		return s.fail("", err)
+		return nil, s.fail("", err)
 	}
 	if err := s.write(k); err != nil {
-		return s.fail("", errors.Join(err, k.abort()))
+		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
-	return s.fail("", k.commit())
+	return k, nil
 }
 
 // A saver writes one dictionary: first it plans all nodes and files, and so checks every name and

@@ -95,6 +95,9 @@ func (d *Dataset) settle() error {
 // shareAgain. Who asks for the lock alone loses the shared one for a moment, so only one does at a
 // time: else each of two could find the other gone.
 func (d *Dataset) alone() bool {
+	if d.hidden != nil {
+		return true
+	}
 	if d.lock == nil {
 		return false
 	}
@@ -112,6 +115,9 @@ func (d *Dataset) alone() bool {
 
 // shareAgain lets others write the directory. Nobody else can have it alone.
 func (d *Dataset) shareAgain() {
+	if d.hidden != nil {
+		return
+	}
 	for range 1000 {
 		if err := d.lock.Become(vfs.Shared); !errors.Is(err, vfs.ErrHeld) {
 			return

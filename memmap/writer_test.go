@@ -134,7 +134,7 @@ func TestWriterHasTheDirectoryToItself(t *testing.T) {
 	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
 	require.ErrorIs(t, err, memmap.ErrBusy)
 	require.ErrorIs(t, memmap.Save(dir, steps()), memmap.ErrBusy)
-	_, err = memmap.Create(dir, steps(), memmap.SaveOptions{})
+	_, err = memmap.Create(dir, steps(), memmap.CreateOptions{})
 	require.ErrorIs(t, err, memmap.ErrBusy)
 	_, err = memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
 	require.ErrorIs(t, err, memmap.ErrBusy)

@@ -29,7 +29,7 @@ func makePatients(dir, visits string) error {
 	if err != nil {
 		return err
 	}
-	out, err := memmap.Create(dir, prototype, memmap.SaveOptions{})
+	out, err := memmap.Create(dir, prototype, memmap.CreateOptions{})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"syscall"
 
@@ -34,7 +33,7 @@ var _ tensor.Lender = (*File)(nil)
 func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	f := &File{
 		set: s, dir: dir, path: path, size: size, number: len(s.files), info: info,
-		id: vfs.FileID(info, s.dir, path),
+		id: vfs.FileID(info, *s.dir.Load(), path),
 	}
 	s.files = append(s.files, f)
 	return f
@@ -114,7 +113,7 @@ func (f *File) SameMemory(other tensor.Lender) bool {
 func (f *File) Identity() any { return f.id }
 
 // String returns the whole path of the file, for errors.
-func (f *File) String() string { return filepath.Join(f.set.dir, filepath.FromSlash(f.path)) }
+func (f *File) String() string { return f.set.at(f.path) }
 
 // ReadOnly implements tensor.Lender.
 func (f *File) ReadOnly() bool { return !f.set.opt.Writable }

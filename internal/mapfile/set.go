@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
@@ -36,7 +37,7 @@ type Options struct {
 type Set struct {
 	opt  Options
 	root *os.Root
-	dir  string // absolute
+	dir  atomic.Pointer[string] // its path, absolute
 	top  *Dir
 
 	mu      sync.Mutex
@@ -68,8 +69,16 @@ func Open(dir string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	return &Set{opt: opt, root: root, dir: dir, top: &Dir{info: info}}, nil
+	s := &Set{opt: opt, root: root, top: &Dir{info: info}}
+	s.Moved(dir)
+	return s, nil
 }
+
+// Moved tells s that its directory has another path now, which is absolute.
+func (s *Set) Moved(dir string) { s.dir.Store(&dir) }
+
+// at returns the absolute path of a file, with slashes below the top.
+func (s *Set) at(path string) string { return filepath.Join(*s.dir.Load(), filepath.FromSlash(path)) }
 
 // Root returns the directory, to look around in; it is closed with s.
 func (s *Set) Root() *os.Root { return s.root }
@@ -88,7 +97,7 @@ func (s *Set) Writable() bool { return s.opt.Writable }
 func (s *Set) Replaced() (bool, error) { return s.replaced(s.top) }
 
 func (s *Set) replaced(d *Dir) (bool, error) {
-	is, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(d.path)))
+	is, err := os.Stat(s.at(d.path))
 	if err != nil {
 		return false, err
 	}
@@ -164,7 +173,7 @@ func (s *Set) Flush() error {
 
 // misplaced returns an error unless a file is where it was.
 func (s *Set) misplaced(f *File) error {
-	is, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(f.path)))
+	is, err := os.Lstat(s.at(f.path))
 	if err == nil && os.SameFile(is, f.info) {
 		return nil
 	}
