@@ -36,7 +36,7 @@ type Dataset struct {
 }
 
 // whyLocked is what an opened dictionary says to whoever changes its structure.
-const whyLocked = "its leaves are mapped files, so what is set here would not be saved: set it in a Copy and Save that, or AddLeaf"
+const whyLocked = "its leaves are mapped files, so what is set or deleted here would not be saved: do it in a Copy and Save that; AddLeaf adds one"
 
 // open reports whether d was opened; whether it was closed, its files know.
 func (d *Dataset) open() bool { return d != nil && d.set != nil }
@@ -44,7 +44,8 @@ func (d *Dataset) open() bool { return d != nil && d.set != nil }
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
 // Stale reports whether the directory that was opened has been replaced since, as by [Save], so that
-// opening it again, or [Dataset.Refresh], shows something newer. It returns fs.ErrNotExist if there
+// opening it again shows something newer. What was added to it, as by [Writer.Commit], is not looked
+// for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there
 // is no directory any more, and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {
 	if !d.open() || d.set.Closed() {

@@ -13,7 +13,8 @@ type LiveOptions struct {
 	Interval time.Duration
 	// Open says how each dictionary is opened; Writable is not served.
 	Open OpenOptions
-	// OnReplace, if not nil, is called by the goroutine of the watcher after a replacement, once
+	// OnReplace, if not nil, is called by the goroutine of the watcher after a replacement, or when
+	// leaves or rows were added, as by [Writer.Commit], once
 	// Acquire returns the new dictionary, which is valid during the call. Replacements in short
 	// order may be one call. It must not call Close.
 	OnReplace func(d *Dataset)
@@ -24,7 +25,7 @@ type LiveOptions struct {
 }
 
 // A Live serves the dictionary that a directory holds at present to many goroutines, while another
-// process replaces it:
+// process replaces it, or appends to it:
 //
 //	live, err := memmap.OpenLive("digits", memmap.LiveOptions{})
 //	...
@@ -237,7 +238,7 @@ func (l *Live) take() (ds *Dataset, fresh bool) {
 
 // Release ends the use of what [Live.Acquire] returned. A dictionary that was replaced is closed
 // when the last one has released it; views of its leaves are [ErrClosed] then. Release returns
-// [ErrClosed] if d is not held, and the error of closing it.
+// [ErrClosed] if d is not held, and the error of closing it, after which there is nothing to do.
 func (l *Live) Release(d *Dataset) error {
 	l.mu.Lock()
 	s := l.old[d]

@@ -49,8 +49,10 @@ func resolve(dir string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	if _, err := os.Lstat(dir); err == nil {
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return "", fmt.Errorf("%w: a link that leads nowhere", fs.ErrExist)
+	} else if err == nil { // made just now
+		return resolve(dir)
 	}
 	above, name := split(dir)
 	if name == "" || name == "." || name == ".." {

@@ -118,7 +118,7 @@ func (t *dirTree) leaf(name string, size int) (tensor.Lender, int, error) {
 		return nil, 0, t.fail(file, err)
 	}
 	if info == nil || !info.Mode().IsRegular() {
-		return nil, 0, t.fail(file, corrupt("got %s, want a file", kind(info)))
+		return nil, 0, t.fail(file, unlike(info, "a file"))
 	}
 	if info.Size() < int64(size) {
 		return nil, 0, t.fail(file, corrupt("got %d bytes, want %d", info.Size(), size))
@@ -132,7 +132,7 @@ func (t *dirTree) node(name string) (tree, error) {
 		return nil, t.fail(file, err)
 	}
 	if info == nil || !info.IsDir() {
-		return nil, t.fail(file, corrupt("got %s, want a directory", kind(info)))
+		return nil, t.fail(file, unlike(info, "a directory"))
 	}
 	return t.below(file, info)
 }
@@ -144,7 +144,7 @@ func (t *dirTree) member(number int) (tree, error) {
 		return nil, nil
 	}
 	if err == nil && !info.IsDir() {
-		err = corrupt("got %s, want a directory", kind(info))
+		err = unlike(info, "a directory")
 	}
 	if err != nil {
 		return nil, t.fail(file, err)
@@ -194,6 +194,21 @@ func kind(info fs.FileInfo) string {
 	}
 	return "a file"
 }
+
+// unlike returns ErrCorrupt, which is fs.ErrNotExist too if there is nothing.
+func unlike(info fs.FileInfo, want string) error {
+	err := corrupt("got %s, want %s", kind(info), want)
+	if info == nil {
+		return &absent{err}
+	}
+	return err
+}
+
+// An absent error says that there is nothing where something should be.
+type absent struct{ error }
+
+// Unwrap returns the reason, and fs.ErrNotExist.
+func (e *absent) Unwrap() []error { return []error{e.error, fs.ErrNotExist} }
 
 func (t *dirTree) unlisted() ([]string, error) {
 	found, err := fs.ReadDir(t.root.FS(), ".")

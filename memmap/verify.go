@@ -38,7 +38,7 @@ type Report struct {
 type Fault struct {
 	Key   nestedkey.Key // of the leaf or dictionary; "" for the whole
 	File  string        // relative to the directory, with slashes
-	Block int           // which block of 64 MiB of a leaf, from 0; -1 if it is not about one
+	Block int           // which block of [BlockSize] bytes of a leaf, from 0; -1 if it is not about one
 	Err   error         // what is wrong: mostly ErrCorrupt
 }
 
@@ -51,12 +51,15 @@ func (f Fault) String() string {
 	return cut(fmt.Sprintf("%s: %v", text, f.Err))
 }
 
+// BlockSize is how many bytes of a leaf have a checksum of their own; the last block may be shorter.
+const BlockSize = blockBytes
+
 // Verify reads all of the dictionary in dir, compares each block of each leaf with its checksum, and
 // reports every fault: blocks that were changed or damaged, files that are missing or too short,
 // what is wrong in a meta.json. It does not stop at the first. Checksums are those of Save, [Writer]
 // and [Dataset.Flush]; leaves that Python has saved have none, nor have those of a dictionary that is
 // open to be written, and those that Python has written to through its own mapping do not agree with
-// theirs any more.
+// theirs any more. Data and meta.json have none: of them only what cannot be read is found.
 //
 // If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx, or
 // what kept Verify from looking at all: then there is no report.

@@ -77,7 +77,8 @@ type column struct {
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// Elements of row are not looked at, but for the values of Data, which all rows share: Data with a
+// So row must be one row: given a batch, each Append of such a batch is one row. Elements of row are
+// not looked at, but for the values of Data, which all rows share: Data with a
 // value for each row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved
 // at once.
 //
@@ -325,9 +326,10 @@ func (w *Writer) agreeValues() error {
 	if len(w.leaves) == len(w.meta.entries) {
 		return nil
 	}
-	ds, err := openAt(w.dir, w.at, OpenOptions{MaxEntries: math.MaxInt})
+	o := &opener{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt}}
+	ds, err := o.dataset()
 	if err != nil {
-		return err
+		return errors.Join(err, o.close())
 	}
 	defer ds.Close()
 	for key, want := range w.row.Leaves() {
@@ -347,8 +349,11 @@ func (w *Writer) agreeValues() error {
 
 // keyError says which key an error is about.
 func (w *Writer) keyError(key nestedkey.Key, err error) error {
-	if _, ok := errors.AsType[*tdict.KeyError](err); ok {
-		return err
+	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
+		if e.Op == "append" {
+			return err
+		}
+		err = e.Err
 	}
 	return &tdict.KeyError{Op: "append", Key: key, Err: err}
 }
@@ -365,6 +370,9 @@ func (w *Writer) open(c *column, buffer int) error {
 	f, err := w.disk.Resume(at, size)
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
 		f, err = w.disk.Create(at)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // gone, or shorter
+		return corrupt("%w; Verify tells what else is", bare(err))
 	}
 	if err != nil {
 		return err
@@ -392,8 +400,10 @@ func (w *Writer) Committed() int { return w.saved }
 // check returns an error unless w can be written to.
 func (w *Writer) check() error {
 	switch {
-	case w == nil || w.row == nil || w.closed:
+	case w == nil || w.row == nil:
 		return ErrClosed
+	case w.closed:
+		return w.fail("", ErrClosed)
 	case w.broken != nil:
 		return w.fail("", fmt.Errorf("an earlier write failed, so start again from the last commit: %w", w.broken))
 	}
@@ -456,14 +466,14 @@ func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 
 // fits returns an error unless td, which lies under a key, is n rows like row.
 func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) error {
-	if row.NumEntries() != td.NumEntries() {
-		return fmt.Errorf("%w: got %d entries, want %d", tdict.ErrMissing, td.NumEntries(), row.NumEntries())
+	for key := range td.Keys() {
+		if !row.Has(key) {
+			return w.keyError(prefixed(under, key), fmt.Errorf("%w: the rows there have no such key", tdict.ErrMissing))
+		}
 	}
 	for key, want := range row.All() {
 		got, err := td.Get(key)
-		if under != "" {
-			key = nestedkey.Join(under, key)
-		}
+		key = prefixed(under, key)
 		if err == nil {
 			err = w.fitsValue(want, got, n, key)
 		}
@@ -472,6 +482,14 @@ func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) err
 		}
 	}
 	return nil
+}
+
+// prefixed returns a key as seen from the outermost dictionary.
+func prefixed(under, key nestedkey.Key) nestedkey.Key {
+	if under == "" {
+		return key
+	}
+	return nestedkey.Join(under, key)
 }
 
 // fitsValue is fits of an entry.
@@ -516,7 +534,7 @@ func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 			if same && equalData(a, b) || !same && shape.Size() == 0 {
 				return nil
 			}
-			return fmt.Errorf("%w: the data of these rows is not that of the others", tdict.ErrDiffers)
+			return fmt.Errorf("%w: data must be the same for all rows", tdict.ErrDiffers)
 		}
 	case *tdict.Unbatched:
 		if u, ok := got.(*tdict.Unbatched); ok {
@@ -712,8 +730,11 @@ func (w *Writer) linkFiles(s *saver) {
 // Close ends the writing without a commit: rows that were appended since the last are not kept, and
 // another Writer can go on. It returns [ErrClosed] if w was closed or finished.
 func (w *Writer) Close() error {
-	if w == nil || w.row == nil || w.closed {
+	if w == nil || w.row == nil {
 		return ErrClosed
+	}
+	if w.closed {
+		return w.fail("", ErrClosed)
 	}
 	return w.fail("", w.giveUp())
 }

@@ -174,7 +174,8 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		{"nil", nil, tdict.ErrKind, "got a nil dictionary"},
 		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want that of a row"},
-		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, "got 7 entries, want 6"},
+		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, `append "more": missing key: the rows there have no such key`},
+		{"a key too few", tensor.Must(rows(t, 0, 2).Select("reward", "obs", "kind", "codes", "empty")), tdict.ErrMissing, `append "agents": `},
 		{"another dtype", changed("obs/pos", tensor.Must(tensor.New(tensor.Int32, 2, 3))), tensor.ErrDType, `append "obs/pos": dtype mismatch: got int32, want int16`},
 		{"another shape", changed("obs/pos", tensor.Must(tensor.New(tensor.Int16, 2, 4))), shapeops.ErrShape, `append "obs/pos": shape mismatch: got [2 4], want [2 3]`},
 		{"other data", changed("kind", tensor.Must(tdict.NewData("live"))), tdict.ErrDiffers, `append "kind": `},
@@ -195,6 +196,27 @@ func TestAppendRefuses(t *testing.T) {
 	require.NoError(t, w.Append(rows(t, 0, 2)))
 	require.NoError(t, w.Finish())
 	requireSame(t, rows(t, 0, 2), open(t, dir).TensorDict)
+}
+
+// TestNewWriterOnADamagedLog cuts and removes a file of a dictionary that a Writer has left.
+func TestNewWriterOnADamagedLog(t *testing.T) {
+	damages := map[string]func(file string) error{
+		"cut": func(file string) error { return os.Truncate(file, 3) }, "removed": os.Remove,
+	}
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "log")
+			w := newWriter(t, dir)
+			require.NoError(t, w.Append(rows(t, 0, 4)))
+			require.NoError(t, w.Commit())
+			require.NoError(t, w.Close())
+			require.NoError(t, damage(filepath.Join(dir, "reward.memmap")))
+			_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
+			require.ErrorIs(t, err, memmap.ErrCorrupt)
+			require.ErrorContains(t, err, "append "+dir+": reward.memmap: corrupt: ")
+			require.Equal(t, 1, strings.Count(err.Error(), dir))
+		})
+	}
 }
 
 func TestNewWriterRefuses(t *testing.T) {
