@@ -86,7 +86,7 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 // save writes the entry beside the directory, moves it in, and names it in the meta.json.
 func (a *addition) save() error {
 	d := a.d
-	at, err := resolve(d.at)
+	at, err := filepath.EvalSymlinks(d.at)
 	if err != nil {
 		return err
 	}
@@ -98,9 +98,7 @@ func (a *addition) save() error {
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
-	if err := vfs.Sweep(filepath.Dir(at)); err != nil {
-		return err
-	}
+	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to add
 	k, err := newDirSink(vfs.OS, at, a.modes(at), false)
 	if err != nil {
 		return err
@@ -109,6 +107,8 @@ func (a *addition) save() error {
 		return errors.Join(err, k.abort())
 	}
 	e := &top.meta.entries[0]
+	d.mu.Lock() // Close may come at any time
+	defer d.mu.Unlock()
 	err = d.changeMeta(a.node, func(text []byte) ([]byte, error) { return a.moveIn(k, text, e) })
 	if err = errors.Join(err, k.abort()); err != nil {
 		return err
@@ -140,15 +140,12 @@ func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(m.entries, func(x metaEntry) bool { return x.name == a.name }) {
-		return nil, fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.key)))
+	file := e.file()
+	dir := filepath.Join(k.dir, filepath.FromSlash(a.node.path))
+	if err := a.fits(m, file, dir); err != nil {
+		return nil, err
 	}
-	file := fileName(e.name)
-	if !e.isNode() {
-		file += leafExt
-	}
-	from := k.os(file)
-	to := filepath.Join(k.dir, filepath.FromSlash(a.node.path), file)
+	from, to := k.os(file), filepath.Join(dir, file)
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) { // no elements
 		return addEntry(text, e), nil
 	}
@@ -159,6 +156,30 @@ func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error)
 		return nil, err
 	}
 	return addEntry(text, e), vfs.OS.SyncDir(filepath.Dir(to))
+}
+
+// fits returns an error if the meta.json of the node, as it is now, leaves no room for the entry.
+func (a *addition) fits(m *meta, file, dir string) error {
+	if yes, err := a.d.set.Replaced(); yes || err != nil {
+		return errors.Join(ErrReplaced, err)
+	}
+	for i := range m.entries {
+		x := &m.entries[i]
+		switch {
+		case x.name == a.name:
+			return fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.key)))
+		case x.file() == file || rawName(x.name) && x.rawFile() == file:
+			return fmt.Errorf("%w: %s: %s needs the same file", ErrName, quote(string(a.key)), quote(x.name))
+		}
+	}
+	if !m.old() {
+		return nil
+	}
+	found, err := os.ReadDir(dir)
+	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() }) {
+		return unsupported("dictionaries in it may not be listed, as before v0.4, and would not be found any more: Save it first")
+	}
+	return err
 }
 
 // show sets the new entry in the dictionary that is open.
@@ -179,8 +200,6 @@ func (a *addition) show(e *metaEntry) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.files, d.nodes = o.files, o.nodes
 	return td.Set(nestedkey.Of(a.name), v)
 }

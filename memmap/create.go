@@ -96,22 +96,26 @@ func (d *Dataset) Publish() error {
 		return d.fail("publish", "", err)
 	}
 	defer old.unlock()
+	k.over = true
 	if openBlocksRename {
 		old.unlock()
 	}
 	return d.fail("publish", "", d.appear(k))
 }
 
-// appear moves a hidden dataset to its place.
+// appear moves a hidden dataset to its place. If it cannot, it stays hidden.
 func (d *Dataset) appear(k *dirSink) error {
-	if err := vfs.Publish(k.disk, k.tmp, k.dir); err != nil {
+	appeared, err := k.publish()
+	if !appeared {
 		return err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.hidden, d.at = nil, k.dir
 	d.set.Moved(k.dir)
-	var err error
-	if failed := k.release(); failed == nil {
-		d.lock, err = shareLock(k.dir)
+	failed := k.release()
+	if failed == nil {
+		d.lock, failed = lockWriters(k.dir)
 	}
-	return err
+	return errors.Join(err, failed)
 }

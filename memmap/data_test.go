@@ -332,7 +332,7 @@ func TestUnbatchedThatPythonTouched(t *testing.T) {
 
 // TestNamesOfFields: entries may be called as fields are, at any place.
 func TestNamesOfFields(t *testing.T) {
-	names := []string{"go", "data", "stack_dim", "type", "dtype", "is_nested", "v", "sums", "_is_non_tensor", "_metadata", "_tensordict", "0", ".lock"}
+	names := []string{"go", "data", "stack_dim", "type", "dtype", "is_nested", "v", "sums", "_is_non_tensor", "_metadata", "_tensordict", "0"}
 	values := map[string]func() tdict.Value{
 		"leaves":       func() tdict.Value { return tensor.Vector[int32](1, 2) },
 		"dictionaries": func() tdict.Value { return holding(t, shapeops.Shape{2}, tensor.Vector[int32](1, 2)) },

@@ -15,11 +15,11 @@ import (
 
 // A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
 // in it; where a *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That
-// is locked; unlocked, it can be changed in memory, which does not reach the directory. Methods of
-// the zero Dataset return [ErrClosed]; it holds no TensorDict.
+// is locked; unlocked, it can be changed in memory, which does not reach the directory. The
+// methods of Dataset itself return [ErrClosed] for the zero Dataset, which holds no TensorDict.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map. Close, CloseWait and
-// Stale may be called at any time, and Flush while others read.
+// Stale may be called at any time, and Flush while others read or write elements.
 type Dataset struct {
 	*tdict.TensorDict
 	dir  string // as it was given, for errors
@@ -29,6 +29,7 @@ type Dataset struct {
 	lock *vfs.Lock // shared with others who write the directory; nil if it cannot be locked
 
 	hidden *dirSink // until Publish, if it was made so; nobody else knows the directory
+	token  string   // marks what this Dataset has made void
 
 	mu    sync.Mutex // guards the sums of files, here and in each meta.json
 	files []*leafFile
@@ -106,7 +107,7 @@ const (
 // Advise tells the system how the elements of all leaves will be read, for which it maps them. Where
 // the system has no use for that, nothing happens.
 func (d *Dataset) Advise(a Advice) error {
-	if !d.open() {
+	if !d.open() || d.set.Closed() {
 		return ErrClosed
 	}
 	for _, l := range d.files {
@@ -121,6 +122,9 @@ func (d *Dataset) Advise(a Advice) error {
 // they are there when they are wanted; it does not wait. Neighbouring rows are best given in order.
 // Its errors are those of [Dataset.FlushRows].
 func (d *Dataset) Prefetch(rows ...int) error {
+	if !d.open() || d.set.Closed() {
+		return ErrClosed
+	}
 	for i := 0; i < len(rows); {
 		start := rows[i]
 		stop := start + 1
@@ -139,7 +143,7 @@ func (d *Dataset) Prefetch(rows ...int) error {
 
 // rows calls fn with the bytes that rows have in each leaf.
 func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size int) error) error {
-	if !d.open() {
+	if !d.open() || d.set.Closed() {
 		return ErrClosed
 	}
 	if len(d.Shape()) == 0 {
@@ -166,8 +170,8 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 }
 
 // Refresh returns the dictionary as the directory holds it now: a new Dataset, opened with the same
-// options, if another process has added leaves or rows or replaced it, and d itself if nothing has
-// changed. d keeps what it showed and stays open. The errors are those of [OpenWith], and
+// options, if another process has added leaves or rows, set checksums, or replaced it, and d itself if
+// nothing has changed. It looks at each dictionary in it. d keeps what it showed and stays open. The errors are those of [OpenWith], and
 // [ErrClosed].
 func (d *Dataset) Refresh() (*Dataset, error) {
 	if !d.open() || d.set.Closed() {
@@ -193,24 +197,34 @@ func (d *Dataset) Close() error {
 		return ErrClosed
 	}
 	var failed error
-	if d.opt.Writable && d.hidden == nil && !d.set.Closed() {
+	if d.opt.Writable && !d.isHidden() && !d.set.Closed() {
 		failed = d.flush()
 	}
 	err := d.set.Close()
 	if errors.Is(err, ErrClosed) {
 		return err
 	}
-	if d.hidden != nil {
-		failed = d.fail("close", "", d.hidden.abort())
-	}
-	return errors.Join(failed, err, d.unlock())
+	return errors.Join(failed, err, d.fail("close", "", d.letGo()))
 }
 
-func (d *Dataset) unlock() error {
-	if d.lock == nil {
-		return nil
+// letGo gives back the lock, and removes what is hidden.
+func (d *Dataset) letGo() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.hidden != nil {
+		return d.hidden.abort()
 	}
-	return d.fail("close", "", d.lock.Unlock())
+	if d.lock != nil {
+		return d.lock.Unlock()
+	}
+	return nil
+}
+
+// isHidden reports whether d is not in its place yet.
+func (d *Dataset) isHidden() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hidden != nil
 }
 
 // CloseWait begins the close if it has not begun, as [Dataset.Close] does, and waits until all

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -9,7 +10,7 @@ import (
 // LiveOptions say how [OpenLive] serves. The zero value is the default.
 type LiveOptions struct {
 	// Interval bounds how long after a replacement Acquire may return the old dictionary, the time
-	// that it takes to open the new one left aside; 0 means 200 ms.
+	// that it takes to open the new one left aside; 0 means 200 ms, and less than 2 ms that.
 	Interval time.Duration
 	// Open says how each dictionary is opened; Writable is not served.
 	Open OpenOptions
@@ -71,6 +72,7 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if opt.Interval <= 0 {
 		opt.Interval = 200 * time.Millisecond
 	}
+	opt.Interval = max(opt.Interval, 2*time.Millisecond)
 	at, err := absolute(dir)
 	if err != nil {
 		return nil, fileError("open", dir, "", err)
@@ -82,7 +84,7 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	l.fresh, l.current = l.checked, &served{ds: ds}
-	l.watcher.Go(l.watch)
+	l.watcher.Go(func() { l.watch(ds) })
 	return l, nil
 }
 
@@ -102,14 +104,10 @@ func (l *Live) open() (*Dataset, error) {
 	}
 }
 
-// watch looks after the directory until Close.
-func (l *Live) watch() {
+// watch looks after the directory until Close. told is the dictionary that was opened first.
+func (l *Live) watch(told *Dataset) {
 	ticks := time.NewTicker(l.opt.Interval / 2)
 	defer ticks.Stop()
-	told, _ := l.take()
-	if told != nil {
-		_ = l.Release(told) // it was just taken, and is only compared from here
-	}
 	for {
 		select {
 		case <-l.stop:
@@ -187,7 +185,7 @@ func (l *Live) newer(ds *Dataset) (*Dataset, error) {
 func (l *Live) install(next *Dataset, checked time.Time, failed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fresh, l.failed = checked, failed
+	l.fresh, l.failed = checked, cmp.Or(failed, l.failed)
 	if next == nil {
 		return
 	}
@@ -206,7 +204,7 @@ func (l *Live) install(next *Dataset, checked time.Time, failed error) {
 
 // Acquire returns the dictionary that the directory holds. It is valid until [Live.Release], which
 // must follow, and must not be closed. If the directory was replaced more than an interval ago, it
-// is the new one. It returns [ErrClosed].
+// is the new one, for which Acquire may have to wait until it is open. It returns [ErrClosed].
 func (l *Live) Acquire() (*Dataset, error) {
 	ds, fresh := l.take()
 	if ds == nil {

@@ -61,6 +61,22 @@ const (
 // isNode reports whether the entry has a meta.json of its own.
 func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
+// file returns the name of the entry's file or directory.
+func (e *metaEntry) file() string {
+	if e.isNode() {
+		return fileName(e.name)
+	}
+	return fileName(e.name) + leafExt
+}
+
+// rawFile returns the name that old writers gave it.
+func (e *metaEntry) rawFile() string {
+	if e.isNode() {
+		return e.name
+	}
+	return e.name + leafExt
+}
+
 // decodeMeta reads a meta.json: a JSON object whose fields keep their order. Fields that are not
 // known are passed over, as Python does. An entry whose name comes twice is refused, as are more
 // than so many entries.

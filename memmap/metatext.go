@@ -19,11 +19,8 @@ func (m *meta) appendTo(b []byte) []byte {
 	}
 	b = appendShape(append(b, `"`+fieldShape+`":`...), m.shape)
 	b = append(b, `,"`+fieldDevice+`":"cpu","`+fieldType+`":"`+typeName+`"`...)
-	if before := len(b); before > 0 {
+	if m.native.says() {
 		b = m.native.appendTo(append(b, `,"`+fieldNative+`":`...))
-		if len(b) == before+len(`,"`+fieldNative+`":`) {
-			b = b[:before]
-		}
 	}
 	return append(b, '}')
 }
@@ -86,22 +83,25 @@ func appendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// editEntries returns the text of a meta.json in which edit has changed native fields of entries;
-// all else stays as it is, what others added included. edit is called with the name of each leaf
-// and what its native field says, which it may change; it reports whether it did.
-func editEntries(text []byte, edit func(name string, f *fact) bool) ([]byte, error) {
+// editMeta returns the text of a meta.json with the token by of whoever has made sums void, or none,
+// in which edit has changed the native fields of leaves that have one; all else stays as it is, what
+// others added included.
+func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, error) {
 	s := jsonscan.New(text)
 	out := append(make([]byte, 0, len(text)+len(text)/4), '{')
-	err := s.Object(func(name []byte) error {
-		key := string(name)
-		raw, err := s.Raw()
-		if err != nil {
-			return err
-		}
+	field := func(name string) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(appendText(out, key), ':')
+		out = append(appendText(out, name), ':')
+	}
+	err := s.Object(func(name []byte) error {
+		key := string(name)
+		raw, err := s.Raw()
+		if err != nil || key == fieldNative {
+			return err
+		}
+		field(key)
 		out, err = appendEdited(out, key, raw, edit)
 		return err
 	})
@@ -111,12 +111,16 @@ func editEntries(text []byte, edit func(name string, f *fact) bool) ([]byte, err
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
+	if by != "" {
+		field(fieldNative)
+		out = (&nodeFact{by: by}).appendTo(out)
+	}
 	return append(out, '}'), nil
 }
 
-// appendEdited appends the value of a field, edited if it is a leaf.
-func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact) bool) ([]byte, error) {
-	if raw[0] != '{' || key == fieldNative {
+// appendEdited appends the value of a field, edited if it is a leaf with a native field.
+func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact)) ([]byte, error) {
+	if raw[0] != '{' {
 		return append(out, raw...), nil
 	}
 	d := &metaDecoder{Scanner: jsonscan.New(raw), most: 1, names: map[string]bool{}}
@@ -124,9 +128,10 @@ func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact) b
 	if err := d.readEntry([]byte(key)); err != nil {
 		return nil, err
 	}
-	if len(d.m.entries) == 0 || d.m.entries[0].isNode() || !edit(key, &d.m.entries[0].fact) {
+	if len(d.m.entries) == 0 || d.m.entries[0].isNode() || !d.m.entries[0].fact.has {
 		return append(out, raw...), nil
 	}
+	edit(key, &d.m.entries[0].fact)
 	out = append(out, '{')
 	s := jsonscan.New(raw)
 	err := s.Object(func(name []byte) error {

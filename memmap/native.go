@@ -25,7 +25,11 @@ type fact struct {
 type nodeFact struct {
 	growing bool // written by a Writer that has not finished
 	nodes   []nodeShape
+	by      string // the token of the last who made sums void, if some are
 }
+
+// says reports whether there is anything to say.
+func (f *nodeFact) says() bool { return f.growing || f.by != "" }
 
 // A nodeShape is a dictionary of a growing dataset, whose files lie flat.
 type nodeShape struct {
@@ -100,6 +104,10 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int) error {
 			switch name {
 			case "growing":
 				f.growing, err = r.Bool()
+			case "by":
+				var text []byte
+				text, err = r.Text()
+				f.by = string(text)
 			case "nodes":
 				err = r.Array(func(int) error { return f.node(r, most) })
 			default:
@@ -196,10 +204,10 @@ func (f *fact) appendTo(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendTo appends the field's value, or nothing if there is nothing to say.
+// appendTo appends the field's value.
 func (f *nodeFact) appendTo(b []byte) []byte {
 	if !f.growing {
-		return b
+		return append(appendText(append(b, `[{"v":1,"by":`...), f.by), `}]`...)
 	}
 	b = append(b, `[{"v":1,"growing":true,"nodes":[`...)
 	for i, n := range f.nodes {

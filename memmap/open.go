@@ -1,10 +1,13 @@
 package memmap
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -91,13 +94,13 @@ type opener struct {
 
 // dataset opens the directory.
 func (o *opener) dataset() (_ *Dataset, err error) {
-	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt, hidden: o.hidden}
+	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt, hidden: o.hidden, token: rand.Text()[:8]}
 	o.set, err = mapfile.Open(o.at, mapfile.Options{Writable: o.opt.Writable, Name: o.named, Touch: o.ds.touch})
 	if err != nil {
 		return nil, fileError(o.op, o.dir, "", err)
 	}
 	if o.opt.Writable && o.hidden == nil {
-		if o.lock, err = shareLock(o.at); err != nil {
+		if o.lock, err = lockWriters(o.at); err != nil {
 			return nil, fileError(o.op, o.dir, "", err)
 		}
 	}
@@ -251,7 +254,34 @@ func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender) error {
 		l.node.leaf = map[string]*leafFile{}
 	}
 	l.node.leaf[l.name] = l
+	if l.summed && len(l.node.leaf) == 1 { // its meta.json is to be replaced
+		if err := vfs.CanWrite(filepath.Dir(f.String())); err != nil {
+			return o.failAt(l.node.path, err)
+		}
+	}
 	return o.failAt(f.Path(), vfs.CanWrite(f.String()))
+}
+
+// lockWriters locks what those who write the directory at, or one around or in it, have in common: the
+// outermost dictionary.
+func lockWriters(at string) (*vfs.Lock, error) { return shareLock(outermost(at)) }
+
+// outermost returns the directory of the dictionary that the one at is an entry of, or an entry of an
+// entry, and so on, if there is one.
+func outermost(at string) string {
+	if found, err := filepath.EvalSymlinks(at); err == nil {
+		at = found
+	}
+	for above := filepath.Dir(at); above != at; above = filepath.Dir(at) {
+		m, err := readNode(above)
+		if err != nil || !slices.ContainsFunc(m.entries, func(e metaEntry) bool {
+			return e.isNode() && (fileName(e.name) == filepath.Base(at) || e.name == filepath.Base(at))
+		}) {
+			break
+		}
+		at = above
+	}
+	return at
 }
 
 // shareLock locks a directory that is to be written, together with others who write it so, for as

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 // absolute returns the path of dir from the root of the file system. Links in it stay as they are,
@@ -44,6 +46,9 @@ func resolve(dir string) (string, error) {
 	dir, err := absolute(dir)
 	if err != nil {
 		return "", err
+	}
+	if _, name := split(dir); vfs.Reserved(name) {
+		return "", fmt.Errorf("%w: such names are given to what is being saved, which is removed", fs.ErrInvalid)
 	}
 	found, err := filepath.EvalSymlinks(dir)
 	if !errors.Is(err, fs.ErrNotExist) {

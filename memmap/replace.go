@@ -89,6 +89,9 @@ func (o *oldTree) scan(dir, at string) error {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
 	o.modes.note(at, info)
+	if err := o.mayGo(dir, at, found); err != nil {
+		return err
+	}
 	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
@@ -105,6 +108,31 @@ func (o *oldTree) scan(dir, at string) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may be
+// anybody's datasets, and ErrBusy if a Writer is at work in one below the top.
+func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
+	saved := false
+	for _, d := range found {
+		saved = saved || d.Name() == metaName
+		if d.Name() != lockName || at == "" {
+			continue
+		}
+		l, err := vfs.TryLock(filepath.Join(dir, filepath.FromSlash(at), lockName), vfs.Exclusive)
+		if errors.Is(err, vfs.ErrHeld) {
+			return fmt.Errorf("%w: in %s", ErrBusy, at)
+		}
+		if err == nil {
+			_ = l.Unlock() // it was only asked for
+		}
+	}
+	for _, d := range found {
+		if !saved && at == "" && d.IsDir() {
+			return fmt.Errorf("%w: it has no meta.json, and %s in it would be lost; save elsewhere", ErrForeign, d.Name())
 		}
 	}
 	return nil

@@ -70,7 +70,11 @@ func (s *saver) save(td *tdict.TensorDict) (at string, err error) {
 	if openBlocksRename {
 		old.unlock()
 	}
-	return at, s.to(vfs.OS, at, old.modes, td)
+	k, err := s.beside(vfs.OS, at, old.modes, td)
+	if err != nil {
+		return "", err
+	}
+	return at, s.fail("", k.publishOver(td.Shape()))
 }
 
 // lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
@@ -87,13 +91,11 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 	if old, err = replaceable(at, td.Shape()); err != nil {
 		return nil, "", s.fail("", err)
 	}
-	if err = makeParent(at); err == nil {
-		err = vfs.Sweep(filepath.Dir(at))
-	}
-	if err != nil {
+	if err = makeParent(at); err != nil {
 		old.unlock()
 		return nil, "", s.fail("", err)
 	}
+	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to save
 	return old, at, nil
 }
 
@@ -173,7 +175,7 @@ func nameClash(name, file string, taken map[string]string) string {
 	switch {
 	case reserved(name):
 		return "the format has a field of that name"
-	case file == metaName:
+	case file == metaName || file == lockName || file == tempMeta || vfs.Reserved(file):
 		return "the format has a file of that name"
 	case clash:
 		return quote(other) + " needs the same file"
@@ -206,7 +208,8 @@ func (s *saver) write(k sink) error {
 		}
 	}
 	gate := make(chan struct{}, max(1, workers.Count(s.opt.Workers, len(s.files))))
-	err := workers.Do(s.ctx, len(s.files), syncsAtOnce, func(i int) error { return s.file(k, s.files[i], gate) })
+	atOnce := max(syncsAtOnce, workers.Count(s.opt.Workers, len(s.files)))
+	err := workers.Do(s.ctx, len(s.files), atOnce, func(i int) error { return s.file(k, s.files[i], gate) })
 	if err != nil {
 		return err
 	}

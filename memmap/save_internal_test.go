@@ -23,7 +23,16 @@ func nested(v int32) *tdict.TensorDict {
 
 // saveTo saves td as the directory d of a disk.
 func saveTo(disk vfs.FS, td *tdict.TensorDict) error {
-	return (&saver{op: "save", ctx: context.Background(), dir: "d"}).to(disk, "d", modes{}, td)
+	return (&saver{op: "save", ctx: context.Background(), dir: "d"}).to(disk, "d", onDisk(disk), td)
+}
+
+// onDisk returns the modes of the directory d, if it is there.
+func onDisk(disk vfs.FS) modes {
+	m := newModes()
+	if info, err := disk.Lstat("d"); err == nil {
+		m.note("", info)
+	}
+	return m
 }
 
 // openCrashed opens what a crash left of the directory d, or nil if there is none.

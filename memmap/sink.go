@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A sink is a container that is written. Nothing of it is seen before commit. Its methods, but for
@@ -24,7 +25,7 @@ type sink interface {
 	link(from, at string) error
 	// seal makes a node durable, after all that is in it.
 	seal(at string) error
-	// commit makes it all appear, or returns an error.
+	// commit makes it all appear. After an error there is nothing to abort.
 	commit() error
 	// abort removes what was written.
 	abort() error
@@ -38,6 +39,7 @@ type dirSink struct {
 	modes   modes
 	noSync  bool
 	release func() error
+	over    bool // what was not there when modes were noted may be replaced
 }
 
 // newDirSink makes the directory that is to become dir.
@@ -46,7 +48,7 @@ func newDirSink(disk vfs.FS, dir string, m modes, noSync bool) (*dirSink, error)
 	if err != nil {
 		return nil, err
 	}
-	k := &dirSink{disk, dir, tmp, m, noSync, release}
+	k := &dirSink{disk: disk, dir: dir, tmp: tmp, modes: m, noSync: noSync, release: release}
 	if err := k.setMode(""); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
@@ -134,11 +136,46 @@ func (k *dirSink) seal(at string) error {
 }
 
 func (k *dirSink) commit() error {
-	err := vfs.Publish(k.disk, k.tmp, k.dir)
-	if e, ok := errors.AsType[*vfs.PublishError](err); ok && (e.State == vfs.Untouched || e.State == vfs.Leftover) {
-		return errors.Join(err, k.abort())
+	appeared, err := k.publish()
+	if appeared {
+		return errors.Join(err, k.release())
 	}
-	return errors.Join(err, k.release())
+	return errors.Join(err, k.abort())
+}
+
+// publish puts the directory in its place, and reports whether it is there now. If it is not, nothing
+// has changed, and it can be tried again.
+func (k *dirSink) publish() (appeared bool, err error) {
+	publish := vfs.PublishNew
+	if _, existed := k.modes.dirs[""]; existed || k.over {
+		publish = vfs.Publish
+	}
+	err = publish(k.disk, k.tmp, k.dir)
+	e, ok := errors.AsType[*vfs.PublishError](err)
+	if ok && e.State == vfs.Leftover { // of the old tree, at tmp
+		return true, errors.Join(err, k.disk.RemoveAll(k.tmp))
+	}
+	return !ok || e.State != vfs.Untouched, err
+}
+
+// publishOver is commit where another may have put something there since it was looked at: that is
+// looked at too, and replaced only if it may be.
+func (k *dirSink) publishOver(batch shapeops.Shape) error {
+	for try := 0; ; try++ {
+		appeared, err := k.publish()
+		if appeared {
+			return errors.Join(err, k.release())
+		}
+		if !errors.Is(err, fs.ErrExist) || try == 100 {
+			return errors.Join(err, k.abort())
+		}
+		old, err := replaceable(k.dir, batch)
+		if err != nil {
+			return errors.Join(err, k.abort())
+		}
+		defer old.unlock()
+		k.over = true
+	}
 }
 
 func (k *dirSink) abort() error { return errors.Join(k.disk.RemoveAll(k.tmp), k.release()) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -27,6 +28,7 @@ type leafFile struct {
 	sums   []uint32      // of what the file holds, as far as it is known; else nil
 	marked bool          // the meta.json has sums for it
 	summed bool          // the meta.json has sums for it, or had, and says that they are void
+	fresh  bool          // sums were computed here, not read
 }
 
 // A leafNode is a node of a [Dataset].
@@ -36,49 +38,62 @@ type leafNode struct {
 	td   *tdict.TensorDict // if it is a dictionary
 	info fs.FileInfo       // of its meta.json, when it was last read or written
 	leaf map[string]*leafFile
+
+	voided bool // this Dataset has made sums in it void, and not set all of them again
 }
 
-// touch is called before memory of a file is written: it makes the sums void, and
-// durably so, since a crash may leave any part of what is about to be written.
+// touch is called before memory of a file is written: it makes the sums void, and durably so, since a
+// crash may leave any part of what is about to be written.
 func (d *Dataset) touch(f *mapfile.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.files[f.Number()]
-	if l.marked {
-		if err := d.void(l.node); err != nil {
+	if l.summed && (l.marked || !l.node.voided) {
+		err := d.void(l.node)
+		if errors.Is(err, fs.ErrClosed) { // by Close, just now
+			err = ErrClosed
+		}
+		if err != nil {
 			return d.fail("write", path.Join(l.node.path, metaName), err)
 		}
 	}
-	l.sums = nil
+	l.sums, l.fresh = nil, false
 	f.SetTouched(true)
 	return nil
 }
 
 // void makes the sums of all leaves of a node void in its meta.json: one change for a node, not one
-// for a leaf. Those that stay as they are get them back in settle.
+// for a leaf. Those of leaves that nobody writes get them back in mark, for which d must be the last
+// to have made them void, as the token says, and must have found them there.
 func (d *Dataset) void(n *leafNode) error {
-	err := d.editMeta(n, func(_ string, f *fact) bool {
-		had := len(f.sums) > 0
-		f.sums = f.sums[:0]
-		return had
+	before := map[string]bool{} // which were void
+	err := d.changeMeta(n, func(text []byte) ([]byte, error) {
+		return editMeta(text, d.token, func(name string, f *fact) {
+			before[name] = len(f.sums) == 0
+			f.sums = f.sums[:0]
+		})
 	})
 	if err != nil {
 		return err
 	}
+	n.voided = true
 	for _, l := range n.leaf {
 		l.marked = false
+		if before[l.name] {
+			l.sums = nil
+		}
 	}
 	return nil
 }
 
 // settle sets the sums of all leaves that nobody is using. The files have been flushed.
 func (d *Dataset) settle() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if !d.alone() {
 		return nil
 	}
 	defer d.shareAgain()
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	err := workers.Do(context.Background(), len(d.files), 0, func(i int) error { return d.files[i].sum() })
 	if err != nil {
 		return err
@@ -101,7 +116,7 @@ func (d *Dataset) alone() bool {
 	if d.lock == nil {
 		return false
 	}
-	unlock, err := lockMeta(filepath.Join(d.at, metaName))
+	unlock, err := lockMeta(filepath.Join(outermost(d.at), metaName))
 	if err != nil {
 		return false
 	}
@@ -132,47 +147,70 @@ func (l *leafFile) sum() error {
 		return nil
 	}
 	s := summer{}
-	quiet, err := l.file.Quiet(func(b []byte) { s.add(b) })
-	if err != nil || !quiet {
+	var failed error
+	quiet, err := l.file.Quiet(func([]byte) { failed = l.read(&s) })
+	if err = errors.Join(err, failed); err != nil || !quiet {
 		return err
 	}
 	if err := l.file.FlushRange(0, l.file.Size()); err != nil { // what was stored since the flush
 		return err
 	}
-	l.sums = s.sums()
+	l.sums, l.fresh = s.sums(), true
 	return nil
 }
 
-// mark puts the sums that are known into the meta.json of a node.
-func (d *Dataset) mark(n *leafNode) error {
-	missing := false
-	for _, l := range n.leaf {
-		missing = missing || l.sums != nil && !l.marked
+// read sums the file by reading it: through the mapping, all of it would count as memory of the
+// process.
+func (l *leafFile) read(s *summer) error {
+	f, err := l.file.Open()
+	if err != nil {
+		return err
 	}
-	if !missing {
+	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(l.file.Size())), make([]byte, 1<<20))
+	return errors.Join(err, f.Close())
+}
+
+// mark puts the sums that are known to be right into the meta.json of a node.
+func (d *Dataset) mark(n *leafNode) error {
+	if !n.voided {
 		return nil
 	}
-	err := d.editMeta(n, func(name string, f *fact) bool {
-		l := n.leaf[name]
-		if l == nil || l.sums == nil {
-			return false
+	known, left := map[string][]uint32{}, 0
+	err := d.changeMeta(n, func(text []byte) ([]byte, error) {
+		m, err := decodeMeta(text, maxMeta)
+		if err != nil {
+			return nil, err
 		}
-		f.sums = l.sums
-		return true
+		for i := range m.entries {
+			e := &m.entries[i]
+			if e.fact.sums == nil || len(e.fact.sums) > 0 {
+				continue
+			}
+			l := n.leaf[e.name]
+			if l != nil && l.sums != nil && (l.fresh || m.native.by == d.token) {
+				known[e.name] = l.sums
+			} else {
+				left++
+			}
+		}
+		by := ""
+		if left > 0 {
+			by = m.native.by
+		}
+		return editMeta(text, by, func(name string, f *fact) {
+			if sums, ok := known[name]; ok {
+				f.sums = sums
+			}
+		})
 	})
 	if err != nil {
 		return err
 	}
-	for _, l := range n.leaf {
-		l.marked = l.sums != nil
+	n.voided = left > 0
+	for name := range known {
+		n.leaf[name].marked = true
 	}
 	return nil
-}
-
-// editMeta changes native fields in the meta.json of a node, durably; what others have changed
-// meanwhile stays.
-func (d *Dataset) editMeta(n *leafNode, edit func(name string, f *fact) bool) error {
-	return d.changeMeta(n, func(text []byte) ([]byte, error) { return editEntries(text, edit) })
 }
 
 // changeMeta replaces the meta.json of a node by what change makes of it, unless that is the same.
@@ -222,6 +260,9 @@ func lockMeta(at string) (unlock func(), err error) {
 			return func() { _ = l.Unlock() }, nil
 		}
 		_ = l.Unlock() // of a file that another has replaced
+		if info, err := os.Lstat(at); err == nil && !info.Mode().IsRegular() {
+			return nil, unlike(info, "a file")
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -76,9 +77,13 @@ func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxMeta {
 		return nil, nil, corrupt("got %s of %d bytes, want a file of at most %d", kind(info), info.Size(), maxMeta)
 	}
-	f, err := root.Open(metaName)
+	f, err := root.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
 	if err != nil {
 		return nil, nil, err
+	}
+	if is, failed := f.Stat(); failed == nil && !is.Mode().IsRegular() {
+		_ = f.Close() // it was not even read
+		return nil, nil, unlike(is, "a file")
 	}
 	text := make([]byte, 0, info.Size()+512)
 	text, err = appendAll(text, io.LimitReader(f, maxMeta))

@@ -77,7 +77,7 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		report, err := v.run()
 		replaced := v.replaced()
 		_ = v.close() // it was only read
-		if !replaced || len(report.Faults) == 0 && err == nil || try == 10 {
+		if !replaced || report == nil || len(report.Faults) == 0 && err == nil || try == 10 {
 			return report, err
 		}
 	}
@@ -229,7 +229,7 @@ func (v *verifier) settled() []Fault {
 }
 
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {
-	f, err := v.set.Root().Open(b.leaf.file.Path())
+	f, err := b.leaf.file.Open()
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,8 @@ type WriterOptions struct {
 // after them.
 //
 // One Writer at a time can be at work in a directory, and nobody else writes there meanwhile: see
-// [ErrBusy]. Not safe for concurrent use.
+// [ErrBusy]. If the directory is replaced all the same, as by other tools, Commit and Finish return
+// [ErrReplaced]. Not safe for concurrent use.
 type Writer struct {
 	dir    string // as it was given
 	at     string // free of links
@@ -58,7 +60,9 @@ type Writer struct {
 	rows   int // appended
 	saved  int // committed
 	broken error
-	closed bool
+
+	unsynced bool // what is committed may not be on the disk: another Writer did it, perhaps with NoSync
+	closed   bool
 }
 
 // A column is a leaf of a dataset that grows.
@@ -118,6 +122,9 @@ func (w *Writer) start() error {
 			return err
 		}
 	}
+	if err := w.haveLock(); err != nil {
+		return err
+	}
 	if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
 		return w.busy(err)
 	}
@@ -148,6 +155,19 @@ func readNode(at string) (*meta, error) {
 	return decodeMeta(text, maxMeta)
 }
 
+// haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a copy
+// without dot files.
+func (w *Writer) haveLock() error {
+	if m, err := readNode(w.at); err != nil || !m.native.growing {
+		return nil // what is wrong, taking the lock will tell
+	}
+	f, err := os.OpenFile(filepath.Join(w.at, lockName), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // busy says why the lock is not to be had.
 func (w *Writer) busy(err error) error {
 	switch {
@@ -174,7 +194,20 @@ func (w *Writer) plan() (*saver, error) {
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
-	return s, w.planDict(s, n, w.row, nil)
+	if err := w.planDict(s, n, w.row, nil); err != nil {
+		return nil, err
+	}
+	return s, w.planFinish()
+}
+
+// planFinish returns an error if the dictionary could not be finished: names have other rules where
+// they are nested.
+func (w *Writer) planFinish() error {
+	td, err := w.final(w.row)
+	if err != nil {
+		return err
+	}
+	return (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, td, 0)
 }
 
 // planDict works out the layout of a dictionary of the row, which has the key prefix.
@@ -243,9 +276,7 @@ func (w *Writer) create(s *saver) error {
 	if err := makeParent(w.at); err != nil {
 		return err
 	}
-	if err := vfs.Sweep(filepath.Dir(w.at)); err != nil {
-		return err
-	}
+	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
 	k, err := newDirSink(w.disk, w.at, old.modes, w.opt.NoSync)
 	if err != nil {
 		return err
@@ -253,7 +284,14 @@ func (w *Writer) create(s *saver) error {
 	if err := w.fill(s, k); err != nil {
 		return errors.Join(err, k.abort())
 	}
-	return k.commit()
+	appeared, err := k.publish()
+	if appeared {
+		return errors.Join(err, k.release())
+	}
+	if errors.Is(err, fs.ErrExist) { // another was faster: its lock will tell
+		err = nil
+	}
+	return errors.Join(err, k.abort())
 }
 
 // fill writes what the directory of a growing dictionary holds. The files of leaves come with their
@@ -283,7 +321,7 @@ func (w *Writer) resume() error {
 	if err := w.agreeValues(); err != nil {
 		return err
 	}
-	w.rows, w.saved = m.shape[0], m.shape[0]
+	w.rows, w.saved, w.unsynced = m.shape[0], m.shape[0], m.shape[0] > 0 && !w.opt.NoSync
 	size := min(1<<20, max(1<<12, (16<<20)/max(1, len(w.leaves))))
 	for _, c := range w.leaves {
 		if err := w.open(c, size); err != nil {
@@ -538,20 +576,30 @@ func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 		}
 	case *tdict.Unbatched:
 		if u, ok := got.(*tdict.Unbatched); ok {
-			if u.Tensor() == want.Tensor() || u.Tensor().Equal(want.Tensor()) {
-				return nil
-			}
-			return tdict.ErrDiffers
+			return sameBytes(u.Tensor(), want.Tensor())
 		}
 	}
 	return fmt.Errorf("%w: got a %T, want a %T", tdict.ErrKind, got, want)
 }
 
-// equalData reports whether two values of data are equal.
-func equalData(a, b any) bool {
-	x, err := tdict.NewData(a)
-	y, failed := tdict.NewData(b)
-	return err == nil && failed == nil && x.Equal(y)
+// equalData reports whether two values of data are saved alike. NaN is equal to itself.
+func equalData(a, b any) bool { return bytes.Equal(dataText(a), dataText(b)) }
+
+// sameBytes returns tdict.ErrDiffers unless two tensors are saved alike.
+func sameBytes(a, b *tensor.Tensor) error {
+	if a == b {
+		return nil
+	}
+	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return fmt.Errorf("%w: %v %v, of other rows %v %v", tdict.ErrDiffers, a.DType(), a.Shape(), b.DType(), b.Shape())
+	}
+	var x, y bytes.Buffer
+	_, err := a.WriteTo(&x)
+	_, failed := b.WriteTo(&y)
+	if err = errors.Join(err, failed); err == nil && !bytes.Equal(x.Bytes(), y.Bytes()) {
+		err = tdict.ErrDiffers
+	}
+	return err
 }
 
 // Commit makes all rows that were appended part of the dictionary: readers that open it, or Refresh,
@@ -561,7 +609,7 @@ func (w *Writer) Commit() error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	if w.rows == w.saved {
+	if w.rows == w.saved && !w.unsynced {
 		return nil
 	}
 	err := workers.Do(context.Background(), len(w.leaves), syncsAtOnce, func(i int) error { return w.flush(w.leaves[i]) })
@@ -572,7 +620,7 @@ func (w *Writer) Commit() error {
 		w.broken = err
 		return w.fail("", err)
 	}
-	w.saved = w.rows
+	w.saved, w.unsynced = w.rows, false
 	return nil
 }
 
@@ -588,8 +636,19 @@ func (w *Writer) flush(c *column) error {
 	return w.fail(fileName(c.entry.name)+leafExt, err)
 }
 
+// inPlace returns ErrReplaced unless the directory is still the one that is locked.
+func (w *Writer) inPlace() error {
+	if w.lock == nil || w.lock.At(filepath.Join(w.at, lockName)) { // nil on a disk of a test
+		return nil
+	}
+	return ErrReplaced
+}
+
 // publish replaces meta.json by one that has all rows.
 func (w *Writer) publish() error {
+	if err := w.inPlace(); err != nil {
+		return err
+	}
 	w.setRows()
 	tmp := filepath.Join(w.at, tempMeta)
 	if err := w.disk.RemoveAll(tmp); err != nil { // of a Writer that is gone
@@ -606,7 +665,12 @@ func (w *Writer) publish() error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if w.saved == 0 && !w.opt.NoSync { // the names of new files come before what tells of them
+	if is, err := w.disk.Lstat(filepath.Join(w.at, metaName)); err == nil {
+		if err := w.disk.Chmod(tmp, is.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // the names of new files come before what tells of them
 		if err := w.disk.SyncDir(w.at); err != nil {
 			return err
 		}
@@ -634,7 +698,7 @@ func (w *Writer) setRows() {
 }
 
 // Finish commits, and puts the dictionary in its final form: nested as its keys are, with files of
-// exactly the size of their leaves, as if it had been saved. It closes w.
+// exactly the size of their leaves, as if it had been saved. It closes w, unless it cannot commit.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
 		return err
@@ -645,6 +709,9 @@ func (w *Writer) Finish() error {
 
 // finish publishes the nested tree, in which the files of the leaves have a second name.
 func (w *Writer) finish() error {
+	if err := w.inPlace(); err != nil {
+		return err
+	}
 	old := oldTree{modes: newModes()}
 	if err := old.scan(w.at, ""); err != nil {
 		return err
@@ -687,7 +754,7 @@ func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 			value, _ := x.Uniform()
 			v, err = tdict.NewData(value, append(shapeops.Shape{w.rows}, x.Shape()...)...)
 		case *tdict.Unbatched:
-			v, err = batched(x, append(shapeops.Shape{w.rows}, x.Shape()[:len(x.Shape())-len(x.Tensor().Shape())]...))
+			v, err = w.finalUnbatched(x)
 		}
 		if err == nil {
 			err = td.Set(key, v)
@@ -697,6 +764,16 @@ func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 		}
 	}
 	return td, nil
+}
+
+// finalUnbatched returns an unbatched tensor of a row with the batch shape of all rows.
+func (w *Writer) finalUnbatched(row *tdict.Unbatched) (*tdict.Unbatched, error) {
+	u, err := tdict.NewUnbatched(row.Tensor())
+	if err != nil {
+		return nil, err
+	}
+	batch := row.Shape()[:len(row.Shape())-len(row.Tensor().Shape())]
+	return batched(u, append(shapeops.Shape{w.rows}, batch...))
 }
 
 // finalTensor returns zeros in the shape of all rows, which take no memory.

@@ -29,12 +29,15 @@ type File struct {
 var _ tensor.Lender = (*File)(nil)
 
 // Add adds a file, of which Lstat says info, and of which the first size bytes are wanted, to s. The
-// path is below the top of s, with slashes, and lies in dir. Nothing else may use s meanwhile.
+// path is below the top of s, with slashes, and lies in dir.
 func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	f := &File{
-		set: s, dir: dir, path: path, size: size, number: len(s.files), info: info,
+		set: s, dir: dir, path: path, size: size, info: info,
 		id: vfs.FileID(info, *s.dir.Load(), path),
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.number = len(s.files)
 	s.files = append(s.files, f)
 	return f
 }
@@ -187,34 +190,46 @@ func (f *File) mapping() (*mapping.Mapping, error) {
 	return m, nil
 }
 
-// mapFile maps the file, which must still be the one that was there when it was added.
-func (f *File) mapFile() (*mapping.Mapping, error) {
-	flag, mode := os.O_RDONLY, mapping.ReadOnly
-	if f.set.opt.Writable {
-		flag, mode = os.O_RDWR, mapping.ReadWrite
-	}
-	flag |= syscall.O_NONBLOCK // a pipe there now must not make us wait
-	file, err := f.set.root.OpenFile(f.path, flag, 0)
+// Open opens the file for reading, if it is still the one that was there when it was added.
+func (f *File) Open() (*os.File, error) {
+	file, err := f.open(os.O_RDONLY)
+	return file, f.named("read", err)
+}
+
+// open is Open with a flag, and without the name.
+func (f *File) open(flag int) (*os.File, error) {
+	// A pipe there now must not make us wait.
+	file, err := f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.set.lost(f.dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := f.mapOpened(file, mode)
+	info, err := file.Stat()
+	if err == nil && !os.SameFile(info, f.info) {
+		err = f.set.lost(f.dir)
+	}
+	if err != nil {
+		_ = file.Close() // it was not even read
+		return nil, err
+	}
+	return file, nil
+}
+
+// mapFile maps the file, which must still be the one that was there when it was added.
+func (f *File) mapFile() (*mapping.Mapping, error) {
+	flag, mode := os.O_RDONLY, mapping.ReadOnly
+	if f.set.opt.Writable {
+		flag, mode = os.O_RDWR, mapping.ReadWrite
+	}
+	file, err := f.open(flag)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapping.Map(file, f.size, mode)
 	if failed := file.Close(); err == nil {
 		err = failed
 	}
 	return m, err
-}
-
-func (f *File) mapOpened(file *os.File, mode mapping.Mode) (*mapping.Mapping, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(info, f.info) {
-		return nil, f.set.lost(f.dir)
-	}
-	return mapping.Map(file, f.size, mode)
 }

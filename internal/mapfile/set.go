@@ -33,7 +33,7 @@ type Options struct {
 	Touch func(f *File) error
 }
 
-// A Set is the files of one directory. Safe for concurrent use, but for [Set.Add].
+// A Set is the files of one directory. Safe for concurrent use.
 type Set struct {
 	opt  Options
 	root *os.Root
@@ -41,9 +41,9 @@ type Set struct {
 	top  *Dir
 
 	mu      sync.Mutex
-	closed  bool  // guarded by mu; once it is set, no file is mapped that was not
-	rootErr error // of closing root; never changes once closed is set
-	files   []*File
+	closed  bool    // guarded by mu; once it is set, no file is mapped that was not
+	rootErr error   // of closing root; never changes once closed is set
+	files   []*File // guarded by mu; only ever appended to
 }
 
 // A Dir is a directory of a [Set]: the one that was opened, or one below it.
@@ -89,9 +89,6 @@ func (s *Set) Top() *Dir { return s.top }
 // Dir returns a directory below the top, given its path and what Lstat says of it.
 func (s *Set) Dir(up *Dir, path string, info fs.FileInfo) *Dir { return &Dir{path, info, up} }
 
-// Writable reports whether the memory of files can be written.
-func (s *Set) Writable() bool { return s.opt.Writable }
-
 // Replaced reports whether another directory has the place of the one that was opened. It returns
 // fs.ErrNotExist if there is none.
 func (s *Set) Replaced() (bool, error) { return s.replaced(s.top) }
@@ -118,7 +115,10 @@ func (s *Set) lost(d *Dir) error {
 // All returns an iterator over the files, in the order in which they were added.
 func (s *Set) All() iter.Seq[*File] {
 	return func(yield func(*File) bool) {
-		for _, f := range s.files {
+		s.mu.Lock()
+		files := s.files
+		s.mu.Unlock()
+		for _, f := range files {
 			if !yield(f) {
 				return
 			}

@@ -62,7 +62,7 @@ func tempNames(parent string) (temp []string, err error) {
 	for {
 		names, err := d.Readdirnames(1024)
 		for _, name := range names {
-			if len(name) == len(tempPrefix)+tempRandom && strings.HasPrefix(name, tempPrefix) {
+			if tempName(name) {
 				temp = append(temp, name)
 			}
 		}
@@ -73,6 +73,16 @@ func tempNames(parent string) (temp []string, err error) {
 			return temp, err
 		}
 	}
+}
+
+// Reserved reports whether a name is one that [MakeTemp] or [AsidePath] may give, so that what has it
+// may be removed.
+func Reserved(name string) bool { return tempName(name) || strings.HasPrefix(name, asidePrefix) }
+
+// tempName reports whether MakeTemp makes such names.
+func tempName(name string) bool {
+	random, ok := strings.CutPrefix(name, tempPrefix)
+	return ok && len(random) == tempRandom && strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 // sweep removes a leftover, if it is one.

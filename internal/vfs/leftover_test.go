@@ -166,6 +166,7 @@ func TestSweep(t *testing.T) {
 		{"a shorter name", leftover[:15], makeDir, true},
 		{"a longer name", leftover + "I", makeDir, true},
 		{"another name of the same length", "saving-ABCDEFGHI", makeDir, true},
+		{"a name of a user's", ".saving-pictures", makeDir, true},
 		{"an old tree that waits", asideOfD, makeDir, true},
 		{"a leftover further down", filepath.Join("d", leftover), makeDir, true},
 	}
@@ -236,7 +237,7 @@ func TestSweepOfManyEntries(t *testing.T) {
 	for i := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), nil, 0o666))
 		if i%(files/leftovers) == 0 {
-			require.NoError(t, os.Mkdir(filepath.Join(root, fmt.Sprintf(".saving-%08d", i)), 0o777))
+			require.NoError(t, os.Mkdir(filepath.Join(root, ".saving-AAAAAAA"+string(rune('A'+i/(files/leftovers)))), 0o777))
 		}
 	}
 	require.Len(t, list(t, root), files+leftovers)

@@ -26,15 +26,27 @@ import (
 //
 // # Errors
 //
+// A directory that appears at dir meanwhile, where there was none, is not replaced unless it is empty:
+// that is [fs.ErrExist], and the State [Untouched]; publish again to replace it.
+//
 // Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old
 // tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
 // error remove tmp only if the State is [Untouched] or [Leftover].
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
 // exception.
-func Publish(fsys FS, tmp, dir string) error {
+func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, true) }
+
+// PublishNew is [Publish] where nothing is to be replaced: it returns [fs.ErrExist], and the State is
+// [Untouched], if there is a directory at dir.
+func PublishNew(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, false) }
+
+func publish(fsys FS, tmp, dir string, replace bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	exists, err := p.prepare()
+	if err == nil && exists && !replace {
+		err = fs.ErrExist
+	}
 	if err != nil {
 		return p.fail(Untouched, "", err)
 	}
@@ -45,6 +57,8 @@ func Publish(fsys FS, tmp, dir string) error {
 	return p.settle(old)
 }
 
+const asidePrefix = ".aside-"
+
 // AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces
 // it without Exchange. The name belongs to Publish: what a crash left there is removed by a later
 // Publish. It has 23 bytes, whatever that of dir, which may be as long as names can be: ".aside-"
@@ -52,7 +66,7 @@ func Publish(fsys FS, tmp, dir string) error {
 func AsidePath(dir string) string {
 	parent, name := filepath.Split(filepath.Clean(dir))
 	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(parent, ".aside-"+hex.EncodeToString(sum[:8]))
+	return filepath.Join(parent, asidePrefix+hex.EncodeToString(sum[:8]))
 }
 
 // A publication is one call of Publish.

@@ -1,9 +1,6 @@
 package vfs
 
-import (
-	"errors"
-	"io/fs"
-)
+import "errors"
 
 // swap moves the new tree to dir and returns where the old one lies now, "" if there is none.
 func (p publication) swap(exists bool) (old string, err error) {
@@ -27,11 +24,6 @@ func (p publication) appear() (old string, err error) {
 	info, err := p.lookup(aside)
 	if err == nil {
 		err = p.fsys.Rename(p.tmp, p.dir)
-	}
-	if errors.Is(err, fs.ErrExist) { // another was faster, if it is a directory
-		if is, failed := p.lookup(p.dir); failed == nil && is != nil && is.IsDir() {
-			return p.swap(true)
-		}
 	}
 	if err != nil {
 		return "", p.fail(Untouched, "", err)

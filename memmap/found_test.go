@@ -1,0 +1,289 @@
+package memmap_test
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// What hostile testing has found, each as a test.
+
+// pair returns a dictionary of two leaves, x and y, at the top and in the dictionary n.
+func pair(t testing.TB) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New(4)
+	for _, key := range []nestedkey.Key{"x", "y", "n/x"} {
+		require.NoError(t, td.Set(key, tensor.Vector[int64](0, 0, 0, 0)))
+	}
+	return td
+}
+
+// put writes the first element of a leaf.
+func put(t testing.TB, ds *memmap.Dataset, key nestedkey.Key, v int64) {
+	t.Helper()
+	require.NoError(t, tensor.Must(ds.Tensor(key)).SetIndex(tensor.Scalar(v), ix.At(0)))
+}
+
+// requireTrue verifies a directory in which leaves may have no sums, but no wrong ones.
+func requireTrue(t testing.TB, dir string) {
+	t.Helper()
+	_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.NoError(t, err)
+}
+
+// TestSumsOfWhatOthersWrite has two datasets of one directory, or of one and of a directory in it,
+// written in turn: no sum that one remembers is set again over what the other wrote.
+func TestSumsOfWhatOthersWrite(t *testing.T) {
+	tests := []struct {
+		name  string
+		inner string // of the second dataset
+		steps func(t *testing.T, a, b *memmap.Dataset)
+	}{
+		{"the last one restores a leaf that the first wrote", ".", func(t *testing.T, a, b *memmap.Dataset) {
+			put(t, a, "x", 7)
+			require.NoError(t, a.Close())
+			put(t, b, "y", 8)
+			require.NoError(t, b.Close())
+		}},
+		{"both had written before one closed", ".", func(t *testing.T, a, b *memmap.Dataset) {
+			put(t, a, "x", 7)
+			put(t, b, "y", 8)
+			require.NoError(t, a.Close())
+			require.NoError(t, b.Close())
+		}},
+		{"one writes another leaf after the other made it void", ".", func(t *testing.T, a, b *memmap.Dataset) {
+			put(t, a, "x", 7)
+			put(t, b, "x", 8)
+			put(t, a, "y", 9)
+			require.NoError(t, a.Close())
+			require.NoError(t, b.Close())
+		}},
+		{"a dictionary in it is open by itself", "n", func(t *testing.T, a, b *memmap.Dataset) {
+			put(t, a, "n/x", 5)
+			put(t, b, "x", 6)
+			require.NoError(t, a.Close())
+			put(t, b, "x", 7)
+			require.NoError(t, b.Close())
+		}},
+		{"and is flushed before the whole is written", "n", func(t *testing.T, a, b *memmap.Dataset) {
+			put(t, a, "n/x", 5)
+			put(t, b, "x", 6)
+			require.NoError(t, b.Flush())
+			put(t, a, "n/x", 7)
+			require.NoError(t, b.Close())
+			require.NoError(t, a.Close())
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			require.NoError(t, memmap.Save(dir, pair(t)))
+			tt.steps(t, writable(t, dir), writable(t, filepath.Join(dir, tt.inner)))
+			requireTrue(t, dir)
+		})
+	}
+}
+
+// TestFlushesAtOnce flushes two datasets of one directory at the same time, and writes one of them
+// then.
+func TestFlushesAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.Save(dir, pair(t)))
+	a, b := writable(t, dir), writable(t, dir)
+	for n := range int64(50) {
+		put(t, a, "x", n)
+		put(t, b, "x", -n)
+		var wg sync.WaitGroup
+		for _, ds := range []*memmap.Dataset{a, b} {
+			wg.Go(func() {
+				if err := ds.Flush(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		put(t, a, "x", n+1000)
+		requireTrue(t, dir)
+	}
+}
+
+// TestAddLeafTakesNoFileOfAnother adds entries whose files are those of entries that are there.
+func TestAddLeafTakesNoFileOfAnother(t *testing.T) {
+	tests := []struct {
+		name  string
+		have  nestedkey.Key
+		add   nestedkey.Key
+		value tdict.Leaf
+	}{
+		{"a leaf where a dictionary is", "a.memmap/x", "a", tensor.Vector[int8](1, 2)},
+		{"a dictionary where a leaf is", "a", "a.memmap/x", tensor.Vector[int8](1, 2)},
+		{"data where a leaf is", "a", "a.memmap", tensor.Must(tdict.NewData("x"))},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, td := filepath.Join(t.TempDir(), "d"), tdict.New(2)
+			require.NoError(t, td.Set(tt.have, tensor.Vector[int64](1, 2)))
+			require.NoError(t, memmap.Save(dir, td))
+			require.ErrorIs(t, writable(t, dir).AddLeaf(tt.add, tt.value), memmap.ErrName)
+			requireSame(t, td, open(t, dir).TensorDict)
+			requireSound(t, dir)
+		})
+	}
+}
+
+// TestAddLeafKeepsWhatIsNotListed adds to a directory as it was before v0.4.
+func TestAddLeafKeepsWhatIsNotListed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "meta.json", `{"a":{"shape":[2],"device":"cpu","dtype":"torch.uint8"},"shape":[2],"_type":"TensorDict"}`)
+	write(t, dir, "a.memmap", "12")
+	write(t, dir, "b/meta.json", `{"shape":[2],"_type":"TensorDict"}`)
+	require.ErrorIs(t, writable(t, dir).AddLeaf("c", tensor.Vector[int8](1, 2)), memmap.ErrUnsupported)
+	require.True(t, open(t, dir).Has("b"))
+}
+
+// TestCloseBesideAddLeaf runs with the race detector too.
+func TestCloseBesideAddLeaf(t *testing.T) {
+	for range 20 {
+		ds := writable(t, saved(t))
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = ds.AddLeaf("more", tensor.Vector[int8](1, 2, 3, 4)) }) // or ErrClosed
+		wg.Go(func() { _ = ds.Flush() })
+		require.NoError(t, ds.Close())
+		wg.Wait()
+	}
+}
+
+// TestSaveAndWriterOnOnePath begins a Writer while a save is writing.
+func TestSaveAndWriterOnOnePath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	var w *memmap.Writer
+	err := memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{Progress: func(_, _ int64) {
+		if w == nil {
+			w = newWriter(t, dir)
+			require.NoError(t, w.Append(rows(t, 0, 3)))
+			require.NoError(t, w.Commit())
+		}
+	}})
+	require.ErrorIs(t, err, memmap.ErrBusy)
+	require.NoError(t, w.Append(rows(t, 3, 2)))
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
+}
+
+// TestWriterWhoseDirectoryWasReplaced moves its directory away and saves another in its place.
+func TestWriterWhoseDirectoryWasReplaced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 3)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, os.Rename(dir, dir+".bak"))
+	require.NoError(t, memmap.Save(dir, pair(t)))
+	require.NoError(t, w.Append(rows(t, 3)))
+	require.ErrorIs(t, w.Commit(), memmap.ErrReplaced)
+	require.Error(t, w.Finish())
+	requireSame(t, pair(t), open(t, dir).TensorDict)
+	requireSame(t, rows(t, 0, 3), open(t, dir+".bak").TensorDict)
+}
+
+// TestWriterRefusesWhatItCouldNotFinish has names that only the nested form refuses.
+func TestWriterRefusesWhatItCouldNotFinish(t *testing.T) {
+	for _, keys := range [][]nestedkey.Key{{"n/shape"}, {"n/_go"}, {"shape/x"}, {"meta.json/x"}, {"a", "a.memmap/x"}, {".lock/x"}, {".meta-next/x"}} {
+		row := tdict.New()
+		for _, key := range keys {
+			require.NoError(t, row.Set(key, tensor.Scalar(1.5)))
+		}
+		dir := filepath.Join(t.TempDir(), "d")
+		_, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
+		require.ErrorIs(t, err, memmap.ErrName, keys)
+		require.Empty(t, names(t, filepath.Dir(dir)), "nothing was made")
+	}
+}
+
+// TestWriterOfRowsWithABatchShape has an unbatched tensor, and NaN, in rows of batch shape [2].
+func TestWriterOfRowsWithABatchShape(t *testing.T) {
+	row := tdict.New(2)
+	require.NoError(t, row.Set("x", tensor.Vector[int64](1, 2)))
+	require.NoError(t, row.Set("u", tensor.Must(tdict.NewUnbatched(tensor.Vector(1, math.NaN())))))
+	require.NoError(t, row.Set("d", tensor.Must(tdict.NewData(math.NaN()))))
+	dir := filepath.Join(t.TempDir(), "d")
+	for range 2 {
+		w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
+		require.NoError(t, err)
+		require.NoError(t, w.Append(row))
+		require.NoError(t, w.Commit())
+		require.NoError(t, w.Close())
+	}
+	w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Finish())
+	ds := open(t, dir)
+	require.Equal(t, []int{2, 2}, []int(ds.Shape()))
+	require.Equal(t, []int{2, 2, 2}, []int(tensor.Must(ds.Get("u")).Shape()))
+	requireSound(t, dir)
+}
+
+// TestWriterGoesOnWithoutALockFile continues a copy that has no dot files.
+func TestWriterGoesOnWithoutALockFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 3)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	require.NoError(t, os.Remove(filepath.Join(dir, ".lock")))
+	w = newWriter(t, dir)
+	require.Equal(t, 3, w.Len())
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 3), open(t, dir).TensorDict)
+}
+
+// TestSaveOntoADirectoryOfDatasets would remove them all.
+func TestSaveOntoADirectoryOfDatasets(t *testing.T) {
+	top := t.TempDir()
+	require.NoError(t, memmap.Save(filepath.Join(top, "train"), steps()))
+	require.ErrorIs(t, memmap.Save(top, steps()), memmap.ErrForeign)
+	require.True(t, steps().Equal(open(t, filepath.Join(top, "train")).TensorDict))
+
+	dir := saved(t)
+	w := newWriter(t, filepath.Join(dir, "log"))
+	require.ErrorIs(t, memmap.Save(dir, steps()), memmap.ErrBusy, "a Writer is at work in it")
+	require.NoError(t, w.Close())
+}
+
+func TestNamesOfWhatIsRemoved(t *testing.T) {
+	for _, name := range []string{".saving-ABCDEFGH", ".aside-0123456789abcdef"} {
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), name), steps()), fs.ErrInvalid)
+		td := tdict.New()
+		require.NoError(t, td.Set(nestedkey.Of(name), tdict.New()))
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td), memmap.ErrName)
+	}
+}
+
+func TestLiveWithATinyInterval(t *testing.T) {
+	live, err := memmap.OpenLive(saved(t), memmap.LiveOptions{Interval: 1})
+	require.NoError(t, err)
+	time.Sleep(10 * time.Millisecond)
+	require.NoError(t, live.Close())
+}
+
+// TestMetaThatBecameALink does not make a writer wait for ever.
+func TestMetaThatBecameALink(t *testing.T) {
+	dir := saved(t)
+	ds := writable(t, dir)
+	meta := filepath.Join(dir, "meta.json")
+	require.NoError(t, os.Rename(meta, meta+".real"))
+	require.NoError(t, os.Symlink("meta.json.real", meta))
+	reward := tensor.Must(ds.Tensor("reward"))
+	require.ErrorIs(t, reward.SetIndex(tensor.Scalar[int64](1), ix.At(0)), memmap.ErrCorrupt)
+}
