@@ -1,11 +1,13 @@
 package memmap_test
 
 import (
+	"errors"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +117,44 @@ func TestFlushesAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		put(t, a, "x", n+1000)
+		requireTrue(t, dir)
+	}
+}
+
+// TestFlushesWhileOthersComeAndGo has one dataset written and flushed, by two goroutines, while others
+// of its directory are opened, written and closed.
+func TestFlushesWhileOthersComeAndGo(t *testing.T) {
+	for range 30 {
+		dir := filepath.Join(t.TempDir(), "d")
+		require.NoError(t, memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{NoSync: true}))
+		ds := writable(t, dir)
+		var wg sync.WaitGroup
+		var stop atomic.Bool
+		again := func(fn func(i int64) error) {
+			wg.Go(func() {
+				for i := int64(0); !stop.Load(); i++ {
+					if err := fn(i); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		x := tensor.Must(ds.Tensor("x"))
+		again(func(int64) error { return ds.Flush() })
+		again(func(int64) error { return ds.Flush() })
+		again(func(i int64) error { return x.SetIndex(tensor.Scalar(i), ix.At(0)) })
+		again(func(i int64) error {
+			other, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
+			if err != nil {
+				return err
+			}
+			return errors.Join(tensor.Must(other.Tensor("x")).SetIndex(tensor.Scalar(i), ix.At(2)), other.Close())
+		})
+		time.Sleep(15 * time.Millisecond)
+		stop.Store(true)
+		wg.Wait()
+		requireTrue(t, dir)
+		require.NoError(t, ds.Close())
 		requireTrue(t, dir)
 	}
 }
@@ -254,6 +294,10 @@ func TestSaveOntoADirectoryOfDatasets(t *testing.T) {
 	require.NoError(t, memmap.Save(filepath.Join(top, "train"), steps()))
 	require.ErrorIs(t, memmap.Save(top, steps()), memmap.ErrForeign)
 	require.True(t, steps().Equal(open(t, filepath.Join(top, "train")).TensorDict))
+
+	old := filepath.Join(top, "old")
+	require.NoError(t, memmap.Save(old, tdict.New(3)))
+	require.ErrorIs(t, memmap.Save(filepath.Join(old, "sub"), tdict.New(5)), memmap.ErrForeign, "it would be an entry")
 
 	dir := saved(t)
 	w := newWriter(t, filepath.Join(dir, "log"))

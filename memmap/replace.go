@@ -161,6 +161,11 @@ func checkAround(dir string, batch shapeops.Shape) error {
 	if m.class == lazyClass && strings.Trim(name, "0123456789") == "" {
 		return fmt.Errorf("%w: it is a member of the lazy stack in %s", ErrForeign, above)
 	}
+	if dictClasses[m.class] && m.old() { // which lists no dictionaries: every one in it is an entry
+		if err := batch.CheckPrefix(m.shape); err != nil {
+			return fmt.Errorf("%w: it would be an entry of %s: %w", ErrForeign, above, err)
+		}
+	}
 	for i := range m.entries {
 		e := &m.entries[i]
 		if !e.isNode() || fileName(e.name) != name && e.name != name {

@@ -152,8 +152,8 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	}
 	err = publish(k.disk, k.tmp, k.dir)
 	e, ok := errors.AsType[*vfs.PublishError](err)
-	if ok && e.State == vfs.Leftover { // of the old tree, at tmp
-		return true, errors.Join(err, k.disk.RemoveAll(k.tmp))
+	if ok && e.State == vfs.Leftover { // of the old tree, in which somebody made a file just now
+		return true, k.disk.RemoveAll(e.Left)
 	}
 	return !ok || e.State != vfs.Untouched, err
 }

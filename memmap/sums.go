@@ -28,7 +28,7 @@ type leafFile struct {
 	sums   []uint32      // of what the file holds, as far as it is known; else nil
 	marked bool          // the meta.json has sums for it
 	summed bool          // the meta.json has sums for it, or had, and says that they are void
-	fresh  bool          // sums were computed here, not read
+	fresh  bool          // sums were computed just now, not remembered
 }
 
 // A leafNode is a node of a [Dataset].
@@ -208,7 +208,8 @@ func (d *Dataset) mark(n *leafNode) error {
 	}
 	n.voided = left > 0
 	for name := range known {
-		n.leaf[name].marked = true
+		l := n.leaf[name]
+		l.marked, l.fresh = true, false // another may write it from now on
 	}
 	return nil
 }

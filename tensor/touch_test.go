@@ -28,7 +28,9 @@ func TestLendersAreToldOfWriting(t *testing.T) {
 		{"set a part", func(x *tensor.Tensor) error { return x.SetIndex(tensor.Scalar[uint8](9), ix.At(0)) }, true},
 		{"set rows by list", func(x *tensor.Tensor) error { return x.SetIndex(tensor.Scalar[uint8](9), ix.Take(1, 0)) }, true},
 		{"copy", func(x *tensor.Tensor) error { return x.CopyFrom(tensor.Must(tensor.Full[uint8](9, 2, 2))) }, true},
-		{"index into", func(x *tensor.Tensor) error { return tensor.Must(tensor.Full[uint8](9, 3, 2)).IndexInto(x, ix.Take(1, 0)) }, true},
+		{"index into", func(x *tensor.Tensor) error {
+			return tensor.Must(tensor.Full[uint8](9, 3, 2)).IndexInto(x, ix.Take(1, 0))
+		}, true},
 		{"stack into", func(x *tensor.Tensor) error {
 			row := tensor.Must(tensor.Full[uint8](9, 2))
 			return shapeops.StackInto(x, []*tensor.Tensor{row, row}, 0)
