@@ -133,8 +133,8 @@ func (a *addition) modes(at string) modes {
 	return m
 }
 
-// moveIn moves the file or directory of the entry to its place, and returns the meta.json that names
-// it.
+// moveIn moves the file or directory of the entry to its place, and returns the meta.json that
+// names it.
 func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error) {
 	m, err := decodeMeta(text, maxMeta)
 	if err != nil {

@@ -303,8 +303,8 @@ func plainAppend(dir string, batch *tdict.TensorDict, batches int) error {
 	return nil
 }
 
-// BenchmarkCreate makes and fills 500 MB in 10 leaves, and flushes them. how=mmap is a mapped file a
-// leaf by hand.
+// BenchmarkCreate makes and fills 500 MB in 10 leaves, and flushes them. how=mmap is a mapped file
+// a leaf by hand.
 func BenchmarkCreate(b *testing.B) {
 	const leaves, size = 10, 50_000_000
 	zero := tensor.Must(tensor.Must(tensor.New(tensor.Uint8)).Expand(size))

@@ -8,17 +8,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A codec reads and writes one kind of value. There is one type for each, and no others: what a
-// directory holds beyond them is ErrUnsupported.
-type codec interface {
-	// open returns the value of an entry of the node n, whose batch shape is batch.
-	open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
-	// save adds to s what writes v as the entry e of the node n, and completes e.
+// Each kind of value has a codec, a type of its own, and there are no others: what a directory
+// holds beyond them is ErrUnsupported. A codec is up to three of these:
+
+// A valueCodec adds to s what writes v as the entry e of the node n, and completes e.
+type valueCodec interface {
 	save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, depth int) error
 }
 
+// An entryCodec returns the value of an entry of the node n, whose batch shape is batch.
+type entryCodec interface {
+	open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
+}
+
+// A nodeCodec returns the value of a node of some classes, given its meta.json.
+type nodeCodec interface {
+	read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
+}
+
 // codecFor returns what writes a value.
-func codecFor(v tdict.Value) (codec, error) {
+func codecFor(v tdict.Value) (valueCodec, error) {
 	switch v.(type) {
 	case *tensor.Tensor:
 		return dense{}, nil
@@ -33,7 +42,7 @@ func codecFor(v tdict.Value) (codec, error) {
 }
 
 // codecOf returns what reads an entry.
-func codecOf(e *metaEntry) codec {
+func codecOf(e *metaEntry) entryCodec {
 	switch {
 	case e.isNode():
 		return nodes{}
@@ -55,7 +64,7 @@ const (
 var dictClasses = map[string]bool{dictClass: true, "PersistentTensorDict": true, "TensorDictParams": true}
 
 // nodes reads an entry with a meta.json of its own, which says of what kind it is.
-type nodes struct{ codec }
+type nodes struct{}
 
 func (nodes) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	inner, err := n.node(e.name)
@@ -67,11 +76,6 @@ func (nodes) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth i
 		err = o.fail(inner, "", failed)
 	}
 	return v, err
-}
-
-// A nodeCodec reads a node of some classes, given its meta.json.
-type nodeCodec interface {
-	read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
 }
 
 // nodeCodecOf returns what reads nodes of a class, or an error that says that nothing does.

@@ -24,23 +24,23 @@ type CreateOptions struct {
 	NoSync  bool
 }
 
-// Create makes a dictionary like prototype in the directory dir, with zeros for elements, and returns
-// it open to be written: a dataset that need not fit into memory, nor be copied. The prototype tells
-// keys, shapes and dtypes, and the values of Data and of unbatched tensors; elements of its tensors
-// are not looked at, so that expanded zeros, which take no memory, will do:
+// Create makes a dictionary like prototype in the directory dir, with zeros for elements, and
+// returns it open to be written: a dataset that need not fit into memory, nor be copied. The
+// prototype tells keys, shapes and dtypes, and the values of Data and of unbatched tensors;
+// elements of its tensors are not looked at, so that expanded zeros, which take no memory, will do:
 //
 //	zero := tensor.Must(tensor.New(tensor.Float32))
 //	frames := tensor.Must(zero.Expand(1_000_000, 3, 64, 64)) // 49 GB that are not there
 //
 // Room for all of it is set aside first, so a full disk is an error, and not a fault later. Several
-// goroutines may write to it at the same time, as by SetIndex, where their rows differ; Flush, Close
-// and Publish must come after.
+// goroutines may write to it at the same time, as by SetIndex, where their rows differ; Flush,
+// Close and Publish must come after.
 //
 // Others see the dictionary, whole, once Create returns, and zeros where nothing was written yet;
 // after a crash nothing says how much was. With [CreateOptions.Hidden] they see it once
 // [Dataset.Publish] returns, and what was there before until then. It replaces what is at dir as
-// [SaveWith] does, whose errors it has. The leaves have no checksums before [Dataset.Flush], Publish
-// or [Dataset.Close].
+// [SaveWith] does, whose errors it has. The leaves have no checksums before [Dataset.Flush],
+// Publish or [Dataset.Close].
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true,
@@ -76,10 +76,10 @@ func (s *saver) hidden(td *tdict.TensorDict) (*dirSink, error) {
 	return s.beside(vfs.OS, at, old.modes, td)
 }
 
-// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it has
-// done what [Dataset.Flush] does; d stays open. Publish is a write, like Set. It returns fs.ErrExist
-// if d is in its place, [ErrForeign] or [ErrBusy] if what is there must not be replaced any more, and
-// [ErrClosed].
+// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it
+// has done what [Dataset.Flush] does; d stays open. Publish is a write, like Set. It returns
+// fs.ErrExist if d is in its place, [ErrForeign] or [ErrBusy] if what is there must not be replaced
+// any more, and [ErrClosed].
 func (d *Dataset) Publish() error {
 	if !d.open() || d.set.Closed() {
 		return ErrClosed

@@ -214,7 +214,8 @@ func TestSumsOfTwoWriters(t *testing.T) {
 	}
 }
 
-// TestVerifyReportsEveryFault damages a saved directory in several ways at once, and wants every one of them told.
+// TestVerifyReportsEveryFault damages a saved directory in several ways at once, and wants every
+// one of them told.
 func TestVerifyReportsEveryFault(t *testing.T) {
 	dir, td := filepath.Join(t.TempDir(), "d"), steps()
 	big := tensor.Must(tensor.Full[uint8](3, 4, 40<<20)) // two and a half blocks

@@ -14,7 +14,7 @@ import (
 
 // data is the codec of values that are no tensors: one for all rows is Python's NonTensorData, one
 // for each its NonTensorStack, each a node with nothing but a meta.json.
-type data struct{ codec }
+type data struct{}
 
 // dataStack reads a value for each row.
 type dataStack struct{}

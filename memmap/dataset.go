@@ -44,10 +44,10 @@ func (d *Dataset) open() bool { return d != nil && d.set != nil }
 
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
-// Stale reports whether the directory that was opened has been replaced since, as by [Save], so that
-// opening it again shows something newer. What was added to it, as by [Writer.Commit], is not looked
-// for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there
-// is no directory any more, and [ErrClosed].
+// Stale reports whether the directory that was opened has been replaced since, as by [Save], so
+// that opening it again shows something newer. What was added to it, as by [Writer.Commit], is not
+// looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is no directory any more,
+// and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {
 	if !d.open() || d.set.Closed() {
 		return false, ErrClosed
@@ -104,8 +104,8 @@ const (
 	WillNeed   = mapping.WillNeed   // read all of it soon
 )
 
-// Advise tells the system how the elements of all leaves will be read, for which it maps them. Where
-// the system has no use for that, nothing happens.
+// Advise tells the system how the elements of all leaves will be read, for which it maps them.
+// Where the system has no use for that, nothing happens.
 func (d *Dataset) Advise(a Advice) error {
 	if !d.open() || d.set.Closed() {
 		return ErrClosed
@@ -170,9 +170,9 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 }
 
 // Refresh returns the dictionary as the directory holds it now: a new Dataset, opened with the same
-// options, if another process has added leaves or rows, set checksums, or replaced it, and d itself if
-// nothing has changed. It looks at each dictionary in it. d keeps what it showed and stays open. The errors are those of [OpenWith], and
-// [ErrClosed].
+// options, if another process has added leaves or rows, set checksums, or replaced it, and d itself
+// if nothing has changed. It looks at each dictionary in it. d keeps what it showed and stays open.
+// The errors are those of [OpenWith], and [ErrClosed].
 func (d *Dataset) Refresh() (*Dataset, error) {
 	if !d.open() || d.set.Closed() {
 		return nil, ErrClosed
@@ -189,9 +189,10 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // the last operation on it ends; an operation on several leaves may find ErrClosed at one that it
 // had yet to begin. Slices that tensor.Of handed out must not be used any more.
 //
-// For a dictionary opened with Writable, Close first does what [Dataset.Flush] does, and returns its
-// error, but closes all the same; one that was made hidden and not published is removed. It returns a [FileError] for a file that it could not unmap, and
-// [ErrClosed] if it was called before.
+// For a dictionary opened with Writable, Close first does what [Dataset.Flush] does, and returns
+// its error, but closes all the same; one that was made hidden and not published is removed. It
+// returns a [FileError] for a file that it could not unmap, and [ErrClosed] if it was called
+// before.
 func (d *Dataset) Close() error {
 	if !d.open() {
 		return ErrClosed

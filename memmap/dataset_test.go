@@ -249,8 +249,8 @@ func TestNamesAsLongAsTheyCanBe(t *testing.T) {
 	require.True(t, steps().Equal(open(t, dir).TensorDict))
 }
 
-// TestSavesAtOnce saves onto one directory from several goroutines, from the first time on: none may
-// fail, and what is there is always whole.
+// TestSavesAtOnce saves onto one directory from several goroutines, from the first time on: none
+// may fail, and what is there is always whole.
 func TestSavesAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	opt := memmap.SaveOptions{NoSync: true}

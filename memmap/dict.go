@@ -9,7 +9,7 @@ import (
 )
 
 // dict is the codec of dictionaries: a node of its own.
-type dict struct{ codec }
+type dict struct{}
 
 func (dict) read(o *opener, n tree, m *meta, _ *metaEntry, _ shapeops.Shape, depth int) (tdict.Value, error) {
 	if m.old() {

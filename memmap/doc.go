@@ -57,11 +57,11 @@
 //
 // # Checksums
 //
-// Save and Writer keep a CRC-32C of each 64 MiB of a leaf, which [Verify] compares. Before elements of
-// a leaf are written for the first time, or handed out to be by tensor.Of, those of the leaf, and of
-// the leaves beside it, are made void, durably; a full [Dataset.Flush] or Close sets them again, for
-// which it reads the whole leaf. They, and Save, sum what is there: what was damaged before passes for
-// sound from then on, so Verify first. Data and meta.json have no checksums.
+// Save and Writer keep a CRC-32C of each 64 MiB of a leaf, which [Verify] compares. Before elements
+// of a leaf are written for the first time, or handed out to be by tensor.Of, those of the leaf,
+// and of the leaves beside it, are made void, durably; a full [Dataset.Flush] or Close sets them
+// again, for which it reads the whole leaf. They, and Save, sum what is there: what was damaged
+// before passes for sound from then on, so Verify first. Data and meta.json have no checksums.
 //
 // # Errors
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// growing reads a dataset that a Writer has not finished: its leaves lie flat in one node, and native
-// fields say where each belongs.
+// growing reads a dataset that a Writer has not finished: its leaves lie flat in one node, and
+// native fields say where each belongs.
 func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	if o.opt.Writable {
 		return nil, o.fail(n, metaName, unfinished())

@@ -121,8 +121,8 @@ func TestFlushesAtOnce(t *testing.T) {
 	}
 }
 
-// TestFlushesWhileOthersComeAndGo has one dataset written and flushed, by two goroutines, while others
-// of its directory are opened, written and closed.
+// TestFlushesWhileOthersComeAndGo has one dataset written and flushed, by two goroutines, while
+// others of its directory are opened, written and closed.
 func TestFlushesWhileOthersComeAndGo(t *testing.T) {
 	for range 30 {
 		dir := filepath.Join(t.TempDir(), "d")

@@ -83,8 +83,8 @@ func checkShapes(td *tdict.TensorDict) error {
 	return nil
 }
 
-// strictly has the opener stop at faults, and forget the files that it meets, until the function that
-// it returns is called.
+// strictly has the opener stop at faults, and forget the files that it meets, until the function
+// that it returns is called.
 func (o *opener) strictly() (end func()) {
 	faults, entries, files, nodes := o.faults, o.entries, len(o.files), len(o.nodes)
 	o.faults, o.entries = nil, 0

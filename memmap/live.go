@@ -34,9 +34,9 @@ type LiveOptions struct {
 //	batch, err := ds.Index(ix.Take(rows...))
 //	err = live.Release(ds)
 //
-// All leaves of a dictionary that it serves are mapped, so what was acquired can be read to the end,
-// whatever happens to the directory. It therefore takes one mapping a leaf, of which a process has
-// some 65,000, for each dictionary that is in use.
+// All leaves of a dictionary that it serves are mapped, so what was acquired can be read to the
+// end, whatever happens to the directory. It therefore takes one mapping a leaf, of which a process
+// has some 65,000, for each dictionary that is in use.
 //
 // Safe for concurrent use.
 type Live struct {
@@ -62,8 +62,8 @@ type served struct {
 	users int // guarded by Live.mu
 }
 
-// OpenLive opens the dictionary in the directory dir to be served, and starts a goroutine that looks
-// twice in each interval whether it was replaced. The errors are those of [OpenWith], and
+// OpenLive opens the dictionary in the directory dir to be served, and starts a goroutine that
+// looks twice in each interval whether it was replaced. The errors are those of [OpenWith], and
 // [ErrUnsupported] if opt.Open.Writable is set.
 func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if opt.Open.Writable {
@@ -259,9 +259,9 @@ func (l *Live) Release(d *Dataset) error {
 	return d.Close()
 }
 
-// Close ends the serving: Acquire returns [ErrClosed] from now on. What is held can be read until it
-// is released. Close waits for the watcher, and so for a callback under way. It returns ErrClosed if
-// it was called before.
+// Close ends the serving: Acquire returns [ErrClosed] from now on. What is held can be read until
+// it is released. Close waits for the watcher, and so for a callback under way. It returns
+// ErrClosed if it was called before.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	was := l.current

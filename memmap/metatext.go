@@ -8,8 +8,8 @@ import (
 
 const typeName = "<class 'tensordict._td.TensorDict'>" // what Save writes
 
-// appendTo appends the text of a dictionary's meta.json: the bytes that Python's writer would write,
-// but for native fields.
+// appendTo appends the text of a dictionary's meta.json: the bytes that Python's writer would
+// write, but for native fields.
 func (m *meta) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	for i := range m.entries {
@@ -83,9 +83,9 @@ func appendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// editMeta returns the text of a meta.json with the token by of whoever has made sums void, or none,
-// in which edit has changed the native fields of leaves that have one; all else stays as it is, what
-// others added included.
+// editMeta returns the text of a meta.json with the token by of whoever has made sums void, or
+// none, in which edit has changed the native fields of leaves that have one; all else stays as it
+// is, what others added included.
 func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, error) {
 	s := jsonscan.New(text)
 	out := append(make([]byte, 0, len(text)+len(text)/4), '{')

@@ -262,12 +262,12 @@ func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender) error {
 	return o.failAt(f.Path(), vfs.CanWrite(f.String()))
 }
 
-// lockWriters locks what those who write the directory at, or one around or in it, have in common: the
-// outermost dictionary.
+// lockWriters locks what those who write the directory at, or one around or in it, have in common:
+// the outermost dictionary.
 func lockWriters(at string) (*vfs.Lock, error) { return shareLock(outermost(at)) }
 
-// outermost returns the directory of the dictionary that the one at is an entry of, or an entry of an
-// entry, and so on, if there is one.
+// outermost returns the directory of the dictionary that the one at is an entry of, or an entry of
+// an entry, and so on, if there is one.
 func outermost(at string) string {
 	if found, err := filepath.EvalSymlinks(at); err == nil {
 		at = found

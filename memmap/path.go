@@ -12,8 +12,8 @@ import (
 )
 
 // absolute returns the path of dir from the root of the file system. Links in it stay as they are,
-// and so do "." and "..": what comes before ".." may be a link, so only the system can tell where it
-// leads.
+// and so do "." and "..": what comes before ".." may be a link, so only the system can tell where
+// it leads.
 func absolute(dir string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("%w: the path of the directory is empty", fs.ErrInvalid)

@@ -34,8 +34,8 @@ func (o *oldTree) unlock() {
 // being renamed or replaced. Locks must be given back first then, though another may come between.
 const openBlocksRename = runtime.GOOS == "windows"
 
-// replaceable returns what a save of a dictionary of the given batch shape replaces at dir, which is
-// absolute and free of links, or says why it must not.
+// replaceable returns what a save of a dictionary of the given batch shape replaces at dir, which
+// is absolute and free of links, or says why it must not.
 func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if holdsWorkingDir(dir) {
 		return nil, fmt.Errorf("%w: the working directory is in it", fs.ErrInvalid)
@@ -57,8 +57,8 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	return old, err
 }
 
-// survey notes all of the old tree. If another save replaces it meanwhile, and removes what was being
-// looked at, it looks again.
+// survey notes all of the old tree. If another save replaces it meanwhile, and removes what was
+// being looked at, it looks again.
 func survey(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
@@ -113,8 +113,8 @@ func (o *oldTree) scan(dir, at string) error {
 	return nil
 }
 
-// mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may be
-// anybody's datasets, and ErrBusy if a Writer is at work in one below the top.
+// mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may
+// be anybody's datasets, and ErrBusy if a Writer is at work in one below the top.
 func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
 	saved := false
 	for _, d := range found {

@@ -42,18 +42,19 @@ type SaveOptions struct {
 // [Verify] compares.
 //
 // dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another
-// kind, the error is [ErrForeign]; no other process may put files there meanwhile. So it is if dir
-// is an entry of a saved dictionary around it, and td has not a batch shape that fits there.
-// Permissions stay what they were: of dir, of directories in it, and of leaves. On systems that
-// cannot exchange two directories, which are all but Linux, a crash in one short moment leaves the
-// old one beside dir; FORMAT.md says where. What a save that was killed left beside dir is removed.
+// kind, or directories without being a dictionary, the error is [ErrForeign]; no other process may
+// put files there meanwhile. So it is if dir is an entry of a saved dictionary around it, and td
+// has not a batch shape that fits there. Permissions stay what they were: of dir, of directories in
+// it, and of leaves. On systems that cannot exchange two directories, which are all but Linux, a
+// crash in one short moment leaves the old one beside dir; FORMAT.md says where. What a save that
+// was killed left beside dir is removed.
 //
-// The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go" at
-// any level, one too long for a file name, two that need the same file, or dictionaries more than
-// 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for data that
-// Python would misread, [ErrBusy] if a [Writer] is at work in dir, fs.ErrInvalid if dir is empty or
-// holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td is nil, and
-// ctx's error if that ends first.
+// The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
+// at any level, one too long for a file name, two that need the same file, or dictionaries more
+// than 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
+// data that Python would misread, [ErrBusy] if a [Writer] is at work in dir, fs.ErrInvalid if dir
+// is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td
+// is nil, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
 	_, err := s.save(td)

@@ -143,8 +143,8 @@ func (k *dirSink) commit() error {
 	return errors.Join(err, k.abort())
 }
 
-// publish puts the directory in its place, and reports whether it is there now. If it is not, nothing
-// has changed, and it can be tried again.
+// publish puts the directory in its place, and reports whether it is there now. If it is not,
+// nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
 	publish := vfs.PublishNew
 	if _, existed := k.modes.dirs[""]; existed || k.over {

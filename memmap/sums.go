@@ -42,8 +42,8 @@ type leafNode struct {
 	voided bool // this Dataset has made sums in it void, and not set all of them again
 }
 
-// touch is called before memory of a file is written: it makes the sums void, and durably so, since a
-// crash may leave any part of what is about to be written.
+// touch is called before memory of a file is written: it makes the sums void, and durably so, since
+// a crash may leave any part of what is about to be written.
 func (d *Dataset) touch(f *mapfile.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,8 +63,8 @@ func (d *Dataset) touch(f *mapfile.File) error {
 }
 
 // void makes the sums of all leaves of a node void in its meta.json: one change for a node, not one
-// for a leaf. Those of leaves that nobody writes get them back in mark, for which d must be the last
-// to have made them void, as the token says, and must have found them there.
+// for a leaf. Those of leaves that nobody writes get them back in mark, for which d must be the
+// last to have made them void, as the token says, and must have found them there.
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // which were void
 	err := d.changeMeta(n, func(text []byte) ([]byte, error) {
@@ -267,8 +267,8 @@ func lockMeta(at string) (unlock func(), err error) {
 	}
 }
 
-// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that, or
-// is the only Writer.
+// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,
+// or is the only Writer.
 const tempMeta = ".meta-next"
 
 // replaceFile replaces a file by one with the given content and the same permissions: whole or not

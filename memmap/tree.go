@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A tree is a node of a container that is read: what holds one meta.json, leaves, and further nodes.
-// Paths are below the top of the container, with slashes. Errors are FileErrors.
+// A tree is a node of a container that is read: what holds one meta.json, leaves, and further
+// nodes. Paths are below the top of the container, with slashes. Errors are FileErrors.
 type tree interface {
 	// path returns the path of the node, "" for the top.
 	path() string
@@ -64,8 +64,8 @@ func (t *dirTree) meta() ([]byte, error) {
 	return text, t.fail(metaName, err)
 }
 
-// readMeta returns the bytes of the meta.json in a directory, and what the file was before they were
-// read.
+// readMeta returns the bytes of the meta.json in a directory, and what the file was before they
+// were read.
 func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 	info, err := root.Lstat(metaName)
 	if errors.Is(err, fs.ErrNotExist) {

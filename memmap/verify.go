@@ -51,18 +51,20 @@ func (f Fault) String() string {
 	return cut(fmt.Sprintf("%s: %v", text, f.Err))
 }
 
-// BlockSize is how many bytes of a leaf have a checksum of their own; the last block may be shorter.
+// BlockSize is how many bytes of a leaf have a checksum of their own; the last block may be
+// shorter.
 const BlockSize = blockBytes
 
-// Verify reads all of the dictionary in dir, compares each block of each leaf with its checksum, and
-// reports every fault: blocks that were changed or damaged, files that are missing or too short,
-// what is wrong in a meta.json. It does not stop at the first. Checksums are those of Save, [Writer]
-// and [Dataset.Flush]; leaves that Python has saved have none, nor have those of a dictionary that is
-// open to be written, and those that Python has written to through its own mapping do not agree with
-// theirs any more. Data and meta.json have none: of them only what cannot be read is found.
+// Verify reads all of the dictionary in dir, compares each block of each leaf with its checksum,
+// and reports every fault: blocks that were changed or damaged, files that are missing or too
+// short, what is wrong in a meta.json. It does not stop at the first. Checksums are those of Save,
+// [Writer] and [Dataset.Flush]; leaves that Python has saved have none, nor have those of a
+// dictionary that is open to be written, and those that Python has written to through its own
+// mapping do not agree with theirs any more. Data and meta.json have none: of them only what cannot
+// be read is found.
 //
-// If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx, or
-// what kept Verify from looking at all: then there is no report.
+// If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
+// or what kept Verify from looking at all: then there is no report.
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("verify: %w on a big-endian machine", errors.ErrUnsupported)
@@ -204,8 +206,8 @@ func (m *mismatch) Error() string {
 // Unwrap returns [ErrCorrupt].
 func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
-// settled returns the faults of blocks, but for those whose sums were changed while they were read: a
-// writer came between meta.json and the leaf. Each meta.json is read once more at most.
+// settled returns the faults of blocks, but for those whose sums were changed while they were read:
+// a writer came between meta.json and the leaf. Each meta.json is read once more at most.
 func (v *verifier) settled() []Fault {
 	var faults []Fault
 	now := map[*leafNode]map[string][]uint32{}
@@ -249,8 +251,8 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 	return s.sums()[0], nil
 }
 
-// sumsNow returns the sums that the meta.json of a node has for its leaves now, or nil if it cannot be
-// read.
+// sumsNow returns the sums that the meta.json of a node has for its leaves now, or nil if it cannot
+// be read.
 func (v *verifier) sumsNow(n *leafNode) map[string][]uint32 {
 	dir, err := v.set.Root().OpenRoot(path.Join(".", n.path))
 	if err != nil {

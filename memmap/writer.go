@@ -32,7 +32,7 @@ type WriterOptions struct {
 
 // A Writer appends rows to a dictionary in a directory, without knowing how many there will be:
 //
-//	w, err := memmap.NewWriter("log", row, memmap.WriterOptions{}) // row: keys, shapes and dtypes of one
+//	w, err := memmap.NewWriter("log", row, memmap.WriterOptions{}) // row: what one is like
 //	for ... {
 //		err = w.Append(batch)
 //	}
@@ -81,10 +81,9 @@ type column struct {
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// So row must be one row: given a batch, each Append of such a batch is one row. Elements of row are
-// not looked at, but for the values of Data, which all rows share: Data with a
-// value for each row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved
-// at once.
+// So row must be one row: given a batch, each Append of such a batch is one row. Elements of row
+// are not looked at, but for the values of Data, which all rows share: Data with a value for each
+// row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved at once.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished, shapeops.ErrShape, tensor.ErrDType or tdict.ErrMissing if the rows
@@ -131,8 +130,8 @@ func (w *Writer) start() error {
 	return w.resume()
 }
 
-// isNew reports whether there is no dictionary yet, or one that a Writer has left without rows, which
-// is made anew.
+// isNew reports whether there is no dictionary yet, or one that a Writer has left without rows,
+// which is made anew.
 func (w *Writer) isNew() bool {
 	m, err := readNode(w.at)
 	if err != nil {
@@ -155,8 +154,8 @@ func readNode(at string) (*meta, error) {
 	return decodeMeta(text, maxMeta)
 }
 
-// haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a copy
-// without dot files.
+// haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a
+// copy without dot files.
 func (w *Writer) haveLock() error {
 	if m, err := readNode(w.at); err != nil || !m.native.growing {
 		return nil // what is wrong, taking the lock will tell
@@ -359,7 +358,8 @@ func (w *Writer) agree(m *meta) error {
 	return nil
 }
 
-// agreeValues returns an error unless the data and the unbatched tensors there are those of the row.
+// agreeValues returns an error unless the data and the unbatched tensors there are those of the
+// row.
 func (w *Writer) agreeValues() error {
 	if len(w.leaves) == len(w.meta.entries) {
 		return nil
@@ -448,14 +448,14 @@ func (w *Writer) check() error {
 	return nil
 }
 
-// Append appends td: one row, if its batch shape is that of a row, or several, if it has one more dim
-// before that. It must have the keys of a row, and for each leaf its dtype and shape. td is not kept.
-// What is appended reaches readers, and survives the process, with [Writer.Commit].
+// Append appends td: one row, if its batch shape is that of a row, or several, if it has one more
+// dim before that. It must have the keys of a row, and for each leaf its dtype and shape. td is not
+// kept. What is appended reaches readers, and survives the process, with [Writer.Commit].
 //
 // Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind, or
 // tdict.ErrDiffers for data or an unbatched tensor that is not that of the row; then nothing was
-// appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed: the
-// rows committed last stay.
+// appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed:
+// the rows committed last stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
 		return err
@@ -602,9 +602,10 @@ func sameBytes(a, b *tensor.Tensor) error {
 	return err
 }
 
-// Commit makes all rows that were appended part of the dictionary: readers that open it, or Refresh,
-// see them, all leaves alike, and they are there whenever the process ends, and durably, unless
-// [WriterOptions.NoSync] is set, also when the machine does. It replaces one file, meta.json.
+// Commit makes all rows that were appended part of the dictionary: readers that open it, or
+// Refresh, see them, all leaves alike, and they are there whenever the process ends, and durably,
+// unless [WriterOptions.NoSync] is set, also when the machine does. It replaces one file,
+// meta.json.
 func (w *Writer) Commit() error {
 	if err := w.check(); err != nil {
 		return err

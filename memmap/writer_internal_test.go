@@ -52,8 +52,8 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 }
 
 // TestWriterSurvivesFaults fails each disk operation of a Writer in turn. Whatever a crash leaves
-// then, the directory holds all rows that were committed, perhaps those of the commit under way, and
-// no others, alike in all leaves, and its sums are right.
+// then, the directory holds all rows that were committed, perhaps those of the commit under way,
+// and no others, alike in all leaves, and its sums are right.
 func TestWriterSurvivesFaults(t *testing.T) {
 	for n := 1; ; n++ {
 		disk := vfstest.New()

@@ -22,9 +22,9 @@ import (
 //
 // A Lender whose memory can vanish without a fault, as that of a file that is cut, says so by a
 // method Intact() error, which an operation calls after it has read or written the memory and
-// before it gives it back; its error is that of the operation. One that keeps facts about its memory,
-// such as checksums, says so by a method Touch() error, which an operation calls between Borrow and
-// writing to the memory; after an error nothing is written.
+// before it gives it back; its error is that of the operation. One that keeps facts about its
+// memory, such as checksums, says so by a method Touch() error, which an operation calls between
+// Borrow and writing to the memory; after an error nothing is written.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
 	// or any more. No Return follows an error.
@@ -165,9 +165,9 @@ func (m memory) checkWritable() error {
 	return fmt.Errorf("%w: open with Writable to write to it", ErrReadOnly)
 }
 
-// use calls fn with the bytes of t's memory, to read them. A fault in lent memory, as of a file that
-// another process cut, is an error, and so is memory that was not all there. fn uses t's elements
-// only.
+// use calls fn with the bytes of t's memory, to read them. A fault in lent memory, as of a file
+// that another process cut, is an error, and so is memory that was not all there. fn uses t's
+// elements only.
 func (t *Tensor) use(fn func(b []byte)) error { return t.useBy(memory.borrow, fn) }
 
 // useBy is use by a way to borrow the memory.

@@ -1,7 +1,7 @@
-// Dataset shows the life of datasets on disk with real ones: the visits of 312 patients are appended
-// as they come, while another goroutine reads what is committed; a table of patients is made on disk
-// and filled by four goroutines; it is served to readers while it is replaced; and both are verified,
-// before and after a byte was changed.
+// Dataset shows the life of datasets on disk with real ones: the visits of 312 patients are
+// appended as they come, while another goroutine reads what is committed; a table of patients is
+// made on disk and filled by four goroutines; it is served to readers while it is replaced; and
+// both are verified, before and after a byte was changed.
 //
 //	go run ./examples/dataset [-dir DIR]
 package main

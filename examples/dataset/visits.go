@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Mayo Clinic primary biliary cirrhosis, sequential data, as R's package survival has it: a line for
-// each visit of 312 patients; NA is not measured.
+// Mayo Clinic primary biliary cirrhosis, sequential data, as R's package survival has it: a line
+// for each visit of 312 patients; NA is not measured.
 //
 //go:embed pbcseq.csv.gz
 var visitsFile []byte

@@ -11,8 +11,8 @@
 //	})
 //	err = errors.Join(err, s.End())
 //
-// It is for texts that nobody vouches for: nothing is allocated in proportion to what a text claims,
-// a caller can refuse in the middle of a list, and nesting is bounded by [MaxDepth]. Unlike
+// It is for texts that nobody vouches for: nothing is allocated in proportion to what a text
+// claims, a caller can refuse in the middle of a list, and nesting is bounded by [MaxDepth]. Unlike
 // encoding/json it keeps the order of fields, accepts what Python writes for numbers that are none
 // (NaN, Infinity, -Infinity), and refuses the escape of half a character, which Go cannot spell.
 //

@@ -15,9 +15,9 @@ var ErrSyntax = errors.New("not the JSON that is wanted")
 // MaxDepth is how deep lists and objects may be nested.
 const MaxDepth = 1000
 
-// A Scanner is a place in a JSON text. Each of its methods but [Scanner.Next] and [Scanner.End] reads
-// one value whole, or returns an error, after which the Scanner must not be used. Not safe for
-// concurrent use.
+// A Scanner is a place in a JSON text. Each of its methods but [Scanner.Next] and [Scanner.End]
+// reads one value whole, or returns an error, after which the Scanner must not be used. Not safe
+// for concurrent use.
 type Scanner struct {
 	data  []byte
 	pos   int
@@ -32,8 +32,8 @@ func (s *Scanner) fail(format string, args ...any) error {
 	return fmt.Errorf("%w: byte %d: "+format, append([]any{ErrSyntax, s.pos}, args...)...)
 }
 
-// Next returns the first byte of the next value, or 0 at the end: '{', '[', '"', 't', 'f', 'n', '-',
-// a digit, 'N' of NaN or 'I' of Infinity. Other bytes begin no value.
+// Next returns the first byte of the next value, or 0 at the end: '{', '[', '"', 't', 'f', 'n',
+// '-', a digit, 'N' of NaN or 'I' of Infinity. Other bytes begin no value.
 func (s *Scanner) Next() byte {
 	s.space()
 	if s.pos == len(s.data) {
@@ -125,8 +125,8 @@ func (s *Scanner) Array(element func(i int) error) error {
 	}
 }
 
-// Skip reads a value of any kind and keeps nothing of it. It accepts numbers of any size and strings
-// that have no meaning in Go.
+// Skip reads a value of any kind and keeps nothing of it. It accepts numbers of any size and
+// strings that have no meaning in Go.
 func (s *Scanner) Skip() error {
 	switch c := s.Next(); c {
 	case '{':

@@ -28,8 +28,8 @@ type File struct {
 
 var _ tensor.Lender = (*File)(nil)
 
-// Add adds a file, of which Lstat says info, and of which the first size bytes are wanted, to s. The
-// path is below the top of s, with slashes, and lies in dir.
+// Add adds a file, of which Lstat says info, and of which the first size bytes are wanted, to s.
+// The path is below the top of s, with slashes, and lies in dir.
 func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	f := &File{
 		set: s, dir: dir, path: path, size: size, info: info,
@@ -64,8 +64,8 @@ func (f *File) Borrow() ([]byte, error) {
 	return b, f.named("read", err)
 }
 
-// Touch tells whoever asked for it that the memory is going to be written. It must be called between
-// Borrow and Return: see [File.Quiet].
+// Touch tells whoever asked for it that the memory is going to be written. It must be called
+// between Borrow and Return: see [File.Quiet].
 func (f *File) Touch() error {
 	if !f.set.opt.Writable || f.touched.Load() || f.set.opt.Touch == nil {
 		return nil
@@ -121,9 +121,9 @@ func (f *File) String() string { return f.set.at(f.path) }
 // ReadOnly implements tensor.Lender.
 func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
 
-// Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or pinned
-// it, and reports whether it did. Who writes to it meanwhile tells first: Options.Touch is called again
-// from the moment Quiet began.
+// Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or
+// pinned it, and reports whether it did. Who writes to it meanwhile tells first: Options.Touch is
+// called again from the moment Quiet began.
 func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 	m := f.mapped.Load()
 	if m == nil {

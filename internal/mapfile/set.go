@@ -101,8 +101,8 @@ func (s *Set) replaced(d *Dir) (bool, error) {
 	return !os.SameFile(d.info, is), nil
 }
 
-// lost says why a file of d is not where it was: ErrReplaced, if a directory on the way to it is not
-// what it was either, or ErrGone.
+// lost says why a file of d is not where it was: ErrReplaced, if a directory on the way to it is
+// not what it was either, or ErrGone.
 func (s *Set) lost(d *Dir) error {
 	for ; d != nil; d = d.up {
 		if yes, err := s.replaced(d); yes || err != nil {

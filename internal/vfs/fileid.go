@@ -6,9 +6,10 @@ import (
 )
 
 // FileID returns a comparable value that is equal for two files exactly if they are one, given what
-// Stat or Lstat returned for the file and the path it has, or parts of it that are to be joined. Unlike os.SameFile, which compares files
-// in pairs, it can be the key of a map. Compare it only while one of the files exists or is open: a
-// system may give the number of a file that is gone to a new one.
+// Stat or Lstat returned for the file and the path it has, or parts of it that are to be joined.
+// Unlike os.SameFile, which compares files in pairs, it can be the key of a map. Compare it only
+// while one of the files exists or is open: a system may give the number of a file that is gone to
+// a new one.
 //
 // Where the system does not number its files, as on Windows, the value is the absolute path,
 // cleaned: links and other spellings of a path are files of their own. Safe for concurrent use.

@@ -75,8 +75,8 @@ func tempNames(parent string) (temp []string, err error) {
 	}
 }
 
-// Reserved reports whether a name is one that [MakeTemp] or [AsidePath] may give, so that what has it
-// may be removed.
+// Reserved reports whether a name is one that [MakeTemp] or [AsidePath] may give, so that what has
+// it may be removed.
 func Reserved(name string) bool { return tempName(name) || strings.HasPrefix(name, asidePrefix) }
 
 // tempName reports whether MakeTemp makes such names.

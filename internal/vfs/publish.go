@@ -26,8 +26,8 @@ import (
 //
 // # Errors
 //
-// A directory that appears at dir meanwhile, where there was none, is not replaced unless it is empty:
-// that is [fs.ErrExist], and the State [Untouched]; publish again to replace it.
+// A directory that appears at dir meanwhile, where there was none, is not replaced unless it is
+// empty: that is [fs.ErrExist], and the State [Untouched]; publish again to replace it.
 //
 // Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old
 // tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
@@ -37,8 +37,8 @@ import (
 // exception.
 func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, true) }
 
-// PublishNew is [Publish] where nothing is to be replaced: it returns [fs.ErrExist], and the State is
-// [Untouched], if there is a directory at dir.
+// PublishNew is [Publish] where nothing is to be replaced: it returns [fs.ErrExist], and the State
+// is [Untouched], if there is a directory at dir.
 func PublishNew(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, false) }
 
 func publish(fsys FS, tmp, dir string, replace bool) error {
