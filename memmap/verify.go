@@ -169,7 +169,7 @@ func (v *verifier) cut() {
 
 // read reads all blocks.
 func (v *verifier) read() error {
-	buffers := sync.Pool{New: func() any { b := make([]byte, 1<<20); return &b }}
+	buffers := sync.Pool{New: func() any { b := make([]byte, 1<<18); return &b }}
 	return workers.Do(v.ctx, len(v.blocks), v.opt.Workers, func(i int) error {
 		b, buf := v.blocks[i], buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
