@@ -177,7 +177,7 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 	if !d.open() || d.set.Closed() {
 		return nil, ErrClosed
 	}
-	if yes, err := d.set.Replaced(); err == nil && !yes && d.sameMeta() {
+	if yes, err := d.set.Replaced(); err == nil && !yes && d.sameMeta() && d.sameText() {
 		return d, nil
 	}
 	return openAt(d.dir, d.at, d.opt)

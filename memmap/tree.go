@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -60,7 +61,7 @@ func (t *dirTree) close() error {
 
 func (t *dirTree) meta() ([]byte, error) {
 	text, info, err := readMeta(t.root)
-	t.known = &leafNode{path: t.path(), dir: t.at, info: info}
+	t.known = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, castagnoli)}
 	return text, t.fail(metaName, err)
 }
 

@@ -193,7 +193,7 @@ func (w *Writer) plan() (*saver, error) {
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
-	if err := w.planDict(s, n, w.row, nil); err != nil {
+	if err := w.planDict(s, n, w.row, nil, map[string]bool{}); err != nil {
 		return nil, err
 	}
 	return s, w.planFinish()
@@ -209,8 +209,9 @@ func (w *Writer) planFinish() error {
 	return (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, td, 0)
 }
 
-// planDict works out the layout of a dictionary of the row, which has the key prefix.
-func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string) error {
+// planDict works out the layout of a dictionary of the row, which has the key prefix, beside entries
+// that have names.
+func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string, names map[string]bool) error {
 	if len(prefix) > tdict.MaxDepth {
 		return fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)
 	}
@@ -218,12 +219,17 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 		parts := append(prefix[:len(prefix):len(prefix)], key.Name())
 		if inner, ok := v.(*tdict.TensorDict); ok {
 			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{parts, inner.Shape().Clone()})
-			if err := w.planDict(s, n, inner, parts); err != nil {
+			if err := w.planDict(s, n, inner, parts, names); err != nil {
 				return err
 			}
 			continue
 		}
-		n.meta.entries = append(n.meta.entries, metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}})
+		e := metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}}
+		if names[e.name] {
+			return s.fail(e.name, fmt.Errorf("%w: two leaves are called so while it grows", ErrName))
+		}
+		names[e.name] = true
+		n.meta.entries = append(n.meta.entries, e)
 		if err := w.planLeaf(s, n, &n.meta.entries[len(n.meta.entries)-1], v); err != nil {
 			return err
 		}

@@ -244,6 +244,7 @@ func TestNewWriterRefuses(t *testing.T) {
 		{"nil", fresh(), nil, tdict.ErrKind},
 		{"an empty path", "", tdict.New(), fs.ErrInvalid},
 		{"two leaves that would be one file", fresh(), with(nestedkey.Key("a/b"), one, nestedkey.Key("a.b"), one), memmap.ErrName},
+		{"a leaf and data that would be one entry", fresh(), with(nestedkey.Key("a/b"), tensor.Must(tdict.NewData("x")), nestedkey.Key("a.b"), one), memmap.ErrName},
 		{"a name of the format", fresh(), with(nestedkey.Key("_go"), one), memmap.ErrName},
 		{"data with a value for each row", fresh(), perRow, memmap.ErrUnsupported},
 		{"a finished dictionary", saved(t), tdict.New(), fs.ErrExist},
