@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -58,22 +57,6 @@ func TestCreateTakesNoMemory(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, ds.Close())
 	})
-}
-
-// TestFullDiskIsAnError asks for more room than any disk has.
-func TestFullDiskIsAnError(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("room is set aside by writing zeros, which takes too long")
-	}
-	top := t.TempDir()
-	prototype := tdict.New(1 << 50)
-	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<50)))
-	_, err := memmap.Create(filepath.Join(top, "made"), prototype, memmap.CreateOptions{})
-	require.Error(t, err)
-	failed, ok := errors.AsType[*memmap.FileError](err)
-	require.True(t, ok)
-	require.Equal(t, "x.memmap", failed.Path)
-	require.Empty(t, names(t, top), "nothing is left")
 }
 
 func TestAddLeaf(t *testing.T) {
