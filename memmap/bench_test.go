@@ -50,19 +50,24 @@ func BenchmarkSave(b *testing.B) {
 	for _, way := range ways {
 		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
 			b.SetBytes(500_000_000)
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				dir := filepath.Join(b.TempDir(), "d")
-				b.StartTimer()
-				if err := way.run(dir); err != nil {
-					b.Fatal(err)
-				}
-				b.StopTimer()
-				require.NoError(b, os.RemoveAll(dir))
-				b.StartTimer()
-			}
+			inNewDirs(b, way.run)
 		})
+	}
+}
+
+// inNewDirs times run in a directory that is not there yet, each time another, which it removes.
+func inNewDirs(b *testing.B, run func(dir string) error) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		dir := filepath.Join(b.TempDir(), "d")
+		b.StartTimer()
+		if err := run(dir); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		require.NoError(b, os.RemoveAll(dir))
+		b.StartTimer()
 	}
 }
 
@@ -255,18 +260,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, way := range ways {
 		b.Run("bytes=64MB/how="+way.name, func(b *testing.B) {
 			b.SetBytes(batches * 64 * leaves * 1000)
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				dir := filepath.Join(b.TempDir(), "d")
-				b.StartTimer()
-				if err := way.run(dir); err != nil {
-					b.Fatal(err)
-				}
-				b.StopTimer()
-				require.NoError(b, os.RemoveAll(dir))
-				b.StartTimer()
-			}
+			inNewDirs(b, way.run)
 		})
 	}
 }
@@ -338,18 +332,7 @@ func BenchmarkCreate(b *testing.B) {
 	for _, way := range ways {
 		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
 			b.SetBytes(leaves * size)
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				dir := filepath.Join(b.TempDir(), "d")
-				b.StartTimer()
-				if err := way.run(dir); err != nil {
-					b.Fatal(err)
-				}
-				b.StopTimer()
-				require.NoError(b, os.RemoveAll(dir))
-				b.StartTimer()
-			}
+			inNewDirs(b, way.run)
 		})
 	}
 }

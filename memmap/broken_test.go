@@ -111,7 +111,7 @@ func (c brokenCase) build(t *testing.T, dir string) {
 
 func makePipe(t *testing.T, at string) {
 	if exec.Command("mkfifo", at).Run() != nil {
-		t.Skip("no named pipes")
+		t.Skip("no named pipes on this system")
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *saver) save(td *tdict.TensorDict) (at string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return at, s.fail("", k.publishOver(td.Shape()))
+	return at, s.fail("", k.commit(td.Shape()))
 }
 
 // lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
@@ -100,16 +100,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 	return old, at, nil
 }
 
-// to writes td to a directory of any disk, which is known to be free or a saved dictionary.
-func (s *saver) to(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) error {
-	k, err := s.beside(disk, dir, m, td)
-	if err != nil {
-		return err
-	}
-	return s.fail("", k.commit())
-}
-
-// beside writes td beside a directory, and returns what puts it there.
+// beside writes td beside a directory of any disk, and returns what puts it there.
 func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (*dirSink, error) {
 	if err := s.dict(&savedNode{}, td, 0); err != nil {
 		return nil, err

@@ -23,7 +23,11 @@ func nested(v int32) *tdict.TensorDict {
 
 // saveTo saves td as the directory d of a disk.
 func saveTo(disk vfs.FS, td *tdict.TensorDict) error {
-	return (&saver{op: "save", ctx: context.Background(), dir: "d"}).to(disk, "d", onDisk(disk), td)
+	k, err := (&saver{op: "save", ctx: context.Background(), dir: "d"}).beside(disk, "d", onDisk(disk), td)
+	if err != nil {
+		return err
+	}
+	return k.commit(td.Shape())
 }
 
 // onDisk returns the modes of the directory d, if it is there.

@@ -25,8 +25,9 @@ type sink interface {
 	link(from, at string) error
 	// seal makes a node durable, after all that is in it.
 	seal(at string) error
-	// commit makes it all appear. After an error there is nothing to abort.
-	commit() error
+	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing to
+	// abort.
+	commit(batch shapeops.Shape) error
 	// abort removes what was written.
 	abort() error
 }
@@ -135,14 +136,6 @@ func (k *dirSink) seal(at string) error {
 	return k.disk.SyncDir(k.os(at))
 }
 
-func (k *dirSink) commit() error {
-	appeared, err := k.publish()
-	if appeared {
-		return errors.Join(err, k.release())
-	}
-	return errors.Join(err, k.abort())
-}
-
 // publish puts the directory in its place, and reports whether it is there now. If it is not,
 // nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
@@ -158,9 +151,8 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	return !ok || e.State != vfs.Untouched, err
 }
 
-// publishOver is commit where another may have put something there since it was looked at: that is
-// looked at too, and replaced only if it may be.
-func (k *dirSink) publishOver(batch shapeops.Shape) error {
+// What another has put there since it was looked at is looked at too, and replaced only if it may be.
+func (k *dirSink) commit(batch shapeops.Shape) error {
 	for try := 0; ; try++ {
 		appeared, err := k.publish()
 		if appeared {

@@ -91,6 +91,20 @@ func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 	return text, info, errors.Join(err, f.Close())
 }
 
+// readNode reads the meta.json in a directory.
+func readNode(at string) (*meta, error) {
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	text, _, err := readMeta(root)
+	if err != nil {
+		return nil, err
+	}
+	return decodeMeta(text, maxMeta)
+}
+
 // appendAll is io.ReadAll into a buffer.
 func appendAll(b []byte, r io.Reader) ([]byte, error) {
 	for {

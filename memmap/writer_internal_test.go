@@ -36,7 +36,7 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 		err = w.fill(s, k)
 	}
 	if err == nil {
-		err = k.commit()
+		err = k.commit(w.meta.shape)
 	}
 	for _, c := range w.leaves {
 		if err == nil {

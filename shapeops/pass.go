@@ -4,7 +4,8 @@ import "fmt"
 
 // A Pass carries one operation over a collection of values: the plan, room for the numbers of the
 // results, and what several values share. The operation makes a Pass and hands it to each value;
-// results may lie in one block of memory, so that keeping one of them keeps the block. A Pass serves one operation. Not safe for concurrent use.
+// results may lie in one block of memory, so that keeping one of them keeps the block. A Pass
+// serves one operation. Not safe for concurrent use.
 type Pass struct {
 	Plan *Plan     // of an operation on one value; nil if the operation joins
 	Join *JoinPlan // of an operation that joins several values, or nil

@@ -167,9 +167,9 @@ func doOr(tr *tensor.Transfer, do, add func() error) error {
 	return add()
 }
 
-// naive reports whether an element is read that is written to from elsewhere, whether a byte is both
-// read and written at all, and what the buffer holds after all elements are copied from a snapshot,
-// in order.
+// naive reports whether an element is read that is written to from elsewhere, whether a byte is
+// both read and written at all, and what the buffer holds after all elements are copied from a
+// snapshot, in order.
 func (f *feeding) naive() (harmful, meets bool, after []byte) {
 	after = slices.Clone(f.bytes)
 	writers := make([][]int, len(f.bytes))

@@ -237,7 +237,8 @@ func TestFoldedOracle(t *testing.T) {
 	require.Greater(t, allowed, 500)
 }
 
-// Copies whose strides have nothing in common are compared pair by pair, and told apart all the same.
+// Copies whose strides have nothing in common are compared pair by pair, and told apart all the
+// same.
 func TestCrossingOfMixedStrides(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const span = 1 << 14
@@ -268,8 +269,8 @@ func TestCrossingOfMixedStrides(t *testing.T) {
 	require.ErrorIs(t, checkCrossing(moves), ErrOverlap)
 }
 
-// Columns of one table, and rows of one table, are told apart by sorting alone: in a number of steps
-// that is linear in the copies.
+// Columns of one table, and rows of one table, are told apart by sorting alone: in a number of
+// steps that is linear in the copies.
 func TestCrossingBySorting(t *testing.T) {
 	const n = 1000
 	table := memory{bytes: make([]byte, n*2*n)}

@@ -22,7 +22,7 @@ func lock(t *testing.T, path string, sharing vfs.Sharing) *vfs.Lock {
 	t.Helper()
 	l, err := vfs.TryLock(path, sharing)
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
+		t.Skip("cannot be locked here: ", err)
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Unlock()) })
@@ -126,7 +126,7 @@ func TestLockBindsNobodyElse(t *testing.T) {
 
 func TestAt(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("what is open cannot be moved or removed")
+		t.Skip("Windows does not move or remove what is open")
 	}
 	tests := []struct {
 		name string

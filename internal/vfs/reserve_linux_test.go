@@ -19,7 +19,7 @@ func reserving(t *testing.T) *os.File {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.Close()) })
 	if err := reserve(f, 1); errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
+		t.Skip("this file system has no call to set room aside: ", err)
 	}
 	require.NoError(t, f.Truncate(0))
 	return f
@@ -58,7 +58,7 @@ func TestReserveTooMuch(t *testing.T) {
 func TestWriteZerosToAFullDisk(t *testing.T) {
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no full disk at hand: ", err)
 	}
 	defer f.Close()
 	err = writeZeros(f, 1<<60)

@@ -1,0 +1,177 @@
+package memmap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// keyError says which key an error is about.
+func (w *Writer) keyError(key nestedkey.Key, err error) error {
+	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
+		if e.Op == "append" {
+			return err
+		}
+		err = e.Err
+	}
+	return &tdict.KeyError{Op: "append", Key: key, Err: err}
+}
+
+// Append appends td: one row, if its batch shape is that of a row, or several, if it has one more
+// dim before that. It must have the keys of a row, and for each leaf its dtype and shape. td is not
+// kept. What is appended reaches readers, and survives the process, with [Writer.Commit].
+//
+// Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind, or
+// tdict.ErrDiffers for data or an unbatched tensor that is not that of the row; then nothing was
+// appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed:
+// the rows committed last stay.
+func (w *Writer) Append(td *tdict.TensorDict) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	n, err := w.count(td)
+	if err == nil {
+		err = w.fits(w.row, td, n, "")
+	}
+	if err != nil {
+		return w.fail("", err)
+	}
+	for _, c := range w.leaves {
+		t, err := td.Tensor(c.key)
+		if err == nil && c.width > 0 {
+			_, err = t.WriteTo(&c.sum)
+		}
+		if err != nil {
+			w.broken = err
+			return w.fail(fileName(c.entry.name)+leafExt, err)
+		}
+	}
+	if n == single {
+		n = 1
+	}
+	w.rows += n
+	return nil
+}
+
+// single is what count returns for one row without a dim for it.
+const single = -1
+
+// count returns how many rows td has.
+func (w *Writer) count(td *tdict.TensorDict) (int, error) {
+	if td == nil {
+		return 0, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
+	}
+	got, want := td.Shape(), w.row.Shape()
+	if got.Equal(want) {
+		return single, nil
+	}
+	if len(got) == len(want)+1 && got[1:].Equal(want) {
+		return got[0], nil
+	}
+	return 0, fmt.Errorf("%w: got batch shape %v, want that of a row, %v, or of several, [n %v]", shapeops.ErrShape, got, want, want)
+}
+
+// fits returns an error unless td, which lies under a key, is n rows like row.
+func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) error {
+	for key := range td.Keys() {
+		if !row.Has(key) {
+			return w.keyError(prefixed(under, key), fmt.Errorf("%w: the rows there have no such key", tdict.ErrMissing))
+		}
+	}
+	for key, want := range row.All() {
+		got, err := td.Get(key)
+		key = prefixed(under, key)
+		if err == nil {
+			err = w.fitsValue(want, got, n, key)
+		}
+		if err != nil {
+			return w.keyError(key, err)
+		}
+	}
+	return nil
+}
+
+// prefixed returns a key as seen from the outermost dictionary.
+func prefixed(under, key nestedkey.Key) nestedkey.Key {
+	if under == "" {
+		return key
+	}
+	return nestedkey.Join(under, key)
+}
+
+// fitsValue is fits of an entry.
+func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) error {
+	shape := want.Shape()
+	if n != single {
+		shape = append(shapeops.Shape{n}, shape...)
+	}
+	switch want := want.(type) {
+	case *tensor.Tensor:
+		t, ok := got.(*tensor.Tensor)
+		if !ok {
+			return fmt.Errorf("%w: got a %T, want a tensor", tdict.ErrKind, got)
+		}
+		if t.DType() != want.DType() {
+			return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, t.DType(), want.DType())
+		}
+		return t.Shape().CheckEqual(shape)
+	case *tdict.TensorDict:
+		inner, ok := got.(*tdict.TensorDict)
+		if !ok {
+			return fmt.Errorf("%w: got a %T, want a dictionary", tdict.ErrKind, got)
+		}
+		if err := inner.Shape().CheckEqual(shape); err != nil {
+			return err
+		}
+		return w.fits(want, inner, n, key)
+	}
+	return sameForAll(want, got, shape)
+}
+
+// sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.
+func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
+	if err := got.Shape().CheckEqual(shape); err != nil {
+		return err
+	}
+	switch want := want.(type) {
+	case *tdict.Data:
+		if d, ok := got.(*tdict.Data); ok {
+			a, _ := want.Uniform()
+			b, same := d.Uniform()
+			if same && equalData(a, b) || !same && shape.Size() == 0 {
+				return nil
+			}
+			return fmt.Errorf("%w: data must be the same for all rows", tdict.ErrDiffers)
+		}
+	case *tdict.Unbatched:
+		if u, ok := got.(*tdict.Unbatched); ok {
+			return sameBytes(u.Tensor(), want.Tensor())
+		}
+	}
+	return fmt.Errorf("%w: got a %T, want a %T", tdict.ErrKind, got, want)
+}
+
+// equalData reports whether two values of data are saved alike. NaN is equal to itself.
+func equalData(a, b any) bool { return bytes.Equal(dataText(a), dataText(b)) }
+
+// sameBytes returns tdict.ErrDiffers unless two tensors are saved alike.
+func sameBytes(a, b *tensor.Tensor) error {
+	if a == b {
+		return nil
+	}
+	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return fmt.Errorf("%w: %v %v, of other rows %v %v", tdict.ErrDiffers, a.DType(), a.Shape(), b.DType(), b.Shape())
+	}
+	var x, y bytes.Buffer
+	_, err := a.WriteTo(&x)
+	_, failed := b.WriteTo(&y)
+	if err = errors.Join(err, failed); err == nil && !bytes.Equal(x.Bytes(), y.Bytes()) {
+		err = tdict.ErrDiffers
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Finish commits, and puts the dictionary in its final form: nested as its keys are, with files of
+// exactly the size of their leaves, as if it had been saved. It closes w, unless it cannot commit.
+func (w *Writer) Finish() error {
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	err := w.finish()
+	return w.fail("", errors.Join(err, w.giveUp()))
+}
+
+// finish publishes the nested tree, in which the files of the leaves have a second name.
+func (w *Writer) finish() error {
+	if err := w.inPlace(); err != nil {
+		return err
+	}
+	old := oldTree{modes: newModes()}
+	if err := old.scan(w.at, ""); err != nil {
+		return err
+	}
+	td, err := w.final(w.row)
+	if err != nil {
+		return err
+	}
+	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), opt: SaveOptions{NoSync: w.opt.NoSync}}
+	if err := s.dict(&savedNode{}, td, 0); err != nil {
+		return err
+	}
+	w.linkFiles(s)
+	k, err := newDirSink(w.disk, w.at, old.modes, w.opt.NoSync)
+	if err != nil {
+		return err
+	}
+	if err := s.write(k); err != nil {
+		return errors.Join(err, k.abort())
+	}
+	if openBlocksRename {
+		if err := w.giveUp(); err != nil {
+			return errors.Join(err, k.abort())
+		}
+	}
+	return k.commit(td.Shape())
+}
+
+// final returns a dictionary like the one that there will be, with elements that are not there.
+func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
+	td := tdict.New(append(shapeops.Shape{w.rows}, row.Shape()...)...)
+	for key, v := range row.All() {
+		var err error
+		switch x := v.(type) {
+		case *tensor.Tensor:
+			v, err = w.finalTensor(x)
+		case *tdict.TensorDict:
+			v, err = w.final(x)
+		case *tdict.Data:
+			value, _ := x.Uniform()
+			v, err = tdict.NewData(value, append(shapeops.Shape{w.rows}, x.Shape()...)...)
+		case *tdict.Unbatched:
+			v, err = w.finalUnbatched(x)
+		}
+		if err == nil {
+			err = td.Set(key, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return td, nil
+}
+
+// finalUnbatched returns an unbatched tensor of a row with the batch shape of all rows.
+func (w *Writer) finalUnbatched(row *tdict.Unbatched) (*tdict.Unbatched, error) {
+	u, err := tdict.NewUnbatched(row.Tensor())
+	if err != nil {
+		return nil, err
+	}
+	batch := row.Shape()[:len(row.Shape())-len(row.Tensor().Shape())]
+	return batched(u, append(shapeops.Shape{w.rows}, batch...))
+}
+
+// finalTensor returns zeros in the shape of all rows, which take no memory.
+func (w *Writer) finalTensor(row *tensor.Tensor) (*tensor.Tensor, error) {
+	zero, err := tensor.New(row.DType())
+	if err != nil {
+		return nil, err
+	}
+	return zero.Expand(append(shapeops.Shape{w.rows}, row.Shape()...)...)
+}
+
+// linkFiles has s take the files of leaves that are there instead of writing them.
+func (w *Writer) linkFiles(s *saver) {
+	entries := map[string]*metaEntry{}
+	for i := range w.meta.entries {
+		e := &w.meta.entries[i]
+		at := ""
+		for _, part := range e.fact.path {
+			at = path.Join(at, fileName(part))
+		}
+		entries[at+leafExt] = e
+	}
+	for _, f := range s.files {
+		if e := entries[f.at]; e != nil {
+			f.from = filepath.Join(w.at, fileName(e.name)+leafExt)
+			f.fact.sums = e.fact.sums
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package memmap
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// start finds out what there is, and makes or opens it.
+func (w *Writer) start() error {
+	var err error
+	if w.at, err = resolve(w.dir); err != nil {
+		return err
+	}
+	s, err := w.plan()
+	if err != nil {
+		return err
+	}
+	if w.isNew() {
+		if err := w.create(s); err != nil {
+			return err
+		}
+	}
+	if err := w.haveLock(); err != nil {
+		return err
+	}
+	if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
+		return w.busy(err)
+	}
+	return w.resume()
+}
+
+// isNew reports whether there is no dictionary yet, or one that a Writer has left without rows,
+// which is made anew.
+func (w *Writer) isNew() bool {
+	m, err := readNode(w.at)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return m.native.growing && len(m.shape) > 0 && m.shape[0] == 0
+}
+
+// haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a
+// copy without dot files.
+func (w *Writer) haveLock() error {
+	if m, err := readNode(w.at); err != nil || !m.native.growing {
+		return nil // what is wrong, taking the lock will tell
+	}
+	f, err := os.OpenFile(filepath.Join(w.at, lockName), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// busy says why the lock is not to be had.
+func (w *Writer) busy(err error) error {
+	switch {
+	case errors.Is(err, vfs.ErrHeld):
+		return fmt.Errorf("%w: another Writer has it", ErrBusy)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: it holds a dictionary that no Writer is to go on with; write elsewhere", fs.ErrExist)
+	}
+	return err
+}
+
+// plan works out the flat layout: every leaf an entry of one node.
+func (w *Writer) plan() (*saver, error) {
+	s := &saver{op: "append", dir: w.dir, ctx: context.Background()}
+	shape := append(shapeops.Shape{0}, w.row.Shape()...)
+	if err := checkShape(shape); err != nil {
+		return nil, err
+	}
+	leaves := 0
+	for range w.row.Leaves() {
+		leaves++
+	}
+	entries := make([]metaEntry, 0, leaves) // which stay where they are
+	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
+	n := &savedNode{meta: w.meta}
+	s.nodes = []*savedNode{n}
+	if err := w.planDict(s, n, w.row, nil, map[string]bool{}); err != nil {
+		return nil, err
+	}
+	return s, w.planFinish()
+}
+
+// planFinish returns an error if the dictionary could not be finished: names have other rules where
+// they are nested.
+func (w *Writer) planFinish() error {
+	td, err := w.final(w.row)
+	if err != nil {
+		return err
+	}
+	return (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, td, 0)
+}
+
+// planDict works out the layout of a dictionary of the row, which has the key prefix, beside
+// entries that have names.
+func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string, names map[string]bool) error {
+	if len(prefix) > tdict.MaxDepth {
+		return fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)
+	}
+	for key, v := range td.All() {
+		parts := append(prefix[:len(prefix):len(prefix)], key.Name())
+		if inner, ok := v.(*tdict.TensorDict); ok {
+			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{parts, inner.Shape().Clone()})
+			if err := w.planDict(s, n, inner, parts, names); err != nil {
+				return err
+			}
+			continue
+		}
+		e := metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}}
+		if names[e.name] {
+			return s.fail(e.name, fmt.Errorf("%w: two leaves are called so while it grows", ErrName))
+		}
+		names[e.name] = true
+		n.meta.entries = append(n.meta.entries, e)
+		if err := w.planLeaf(s, n, &n.meta.entries[len(n.meta.entries)-1], v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planLeaf works out the layout of a leaf.
+func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) error {
+	if t, ok := v.(*tensor.Tensor); ok {
+		at, err := n.claim(e.name, leafExt)
+		shape := append(shapeops.Shape{0}, t.Shape()...)
+		if err == nil {
+			err = checkShape(shape)
+		}
+		if err != nil {
+			return s.fail(at, err)
+		}
+		e.dtype, e.shape, e.nested = torch+t.DType().String(), shape, isDense
+		key := nestedkey.Of(e.fact.path[0], e.fact.path[1:]...)
+		w.leaves = append(w.leaves, &column{key: key, entry: e, width: t.ByteSize()})
+		return nil
+	}
+	if d, ok := v.(*tdict.Data); ok {
+		if _, same := d.Uniform(); !same {
+			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended"))
+		}
+	}
+	c, err := codecFor(v)
+	if err != nil {
+		return s.fail(n.leaf(e.name), err)
+	}
+	if err := c.save(s, n, e, v, 0); err != nil {
+		return err
+	}
+	if e.fact.batch != nil { // of a row
+		e.fact.batch = append(shapeops.Shape{0}, e.fact.batch...)
+	}
+	return nil
+}
+
+// create publishes the dictionary without rows.
+func (w *Writer) create(s *saver) error {
+	old, err := replaceable(w.at, w.meta.shape)
+	if err != nil {
+		return err
+	}
+	defer old.unlock()
+	if err := makeParent(w.at); err != nil {
+		return err
+	}
+	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
+	k, err := newDirSink(w.disk, w.at, old.modes, w.opt.NoSync)
+	if err != nil {
+		return err
+	}
+	if err := w.fill(s, k); err != nil {
+		return errors.Join(err, k.abort())
+	}
+	appeared, err := k.publish()
+	if appeared {
+		return errors.Join(err, k.release())
+	}
+	if errors.Is(err, fs.ErrExist) { // another was faster: its lock will tell
+		err = nil
+	}
+	return errors.Join(err, k.abort())
+}
+
+// fill writes what the directory of a growing dictionary holds. The files of leaves come with their
+// first rows: a leaf without elements has none.
+func (w *Writer) fill(s *saver, k sink) error {
+	if err := wholeFile(k, lockName, func(vfs.File) error { return nil }); err != nil {
+		return err
+	}
+	return s.write(k)
+}
+
+// resume opens the files, behind the rows that are committed.
+func (w *Writer) resume() error {
+	m, err := readNode(w.at)
+	if err != nil {
+		return err
+	}
+	if !m.native.growing || len(m.shape) == 0 {
+		return w.busy(fs.ErrNotExist)
+	}
+	if !w.lock.At(filepath.Join(w.at, lockName)) {
+		return w.busy(vfs.ErrHeld)
+	}
+	if err := w.agree(m); err != nil {
+		return err
+	}
+	if err := w.agreeValues(); err != nil {
+		return err
+	}
+	w.rows, w.saved, w.unsynced = m.shape[0], m.shape[0], m.shape[0] > 0 && !w.opt.NoSync
+	size := min(1<<20, max(1<<12, (16<<20)/max(1, len(w.leaves))))
+	for _, c := range w.leaves {
+		if err := w.open(c, size); err != nil {
+			return w.fail(fileName(c.entry.name)+leafExt, err)
+		}
+	}
+	return nil
+}
+
+// agree takes over what m says of the rows so far, if they are like those to be appended.
+func (w *Writer) agree(m *meta) error {
+	if len(m.entries) != len(w.meta.entries) {
+		return fmt.Errorf("%w: got a row of %d leaves, want the %d there", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
+	}
+	if !m.shape[1:].Equal(w.meta.shape[1:]) || !slices.EqualFunc(m.native.nodes, w.meta.native.nodes, sameNode) {
+		return fmt.Errorf("%w: got rows of other batch shapes than those there", shapeops.ErrShape)
+	}
+	for i := range m.entries {
+		is, e := &m.entries[i], &w.meta.entries[i]
+		var err error
+		switch {
+		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike:
+			err = fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
+		case is.dtype != e.dtype:
+			err = fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, is.dtype)
+		case !e.isNode() && !e.fact.alike && (len(is.shape) == 0 || is.shape[0] != m.shape[0] || !is.shape[1:].Equal(e.shape[1:])):
+			err = fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], is.shape[min(1, len(is.shape)):])
+		}
+		if err != nil {
+			return w.fail(e.name, err)
+		}
+		e.shape, e.fact.sums = is.shape, is.fact.sums
+	}
+	w.meta.shape = m.shape
+	return nil
+}
+
+// agreeValues returns an error unless the data and the unbatched tensors there are those of the
+// row.
+func (w *Writer) agreeValues() error {
+	if len(w.leaves) == len(w.meta.entries) {
+		return nil
+	}
+	o := &opener{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt}}
+	ds, err := o.dataset()
+	if err != nil {
+		return errors.Join(err, o.close())
+	}
+	defer ds.Close()
+	for key, want := range w.row.Leaves() {
+		if _, ok := want.(*tensor.Tensor); ok {
+			continue
+		}
+		got, err := ds.Get(key)
+		if err == nil {
+			err = sameForAll(want, got, append(shapeops.Shape{ds.Shape()[0]}, want.Shape()...))
+		}
+		if err != nil {
+			return w.keyError(key, err)
+		}
+	}
+	return nil
+}
+
+func sameNode(a, b nodeShape) bool { return slices.Equal(a.path, b.path) && a.shape.Equal(b.shape) }
+
+// open opens the file of a leaf, cut to the rows that are committed.
+func (w *Writer) open(c *column, buffer int) error {
+	if c.width == 0 {
+		return nil
+	}
+	size := int64(w.rows) * int64(c.width)
+	at := filepath.Join(w.at, fileName(c.entry.name)+leafExt)
+	f, err := w.disk.Resume(at, size)
+	if errors.Is(err, fs.ErrNotExist) && size == 0 {
+		f, err = w.disk.Create(at)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // gone, or shorter
+		return corrupt("%w; Verify tells what else is", bare(err))
+	}
+	if err != nil {
+		return err
+	}
+	c.file, c.buf = f, bufio.NewWriterSize(f, buffer)
+	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
+	sums := c.entry.fact.sums
+	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
+		return corrupt("got %d sums, want %d", len(sums), want)
+	}
+	c.sum.full = slices.Clone(sums)
+	if c.sum.n > 0 {
+		last := len(sums) - 1
+		c.sum.full, c.sum.part = c.sum.full[:last], sums[last]
+	}
+	return nil
+}
