@@ -23,7 +23,8 @@ import (
 //
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
 // with the batch shape, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
-// [ErrReplaced], [ErrClosed], and the errors of [SaveWith].
+// [ErrReplaced], [ErrClosed], [ErrForeign] if a directory that meta.json does not name is where one
+// for the entry is to be, and the errors of [SaveWith].
 func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
 	if !d.open() || d.set.Closed() {
 		return ErrClosed
@@ -149,8 +150,9 @@ func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error)
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) { // no elements
 		return addEntry(text, e), nil
 	}
-	if err := os.RemoveAll(to); err != nil { // of an addition that was cut short
-		return nil, err
+	// A file there is of an addition that was cut short; a directory may be somebody's dataset.
+	if info, err := os.Lstat(to); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%w: %s is there, though not named, and would be lost; move it away", ErrForeign, file)
 	}
 	if err := os.Rename(from, to); err != nil {
 		return nil, err

@@ -183,6 +183,19 @@ func TestAddLeafTakesNoFileOfAnother(t *testing.T) {
 	}
 }
 
+// TestAddLeafKeepsDatasetsBesideIt adds an entry whose directory is a dataset of its own.
+func TestAddLeafKeepsDatasetsBesideIt(t *testing.T) {
+	dir := saved(t)
+	require.NoError(t, memmap.Save(filepath.Join(dir, "more"), steps()))
+	write(t, dir, "left.memmap", "of an addition that was cut short")
+	ds := writable(t, dir)
+	require.ErrorIs(t, ds.AddLeaf("more/x", tensor.Vector[int8](1, 2, 3, 4)), memmap.ErrForeign)
+	requireSame(t, steps(), open(t, filepath.Join(dir, "more")).TensorDict)
+	require.NoError(t, ds.AddLeaf("left", tensor.Vector[int8](1, 2, 3, 4)))
+	require.NoError(t, ds.Close())
+	requireSound(t, dir)
+}
+
 // TestAddLeafKeepsWhatIsNotListed adds to a directory as it was before v0.4.
 func TestAddLeafKeepsWhatIsNotListed(t *testing.T) {
 	dir := t.TempDir()
