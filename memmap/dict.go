@@ -27,7 +27,15 @@ func (dict) read(o *opener, n tree, m *meta, _ *metaEntry, _ shapeops.Shape, dep
 			return nil, err
 		}
 	}
-	return td, nil
+	return td, o.names(n, m, td)
+}
+
+// names gives the dims of td, and of the dictionaries in it, the names that m has for them.
+func (o *opener) names(n tree, m *meta, td *tdict.TensorDict) error {
+	if m.native.names == nil {
+		return nil
+	}
+	return o.fault(o.fail(n, metaName, asCorrupt(td.SetNames(m.native.names...))))
 }
 
 // entry reads an entry and sets it in td under the key that has these parts.
@@ -93,6 +101,9 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 	}
 	s.nodes = append(s.nodes, n)
 	n.meta = &meta{shape: td.Shape(), entries: make([]metaEntry, td.NumEntries())}
+	if td.Named() {
+		n.meta.native.names = td.Names()
+	}
 	i := 0
 	for key, v := range td.All() {
 		e := &n.meta.entries[i]

@@ -46,7 +46,7 @@ func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			return nil, err
 		}
 	}
-	return td, nil
+	return td, o.names(n, m, td)
 }
 
 // freeIn returns an error unless there can be an entry at path, in a dictionary that is there.

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"math"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
@@ -85,7 +86,7 @@ func appendText(b []byte, text string) []byte {
 
 // editMeta returns the text of a meta.json with the token by of whoever has made sums void, or
 // none, in which edit has changed the native fields of leaves that have one; all else stays as it
-// is, what others added included.
+// is, names of dims and what others added included.
 func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, error) {
 	s := jsonscan.New(text)
 	out := append(make([]byte, 0, len(text)+len(text)/4), '{')
@@ -95,10 +96,14 @@ func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, 
 		}
 		out = append(appendText(out, name), ':')
 	}
+	native := nodeFact{}
 	err := s.Object(func(name []byte) error {
 		key := string(name)
 		raw, err := s.Raw()
-		if err != nil || key == fieldNative {
+		if err == nil && key == fieldNative {
+			return native.decode(jsonscan.New(raw), math.MaxInt)
+		}
+		if err != nil {
 			return err
 		}
 		field(key)
@@ -111,9 +116,9 @@ func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, 
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
-	if by != "" {
+	if native = (nodeFact{by: by, names: native.names}); native.says() {
 		field(fieldNative)
-		out = (&nodeFact{by: by}).appendTo(out)
+		out = native.appendTo(out)
 	}
 	return append(out, '}'), nil
 }

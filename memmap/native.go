@@ -25,11 +25,12 @@ type fact struct {
 type nodeFact struct {
 	growing bool // written by a Writer that has not finished
 	nodes   []nodeShape
-	by      string // the token of the last who made sums void, if some are
+	by      string   // the token of the last who made sums void, if some are
+	names   []string // of the dims of the batch shape, "" for none; nil if no dim has one
 }
 
 // says reports whether there is anything to say.
-func (f *nodeFact) says() bool { return f.growing || f.by != "" }
+func (f *nodeFact) says() bool { return f.growing || f.by != "" || f.names != nil }
 
 // A nodeShape is a dictionary of a growing dataset, whose files lie flat.
 type nodeShape struct {
@@ -108,6 +109,8 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int) error {
 				var text []byte
 				text, err = r.Text()
 				f.by = string(text)
+			case "names":
+				f.names, err = r.texts()
 			case "nodes":
 				err = r.Array(func(int) error { return f.node(r, most) })
 			default:
@@ -206,10 +209,17 @@ func (f *fact) appendTo(b []byte) []byte {
 
 // appendTo appends the field's value.
 func (f *nodeFact) appendTo(b []byte) []byte {
-	if !f.growing {
-		return append(appendText(append(b, `[{"v":1,"by":`...), f.by), `}]`...)
+	b = append(b, `[{"v":1`...)
+	if f.names != nil {
+		b = appendTexts(append(b, `,"names":`...), f.names)
 	}
-	b = append(b, `[{"v":1,"growing":true,"nodes":[`...)
+	if f.by != "" {
+		b = appendText(append(b, `,"by":`...), f.by)
+	}
+	if !f.growing {
+		return append(b, `}]`...)
+	}
+	b = append(b, `,"growing":true,"nodes":[`...)
 	for i, n := range f.nodes {
 		if i > 0 {
 			b = append(b, ',')

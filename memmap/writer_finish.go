@@ -77,7 +77,7 @@ func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
-	return td, nil
+	return td, td.SetNames(append([]string{""}, row.Names()...)...)
 }
 
 // finalUnbatched returns an unbatched tensor of a row with the batch shape of all rows.

@@ -90,6 +90,9 @@ func (w *Writer) plan() (*saver, error) {
 	}
 	entries := make([]metaEntry, 0, leaves) // which stay where they are
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
+	if w.row.Named() {
+		w.meta.native.names = append([]string{""}, w.row.Names()...)
+	}
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
 	if err := w.planDict(s, n, w.row, nil, map[string]bool{}); err != nil {

@@ -12,7 +12,8 @@ type JoinPlan struct {
 	shape Shape
 	dim   int
 	stack bool
-	few   [4]int // room for shape
+	pad   *padding // of values that differ along a dim, or nil
+	few   [4]int   // room for shape
 }
 
 // Shape returns the shape of the result; values may go on after it with dims that are equal. The
@@ -25,9 +26,12 @@ func (j *JoinPlan) Dim() int { return j.dim }
 // New reports whether the values do not have that dim, each filling one position of it: a stack.
 func (j *JoinPlan) New() bool { return j.stack }
 
-// Op returns the name of the operation, for errors: "stack" or "cat".
+// Op returns the name of the operation, for errors: "stack", "cat" or "pad sequence".
 func (j *JoinPlan) Op() string {
-	if j.stack {
+	switch {
+	case j.pad != nil:
+		return "pad sequence"
+	case j.stack:
 		return "stack"
 	}
 	return "cat"

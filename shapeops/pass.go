@@ -10,6 +10,10 @@ type Pass struct {
 	Plan *Plan     // of an operation on one value; nil if the operation joins
 	Join *JoinPlan // of an operation that joins several values, or nil
 
+	// Fill is what padding is filled with: a number, a bool, or what else a value can hold. Nil is
+	// zero, and nil for values that are no numbers.
+	Fill any
+
 	// Workers is how many cores a large move may use; 0 means GOMAXPROCS.
 	Workers int
 

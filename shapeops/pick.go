@@ -3,6 +3,7 @@ package shapeops
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -16,7 +17,19 @@ type Pick struct {
 	shape Shape // the arrangement of rows
 	at    int   // the dim of the result where shape stands
 
+	mask ix.Index  // by itself, in the place of rows until these are wanted; or the zero Index
+	once sync.Once // makes rows of mask
+
+	shifts []shift // of each row, along dims that it is not picked from
+	same   bool    // shape stands for the dims that it replaces, one for one
+
 	few struct{ dims, shape [3]int } // room for the numbers
+}
+
+// A shift is where each row of a pick begins along a dim of the shape that the plan was made for.
+type shift struct {
+	dim    int
+	starts []int
 }
 
 // A Frame is a Pick located in one buffer: rows that are len(Rows) copies of the View Kept, the
@@ -31,6 +44,30 @@ type Frame struct {
 // Shape returns the arrangement of the rows: the dims that stand in the result for the dims picked
 // from.
 func (k *Pick) Shape() Shape { return k.shape }
+
+// Mask returns the mask that the plan picks by, if that is all that it does: over the first dims of
+// p.From(), how many of which are its dims. The caller must not change it.
+func (p *Plan) Mask() (bits []bool, dims int, ok bool) {
+	k := p.pick
+	if k == nil || k.mask.Kind() != ix.KindMask || k.at != 0 || len(p.mid) != len(p.from) || p.starts != nil {
+		return nil, 0, false
+	}
+	for dim, a := range p.axes {
+		if a != (axis{dim, 1}) || p.mid[dim] != p.from[dim] {
+			return nil, 0, false
+		}
+	}
+	bits, _ = k.mask.Bits()
+	return bits, len(k.dims), true
+}
+
+// list returns the rows.
+func (k *Pick) list() []int {
+	if k.mask.Kind() == ix.KindMask {
+		k.once.Do(func() { k.rows = k.mask.List() })
+	}
+	return k.rows
+}
 
 // Frame locates what the plan picks in v.
 //
@@ -63,6 +100,9 @@ func (p *Plan) frame(room *room, v View) (Frame, error) {
 	f.Kept.Shape = append(f.Kept.Shape, trailing...)
 	f.Kept.Strides = append(f.Kept.Strides, v.Strides[len(p.from):]...)
 	f.Rows, f.Stride = k.locate(picked)
+	if k.shifts != nil {
+		f.Rows, f.Stride = k.shifted(f.Rows, f.Stride, v.Strides)
+	}
 	return f, nil
 }
 
@@ -74,10 +114,10 @@ func (k *Pick) locate(dims []run) (rows []int, stride int) {
 		even = even && dims[d].step == dims[d+1].step*dims[d+1].size
 	}
 	if even {
-		return k.rows, dims[len(dims)-1].step
+		return k.list(), dims[len(dims)-1].step
 	}
-	rows = make([]int, len(k.rows))
-	for i, row := range k.rows {
+	rows = make([]int, len(k.list()))
+	for i, row := range k.list() {
 		for d := len(dims) - 1; d >= 0; d-- {
 			rows[i] += row % dims[d].size * dims[d].step
 			row /= dims[d].size
@@ -86,12 +126,84 @@ func (k *Pick) locate(dims []run) (rows []int, stride int) {
 	return rows, 1
 }
 
+// shifted returns rows, which are so many elements apart, with where each begins along other dims:
+// numbers and the elements between two consecutive ones.
+func (k *Pick) shifted(rows []int, stride int, strides []int) (out []int, by int) {
+	out = make([]int, len(rows))
+	for i, row := range rows {
+		out[i] = row * stride
+	}
+	for _, s := range k.shifts {
+		step := strides[s.dim]
+		for i, start := range s.starts {
+			out[i] += start * step
+		}
+	}
+	for _, row := range out {
+		by = gcd(row, by)
+	}
+	if by > 1 {
+		for i := range out {
+			out[i] /= by
+		}
+	}
+	return out, max(by, 1)
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// origin is [Plan.Origin] of a plan that picks.
+func (k *Pick) origin(p *Plan, dim int) int {
+	kept := dim
+	switch {
+	case dim >= k.at+len(k.shape):
+		kept -= len(k.shape)
+	case dim >= k.at && k.same:
+		return p.axisOrigin(k.dims[dim-k.at])
+	case dim >= k.at:
+		return noDim
+	}
+	for mid := range p.mid {
+		if slices.Contains(k.dims, mid) {
+			continue
+		}
+		if kept == 0 {
+			return p.axisOrigin(mid)
+		}
+		kept--
+	}
+	return noDim
+}
+
 // pick is one list or mask of an expression.
 type pick struct {
-	dim   int   // of mid: the first it picks from
-	over  Shape // the sizes of the dims it picks from
-	rows  []int // positions within over
-	shape Shape // of rows; nil: one dim
+	dim   int      // of mid: the first it picks from
+	over  Shape    // the sizes of the dims it picks from
+	rows  []int    // positions within over
+	shape Shape    // of rows; nil: one dim
+	mask  ix.Index // in the place of rows, or the zero Index
+}
+
+// list returns the rows.
+func (p *pick) list() []int {
+	if p.rows == nil && p.mask.Kind() == ix.KindMask {
+		p.rows = p.mask.List()
+	}
+	return p.rows
+}
+
+// len returns the number of rows.
+func (p *pick) len() int {
+	if p.mask.Kind() == ix.KindMask {
+		_, n := p.mask.Bits()
+		return n
+	}
+	return len(p.rows)
 }
 
 // add appends a pick. A single one needs no memory.
@@ -127,7 +239,7 @@ func positions(list []int, dim, size int) ([]int, error) {
 			rows[i] = at
 			continue
 		}
-		row, err := position(at, dim, size)
+		row, err := element(at, i, dim, size)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +255,7 @@ func (b *indexer) mask(x *ix.Index) error {
 		return fmt.Errorf("%w: got a mask of shape %v, want %v as the dims from %d",
 			ErrIndex, shape, over, b.dim)
 	}
-	p := pick{len(b.plan.mid), over, slices.Clone(x.List()), nil}
+	p := pick{dim: len(b.plan.mid), over: over, mask: *x}
 	if len(shape) == 0 { // a mask over no dim picks from a new one
 		p.over = Shape{1}
 		b.add(p)
@@ -196,10 +308,12 @@ func (b *indexer) combine() (*Pick, error) {
 		k.at = k.dims[0]
 	}
 	if b.picks == 1 {
-		k.rows, k.shape = b.first.rows, append(k.few.shape[:0], len(b.first.rows))
+		k.rows, k.shape = b.first.rows, append(k.few.shape[:0], b.first.len())
+		k.mask = b.first.mask
 		if b.first.shape != nil {
 			k.shape = append(k.shape[:0], b.first.shape...)
 		}
+		k.same = len(k.shape) == 1 && len(k.dims) == 1
 		return k, nil
 	}
 	shapes := []Shape{b.first.arranged()}
@@ -224,7 +338,7 @@ func (b *indexer) combine() (*Pick, error) {
 // arranged returns the shape of p's rows.
 func (p *pick) arranged() Shape {
 	if p.shape == nil {
-		return Shape{len(p.rows)}
+		return Shape{p.len()}
 	}
 	return p.shape
 }
@@ -242,9 +356,9 @@ func (p *pick) addTo(k *Pick) {
 	plan, _ := p.arranged().Expand(k.shape...)
 	v, _ := Contiguous(p.arranged())
 	v, _, _ = plan.View(v)
-	base, i := p.over.Size(), 0
+	base, rows, i := p.over.Size(), p.list(), 0
 	for at := range v.Offsets() {
-		k.rows[i] = k.rows[i]*base + p.rows[at]
+		k.rows[i] = k.rows[i]*base + rows[at]
 		i++
 	}
 }

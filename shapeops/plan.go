@@ -8,11 +8,13 @@ import "fmt"
 // nothing. Safe for concurrent use.
 type Plan struct {
 	from, to Shape
-	mid      Shape  // the shape before picking; to, if the plan picks nothing
-	axes     []axis // of mid
-	starts   []int  // of the dims of from, the position that is first; nil: all 0
-	reshape  bool   // the elements of from stay in order; axes is unused
-	pick     *Pick  // what is picked from mid, or nil
+	mid      Shape   // the shape before picking; to, if the plan picks nothing
+	axes     []axis  // of mid
+	starts   []int   // of the dims of from, the position that is first; nil: all 0
+	reshape  bool    // the elements of from stay in order; axes is unused
+	pick     *Pick   // what is picked from mid, or nil
+	layout   *layout // how a result that no strides express is laid together, or nil
+	origins  []int   // of a reshape or layout, for each dim the one it was
 
 	few struct { // room for the numbers of a plan with few dims: one allocation for all
 		from, mid, starts [3]int
@@ -78,6 +80,33 @@ func (p *Plan) Shape() Shape { return p.to }
 // Pick returns what the plan picks by lists or masks, or nil if its result is a view.
 func (p *Plan) Pick() *Pick { return p.pick }
 
+// Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps, or
+// -1 if it is new or several dims in one.
+func (p *Plan) Origin(dim int) int {
+	switch {
+	case p.origins != nil:
+		return p.origins[dim]
+	case p.layout != nil:
+		return dim
+	case p.reshape:
+		return noDim
+	case p.pick != nil:
+		return p.pick.origin(p, dim)
+	}
+	return p.axisOrigin(dim)
+}
+
+// axisOrigin is Origin of a dim of mid.
+func (p *Plan) axisOrigin(dim int) int {
+	at := p.axes[dim].dim
+	for _, before := range p.axes[:dim] {
+		if before.dim == at {
+			return noDim // a window's dim keeps nothing
+		}
+	}
+	return at
+}
+
 // Extend returns the shape that the plan makes of one that begins with p.From(). The caller must
 // not change it.
 func (p *Plan) Extend(s Shape) Shape { return p.extend(nil, s) }
@@ -95,12 +124,12 @@ func (p *Plan) extend(room *room, s Shape) Shape {
 //	v [from... F...] -> [to... F...]
 //
 // It returns [ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot
-// express the result: if the plan picks, or if it reshapes what a contiguous copy of v allows and v
-// does not.
+// express the result: if the plan picks or lays pieces, or if it reshapes what a contiguous copy of
+// v allows and v does not.
 func (p *Plan) View(v View) (result View, ok bool, err error) { return p.view(nil, v) }
 
 func (p *Plan) view(room *room, v View) (result View, ok bool, err error) {
-	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil {
+	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil || p.layout != nil {
 		return View{}, false, err
 	}
 	lead, trailing := v.Strides[:len(p.from)], v.Strides[len(p.from):]

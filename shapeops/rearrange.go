@@ -67,7 +67,8 @@ func (s Shape) Flatten(first, last int) (*Plan, error) {
 	if j < i {
 		return nil, fmt.Errorf("%w: got dims %d to %d of a shape %v, want the first before the last", ErrDim, first, last, s)
 	}
-	return s.Reshape(slices.Concat(s[:i], Shape{s[i : j+1].Size()}, s[j+1:])...)
+	p, err := s.Reshape(slices.Concat(s[:i], Shape{s[i : j+1].Size()}, s[j+1:])...)
+	return p.placed(i, 1), err
 }
 
 // Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be [Infer],
@@ -82,7 +83,28 @@ func (s Shape) Unflatten(dim int, sizes ...int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Reshape(slices.Concat(s[:i], cut, s[i+1:])...)
+	p, err := s.Reshape(slices.Concat(s[:i], cut, s[i+1:])...)
+	return p.placed(i, len(cut)), err
+}
+
+// placed notes that a reshape made so many new dims, from dim at on, and left those around them as
+// they were.
+func (p *Plan) placed(at, n int) *Plan {
+	if p == nil {
+		return nil
+	}
+	p.origins = make([]int, len(p.to))
+	for i := range p.to {
+		switch {
+		case i < at:
+			p.origins[i] = i
+		case i < at+n:
+			p.origins[i] = noDim
+		default:
+			p.origins[i] = i + len(p.from) - len(p.to)
+		}
+	}
+	return p
 }
 
 // Permute plans to put the dims in another order: result dim i is dim dims[i] of s. It returns
@@ -184,7 +206,7 @@ func (s Shape) Expand(sizes ...int) (*Plan, error) {
 		case size == Infer || size == s[i-extra]:
 			p.keep(i - extra)
 		case s[i-extra] == 1:
-			p.add(size)
+			p.step(i-extra, size, 0)
 		default:
 			return nil, fmt.Errorf("%w: %v does not expand to %v", ErrShape, s, Shape(sizes))
 		}
@@ -193,4 +215,96 @@ func (s Shape) Expand(sizes ...int) (*Plan, error) {
 		return nil, err
 	}
 	return p.done(), nil
+}
+
+// Movedim plans to move a dim to another place; the others keep their order. It returns [ErrDim] if
+// s lacks one of the dims.
+func (s Shape) Movedim(from, to int) (*Plan, error) {
+	i, err := s.Dim(from)
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.Dim(to)
+	if err != nil {
+		return nil, err
+	}
+	dims := make([]int, len(s))
+	for k := range dims {
+		dims[k] = k
+	}
+	dims = slices.Delete(dims, i, i+1)
+	return s.Permute(slices.Insert(dims, j, i)...)
+}
+
+// AtLeast plans to add dims of size 1 before the others until there are n. A shape that has as many
+// is kept.
+func (s Shape) AtLeast(n int) *Plan {
+	p := newPlan(s)
+	for range n - len(s) {
+		p.add(1)
+	}
+	for dim := range s {
+		p.keep(dim)
+	}
+	return p.done()
+}
+
+// Narrow plans to keep n positions of a dim, from start on, which counts from the end if it is
+// negative. Unlike a range, it is never cut: it returns [ErrIndex] if the dim has no such
+// positions, and [ErrDim] if s has no such dim.
+func (s Shape) Narrow(dim, start, n int) (*Plan, error) {
+	at, err := s.Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	from := start
+	if start < 0 {
+		from += s[at]
+	}
+	if n < 0 || from < 0 || from > s[at] || n > s[at]-from {
+		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want some of its %d", ErrIndex, n, start, dim, s[at])
+	}
+	kept := s.part(at, from, n)
+	return s.box(kept.starts, kept.sizes), nil
+}
+
+// Unfold plans to cut a dim into all windows of a size, each step positions after the one before:
+//
+//	[A N B] -> [A M size B], M = (N-size)/step + 1
+//
+// Positions after the last window are left out. Windows that overlap share elements, so that they
+// cannot be written to. It returns [ErrDim] if s has no such dim, [ErrIndex] if a window is larger
+// than the dim, and [ErrShape] if size or step is not positive.
+func (s Shape) Unfold(dim, size, step int) (*Plan, error) {
+	at, err := s.Dim(dim)
+	switch {
+	case err != nil:
+		return nil, err
+	case size <= 0 || step <= 0:
+		return nil, fmt.Errorf("%w: got windows of size %d and step %d, want both positive", ErrShape, size, step)
+	case size > s[at]:
+		return nil, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d", ErrIndex, size, dim, s[at])
+	}
+	p := newPlan(s)
+	for d := range s {
+		if d != at {
+			p.keep(d)
+			continue
+		}
+		p.windows(d, size, step)
+	}
+	if err := p.mid.Check(); err != nil {
+		return nil, err
+	}
+	return p.done(), nil
+}
+
+// windows appends a dim of windows and one of the positions in each.
+func (p *Plan) windows(dim, size, step int) {
+	n := (p.from[dim]-size)/step + 1
+	if n == 1 {
+		step = 1
+	}
+	p.step(dim, n, step)
+	p.step(dim, size, 1)
 }

@@ -20,6 +20,8 @@ type Rows struct {
 	shared atomic.Bool // list is also that of other Rows
 }
 
+var errLaid = fmt.Errorf("%w: what a plan lays together cannot be written through it", ErrShape)
+
 var errNoRows = fmt.Errorf("%w: got nil rows", ErrKind)
 
 // NewRows returns the rows 0, 1, 2 ... in row-major order. It returns [ErrShape] if shape fails its
@@ -83,11 +85,15 @@ func (r *Rows) numbers() []int {
 	return slices.AppendSeq(make([]int, 0, r.view.Shape.Size()), r.All())
 }
 
-// Execute returns the arrangement that p.Plan makes of r. It returns [ErrShape] if the shape of r
-// does not begin with that of the plan.
+// Execute returns the arrangement that p.Plan makes of r. Where the plan pads stands the row
+// r.Count(), which is new. Execute returns [ErrShape] if the shape of r does not begin with that of
+// the plan.
 func (r *Rows) Execute(p *Pass) (*Rows, error) {
 	if err := p.CheckPlan(r.view.Shape); err != nil {
 		return nil, err
+	}
+	if p.Plan.layout != nil {
+		return r.lay(p)
 	}
 	if p.Plan.pick == nil {
 		v, ok, err := p.View(r.view)
@@ -133,15 +139,54 @@ func (r *Rows) with(v View) *Rows {
 	return out
 }
 
+// repeated returns the rows of v's shape that all are the one row of r, which is uniform.
+func (r *Rows) repeated(v View) *Rows {
+	clear(v.Strides)
+	v.Offset = r.view.Offset
+	return r.with(v)
+}
+
+// lay is Execute of a plan that lays its result together.
+func (r *Rows) lay(p *Pass) (*Rows, error) {
+	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
+	if err != nil {
+		return nil, err
+	}
+	pieces, gaps := p.Plan.Pieces()
+	if gaps == 0 && r.uniform() && v.Shape.Size() > 0 {
+		return r.repeated(v), nil
+	}
+	if err := checkListed(v.Shape); err != nil {
+		return nil, err
+	}
+	out := &Rows{view: v, list: make([]int, v.Shape.Size()), count: r.count}
+	if gaps > 0 {
+		out.count++
+		for i := range out.list {
+			out.list[i] = r.count
+		}
+	}
+	for i := range pieces {
+		piece, err := p.Piece(i, v, r.view)
+		if err != nil {
+			return nil, err
+		}
+		from := slices.Collect(piece.From.Offsets())
+		for to := range piece.To.Offsets() {
+			out.list[to] = r.at(from[0])
+			from = from[1:]
+		}
+	}
+	return out, nil
+}
+
 func (r *Rows) pick(p *Pass) (*Rows, error) {
 	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
 	if err != nil {
 		return nil, err
 	}
 	if r.uniform() && v.Shape.Size() > 0 {
-		clear(v.Strides)
-		v.Offset = r.view.Offset
-		return r.with(v), nil
+		return r.repeated(v), nil
 	}
 	if err := checkListed(v.Shape); err != nil {
 		return nil, err
@@ -183,8 +228,9 @@ func (f Frame) offsets() iter.Seq[int] {
 }
 
 // Join lays xs side by side as p.Join says. The numbers of each of xs are raised by the counts of
-// those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. It returns
-// [ErrShape] if the dims after those joined differ.
+// those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. Where the
+// plan pads stands the row that comes after all of them. Join returns [ErrShape] if the dims after
+// those joined differ.
 func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -192,11 +238,11 @@ func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 	if i := slices.Index(xs, nil); i >= 0 {
 		return nil, fmt.Errorf("value %d: %w", i, errNoRows)
 	}
-	j := p.Join
-	if err := j.Check(len(xs), func(i int) Shape { return xs[i].view.Shape }); err != nil {
+	shape, err := p.Join.Joined(len(xs), false, func(i int) Shape { return xs[i].view.Shape })
+	if err != nil {
 		return nil, err
 	}
-	v, err := Contiguous(j.Extend(xs[0].view.Shape))
+	v, err := Contiguous(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -204,18 +250,45 @@ func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 		return nil, err
 	}
 	out := &Rows{view: v, list: make([]int, v.Shape.Size())}
+	if p.Join.pad != nil {
+		return out, out.joinPadded(p.Join, xs)
+	}
+	return out, out.join(p.Join, xs)
+}
+
+func (r *Rows) join(j *JoinPlan, xs []*Rows) error {
 	start := 0
 	for _, x := range xs {
 		part, err := j.Part(start, x.view.Shape)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := out.Write(NewPass(part), x); err != nil {
-			return nil, err
+		if err := r.Write(NewPass(part), x); err != nil {
+			return err
 		}
 		start += j.Positions(x.view.Shape)
 	}
-	return out, nil
+	return nil
+}
+
+func (r *Rows) joinPadded(j *JoinPlan, xs []*Rows) error {
+	all := 0
+	for _, x := range xs {
+		all += x.count
+	}
+	for i := range r.list {
+		r.list[i] = all
+	}
+	for i, x := range xs {
+		part, _ := j.Place(r.view, i, x.view.Shape, false)
+		own := x.numbers()
+		for at := range part.Offsets() {
+			r.list[at], own = r.count+own[0], own[1:]
+		}
+		r.count += x.count
+	}
+	r.count++
+	return nil
 }
 
 // CheckWrite returns the error that Write would.
@@ -225,6 +298,9 @@ func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 	}
 	if err := p.CheckPlan(r.view.Shape); err != nil {
 		return err
+	}
+	if p.Plan.layout != nil {
+		return errLaid
 	}
 	if _, err := src.broadcast(p.Extend(r.view.Shape)); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// An Indexer is what [Split], [SplitBy], [Chunk] and [Unbind] need of a value. *tensor.Tensor and
+// An Indexer is what [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] need of a value. *tensor.Tensor and
 // *tdict.TensorDict satisfy it, each returning itself.
 type Indexer[T any] interface {
 	comparable
@@ -100,6 +100,59 @@ func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 		return split(x, dim, []int{0})
 	}
 	return splitBy(x, dim, (size-1)/n+1)
+}
+
+// TensorSplit cuts x along a dim into n pieces whose sizes differ by one at most, the larger ones
+// first; of a dim that is too small, some are empty. The pieces share x's memory. TensorSplit returns
+// [ErrShape] if n is not positive or more than 1<<24, [ErrDim] if x has no such dim, and [ErrKind]
+// if x is nil.
+func TensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
+	out, err := tensorSplit(x, dim, n)
+	return out, named("tensor split", err)
+}
+
+func tensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
+	dim, err := cutDim(x, dim)
+	if err != nil {
+		return nil, err
+	}
+	if n <= 0 {
+		return nil, fmt.Errorf("%w: got %d pieces, want at least one", ErrShape, n)
+	}
+	size, more := x.Shape()[dim]/n, x.Shape()[dim]%n
+	expr := leading(dim)
+	return collect(n, func(i int) (T, error) {
+		start, end := i*size+min(i, more), (i+1)*size+min(i+1, more)
+		expr[dim] = ix.Range(start, end)
+		return x.Index(expr...)
+	})
+}
+
+// SplitAt cuts x along a dim before each of the given positions: [1 3] of a dim of size 5 gives
+// pieces of size 1, 2 and 2. Positions are bounds of ranges: negative ones count from the end, those
+// outside of the dim clamp, and a piece that would end before it begins is empty. The pieces share
+// x's memory. SplitAt returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil. (Python:
+// tensor_split with a list.)
+func SplitAt[T Indexer[T]](x T, dim int, positions ...int) ([]T, error) {
+	out, err := splitAt(x, dim, positions)
+	return out, named("split at", err)
+}
+
+func splitAt[T Indexer[T]](x T, dim int, positions []int) ([]T, error) {
+	dim, err := cutDim(x, dim)
+	if err != nil {
+		return nil, err
+	}
+	expr, start := leading(dim), 0
+	return collect(len(positions)+1, func(i int) (T, error) {
+		stop := ix.End
+		if i < len(positions) {
+			stop = positions[i]
+		}
+		expr[dim] = ix.Range(start, stop)
+		start = stop
+		return x.Index(expr...)
+	})
 }
 
 // Unbind returns the slices of x along a dim, without that dim: x [... N ...] -> N times [... ...].

@@ -62,7 +62,11 @@ func (v View) Bounds() (low, high int) {
 		if size == 0 {
 			return v.Offset, v.Offset
 		}
-		high += (size - 1) * v.Strides[i]
+		if step := (size - 1) * v.Strides[i]; step < 0 {
+			low += step
+		} else {
+			high += step
+		}
 	}
 	return low, high
 }

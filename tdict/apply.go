@@ -140,7 +140,7 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 	if a.opt.Batch != nil {
 		return New(a.opt.Batch...)
 	}
-	return New(td.batch...)
+	return td.emptied()
 }
 
 // gather sets the task's xs to first and the tensors that the other dictionaries have under its

@@ -106,13 +106,17 @@ func (d *Data) All() iter.Seq[any] {
 	}
 }
 
-// Execute returns what p.Plan makes of d, with every value where its row goes.
+// Execute returns what p.Plan makes of d, with every value where its row goes, and nil where the
+// plan pads, whatever p.Fill is.
 func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 	rows, err := d.rows.Execute(p)
 	if err != nil {
 		return nil, err
 	}
 	out := &Data{rows, slices.Clip(d.values)}
+	if rows.Count() > len(d.values) {
+		out.values = append(out.values, nil)
+	}
 	if out.crowded() {
 		out.trim()
 	}
@@ -124,7 +128,7 @@ func (d *Data) made() bool { return d != nil && d.rows != nil }
 
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
-// Join lays the rows of xs side by side as p.Join says.
+// Join lays the rows of xs side by side as p.Join says, with nil where it pads.
 func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
 	rows := make([]*shapeops.Rows, len(xs))
 	var values []any
@@ -135,12 +139,15 @@ func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
 		rows[i] = x.rows
 		values = append(values, x.values...)
 	}
-	if value, ok := uniform(xs); ok {
+	if value, ok := uniform(xs); ok && !padded(p, rows) {
 		return joinUniform(p, value, rows)
 	}
 	joined, err := d.rows.Join(p, rows)
 	if err != nil {
 		return nil, err
+	}
+	if joined.Count() > len(values) {
+		values = append(values, nil)
 	}
 	out := &Data{joined, values}
 	out.compact()
@@ -160,17 +167,47 @@ func uniform(xs []*Data) (any, bool) {
 	return first, len(xs) > 0
 }
 
-// joinUniform is Join of rows that all have one value.
+// padded reports whether xs joined as p.Join says are padded.
+func padded(p *shapeops.Pass, xs []*shapeops.Rows) bool {
+	if p.CheckJoin(len(xs)) != nil || !p.Join.Padded() {
+		return false
+	}
+	shape, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
+	return err == nil && slices.ContainsFunc(xs, func(x *shapeops.Rows) bool { return !x.Shape().Equal(shape[1:]) })
+}
+
+// joinUniform is Join of rows that all have one value, without padding.
 func joinUniform(p *shapeops.Pass, value any, xs []*shapeops.Rows) (*Data, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
-	shape := func(i int) shapeops.Shape { return xs[i].Shape() }
-	if err := p.Join.Check(len(xs), shape); err != nil {
+	shape, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
+	if err != nil {
 		return nil, err
 	}
-	rows, err := shapeops.OneRow(p.Join.Extend(shape(0))...)
+	rows, err := shapeops.OneRow(shape...)
 	return &Data{rows, []any{value}}, err
+}
+
+// JoinTo adds to tr: dst = xs joined as p.Join says.
+func (d *Data) JoinTo(tr *tensor.Transfer, dst *Data, p *shapeops.Pass, xs []*Data) error {
+	if !dst.made() {
+		return errNoData
+	}
+	out, err := d.Join(p, xs)
+	if err != nil {
+		return err
+	}
+	return dst.commit(tr, out)
+}
+
+// commit adds to tr: d = out.
+func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
+	if err := d.Shape().CheckEqual(out.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	tr.Commit(func() { d.rows, d.values = out.rows, out.values })
+	return nil
 }
 
 // ExecuteInto adds to tr: dst = what p.Plan makes of d.
@@ -182,11 +219,7 @@ func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *shapeops.Pass) err
 	if err != nil {
 		return err
 	}
-	if err := dst.Shape().CheckEqual(out.Shape()); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	tr.Commit(func() { dst.rows, dst.values = out.rows, out.values })
-	return nil
+	return dst.commit(tr, out)
 }
 
 // Write adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names

@@ -186,6 +186,9 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 		return placement{}, ErrCycle
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
+	if err == nil {
+		v, err = td.under(v)
+	}
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("%q: %w", string(inner.Key), inner.Err)
 	}
@@ -325,50 +328,4 @@ func failedKey(op string, key nestedkey.Key, err error) error {
 		return nil
 	}
 	return &KeyError{op, key, err}
-}
-
-// Update sets every entry of other in td. Where both have a dictionary under a key, that of td is
-// updated in turn; leaves are shared, not copied, and dictionaries that td lacks are new. It
-// returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
-func (td *TensorDict) Update(other *TensorDict) error {
-	if other == nil {
-		return failed("update", errNil)
-	}
-	if err := other.batch.CheckEqual(td.batch); err != nil {
-		return failed("update", err)
-	}
-	placements, err := td.merge(other, 0, nil)
-	if err != nil {
-		return failed("update", err)
-	}
-	for _, p := range placements {
-		p.set()
-	}
-	return nil
-}
-
-// merge appends what it takes to set the entries of other in td, which is nested so deep.
-func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []placement, err error) {
-	for name, v := range other.entries.all() {
-		mine := td.innerDict(name)
-		theirs, ok := asDict(v)
-		if mine != nil && ok {
-			out, err = mine.merge(theirs, depth+1, out)
-		} else if err = checkDepth(depth, v); err == nil {
-			var p placement
-			p, err = td.placeHere(name, shallow(v))
-			out = append(out, p)
-		}
-		if err != nil {
-			return nil, within("update", name, err)
-		}
-	}
-	return out, nil
-}
-
-// innerDict returns the dictionary under a name of one part, or nil.
-func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
-	v, _ := td.entries.get(name)
-	d, _ := asDict(v)
-	return d
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Execute returns what p.Plan makes of td: of its batch shape, and of each leaf alike. The leaves
-// share td's memory, unless the plan picks by lists or masks, or reshapes what strides cannot
-// express. The result is not locked. Execute returns shapeops.ErrShape if the batch shape does not
+// share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes what
+// strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the batch shape does not
 // begin with that of the plan.
 func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
 	if err := p.CheckPlan(td.batch); err != nil {
@@ -23,16 +23,19 @@ func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
 	return td.execute(p)
 }
 
-func (td *TensorDict) execute(p *shapeops.Pass) (_ *TensorDict, err error) {
-	out := &TensorDict{batch: p.Extend(td.batch)}
-	var name nestedkey.Key
-	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) {
+func (td *TensorDict) execute(p *shapeops.Pass) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		return opsOf(v).execute(v, p)
 	})
 	if err != nil {
 		return nil, within("execute", name, err)
 	}
-	return out, nil
+	return td.planned(p, entries), nil
+}
+
+// planned returns a dictionary of entries with what p.Plan makes of td's batch shape.
+func (td *TensorDict) planned(p *shapeops.Pass, entries store) *TensorDict {
+	return &TensorDict{batch: p.Extend(td.batch), entries: entries, names: td.plannedNames(p.Plan)}
 }
 
 // furnish gives a pass room for all tensors that the operation makes, unless it has that.
@@ -62,7 +65,11 @@ func (td *TensorDict) executed(op string, plan *shapeops.Plan, err error) (*Tens
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	p := tensor.NewPass(plan)
+	return td.passed(op, tensor.NewPass(plan))
+}
+
+// passed is Execute of the operation op, with a pass that is furnished and has nothing expected yet.
+func (td *TensorDict) passed(op string, p *shapeops.Pass) (*TensorDict, error) {
 	if err := td.expect(p, 0); err != nil {
 		return nil, failed(op, err)
 	}
@@ -86,24 +93,38 @@ func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
 // headers are allocated. Its errors are also [ErrMissing] if the keys differ, [ErrKind] if kinds
 // do, and those of tensor.Transfer; on an error nothing has changed.
 func (td *TensorDict) IndexInto(dst *TensorDict, expr ...ix.Index) error {
-	if dst == nil {
-		return failed("index", errNil)
-	}
 	plan, err := td.batch.Index(expr...)
+	return td.executedInto("index", dst, plan, err)
+}
+
+// executedInto is executed into a dictionary that the caller owns.
+func (td *TensorDict) executedInto(op string, dst *TensorDict, plan *shapeops.Plan, err error) error {
 	if err != nil {
-		return failed("index", err)
+		return failed(op, err)
+	}
+	return td.passedInto(op, dst, &shapeops.Pass{Plan: plan})
+}
+
+func (td *TensorDict) passedInto(op string, dst *TensorDict, p *shapeops.Pass) error {
+	if dst == nil {
+		return failed(op, errNil)
 	}
 	var tr tensor.Transfer
-	p := &shapeops.Pass{Plan: plan}
 	p.Expect(2 * td.entries.len())
 	if err := td.ExecuteInto(&tr, dst, p); err != nil {
-		return failed("index", err)
+		return failed(op, err)
 	}
-	return failed("index", tr.Run())
+	return failed(op, tr.Run())
 }
 
 // ExecuteInto adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
 func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *shapeops.Pass) error {
+	return td.eachInto(dst, p, func(_ nestedkey.Key, to, v Value) error { return opsOf(v).into(tr, to, v, p) })
+}
+
+// eachInto calls fn with each value of td and the one that dst, where what p.Plan makes of td is to
+// go, has under the same name.
+func (td *TensorDict) eachInto(dst *TensorDict, p *shapeops.Pass, fn func(name nestedkey.Key, to, v Value) error) error {
 	if dst == nil {
 		return errNil
 	}
@@ -119,7 +140,7 @@ func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *shape
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
 		if err == nil {
-			err = opsOf(v).into(tr, d, v, p)
+			err = fn(c.name, d, v)
 		}
 		if err != nil {
 			return within("index", c.name, err)

@@ -9,19 +9,19 @@ import (
 )
 
 // Join lays xs side by side as p.Join says, leaf by leaf, in a new dictionary. It is what
-// shapeops.Stack and shapeops.Cat call; td is xs[0]. The keys come in td's order. It returns
+// shapeops.Stack, Cat and PadSequence call; td is xs[0]. The keys come in td's order. It returns
 // [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
 // errors of their Join.
 func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, error) {
-	if err := checkJoin(p, xs); err != nil {
+	batch, err := checkJoin(p, xs)
+	if err != nil {
 		return nil, err
 	}
 	if err := td.furnish(p); err != nil {
 		return nil, err
 	}
-	out := &TensorDict{batch: p.Join.Extend(td.batch)}
+	out := &TensorDict{batch: batch, names: td.joinedNames(p.Join)}
 	var name nestedkey.Key
-	var err error
 	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
 		return opsOf(v).join(p, xs, c)
 	})
@@ -31,89 +31,70 @@ func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, err
 	return out, nil
 }
 
-// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what shapeops.StackInto
-// and shapeops.CatInto call; td is xs[0]. Its errors are those of [TensorDict.Join], [ErrMissing]
-// if dst has other keys, those of tensor.Transfer, and [ErrDiffers] unless the unbatched tensors of
-// xs are equal to those of dst; on an error nothing has changed.
+// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what shapeops.StackInto,
+// CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of [TensorDict.Join],
+// [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers] unless the
+// unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
 func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDict) error {
-	if err := checkJoin(p, xs); err != nil {
+	tr := tensor.Transfer{}
+	if p != nil {
+		tr.Workers = p.Workers
+	}
+	if err := td.JoinTo(&tr, dst, p, xs); err != nil {
 		return err
-	}
-	if dst == nil {
-		return errNil
-	}
-	if err := dst.batch.CheckPrefix(p.Join.Shape()); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	tr, start := tensor.Transfer{Workers: p.Workers}, 0
-	for i, x := range xs {
-		part, err := p.Join.Part(start, x.batch)
-		if err == nil {
-			err = dst.checkInto(p.Join, x, 0)
-		}
-		if err == nil {
-			err = dst.Write(&tr, x, shapeops.NewPass(part))
-		}
-		if err != nil {
-			return joinError(p.Join.Op(), i, err)
-		}
-		start += p.Join.Positions(x.batch)
 	}
 	return tr.Run()
 }
 
-// joinError says which of the values joined an error is about.
-func joinError(op string, i int, err error) error {
-	if inner, ok := err.(*KeyError); ok {
-		return &KeyError{op, inner.Key, fmt.Errorf("value %d: %w", i, inner.Err)}
+// JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [TensorDict.JoinInto] does.
+func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *shapeops.Pass, xs []*TensorDict) error {
+	batch, err := checkJoin(p, xs)
+	switch {
+	case err != nil:
+		return err
+	case dst == nil:
+		return errNil
 	}
-	return fmt.Errorf("value %d: %w", i, err)
-}
-
-// checkInto returns an error unless td has the keys of x, and batch shapes that x fits when it is
-// joined, at every depth where both have dictionaries.
-func (td *TensorDict) checkInto(j *shapeops.JoinPlan, x *TensorDict, depth int) error {
-	if depth > MaxDepth {
-		return errDepth
-	}
-	if want := j.Extend(x.batch)[len(j.Shape()):]; !td.batch[len(j.Shape()):].Equal(want) {
-		return fmt.Errorf("destination: %w: got dictionary %v, want %v after the dims joined",
-			shapeops.ErrShape, td.batch, want)
-	}
-	if err := td.sameNames("destination", x); err != nil {
+	if err := td.furnish(p); err != nil { // not too deep
 		return err
 	}
-	for c, v := range x.entries.columns() {
-		d, isDict := asDict(v)
-		if !isDict {
-			continue
-		}
-		v, err := c.of(td)
-		if e, alsoDict := asDict(v); err == nil && alsoDict {
-			err = e.checkInto(j, d, depth+1)
+	if err := dst.batch.CheckEqual(batch); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if err := dst.sameNames("destination", td); err != nil {
+		return failed(p.Join.Op(), err)
+	}
+	for c, v := range td.entries.columns() {
+		d, err := c.of(dst)
+		if err == nil {
+			err = opsOf(v).joinTo(tr, d, p, xs, c)
 		}
 		if err != nil {
-			return within("join", c.name, err)
+			return within(p.Join.Op(), c.name, err)
 		}
 	}
 	return nil
 }
 
-// checkJoin returns an error unless xs, at any depth, have batch shapes that can be joined and the
-// same number of entries.
-func checkJoin(p *shapeops.Pass, xs []*TensorDict) error {
+// checkJoin returns the batch shape of xs joined, or an error unless xs, at any depth, have batch
+// shapes that can be joined and the same number of entries.
+func checkJoin(p *shapeops.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
-		return err
+		return nil, err
 	}
 	for i, x := range xs {
 		if x == nil {
-			return fmt.Errorf("value %d: %w", i, errNil)
+			return nil, fmt.Errorf("value %d: %w", i, errNil)
 		}
 		if x.entries.len() > xs[0].entries.len() {
-			return fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
+			return nil, fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
 		}
 	}
-	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].batch })
+	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
+	if err == nil && p.Join.Padded() && !tensor.Furnished(p) { // the outermost
+		p.Join = p.Join.Within(batch)
+	}
+	return batch, err
 }
 
 // moreKeys says which key of x other lacks.
@@ -124,4 +105,83 @@ func moreKeys(x, other *TensorDict) error {
 		}
 	}
 	return ErrMissing
+}
+
+// JoinMasks returns where xs, joined as p.Join says, are not padded: a bool tensor under the key of
+// each tensor. It is what shapeops.PadSequenceMasked calls, which says what shapes they have; td is
+// xs[0]. Its errors are those of [TensorDict.Join].
+func (td *TensorDict) JoinMasks(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, error) {
+	batch, err := checkJoin(p, xs)
+	if err != nil {
+		return nil, err
+	}
+	m := masker{p: p, batch: batch, names: td.joinedNames(p.Join)}
+	if dim, ok := p.Join.PadDim(td.batch, false); ok {
+		lengths := make([]int, len(xs))
+		for i, x := range xs {
+			lengths[i] = x.batch[dim]
+		}
+		if m.all, err = tensor.LengthMask(lengths, batch, dim+1, p.Join.PadsLeft()); err != nil {
+			return nil, err
+		}
+	}
+	return m.dict(td, xs)
+}
+
+// A masker makes the masks of a padded join.
+type masker struct {
+	p     *shapeops.Pass
+	batch shapeops.Shape // of the result
+	names []string
+	all   *tensor.Tensor // the mask of all leaves, or nil if each has its own
+}
+
+// dict returns the masks of dictionaries, of which td is the first.
+func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
+	out := &TensorDict{batch: m.batch, names: m.names}
+	for c, v := range td.entries.columns() {
+		mask, err := m.entry(v, xs, c)
+		if err != nil {
+			return nil, within(m.p.Join.Op(), c.name, err)
+		}
+		if mask != nil {
+			out.entries.put(c.name, mask)
+		}
+	}
+	return out, nil
+}
+
+// entry returns the mask of a column, of which v is the first, or nil if that is no tensor.
+func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err error) {
+	if d, ok := asDict(v); ok {
+		err = withColumn(m.p, xs, c, func(inner []*TensorDict) (err error) {
+			mask, err = some(m.dict(d, inner))
+			return err
+		})
+	}
+	if _, ok := v.(*tensor.Tensor); ok {
+		err = withColumn(m.p, xs, c, func(ts []*tensor.Tensor) (err error) {
+			mask, err = some(m.leaf(ts))
+			return err
+		})
+	}
+	return mask, err
+}
+
+// leaf returns the mask of tensors joined.
+func (m *masker) leaf(ts []*tensor.Tensor) (*tensor.Tensor, error) {
+	if m.all != nil {
+		return m.all, nil
+	}
+	shape, err := m.p.Join.Joined(len(ts), true, func(i int) shapeops.Shape { return ts[i].Shape() })
+	if err != nil {
+		return nil, err
+	}
+	dim, _ := m.p.Join.PadDim(ts[0].Shape(), true)
+	lengths := make([]int, len(ts))
+	for i, t := range ts {
+		lengths[i] = t.Shape()[dim]
+	}
+	to := append(m.batch.Clone(), shape[dim+1])
+	return tensor.LengthMask(lengths, to, -1, m.p.Join.PadsLeft())
 }

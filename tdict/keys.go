@@ -25,7 +25,7 @@ func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict { return td.selected(keys) }
 
 func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
-	out, chosen := New(td.batch...), choose(keys)
+	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
 		d, isDict := asDict(v)
@@ -77,7 +77,7 @@ func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 // Exclude returns a dictionary without the entries under the given keys; keys that are missing are
 // passed over. A dictionary that becomes empty stays. Leaves are shared.
 func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
-	out, chosen := New(td.batch...), choose(keys)
+	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
 		d, isDict := asDict(v)
@@ -106,7 +106,7 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	if first != second {
 		return nil, td.collision(first, second)
 	}
-	return &TensorDict{batch: td.batch, entries: entries}, nil
+	return &TensorDict{batch: td.batch, entries: entries, names: td.names}, nil
 }
 
 // collision is the error of two leaves, counted in order, that FlattenKeys gives one key.
@@ -156,7 +156,7 @@ func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 	if sep == "" {
 		return nil, failed("unflatten keys", fmt.Errorf("%w: got no separator", nestedkey.ErrKey))
 	}
-	out := New(td.batch...)
+	out := td.emptied()
 	for name, v := range td.entries.all() {
 		parts := strings.Split(name.Name(), sep)
 		key := nestedkey.Of(parts[0], parts[1:]...)

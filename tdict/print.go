@@ -48,6 +48,9 @@ func (td *TensorDict) print(b *strings.Builder, indent string, more bool) {
 		b.WriteString(opsOf(v).print(v, more))
 	}
 	fmt.Fprintf(b, "},\n%sbatch=%v", indent+step, td.batch)
+	if td.Named() {
+		fmt.Fprintf(b, ",\n%snames=%q", indent+step, td.names)
+	}
 	if more {
 		fmt.Fprintf(b, ",\n%slocked=%t", indent+step, td.Locked())
 	}

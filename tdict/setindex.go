@@ -185,7 +185,7 @@ func (p placement) set() {
 			d.entries.put(first, p.value)
 			return
 		}
-		inner := New(d.batch...)
+		inner := d.emptied()
 		d.entries.put(first, inner)
 		d, p.key = inner, rest
 	}

@@ -160,7 +160,11 @@ func TestStackIntoChecksInnerBatchShapes(t *testing.T) {
 	dst := dict([]int{2, 1}, entry{"d", dict([]int{2, 1, 2}, entry{"a", count(2, 1, 2)})})
 	err := shapeops.StackInto(dst, []*tdict.TensorDict{row(1, 2), row(1)}, 0)
 	require.ErrorIs(t, err, shapeops.ErrShape)
-	require.ErrorContains(t, err, `stack "d": value 1: destination: shape mismatch`)
+	require.ErrorContains(t, err, `stack "d": value 1: shape mismatch`)
+	short := dict([]int{2, 1}, entry{"d", dict([]int{2, 1}, entry{"a", count(2, 1, 2)})})
+	err = shapeops.StackInto(short, []*tdict.TensorDict{row(1, 2), row(1, 2)}, 0)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	require.ErrorContains(t, err, `stack "d": destination: shape mismatch`)
 	require.NoError(t, shapeops.StackInto(dst, []*tdict.TensorDict{row(1, 2), row(1, 2)}, 0))
 	require.Equal(t, []int64{0, 1, 0, 1}, values(t, dst, "d/a"))
 }

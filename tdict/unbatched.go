@@ -59,10 +59,26 @@ func (u *Unbatched) Join(p *shapeops.Pass, xs []*Unbatched) (*Unbatched, error) 
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 	}
-	if err := p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].batch }); err != nil {
+	shape, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
+	if err != nil {
 		return nil, err
 	}
-	return unbatched(u.tensor, p.Join.Extend(u.batch)), nil
+	return unbatched(u.tensor, shape), nil
+}
+
+// JoinTo adds nothing to tr: dst must hold what Join would return.
+func (u *Unbatched) JoinTo(_ *tensor.Transfer, dst *Unbatched, p *shapeops.Pass, xs []*Unbatched) error {
+	out, err := u.Join(p, xs)
+	if err != nil {
+		return err
+	}
+	if err := dst.checkSame(out); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if err := dst.batch.CheckEqual(out.batch); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return nil
 }
 
 // made reports whether u is neither nil nor a zero value.

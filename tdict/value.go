@@ -60,6 +60,7 @@ type ops interface {
 	into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error
 	write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error
 	join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error)
+	joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error
 	clone(v Value) (Value, error)
 	equal(a, b Value) bool
 	diff(a, b Value) (string, error)
@@ -169,29 +170,49 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 	return a.(T).Diff(other)
 }
 
-// join joins the values of a column, gathered in a slice that the pass keeps for the next.
-func (*kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error) {
+// join joins the values of a column.
+func (*kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (v Value, err error) {
+	err = withColumn(p, xs, c, func(values []T) error {
+		v, err = some(values[0].Join(p, values))
+		return err
+	})
+	return v, err
+}
+
+func (*kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error {
+	return withColumn(p, xs, c, func(values []T) error {
+		d, ok := dst.(T)
+		if !ok {
+			return fmt.Errorf("destination: %w", mismatch(dst, values[0]))
+		}
+		return values[0].JoinTo(tr, d, p, values)
+	})
+}
+
+// withColumn calls fn with the values of a column, gathered in a slice that the pass keeps for the
+// next.
+func withColumn[T member[T]](p *shapeops.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := shapeops.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
 	*kept = nil // a dictionary in the column takes another
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err != nil {
-			return nil, fmt.Errorf("value %d: %w", i, err)
+			return fmt.Errorf("value %d: %w", i, err)
 		}
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			return nil, fmt.Errorf("value %d: %w", i, mismatch(v, first))
+			return fmt.Errorf("value %d: %w", i, mismatch(v, first))
 		}
 		if values == nil {
 			values = make([]T, 0, len(xs))
 		}
 		values = append(values, t)
 	}
-	out, err := values[0].Join(p, values)
+	err := fn(values)
 	*kept = values
-	return some(out, err)
+	return err
 }
 
 // checkValue returns ErrKind unless v is a Value that a dictionary can hold.

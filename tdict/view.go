@@ -59,3 +59,31 @@ func (td *TensorDict) Expand(sizes ...int) (*TensorDict, error) {
 	p, err := td.batch.Expand(sizes...)
 	return td.executed("expand", p, err)
 }
+
+// Movedim returns td with a batch dim moved to another place; the others keep their order. Leaves
+// share td's memory. Its errors are those of shapeops.Shape.Movedim.
+func (td *TensorDict) Movedim(from, to int) (*TensorDict, error) {
+	p, err := td.batch.Movedim(from, to)
+	return td.executed("movedim", p, err)
+}
+
+// AtLeast returns td with batch dims of size 1 added before the others until there are n. Leaves
+// share td's memory.
+func (td *TensorDict) AtLeast(n int) (*TensorDict, error) {
+	return td.executed("at least", td.batch.AtLeast(n), nil)
+}
+
+// Narrow returns n positions of a batch dim, from start on: [A N B] -> [A n B]. Leaves share td's
+// memory. Its errors are those of shapeops.Shape.Narrow.
+func (td *TensorDict) Narrow(dim, start, n int) (*TensorDict, error) {
+	p, err := td.batch.Narrow(dim, start, n)
+	return td.executed("narrow", p, err)
+}
+
+// Unfold returns td with a batch dim cut into all windows of a size, each step positions after the
+// one before: [A N B] -> [A M size B]. Leaves share td's memory; if windows overlap they cannot be
+// written to. Its errors are those of shapeops.Shape.Unfold.
+func (td *TensorDict) Unfold(dim, size, step int) (*TensorDict, error) {
+	p, err := td.batch.Unfold(dim, size, step)
+	return td.executed("unfold", p, err)
+}

@@ -23,9 +23,9 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	if dtype == t.dtype {
 		return t.Clone()
 	}
-	out, err := blank(nil, dtype, t.view.Shape, nil)
-	if err != nil {
-		return nil, err
+	out, done, err := blankLike(nil, dtype, t.view.Shape, nil, t)
+	if err != nil || done {
+		return out, err
 	}
 	if err := castFrom(t, out); err != nil {
 		return nil, err

@@ -18,9 +18,9 @@ import (
 func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
 
 func (t *Tensor) clone(p *shapeops.Pass) (*Tensor, error) {
-	out, err := blank(p, t.dtype, t.view.Shape, nil)
-	if err != nil {
-		return nil, err
+	out, done, err := blankLike(p, t.dtype, t.view.Shape, nil, t)
+	if err != nil || done {
+		return out, err
 	}
 	var m move
 	m.all(t.dtype.Size(), out.mem, t.mem, out.view, t.view)

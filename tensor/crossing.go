@@ -64,6 +64,7 @@ type site struct {
 	memory    int
 	low, high int
 	side      int // twice the number of the move, and one more if it is written
+	group     int // of the move
 }
 
 func (s site) written() bool { return s.side&1 == 1 }
@@ -79,7 +80,10 @@ func (c *crossing) sites() []site {
 			continue
 		}
 		for side, mem := range [...]memory{m.from, m.to} {
-			s := site{side: 2*i + side}
+			if m.half == reads && side == 1 || m.half == writes && side == 0 {
+				continue
+			}
+			s := site{side: 2*i + side, group: m.group}
 			s.memory, c.origins[s.side] = a.find(mem)
 			s.low, s.high = c.surveyor.bounds(m, side == 1)
 			s.low, s.high = s.low+c.origins[s.side], s.high+c.origins[s.side]

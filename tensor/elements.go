@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -45,7 +46,7 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 	b = t.own(b)
 	if t.dtype == Bool { // a file may hold any byte, a Go bool must not
-		if i := slices.IndexFunc(b, func(b byte) bool { return b > 1 }); i >= 0 {
+		if i := notBool(b); i >= 0 {
 			return nil, fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
 		}
 	}
@@ -54,6 +55,20 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 		return nil, fmt.Errorf("%w: the memory is not aligned for %v: call Clone first", ErrLayout, t.dtype)
 	}
 	return s, nil
+}
+
+// notBool returns the position of the first byte that is neither 0 nor 1, or -1.
+func notBool(b []byte) int {
+	const high = 0xfefefefefefefefe
+	i := 0
+	for ; i+8 <= len(b) && binary.NativeEndian.Uint64(b[i:])&high == 0; i += 8 {
+	}
+	for ; i < len(b); i++ {
+		if b[i] > 1 {
+			return i
+		}
+	}
+	return -1
 }
 
 // Read calls fn with the elements of t, row-major. They are t's own where they lie so, and a copy

@@ -143,6 +143,9 @@ func (s *surveyor) bounds(m *move, to bool) (low, high int) {
 		if i == m.picked {
 			first, last = pitch{n: d.n, list: s.list(m, to)}.ends()
 		}
+		if stride < 0 { // what steps backwards
+			first, last = last, first
+		}
 		low, high = low+first*stride, high+last*stride
 	}
 	return low * m.width, high * m.width
@@ -164,6 +167,10 @@ func (s *surveyor) footprint(m *move, to bool, origin int) footprint {
 		}
 		if i == m.picked {
 			d.list = s.list(m, to)
+		}
+		if d.stride < 0 { // what steps backwards touches the same as what steps forwards
+			f.base += (d.n - 1) * d.stride
+			d.stride = -d.stride
 		}
 		if d.stride > 0 && (d.n > 1 || d.list != nil) {
 			s.pitches = append(s.pitches, d)

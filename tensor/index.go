@@ -8,14 +8,18 @@ import (
 )
 
 // Execute returns what p.Plan makes of t. The result shares t's memory, unless the plan picks by
-// lists or masks, or reshapes what strides cannot express; then it is a copy. It returns
-// shapeops.ErrShape if the shape of t does not begin with that of the plan.
+// lists or masks, lays pieces together, or reshapes what strides cannot express; then it is a copy.
+// It returns shapeops.ErrShape if the shape of t does not begin with that of the plan, and
+// [ErrDType] if the plan pads and t's dtype does not hold p.Fill.
 func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
 	if err := p.CheckPlan(t.view.Shape); err != nil {
 		return nil, err
 	}
-	if p.Plan.Pick() != nil {
+	switch {
+	case p.Plan.Pick() != nil:
 		return t.picked(p)
+	case p.Plan.Laid():
+		return t.laid(p)
 	}
 	out, err := t.viewed(p)
 	if out != nil || err != nil {
@@ -42,9 +46,15 @@ func (t *Tensor) viewed(p *shapeops.Pass) (*Tensor, error) {
 
 // picked returns the copy that a plan with lists or masks makes of t.
 func (t *Tensor) picked(p *shapeops.Pass) (*Tensor, error) {
-	out, err := blank(p, t.dtype, p.Plan.Shape(), t.view.Shape[len(p.Plan.From()):])
-	if err != nil {
-		return nil, err
+	out, done, err := blankLike(p, t.dtype, p.Plan.Shape(), t.view.Shape[len(p.Plan.From()):], t)
+	if err != nil || done {
+		return out, err
+	}
+	if c := t.compressed(p, out); c != nil {
+		if err := c.run(p.Workers); err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	frame, err := p.Frame(t.view)
 	if err != nil {
@@ -73,19 +83,28 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.executed(t.view.Shape.Index(expr...))
 }
 
+// executedInto is executed into a tensor that the caller owns.
+func (t *Tensor) executedInto(dst *Tensor, plan *shapeops.Plan, err error) error {
+	if err != nil {
+		return err
+	}
+	return t.passedInto(dst, &shapeops.Pass{Plan: plan})
+}
+
+func (t *Tensor) passedInto(dst *Tensor, p *shapeops.Pass) error {
+	var tr Transfer
+	if err := t.ExecuteInto(&tr, dst, p); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the dtype and the
 // shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed. In
 // a loop that reuses dst, only headers are allocated.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	plan, err := t.view.Shape.Index(expr...)
-	if err != nil {
-		return err
-	}
-	var tr Transfer
-	if err := t.ExecuteInto(&tr, dst, shapeops.NewPass(plan)); err != nil {
-		return err
-	}
-	return tr.Run()
+	return t.executedInto(dst, plan, err)
 }
 
 // SetIndex writes value, broadcast, to the part of t that an index expression selects. Where a list
@@ -105,15 +124,17 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 
 // AsIndex returns t as a part of an index expression: a bool tensor is a mask over as many dims as
 // it has, an integer tensor a list of positions in t's arrangement. It returns [ErrDType] for other
-// dtypes, and for a bool that is neither 0 nor 1. It copies, so that t may change afterwards.
+// dtypes, and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It copies, so that t may change afterwards.
 func (t *Tensor) AsIndex() (ix.Index, error) {
 	switch {
+	case t == nil:
+		return ix.Index{}, errNil
 	case t.dtype == Bool:
 		var x ix.Index
 		err := Read(t, func(bits []bool) { x = maskOf(bits, t.view.Shape) })
 		return x, err
 	case t.dtype.IsInteger():
-		list, err := t.positions()
+		list, err := t.Ints()
 		if err != nil {
 			return ix.Index{}, err
 		}
@@ -129,20 +150,27 @@ func maskOf(bits []bool, shape shapeops.Shape) ix.Index {
 	return ix.Mask(bits, shape...)
 }
 
-// positions returns the elements of an integer tensor. One too large for an int is out of range for
-// any index.
-func (t *Tensor) positions() ([]int, error) {
-	wide, err := t.Cast(Int64)
-	if err != nil {
-		return nil, err
+// Ints returns the elements of an integer tensor, row-major, in memory of their own: what positions,
+// starts and sizes are given as. A uint64 too large for an int becomes the largest int. Ints returns
+// [ErrDType] if t does not hold integers and [ErrKind] if it is nil.
+func (t *Tensor) Ints() ([]int, error) {
+	if t == nil {
+		return nil, errNil
 	}
-	numbers, err := Of[int64](wide)
-	if err != nil {
-		return nil, err
+	if !t.dtype.IsInteger() {
+		return nil, fmt.Errorf("%w: got %v, want integers", ErrDType, t.dtype)
 	}
-	list := make([]int, len(numbers))
-	for i, n := range numbers {
-		list[i] = int(n)
+	if t.dtype != Int64 {
+		wide, err := t.Cast(Int64)
+		if err != nil {
+			return nil, err
+		}
+		t = wide
 	}
-	return list, nil
+	list := make([]int, t.Size())
+	return list, Read(t, func(numbers []int64) {
+		for i, n := range numbers {
+			list[i] = int(n)
+		}
+	})
 }

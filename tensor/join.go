@@ -6,17 +6,20 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack and
-// shapeops.Cat call; t is xs[0]. It returns [ErrDType] if the dtypes differ, shapeops.ErrShape if
-// the dims after those joined do, and an error if lent memory is gone.
+// Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack, Cat and
+// PadSequence call; t is xs[0]. It returns [ErrDType] if the dtypes differ or do not hold p.Fill,
+// shapeops.ErrShape if the dims after those joined differ, and an error if lent memory is gone.
 func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}
+	if p.Join.Padded() {
+		return t.joinPadded(p, xs)
+	}
 	j := p.Join
-	out, err := blank(p, t.dtype, j.Shape(), t.view.Shape[j.Rank():])
-	if err != nil {
-		return nil, err
+	out, done, err := blankLike(p, t.dtype, j.Shape(), t.view.Shape[j.Rank():], xs...)
+	if err != nil || done {
+		return out, err
 	}
 	start, at, whole := 0, 0, t.ByteSize() // along the dim joined, and in bytes if that is dim 0
 	for i, x := range xs {
@@ -55,27 +58,44 @@ func (t *Tensor) part(j *shapeops.JoinPlan, start int, x *Tensor) shapeops.View 
 	return v
 }
 
-// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and
-// shapeops.CatInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
+// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto, CatInto and
+// PadSequenceInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
 // error nothing has changed.
 func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 	if err := checkJoin(p, xs); err != nil {
 		return err
 	}
+	tr := Transfer{Workers: p.Workers}
+	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// JoinTo adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
+// [Tensor.Join] and of [Transfer].
+func (t *Tensor) JoinTo(tr *Transfer, dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
 	if err := checkWrite(dst, t); err != nil {
 		return err
 	}
-	if err := dst.view.Shape.CheckEqual(p.Join.Extend(t.view.Shape)); err != nil {
+	shape, err := joinedShape(p.Join, xs)
+	if err != nil {
+		return err
+	}
+	if err := dst.view.Shape.CheckEqual(shape); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	tr, start := Transfer{Workers: p.Workers}, 0
+	if p.Join.Padded() {
+		return tr.joinPadded(p, dst, xs)
+	}
+	start := 0
 	for i, x := range xs {
 		if err := tr.copyView(dst, dst.part(p.Join, start, x), x); err != nil {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
 		start += p.Join.Positions(x.view.Shape)
 	}
-	return tr.Run()
+	return nil
 }
 
 // checkJoin returns an error unless xs have one dtype and agree in the dims that the join says
@@ -94,10 +114,18 @@ func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
 		}
 		alike = alike && x.view.Shape.Equal(first.view.Shape)
 	}
+	if p.Join.Padded() {
+		return nil // joinedShape checks more
+	}
 	if alike {
 		return p.Join.CheckAlike(len(xs), first.view.Shape)
 	}
 	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
+}
+
+// joinedShape returns the shape of xs joined. A scalar cannot be padded.
+func joinedShape(j *shapeops.JoinPlan, xs []*Tensor) (shapeops.Shape, error) {
+	return j.Joined(len(xs), true, func(i int) shapeops.Shape { return xs[i].view.Shape })
 }
 
 // solid returns the bytes of t's elements if they are in Go memory, in order, without gaps.

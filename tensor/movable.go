@@ -10,6 +10,8 @@ type Movable[T any] interface {
 
 	// ExecuteInto adds to tr: dst = what p.Plan makes of the value.
 	ExecuteInto(tr *Transfer, dst T, p *shapeops.Pass) error
+	// JoinTo adds to tr: dst = xs, of which the value is the first, joined as p.Join says.
+	JoinTo(tr *Transfer, dst T, p *shapeops.Pass, xs []T) error
 	// Write adds to tr: the part of the value that p.Plan selects = src, broadcast.
 	Write(tr *Transfer, src T, p *shapeops.Pass) error
 }

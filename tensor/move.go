@@ -27,7 +27,19 @@ type move struct {
 	toBytes, fromBytes []byte // between hold and release
 	held               bool
 	more               bool // a move follows that asks the same lenders
+
+	half  half // which side a kernel has to do with, if it is not a copy
+	group int  // of the sides of one kernel; 0 for a copy
 }
+
+// A half says which sides of a move are there: those of a copy, or one that a kernel uses.
+type half uint8
+
+const (
+	copies half = iota
+	reads
+	writes
+)
 
 const noDim = -1
 
@@ -68,6 +80,14 @@ func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = toView.Offset, fromView.Offset
 	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
+	m.makeBlock(0)
+}
+
+// fill makes m the move of the one element of value to all of a view.
+func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
+	m.start(width, to, value.mem)
+	m.toStart, m.fromAt = view.Offset, value.view.Offset
+	m.addDims(view.Shape, view.Strides, make([]int, len(view.Shape)))
 	m.makeBlock(0)
 }
 
@@ -238,7 +258,11 @@ func (m *move) hold() (err error) {
 	if m.fromBytes, err = m.from.borrow(); err != nil {
 		return err
 	}
-	if m.toBytes, err = m.to.borrowToWrite(); err != nil {
+	borrow := memory.borrowToWrite
+	if m.half == reads {
+		borrow = memory.borrow
+	}
+	if m.toBytes, err = borrow(m.to); err != nil {
 		m.from.giveBack()
 		return err
 	}

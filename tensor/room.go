@@ -51,6 +51,12 @@ func Expect(p *shapeops.Pass, t *Tensor) {
 	case p.Plan.Pick() != nil:
 		to, rank = p.Plan.Shape(), len(p.Plan.From())
 		p.Expect(1) // its frame
+	case p.Plan.Laid():
+		to, rank = p.Plan.Shape(), len(p.Plan.From())
+		if _, _, _, rows := p.Plan.Rows(); !rows {
+			pieces, gaps := p.Plan.Pieces()
+			p.Expect(2*pieces + gaps)
+		}
 	default:
 		return // a view, mostly
 	}

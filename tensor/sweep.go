@@ -46,8 +46,8 @@ func (c *crossing) against(s site, others []site, steps *int) verdict {
 		if *steps--; *steps < 0 {
 			return unknown
 		}
-		if o.side/2 == s.side/2 {
-			continue
+		if o.side/2 == s.side/2 || o.group > 0 && o.group == s.group {
+			continue // compared when it was added
 		}
 		left := min(*steps, mostSteps)
 		*steps -= left

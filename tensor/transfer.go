@@ -22,6 +22,7 @@ type Transfer struct {
 	Workers int
 
 	moves   []move
+	tasks   []task // what else is done once all memory is held
 	commits []func()
 	survey  surveyor // of the lists of moves
 }
@@ -48,10 +49,15 @@ func (tr *Transfer) Run() error {
 		}
 	}
 	for i := range tr.moves {
-		if m := &tr.moves[i]; m.held {
+		if m := &tr.moves[i]; m.held && m.half == copies {
 			if err := m.runHeld(tr.Workers); err != nil {
 				return err
 			}
+		}
+	}
+	for _, task := range tr.tasks {
+		if err := task.run(tr.Workers); err != nil {
+			return err
 		}
 	}
 	var q inquiry
@@ -68,6 +74,17 @@ func (tr *Transfer) Run() error {
 	return nil
 }
 
+// A task is what a [Transfer] does besides copies. What it reads and writes is among the moves, as
+// sides.
+type task interface{ run(workers int) error }
+
+// side adds what a task reads, or writes, so that it is held and compared with what others do.
+func (tr *Transfer) side(group int, t *Tensor, written half) {
+	m := tr.next()
+	m.all(t.dtype.Size(), t.mem, t.mem, t.view, t.view)
+	m.group, m.half = group, written
+}
+
 // release gives back what Run borrowed.
 func (tr *Transfer) release() {
 	for i := range tr.moves {
@@ -80,8 +97,9 @@ func (tr *Transfer) release() {
 // Reset makes tr empty, to be used again without the memory that its list took. It keeps Workers.
 func (tr *Transfer) Reset() {
 	clear(tr.moves)
+	clear(tr.tasks)
 	clear(tr.commits)
-	tr.moves, tr.commits, tr.survey = tr.moves[:0], tr.commits[:0], surveyor{}
+	tr.moves, tr.tasks, tr.commits, tr.survey = tr.moves[:0], tr.tasks[:0], tr.commits[:0], surveyor{}
 }
 
 // Commit adds a function that [Transfer.Run] calls after all copies, if they succeed: what has no
@@ -144,10 +162,8 @@ func (tr *Transfer) Fill(dst, value *Tensor) error {
 	if value.Size() != 1 {
 		return fmt.Errorf("%w: got %v to fill with, want one element", shapeops.ErrShape, value.view.Shape)
 	}
-	v := dst.view
-	v.Strides, v.Offset = make([]int, len(v.Shape)), value.view.Offset
 	m := tr.next()
-	m.all(dst.dtype.Size(), dst.mem, value.mem, dst.view, v)
+	m.fill(dst.dtype.Size(), dst.mem, dst.view, value)
 	return tr.add(m, nil)
 }
 
@@ -185,6 +201,13 @@ func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *shapeops.Pass) error 
 	}
 	if err := dst.view.Shape.CheckEqual(p.Extend(t.view.Shape)); err != nil {
 		return fmt.Errorf("destination: %w", err)
+	}
+	if p.Plan.Laid() {
+		return tr.lay(dst, t, p)
+	}
+	if c := t.compressed(p, dst); c != nil && !dst.SharesMemory(t) {
+		tr.compress(c)
+		return nil
 	}
 	m, plan, width := tr.next(), p.Plan, dst.dtype.Size()
 	if k := plan.Pick(); k != nil {
@@ -261,7 +284,30 @@ func (t *Tensor) checkWritable() error {
 				ErrLayout, dim)
 		}
 	}
+	if windowed(t.view) {
+		return fmt.Errorf("%w: windows share elements: call Clone first", ErrLayout)
+	}
 	return nil
+}
+
+// windowed reports whether elements of a view may be one in memory because its dims reach into one
+// another, as those of windows that overlap do.
+func windowed(v shapeops.View) bool {
+	for i, size := range v.Shape {
+		if size < 2 {
+			continue
+		}
+		reach := 0 // of the dims with shorter strides
+		for j, stride := range v.Strides {
+			if j != i && v.Shape[j] > 1 && (stride < v.Strides[i] || stride == v.Strides[i] && j > i) {
+				reach += (v.Shape[j] - 1) * stride
+			}
+		}
+		if reach >= v.Strides[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // broadcast returns the view of t's elements repeated to the given shape.

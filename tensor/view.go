@@ -49,3 +49,25 @@ func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Expand(sizes...))
 }
+
+// Movedim moves a dim to another place; the others keep their order. The result shares t's memory.
+// Its errors are those of shapeops.Shape.Movedim.
+func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
+	return t.executed(t.view.Shape.Movedim(from, to))
+}
+
+// AtLeast adds dims of size 1 before the others until there are n. The result shares t's memory.
+func (t *Tensor) AtLeast(n int) (*Tensor, error) { return t.executed(t.view.Shape.AtLeast(n), nil) }
+
+// Narrow keeps n positions of a dim, from start on: [A N B] -> [A n B]. The result shares t's
+// memory. Its errors are those of shapeops.Shape.Narrow.
+func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
+	return t.executed(t.view.Shape.Narrow(dim, start, n))
+}
+
+// Unfold cuts a dim into all windows of a size, each step positions after the one before:
+// [A N B] -> [A M size B]. The result shares t's memory; if windows overlap it cannot be written
+// to. Its errors are those of shapeops.Shape.Unfold.
+func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
+	return t.executed(t.view.Shape.Unfold(dim, size, step))
+}

@@ -86,6 +86,8 @@ func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 		copy(w.to[t:t+count*w.n], w.from[f:])
 	case w.n == 1 && d.from == 0 && d.to == 1:
 		fill(w.to[t:t+count], w.from[f])
+	case w.n == 1 && d.from == -1 && d.to == 1:
+		reverse(w.to[t:t+count], w.from[f-count+1:f+1])
 	case w.n == 1:
 		line(w.to, w.from, d, count, t, f)
 	default:
@@ -98,6 +100,14 @@ func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 func fill[T any](to []T, v T) {
 	for i := range to {
 		to[i] = v
+	}
+}
+
+// reverse copies what lies side by side the other way round.
+func reverse[T any](to, from []T) {
+	last := len(from) - 1
+	for i := range to {
+		to[i] = from[last-i]
 	}
 }
 

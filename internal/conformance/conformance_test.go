@@ -156,7 +156,7 @@ func same(a, b tdict.Value) bool {
 	}
 	d, ok := a.(dict)
 	e, ok2 := b.(dict)
-	if !ok || !ok2 || !d.Shape().Equal(e.Shape()) || d.NumEntries() != e.NumEntries() {
+	if !ok || !ok2 || !d.Shape().Equal(e.Shape()) || d.NumEntries() != e.NumEntries() || !slices.Equal(d.Names(), e.Names()) {
 		return false
 	}
 	for name, v := range d.All() {

@@ -44,13 +44,28 @@ func decodeDict(raw json.RawMessage) *tdict.TensorDict {
 	var d struct {
 		Batch   []int                      `json:"batch"`
 		Entries map[string]json.RawMessage `json:"entries"`
+		Names   []*string                  `json:"names"`
 	}
 	must(json.Unmarshal(raw, &d))
 	td := tdict.New(d.Batch...)
 	for name, entry := range d.Entries {
 		must(td.Set(nestedkey.Of(name), decodeValue(entry)))
 	}
+	if d.Names != nil {
+		must(td.SetNames(decodeNames(d.Names)...))
+	}
 	return td
+}
+
+// decodeNames decodes the names of dims, null for none.
+func decodeNames(raw []*string) []string {
+	names := make([]string, len(raw))
+	for i, name := range raw {
+		if name != nil {
+			names[i] = *name
+		}
+	}
+	return names
 }
 
 // decodeValue decodes a dictionary or a tensor.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -59,6 +60,24 @@ var ops = map[string]op{
 	"stack":  func(c testCase, in []dict) (any, error) { return shapeops.Stack(in, arg[int](c, "dim")) },
 	"cat":    func(c testCase, in []dict) (any, error) { return shapeops.Cat(in, arg[int](c, "dim")) },
 
+	"pad": func(c testCase, in []dict) (any, error) {
+		return in[0].Pad(tdict.PadOptions{Value: arg[float64](c, "value")}, arg[[]int](c, "pad")...)
+	},
+	"pad_sequence": padSequence,
+	"repeat":       func(c testCase, in []dict) (any, error) { return in[0].Repeat(arg[[]int](c, "repeats")...) },
+	"repeat_interleave": func(c testCase, in []dict) (any, error) {
+		return in[0].RepeatInterleave(arg[int](c, "repeats"), arg[int](c, "dim"))
+	},
+	"gather": func(c testCase, in []dict) (any, error) {
+		return in[0].Gather(arg[int](c, "dim"), decodeTensor(c.Args["index"]))
+	},
+	"masked_select": func(c testCase, in []dict) (any, error) { return in[0].MaskedSelect(decodeTensor(c.Args["mask"])) },
+	"masked_fill": func(c testCase, in []dict) (any, error) {
+		return arith.MaskedFill(in[0], decodeTensor(c.Args["mask"]), arg[float64](c, "value"))
+	},
+	"where": func(c testCase, in []dict) (any, error) {
+		return arith.Where(decodeTensor(c.Args["mask"]), in[0], in[1])
+	},
 	"get": func(c testCase, in []dict) (any, error) { return in[0].Get(key(c, "key")) },
 	"set": func(c testCase, in []dict) (any, error) {
 		return in[0], in[0].Set(key(c, "key"), decodeValue(c.Args["value"]))
@@ -75,6 +94,11 @@ var ops = map[string]op{
 	"apply_add":      applyAdd,
 }
 
+// An operation of names is another one, on named dims.
+func init() {
+	ops["names"] = func(c testCase, in []dict) (any, error) { return ops[arg[string](c, "then")](c, in) }
+}
+
 func key(c testCase, name string) nestedkey.Key { return spell(arg[[]string](c, name)) }
 
 func keys(c testCase, name string) []nestedkey.Key {
@@ -86,6 +110,18 @@ func keys(c testCase, name string) []nestedkey.Key {
 }
 
 func spell(parts []string) nestedkey.Key { return nestedkey.Of(parts[0], parts[1:]...) }
+
+func padSequence(c testCase, in []dict) (any, error) {
+	opt := shapeops.PadSequenceOptions{Value: arg[float64](c, "value"), Dim: arg[int](c, "pad_dim")}
+	if !arg[bool](c, "return_mask") {
+		return shapeops.PadSequence(in, opt)
+	}
+	out, masks, err := shapeops.PadSequenceMasked(in, opt)
+	if err != nil {
+		return nil, err
+	}
+	return out, out.Set("masks", masks)
+}
 
 func squeeze(c testCase, in []dict) (any, error) {
 	if dim := arg[*int](c, "dim"); dim != nil {

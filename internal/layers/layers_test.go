@@ -19,6 +19,7 @@ var layers = []string{
 	"tensor",
 	"internal/mapfile",
 	"internal/testkit",
+	"arith",
 	"tdict",
 	"memmap",
 	"examples/ internal/conformance internal/layers",

@@ -31,7 +31,9 @@ type Index struct {
 	flaw              flaw
 	start, stop, step int
 	list              []int
-	shape             []int // of list; of the mask
+	bits              []bool // of a mask
+	count             int    // how many of bits are true
+	shape             []int  // of list; of the mask
 }
 
 // The parts of an expression that need no number.
@@ -95,27 +97,31 @@ func Mask(bits []bool, shape ...int) Index {
 	if size(shape) != len(bits) {
 		return bad(flawMask)
 	}
-	return Index{kind: KindMask, list: trues(bits), shape: slices.Clone(shape)}
+	return maskOf(bits, slices.Clone(shape))
 }
 
 // Bool is a mask that covers no dim: true adds a dim of size 1, false one of size 0.
-func Bool(b bool) Index { return Index{kind: KindMask, list: trues([]bool{b}), shape: []int{}} }
+func Bool(b bool) Index { return maskOf([]bool{b}, []int{}) }
 
-// trues returns the positions of the true bits.
-func trues(bits []bool) []int {
+func maskOf(bits []bool, shape []int) Index {
+	return Index{kind: KindMask, bits: append([]bool{}, bits...), count: count(bits), shape: shape}
+}
+
+// count returns how many bits are true.
+func count(bits []bool) int {
 	n := 0
 	for _, b := range bits {
-		if b {
-			n++
-		}
+		n += one(b)
 	}
-	list := make([]int, 0, n)
-	for i, b := range bits {
-		if b {
-			list = append(list, i)
-		}
+	return n
+}
+
+// one returns 1 for true. It compiles to no branch.
+func one(b bool) int {
+	if b {
+		return 1
 	}
-	return list
+	return 0
 }
 
 // size returns the product of a shape, or -1 if a size is negative or the product no int.
@@ -139,9 +145,22 @@ func (x Index) Position() int { return x.start }
 // Bounds returns the numbers of a [Range], as they were given.
 func (x Index) Bounds() (start, stop, step int) { return x.start, x.stop, x.step }
 
-// List returns the positions of a take, or the row-major positions where a mask is true. The caller
-// must not change it.
-func (x Index) List() []int { return x.list }
+// List returns the positions of a take, which the caller must not change, or the row-major positions
+// where a mask is true, in a list that is made for each call.
+func (x Index) List() []int {
+	if x.kind != KindMask {
+		return x.list
+	}
+	list, n := make([]int, x.count+1), 0 // one more: each bit is noted, and overwritten unless it is true
+	for i, b := range x.bits {
+		list[n] = i
+		n += one(b)
+	}
+	return list[:n:n]
+}
+
+// Bits returns what a mask was made of, and how many of it are true. The caller must not change it.
+func (x Index) Bits() (bits []bool, count int) { return x.bits, x.count }
 
 // Shape returns the arrangement of a take's positions, or the shape of a mask. The caller must not
 // change it.

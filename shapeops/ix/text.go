@@ -202,11 +202,13 @@ func (x Index) rangeText() string {
 }
 
 func (x Index) maskText() string {
-	bits := []byte(strings.Repeat("F", size(x.shape)))
-	for _, i := range x.list {
-		bits[i] = 'T'
+	text := []byte(strings.Repeat("F", len(x.bits)))
+	for i, b := range x.bits {
+		if b {
+			text[i] = 'T'
+		}
 	}
-	return "mask[" + string(bits) + "]" + x.shapeText()
+	return "mask[" + string(text) + "]" + x.shapeText()
 }
 
 // shapeText is the "@2x3" after a list that is not one-dimensional.

@@ -1,0 +1,211 @@
+package arith
+
+import (
+	"encoding/binary"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// choose sets the elements of a block to those of yes where mask is true, and to those of no where
+// it is not.
+func choose(b *tensor.Block, mask, yes, no tensor.Lane) {
+	switch {
+	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
+		give(b.Dst, b, yes)
+	case mask.Per == tensor.PerBlock:
+		give(b.Dst, b, no)
+	case mask.Per == tensor.PerRow && b.Width > 1:
+		chooseRows(b, mask.Bytes, yes, no)
+	case yes.Per == tensor.PerRow && b.Width > 1 || no.Per == tensor.PerRow && b.Width > 1:
+		chooseEach(b, mask, yes, no)
+	default:
+		chooseElements(b.Dst, mask.Bytes, yes, no)
+	}
+}
+
+// give sets dst to the elements of a block that a lane has.
+func give(dst []byte, b *tensor.Block, from tensor.Lane) {
+	switch from.Per {
+	case tensor.PerElement:
+		if !same(dst, from.Bytes) {
+			copy(dst, from.Bytes)
+		}
+	case tensor.PerBlock:
+		fillWith(dst, from.Bytes)
+	case tensor.PerRow:
+		n := b.Width * b.Size
+		for r := range b.Rows {
+			fillWith(dst[r*n:(r+1)*n], from.Bytes[r*b.Size:(r+1)*b.Size])
+		}
+	}
+}
+
+// same reports whether a and b begin in the same place.
+func same(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
+
+// fillWith sets dst to copies of an element.
+func fillWith(dst, element []byte) {
+	for n := copy(dst, element); n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}
+
+// chooseRows is choose with a mask that is about whole rows.
+func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
+	n := b.Width * b.Size
+	keep := 2 // the mask of rows that are there already
+	if same(b.Dst, no.Bytes) && no.Per == tensor.PerElement {
+		keep = 0
+	} else if same(b.Dst, yes.Bytes) && yes.Per == tensor.PerElement {
+		keep = 1
+	}
+	rows := [2]tensor.Lane{wholeRow(b, no), wholeRow(b, yes)}
+	for r, m := range mask[:b.Rows] {
+		if int(m) == keep {
+			continue
+		}
+		dst := b.Dst[r*n : (r+1)*n]
+		switch from := &rows[m&1]; from.Per {
+		case tensor.PerElement:
+			copy(dst, from.Bytes[r*n:])
+		case tensor.PerRow:
+			fillWith(dst, from.Bytes[r*b.Size:(r+1)*b.Size])
+		case tensor.PerBlock:
+			copy(dst, from.Bytes)
+		}
+	}
+}
+
+// wholeRow returns a lane that has one element for the block with a row of it instead.
+func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
+	if l.Per == tensor.PerBlock {
+		row := make([]byte, b.Width*b.Size)
+		fillWith(row, l.Bytes)
+		l.Bytes = row
+	}
+	return l
+}
+
+// chooseEach is choose row by row, where an operand has one element for each row.
+func chooseEach(b *tensor.Block, mask, yes, no tensor.Lane) {
+	n := b.Width * b.Size
+	for r := range b.Rows {
+		row := func(l tensor.Lane) tensor.Lane {
+			switch l.Per {
+			case tensor.PerElement:
+				l.Bytes = l.Bytes[r*b.Width*l.Size : (r+1)*b.Width*l.Size]
+			case tensor.PerRow:
+				l.Bytes, l.Per = l.Bytes[r*l.Size:(r+1)*l.Size], tensor.PerBlock
+			}
+			return l
+		}
+		chooseElements(b.Dst[r*n:(r+1)*n], row(mask).Bytes, row(yes), row(no))
+	}
+}
+
+// chooseElements is choose with a mask of each element; yes and no have as many elements, or one.
+func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
+	switch yes.Size {
+	case 1:
+		if yes.Per == tensor.PerElement && no.Per == tensor.PerElement {
+			n := chooseBytes(dst, mask, yes.Bytes, no.Bytes)
+			dst, mask, yes.Bytes, no.Bytes = dst[n:], mask[n:], yes.Bytes[n:], no.Bytes[n:]
+		}
+		chooseOf[uint8](dst, mask, yes, no)
+	case 2:
+		chooseOf[uint16](dst, mask, yes, no)
+	case 4:
+		chooseOf[uint32](dst, mask, yes, no)
+	case 8:
+		chooseOf[uint64](dst, mask, yes, no)
+	default:
+		choosePairs(dst, mask, yes, no)
+	}
+}
+
+// chooseBytes does as many elements of one byte as it can eight at a time, and returns how many.
+func chooseBytes(dst, mask, yes, no []byte) int {
+	n := len(dst) &^ 7
+	order := binary.NativeEndian
+	for i := 0; i < n; i += 8 {
+		m := order.Uint64(mask[i:]) * 255 // each byte 0 or 1: all bits or none
+		a, b := order.Uint64(yes[i:]), order.Uint64(no[i:])
+		order.PutUint64(dst[i:], b^(a^b)&m)
+	}
+	return n
+}
+
+// chooseOf chooses without a branch: a mask is as often true as not, in no order.
+func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
+	to, a, b := items[T](dst), items[T](yes.Bytes), items[T](no.Bytes)
+	if len(to) == 0 {
+		return
+	}
+	mask = mask[:len(to)]
+	switch {
+	case yes.Per == tensor.PerElement && no.Per == tensor.PerElement:
+		a, b = a[:len(to)], b[:len(to)]
+		for i, m := range mask {
+			to[i] = b[i] ^ (a[i]^b[i])&-T(m)
+		}
+	case no.Per == tensor.PerElement && same(dst, no.Bytes):
+		chooseSome(to, mask, a[0])
+	case no.Per == tensor.PerElement:
+		b, v := b[:len(to)], a[0]
+		for i, m := range mask {
+			to[i] = b[i] ^ (v^b[i])&-T(m)
+		}
+	case yes.Per == tensor.PerElement:
+		a, v := a[:len(to)], b[0]
+		for i, m := range mask {
+			to[i] = v ^ (a[i]^v)&-T(m)
+		}
+	default:
+		v, w := a[0], b[0]
+		for i, m := range mask {
+			to[i] = w ^ (v^w)&-T(m)
+		}
+	}
+}
+
+// chooseSome sets elements to v where mask is true, and writes none where eight are not, so that
+// memory of a file that stays as it is is not touched.
+func chooseSome[T uints](to []T, mask []byte, v T) {
+	for len(mask) >= 8 {
+		if binary.NativeEndian.Uint64(mask) != 0 {
+			eight := to[:8]
+			for i, m := range mask[:8] {
+				eight[i] ^= (v ^ eight[i]) & -T(m)
+			}
+		}
+		to, mask = to[8:], mask[8:]
+	}
+	for i, m := range mask {
+		if m != 0 {
+			to[i] = v
+		}
+	}
+}
+
+// choosePairs chooses elements of 16 bytes.
+func choosePairs(dst, mask []byte, yes, no tensor.Lane) {
+	const size = 16
+	for i := range len(dst) / size {
+		from := no
+		if mask[i] != 0 {
+			from = yes
+		}
+		at := i * size
+		if from.Per == tensor.PerBlock {
+			at = 0
+		}
+		copy(dst[i*size:(i+1)*size], from.Bytes[at:])
+	}
+}
+
+// items views bytes that are aligned as elements.
+func items[T uints](b []byte) []T {
+	s, _ := cast.Slice[T](b)
+	return s
+}

@@ -1,0 +1,421 @@
+package arith
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// The order of elements, for all that sorts and groups:
+//
+//   - integers by value, and false before true,
+//   - floating-point numbers by value; 0 and -0 are equal,
+//   - NaN comes last, ascending or descending, and every NaN equals every other, whatever its bits,
+//   - complex numbers have none: tensor.ErrDType.
+//
+// Elements that are equal keep the order that they have, and their bits.
+
+// An order says how elements of one dtype, taken as bits, are ordered: by unsigned keys.
+type order[K uints] struct {
+	width int // bits of a key
+	sign  K   // the bit that negative numbers have, or 0
+	inf   K   // the bits of +Inf, or 0: what is above without its sign is NaN
+	flip  K   // all ones to descend, or 0
+}
+
+// orderOf returns the order of a dtype that checkOrder accepts, whose elements are as wide as K.
+func orderOf[K uints](d tensor.DType, descending bool) order[K] {
+	o := order[K]{width: 8 * d.Size(), inf: K(infinities[d])}
+	switch {
+	case d == tensor.Bool:
+		o.width = 1
+	case d.IsFloat() || d >= tensor.Int8 && d <= tensor.Int64:
+		o.sign = 1 << (o.width - 1)
+	}
+	if descending {
+		o.flip = ^K(0)
+	}
+	return o
+}
+
+// infinities holds the bits of +Inf for dtypes that have one.
+var infinities = [tensor.Float64 + 1]uint64{
+	tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80, tensor.Float32: 0x7f800000, tensor.Float64: 0x7ff << 52,
+}
+
+// checkOrder returns tensor.ErrKind if t is nil, and tensor.ErrDType if its elements have no order.
+func checkOrder(t *tensor.Tensor) error {
+	switch {
+	case t == nil:
+		return fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+	case t.DType().IsComplex() || t.DType().Size() == 0:
+		return fmt.Errorf("%w: got %v, which has no order", tensor.ErrDType, t.DType())
+	}
+	return nil
+}
+
+// key returns what orders as the element with these bits.
+func (o *order[K]) key(b K) K {
+	if o.inf == 0 {
+		return b ^ o.sign ^ o.flip
+	}
+	switch size := b &^ o.sign; {
+	case size > o.inf:
+		return ^K(0)
+	case size == 0:
+		return o.sign ^ o.flip
+	}
+	return o.ranked(b) ^ o.flip
+}
+
+// ranked returns the bits of a floating-point number so that they order as unsigned numbers: those
+// of a negative one inverted, those of another above them.
+func (o *order[K]) ranked(b K) K { return b ^ (-(b >> (o.width - 1)) | o.sign) }
+
+// unranked undoes ranked.
+func (o *order[K]) unranked(k K) K { return k ^ (^-(k >> (o.width - 1)) | o.sign) }
+
+// A lineSort sorts lines. Not safe for concurrent use.
+type lineSort[K uints] struct {
+	order[K]
+	keys     []K
+	odd      []K // of the line: zeros, if one is -0, then NaNs
+	counters counters
+}
+
+// sort sorts a line: [N] -> [N]. to may be from.
+func (s *lineSort[K]) sort(to, from []K) {
+	if len(s.keys) < len(from) {
+		s.keys = blank[K](len(from))
+	}
+	if s.inf == 0 {
+		sorted := sortKeys(s.toggle(s.keys[:len(from)], from), to, &s.counters)
+		s.toggle(to, sorted)
+		return
+	}
+	keys, minus := s.encode(from)
+	zeros := s.collect(from, minus, len(keys) < len(from))
+	sorted := sortKeys(keys, to[:len(keys)], &s.counters)
+	first, _ := slices.BinarySearch(sorted, s.sign^s.flip)
+	s.decode(to, sorted)
+	copy(to[first:], s.odd[:zeros])
+	copy(to[len(sorted):], s.odd[zeros:])
+}
+
+// toggle turns the bits of integers into keys, and keys into bits.
+func (s *lineSort[K]) toggle(to, from []K) []K {
+	x := s.sign ^ s.flip
+	for i, b := range from {
+		to[i] = b ^ x
+	}
+	return to
+}
+
+// encode returns the keys of a line of floating-point numbers but for NaNs, and whether one is -0.
+func (s *lineSort[K]) encode(from []K) (keys []K, minus bool) {
+	keys, o, n := s.keys, s.order, 0
+	for _, b := range from {
+		if b&^o.sign > o.inf {
+			continue
+		}
+		if b == o.sign {
+			b, minus = 0, true
+		}
+		keys[n] = o.ranked(b) ^ o.flip
+		n++
+	}
+	return keys[:n], minus
+}
+
+// decode turns keys back into numbers.
+func (s *lineSort[K]) decode(to, keys []K) {
+	o := s.order
+	for i, k := range keys {
+		to[i] = o.unranked(k ^ o.flip)
+	}
+}
+
+// collect keeps the zeros of a line if wanted, and then its NaNs if wanted, in their order. It
+// returns the number of zeros.
+func (s *lineSort[K]) collect(from []K, zeros, nans bool) int {
+	s.odd = s.odd[:0]
+	if zeros {
+		s.odd = appendWhere(s.odd, from, s.sign, 0, 0)
+	}
+	n := len(s.odd)
+	if nans {
+		s.odd = appendWhere(s.odd, from, s.sign, s.inf+1, ^K(0))
+	}
+	return n
+}
+
+// appendWhere appends the elements of from that, without their sign, are at least low and at most
+// high.
+func appendWhere[K uints](list, from []K, sign, low, high K) []K {
+	for _, b := range from {
+		if size := b &^ sign; size >= low && size <= high {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// sortInto sets dst to src with each line along a dim sorted: [... N ...] -> [... N ...]. dst may
+// be src; another that shares memory with it makes sortInto copy src. It returns tensor.ErrKind if
+// one is nil, shapeops.ErrDim if src has no such dim, shapeops.ErrShape and tensor.ErrDType unless
+// dst has the shape and the dtype of src, tensor.ErrDType if that has no order, and what prevents
+// reading src or writing dst. On an error dst has not changed. Many lines are spread over the
+// cores.
+func sortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
+	if err := checkOrder(src); err != nil {
+		return err
+	}
+	l, err := linesOf(dst, src, dim, src.DType())
+	if err != nil {
+		return err
+	}
+	return separately(dst, src, dst != src, func(dst, src *tensor.Tensor) error {
+		switch src.DType().Size() {
+		case 1:
+			return sortLines[uint8](dst, src, l, descending)
+		case 2:
+			return sortLines[uint16](dst, src, l, descending)
+		case 4:
+			return sortLines[uint32](dst, src, l, descending)
+		}
+		return sortLines[uint64](dst, src, l, descending)
+	})
+}
+
+func sortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
+	o := orderOf[K](src.DType(), descending)
+	return readWrite(dst, src, writeBits[K], func(to, from []K) error {
+		return eachLine(to, from, l, func() func(to, from []K) {
+			return (&lineSort[K]{order: o}).sort
+		})
+	})
+}
+
+// argsortInto sets dst, of dtype int64, to the positions along a dim of src in the order that
+// sortInto would put them: [... N ...] -> [... N ...]. If dst shares memory with src, argsortInto
+// copies src. Its errors are those of sortInto, but for dst's dtype. On an error dst has not
+// changed. Many lines are spread over the cores.
+func argsortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
+	if err := checkOrder(src); err != nil {
+		return err
+	}
+	l, err := linesOf(dst, src, dim, tensor.Int64)
+	if err != nil {
+		return err
+	}
+	return separately(dst, src, true, func(dst, src *tensor.Tensor) error {
+		switch src.DType().Size() {
+		case 1:
+			return argsortLines[uint8](dst, src, l, descending)
+		case 2:
+			return argsortLines[uint16](dst, src, l, descending)
+		case 4:
+			return argsortLines[uint32](dst, src, l, descending)
+		}
+		return argsortLines[uint64](dst, src, l, descending)
+	})
+}
+
+func argsortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
+	o := orderOf[K](src.DType(), descending)
+	return readWrite(dst, src, tensor.Write[int64], func(to []int64, from []K) error {
+		return eachLine(to, from, l, func() func(to []int64, from []K) {
+			s, c := &rowSort{untied: true}, &column[K]{order: o, row: 1}
+			return func(to []int64, from []K) {
+				c.bits = from
+				s.reset(to)
+				s.by(c)
+			}
+		})
+	})
+}
+
+// separately calls fn with dst and src, but with copies in place of what is lent, which only the
+// goroutine that borrowed it may use, and of src if it must be apart from dst and is not.
+func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Tensor) error) error {
+	out, err := dst, error(nil)
+	if src.Lender() != nil || apart && dst.SharesMemory(src) {
+		if src, err = src.Clone(); err != nil {
+			return err
+		}
+	}
+	if dst.Lender() == nil {
+		return fn(dst, src)
+	}
+	if out, err = tensor.New(dst.DType(), dst.Shape()...); err != nil {
+		return err
+	}
+	if err := fn(out, src); err != nil {
+		return err
+	}
+	return dst.CopyFrom(out)
+}
+
+// readWrite calls fn with the elements of dst, to set, and the bits of those of src.
+func readWrite[D any, K uints](dst, src *tensor.Tensor, write func(*tensor.Tensor, func([]D)) error,
+	fn func(to []D, from []K) error) error {
+	var failed, unwritten error
+	err := readBits(src, func(from []K) {
+		unwritten = write(dst, func(to []D) { failed = fn(to, from) })
+	})
+	return cmp.Or(failed, unwritten, err)
+}
+
+// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits.
+func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error { return useBits(t, false, fn) }
+
+// writeBits is tensor.Write as readBits is tensor.Read.
+func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error { return useBits(t, true, fn) }
+
+func useBits[K uints](t *tensor.Tensor, write bool, fn func(s []K)) error {
+	switch t.DType() {
+	case tensor.Bool:
+		return useAs[bool](t, write, fn)
+	case tensor.Uint8:
+		return useAs[uint8](t, write, fn)
+	case tensor.Uint16:
+		return useAs[uint16](t, write, fn)
+	case tensor.Uint32:
+		return useAs[uint32](t, write, fn)
+	case tensor.Uint64:
+		return useAs[uint64](t, write, fn)
+	case tensor.Int8:
+		return useAs[int8](t, write, fn)
+	case tensor.Int16:
+		return useAs[int16](t, write, fn)
+	case tensor.Int32:
+		return useAs[int32](t, write, fn)
+	case tensor.Int64:
+		return useAs[int64](t, write, fn)
+	case tensor.Float16:
+		return useAs[tensor.F16](t, write, fn)
+	case tensor.BFloat16:
+		return useAs[tensor.BF16](t, write, fn)
+	case tensor.Float32:
+		return useAs[float32](t, write, fn)
+	}
+	return useAs[float64](t, write, fn)
+}
+
+// useAs is useBits of elements of type T.
+func useAs[T tensor.Elem, K uints](t *tensor.Tensor, write bool, fn func(s []K)) error {
+	asBits := func(s []T) {
+		b, _ := cast.Slice[K](cast.Bytes(s))
+		fn(b)
+	}
+	if write {
+		return tensor.Write(t, asBits)
+	}
+	return tensor.Read(t, asBits)
+}
+
+// lines are those along a dim of [outer n inner]. They are gathered blocks at a time, of lines that
+// are neighbours, unless they are contiguous.
+type lines struct{ outer, n, inner, block int }
+
+// linesOf returns the lines of src along a dim, unless dst cannot hold their results of a dtype.
+func linesOf(dst, src *tensor.Tensor, dim int, want tensor.DType) (lines, error) {
+	if dst == nil {
+		return lines{}, fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+	}
+	if dst.DType() != want {
+		return lines{}, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, dst.DType(), want)
+	}
+	if err := dst.Shape().CheckEqual(src.Shape()); err != nil {
+		return lines{}, err
+	}
+	s := src.Shape()
+	dim, err := s.Dim(dim)
+	if err != nil {
+		return lines{}, err
+	}
+	l := lines{s[:dim].Size(), s[dim], s[dim+1:].Size(), 1}
+	if l.inner > 1 {
+		l.block = max(16, cacheLine/src.DType().Size())
+	}
+	return l, nil
+}
+
+const (
+	cacheLine = 64      // bytes that a machine reads together, or a multiple
+	fewWork   = 1 << 14 // elements that are not worth another core
+)
+
+// eachLine calls the functions that sorter returns, each on one core, with all lines of to and
+// from. from may be to.
+func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func() func(to []D, from []K)) error {
+	if len(from) == 0 {
+		return nil
+	}
+	perOuter := (l.inner + l.block - 1) / l.block
+	blocks, cores := l.outer*perOuter, 1
+	if len(from) > fewWork {
+		cores = workers.Count(0, blocks)
+	}
+	return workers.Do(context.Background(), cores, cores, func(core int) error {
+		w := lineWork[D, K]{lines: l, to: to, from: from, sort: sorter()}
+		for i := core * blocks / cores; i < (core+1)*blocks/cores; i++ {
+			w.do(i/perOuter, i%perOuter*l.block)
+		}
+		return nil
+	})
+}
+
+// A lineWork is what one core does of a tensor's lines.
+type lineWork[D int64 | uints, K uints] struct {
+	lines
+	to     []D
+	from   []K
+	sort   func(to []D, from []K)
+	sorted []D // a block, line by line
+	raw    []K // as it was
+}
+
+// do does the block that begins with one line.
+func (w *lineWork[D, K]) do(outer, inner int) {
+	at := outer*w.n*w.inner + inner
+	if w.inner == 1 {
+		w.sort(w.to[at:at+w.n], w.from[at:at+w.n])
+		return
+	}
+	count := min(w.block, w.inner-inner)
+	step := w.n + cacheLine // so that lines do not compete for a place in the cache
+	if w.raw == nil {
+		most := min(w.block, w.inner) // count may be less
+		w.raw, w.sorted = blank[K](most*step), blank[D](most*step)
+	}
+	gather(w.raw, w.from[at:], w.lines, count, step)
+	for i := range count {
+		w.sort(w.sorted[i*step:][:w.n], w.raw[i*step:][:w.n])
+	}
+	spread(w.to[at:], w.sorted, w.lines, count, step)
+}
+
+// gather copies so many neighbouring lines to where each has step elements of its own.
+func gather[K uints](to, from []K, l lines, count, step int) {
+	for j := range l.n {
+		for i, v := range from[j*l.inner:][:count] {
+			to[i*step+j] = v
+		}
+	}
+}
+
+// spread undoes gather.
+func spread[D int64 | uints](to, from []D, l lines, count, step int) {
+	for j := range l.n {
+		line := to[j*l.inner:][:count]
+		for i := range line {
+			line[i] = from[i*step+j]
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package arith
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ScatterAdd returns x with src added where an integer tensor says, along a dim: the counterpart of
+// Gather that adds up what Scatter would overwrite.
+//
+//	x [A N B F...], index [A' M B'], src [A' M B' F...]:
+//	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], all of them
+//
+// index has the dims of x, of a dictionary its batch dims; src is of x's type and has the keys of x.
+// Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The result is
+// a copy.
+//
+// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the shape
+// of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for a sum of
+// integers that the dtype does not hold, and tensor.ErrKind for a nil operand.
+func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
+	k, err := scatterKernel(x, dim, index, src)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("scatter add: %w", err)
+	}
+	return x.Leafwise(k, src)
+}
+
+// ScatterAddInto is [ScatterAdd] into a value that the caller owns, which must have the dtypes and
+// shapes of x, and may be x. Its errors are also those of tensor.Transfer; on an error nothing has
+// changed.
+func ScatterAddInto[T Operand[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
+	k, err := scatterKernel(x, dim, index, src)
+	if err != nil {
+		return fmt.Errorf("scatter add: %w", err)
+	}
+	return x.LeafwiseInto(dst, k, src)
+}
+
+// ScatterAddInPlace adds src to x itself.
+func ScatterAddInPlace[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) error {
+	return ScatterAddInto(x, x, dim, index, src)
+}
+
+func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {
+	var none T
+	if x == none || src == none {
+		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
+	list, err := index.Ints()
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	plan, err := x.Shape().Gather(dim, list, index.Shape())
+	if err != nil {
+		return nil, err
+	}
+	return &tensor.Kernel{
+		Op: "scatter add", Free: true,
+		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return checkScatter(plan, xs) },
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error { return scatterAdd(dst, xs[0], xs[1], plan) },
+	}, nil
+}
+
+func checkScatter(plan *shapeops.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	x, src := xs[0], xs[1]
+	switch {
+	case x.DType() == tensor.Bool:
+		return 0, nil, fmt.Errorf("%w: got bool, want numbers to add", tensor.ErrDType)
+	case src.DType() != x.DType():
+		return 0, nil, fmt.Errorf("%w: got %v to add, want %v", tensor.ErrDType, src.DType(), x.DType())
+	}
+	if err := src.Shape().CheckEqual(plan.Extend(x.Shape())); err != nil {
+		return 0, nil, fmt.Errorf("what is added: %w", err)
+	}
+	return x.DType(), x.Shape(), nil
+}
+
+// scatterAdd sets dst to x with src added to the rows that a plan picks.
+func scatterAdd(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
+	sum, err := addable(x)
+	if err != nil {
+		return err
+	}
+	if src, err = src.Cast(sum.DType()); err != nil {
+		return err
+	}
+	frame, err := plan.Frame(sum.View())
+	if err != nil {
+		return err
+	}
+	if err := addRows(sum, src, frame.Rows, frame.Stride); err != nil {
+		return err
+	}
+	if sum, err = sum.Cast(dst.DType()); err != nil {
+		return err
+	}
+	return dst.CopyFrom(sum)
+}
+
+// addable returns a copy of x to add to, of the dtype in which it adds up.
+func addable(x *tensor.Tensor) (*tensor.Tensor, error) {
+	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
+		return x.Cast(tensor.Float32)
+	}
+	return x.Clone()
+}
+
+// addRows adds the rows of src, in order, to those of sum that are listed, each so many elements
+// from the next. Both are contiguous.
+func addRows(sum, src *tensor.Tensor, rows []int, stride int) error {
+	switch sum.DType() {
+	case tensor.Uint8:
+		return addIntegers[uint8](sum, src, rows, stride)
+	case tensor.Uint16:
+		return addIntegers[uint16](sum, src, rows, stride)
+	case tensor.Uint32:
+		return addIntegers[uint32](sum, src, rows, stride)
+	case tensor.Uint64:
+		return addIntegers[uint64](sum, src, rows, stride)
+	case tensor.Int8:
+		return addIntegers[int8](sum, src, rows, stride)
+	case tensor.Int16:
+		return addIntegers[int16](sum, src, rows, stride)
+	case tensor.Int32:
+		return addIntegers[int32](sum, src, rows, stride)
+	case tensor.Int64:
+		return addIntegers[int64](sum, src, rows, stride)
+	case tensor.Float32:
+		return addFloats[float32](sum, src, rows, stride)
+	case tensor.Float64:
+		return addFloats[float64](sum, src, rows, stride)
+	case tensor.Complex64:
+		return addFloats[complex64](sum, src, rows, stride)
+	}
+	return addFloats[complex128](sum, src, rows, stride)
+}
+
+type integers interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64
+}
+
+type floats interface {
+	float32 | float64 | complex64 | complex128
+}
+
+// addIntegers is addRows of integers. A sum that wraps around is an error.
+func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) error {
+	wrapped := -1
+	err := eachRow(sum, src, rows, stride, func(row int, to, from []T) {
+		for i, v := range from {
+			was := to[i]
+			to[i] += v
+			if (to[i] < was) != (v < 0) {
+				wrapped = row
+			}
+		}
+	})
+	if err == nil && wrapped >= 0 {
+		err = fmt.Errorf("%w: a sum is more than %v holds, at element %d of the index", tensor.ErrDType, sum.DType(), wrapped)
+	}
+	return err
+}
+
+func addFloats[T floats](sum, src *tensor.Tensor, rows []int, stride int) error {
+	return eachRow(sum, src, rows, stride, func(_ int, to, from []T) {
+		for i, v := range from {
+			to[i] += v
+		}
+	})
+}
+
+// eachRow calls fn with each row of src and the one of sum that it belongs to.
+func eachRow[T integers | floats](sum, src *tensor.Tensor, rows []int, stride int, fn func(row int, to, from []T)) error {
+	var failed error
+	err := tensor.Write(sum, func(to []T) {
+		failed = tensor.Read(src, func(from []T) {
+			width := len(from) / max(1, len(rows))
+			for i, row := range rows {
+				fn(i, to[row*stride:row*stride+width], from[i*width:(i+1)*width])
+			}
+		})
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package arith
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An Operand is what the generic verbs work on. *tensor.Tensor and *tdict.TensorDict satisfy it,
+// each returning itself.
+type Operand[T any] interface {
+	comparable
+	Shape() shapeops.Shape
+	Leafwise(k *tensor.Kernel, others ...any) (T, error)
+	LeafwiseInto(dst T, k *tensor.Kernel, others ...any) error
+}
+
+// WhereOptions say how [WhereWith] treats dictionaries whose keys differ. The zero value is the
+// default.
+type WhereOptions struct {
+	// Missing, if not nil, stands for the leaf that one of the dictionaries lacks: a number or bool.
+	// By default differing keys are tdict.ErrMissing.
+	Missing any
+}
+
+// Where returns x where mask is true, and other where it is not:
+//
+//	mask [M...], x [M... F...] -> [M... F...]
+//
+// other is of x's type, a tensor that broadcasts to x's shape, or a number or bool. In a dictionary,
+// Data is picked by rows if other is a dictionary too, and else stays as it is. The result is a copy
+// with x's dtypes.
+//
+// Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if the shape
+// of x does not begin with that of mask or other does not fit, and tensor.ErrKind for a nil operand
+// or one of another type.
+func Where[T Operand[T]](mask *tensor.Tensor, x T, other any) (T, error) {
+	return WhereWith(mask, x, other, WhereOptions{})
+}
+
+// WhereWith is [Where] with options.
+func WhereWith[T Operand[T]](mask *tensor.Tensor, x T, other any, opt WhereOptions) (T, error) {
+	var none T
+	wide, err := lined(mask, x)
+	if err != nil {
+		return none, fmt.Errorf("where: %w", err)
+	}
+	return x.Leafwise(whereKernel(mask, opt), wide, other)
+}
+
+// WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
+// the result. It may be x or other itself. On an error nothing has changed.
+func WhereInto[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any) error {
+	wide, err := lined(mask, x)
+	if err != nil {
+		return fmt.Errorf("where: %w", err)
+	}
+	return x.LeafwiseInto(dst, whereKernel(mask, WhereOptions{}), wide, other)
+}
+
+// WhereInPlace sets x to other where mask is false. What it keeps is not written. Its errors are
+// those of [Where], and of tensor.Transfer; on an error nothing has changed.
+func WhereInPlace[T Operand[T]](mask *tensor.Tensor, x T, other any) error {
+	return WhereInto(x, mask, x, other)
+}
+
+// MaskedFill returns x with value where mask is true:
+//
+//	x [M... F...], mask [M...] -> [M... F...]
+//
+// value is a number or bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays as
+// it is. The result is a copy. Its errors are those of [Where].
+func MaskedFill[T Operand[T]](x T, mask *tensor.Tensor, value any) (T, error) {
+	var none T
+	mask, err := lined(mask, x)
+	if err != nil {
+		return none, fmt.Errorf("masked fill: %w", err)
+	}
+	return x.Leafwise(fillKernel, mask, value)
+}
+
+// MaskedFillInto is [MaskedFill] into a value that the caller owns, which must have the dtypes and
+// shapes of x, and may be x. On an error nothing has changed.
+func MaskedFillInto[T Operand[T]](dst, x T, mask *tensor.Tensor, value any) error {
+	mask, err := lined(mask, x)
+	if err != nil {
+		return fmt.Errorf("masked fill: %w", err)
+	}
+	return x.LeafwiseInto(dst, fillKernel, mask, value)
+}
+
+// MaskedFillInPlace sets x to value where mask is true. Nothing else is written. Its errors are
+// those of [Where], and of tensor.Transfer; on an error nothing has changed.
+func MaskedFillInPlace[T Operand[T]](x T, mask *tensor.Tensor, value any) error {
+	return MaskedFillInto(x, x, mask, value)
+}
+
+// lined returns a mask over leading dims of x with dims of size 1 for the others.
+func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
+	var none T
+	if x == none {
+		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
+	if err := tensor.Read(mask, func([]bool) {}); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	if err := x.Shape().CheckPrefix(mask.Shape()); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	after := len(x.Shape()) - len(mask.Shape())
+	return mask.Reshape(slices.Concat(mask.Shape(), slices.Repeat(shapeops.Shape{1}, after))...)
+}
+
+// whereKernel chooses between x and other, by a mask: its operands are x, mask, other.
+func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
+	return &tensor.Kernel{
+		Op: "where", Check: checkChoice, Missing: opt.Missing,
+		Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[0], b.Src[2]) },
+		Select:   func() (*shapeops.Plan, error) { return planMask(mask) },
+	}
+}
+
+// fillKernel sets what a mask chooses to a value: its operands are x, mask, value.
+var fillKernel = &tensor.Kernel{
+	Op: "masked fill", Check: checkChoice,
+	Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[2], b.Src[0]) },
+}
+
+// checkChoice checks the operands of a choice, the second of which is a mask.
+func checkChoice(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	x, other := xs[0], xs[2]
+	if other.DType() != x.DType() {
+		return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
+	}
+	return x.DType(), x.Shape(), nil
+}
+
+// planMask plans to pick the rows that a mask chooses.
+func planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
+	x, err := mask.AsMask()
+	if err != nil {
+		return nil, err
+	}
+	return mask.Shape().Index(x)
+}
+
+// dimOf resolves a dim of x, for an operation.
+func dimOf[T Operand[T]](op string, x T, dim int) (int, error) {
+	var none T
+	if x == none {
+		return 0, fmt.Errorf("%s: %w: got nil", op, tensor.ErrKind)
+	}
+	at, err := x.Shape().Dim(dim)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", op, err)
+	}
+	return at, nil
+}

@@ -1,0 +1,108 @@
+package shapeops_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// rowsOf returns numbered rows of some shapes.
+func rowsOf(shapes ...[]int) (out []*shapeops.Rows) {
+	for _, shape := range shapes {
+		out = append(out, must(shapeops.NewRows(shape...)))
+	}
+	return out
+}
+
+// PadSequence does with row numbers what nested loops do; padding is the number after all.
+func TestPadSequenceOfRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 3000 {
+		first := naive.Shape(r, 3)
+		if len(first) == 0 {
+			continue
+		}
+		dim, shapes, longest := r.IntN(len(first)), [][]int{}, 0
+		for range 1 + r.IntN(4) {
+			shape := slices.Clone(first)
+			shape[dim] = r.IntN(4)
+			longest = max(longest, shape[dim])
+			shapes = append(shapes, shape)
+		}
+		opt := shapeops.PadSequenceOptions{Dim: dim, Left: r.IntN(2) == 0}
+		if r.IntN(2) == 0 {
+			opt.Length = longest + r.IntN(3)
+		}
+		arrays, total := naive.Number(shapes...), 0
+		for _, a := range arrays {
+			total += len(a.At)
+		}
+		want := naive.PadSequence(arrays, dim, opt.Length, opt.Left)
+		got, err := shapeops.PadSequence(rowsOf(shapes...), opt)
+		require.NoError(t, err)
+		require.Equal(t, shapeops.Shape(want.Shape), got.Shape().Clone(), "%v %+v", shapes, opt)
+		require.Equal(t, widened(want, nil, total), slices.AppendSeq([]int{}, got.All()), "%v %+v", shapes, opt)
+	}
+}
+
+func TestPadSequenceRefuses(t *testing.T) {
+	type opt = shapeops.PadSequenceOptions
+	list := func(shapes ...[]int) []*shapeops.Rows { return rowsOf(shapes...) }
+	tests := []struct {
+		name string
+		xs   []*shapeops.Rows
+		opt  opt
+		err  error
+	}{
+		{"nothing", nil, opt{}, shapeops.ErrShape},
+		{"nil first", []*shapeops.Rows{nil}, opt{}, shapeops.ErrKind},
+		{"nil later", append(list([]int{2}), nil), opt{}, shapeops.ErrKind},
+		{"different elsewhere", list([]int{2, 3}, []int{2, 4}), opt{}, shapeops.ErrShape},
+		{"different before the dim", list([]int{2, 3}, []int{1, 3}), opt{Dim: 1}, shapeops.ErrShape},
+		{"different ranks", list([]int{2, 3}, []int{2}), opt{}, shapeops.ErrShape},
+		{"longer than the length", list([]int{2}, []int{4}), opt{Length: 3}, shapeops.ErrShape},
+		{"a negative length", list([]int{2}), opt{Length: -1}, shapeops.ErrShape},
+		{"the smallest length", list([]int{2}), opt{Length: math.MinInt}, shapeops.ErrShape},
+		{"a length that overflows", list([]int{2, 2}), opt{Length: math.MaxInt}, shapeops.ErrShape},
+		{"more rows than can be listed", list([]int{2}), opt{Length: 1 << 50}, shapeops.ErrShape},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			was := fmt.Sprint(tt.xs)
+			testkit.Fails(t, tt.err, testkit.Err(shapeops.PadSequence(tt.xs, tt.opt)))
+			require.Equal(t, was, fmt.Sprint(tt.xs))
+		})
+	}
+}
+
+// What is stacked without the dim to pad must be of one shape.
+func TestPadSequenceWithoutTheDim(t *testing.T) {
+	for _, dim := range []int{1, -2, math.MaxInt, math.MinInt} {
+		got, err := shapeops.PadSequence(rowsOf([]int{2}, []int{2}), shapeops.PadSequenceOptions{Dim: dim})
+		require.NoError(t, err)
+		require.Equal(t, "[2 2] [0 1 2 3]", got.String())
+		_, err = shapeops.PadSequence(rowsOf([]int{2}, []int{1}), shapeops.PadSequenceOptions{Dim: dim})
+		require.ErrorIs(t, err, shapeops.ErrShape)
+	}
+}
+
+// A zero pass, or one that joins otherwise, has nothing to pad.
+func TestPlansThatDoNotPad(t *testing.T) {
+	j := joinPlan(2, false, 0, shapeops.Shape{2})
+	require.False(t, j.Padded())
+	require.False(t, j.PadsLeft())
+	_, ok := j.PadDim(shapeops.Shape{2}, true)
+	require.False(t, ok)
+	none := must(shapeops.Shape{2}.Permute(0))
+	pieces, gaps := none.Pieces()
+	require.Zero(t, pieces+gaps)
+	require.False(t, none.Laid())
+}

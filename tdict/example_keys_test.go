@@ -1,0 +1,204 @@
+package tdict_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// samples returns a dictionary for the examples: three observations with labels and weights.
+func samples() *tdict.TensorDict {
+	td := tdict.New(3)
+	_ = td.Set("obs/pos", tensor.Must(tensor.From([]float32{0, 1, 2, 3, 4, 5}, 3, 2)))
+	_ = td.Set("obs/time", tensor.Vector[float32](0.1, 0.2, 0.3))
+	_ = td.Set("label", tensor.Must(tdict.DataFrom([]string{"cat", "dog", "cat"}, 3)))
+	_ = td.Set("weight", tensor.Vector(1.0, 0.5, 0.25))
+	return td
+}
+
+// leafKeys prints the keys of the leaves.
+func leafKeys(td *tdict.TensorDict) { fmt.Println(slices.Collect(td.LeafKeys())) }
+
+// What a model gets, what it is judged by, and the rest.
+func ExampleTensorDict_SplitKeys() {
+	parts, err := samples().SplitKeys([]nestedkey.Key{"obs/pos"}, []nestedkey.Key{"label", "weight"})
+	for _, part := range parts {
+		leafKeys(part)
+	}
+	fmt.Println(err)
+	_, err = samples().SplitKeys([]nestedkey.Key{"obs"}, []nestedkey.Key{"obs/time"})
+	fmt.Println(err)
+	// Output:
+	// [obs/pos]
+	// [label weight]
+	// [obs/time]
+	// <nil>
+	// split keys "obs/time": key exists: "obs" is chosen already
+}
+
+func ExampleTensorDict_Separate() {
+	td := samples()
+	targets, err := td.Separate("label", "weight")
+	leafKeys(targets)
+	leafKeys(td)
+	fmt.Println(err)
+	// Output:
+	// [label weight]
+	// [obs/pos obs/time]
+	// <nil>
+}
+
+// Dictionaries are merged; where several have a leaf, the first stays unless Choose says otherwise.
+func ExampleMerge() {
+	corrected := tdict.New(3)
+	_ = corrected.Set("obs/size", tensor.Vector[float32](1, 2, 1))
+	_ = corrected.Set("weight", tensor.Vector(1.0, 1, 1))
+	tds := []*tdict.TensorDict{samples(), corrected}
+
+	first, err := tdict.Merge(tds, tdict.MergeOptions{})
+	leafKeys(first)
+	fmt.Println(tensor.Must(first.Tensor("weight")), err)
+
+	last, err := tdict.Merge(tds, tdict.MergeOptions{
+		Choose: func(key nestedkey.Key, vs []tdict.Value) (tdict.Value, error) {
+			fmt.Println("choose", key, "of", len(vs))
+			return vs[len(vs)-1], nil
+		},
+	})
+	fmt.Println(tensor.Must(last.Tensor("weight")), err)
+	// Output:
+	// [obs/pos obs/time obs/size label weight]
+	// float64 [3]
+	// [   1  0.5 0.25] <nil>
+	// choose weight of 2
+	// float64 [3]
+	// [1 1 1] <nil>
+}
+
+func ExampleTensorDict_FilterEmpty() {
+	td := samples()
+	_ = errors.Join(td.Delete("obs/pos"), td.Delete("obs/time")) // "obs" stays, without a leaf
+	obs := tensor.Must(td.Dict("obs"))
+	fmt.Println(obs.IsEmpty(), td.IsEmpty())
+	fmt.Println(td.NumEntries(), td.FilterEmpty().NumEntries())
+	// Output:
+	// true false
+	// 3 2
+}
+
+func ExampleTensorDict_IsEmpty() {
+	td := tdict.New(3)
+	_ = td.Set("obs", tdict.New(3))
+	fmt.Println(td.IsEmpty(), td.NumEntries()) // an entry, but no leaf
+	// Output: true 1
+}
+
+func ExampleTensorDict_CreateNested() {
+	td := samples()
+	next, err := td.CreateNested("next/obs")
+	fmt.Println(next.Shape(), err, next.Set("time", tensor.Vector[float32](0.2, 0.3, 0.4)))
+	fmt.Println(td.Has("next/obs/time"))
+	_, err = td.CreateNested("obs")
+	fmt.Println(err)
+	// Output:
+	// [3] <nil> <nil>
+	// true
+	// create nested "obs": key exists: Get returns it, Set replaces it
+}
+
+func ExampleTensorDict_UpdateKeys() {
+	td, news := tdict.New(3), samples()
+	fmt.Println(td.UpdateKeys(news, "obs/time", "weight"))
+	leafKeys(td)
+	fmt.Println(td.UpdateKeys(news, "obs", "reward"))
+	// Output:
+	// <nil>
+	// [obs/time weight]
+	// update keys "reward": source: missing key: have "obs", "label", "weight"
+}
+
+// The elements change in the memory that is there, and so for all who share it.
+func ExampleTensorDict_UpdateInPlace() {
+	td := samples()
+	first := tensor.Must(td.Index(ix.At(0)))
+	news := tdict.New(3)
+	_ = news.Set("weight", tensor.Vector(7.0, 8, 9))
+	fmt.Println(td.UpdateInPlace(news))
+	fmt.Println(tensor.Must(first.Tensor("weight")))
+	// Output:
+	// <nil>
+	// float64 [] 7
+}
+
+func ExampleTensorDict_Replace() {
+	td, news := samples(), tdict.New(3)
+	_ = news.Set("weight", tensor.Vector(7.0, 8, 9))
+	got, err := td.Replace(news)
+	fmt.Println(tensor.Must(got.Tensor("weight")), err)
+	fmt.Println(tensor.Must(td.Tensor("weight")))
+	// Output:
+	// float64 [3]
+	// [7 8 9] <nil>
+	// float64 [3]
+	// [   1  0.5 0.25]
+}
+
+func ExampleTensorDict_Clear() {
+	td := samples()
+	fmt.Println(td.Clear(), td.NumEntries(), td.Shape())
+	// Output: <nil> 0 [3]
+}
+
+func ExampleTensorDict_PopItem() {
+	td := samples()
+	for {
+		key, v, err := td.PopItem()
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(key, v.Shape())
+	}
+	// Output:
+	// weight [3]
+	// label [3]
+	// obs [3]
+	// pop item: missing key: the dictionary is empty
+}
+
+func ExampleTensorDict_SortKeys() {
+	leafKeys(samples())
+	leafKeys(samples().SortKeys())
+	// Output:
+	// [obs/pos obs/time label weight]
+	// [label obs/pos obs/time weight]
+}
+
+func ExampleTensorDict_Rows() {
+	for row, err := range samples().Rows() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		label := tensor.Must(tdict.Get[*tdict.Data](row, "label"))
+		fmt.Println(row.Shape(), label)
+	}
+	// Output:
+	// [] data [] "cat"
+	// [] data [] "dog"
+	// [] data [] "cat"
+}
+
+func ExampleTensorDict_Head() {
+	fmt.Println(samples().Head(2))
+	// Output:
+	// obs/pos  obs/time  label  weight
+	// [0 1]    0.1       "cat"  1
+	// [2 3]    0.2       "dog"  0.5
+	// 1 row more
+}

@@ -1,0 +1,134 @@
+package tdict
+
+import (
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Gather returns, at each position of an integer tensor, the row of td that index names along a
+// batch dim; features follow:
+//
+//	td [A N B], index [A' M B'] -> [A' M B'], out[a m b] = td[a index[a m b] b]
+//
+// index has td's batch dims, of which those other than dim may be smaller; negative positions count
+// from the end. The result is a copy. Its errors are those of shapeops.Shape.Gather and
+// tensor.Tensor.Ints.
+func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
+	p, err := td.planGather(dim, index)
+	return td.executed("gather", p, err)
+}
+
+// GatherInto is [TensorDict.Gather] into a dictionary that the caller owns, as
+// [TensorDict.IndexInto] is; on an error nothing has changed.
+func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
+	p, err := td.planGather(dim, index)
+	return td.executedInto("gather", dst, p, err)
+}
+
+// Scatter undoes [TensorDict.Gather]: it writes the leaves of src, whose batch shape is that of
+// index or its last dims, to the rows of td's that Gather would take. Where index names one twice,
+// the last stays. Leaves that src lacks keep their values. Its errors are also those of
+// [TensorDict.SetIndex]; on an error nothing has changed.
+func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
+	p, err := td.planGather(dim, index)
+	return td.written("scatter", src, p, err)
+}
+
+// written writes src to the part of td that a plan selects.
+func (td *TensorDict) written(op string, src *TensorDict, plan *shapeops.Plan, err error) error {
+	if err != nil {
+		return failed(op, err)
+	}
+	var tr tensor.Transfer
+	if err := td.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
+		return failed(op, err)
+	}
+	return failed(op, tr.Run())
+}
+
+func (td *TensorDict) planGather(dim int, index *tensor.Tensor) (*shapeops.Plan, error) {
+	list, err := index.Ints()
+	if err != nil {
+		return nil, err
+	}
+	return td.batch.Gather(dim, list, index.Shape())
+}
+
+// Take returns the positions of a batch dim that an integer tensor lists, in its arrangement:
+//
+//	td [A N B], index [I...] -> [A I... B]
+//
+// The result is a copy. Its errors are those of shapeops.Shape.Take and tensor.Tensor.Ints.
+func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
+	p, err := td.planTake(dim, index)
+	return td.executed("take", p, err)
+}
+
+// TakeInto is [TensorDict.Take] into a dictionary that the caller owns, as [TensorDict.IndexInto]
+// is; on an error nothing has changed.
+func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
+	p, err := td.planTake(dim, index)
+	return td.executedInto("take", dst, p, err)
+}
+
+func (td *TensorDict) planTake(dim int, index *tensor.Tensor) (*shapeops.Plan, error) {
+	list, err := index.Ints()
+	if err != nil {
+		return nil, err
+	}
+	return td.batch.Take(dim, list, index.Shape())
+}
+
+// MaskedSelect returns the rows of td where a bool tensor over its leading batch dims is true:
+//
+//	td [M... B...], mask [M...] -> [n B...], n being how often mask is true
+//
+// The result is a copy. It returns tensor.ErrDType if mask is not bool, and shapeops.ErrIndex if
+// the batch shape does not begin with its shape.
+func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
+	p, err := td.planMask(mask)
+	return td.executed("masked select", p, err)
+}
+
+// MaskedSelectInto is [TensorDict.MaskedSelect] into a dictionary that the caller owns, as
+// [TensorDict.IndexInto] is; on an error nothing has changed.
+func (td *TensorDict) MaskedSelectInto(dst *TensorDict, mask *tensor.Tensor) error {
+	p, err := td.planMask(mask)
+	return td.executedInto("masked select", dst, p, err)
+}
+
+func (td *TensorDict) planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
+	x, err := mask.AsMask()
+	if err != nil {
+		return nil, err
+	}
+	return td.batch.Index(x)
+}
+
+// Window returns a window of each row, the rows being td's leading batch dims, with a start of its
+// own along each of the given batch dims after them:
+//
+//	td [N... L B...], starts [N...], one dim -> [N... size B...]
+//	td [N... H W], starts [N... 2], two dims -> [N... h w]
+//
+// starts holds integers. With several dims, its last dim has a start for each. The result is a copy.
+// Its errors are those of shapeops.Shape.Window and tensor.Tensor.Ints.
+func (td *TensorDict) Window(starts *tensor.Tensor, dims, sizes []int) (*TensorDict, error) {
+	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
+	return td.executed("window", p, err)
+}
+
+// WindowInto is [TensorDict.Window] into a dictionary that the caller owns, as
+// [TensorDict.IndexInto] is; on an error nothing has changed.
+func (td *TensorDict) WindowInto(dst *TensorDict, starts *tensor.Tensor, dims, sizes []int) error {
+	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
+	return td.executedInto("window", dst, p, err)
+}
+
+// SetWindow writes the leaves of value, whose batch shape is that of the windows or its last dims,
+// to the windows that [TensorDict.Window] would return. Its errors are also those of
+// [TensorDict.SetIndex]; on an error nothing has changed.
+func (td *TensorDict) SetWindow(value *TensorDict, starts *tensor.Tensor, dims, sizes []int) error {
+	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
+	return td.written("set window", value, p, err)
+}

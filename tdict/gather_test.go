@@ -1,0 +1,139 @@
+package tdict_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestOracleWrite compares Scatter and SetWindow, with values for some of the leaves, with nested
+// loops.
+func TestOracleWrite(t *testing.T) {
+	oracle(t, func(t *testing.T, g gen) {
+		td := g.writable().dict(naive.Shape(g.Rand, 3), 2)
+		rank := len(td.Shape())
+		for _, verb := range []string{"gather", "window"} {
+			c, ok := naive.Random(g.Rand, verb, td.Shape())
+			if !ok {
+				continue
+			}
+			before := tensor.Must(td.Clone())
+			value := g.twin(tensor.Must(called(td, c)), -1, 0)
+			for key := range before.Leaves() {
+				if g.IntN(4) == 0 {
+					value = value.Exclude(key)
+				}
+			}
+			if verb == "gather" {
+				require.NoError(t, td.Scatter(c.N[0], listed(c.Index), value))
+			} else {
+				require.NoError(t, td.SetWindow(value, listed(c.Index), c.Dims, c.Sizes))
+			}
+			for key := range before.Leaves() {
+				after := rowsOf(t, tensor.Must(before.Get(key)), rank)
+				if v, err := value.Get(key); err == nil {
+					rows := rowsOf(t, v, rank)
+					for i, at := range c.Want.At {
+						after[at] = rows[i]
+					}
+				}
+				require.Equal(t, after, rowsOf(t, tensor.Must(td.Get(key)), rank), "%q after %v of %v", key, c, td.Shape())
+			}
+		}
+	})
+}
+
+// grid returns a dictionary [2 3] with a leaf, a nested one and data.
+func grid() *tdict.TensorDict {
+	return dict([]int{2, 3}, entry{"a", count(2, 3, 4)}, entry{"n/b", count(2, 3)},
+		entry{"s", tensor.Must(tdict.DataFrom([]string{"a", "b", "c", "d", "e", "f"}, 2, 3))})
+}
+
+func TestGather(t *testing.T) {
+	td := grid()
+	got := tensor.Must(td.Gather(1, tensor.Must(tensor.From([]int32{0, 2, 1, 1}, 2, 2))))
+	require.Equal(t, shapeops.Shape{2, 2, 4}, tensor.Must(got.Tensor("a")).Shape().Clone())
+	require.Equal(t, []int64{0, 2, 4, 4}, values(t, got, "n/b"))
+	require.Equal(t, []any{"a", "c", "e", "e"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](got, "s")).All()))
+	fewer := tensor.Must(td.Gather(1, tensor.Must(tensor.From([]int32{-1, 2}, 1, 2))))
+	require.Equal(t, []int64{2, 2}, values(t, fewer, "n/b"))
+	none := tensor.Must(td.Gather(1, tensor.Must(tensor.Zeros[int64](2, 0))))
+	require.Equal(t, shapeops.Shape{2, 0}, none.Shape().Clone())
+	mask := tensor.Must(tensor.From([]bool{true, false, true, false, false, true}, 2, 3))
+	require.Equal(t, []int64{0, 2, 5}, values(t, tensor.Must(td.MaskedSelect(mask)), "n/b"))
+	require.Equal(t, shapeops.Shape{1, 3}, tensor.Must(td.MaskedSelect(tensor.Vector(true, false))).Shape().Clone())
+	dst := tensor.Must(tensor.Must(td.MaskedSelect(mask)).Clone())
+	require.NoError(t, td.MaskedSelectInto(dst, tensor.Must(tensor.Must(mask.Flip()).Clone())))
+	require.Equal(t, []int64{0, 3, 5}, values(t, dst, "n/b"))
+}
+
+func TestGatherRefusals(t *testing.T) {
+	type (
+		dictionary = *tdict.TensorDict
+		ints       = []int
+	)
+	index := func(v ...int64) *tensor.Tensor { return tensor.Must(tensor.From(v, 1, len(v))) }
+	starts, mask := tensor.Vector[int64](0, 1), tensor.Vector(true, false)
+	refuse(t, grid, []refusal{
+		{"no such batch dim", func(td dictionary) error { return testkit.Err(td.Gather(2, index(0))) }, shapeops.ErrDim},
+		{"an index of the leaf's dims", func(td dictionary) error { return testkit.Err(td.Gather(0, tensor.Must(tensor.Zeros[int64](1, 1, 1)))) }, shapeops.ErrShape},
+		{"an index of fewer dims", func(td dictionary) error { return testkit.Err(td.Gather(0, starts)) }, shapeops.ErrShape},
+		{"a position that is not there", func(td dictionary) error { return testkit.Err(td.Gather(1, index(0, 3))) }, shapeops.ErrIndex},
+		{"an index of floats", func(td dictionary) error { return testkit.Err(td.Gather(1, tensor.Must(tensor.Zeros[float32](1, 1)))) }, tensor.ErrDType},
+		{"no index", func(td dictionary) error { return testkit.Err(td.Gather(1, nil)) }, tdict.ErrKind},
+		{"no destination", func(td dictionary) error { return td.GatherInto(nil, 1, index(0)) }, tdict.ErrKind},
+		{"scatter nothing", func(td dictionary) error { return td.Scatter(1, index(0), nil) }, tdict.ErrKind},
+		{"scatter by no index", func(td dictionary) error { return td.Scatter(1, nil, td) }, tdict.ErrKind},
+		{"scatter what td lacks", func(td dictionary) error { return td.Scatter(1, index(0), dict([]int{1, 1}, entry{"x", count(1, 1)})) }, tdict.ErrMissing},
+		{"scatter another batch shape", func(td dictionary) error { return td.Scatter(1, index(0), dict([]int{2, 1})) }, shapeops.ErrShape},
+		{"scatter another dtype", func(td dictionary) error {
+			return td.Scatter(1, index(0), dict([]int{1, 1}, entry{"s", oneText("x")}, entry{"n/b", tensor.Must(tensor.Zeros[int8](1, 1))}))
+		}, tensor.ErrDType},
+		{"scatter itself, moved", func(td dictionary) error {
+			return td.Scatter(1, index(1, 2), tensor.Must(tensor.Must(td.Narrow(0, 0, 1)).Narrow(1, 0, 2)))
+		}, tensor.ErrOverlap},
+		{"take from no such dim", func(td dictionary) error { return testkit.Err(td.Take(-3, starts)) }, shapeops.ErrDim},
+		{"take a position that is not there", func(td dictionary) error { return testkit.Err(td.Take(0, tensor.Vector[int64](0, 2))) }, shapeops.ErrIndex},
+		{"take nothing", func(td dictionary) error { return testkit.Err(td.Take(0, nil)) }, tdict.ErrKind},
+		{"take into nothing", func(td dictionary) error { return td.TakeInto(nil, 0, starts) }, tdict.ErrKind},
+		{"no mask", func(td dictionary) error { return testkit.Err(td.MaskedSelect(nil)) }, tdict.ErrKind},
+		{"a mask of integers", func(td dictionary) error { return testkit.Err(td.MaskedSelect(starts)) }, tensor.ErrDType},
+		{"a mask of another size", func(td dictionary) error { return testkit.Err(td.MaskedSelect(tensor.Vector(true, true, true))) }, shapeops.ErrIndex},
+		{"a mask over more than the batch shape", func(td dictionary) error {
+			return testkit.Err(td.MaskedSelect(tensor.Must(tensor.Zeros[bool](2, 3, 4))))
+		}, shapeops.ErrIndex},
+		{"select into nothing", func(td dictionary) error { return td.MaskedSelectInto(nil, mask) }, tdict.ErrKind},
+		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(td.Window(starts, ints{2}, ints{1})) }, shapeops.ErrDim},
+		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(td.Window(starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
+		{"no starts", func(td dictionary) error { return testkit.Err(td.Window(nil, ints{1}, ints{1})) }, tdict.ErrKind},
+		{"windows into nothing", func(td dictionary) error { return td.WindowInto(nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows to nothing", func(td dictionary) error { return td.SetWindow(nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows without starts", func(td dictionary) error { return td.SetWindow(td, nil, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows to another batch shape", func(td dictionary) error { return td.SetWindow(td, starts, ints{1}, ints{1}) }, shapeops.ErrShape},
+		{"flip no such batch dim", func(td dictionary) error { return testkit.Err(td.Flip(2)) }, shapeops.ErrDim},
+		{"roll no such batch dim", func(td dictionary) error { return td.RollInPlace(1, math.MinInt) }, shapeops.ErrDim},
+		{"turn no such batch dim", func(td dictionary) error { return testkit.Err(td.Rot90(1, 0, 2)) }, shapeops.ErrDim},
+		{"move to no such batch dim", func(td dictionary) error { return testkit.Err(td.Movedim(0, 2)) }, shapeops.ErrDim},
+		{"narrow beyond the end", func(td dictionary) error { return testkit.Err(td.Narrow(1, 2, 2)) }, shapeops.ErrIndex},
+		{"unfold a dim after the batch shape", func(td dictionary) error { return testkit.Err(td.Unfold(2, 1, 1)) }, shapeops.ErrDim},
+		{"repeat with too few counts", func(td dictionary) error { return testkit.Err(td.Repeat(2)) }, shapeops.ErrShape},
+		{"tile so often that it overflows", func(td dictionary) error { return testkit.Err(td.Tile(math.MaxInt)) }, shapeops.ErrShape},
+		{"repeat so often that leaves overflow", func(td dictionary) error { return testkit.Err(td.RepeatInterleave(math.MaxInt/6, 0)) }, shapeops.ErrShape},
+		{"too few counts for each", func(td dictionary) error { return testkit.Err(td.RepeatEach(ints{1}, 0)) }, shapeops.ErrShape},
+		{"flip into nothing", func(td dictionary) error { return td.FlipInto(nil) }, tdict.ErrKind},
+		{"flip into itself", func(td dictionary) error { return td.FlipInto(td, 0) }, tensor.ErrOverlap},
+		{"roll into other keys", func(td dictionary) error { return td.RollInto(tdict.New(2, 3), 1, 0) }, tdict.ErrMissing},
+		{"repeat into another batch shape", func(td dictionary) error { return td.RepeatInto(td, 2, 1) }, shapeops.ErrShape},
+	})
+}
+
+// oneText returns data [1 1].
+func oneText(v string) *tdict.Data { return tensor.Must(tdict.NewData(v, 1, 1)) }

@@ -1,0 +1,232 @@
+package tdict
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Rows returns an iterator over the rows of the first batch dim, in order:
+//
+//	[N B...] -> N times [B...]
+//
+// Each is what [TensorDict.Index] returns for its position: a dictionary of its own whose tensors
+// are views of td's. Rows yields (nil, shapeops.ErrDim) if the batch shape is [], and stops after
+// an error. Ranging again begins with the first row again; the dictionary must not be changed
+// meanwhile.
+func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
+	return func(yield func(*TensorDict, error) bool) {
+		if _, err := td.batch.Dim(0); err != nil {
+			yield(nil, failed("rows", err))
+			return
+		}
+		for i := range td.batch[0] {
+			plan, err := td.batch.Index(ix.At(i))
+			row, err := td.executed("rows", plan, err)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+const (
+	headLeaves   = 8  // the most columns of Head
+	cellWidth    = 24 // runes
+	cellElements = 3  // the most elements in a cell
+)
+
+// Head returns the first n rows of the first batch dim as a table for people: a line of keys, then
+// a line for each row; of the batch shape [], the one row that there is. A cell has the first
+// elements of a tensor, row-major, or the values of [Data] as JSON, and is cut to 24 characters. A
+// leaf that cannot be read has the error in its cells.
+//
+// The last lines count what is left out: rows, and leaves, which are those after the first eight
+// and the unbatched ones. If n is not positive, Head returns only the keys.
+//
+// Head reads no more of a leaf than it shows.
+func (td *TensorDict) Head(n int) string {
+	keys, leaves := td.headColumns()
+	left := td.countLeaves() - len(leaves)
+	if len(leaves) == 0 {
+		return cmp.Or(strings.TrimSpace(leftOut(0, left)), "no leaves")
+	}
+	rows := 1
+	if len(td.batch) > 0 {
+		rows = td.batch[0]
+	}
+	shown := max(0, min(n, rows))
+	lines := [][]string{keys}
+	for i := range shown {
+		lines = append(lines, td.headRow(leaves, i))
+	}
+	if n <= 0 {
+		return aligned(lines)
+	}
+	return aligned(lines) + leftOut(rows-shown, left)
+}
+
+// headColumns returns the leaves that Head shows, with the texts of their keys.
+func (td *TensorDict) headColumns() (keys []string, leaves []Leaf) {
+	for key, v := range td.Leaves() {
+		if opsOf(v).passes() {
+			continue
+		}
+		if len(leaves) == headLeaves {
+			break
+		}
+		keys, leaves = append(keys, cut(printable(key))), append(leaves, v)
+	}
+	return keys, leaves
+}
+
+// headRow returns the cells of a row.
+func (td *TensorDict) headRow(leaves []Leaf, row int) []string {
+	cells := make([]string, len(leaves))
+	for i, v := range leaves {
+		var expr []ix.Index
+		if len(td.batch) > 0 {
+			expr = append(expr, ix.At(row))
+		}
+		cells[i] = cell(v, expr)
+	}
+	return cells
+}
+
+// cell returns the text of what an index expression, which drops dims, selects of a leaf.
+func cell(v Leaf, expr []ix.Index) string {
+	shape := v.Shape()[len(expr):]
+	var texts []string
+	part, err := partOf(v, append(expr, firstFew(shape)...))
+	if err == nil {
+		texts, err = elementTexts(part)
+	}
+	switch {
+	case err != nil:
+		return cut(oneLine(err.Error()))
+	case len(shape) == 0:
+		return cut(oneLine(texts[0]))
+	}
+	return listText(texts[:min(len(texts), cellElements)], shape.Size())
+}
+
+// firstFew returns an index expression for a part of a shape that has its first elements, and only
+// a few: as many as a cell, if there are, and less than twice as many.
+func firstFew(shape shapeops.Shape) []ix.Index {
+	expr := make([]ix.Index, len(shape))
+	after := 1 // the elements of a position
+	for i, size := range slices.Backward(shape) {
+		expr[i] = ix.Range(0, (cellElements+after-1)/after)
+		after = min(after*max(1, min(size, cellElements)), cellElements)
+	}
+	return expr
+}
+
+// partOf returns what an index expression selects of a leaf.
+func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
+	plan, err := v.Shape().Index(expr...)
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(v).execute(v, shapeops.NewPass(plan))
+}
+
+// elementTexts returns the text of each element of a small leaf, or says what it is if it is of
+// another kind than tensors and data.
+func elementTexts(v Leaf) (texts []string, err error) {
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		return tensorTexts(v)
+	case *Data:
+		for value := range v.All() {
+			texts = append(texts, jsonText(value))
+		}
+		return texts, nil
+	}
+	return []string{describe(v)}, nil
+}
+
+// tensorTexts returns the elements of a small tensor as they are printed.
+func tensorTexts(t *tensor.Tensor) ([]string, error) {
+	own, err := t.Clone() // so that printing cannot fail
+	if err != nil {
+		return nil, err
+	}
+	flat, err := own.Reshape(own.Size())
+	if err != nil {
+		return nil, err
+	}
+	_, list, _ := strings.Cut(flat.String(), "\n")
+	return strings.Fields(strings.Trim(list, "[]")), nil
+}
+
+// listText returns the first texts of so many in brackets: as many as fit a cell.
+func listText(texts []string, size int) string {
+	for n := len(texts); ; n-- {
+		shown := slices.Clone(texts[:n])
+		if n < size {
+			shown = append(shown, "...")
+		}
+		text := oneLine("[" + strings.Join(shown, " ") + "]")
+		if n <= 1 || utf8.RuneCountInString(text) <= cellWidth {
+			return cut(text)
+		}
+	}
+}
+
+// oneLine returns a text with a blank for each rune that does not print.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+// cut returns a text, or the beginning of one that is too long for a cell.
+func cut(s string) string {
+	const dots = "..."
+	if utf8.RuneCountInString(s) <= cellWidth {
+		return s
+	}
+	return string([]rune(s)[:cellWidth-len(dots)]) + dots
+}
+
+// aligned returns lines of cells as a table, without blanks at the end of a line.
+func aligned(lines [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, cells := range lines {
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	_ = w.Flush() // a Builder does not fail
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// leftOut returns the lines, each after a newline, that count rows and leaves that are not shown.
+func leftOut(rows, leaves int) (text string) {
+	if rows > 0 {
+		text = fmt.Sprintf("\n%d %s more", rows, plural(rows, "row", "rows"))
+	}
+	if leaves > 0 {
+		text += fmt.Sprintf("\nand %d more %s", leaves, plural(leaves, "leaf", "leaves"))
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,222 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// CreateNested sets a new dictionary without entries under key, and returns it: what is set in it
+// is set in td. It has the batch shape of the dictionary around it; dictionaries that key needs and
+// that are missing are created too. CreateNested returns [ErrExists] if there is a value under key,
+// whatever it is, and the errors of [TensorDict.Set].
+func (td *TensorDict) CreateNested(key nestedkey.Key) (*TensorDict, error) {
+	p, err := td.place(key, td.emptied())
+	if err == nil && td.Has(key) {
+		err = fmt.Errorf("%w: Get returns it, Set replaces it", ErrExists)
+	}
+	if err != nil {
+		return nil, &KeyError{"create nested", key, err}
+	}
+	created := p.in.emptied()
+	p.value = created
+	p.set()
+	return created, nil
+}
+
+// Clear removes all entries. Dictionaries among them keep theirs. It returns [ErrLocked].
+func (td *TensorDict) Clear() error {
+	if td.Locked() {
+		return failed("clear", td.errLocked())
+	}
+	td.entries = store{}
+	return nil
+}
+
+// PopItem removes the last entry, and returns its key and value; a dictionary is a value, and not
+// entered. It returns [ErrMissing] if there is no entry, and [ErrLocked].
+func (td *TensorDict) PopItem() (nestedkey.Key, Value, error) {
+	if td.Locked() {
+		return "", nil, failed("pop item", td.errLocked())
+	}
+	name, v, ok := td.entries.last()
+	if !ok {
+		return "", nil, failed("pop item", td.missing())
+	}
+	td.entries.drop(name)
+	return name, v, nil
+}
+
+// IsEmpty reports whether td has no leaf, at any depth.
+func (td *TensorDict) IsEmpty() bool {
+	for _, v := range td.entries.all() {
+		if d, ok := asDict(v); !ok || !d.IsEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// FilterEmpty returns a dictionary without the dictionaries that have no leaf, at any depth. Leaves
+// are shared.
+func (td *TensorDict) FilterEmpty() *TensorDict {
+	out := td.emptied()
+	for name, v := range td.entries.all() {
+		if d, ok := asDict(v); ok {
+			d = d.FilterEmpty()
+			if d.NumEntries() == 0 {
+				continue
+			}
+			v = d
+		}
+		out.entries.put(name, v)
+	}
+	return out
+}
+
+// SortKeys returns a dictionary with the entries of td, at every depth, in the order of
+// nestedkey.Compare. Leaves are shared.
+func (td *TensorDict) SortKeys() *TensorDict {
+	out := td.emptied()
+	names := slices.SortedFunc(td.Keys(), nestedkey.Compare)
+	values := make([]Value, len(names))
+	for i, name := range names {
+		v, _ := td.entries.get(name)
+		if d, ok := asDict(v); ok {
+			v = d.SortKeys()
+		}
+		values[i] = v
+	}
+	out.entries, _, _ = storeOf(names, values)
+	return out
+}
+
+// SplitKeys returns a dictionary for each set of keys, with what td has under them, and one more
+// with the rest, all in td's order; td stays as it is. A key of a dictionary stands for all of it.
+// Dictionaries around the keys are in each that needs them: a dictionary all of whose entries are
+// in the sets is not in the rest, but one that has no entries in td is. Leaves are shared, the
+// structure is new and not locked.
+//
+// SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
+// key is given twice, or one below another.
+func (td *TensorDict) SplitKeys(sets ...[]nestedkey.Key) ([]*TensorDict, error) {
+	tree, err := td.pick("split keys", sets...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*TensorDict, len(sets)+1)
+	for i := range out {
+		out[i] = td.emptied()
+	}
+	td.deal(tree, len(sets), func(set int) *TensorDict { return out[set] })
+	return out, nil
+}
+
+// deal puts each entry of td where to says: by the set that the keys in tree have it in, or else by
+// the number rest.
+func (td *TensorDict) deal(tree *pickTree, rest int, to func(set int) *TensorDict) {
+	for name, v := range td.entries.all() {
+		picked := tree.below[name]
+		switch {
+		case picked == nil:
+			to(rest).entries.put(name, shallow(v))
+		case picked.ends:
+			to(picked.set).entries.put(name, shallow(v))
+		default:
+			d, _ := asDict(v) // or a key would lead through a leaf
+			d.deal(picked, rest, func(set int) *TensorDict { return to(set).innerLike(name, d) })
+		}
+	}
+}
+
+// innerLike returns the dictionary under a name of one part, after setting it to one without
+// entries in the place of d if there is none.
+func (td *TensorDict) innerLike(name nestedkey.Key, d *TensorDict) *TensorDict {
+	inner := td.innerDict(name)
+	if inner == nil {
+		inner = d.emptied()
+		td.entries.put(name, inner)
+	}
+	return inner
+}
+
+// Separate takes the entries under the given keys out of td, and returns them in a new dictionary
+// under the same keys, in td's order. Dictionaries around them are created there, and stay in td
+// even if they become empty. Leaves are those of td; dictionaries that are taken out are copied,
+// and not locked.
+//
+// Separate returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, [ErrLocked], and
+// [ErrExists] if a key is given twice, or one below another.
+func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
+	if _, err := td.pick("separate", keys); err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if d, _, _, _ := td.find(key); d.Locked() {
+			return nil, &KeyError{"separate", key, d.errLocked()}
+		}
+	}
+	out := td.part(keys).Copy()
+	for _, key := range keys {
+		d, name, _, err := td.find(key)
+		if err == nil { // else d is in td twice, and this was its other key
+			d.entries.drop(name)
+		}
+	}
+	return out, nil
+}
+
+// pick returns the tree of keys in several sets. It returns a KeyError if td lacks one, and
+// ErrExists if a key is given twice, or one below another.
+func (td *TensorDict) pick(op string, sets ...[]nestedkey.Key) (*pickTree, error) {
+	tree := &pickTree{}
+	for set, keys := range sets {
+		for _, key := range keys {
+			_, _, _, err := td.find(key)
+			if err == nil {
+				err = tree.add(key, set)
+			}
+			if err != nil {
+				return nil, &KeyError{op, key, err}
+			}
+		}
+	}
+	return tree, nil
+}
+
+// A pickTree holds keys of numbered sets by their parts, none of them below another.
+type pickTree struct {
+	key   nestedkey.Key // the first in full that led here
+	set   int           // that of key
+	ends  bool          // key ends here
+	below map[nestedkey.Key]*pickTree
+}
+
+// add adds a key of a set. It returns ErrExists, with the other key, if it is there, or one above
+// or below it.
+func (t *pickTree) add(key nestedkey.Key, set int) error {
+	rest, nested := key, true
+	for nested {
+		var first nestedkey.Key
+		first, rest, nested = rest.Cut()
+		next := t.below[first]
+		switch {
+		case next == nil:
+			next = t.grow(first, &pickTree{key: key, set: set, ends: !nested})
+		case next.ends || !nested:
+			return fmt.Errorf("%w: %q is chosen already", ErrExists, string(next.key))
+		}
+		t = next
+	}
+	return nil
+}
+
+// grow puts a tree below t, and returns it.
+func (t *pickTree) grow(name nestedkey.Key, next *pickTree) *pickTree {
+	if t.below == nil {
+		t.below = map[nestedkey.Key]*pickTree{}
+	}
+	t.below[name] = next
+	return next
+}

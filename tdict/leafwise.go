@@ -1,0 +1,373 @@
+package tdict
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Leafwise returns what a kernel makes of each tensor among the leaves and of others, each of which
+// is one of these:
+//
+//   - a dictionary with td's batch shape, whose leaf under the same key is the operand,
+//   - a tensor, which broadcasts to the batch shape; features follow,
+//   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
+//
+// It is how the verbs of package arith work on dictionaries. Leaves that are no tensors stay as they
+// are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the keys
+// differ, unless the kernel says what stands for what is missing, [ErrKind] if an operand is none of
+// these or values under one key are of several kinds, and the errors of tensor.Tensor.Leafwise.
+func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
+	w, err := td.leafwise(k, others)
+	if err != nil {
+		return nil, failed(k.Op, err)
+	}
+	out, err := w.dict(td, w.dicts)
+	if err != nil {
+		return nil, failed(k.Op, err)
+	}
+	return out, nil
+}
+
+// LeafwiseInto is [TensorDict.Leafwise] into a dictionary that the caller owns, as
+// [TensorDict.IndexInto] is. It may be td or one of the others. On an error nothing has changed.
+func (td *TensorDict) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
+	w, err := td.leafwise(k, others)
+	if err == nil && dst == nil {
+		err = errNil
+	}
+	if err != nil {
+		return failed(k.Op, err)
+	}
+	var tr tensor.Transfer
+	if err := w.into(&tr, dst, td, w.dicts); err != nil {
+		return failed(k.Op, err)
+	}
+	return failed(k.Op, tr.Run())
+}
+
+// A leafwise applies a kernel to dictionaries.
+type leafwise struct {
+	kernel  *tensor.Kernel
+	others  []any         // with nil in the place of each dictionary
+	dicts   []*TensorDict // of the others, and nil in the place of each that is none
+	batch   int           // dims of the outermost dictionary
+	planned *shapeops.Plan
+}
+
+// leafwise checks the operands of a kernel.
+func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error) {
+	w := &leafwise{kernel: k, batch: len(td.batch)}
+	if err := td.checkDepth(0, map[*TensorDict]int{}); err != nil {
+		return nil, err
+	}
+	for i, other := range others {
+		d, isDict := other.(*TensorDict)
+		x, isTensor := other.(*tensor.Tensor)
+		var err error
+		switch {
+		case isDict && d == nil:
+			err = errNil
+		case isDict && k.Free:
+			other = nil
+		case isDict:
+			other, err = nil, d.batch.CheckEqual(td.batch)
+		case isTensor && x == nil:
+			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
+		case isTensor && !k.Free:
+			other, err = x.Expand(td.batch...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+		}
+		w.others, w.dicts = append(w.others, other), append(w.dicts, d)
+	}
+	return w, nil
+}
+
+// dict returns what the kernel makes of td and of dictionaries with its keys.
+func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
+	if err := w.sameKeys(td, dicts); err != nil {
+		return nil, err
+	}
+	out := td.emptied()
+	for c, v := range td.entries.columns() {
+		made, err := w.entry(v, dicts, c)
+		if err != nil {
+			return nil, within(w.kernel.Op, c.name, err)
+		}
+		out.entries.put(c.name, made)
+	}
+	return out, w.extras(td, dicts, out)
+}
+
+// extras adds to out what the kernel makes of entries that td lacks.
+func (w *leafwise) extras(td *TensorDict, dicts []*TensorDict, out *TensorDict) error {
+	if w.kernel.Missing == nil {
+		return nil
+	}
+	for _, d := range dicts {
+		if d == nil {
+			continue
+		}
+		for c, v := range d.entries.columns() {
+			if out.entries.has(c.name) {
+				continue
+			}
+			made, err := w.standIn(v)
+			if err == nil {
+				made, err = w.entry(made, dicts, c)
+			}
+			if err != nil {
+				return within(w.kernel.Op, c.name, err)
+			}
+			out.entries.put(c.name, made)
+		}
+	}
+	return nil
+}
+
+// standIn returns what stands for a value that a dictionary lacks.
+func (w *leafwise) standIn(v Value) (Value, error) {
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		if d, isDict := asDict(v); isDict {
+			return d.emptied(), nil
+		}
+		return opsOf(v).zerosLike(v, v.Shape())
+	}
+	one, err := tensor.ScalarOf(t.DType(), w.kernel.Missing)
+	if err != nil {
+		return nil, err
+	}
+	return some(one.Expand(t.Shape()...))
+}
+
+// sameKeys returns ErrMissing unless dictionaries have the keys of td, or something stands for what
+// is missing.
+func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
+	if w.kernel.Missing != nil {
+		return nil
+	}
+	for i, d := range dicts {
+		if d == nil {
+			continue
+		}
+		if err := d.sameNames(fmt.Sprintf("operand %d", i+1), td); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry returns what the kernel makes of an entry and of those that dictionaries have in its column.
+func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) {
+	if d, ok := asDict(v); ok {
+		inner, err := w.inner(d, dicts, c)
+		if err != nil {
+			return nil, err
+		}
+		return some(w.dict(d, inner))
+	}
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		made, err := w.other(v, dicts, c)
+		if err != nil || made != v {
+			return made, err
+		}
+		return opsOf(v).clone(v)
+	}
+	operands, err := w.operands(t, dicts, c)
+	if err != nil {
+		return nil, err
+	}
+	return some(t.Leafwise(w.kernel, operands...))
+}
+
+// inner returns the dictionaries in a column.
+func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*TensorDict, error) {
+	inner := make([]*TensorDict, len(dicts))
+	for i, other := range dicts {
+		if other == nil {
+			continue
+		}
+		v, err := w.of(d, other, c)
+		if err != nil {
+			return nil, err
+		}
+		e, ok := asDict(v)
+		if !ok {
+			return nil, fmt.Errorf("operand %d: %w", i+1, mismatch(v, d))
+		}
+		if err := e.batch.CheckEqual(d.batch); err != nil && !w.kernel.Free {
+			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+		}
+		inner[i] = e
+	}
+	return inner, nil
+}
+
+// of returns the value that a dictionary has in the column of v, or what stands for it.
+func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
+	x, err := c.of(other)
+	if errors.Is(err, ErrMissing) && w.kernel.Missing != nil {
+		return w.standIn(v)
+	}
+	return x, err
+}
+
+// operands returns the operands besides a leaf.
+func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]any, error) {
+	out := make([]any, len(dicts))
+	for i, other := range dicts {
+		if other == nil {
+			x, err := w.wide(w.others[i], t)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = x
+			continue
+		}
+		v, err := w.of(t, other, c)
+		if err != nil {
+			return nil, err
+		}
+		x, ok := v.(*tensor.Tensor)
+		if !ok {
+			return nil, fmt.Errorf("operand %d: %w", i+1, mismatch(v, t))
+		}
+		if err := x.Shape().CheckEqual(t.Shape()); err != nil && !w.kernel.Free {
+			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// wide returns an operand for a leaf: a tensor over the batch shape with dims of size 1 for the
+// features, a scalar as it is.
+func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
+	x, ok := other.(*tensor.Tensor)
+	if !ok || len(t.Shape()) == w.batch || w.kernel.Free {
+		return other, nil
+	}
+	expr := make([]ix.Index, len(t.Shape()))
+	for dim := w.batch; dim < len(expr); dim++ {
+		expr[dim] = ix.New
+	}
+	return x.Index(expr...)
+}
+
+// other returns what the kernel makes of a value that is no tensor: rows of it and of the last
+// operand, if the kernel says which.
+func (w *leafwise) other(v Value, dicts []*TensorDict, c column) (Value, error) {
+	last := len(dicts) - 1
+	if w.kernel.Select == nil || dicts[last] == nil {
+		return v, nil
+	}
+	var tr tensor.Transfer
+	out, err := w.selected(&tr, v, dicts[last], c)
+	if err != nil {
+		return nil, err
+	}
+	return out, tr.Run()
+}
+
+// selected adds to tr what makes the value that it returns: a copy of that of other, with the rows
+// of v that the kernel selects.
+func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c column) (Value, error) {
+	from, err := w.of(v, other, c)
+	if err != nil {
+		return nil, err
+	}
+	if opsOf(from) != opsOf(v) {
+		return nil, mismatch(from, v)
+	}
+	p, err := w.selection()
+	if err != nil {
+		return nil, err
+	}
+	out, err := opsOf(from).clone(from)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := opsOf(v).execute(v, p)
+	if err != nil {
+		return nil, err
+	}
+	return out, opsOf(v).write(tr, out, rows, p)
+}
+
+// selection returns a pass of the rows that the kernel selects, which is planned once.
+func (w *leafwise) selection() (*shapeops.Pass, error) {
+	if w.planned == nil {
+		plan, err := w.kernel.Select()
+		if err != nil {
+			return nil, err
+		}
+		w.planned = plan
+	}
+	return shapeops.NewPass(w.planned), nil
+}
+
+// into adds to tr what sets dst to what the kernel makes of td and of dictionaries with its keys.
+func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*TensorDict) error {
+	if err := dst.batch.CheckEqual(td.batch); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if err := dst.sameNames("destination", td); err != nil {
+		return err
+	}
+	if err := w.sameKeys(td, dicts); err != nil {
+		return err
+	}
+	for c, v := range td.entries.columns() {
+		to, err := c.of(dst)
+		if err == nil {
+			err = w.entryInto(tr, to, v, dicts, c)
+		}
+		if err != nil {
+			return within(w.kernel.Op, c.name, err)
+		}
+	}
+	return nil
+}
+
+func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
+	if opsOf(to) != opsOf(v) {
+		return mismatch(to, v)
+	}
+	if d, ok := asDict(v); ok {
+		inner, err := w.inner(d, dicts, c)
+		if err != nil {
+			return err
+		}
+		e, _ := asDict(to)
+		return w.into(tr, e, d, inner)
+	}
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		return w.otherInto(tr, to, v, dicts, c)
+	}
+	operands, err := w.operands(t, dicts, c)
+	if err != nil {
+		return err
+	}
+	return t.LeafwiseTo(tr, to.(*tensor.Tensor), w.kernel, operands...)
+}
+
+// otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
+func (w *leafwise) otherInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
+	made, err := w.other(v, dicts, c)
+	if err != nil || made == to {
+		return err
+	}
+	plan, err := v.Shape().Index()
+	if err != nil {
+		return err
+	}
+	return opsOf(v).into(tr, to, made, shapeops.NewPass(plan))
+}

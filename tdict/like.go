@@ -1,0 +1,67 @@
+package tdict
+
+import (
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ZerosLike returns a dictionary with td's keys, and the kind, dtype and features of each of its
+// values, but another batch shape and nothing in it yet: tensors of zeros, [Data] of nil; unbatched
+// tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's. It is how
+// a destination is made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is
+// negative or elements cannot be counted.
+func (td *TensorDict) ZerosLike(batch ...int) (*TensorDict, error) {
+	out, err := td.zerosLike(batch, len(td.batch))
+	if err != nil {
+		return nil, failed("zeros like", err)
+	}
+	return out, nil
+}
+
+// zerosLike is ZerosLike of a dictionary within one whose batch shape has so many dims.
+func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, error) {
+	to := append(batch.Clone(), td.batch[dims:]...)
+	if err := to.Check(); err != nil {
+		return nil, err
+	}
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		if d, ok := asDict(v); ok {
+			return some(d.zerosLike(batch, dims))
+		}
+		return opsOf(v).zerosLike(v, append(batch.Clone(), v.Shape()[dims:]...))
+	})
+	if err != nil {
+		return nil, within("zeros like", name, err)
+	}
+	return &TensorDict{batch: to, entries: entries}, nil
+}
+
+// ToMeta returns a dictionary like td whose tensors are on device tensor.Meta: keys, dtypes and
+// shapes without elements, to plan with. Leaves of other kinds are shared.
+func (td *TensorDict) ToMeta() (*TensorDict, error) {
+	return td.each("to meta", (*tensor.Tensor).ToMeta)
+}
+
+// Materialize returns td with zeros in the place of each tensor on device tensor.Meta. Other leaves
+// are shared.
+func (td *TensorDict) Materialize() (*TensorDict, error) {
+	return td.each("materialize", (*tensor.Tensor).Materialize)
+}
+
+// Reinterpret returns td with the bytes of each tensor as elements of another dtype; if its width
+// differs, the last dim grows or shrinks, which must be one after the batch shape. Leaves share td's
+// memory, and are shared if they are no tensors. Its errors are those of tensor.Tensor.Reinterpret,
+// and shapeops.ErrShape if a leaf has no dim after the batch shape. (Python: view(dtype).)
+func (td *TensorDict) Reinterpret(dtype tensor.DType) (*TensorDict, error) {
+	return td.each("reinterpret", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reinterpret(dtype) })
+}
+
+// each returns td with what fn makes of each tensor, for an operation.
+func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, error)) (*TensorDict, error) {
+	out, err := td.Apply(func(_ nestedkey.Key, t *tensor.Tensor) (*tensor.Tensor, error) { return fn(t) })
+	if err != nil {
+		return nil, failed(op, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,196 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Names returns the names of the batch dims, "" for one without. Operations carry names: a dim that
+// is moved, cut, picked from or repeated keeps its own; one that is new, or was several, has none.
+// Stack, Cat and PadSequence go by the first dictionary. (Python: names, None for no name.)
+//
+// A dictionary that is set in a named one gets its names for the dims that both have, and again when
+// the outer one is named. Names are structure: a locked dictionary keeps them. [TensorDict.Equal]
+// does not look at them.
+func (td *TensorDict) Names() []string {
+	out := make([]string, len(td.batch))
+	copy(out, td.names)
+	return out
+}
+
+// Named reports whether a batch dim has a name.
+func (td *TensorDict) Named() bool { return td.names != nil }
+
+// DimOf returns the batch dim with the given name. It returns [ErrName], with the names that there
+// are, if none has it.
+func (td *TensorDict) DimOf(name string) (int, error) {
+	if i := slices.Index(td.names, name); i >= 0 && name != "" {
+		return i, nil
+	}
+	return 0, failed("dim of", fmt.Errorf("%w: got %q, want one of %q", ErrName, name, td.Names()))
+}
+
+// SetNames names the batch dims of td, and those that dictionaries in it share with td; "" takes a
+// name away. It returns [ErrName] unless there is a name for each dim, all different, and
+// [ErrLocked]. On an error nothing has changed.
+func (td *TensorDict) SetNames(names ...string) error {
+	if len(names) != len(td.batch) {
+		return failed("set names", fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, names, td.batch))
+	}
+	return td.putAllNames("set names", names)
+}
+
+// RefineNames names batch dims that have no name yet: names has "" for a dim that is left as it is.
+// It returns [ErrName] if a dim has another name, and the errors of [TensorDict.SetNames].
+func (td *TensorDict) RefineNames(names ...string) error {
+	refined := td.Names()
+	for i, name := range names {
+		if i < len(refined) && name != "" {
+			if refined[i] != "" && refined[i] != name {
+				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, want %q, which it has", ErrName, name, i, refined[i]))
+			}
+			refined[i] = name
+		}
+	}
+	if len(names) != len(refined) {
+		return failed("refine names", fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, names, td.batch))
+	}
+	return td.putAllNames("refine names", refined)
+}
+
+// RenameDims gives batch dims other names: names[old] is the new one, "" for none. All change at
+// once, so that two may be swapped. It returns [ErrName] if no dim has an old name or two would
+// have one, and [ErrLocked].
+func (td *TensorDict) RenameDims(names map[string]string) error {
+	renamed := td.Names()
+	for old, name := range names {
+		i, err := td.DimOf(old)
+		if err != nil {
+			return failed("rename dims", err)
+		}
+		renamed[i] = name
+	}
+	return td.putAllNames("rename dims", renamed)
+}
+
+// DropNames takes the names of all batch dims away. It returns [ErrLocked].
+func (td *TensorDict) DropNames() error {
+	return td.putAllNames("drop names", make([]string, len(td.batch)))
+}
+
+// putAllNames names the dims of td and, as far as they share them, of the dictionaries below it.
+func (td *TensorDict) putAllNames(op string, names []string) error {
+	if td.Locked() {
+		return failed(op, td.errLocked())
+	}
+	if err := td.checkNames(names, map[*TensorDict]bool{}); err != nil {
+		return failed(op, err)
+	}
+	td.putNames(names, map[*TensorDict]bool{})
+	return nil
+}
+
+// checkNames returns ErrName if td, or a dictionary below it, would have two dims of one name if
+// its first dims had these. A dictionary that was seen is not entered again.
+func (td *TensorDict) checkNames(names []string, seen map[*TensorDict]bool) error {
+	if err := checkNames(td.withNames(names)); err != nil {
+		return err
+	}
+	for name, v := range td.entries.all() {
+		d, ok := asDict(v)
+		if !ok || seen[d] {
+			continue
+		}
+		seen[d] = true
+		err := d.checkNames(names, seen)
+		if err == nil && d.Locked() && !slices.Equal(d.Names()[:len(names)], names) {
+			err = d.errLocked()
+		}
+		if err != nil {
+			return within("names", name, err)
+		}
+	}
+	return nil
+}
+
+func (td *TensorDict) putNames(names []string, seen map[*TensorDict]bool) {
+	td.names = tidy(td.withNames(names))
+	for _, v := range td.entries.all() {
+		if d, ok := asDict(v); ok && !seen[d] {
+			seen[d] = true
+			d.putNames(names, seen)
+		}
+	}
+}
+
+// withNames returns the names of td's dims, of which the first have the given ones.
+func (td *TensorDict) withNames(names []string) []string {
+	return append(slices.Clone(names), td.Names()[len(names):]...)
+}
+
+// tidy returns names, or nil if none is set.
+func tidy(names []string) []string {
+	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
+		return nil
+	}
+	return names
+}
+
+// checkNames returns ErrName if two dims have one name.
+func checkNames(names []string) error {
+	for i, name := range names {
+		if name != "" && slices.Contains(names[:i], name) {
+			return fmt.Errorf("%w: got %q, want each name once", ErrName, names)
+		}
+	}
+	return nil
+}
+
+// under returns v as an entry of td, which it fits: a dictionary with other names than td for the
+// dims that both have as a copy that has td's.
+func (td *TensorDict) under(v Value) (Value, error) {
+	d, ok := asDict(v)
+	if !ok || td.names == nil || slices.Equal(d.Names()[:len(td.batch)], td.Names()) {
+		return v, nil
+	}
+	d = d.Copy()
+	if err := d.checkNames(td.names, map[*TensorDict]bool{}); err != nil {
+		return nil, err
+	}
+	d.putNames(td.names, map[*TensorDict]bool{})
+	return d, nil
+}
+
+// plannedNames returns the names of what a plan makes of td's batch dims.
+func (td *TensorDict) plannedNames(p *shapeops.Plan) []string {
+	if td.names == nil {
+		return nil
+	}
+	out := make([]string, len(p.Shape()), len(p.Shape())+len(td.names))
+	for dim := range out {
+		if from := p.Origin(dim); from >= 0 {
+			out[dim] = td.names[from]
+		}
+	}
+	return tidy(append(out, td.names[len(p.From()):]...))
+}
+
+// joinedNames returns the names of the batch dims of dictionaries joined, of which td is the first.
+func (td *TensorDict) joinedNames(j *shapeops.JoinPlan) []string {
+	if td.names == nil || !j.New() {
+		return td.names
+	}
+	return slices.Insert(slices.Clone(td.names), j.Dim(), "")
+}
+
+// prefixNames returns the names of td's dims as far as a batch shape has them, and none for others.
+func (td *TensorDict) prefixNames(batch shapeops.Shape) []string {
+	if td.names == nil {
+		return nil
+	}
+	out := make([]string, len(batch))
+	copy(out, td.names)
+	return tidy(out)
+}

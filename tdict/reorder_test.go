@@ -1,0 +1,230 @@
+package tdict_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// listed returns an integer tensor.
+func listed(a naive.Array) *tensor.Tensor {
+	list := make([]int64, len(a.At))
+	for i, at := range a.At {
+		list[i] = int64(at)
+	}
+	return tensor.Must(tensor.From(list, a.Shape...))
+}
+
+// byOnes is what the oracle pads with.
+var byOnes = tdict.PadOptions{Value: 1}
+
+// called returns what a call makes of td.
+func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
+	n := append(slices.Clone(c.N), 0, 0, 0)
+	switch c.Verb {
+	case "flip":
+		return td.Flip(c.N...)
+	case "roll":
+		return td.Roll(n[0], n[1])
+	case "rot90":
+		return td.Rot90(n[0], n[1], n[2])
+	case "movedim":
+		return td.Movedim(n[0], n[1])
+	case "at least":
+		return td.AtLeast(n[0])
+	case "narrow":
+		return td.Narrow(n[0], n[1], n[2])
+	case "unfold":
+		return td.Unfold(n[0], n[1], n[2])
+	case "repeat":
+		return td.Repeat(c.N...)
+	case "tile":
+		return td.Tile(c.N...)
+	case "repeat interleave":
+		return td.RepeatInterleave(n[0], n[1])
+	case "repeat each":
+		return td.RepeatEach(c.Index.At, n[0])
+	case "gather":
+		return td.Gather(n[0], listed(c.Index))
+	case "take":
+		return td.Take(n[0], listed(c.Index))
+	case "window":
+		return td.Window(listed(c.Index), c.Dims, c.Sizes)
+	}
+	return td.Pad(byOnes, c.N...)
+}
+
+// calledInto does a call into dst.
+func calledInto(dst, td *tdict.TensorDict, c naive.Call) error {
+	n := append(slices.Clone(c.N), 0, 0, 0)
+	switch c.Verb {
+	case "flip":
+		return td.FlipInto(dst, c.N...)
+	case "roll":
+		return td.RollInto(dst, n[0], n[1])
+	case "rot90":
+		return td.Rot90Into(dst, n[0], n[1], n[2])
+	case "repeat":
+		return td.RepeatInto(dst, c.N...)
+	case "tile":
+		return td.TileInto(dst, c.N...)
+	case "repeat interleave":
+		return td.RepeatInterleaveInto(dst, n[0], n[1])
+	case "repeat each":
+		return td.RepeatEachInto(dst, c.Index.At, n[0])
+	case "gather":
+		return td.GatherInto(dst, n[0], listed(c.Index))
+	case "take":
+		return td.TakeInto(dst, n[0], listed(c.Index))
+	case "window":
+		return td.WindowInto(dst, listed(c.Index), c.Dims, c.Sizes)
+	}
+	return td.PadInto(dst, byOnes, c.N...)
+}
+
+// named gives td's batch dims random names, some none.
+func (g gen) named(td *tdict.TensorDict) *tdict.TensorDict {
+	names := make([]string, len(td.Shape()))
+	for i := range names {
+		if g.IntN(3) > 0 {
+			names[i] = string(rune('p' + i))
+		}
+	}
+	require.NoError(g.t, td.SetNames(names...))
+	return td
+}
+
+// padded returns rows with one more: what a leaf has where it is padded.
+func padded(t testing.TB, rows []string, v tdict.Value, rank int) []string {
+	t.Helper()
+	gap := ""
+	switch x := v.(type) {
+	case *tensor.Tensor:
+		one := tensor.Must(tensor.ScalarOf(x.DType(), 1))
+		gap = fmt.Sprint(testkit.Content(t, tensor.Must(one.Expand(x.Shape()[rank:]...))))
+	case *tdict.Data:
+		gap = fmt.Sprint(slices.Repeat([]any{nil}, x.Shape()[rank:].Size()))
+	case *tdict.Unbatched:
+		gap = fmt.Sprint("all ", testkit.Content(t, x.Tensor()))
+	}
+	return append(slices.Clone(rows), gap)
+}
+
+// follows checks that got has, in each leaf, the rows of td, or padding, that want says; data
+// follows rows, and dictionaries below share the names of the outer one.
+func follows(t *testing.T, got *tdict.TensorDict, want naive.Array, td *tdict.TensorDict) {
+	t.Helper()
+	rank := len(td.Shape())
+	require.Equal(t, keys(td), keys(got))
+	require.Equal(t, shapeops.Shape(want.Shape), got.Shape().Clone())
+	for _, key := range keys(got) {
+		v, was := tensor.Must(got.Get(key)), tensor.Must(td.Get(key))
+		require.Equal(t, slices.Concat(shapeops.Shape(want.Shape), was.Shape()[rank:]).String(), v.Shape().String(), key)
+		if d, ok := v.(*tdict.TensorDict); ok {
+			require.Equal(t, got.Names(), d.Names()[:len(want.Shape)], key)
+			require.Equal(t, was.(*tdict.TensorDict).Names()[rank:], d.Names()[len(want.Shape):], key)
+			continue
+		}
+		rows := padded(t, rowsOf(t, was, rank), was, rank)
+		after := make([]string, len(want.At))
+		for i, at := range want.At {
+			if at == naive.Gap {
+				at = len(rows) - 1
+			}
+			after[i] = rows[at]
+		}
+		require.Equal(t, after, rowsOf(t, v, len(want.Shape)), key)
+	}
+}
+
+// TestOracleCalls compares the operations that copy, plain and into dictionaries in other layouts,
+// and the views beside them, with nested loops.
+func TestOracleCalls(t *testing.T) {
+	oracle(t, func(t *testing.T, g gen) {
+		td := g.named(g.dict(naive.Shape(g.Rand, 3), 2))
+		testkit.Unchanged(t, td, state, func() {
+			for _, verb := range naive.Verbs {
+				c, ok := naive.Random(g.Rand, verb, td.Shape())
+				if !ok {
+					continue
+				}
+				got, err := called(td, c)
+				require.NoError(t, err, "%v of %v", c, td.Shape())
+				follows(t, got, c.Want, td)
+				consistent(t, got)
+				if slices.Contains(naive.Copies, verb) {
+					dst := g.writable().twin(got, -1, 0)
+					require.NoError(t, calledInto(dst, td, c), "%v of %v", c, td.Shape())
+					require.True(t, dst.Equal(got), "%v of %v", c, td.Shape())
+					require.False(t, dst.Named())
+				}
+				ruin(t, got)
+			}
+		})
+	})
+}
+
+// TestOracleInPlace compares operations on a dictionary itself with nested loops.
+func TestOracleInPlace(t *testing.T) {
+	oracle(t, func(t *testing.T, g gen) {
+		td := g.writable().dict(naive.Shape(g.Rand, 3), 2)
+		td.Lock() // of structure
+		for _, verb := range []string{"flip", "roll"} {
+			c, ok := naive.Random(g.Rand, verb, td.Shape())
+			if !ok {
+				continue
+			}
+			before := tensor.Must(td.Clone())
+			if verb == "flip" {
+				require.NoError(t, td.FlipInPlace(c.N...))
+			} else {
+				require.NoError(t, td.RollInPlace(c.N[0], c.N[1]))
+			}
+			follows(t, td, c.Want, before)
+		}
+	})
+}
+
+// What every row has in common, NaN as well, does not keep a dictionary from being flipped; what
+// cannot be written does, before anything has changed.
+func TestInPlaceOfAll(t *testing.T) {
+	nan := tensor.Must(tensor.Scalar(0.0).Clone())
+	require.NoError(t, tensor.Write(nan, func(s []float64) { s[0] /= s[0] }))
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"u", unbatched(nan)})
+	require.NoError(t, td.FlipInPlace())
+	require.Equal(t, []int64{2, 1, 0}, values(t, td, "a"))
+	require.Equal(t, []any{"z", "y", "x"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](td, "d")).All()))
+
+	locked := testkit.Make(t, tensor.Int8, []int{3}, testkit.Contiguous, testkit.LentLocked, 0).Tensor
+	for _, bad := range []*tensor.Tensor{locked, tensor.Must(count(1).Expand(3))} {
+		refuse(t, func() *tdict.TensorDict {
+			return dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"n/b", bad})
+		}, []refusal{
+			{fmt.Sprint("flip with ", bad.DType()), func(td *tdict.TensorDict) error { return td.FlipInPlace() }, cause(bad)},
+			{fmt.Sprint("roll with ", bad.DType()), func(td *tdict.TensorDict) error { return td.RollInPlace(1, 0) }, cause(bad)},
+		})
+	}
+}
+
+func cause(x *tensor.Tensor) error {
+	if x.Lender() != nil {
+		return tensor.ErrReadOnly
+	}
+	return tensor.ErrLayout
+}
+
+// What cannot be written but need not be does not keep a dictionary from being flipped.
+func TestInPlaceLeavesUnbatched(t *testing.T) {
+	locked := testkit.Make(t, tensor.Int8, []int{2}, testkit.Contiguous, testkit.LentLocked, 0).Tensor
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"u", unbatched(locked)})
+	require.NoError(t, td.FlipInPlace())
+	require.NoError(t, td.RollInPlace(1, 0))
+}

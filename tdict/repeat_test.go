@@ -1,0 +1,107 @@
+package tdict_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// What goes into a dictionary that is there costs headers only, however many rows it has. The
+// numbers are ceilings: whoever saves an allocation lowers them.
+func TestLayoutsIntoAllocateHeaders(t *testing.T) {
+	type dictionary = *tdict.TensorDict
+	verbs := []struct {
+		name string
+		most float64
+		make func(n int) func() error
+	}{
+		{"flip", 26, func(n int) func() error {
+			td, dst := wide(10, n), wide(10, n)
+			return func() error { return td.FlipInto(dst, 0) }
+		}},
+		{"roll", 48, func(n int) func() error {
+			td, dst := wide(10, n), wide(10, n)
+			return func() error { return td.RollInto(dst, 3, 0) }
+		}},
+		{"repeat", 26, func(n int) func() error {
+			td, dst := wide(10, n), wide(10, 2*n)
+			return func() error { return td.RepeatInto(dst, 2) }
+		}},
+		{"pad", 44, func(n int) func() error {
+			td, dst := wide(10, n), wide(10, n+3)
+			return func() error { return td.PadInto(dst, tdict.PadOptions{}, 1, 2) }
+		}},
+		{"gather", 16, func(n int) func() error {
+			td, dst, index := wide(10, n), wide(10, n), tensor.Must(tensor.Zeros[int64](n))
+			return func() error { return td.GatherInto(dst, 0, index) }
+		}},
+		{"masked select", 16, func(n int) func() error {
+			td, dst, mask := wide(10, n), wide(10, n), tensor.Must(tensor.Full(true, n))
+			return func() error { return td.MaskedSelectInto(dst, mask) }
+		}},
+		{"window", 48, func(n int) func() error {
+			td, dst := tensor.Must(wide(10, n).Unsqueeze(0)), tensor.Must(wide(10, n-2).Unsqueeze(0))
+			return func() error { return td.WindowInto(dst, tensor.Vector[int64](1), []int{1}, []int{n - 2}) }
+		}},
+		{"pad sequence", 48, func(n int) func() error {
+			xs, dst := []dictionary{wide(10, n), wide(10, n-5)}, tensor.Must(tensor.Must(wide(10, 2*n).Unflatten(0, 2, n)).Clone())
+			return func() error { return shapeops.PadSequenceInto(dst, xs, shapeops.PadSequenceOptions{}) }
+		}},
+	}
+	for _, v := range verbs {
+		cost := func(n int) float64 {
+			do := v.make(n)
+			return testing.AllocsPerRun(20, func() {
+				if err := do(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		few, many := cost(10), cost(1000)
+		require.InDelta(t, few, many, 1, v.name)
+		require.LessOrEqual(t, many, v.most, v.name)
+	}
+}
+
+// What padding and picking make of many leaves comes from few blocks; other copies take one for each
+// piece. The numbers are ceilings.
+func TestLayoutsAllocateFewBlocks(t *testing.T) {
+	type dictionary = *tdict.TensorDict
+	verbs := []struct {
+		name string
+		most float64 // more for 100 leaves than for 10
+		do   func(td dictionary) (dictionary, error)
+	}{
+		{"pad", 2, func(td dictionary) (dictionary, error) { return td.Pad(tdict.PadOptions{Value: 1}, 1, 1) }},
+		{"pad with a value of a leaf's own", 2, func(td dictionary) (dictionary, error) {
+			var first tdict.PadOptions
+			for key := range td.LeafKeys() {
+				first.Values = map[nestedkey.Key]any{key: 1}
+				break
+			}
+			return td.Pad(first, 1, 1)
+		}},
+		{"flip", 90, func(td dictionary) (dictionary, error) { return td.Flip(0) }},
+		{"roll", 180, func(td dictionary) (dictionary, error) { return td.Roll(3, 0) }},
+		{"repeat", 91, func(td dictionary) (dictionary, error) { return td.Repeat(2) }},
+		{"unfold", 2, func(td dictionary) (dictionary, error) { return td.Unfold(0, 2, 1) }},
+		{"gather", 2, func(td dictionary) (dictionary, error) { return td.Gather(0, tensor.Vector[int64](3, 1, 2)) }},
+	}
+	for _, v := range verbs {
+		cost := func(leaves int) float64 {
+			td := wide(leaves, 32)
+			return testing.AllocsPerRun(20, func() {
+				if _, err := v.do(td); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		few, many := cost(10), cost(100)
+		require.LessOrEqual(t, many-few, v.most, v.name)
+	}
+}

@@ -1,0 +1,158 @@
+package tensor
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A compression moves the rows of a dense source that a mask chooses side by side, without a list of
+// them: for rows that are not larger than a number, a list takes longer to make than rows to move.
+type compression struct {
+	to, from *Tensor
+	mask     []byte
+	width    int // bytes of a row
+}
+
+// compressed returns the compression that does what p.Plan makes of t, or nil if it is not one.
+func (t *Tensor) compressed(p *shapeops.Pass, to *Tensor) *compression {
+	bits, dims, ok := p.Plan.Mask()
+	if !ok || !t.view.IsContiguous() || !to.view.IsContiguous() || len(bits) < compressRows {
+		return nil
+	}
+	width := t.view.Shape[dims:].Size() * t.dtype.Size()
+	switch width {
+	case 1, 2, 4, 8:
+		return &compression{to, t, cast.Bytes(bits), width}
+	}
+	return nil
+}
+
+// compressRows is from how many rows on a mask is not made a list.
+const compressRows = 256
+
+// compress adds a compression between two memories.
+func (tr *Transfer) compress(c *compression) {
+	group := len(tr.moves) + 1
+	tr.side(group, c.to, writes)
+	tr.side(group, c.from, reads)
+	tr.tasks = append(tr.tasks, c)
+}
+
+// run does the compression, on at most so many cores.
+func (c *compression) run(most int) error {
+	from, err := c.from.mem.borrow()
+	if err != nil {
+		return err
+	}
+	defer c.from.mem.giveBack()
+	to, err := c.to.mem.borrowToWrite()
+	if err != nil {
+		return err
+	}
+	defer c.to.mem.giveBack()
+	if err := c.parts(c.to.own(to), c.from.own(from), most); err != nil {
+		return nameFault(err, to, c.to.mem, from, c.from.mem)
+	}
+	return new(inquiry).intact(c.from.mem, c.to.mem)
+}
+
+// parts cuts the mask among cores.
+func (c *compression) parts(to, from []byte, most int) error {
+	cores := workers.Count(most, len(from)/parallelBytes+1)
+	if cores == 1 {
+		return c.part(to, from, c.mask)
+	}
+	starts := make([]int, cores+1) // rows of the result before each part
+	for w := range cores {
+		starts[w+1] = starts[w] + trues(c.mask[len(c.mask)*w/cores:len(c.mask)*(w+1)/cores])
+	}
+	return workers.Do(context.Background(), cores, cores, func(w int) error {
+		lo, hi := len(c.mask)*w/cores, len(c.mask)*(w+1)/cores
+		return c.part(to[starts[w]*c.width:starts[w+1]*c.width], from[lo*c.width:hi*c.width], c.mask[lo:hi])
+	})
+}
+
+// trues returns how many bytes of a mask are 1; the others are 0.
+func trues(mask []byte) int {
+	n := 0
+	for len(mask) >= 8 {
+		n += int(binary.NativeEndian.Uint64(mask) * 0x0101010101010101 >> 56)
+		mask = mask[8:]
+	}
+	for _, b := range mask {
+		n += int(b)
+	}
+	return n
+}
+
+// part moves the rows of a part of the mask. A fault in lent memory is an error.
+func (c *compression) part(to, from, mask []byte) error {
+	if c.from.mem.loan == nil && c.to.mem.loan == nil {
+		c.rows(to, from, mask)
+		return nil
+	}
+	return mapping.Guard(func() { c.rows(to, from, mask) })
+}
+
+func (c *compression) rows(to, from, mask []byte) {
+	switch c.width {
+	case 1:
+		compressAs[uint8](to, from, mask)
+	case 2:
+		compressAs[uint16](to, from, mask)
+	case 4:
+		compressAs[uint32](to, from, mask)
+	case 8:
+		compressAs[uint64](to, from, mask)
+	}
+}
+
+func compressAs[T cast.Fixed](to, from, mask []byte) {
+	a, aligned := cast.Slice[T](to)
+	b, alsoAligned := cast.Slice[T](from)
+	if aligned && alsoAligned {
+		compress(a, b, mask)
+		return
+	}
+	width := cast.Size[T]()
+	for i, m := range mask {
+		if m != 0 {
+			copy(to[:width], from[i*width:])
+			to = to[width:]
+		}
+	}
+}
+
+// compress moves the rows of from that mask chooses to to, which has room for just these. It moves
+// each row, and goes on only if it was chosen, so that no branch depends on the mask; but eight that
+// are alike it does at once.
+func compress[T any](to, from []T, mask []byte) {
+	n := 0
+	for len(mask) >= 8 && n+8 <= len(to) {
+		switch binary.NativeEndian.Uint64(mask) {
+		case 0:
+		case 0x0101010101010101:
+			copy(to[n:n+8], from[:8])
+			n += 8
+		default:
+			eight, dst, k := from[:8], to[n:n+8], 0
+			for i, m := range mask[:8] {
+				dst[k&7] = eight[i]
+				k += int(m)
+			}
+			n += k
+		}
+		mask, from = mask[8:], from[8:]
+	}
+	for i, m := range mask {
+		if m != 0 {
+			to[n] = from[i]
+			n++
+		}
+	}
+}

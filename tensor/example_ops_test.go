@@ -1,0 +1,232 @@
+package tensor_test
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// table returns the numbers 0, 1, 2 ... in rows and columns.
+func table(rows, columns int) *tensor.Tensor {
+	x := tensor.Must(tensor.Arange[int32](0, int32(rows*columns), 1))
+	return tensor.Must(x.Reshape(rows, columns))
+}
+
+// printed prints a tensor, or the error.
+func printed(x *tensor.Tensor, err error) {
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(x)
+}
+
+// An image [H W C], as a decoder has it, becomes [C H W].
+func ExampleTensor_Movedim() {
+	image := tensor.Must(tensor.Zeros[uint8](480, 640, 3))
+	fmt.Println(tensor.Must(image.Movedim(-1, 0)).Shape())
+	// Output: [3 480 640]
+}
+
+func ExampleTensor_Flip() {
+	printed(table(2, 3).Flip(1))
+	// Output:
+	// int32 [2 3]
+	// [[2 1 0]
+	//  [5 4 3]]
+}
+
+func ExampleTensor_FlipInPlace() {
+	x := tensor.Vector[int32](1, 2, 3)
+	fmt.Println(x.FlipInPlace())
+	fmt.Println(x)
+	// Output:
+	// <nil>
+	// int32 [3]
+	// [3 2 1]
+}
+
+func ExampleTensor_Roll() {
+	printed(tensor.Vector[int32](1, 2, 3, 4).Roll(1, 0))
+	printed(tensor.Vector[int32](1, 2, 3, 4).Roll(-1, 0))
+	// Output:
+	// int32 [4]
+	// [4 1 2 3]
+	// int32 [4]
+	// [2 3 4 1]
+}
+
+func ExampleTensor_Rot90() {
+	printed(table(2, 3).Rot90(1, 0, 1))
+	// Output:
+	// int32 [3 2]
+	// [[2 5]
+	//  [1 4]
+	//  [0 3]]
+}
+
+// Unlike a range, a part that is not there is an error.
+func ExampleTensor_Narrow() {
+	x := tensor.Vector[int32](1, 2, 3, 4)
+	printed(x.Narrow(0, 1, 2))
+	printed(x.Narrow(0, 3, 2))
+	// Output:
+	// int32 [2]
+	// [2 3]
+	// bad index: got 2 positions from 3 of dim 0, want some of its 4
+}
+
+func ExampleTensor_Unfold() {
+	windows := tensor.Must(tensor.Vector[int32](1, 2, 3, 4, 5).Unfold(0, 3, 1))
+	fmt.Println(windows)
+	fmt.Println(windows.CopyFrom(tensor.Scalar[int32](0)))
+	// Output:
+	// int32 [3 3]
+	// [[1 2 3]
+	//  [2 3 4]
+	//  [3 4 5]]
+	// unsuitable layout: windows share elements: call Clone first
+}
+
+func ExampleTensor_AtLeast() {
+	fmt.Println(tensor.Must(tensor.Vector[int32](1, 2, 3).AtLeast(3)).Shape())
+	// Output: [1 1 3]
+}
+
+func ExampleTensor_Repeat() {
+	printed(tensor.Vector[int32](1, 2).Repeat(3))
+	// Output:
+	// int32 [6]
+	// [1 2 1 2 1 2]
+}
+
+func ExampleTensor_Tile() {
+	printed(tensor.Vector[int32](1, 2).Tile(2, 2))
+	// Output:
+	// int32 [2 4]
+	// [[1 2 1 2]
+	//  [1 2 1 2]]
+}
+
+func ExampleTensor_RepeatInterleave() {
+	printed(tensor.Vector[int32](1, 2).RepeatInterleave(3, 0))
+	// Output:
+	// int32 [6]
+	// [1 1 1 2 2 2]
+}
+
+// Each label is repeated for as many frames as its clip has.
+func ExampleTensor_RepeatEach() {
+	labels := tensor.Vector[int32](7, 8, 9)
+	printed(labels.RepeatEach([]int{2, 0, 3}, 0))
+	// Output:
+	// int32 [5]
+	// [7 7 9 9 9]
+}
+
+// The value of the action that was taken in each state.
+func ExampleTensor_Gather() {
+	values := tensor.Must(tensor.From([]float32{0.1, 0.9, 0.4, 0.3}, 2, 2))
+	actions := tensor.Must(tensor.From([]int64{1, 0}, 2, 1))
+	printed(values.Gather(1, actions))
+	// Output:
+	// float32 [2 1]
+	// [[0.9]
+	//  [0.4]]
+}
+
+// Labels as rows with a one at each.
+func ExampleTensor_Scatter() {
+	labels := tensor.Must(tensor.From([]int64{2, 0}, 2, 1))
+	oneHot := tensor.Must(tensor.Zeros[uint8](2, 3))
+	fmt.Println(oneHot.Scatter(1, labels, tensor.Scalar[uint8](1)))
+	fmt.Println(oneHot)
+	// Output:
+	// <nil>
+	// uint8 [2 3]
+	// [[0 0 1]
+	//  [1 0 0]]
+}
+
+func ExampleTensor_Take() {
+	order := tensor.Vector[int64](2, 0, -1)
+	printed(table(2, 3).Take(1, order))
+	printed(table(2, 3).Take(1, tensor.Vector[int64](0, 3)))
+	// Output:
+	// int32 [2 3]
+	// [[2 0 2]
+	//  [5 3 5]]
+	// element 1: bad index: got position 3 of dim 1, want one of its 3
+}
+
+func ExampleTensor_MaskedSelect() {
+	printed(table(2, 3).MaskedSelect(tensor.Vector(false, true)))
+	// Output:
+	// int32 [1 3]
+	// [[3 4 5]]
+}
+
+func ExampleTensor_Window() {
+	starts := tensor.Vector[int64](0, 1)
+	printed(table(2, 3).Window(starts, []int{1}, []int{2}))
+	// Output:
+	// int32 [2 2]
+	// [[0 1]
+	//  [4 5]]
+}
+
+// A square of each image is erased, each at a place of its own.
+func ExampleTensor_SetWindow() {
+	images := tensor.Must(tensor.Full[uint8](9, 2, 3, 3))
+	corners := tensor.Must(tensor.From([]int64{0, 0, 1, 1}, 2, 2))
+	fmt.Println(images.SetWindow(tensor.Scalar[uint8](0), corners, []int{1, 2}, []int{2, 2}))
+	fmt.Println(images)
+	// Output:
+	// <nil>
+	// uint8 [2 3 3]
+	// [[[0 0 9]
+	//   [0 0 9]
+	//   [9 9 9]]
+	//
+	//  [[9 9 9]
+	//   [9 0 0]
+	//   [9 0 0]]]
+}
+
+// The first dim comes first; a negative size takes positions away.
+func ExampleTensor_Pad() {
+	printed(table(2, 2).Pad(-1, 0, 1))
+	printed(table(2, 2).Pad(nil, -1, 0, 1, 0))
+	printed(table(2, 2).Pad(0.5, 0, 1))
+	// Output:
+	// int32 [3 2]
+	// [[ 0  1]
+	//  [ 2  3]
+	//  [-1 -1]]
+	// int32 [1 3]
+	// [[0 2 3]]
+	// padding: dtype mismatch: got 0.5, which int32 does not hold
+}
+
+func ExampleScalarOf() {
+	printed(tensor.ScalarOf(tensor.Float32, 7))
+	printed(tensor.ScalarOf(tensor.Uint8, 300))
+	// Output:
+	// float32 [] 7
+	// dtype mismatch: got 300, which uint8 does not hold
+}
+
+func ExampleTensor_Ints() {
+	lengths := tensor.Vector[uint8](3, 1, 2)
+	fmt.Println(lengths.Ints())
+	// Output: [3 1 2] <nil>
+}
+
+func ExampleLengthMask() {
+	printed(tensor.LengthMask([]int{1, 3}, shapeops.Shape{2, 3}, 1, false))
+	// Output:
+	// bool [2 3]
+	// [[ true false false]
+	//  [ true  true  true]]
+}

@@ -1,0 +1,104 @@
+package tensor
+
+import (
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// Gather returns, at each position of an integer tensor, the element of t that index names along a
+// dim:
+//
+//	t [A N B], index [A' M B'] -> [A' M B'], out[a m b] = t[a index[a m b] b]
+//
+// index has t's dims, of which those other than dim may be smaller; negative positions count from
+// the end. The result is a copy. Its errors are those of shapeops.Shape.Gather and [Tensor.Ints].
+func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
+	return t.executed(t.planGather(dim, index))
+}
+
+// GatherInto is [Tensor.Gather] into a tensor that the caller owns, which must have t's dtype and
+// the shape of index. Its errors are also those of [Transfer]; on an error nothing has changed.
+func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
+	plan, err := t.planGather(dim, index)
+	return t.executedInto(dst, plan, err)
+}
+
+// Scatter undoes [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
+// of t that Gather would take. Where index names one twice, the last stays. Its errors are also
+// those of [Transfer]; on an error nothing has changed.
+func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
+	plan, err := t.planGather(dim, index)
+	if err != nil {
+		return err
+	}
+	var tr Transfer
+	if err := t.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+func (t *Tensor) planGather(dim int, index *Tensor) (*shapeops.Plan, error) {
+	list, err := index.Ints()
+	if err != nil {
+		return nil, err
+	}
+	return t.view.Shape.Gather(dim, list, index.view.Shape)
+}
+
+// Take returns the positions of a dim that an integer tensor lists, in its arrangement:
+//
+//	t [A N B], index [I...] -> [A I... B]
+//
+// The result is a copy. Its errors are those of shapeops.Shape.Take and [Tensor.Ints].
+func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
+	return t.executed(t.planTake(dim, index))
+}
+
+// TakeInto is [Tensor.Take] into a tensor that the caller owns, which must have the dtype and the
+// shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed.
+func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
+	plan, err := t.planTake(dim, index)
+	return t.executedInto(dst, plan, err)
+}
+
+func (t *Tensor) planTake(dim int, index *Tensor) (*shapeops.Plan, error) {
+	list, err := index.Ints()
+	if err != nil {
+		return nil, err
+	}
+	return t.view.Shape.Take(dim, list, index.view.Shape)
+}
+
+// MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:
+//
+//	t [M... F...], mask [M...] -> [n F...], n being how often mask is true
+//
+// The result is a copy. It returns [ErrDType] if mask is not bool, and shapeops.ErrIndex if t does
+// not begin with its shape.
+func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
+	x, err := mask.AsMask()
+	if err != nil {
+		return nil, err
+	}
+	return t.Index(x)
+}
+
+// MaskedSelectInto is [Tensor.MaskedSelect] into a tensor that the caller owns, which must have the
+// dtype and the shape of the result. Its errors are also those of [Transfer]; on an error nothing
+// has changed.
+func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
+	x, err := mask.AsMask()
+	if err != nil {
+		return err
+	}
+	return t.IndexInto(dst, x)
+}
+
+// AsMask is [Tensor.AsIndex] of a bool tensor; it returns [ErrDType] for any other.
+func (t *Tensor) AsMask() (ix.Index, error) {
+	if err := checkElem[bool](t); err != nil {
+		return ix.Index{}, err
+	}
+	return t.AsIndex()
+}

@@ -1,0 +1,185 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A Kernel is an operation that looks at elements, or at a mask of them: what it checks, and what
+// it runs. [Tensor.Leafwise] applies it to a tensor, and the method of the same name to each leaf of
+// a dictionary; package arith has the verbs that are made of Kernels. Safe for concurrent use, if its
+// functions are.
+type Kernel struct {
+	// Op names the operation in errors.
+	Op string
+
+	// Check returns the dtype and the shape of what the kernel makes of xs, or why it cannot. The
+	// first of xs is what Leafwise is called on; the others have its shape, unless they are Free.
+	Check func(xs []*Tensor) (DType, shapeops.Shape, error)
+
+	// Elements works on some elements of the result and those of xs at the same positions, if each
+	// element depends on no others. It is called by several goroutines at a time.
+	Elements func(b *Block)
+
+	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are: Check
+	// says what they must be. By default they broadcast to the first.
+	Free bool
+
+	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0].
+	Whole func(dst *Tensor, xs []*Tensor) error
+
+	// Missing is what stands for a leaf that one of several dictionaries lacks: a number or a bool.
+	// By default that is an error.
+	Missing any
+
+	// Select plans which rows of values that are not tensors come from the first operand; the others
+	// come from the last, if that is a dictionary too. Without it, such values stay as they are.
+	Select func() (*shapeops.Plan, error)
+}
+
+// checked is Check, with a result that can be made.
+func (k *Kernel) checked(xs []*Tensor) (DType, shapeops.Shape, error) {
+	d, shape, err := k.Check(xs)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !d.valid() {
+		return 0, nil, fmt.Errorf("%w: the kernel makes %v", ErrDType, d)
+	}
+	return d, shape, shape.Check()
+}
+
+// Leafwise returns what a kernel makes of t and others, each of which is a tensor, broadcast to the
+// shape of t, or a number or bool, which [ScalarOf] makes an element of t's dtype. The result is
+// new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and those
+// of the kernel.
+func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
+	xs, err := t.operands(k, others)
+	if err != nil {
+		return nil, err
+	}
+	d, shape, err := k.checked(xs)
+	if err != nil {
+		return nil, err
+	}
+	out, done, err := blankLike(nil, d, shape, nil, xs...)
+	if err != nil || done {
+		return out, err
+	}
+	if err := k.run(out, xs, 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
+// and the shape of the result. It may be t or another operand, but not lie otherwise in their
+// memory. Its errors are also those of [Transfer]; on an error nothing has changed.
+func (t *Tensor) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
+	var tr Transfer
+	if err := t.LeafwiseTo(&tr, dst, k, others...); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// LeafwiseTo adds to tr: dst = what a kernel makes of t and others, as [Tensor.LeafwiseInto] does.
+func (t *Tensor) LeafwiseTo(tr *Transfer, dst *Tensor, k *Kernel, others ...any) error {
+	xs, err := t.operands(k, others)
+	if err != nil {
+		return err
+	}
+	d, shape, err := k.checked(xs)
+	if err != nil {
+		return err
+	}
+	if dst == nil {
+		return errNil
+	}
+	if dst.dtype != d {
+		return fmt.Errorf("destination: %w: got %v, want %v", ErrDType, dst.dtype, d)
+	}
+	if err := dst.view.Shape.CheckEqual(shape); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if err := dst.checkWritable(); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return tr.kernel(k, dst, xs)
+}
+
+// operands returns t and others, broadcast to its shape unless the kernel leaves them free.
+func (t *Tensor) operands(k *Kernel, others []any) ([]*Tensor, error) {
+	xs := make([]*Tensor, 1, 1+len(others))
+	xs[0] = t
+	for i, other := range others {
+		x, ok := other.(*Tensor)
+		if !ok {
+			var err error
+			if x, err = ScalarOf(t.dtype, other); err != nil {
+				return nil, fmt.Errorf("operand %d: %w", i+1, err)
+			}
+		}
+		if x == nil {
+			return nil, fmt.Errorf("operand %d: %w", i+1, errNil)
+		}
+		view, err := x.view, error(nil)
+		if !k.Free {
+			view, err = x.broadcast(t.view.Shape)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+		}
+		xs = append(xs, &Tensor{dtype: x.dtype, view: view, mem: x.mem})
+	}
+	return xs, nil
+}
+
+// run sets dst, which shares no memory with xs unless it may.
+func (k *Kernel) run(dst *Tensor, xs []*Tensor, workers int) error {
+	if k.Elements == nil {
+		return k.Whole(dst, xs)
+	}
+	if dst.Size() == 0 {
+		return nil
+	}
+	return newLanes(k, dst, xs).run(workers)
+}
+
+// kernel adds a kernel, whose result and operands have been checked.
+func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor) error {
+	for i, x := range xs {
+		if x.dtype.Size() == dst.dtype.Size() && x.view.Shape.Equal(dst.view.Shape) {
+			var m move
+			m.all(dst.dtype.Size(), dst.mem, x.mem, dst.view, x.view)
+			if err := m.checkOverlap(&tr.survey); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, shared := shift(dst.mem, x.mem); shared {
+			c, err := x.Clone()
+			if err != nil {
+				return err
+			}
+			xs[i] = c
+		}
+	}
+	group := len(tr.moves) + 1
+	tr.side(group, dst, writes)
+	for _, x := range xs {
+		tr.side(group, x, reads)
+	}
+	tr.tasks = append(tr.tasks, &kernelTask{k, dst, xs})
+	return nil
+}
+
+// A kernelTask runs a kernel on operands that have been checked.
+type kernelTask struct {
+	kernel *Kernel
+	dst    *Tensor
+	xs     []*Tensor
+}
+
+func (t *kernelTask) run(workers int) error { return t.kernel.run(t.dst, t.xs, workers) }

@@ -1,0 +1,77 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A Device is where the elements of a tensor are.
+type Device string
+
+// The devices.
+const (
+	CPU  Device = "cpu"  // memory that Go manages, or that a [Lender] lends
+	Meta Device = "meta" // nowhere: the tensor has a dtype and a shape
+)
+
+// ErrMeta is the error of an operation that wants elements of a tensor on device [Meta].
+var ErrMeta = errors.New("a tensor on device meta has no elements: Materialize it first")
+
+// Device returns where the elements of t are.
+func (t *Tensor) Device() Device {
+	if t.mem.loan != nil {
+		if _, ok := t.mem.loan.lender.(*nowhere); ok {
+			return Meta
+		}
+	}
+	return CPU
+}
+
+// NewMeta returns a tensor on device [Meta]: it has a dtype and a shape, and takes no memory for
+// elements. Operations on shape work on it as on any tensor, and those that copy return further ones
+// on that device; what wants elements returns [ErrMeta]. Its errors are those of [New].
+func NewMeta(dtype DType, shape ...int) (*Tensor, error) { return newMeta(nil, dtype, shape, nil) }
+
+func newMeta(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+	v, n, err := layOut(p, dtype, lead, trailing)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{dtype, v, memory{loan: &loan{lender: &nowhere{}, size: n}}}, nil
+}
+
+// ToMeta returns a tensor on device [Meta] with t's dtype and shape.
+func (t *Tensor) ToMeta() (*Tensor, error) { return NewMeta(t.dtype, t.view.Shape...) }
+
+// Materialize returns t, or, if it is on device [Meta], a tensor of zeros with its dtype and shape.
+// Its errors are those of [New].
+func (t *Tensor) Materialize() (*Tensor, error) {
+	if t.Device() == Meta {
+		return New(t.dtype, t.view.Shape...)
+	}
+	return t, nil
+}
+
+// nowhere is the Lender of a tensor that has no elements.
+type nowhere struct {
+	_ byte // so that each has an address of its own
+}
+
+func (*nowhere) Borrow() ([]byte, error) { return nil, ErrMeta }
+func (*nowhere) Return()                 {}
+func (*nowhere) Pin() ([]byte, error)    { return nil, ErrMeta }
+func (*nowhere) ReadOnly() bool          { return false }
+
+// blankLike is blank, on device Meta if one of xs is there: then done is true, and there is nothing
+// to write.
+func blankLike(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
+	for _, x := range xs {
+		if x.Device() == Meta {
+			out, err = newMeta(p, dtype, lead, trailing)
+			return out, true, err
+		}
+	}
+	out, err = blank(p, dtype, lead, trailing)
+	return out, false, err
+}

@@ -1,0 +1,165 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// joinPadded is Join of tensors that differ in length along a dim.
+func (t *Tensor) joinPadded(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+	shape, err := joinedShape(p.Join, xs)
+	if err != nil {
+		return nil, err
+	}
+	fill, err := filler(p, t.dtype)
+	if err != nil {
+		return nil, err
+	}
+	out, done, err := blankLike(p, t.dtype, shape, nil, xs...)
+	if err != nil || done {
+		return out, err
+	}
+	at, _ := p.Join.PadDim(t.view.Shape, true)
+	b := bed{to: out.mem.bytes, fill: fill.mem.bytes, left: p.Join.PadsLeft()}
+	b.row = shape[at+2:].Size() * t.dtype.Size()
+	b.length, b.times = shape[at+1], shape[1:at+1].Size()
+	for i, x := range xs {
+		from, ok := x.solid()
+		if !ok {
+			if err := out.placeMove(p, i, x); err != nil {
+				return nil, fmt.Errorf("value %d: %w", i, err)
+			}
+		}
+		b.lay(from, x.view.Shape[at])
+	}
+	return out, nil
+}
+
+// A bed is where sequences are laid one after the other, each padded to one length.
+type bed struct {
+	to     []byte // what is left of the result
+	fill   []byte // an element of padding
+	row    int    // bytes of a position of a sequence
+	length int    // positions of a padded sequence
+	times  int    // how many sequences a value is, each for a position of the dims before
+	left   bool
+}
+
+// lay copies a value whose sequences are n long, unless it is nil and has been copied, and pads
+// them.
+func (b *bed) lay(from []byte, n int) {
+	own, all := n*b.row, b.length*b.row
+	if all == 0 {
+		return
+	}
+	for range b.times {
+		at, gap := b.to[:own], b.to[own:all]
+		if b.left {
+			at, gap = b.to[all-own:all], b.to[:all-own]
+		}
+		if from != nil {
+			copy(at, from[:own])
+			from = from[own:]
+		}
+		fillBytes(gap, b.fill)
+		b.to = b.to[all:]
+	}
+}
+
+// fillBytes fills b with copies of an element.
+func fillBytes(b, element []byte) {
+	if len(b) == 0 {
+		return
+	}
+	for _, v := range element {
+		if v != 0 {
+			for n := copy(b, element); n < len(b); n *= 2 {
+				copy(b[n:], b[:n])
+			}
+			return
+		}
+	}
+	clear(b)
+}
+
+// placeMove copies value i of a padded join to its place in t, which is new.
+func (t *Tensor) placeMove(p *shapeops.Pass, i int, x *Tensor) error {
+	part, _ := p.Join.Place(t.view, i, x.view.Shape, true)
+	var m move
+	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
+	return m.run(p.Workers)
+}
+
+// joinPadded adds the copies and the padding of a padded join to dst.
+func (tr *Transfer) joinPadded(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+	fill, err := filler(p, dst.dtype)
+	if err != nil {
+		return err
+	}
+	width := dst.dtype.Size()
+	for i, x := range xs {
+		part, gap := p.Join.Place(dst.view, i, x.view.Shape, true)
+		if err := tr.copyView(dst, part, x); err != nil {
+			return fmt.Errorf("value %d: %w", i, err)
+		}
+		m := tr.next()
+		m.fill(width, dst.mem, gap, fill)
+		if err := tr.add(m, nil); err != nil {
+			return fmt.Errorf("value %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// JoinMasks returns where xs, joined as p.Join says, are not padded: [N L]. It is what
+// shapeops.PadSequenceMasked calls; t is xs[0]. Its errors are those of [Tensor.Join].
+func (t *Tensor) JoinMasks(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+	if err := checkJoin(p, xs); err != nil {
+		return nil, err
+	}
+	shape, err := joinedShape(p.Join, xs)
+	if err != nil {
+		return nil, err
+	}
+	at, _ := p.Join.PadDim(t.view.Shape, true)
+	lengths := make([]int, len(xs))
+	for i, x := range xs {
+		lengths[i] = x.view.Shape[at]
+	}
+	return LengthMask(lengths, shapeops.Shape{len(xs), shape[at+1]}, 1, p.Join.PadsLeft())
+}
+
+// LengthMask returns a bool tensor that is true where a padded sequence is not padded:
+//
+//	lengths [N], shape [N ... L ...], L being its dim dim: true at the first lengths[i] positions of
+//	that dim in row i, or at the last ones if the padding is on the left
+//
+// It returns shapeops.ErrDim if shape has no such dim after its first, and shapeops.ErrShape unless
+// lengths has N elements, of 0 to L.
+func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
+	at, err := shape.Dim(dim)
+	if err == nil && at == 0 {
+		err = fmt.Errorf("%w: got dim 0 of a mask %v, want one after it", shapeops.ErrDim, shape)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(lengths) != shape[0] {
+		return nil, fmt.Errorf("%w: got %d lengths, want the %d of %v", shapeops.ErrShape, len(lengths), shape[0], shape)
+	}
+	out, err := New(Bool, shape...)
+	if err != nil {
+		return nil, err
+	}
+	// What is padding to a sequence is what the mask is about: the rest stays false.
+	b := bed{to: out.mem.bytes, fill: []byte{1}, left: !left, row: shape[at+1:].Size()}
+	b.length, b.times = shape[at], shape[1:at].Size()
+	for i, n := range lengths {
+		if n < 0 || n > b.length {
+			return nil, fmt.Errorf("%w: row %d: got length %d, want 0 to %d", shapeops.ErrShape, i, n, b.length)
+		}
+		b.lay(nil, b.length-n)
+	}
+	return out, nil
+}

@@ -1,0 +1,77 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Reinterpret returns t's bytes as elements of another dtype. If that is narrower, the last dim
+// grows; if it is wider, the last dim shrinks:
+//
+//	float32 [A N] as uint8 -> [A 4*N]
+//	uint8 [A 4*N] as float32 -> [A N]
+//
+// The result shares t's memory. Reinterpret returns [ErrDType] if dtype is none, shapeops.ErrShape
+// if the last dim does not hold whole elements, or t is a scalar of another width, and [ErrLayout] if
+// the elements of the last dim do not lie side by side, which [Tensor.Contiguous] mends. (Python:
+// view(dtype).)
+func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
+	if !dtype.valid() {
+		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
+	}
+	from, to := t.dtype.Size(), dtype.Size()
+	if from == to {
+		return &Tensor{dtype: dtype, view: t.view, mem: t.mem}, nil
+	}
+	last := len(t.view.Shape) - 1
+	if last < 0 {
+		return nil, fmt.Errorf("%w: got a scalar of %v, want a dim to reinterpret as %v", shapeops.ErrShape, t.dtype, dtype)
+	}
+	if t.view.Shape[last] > 1 && t.view.Strides[last] != 1 {
+		return nil, fmt.Errorf("%w: elements of the last dim are %d apart: call Contiguous first", ErrLayout, t.view.Strides[last])
+	}
+	v := shapeops.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
+	v.Strides[last] = 1
+	var err error
+	if to < from {
+		err = asNarrower(&v, t.view.Offset, from/to)
+	} else {
+		err = asWider(&v, t.view.Offset, to/from)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v %v as %v", err, t.dtype, t.view.Shape, dtype)
+	}
+	return &Tensor{dtype: dtype, view: v, mem: t.mem}, nil
+}
+
+// asNarrower makes v a view of elements of which so many are in the place of one.
+func asNarrower(v *shapeops.View, offset, times int) error {
+	last := len(v.Shape) - 1
+	for dim := range last {
+		v.Strides[dim] *= times
+	}
+	v.Shape[last] *= times
+	v.Offset = offset * times
+	return v.Shape.Check()
+}
+
+// asWider makes v a view of elements that are in the place of so many.
+func asWider(v *shapeops.View, offset, times int) error {
+	last := len(v.Shape) - 1
+	if v.Shape[last]%times != 0 {
+		return fmt.Errorf("%w: the last dim does not hold whole elements", shapeops.ErrShape)
+	}
+	even := offset%times == 0
+	for dim := range last {
+		even = even && (v.Strides[dim]%times == 0 || v.Shape[dim] < 2)
+		v.Strides[dim] /= times
+	}
+	if !even && v.Shape.Size() > 0 {
+		return fmt.Errorf("%w: rows do not begin at whole elements: call Contiguous first", ErrLayout)
+	}
+	v.Shape[last] /= times
+	v.Offset = offset / times
+	return nil
+}

@@ -1,0 +1,174 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// ScalarOf returns a tensor of shape [] of the given dtype that holds v: a bool, a number of any Go
+// type, [F16], [BF16], or a *Tensor with one element. It never changes a value silently:
+//
+//   - an integer must be one that the dtype holds,
+//   - a floating-point number is rounded to the precision of a floating-point dtype, and must be
+//     finite in it if it was; an integer dtype takes it only if it is whole,
+//   - a complex number needs a complex dtype,
+//   - a bool needs the dtype bool, which also takes the numbers 0 and 1.
+//
+// Else it returns [ErrDType]; shapeops.ErrShape for a tensor with more elements than one, or none;
+// [ErrKind] for a value of another type.
+func ScalarOf(dtype DType, v any) (*Tensor, error) {
+	if !dtype.valid() {
+		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
+	}
+	wide, err := widened(v)
+	if err != nil {
+		return nil, err
+	}
+	if !dtype.takes(wide) {
+		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+	}
+	t, err := wide.Cast(dtype)
+	if err != nil {
+		return nil, err
+	}
+	if !held(t, wide) {
+		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+	}
+	return t, nil
+}
+
+// widened returns a scalar as a tensor of the widest dtype of its kind.
+func widened(v any) (*Tensor, error) {
+	switch v := v.(type) {
+	case bool:
+		return Scalar(v), nil
+	case int:
+		return Scalar(int64(v)), nil
+	case int8:
+		return Scalar(int64(v)), nil
+	case int16:
+		return Scalar(int64(v)), nil
+	case int32:
+		return Scalar(int64(v)), nil
+	case int64:
+		return Scalar(v), nil
+	case uint:
+		return Scalar(uint64(v)), nil
+	case uint8:
+		return Scalar(uint64(v)), nil
+	case uint16:
+		return Scalar(uint64(v)), nil
+	case uint32:
+		return Scalar(uint64(v)), nil
+	case uint64:
+		return Scalar(v), nil
+	case F16:
+		return Scalar(v.Float64()), nil
+	case BF16:
+		return Scalar(v.Float64()), nil
+	case float32:
+		return Scalar(float64(v)), nil
+	case float64:
+		return Scalar(v), nil
+	case complex64:
+		return Scalar(complex128(v)), nil
+	case complex128:
+		return Scalar(v), nil
+	case *Tensor:
+		return widenedTensor(v)
+	}
+	return nil, fmt.Errorf("%w: got %T, want a number, a bool or a tensor with one element", ErrKind, v)
+}
+
+func widenedTensor(t *Tensor) (*Tensor, error) {
+	if t == nil {
+		return nil, errNil
+	}
+	if t.Size() != 1 {
+		return nil, fmt.Errorf("%w: got %v, want one element", shapeops.ErrShape, t.view.Shape)
+	}
+	one, err := t.Reshape()
+	if err != nil {
+		return nil, err
+	}
+	if t.dtype == Bool {
+		bit, err := Item[bool](one)
+		return Scalar(bit), err
+	}
+	return one.Cast(t.dtype.widest())
+}
+
+// widest returns the dtype of the same kind that holds every value of d.
+func (d DType) widest() DType {
+	switch {
+	case d == Bool, d == Uint64:
+		return d
+	case d.IsInteger():
+		return Int64
+	case d.IsFloat():
+		return Float64
+	}
+	return Complex128
+}
+
+// takes reports whether d holds scalars of a kind at all, and of integers and floating-point numbers
+// this one, as far as a number of 64 bits says.
+func (d DType) takes(wide *Tensor) bool {
+	switch wide.dtype {
+	case Bool:
+		return d == Bool
+	case Complex128:
+		return d.IsComplex()
+	case Float64:
+		f, _ := Item[float64](wide)
+		switch {
+		case d == Uint64:
+			return f >= 0 && f < 1<<64
+		case d.IsInteger():
+			return f >= -1<<63 && f < 1<<63
+		}
+	}
+	return true
+}
+
+// held reports whether t, which wide was cast to, has kept its value, but for the precision of
+// floating-point numbers.
+func held(t, wide *Tensor) bool {
+	back, err := t.Cast(wide.dtype)
+	if err != nil {
+		return false
+	}
+	switch wide.dtype {
+	case Bool:
+		return true
+	case Complex128:
+		was, _ := Item[complex128](wide)
+		is, _ := Item[complex128](back)
+		return cmplx.IsInf(was) || cmplx.IsNaN(was) || !cmplx.IsInf(is)
+	case Float64:
+		was, _ := Item[float64](wide)
+		is, _ := Item[float64](back)
+		if t.dtype.IsFloat() || t.dtype.IsComplex() {
+			return math.IsInf(was, 0) || !math.IsInf(is, 0)
+		}
+		return was == is
+	}
+	return back.Equal(wide) && heldFloat(t, wide)
+}
+
+// heldFloat reports whether t, if it holds floating-point numbers, holds just the integer of wide:
+// one that was rounded up to what no integer reaches comes back as the largest.
+func heldFloat(t, wide *Tensor) bool {
+	if t.dtype.IsInteger() || t.dtype == Bool {
+		return true
+	}
+	f, err := t.Cast(Float64)
+	if err != nil {
+		return false
+	}
+	v, _ := Item[float64](f)
+	return wide.dtype == Int64 && v < 1<<63 || wide.dtype == Uint64 && v < 1<<64
+}

@@ -1,0 +1,53 @@
+package tensor
+
+import "github.com/go-tensordict/tensordict/shapeops"
+
+// Window returns a window of each row, the rows being t's leading dims, with a start of its own
+// along each of the given dims:
+//
+//	t [N... L F...], starts [N...], one dim -> [N... size F...]
+//	t [N... C H W], starts [N... 2], two dims -> [N... C h w]
+//
+// starts holds integers. With several dims, its last dim has a start for each. The result is a copy.
+// Its errors are those of shapeops.Shape.Window and [Tensor.Ints].
+func (t *Tensor) Window(starts *Tensor, dims, sizes []int) (*Tensor, error) {
+	return t.executed(PlanWindow(t.view.Shape, starts, dims, sizes))
+}
+
+// WindowInto is [Tensor.Window] into a tensor that the caller owns, which must have the dtype and
+// the shape of the result. Its errors are also those of [Transfer]; on an error nothing has
+// changed. In a loop that reuses dst, only headers are allocated.
+func (t *Tensor) WindowInto(dst, starts *Tensor, dims, sizes []int) error {
+	plan, err := PlanWindow(t.view.Shape, starts, dims, sizes)
+	return t.executedInto(dst, plan, err)
+}
+
+// SetWindow writes value, broadcast, to the windows of t that [Tensor.Window] would return. Its
+// errors are also those of [Transfer]; on an error nothing has changed.
+func (t *Tensor) SetWindow(value, starts *Tensor, dims, sizes []int) error {
+	plan, err := PlanWindow(t.view.Shape, starts, dims, sizes)
+	if err != nil {
+		return err
+	}
+	var tr Transfer
+	if err := t.Write(&tr, value, shapeops.NewPass(plan)); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// PlanWindow plans to cut windows out of a value of shape s, as [Tensor.Window] does.
+func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.Plan, error) {
+	list, err := starts.Ints()
+	if err != nil {
+		return nil, err
+	}
+	rank := len(starts.view.Shape)
+	if len(dims) > 1 {
+		rank--
+	}
+	if rows := starts.view.Shape[:max(0, rank)]; !s.HasPrefix(rows) {
+		return nil, s.CheckPrefix(rows)
+	}
+	return s.Window(rank, list, dims, sizes)
+}
