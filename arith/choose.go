@@ -8,7 +8,7 @@ import (
 )
 
 // choose sets the elements of a block to those of yes where mask is true, and to those of no where
-// it is not.
+// it is not. Elements that are there already, as one of the two is the block itself, are not written.
 func choose(b *tensor.Block, mask, yes, no tensor.Lane) {
 	switch {
 	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
@@ -106,6 +106,14 @@ func chooseEach(b *tensor.Block, mask, yes, no tensor.Lane) {
 
 // chooseElements is choose with a mask of each element; yes and no have as many elements, or one.
 func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
+	switch {
+	case no.Per == tensor.PerElement && same(dst, no.Bytes):
+		replace(dst, mask, 0, yes)
+		return
+	case yes.Per == tensor.PerElement && same(dst, yes.Bytes):
+		replace(dst, mask, 1, no)
+		return
+	}
 	switch yes.Size {
 	case 1:
 		if yes.Per == tensor.PerElement && no.Per == tensor.PerElement {
@@ -149,8 +157,6 @@ func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 		for i, m := range mask {
 			to[i] = b[i] ^ (a[i]^b[i])&-T(m)
 		}
-	case no.Per == tensor.PerElement && same(dst, no.Bytes):
-		chooseSome(to, mask, a[0])
 	case no.Per == tensor.PerElement:
 		b, v := b[:len(to)], a[0]
 		for i, m := range mask {
@@ -169,23 +175,69 @@ func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// chooseSome sets elements to v where mask is true, and writes none where eight are not, so that
-// memory of a file that stays as it is is not touched.
-func chooseSome[T uints](to []T, mask []byte, v T) {
-	for len(mask) >= 8 {
-		if binary.NativeEndian.Uint64(mask) != 0 {
-			eight := to[:8]
-			for i, m := range mask[:8] {
-				eight[i] ^= (v ^ eight[i]) & -T(m)
-			}
+// replace sets the elements of dst whose mask is not kept to those of from, and writes no other: one
+// that stays may belong to somebody else, or to a file.
+func replace(dst, mask []byte, kept byte, from tensor.Lane) {
+	switch from.Size {
+	case 1:
+		replaceOf(dst, mask, kept, from.Bytes, from.Per)
+	case 2:
+		replaceOf(items[uint16](dst), mask, kept, items[uint16](from.Bytes), from.Per)
+	case 4:
+		replaceOf(items[uint32](dst), mask, kept, items[uint32](from.Bytes), from.Per)
+	case 8:
+		replaceOf(items[uint64](dst), mask, kept, items[uint64](from.Bytes), from.Per)
+	default:
+		replaceOf(pairs(dst), mask, kept, pairs(from.Bytes), from.Per)
+	}
+}
+
+// replaceOf does eight elements that are alike at once.
+func replaceOf[T any](to []T, mask []byte, kept byte, from []T, per tensor.Per) {
+	one := per != tensor.PerElement
+	none := uint64(kept) * 0x0101010101010101
+	for len(to) >= 8 {
+		switch bits := binary.NativeEndian.Uint64(mask) ^ none; {
+		case bits == 0:
+		case one:
+			replaceOne(to[:8], mask[:8], kept, from[0])
+		case bits == 0x0101010101010101:
+			copy(to[:8], from[:8])
+		default:
+			replaceEach(to[:8], mask[:8], kept, from[:8])
 		}
 		to, mask = to[8:], mask[8:]
+		if !one {
+			from = from[8:]
+		}
 	}
+	if one {
+		replaceOne(to, mask[:len(to)], kept, from[0])
+	} else {
+		replaceEach(to, mask[:len(to)], kept, from[:len(to)])
+	}
+}
+
+func replaceOne[T any](to []T, mask []byte, kept byte, v T) {
 	for i, m := range mask {
-		if m != 0 {
+		if m != kept {
 			to[i] = v
 		}
 	}
+}
+
+func replaceEach[T any](to []T, mask []byte, kept byte, from []T) {
+	for i, m := range mask {
+		if m != kept {
+			to[i] = from[i]
+		}
+	}
+}
+
+// pairs views bytes that are aligned as elements of 16.
+func pairs(b []byte) [][2]uint64 {
+	s, _ := cast.Slice[[2]uint64](b)
+	return s
 }
 
 // choosePairs chooses elements of 16 bytes.

@@ -59,7 +59,7 @@ func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*te
 		return nil, err
 	}
 	return &tensor.Kernel{
-		Op: "scatter add", Free: true,
+		Op: "scatter add", Free: true, Fallible: true,
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return checkScatter(plan, xs) },
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error { return scatterAdd(dst, xs[0], xs[1], plan) },
 	}, nil
@@ -79,34 +79,41 @@ func checkScatter(plan *shapeops.Plan, xs []*tensor.Tensor) (tensor.DType, shape
 	return x.DType(), x.Shape(), nil
 }
 
-// scatterAdd sets dst to x with src added to the rows that a plan picks.
+// scatterAdd sets dst, which is contiguous, to x with src added to the rows that a plan picks.
 func scatterAdd(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
-	sum, err := addable(x)
+	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
+		return scatterWide(dst, x, src, plan)
+	}
+	if err := dst.CopyFrom(x); err != nil {
+		return err
+	}
+	frame, err := plan.Frame(dst.View())
 	if err != nil {
 		return err
 	}
-	if src, err = src.Cast(sum.DType()); err != nil {
-		return err
-	}
-	frame, err := plan.Frame(sum.View())
+	return addRows(dst, src, frame.Rows, frame.Stride)
+}
+
+// scatterWide is scatterAdd of floating-point numbers of 16 bits, which adds up in 32.
+func scatterWide(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
+	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return err
 	}
-	if err := addRows(sum, src, frame.Rows, frame.Stride); err != nil {
+	if src, err = src.Cast(tensor.Float32); err != nil {
+		return err
+	}
+	sum, err := tensor.New(tensor.Float32, x.Shape()...)
+	if err != nil {
+		return err
+	}
+	if err := scatterAdd(sum, wide, src, plan); err != nil {
 		return err
 	}
 	if sum, err = sum.Cast(dst.DType()); err != nil {
 		return err
 	}
 	return dst.CopyFrom(sum)
-}
-
-// addable returns a copy of x to add to, of the dtype in which it adds up.
-func addable(x *tensor.Tensor) (*tensor.Tensor, error) {
-	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
-		return x.Cast(tensor.Float32)
-	}
-	return x.Clone()
 }
 
 // addRows adds the rows of src, in order, to those of sum that are listed, each so many elements

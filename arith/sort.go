@@ -65,7 +65,7 @@ func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, er
 	return &tensor.Kernel{
 		Op: "sort",
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
-			return xs[0].DType(), xs[0].Shape(), checkOrder(xs[0])
+			return xs[0].DType(), xs[0].Shape(), checkElements(xs[0])
 		},
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
 			return sortInto(dst, xs[0], at, opt.Descending)
@@ -78,10 +78,19 @@ func argsortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel,
 	return &tensor.Kernel{
 		Op: "argsort",
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
-			return tensor.Int64, xs[0].Shape(), checkOrder(xs[0])
+			return tensor.Int64, xs[0].Shape(), checkElements(xs[0])
 		},
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
 			return argsortInto(dst, xs[0], at, opt.Descending)
 		},
 	}, err
+}
+
+// checkElements returns tensor.ErrDType unless the elements of t have an order: a bool from a file
+// may be none.
+func checkElements(t *tensor.Tensor) error {
+	if t.DType() == tensor.Bool && t.Device() != tensor.Meta {
+		return tensor.Read(t, func([]bool) {})
+	}
+	return checkOrder(t)
 }

@@ -60,8 +60,9 @@ func WhereInto[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any) error {
 	return x.LeafwiseInto(dst, whereKernel(mask, WhereOptions{}), wide, other)
 }
 
-// WhereInPlace sets x to other where mask is false. What it keeps is not written. Its errors are
-// those of [Where], and of tensor.Transfer; on an error nothing has changed.
+// WhereInPlace sets x to other where mask is false. Elements that stay are not written, if those of
+// x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an error
+// nothing has changed.
 func WhereInPlace[T Operand[T]](mask *tensor.Tensor, x T, other any) error {
 	return WhereInto(x, mask, x, other)
 }
@@ -91,10 +92,17 @@ func MaskedFillInto[T Operand[T]](dst, x T, mask *tensor.Tensor, value any) erro
 	return x.LeafwiseInto(dst, fillKernel, mask, value)
 }
 
-// MaskedFillInPlace sets x to value where mask is true. Nothing else is written. Its errors are
-// those of [Where], and of tensor.Transfer; on an error nothing has changed.
+// MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if those
+// of x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an
+// error nothing has changed.
 func MaskedFillInPlace[T Operand[T]](x T, mask *tensor.Tensor, value any) error {
 	return MaskedFillInto(x, x, mask, value)
+}
+
+// FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to x's
+// shape. Data stays as it is. Its errors are those of [MaskedFillInPlace]. (Python: fill_, zero_.)
+func FillInPlace[T Operand[T]](x T, value any) error {
+	return MaskedFillInto(x, x, tensor.Scalar(true), value)
 }
 
 // lined returns a mask over leading dims of x with dims of size 1 for the others.

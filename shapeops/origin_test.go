@@ -70,7 +70,7 @@ func TestOrigin(t *testing.T) {
 		{"unsqueeze", of(s.Unsqueeze(1)), []int{0, -1, 1, 2}},
 		{"unsqueeze last", of(s.Unsqueeze(-1)), []int{0, 1, 2, -1}},
 		{"expand", of(shapeops.Shape{1, 3}.Expand(4, 2, 3)), []int{-1, 0, 1}},
-		{"at least", of(s.AtLeast(5), nil), []int{-1, -1, 0, 1, 2}},
+		{"at least", of(s.AtLeast(5)), []int{-1, -1, 0, 1, 2}},
 		{"narrow", of(s.Narrow(1, 1, 2)), []int{0, 1, 2}},
 		{"unfold", of(s.Unfold(1, 2, 1)), []int{0, 1, -1, 2}},
 		{"flip", of(s.Flip(1)), []int{0, 1, 2}},

@@ -15,7 +15,7 @@ type PadSequenceOptions struct {
 	Length int
 }
 
-// A Padder is what [PadSequence] needs of a value. *tensor.Tensor and *tdict.TensorDict satisfy it.
+// A Padder is what [PadSequenceMasked] needs of a value. *tensor.Tensor and *tdict.TensorDict satisfy it.
 type Padder[T any] interface {
 	Joiner[T]
 

@@ -236,9 +236,15 @@ func (s Shape) Movedim(from, to int) (*Plan, error) {
 	return s.Permute(slices.Insert(dims, j, i)...)
 }
 
+// maxDims is more dims than anybody wants.
+const maxDims = 1 << 10
+
 // AtLeast plans to add dims of size 1 before the others until there are n. A shape that has as many
-// is kept.
-func (s Shape) AtLeast(n int) *Plan {
+// is kept. It returns [ErrDim] if n is more than 1024.
+func (s Shape) AtLeast(n int) (*Plan, error) {
+	if n > maxDims {
+		return nil, fmt.Errorf("%w: got %d dims, want at most %d", ErrDim, n, maxDims)
+	}
 	p := newPlan(s)
 	for range n - len(s) {
 		p.add(1)
@@ -246,7 +252,7 @@ func (s Shape) AtLeast(n int) *Plan {
 	for dim := range s {
 		p.keep(dim)
 	}
-	return p.done()
+	return p.done(), nil
 }
 
 // Narrow plans to keep n positions of a dim, from start on, which counts from the end if it is

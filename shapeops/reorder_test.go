@@ -27,7 +27,7 @@ func planned(s shapeops.Shape, c naive.Call) (*shapeops.Plan, error) {
 	case "movedim":
 		return s.Movedim(n[0], n[1])
 	case "at least":
-		return s.AtLeast(n[0]), nil
+		return s.AtLeast(n[0])
 	case "narrow":
 		return s.Narrow(n[0], n[1], n[2])
 	case "unfold":

@@ -149,9 +149,6 @@ func (s Shape) RepeatEach(counts []int, dim int) (*Plan, error) {
 	return s.pickRows(at, rows, Shape{len(rows)})
 }
 
-// mostRows is how many rows a plan can list: more than a machine has memory for.
-const mostRows = 1 << 40
-
 // sum returns the sum of counts, or [ErrShape] if one is negative or the sum is more than a plan can
 // list.
 func sum(counts []int) (int, error) {
@@ -160,8 +157,8 @@ func sum(counts []int) (int, error) {
 		if count < 0 {
 			return 0, fmt.Errorf("%w: got count %d at position %d, want none negative", ErrShape, count, i)
 		}
-		if count > mostRows || total+count > mostRows {
-			return 0, fmt.Errorf("%w: got counts that add up to more than %d", ErrShape, mostRows)
+		if count > mostListed || total+count > mostListed {
+			return 0, fmt.Errorf("%w: got counts that add up to more than %d", ErrShape, mostListed)
 		}
 		total += count
 	}

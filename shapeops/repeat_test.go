@@ -71,3 +71,11 @@ func TestRepeat(t *testing.T) {
 		})
 	}
 }
+
+// What would list more rows than can be is refused, and so are more dims than anybody wants.
+func TestTooMuchIsRefused(t *testing.T) {
+	_, err := shapeops.Shape{1}.RepeatEach([]int{1 << 38}, 0)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	_, err = shapeops.Shape{1}.AtLeast(1 << 40)
+	require.ErrorIs(t, err, shapeops.ErrDim)
+}

@@ -112,7 +112,7 @@ func (r *Rows) Execute(p *Pass) (*Rows, error) {
 	return r.pick(p)
 }
 
-// mostListed is how many rows can differ, each with a number of its own.
+// mostListed is how many rows can be listed, each with a number of its own.
 const mostListed = 1 << 36
 
 // checkListed returns ErrShape if a shape has more rows than can differ.

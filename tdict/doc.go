@@ -13,8 +13,9 @@
 //	reward, err := tdict.Slice[float32](batch, "reward")
 //
 // Operations on shape see the batch shape only; the dims after it, the features, are never touched.
-// Several dictionaries are put together and cut apart by shapeops.Stack, Cat, Split, SplitBy, Chunk
-// and Unbind.
+// Several dictionaries are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
+// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the verbs that look at elements, such as Where and
+// MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which operations carry.
 //
 // # Keys
 //
@@ -34,8 +35,9 @@
 // # Memory
 //
 // Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
-// views: writing through one writes the other. Index with lists or masks, Clone, Stack and Cat
-// copy. The dictionaries themselves are new: setting or deleting an entry of a result, at any
+// views: writing through one writes the other. Index with lists or masks, Take, Gather, Window, Flip,
+// Roll, Repeat, Pad, Clone, Stack and Cat copy; methods called Into copy to a dictionary that the
+// caller owns, which [TensorDict.ZerosLike] makes. The dictionaries themselves are new: setting or deleting an entry of a result, at any
 // depth, never changes what it was made from.
 //
 // The tensors of one result lie side by side: their headers in one block, and the elements of
@@ -47,7 +49,7 @@
 // An operation that returns an error has changed nothing; the one exception is memory that turns
 // out to be unreadable in the middle of a copy, see tensor.Transfer. An error about an entry is a
 // [KeyError] that says which key. errors.Is finds the reason: [ErrMissing], [ErrExists],
-// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrKind], or what packages
+// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what packages
 // nestedkey, shapeops and tensor return. A nil dictionary, tensor or value as an argument is
 // ErrKind.
 //

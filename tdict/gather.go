@@ -84,7 +84,7 @@ func (td *TensorDict) planTake(dim int, index *tensor.Tensor) (*shapeops.Plan, e
 //	td [M... B...], mask [M...] -> [n B...], n being how often mask is true
 //
 // The result is a copy. It returns tensor.ErrDType if mask is not bool, and shapeops.ErrIndex if
-// the batch shape does not begin with its shape.
+// the batch shape does not begin with that of mask.
 func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
 	p, err := td.planMask(mask)
 	return td.executed("masked select", p, err)

@@ -101,11 +101,11 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 		}
 		out.entries.put(c.name, made)
 	}
-	return out, w.extras(td, dicts, out)
+	return out, w.lacking(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(zero, dicts, c) })
 }
 
-// extras adds to out what the kernel makes of entries that td lacks.
-func (w *leafwise) extras(td *TensorDict, dicts []*TensorDict, out *TensorDict) error {
+// lacking puts in td, for each entry that only others have, what fn makes of what stands for it.
+func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column, zero Value) (Value, error)) error {
 	if w.kernel.Missing == nil {
 		return nil
 	}
@@ -114,17 +114,20 @@ func (w *leafwise) extras(td *TensorDict, dicts []*TensorDict, out *TensorDict) 
 			continue
 		}
 		for c, v := range d.entries.columns() {
-			if out.entries.has(c.name) {
+			if td.entries.has(c.name) {
 				continue
 			}
 			made, err := w.standIn(v)
 			if err == nil {
-				made, err = w.entry(made, dicts, c)
+				made, err = fn(c, made)
+			}
+			if err == nil {
+				made, err = td.under(made)
 			}
 			if err != nil {
 				return within(w.kernel.Op, c.name, err)
 			}
-			out.entries.put(c.name, made)
+			td.entries.put(c.name, made)
 		}
 	}
 	return nil
@@ -184,7 +187,11 @@ func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	return some(t.Leafwise(w.kernel, operands...))
+	made, err := t.Leafwise(w.kernel, operands...)
+	if err != nil {
+		return nil, err
+	}
+	return made, made.Shape().CheckPrefix(t.Shape()[:w.batch])
 }
 
 // inner returns the dictionaries in a column.
@@ -265,7 +272,7 @@ func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
 // operand, if the kernel says which.
 func (w *leafwise) other(v Value, dicts []*TensorDict, c column) (Value, error) {
 	last := len(dicts) - 1
-	if w.kernel.Select == nil || dicts[last] == nil {
+	if w.kernel.Select == nil || last < 0 || dicts[last] == nil {
 		return v, nil
 	}
 	var tr tensor.Transfer
@@ -318,13 +325,14 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	if err := dst.batch.CheckEqual(td.batch); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if err := dst.sameNames("destination", td); err != nil {
+	all, err := w.complete(td, dicts)
+	if err != nil {
 		return err
 	}
-	if err := w.sameKeys(td, dicts); err != nil {
+	if err := dst.sameNames("destination", all); err != nil {
 		return err
 	}
-	for c, v := range td.entries.columns() {
+	for c, v := range all.entries.columns() {
 		to, err := c.of(dst)
 		if err == nil {
 			err = w.entryInto(tr, to, v, dicts, c)
@@ -334,6 +342,18 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 		}
 	}
 	return nil
+}
+
+// complete returns td, or a dictionary that also has what stands for entries which only others have.
+func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
+	if w.kernel.Missing == nil {
+		return td, w.sameKeys(td, dicts)
+	}
+	out := td.emptied()
+	for name, v := range td.entries.all() {
+		out.entries.put(name, v)
+	}
+	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
 }
 
 func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
@@ -365,7 +385,7 @@ func (w *leafwise) otherInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDi
 	if err != nil || made == to {
 		return err
 	}
-	plan, err := v.Shape().Index()
+	plan, err := v.Shape()[:w.batch].Index()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 
 // ZerosLike returns a dictionary with td's keys, and the kind, dtype and features of each of its
 // values, but another batch shape and nothing in it yet: tensors of zeros, [Data] of nil; unbatched
-// tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's. It is how
+// tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's. Dims have
+// no names. It is how
 // a destination is made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is
 // negative or elements cannot be counted.
 func (td *TensorDict) ZerosLike(batch ...int) (*TensorDict, error) {
@@ -50,9 +51,9 @@ func (td *TensorDict) Materialize() (*TensorDict, error) {
 }
 
 // Reinterpret returns td with the bytes of each tensor as elements of another dtype; if its width
-// differs, the last dim grows or shrinks, which must be one after the batch shape. Leaves share td's
-// memory, and are shared if they are no tensors. Its errors are those of tensor.Tensor.Reinterpret,
-// and shapeops.ErrShape if a leaf has no dim after the batch shape. (Python: view(dtype).)
+// differs, the last dim grows or shrinks, which the batch shape does not. Leaves share td's memory,
+// and are shared if they are no tensors. Its errors are those of tensor.Tensor.Reinterpret, and
+// shapeops.ErrShape if a leaf does not begin with the batch shape any more. (Python: view(dtype).)
 func (td *TensorDict) Reinterpret(dtype tensor.DType) (*TensorDict, error) {
 	return td.each("reinterpret", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reinterpret(dtype) })
 }

@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -65,12 +66,12 @@ func (td *TensorDict) RefineNames(names ...string) error {
 // have one, and [ErrLocked].
 func (td *TensorDict) RenameDims(names map[string]string) error {
 	renamed := td.Names()
-	for old, name := range names {
+	for _, old := range slices.Sorted(maps.Keys(names)) {
 		i, err := td.DimOf(old)
 		if err != nil {
 			return failed("rename dims", err)
 		}
-		renamed[i] = name
+		renamed[i] = names[old]
 	}
 	return td.putAllNames("rename dims", renamed)
 }

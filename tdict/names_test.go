@@ -190,3 +190,14 @@ func TestSetOfANamedChild(t *testing.T) {
 	require.NoError(t, td.Update(dict([]int{2, 3}, entry{"u", child("p", "q", "r")})))
 	require.Equal(t, []string{"x", "y", "r"}, tensor.Must(td.Dict("u")).Names())
 }
+
+// Of several wrong keys of a map, always the same one is reported.
+func TestErrorsOfMapsAreInOrder(t *testing.T) {
+	values := map[nestedkey.Key]any{"p": 1, "q": 1, "r": 1}
+	texts := map[string]bool{}
+	for range 50 {
+		texts[namedXY().RenameDims(map[string]string{"p": "1", "q": "2", "r": "3"}).Error()] = true
+		texts[testkit.Err(namedXY().Pad(tdict.PadOptions{Values: values}, 1, 0)).Error()] = true
+	}
+	require.Len(t, texts, 2)
+}

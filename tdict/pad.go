@@ -1,6 +1,9 @@
 package tdict
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -66,7 +69,7 @@ func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) err
 
 // planPad checks that each of the values has its leaf.
 func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*shapeops.Plan, error) {
-	for key := range opt.Values {
+	for _, key := range slices.SortedFunc(maps.Keys(opt.Values), nestedkey.Compare) {
 		if _, err := td.Tensor(key); err != nil {
 			return nil, err
 		}

@@ -63,13 +63,12 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 			})
 		}
 		few, many := cost(10), cost(1000)
-		require.InDelta(t, few, many, 1, v.name)
-		require.LessOrEqual(t, many, v.most, v.name)
+		require.InDelta(t, few, many, 2, v.name)
+		require.LessOrEqual(t, many, v.most+6, v.name) // a few more under the race detector
 	}
 }
 
-// What padding and picking make of many leaves comes from few blocks; other copies take one for each
-// piece. The numbers are ceilings.
+// Results of many leaves come from few blocks, however many leaves there are.
 func TestLayoutsAllocateFewBlocks(t *testing.T) {
 	type dictionary = *tdict.TensorDict
 	verbs := []struct {
@@ -86,9 +85,9 @@ func TestLayoutsAllocateFewBlocks(t *testing.T) {
 			}
 			return td.Pad(first, 1, 1)
 		}},
-		{"flip", 90, func(td dictionary) (dictionary, error) { return td.Flip(0) }},
-		{"roll", 180, func(td dictionary) (dictionary, error) { return td.Roll(3, 0) }},
-		{"repeat", 91, func(td dictionary) (dictionary, error) { return td.Repeat(2) }},
+		{"flip", 2, func(td dictionary) (dictionary, error) { return td.Flip(0) }},
+		{"roll", 2, func(td dictionary) (dictionary, error) { return td.Roll(3, 0) }},
+		{"repeat", 2, func(td dictionary) (dictionary, error) { return td.Repeat(2) }},
 		{"unfold", 2, func(td dictionary) (dictionary, error) { return td.Unfold(0, 2, 1) }},
 		{"gather", 2, func(td dictionary) (dictionary, error) { return td.Gather(0, tensor.Vector[int64](3, 1, 2)) }},
 	}

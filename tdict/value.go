@@ -259,6 +259,9 @@ func expectTensor(t *tensor.Tensor, p *shapeops.Pass, _ int) error {
 }
 
 func zeroTensor(t *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
+	if t.Device() == tensor.Meta {
+		return tensor.NewMeta(t.DType(), shape...)
+	}
 	return tensor.New(t.DType(), shape...)
 }
 

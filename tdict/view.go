@@ -68,9 +68,10 @@ func (td *TensorDict) Movedim(from, to int) (*TensorDict, error) {
 }
 
 // AtLeast returns td with batch dims of size 1 added before the others until there are n. Leaves
-// share td's memory.
+// share td's memory. Its errors are those of shapeops.Shape.AtLeast.
 func (td *TensorDict) AtLeast(n int) (*TensorDict, error) {
-	return td.executed("at least", td.batch.AtLeast(n), nil)
+	p, err := td.batch.AtLeast(n)
+	return td.executed("at least", p, err)
 }
 
 // Narrow returns n positions of a batch dim, from start on: [A N B] -> [A n B]. Leaves share td's

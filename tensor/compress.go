@@ -43,6 +43,8 @@ func (tr *Transfer) compress(c *compression) {
 	tr.tasks = append(tr.tasks, c)
 }
 
+func (c *compression) prepare(bool) error { return nil }
+
 // run does the compression, on at most so many cores.
 func (c *compression) run(most int) error {
 	from, err := c.from.mem.borrow()

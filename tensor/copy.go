@@ -30,6 +30,14 @@ func (t *Tensor) clone(p *shapeops.Pass) (*Tensor, error) {
 	return out, nil
 }
 
+// elements returns a copy of t that has its elements in Go memory, in order and aligned.
+func (t *Tensor) elements() (*Tensor, error) {
+	if t.Device() == Meta {
+		return nil, ErrMeta
+	}
+	return t.Clone()
+}
+
 // Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of
 // it if not.
 func (t *Tensor) Contiguous() (*Tensor, error) {
@@ -117,7 +125,7 @@ func (t *Tensor) rows(i, n int) *Tensor {
 }
 
 func (t *Tensor) writeCopy(w io.Writer) (int64, error) {
-	c, err := t.Clone()
+	c, err := t.elements()
 	if err != nil {
 		return 0, err
 	}

@@ -144,7 +144,7 @@ func useTyped[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s 
 
 // copied returns a copy of t's elements, row-major.
 func copied[T Elem](t *Tensor) ([]T, error) {
-	c, err := t.Clone() // in order and aligned
+	c, err := t.elements()
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +185,9 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
 	if err := checkElem[T](t); err != nil {
 		return nil, err
+	}
+	if t.Device() == Meta {
+		return nil, ErrMeta
 	}
 	out, err := blank(nil, DTypeOf[U](), t.view.Shape, nil)
 	if err != nil {

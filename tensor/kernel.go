@@ -26,8 +26,12 @@ type Kernel struct {
 	// says what they must be. By default they broadcast to the first.
 	Free bool
 
-	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0].
+	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0],
+	// unless the kernel is Fallible. For several leaves in memory that is there, it works on new
+	// memory, which is copied once it has not failed for any.
 	Whole func(dst *Tensor, xs []*Tensor) error
+	// Fallible says that Whole may fail when it has changed dst, so that it gets new memory always.
+	Fallible bool
 
 	// Missing is what stands for a leaf that one of several dictionaries lacks: a number or a bool.
 	// By default that is an error.
@@ -171,7 +175,7 @@ func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor) error {
 	for _, x := range xs {
 		tr.side(group, x, reads)
 	}
-	tr.tasks = append(tr.tasks, &kernelTask{k, dst, xs})
+	tr.tasks = append(tr.tasks, &kernelTask{kernel: k, dst: dst, xs: xs})
 	return nil
 }
 
@@ -180,6 +184,23 @@ type kernelTask struct {
 	kernel *Kernel
 	dst    *Tensor
 	xs     []*Tensor
+	made   *Tensor // the result of one that can fail, before it is copied
 }
 
-func (t *kernelTask) run(workers int) error { return t.kernel.run(t.dst, t.xs, workers) }
+// prepare makes the result of a kernel that can fail.
+func (t *kernelTask) prepare(alone bool) (err error) {
+	if t.kernel.Whole == nil || alone && !t.kernel.Fallible {
+		return nil
+	}
+	if t.made, err = blank(nil, t.dst.dtype, t.dst.view.Shape, nil); err != nil {
+		return err
+	}
+	return t.kernel.Whole(t.made, t.xs)
+}
+
+func (t *kernelTask) run(workers int) error {
+	if t.made != nil {
+		return t.dst.CopyFrom(t.made)
+	}
+	return t.kernel.run(t.dst, t.xs, workers)
+}

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -15,8 +16,8 @@ import (
 //
 // The result shares t's memory. Reinterpret returns [ErrDType] if dtype is none, shapeops.ErrShape
 // if the last dim does not hold whole elements, or t is a scalar of another width, and [ErrLayout] if
-// the elements of the last dim do not lie side by side, which [Tensor.Contiguous] mends. (Python:
-// view(dtype).)
+// the elements of the last dim do not lie side by side, or rows do not begin at whole elements, both
+// of which [Tensor.Clone] mends. (Python: view(dtype).)
 func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
@@ -29,8 +30,8 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	if last < 0 {
 		return nil, fmt.Errorf("%w: got a scalar of %v, want a dim to reinterpret as %v", shapeops.ErrShape, t.dtype, dtype)
 	}
-	if t.view.Shape[last] > 1 && t.view.Strides[last] != 1 {
-		return nil, fmt.Errorf("%w: elements of the last dim are %d apart: call Contiguous first", ErrLayout, t.view.Strides[last])
+	if t.view.Shape[last] > 1 && t.view.Strides[last] != 1 && t.Size() > 0 {
+		return nil, fmt.Errorf("%w: elements of the last dim are %d apart: call Clone first", ErrLayout, t.view.Strides[last])
 	}
 	v := shapeops.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
 	v.Strides[last] = 1
@@ -49,6 +50,9 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 // asNarrower makes v a view of elements of which so many are in the place of one.
 func asNarrower(v *shapeops.View, offset, times int) error {
 	last := len(v.Shape) - 1
+	if v.Shape[last] > math.MaxInt/times {
+		return fmt.Errorf("%w: the last dim cannot be counted", shapeops.ErrShape)
+	}
 	for dim := range last {
 		v.Strides[dim] *= times
 	}
@@ -69,7 +73,7 @@ func asWider(v *shapeops.View, offset, times int) error {
 		v.Strides[dim] /= times
 	}
 	if !even && v.Shape.Size() > 0 {
-		return fmt.Errorf("%w: rows do not begin at whole elements: call Contiguous first", ErrLayout)
+		return fmt.Errorf("%w: rows do not begin at whole elements: call Clone first", ErrLayout)
 	}
 	v.Shape[last] /= times
 	v.Offset = offset / times

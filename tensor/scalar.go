@@ -90,6 +90,9 @@ func widenedTensor(t *Tensor) (*Tensor, error) {
 	if t.Size() != 1 {
 		return nil, fmt.Errorf("%w: got %v, want one element", shapeops.ErrShape, t.view.Shape)
 	}
+	if t.Device() == Meta {
+		return nil, ErrMeta
+	}
 	one, err := t.Reshape()
 	if err != nil {
 		return nil, err

@@ -48,6 +48,11 @@ func (tr *Transfer) Run() error {
 			}
 		}
 	}
+	for _, task := range tr.tasks {
+		if err := task.prepare(len(tr.tasks) == 1 && len(tr.commits) == 0); err != nil {
+			return err
+		}
+	}
 	for i := range tr.moves {
 		if m := &tr.moves[i]; m.held && m.half == copies {
 			if err := m.runHeld(tr.Workers); err != nil {
@@ -76,7 +81,12 @@ func (tr *Transfer) Run() error {
 
 // A task is what a [Transfer] does besides copies. What it reads and writes is among the moves, as
 // sides.
-type task interface{ run(workers int) error }
+type task interface {
+	// prepare does what can still fail, before anything is written; alone says that nothing else is
+	// going to be.
+	prepare(alone bool) error
+	run(workers int) error
+}
 
 // side adds what a task reads, or writes, so that it is held and compared with what others do.
 func (tr *Transfer) side(group int, t *Tensor, written half) {

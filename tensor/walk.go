@@ -77,6 +77,9 @@ func (w *walker[T]) dim(dim, lo, hi, t, f int) {
 // stretch does so many positions of one dim that follow one another.
 func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 	switch {
+	case dim == w.dims.n-2 && w.n == 1 && dim+1 != w.picked && w.interleaves(d, *w.dims.at(dim + 1)):
+		times := w.dims.at(dim + 1).n
+		interleave(w.to[t:t+count*times], w.from[f:f+count], times)
 	case dim < w.dims.n-1:
 		inner := w.dims.at(dim + 1).n
 		for i := range count {
@@ -94,6 +97,27 @@ func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 		for i := range count {
 			copy(w.to[t+i*d.to:t+i*d.to+w.n], w.from[f+i*d.from:])
 		}
+	}
+}
+
+// interleaves reports whether a dim and the one in it write, side by side, each of elements that lie
+// side by side several times.
+func (w *walker[T]) interleaves(d, inner span) bool {
+	return inner.from == 0 && inner.to*w.unit == 1 && d.from == 1 && d.to == inner.n
+}
+
+// interleave writes each element of from so many times.
+func interleave[T any](to, from []T, times int) {
+	if times == 2 {
+		for _, v := range from {
+			to[0], to[1] = v, v
+			to = to[2:]
+		}
+		return
+	}
+	for _, v := range from {
+		fill(to[:times], v)
+		to = to[times:]
 	}
 }
 

@@ -1,0 +1,106 @@
+package arith_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// shuffled returns a dictionary of batch shape [4 5] with leaves of several dtypes in no order.
+func shuffled(r *rand.Rand) *tdict.TensorDict {
+	random := func(shape ...int) *tensor.Tensor {
+		x := tensor.Must(tensor.Zeros[float32](shape...))
+		_ = tensor.Write(x, func(s []float32) {
+			for i := range s {
+				s[i] = float32(r.IntN(9))
+			}
+		})
+		return x
+	}
+	inner := dict([]int{4, 5, 2}, entry{"y", tensor.Must(random(4, 5, 2, 3).Cast(tensor.Int16))})
+	return dict([]int{4, 5}, entry{"x", random(4, 5)}, entry{"d", inner}, entry{"name", tensor.Must(tdict.NewData("n", 4, 5))})
+}
+
+// TestSortOfDictionaries sorts each leaf along a batch dim, features too; what Gather takes where
+// Argsort says is sorted.
+func TestSortOfDictionaries(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, dim := range []int{0, 1, -1, -2} {
+		for _, opt := range []arith.SortOptions{{}, {Descending: true}} {
+			td := shuffled(r)
+			before := state(t, td)
+			got := tensor.Must(arith.Sort(td, dim, opt))
+			order := tensor.Must(arith.Argsort(td, dim, opt))
+			require.Equal(t, before, state(t, td))
+			for key, x := range td.Tensors() {
+				at := (dim + 2) % 2
+				require.True(t, tensor.Must(arith.Sort(x, at, opt)).Equal(tensor.Must(got.Tensor(key))), key)
+				positions := tensor.Must(order.Tensor(key))
+				require.Equal(t, tensor.Int64, positions.DType())
+				require.True(t, tensor.Must(x.Gather(at, positions)).Equal(tensor.Must(got.Tensor(key))), key)
+			}
+			require.Equal(t, anys(t, td, "name"), anys(t, got, "name"))
+			into := tensor.Must(td.ZerosLike(4, 5))
+			require.NoError(t, arith.SortInto(into, td, dim, opt))
+			require.Equal(t, state(t, got), state(t, into))
+			orders := tensor.Must(order.ZerosLike(4, 5))
+			require.NoError(t, arith.ArgsortInto(orders, td, dim, opt))
+			require.Equal(t, state(t, order), state(t, orders))
+			require.NoError(t, arith.SortInPlace(td, dim, opt))
+			require.Equal(t, state(t, got), state(t, td))
+		}
+	}
+}
+
+func TestSortVerbsRefuse(t *testing.T) {
+	var none *tensor.Tensor
+	var noDict *tdict.TensorDict
+	fresh := func() *tdict.TensorDict {
+		return dict([]int{3}, entry{"x", tensor.Vector[int64](3, 1, 2)}, entry{"d", tdict.New(3)})
+	}
+	complexes := tensor.Vector[complex64](3, 1, 2)
+	bits := lent(tensor.Bool, &testkit.Lender{Bytes: []byte{1, 0, 3}}, 3)
+	opt := arith.SortOptions{}
+	testkit.Refuse(t, fresh, state, []testkit.Refusal[*tdict.TensorDict]{
+		{"a dim of features", func(*tdict.TensorDict) error {
+			return testkit.Err(arith.Sort(dict([]int{3}, entry{"x", numbers(0, 3, 2)}), 1, opt))
+		}, shapeops.ErrDim},
+		{"no dim", func(*tdict.TensorDict) error { return testkit.Err(arith.Argsort(tensor.Scalar(1.0), 0, opt)) }, shapeops.ErrDim},
+		{"no tensor", func(*tdict.TensorDict) error { return testkit.Err(arith.Sort(none, 0, opt)) }, tensor.ErrKind},
+		{"no dictionary", func(*tdict.TensorDict) error { return arith.SortInPlace(noDict, 0, opt) }, tensor.ErrKind},
+		{"no dictionary to argsort", func(*tdict.TensorDict) error { return testkit.Err(arith.Argsort(noDict, 0, opt)) }, tensor.ErrKind},
+		{"no destination", func(td *tdict.TensorDict) error { return arith.SortInto(nil, td, 0, opt) }, tensor.ErrKind},
+		{"complex numbers", func(*tdict.TensorDict) error { return testkit.Err(arith.Sort(complexes, 0, opt)) }, tensor.ErrDType},
+		{"complex numbers under a key", func(td *tdict.TensorDict) error { return arith.SortInPlace(with(td, "d/z", complexes), 0, opt) }, tensor.ErrDType},
+		{"positions of complex numbers under a key", func(td *tdict.TensorDict) error {
+			return testkit.Err(arith.Argsort(with(td, "d/z", complexes), 0, opt))
+		}, tensor.ErrDType},
+		{"positions into another dtype", func(td *tdict.TensorDict) error {
+			return arith.ArgsortInto(dict([]int{3}, entry{"x", tensor.Vector[int32](0, 0, 0)}, entry{"d", tdict.New(3)}), td, 0, opt)
+		}, tensor.ErrDType},
+		{"a shape that differs", func(td *tdict.TensorDict) error { return arith.SortInto(numbers(0, 2), numbers(0, 3), 0, opt) }, shapeops.ErrShape},
+		{"a bad bool after another leaf", func(td *tdict.TensorDict) error { return arith.SortInPlace(with(td, "z", bits), 0, opt) }, tensor.ErrDType},
+		{"a leaf that is gone", func(td *tdict.TensorDict) error {
+			return arith.SortInPlace(with(td, "z", lent(tensor.Int64, &testkit.Lender{Fail: errGone}, 3)), 0, opt)
+		}, errGone},
+		{"memory that was not all there", func(td *tdict.TensorDict) error {
+			return arith.SortInto(fresh(), with(fresh(), "x", lent(tensor.Int64, &testkit.Lender{Bytes: make([]byte, 24), Cut: errGone}, 3)), 0, opt)
+		}, errGone},
+	})
+}
+
+// TestSortKeepsNaNsLast: the options reach each leaf.
+func TestSortKeepsNaNsLast(t *testing.T) {
+	td := dict([]int{3}, entry{"x", tensor.Vector(math.NaN(), 1, 2)}, entry{"y", tensor.Vector[int8](-1, 5, 3)})
+	got := tensor.Must(arith.Argsort(td, 0, arith.SortOptions{Descending: true}))
+	require.Equal(t, []int64{2, 1, 0}, ints(t, got, "x"))
+	require.Equal(t, []int64{1, 2, 0}, ints(t, got, "y"))
+}

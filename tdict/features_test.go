@@ -1,0 +1,300 @@
+package tdict_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// The tests here show how to do what Python's tensordict has a name for and Go does with others;
+// docs/features.md refers to them.
+
+// everything is a mask of all rows, whatever the batch shape.
+var everything = tensor.Scalar(true)
+
+// Python: fromkeys.
+func TestFeatureFromKeys(t *testing.T) {
+	td := tdict.New(3)
+	for _, key := range []nestedkey.Key{"a", "b/c"} {
+		require.NoError(t, td.Set(key, tensor.Must(tensor.Full[int64](7, td.Shape()...))))
+	}
+	require.Equal(t, []nestedkey.Key{"a", "b", "b/c"}, keys(td))
+	require.Equal(t, []int64{7, 7, 7}, values(t, td, "b/c"))
+}
+
+// Python: from_schema.
+func TestFeatureFromSchema(t *testing.T) {
+	schema := dict([]int{1000, 1000}, entry{"image", tensor.Must(tensor.NewMeta(tensor.Uint8, 1000, 1000, 64, 64))},
+		entry{"meta/label", tensor.Must(tensor.NewMeta(tensor.Int64, 1000, 1000))})
+	td := tensor.Must(tensor.Must(schema.Index(ix.At(0), ix.Range(0, 2))).Materialize())
+	require.Equal(t, "uint8 [2 64 64]", shapeOf(td, "image"))
+	require.Equal(t, []int64{0, 0}, values(t, td, "meta/label"))
+	require.Equal(t, tensor.Meta, tensor.Must(schema.Tensor("image")).Device())
+
+	again := tensor.Must(tensor.Must(td.ToMeta()).ZerosLike(5))
+	require.Equal(t, "uint8 [5 64 64]", shapeOf(tensor.Must(again.Materialize()), "image"))
+}
+
+func shapeOf(td *tdict.TensorDict, key nestedkey.Key) string {
+	x := tensor.Must(td.Tensor(key))
+	return x.DType().String() + " " + x.Shape().String()
+}
+
+// Python: zeros_like, new_zeros, ones_like, new_ones, full_like, new_full.
+func TestFeatureLike(t *testing.T) {
+	td := dict([]int{2}, entry{"i", count(2, 2)}, entry{"d/f", tensor.Vector(0.5, 1.5)}, entry{"d/s", texts("a", "b")})
+	zeros := tensor.Must(td.ZerosLike(td.Shape()...))
+	require.Equal(t, []int64{0, 0, 0, 0}, values(t, zeros, "i"))
+	require.Equal(t, []any{nil, nil}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](zeros, "d/s")).All()))
+
+	sevens := tensor.Must(td.ZerosLike(3))
+	require.NoError(t, arith.MaskedFillInPlace(sevens, everything, 7))
+	require.Equal(t, []int64{7, 7, 7, 7, 7, 7}, values(t, sevens, "i"))
+	require.Equal(t, "float64 [3]\n[7 7 7]", tensor.Must(sevens.Tensor("d/f")).String(), "in each leaf's own dtype")
+	require.Equal(t, []int64{0, 1, 2, 3}, values(t, td, "i"))
+}
+
+// Python: rand_like, randn_like.
+func TestFeatureRandLike(t *testing.T) {
+	td := dict([]int{2}, entry{"x", tensor.Must(tensor.Zeros[float32](2, 3))}, entry{"d/y", tensor.Must(tensor.Zeros[float32](2))})
+	random := func() *tdict.TensorDict {
+		r := rand.New(rand.NewPCG(1, 2)) // seeded: the same each time
+		return tensor.Must(td.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
+			return tensor.Map(x, func(float32) float32 { return r.Float32() })
+		}))
+	}
+	got := random()
+	require.Equal(t, "float32 [2 3]", shapeOf(got, "x"))
+	require.True(t, got.Equal(random()))
+	require.False(t, got.Equal(td))
+}
+
+// Python: empty, with and without recurse.
+func TestFeatureEmpty(t *testing.T) {
+	td := sample()
+	require.Equal(t, shapeops.Shape{3}, tdict.New(td.Shape()...).Shape())
+	skeleton := td.Exclude(slices.Collect(td.LeafKeys())...)
+	require.Equal(t, []nestedkey.Key{"b"}, keys(skeleton))
+	require.Equal(t, shapeops.Shape{3, 4}, tensor.Must(skeleton.Dict("b")).Shape())
+	require.True(t, skeleton.IsEmpty())
+}
+
+// Python: items, values, non_tensor_items and is_leaf callbacks, entry_class, get_item_shape.
+func TestFeatureLeavesByKind(t *testing.T) {
+	td := kinds()
+	kind := map[nestedkey.Key]string{}
+	for key, leaf := range td.Leaves() {
+		switch leaf.(type) {
+		case *tensor.Tensor:
+			kind[key] = "tensor " + leaf.Shape().String()
+		case *tdict.Data:
+			kind[key] = "data " + leaf.Shape().String()
+		case *tdict.Unbatched:
+			kind[key] = "unbatched " + leaf.Shape().String()
+		}
+	}
+	require.Equal(t, map[nestedkey.Key]string{"name": "data [3]", "x": "tensor [3 2]", "d/label": "data [3]", "d/y": "tensor [3]",
+		"w": "unbatched [3 2]"}, kind)
+	var tensors []nestedkey.Key
+	for key := range td.Tensors() {
+		tensors = append(tensors, key)
+	}
+	require.Equal(t, []nestedkey.Key{"x", "d/y"}, tensors)
+}
+
+// Python: numel, bytes, param_count, depth.
+func TestFeatureCounts(t *testing.T) {
+	td := sample()
+	elements, size, depth := 0, 0, 0
+	for key, x := range td.Tensors() {
+		elements += x.Size()
+		size += x.ByteSize()
+		depth = max(depth, len(slices.Collect(key.Parts()))-1)
+	}
+	require.Equal(t, 3, td.Shape().Size())
+	require.Equal(t, 12+24, elements)
+	require.Equal(t, 8*elements, size)
+	require.Equal(t, 1, depth)
+}
+
+// Python: set_, set_at_, get_at, fill_, zero_, all of which a locked dictionary allows.
+func TestFeatureElementsOfOneLeaf(t *testing.T) {
+	td := small()
+	td.Lock()
+	a := tensor.Must(td.Tensor("a"))
+	require.NoError(t, a.CopyFrom(tensor.Vector[int64](5, 6, 7)))
+	require.NoError(t, a.SetIndex(tensor.Scalar[int64](9), ix.Range(1, ix.End)))
+	require.Equal(t, []int64{5, 9, 9}, values(t, td, "a"))
+	require.Equal(t, int64(9), tensor.Must(tensor.Item[int64](tensor.Must(a.Index(ix.At(-1))))))
+	require.ErrorIs(t, a.CopyFrom(tensor.Scalar(2.7)), tensor.ErrDType, "no silent cast")
+	require.NoError(t, a.CopyFrom(tensor.Scalar[int64](4)))
+	require.Equal(t, []int64{4, 4, 4}, values(t, td, "a"))
+
+	require.NoError(t, arith.MaskedFillInPlace(td, everything, 0))
+	require.Equal(t, []int64{0, 0, 0}, values(t, td, "a"))
+	require.Equal(t, []int64{0, 0, 0, 0, 0, 0}, values(t, td, "d/b"))
+}
+
+// Python: get and pop with a default.
+func TestFeatureDefault(t *testing.T) {
+	td := sample()
+	_, err := td.Pop("x")
+	require.ErrorIs(t, err, tdict.ErrMissing)
+	_, err = td.Get("a/x")
+	require.ErrorIs(t, err, tdict.ErrNotDict, "what leads through a leaf is not merely missing")
+}
+
+// Python: _get_sub_tensordict.
+func TestFeatureSub(t *testing.T) {
+	td := small()
+	part := tensor.Must(td.Index(ix.Range(1, 3)))
+	require.NoError(t, part.SetIndex(dict([]int{2}, entry{"a", ones(2)})))
+	require.Equal(t, []int64{0, 1, 1}, values(t, td, "a"), "the part is a view")
+	require.NoError(t, arith.MaskedFillInPlace(part, everything, 8))
+	require.Equal(t, []int64{0, 8, 8}, values(t, td, "a"))
+	require.Equal(t, []int64{0, 1, 8, 8, 8, 8}, values(t, td, "d/b"))
+	require.NoError(t, part.Set("new", count(2)))
+	require.False(t, td.Has("new"), "its keys are its own")
+}
+
+// Python: view(dtype).
+func TestFeatureViewDType(t *testing.T) {
+	td := dict([]int{2}, entry{"x", tensor.Must(tensor.Full[float32](1, 2, 3))}, entry{"d/s", texts("a", "b")})
+	bytes := tensor.Must(td.Reinterpret(tensor.Uint8))
+	require.Equal(t, "uint8 [2 12]", shapeOf(bytes, "x"))
+	require.True(t, tensor.Must(bytes.Tensor("x")).SharesMemory(tensor.Must(td.Tensor("x"))))
+	require.True(t, td.Equal(tensor.Must(bytes.Reinterpret(tensor.Float32))))
+	_, err := small().Reinterpret(tensor.Uint8)
+	require.ErrorIs(t, err, shapeops.ErrShape, "a batch dim does not grow")
+}
+
+// Python: expand_as, broadcast_to.
+func TestFeatureExpandAs(t *testing.T) {
+	got := tensor.Must(small().Expand(tdict.New(2, 3).Shape()...))
+	require.Equal(t, "int64 [2 3 2]", shapeOf(got, "d/b"))
+}
+
+// Python: fliplr, flipud.
+func TestFeatureFlipSides(t *testing.T) {
+	require.Equal(t, []int64{2, 1, 0, 5, 4, 3}, values(t, tensor.Must(grid().Flip(1)), "n/b"))
+	require.Equal(t, []int64{3, 4, 5, 0, 1, 2}, values(t, tensor.Must(grid().Flip(0)), "n/b"))
+	_, err := small().Flip(1)
+	require.ErrorIs(t, err, shapeops.ErrDim, "features are not flipped")
+}
+
+// Python: roll with several dims, or with none.
+func TestFeatureRollMore(t *testing.T) {
+	rolled := tensor.Must(tensor.Must(grid().Roll(1, 0)).Roll(-1, 1))
+	require.Equal(t, []int64{4, 5, 3, 1, 2, 0}, values(t, rolled, "n/b"))
+	flat := tensor.Must(tensor.Must(tensor.Must(grid().Flatten(0, -1)).Roll(1, 0)).Reshape(2, 3))
+	require.Equal(t, []int64{5, 0, 1, 2, 3, 4}, values(t, flat, "n/b"))
+}
+
+// Python: split, chunk, tensor_split, unbind.
+func TestFeatureCut(t *testing.T) {
+	type pieces = []*tdict.TensorDict
+	td := dict([]int{5}, entry{"d/x", count(5, 2)}, entry{"s", texts("a", "b", "c", "d", "e")})
+	tests := []struct {
+		name string
+		got  pieces
+		want []int // sizes
+	}{
+		{"split by a size", tensor.Must(shapeops.SplitBy(td, 0, 2)), []int{2, 2, 1}},
+		{"split into sizes", tensor.Must(shapeops.Split(td, 0, 1, 0, 4)), []int{1, 0, 4}},
+		{"chunk, which may give fewer", tensor.Must(shapeops.Chunk(td, 0, 4)), []int{2, 2, 1}},
+		{"tensor split", tensor.Must(shapeops.TensorSplit(td, 0, 3)), []int{2, 2, 1}},
+		{"tensor split, always as many", tensor.Must(shapeops.TensorSplit(td, 0, 7)), []int{1, 1, 1, 1, 1, 0, 0}},
+		{"tensor split at positions", tensor.Must(shapeops.SplitAt(td, 0, 1, 3)), []int{1, 2, 2}},
+		{"tensor split at positions that clamp", tensor.Must(shapeops.SplitAt(td, 0, -1, 9)), []int{4, 1, 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sizes := []int{}
+			for _, piece := range tt.got {
+				sizes = append(sizes, piece.Shape()[0])
+				consistent(t, piece)
+			}
+			require.Equal(t, tt.want, sizes)
+			require.True(t, td.Equal(tensor.Must(shapeops.Cat(tt.got, 0))), "in order")
+			require.True(t, tensor.Must(tt.got[0].Tensor("d/x")).SharesMemory(tensor.Must(td.Tensor("d/x"))))
+		})
+	}
+	rows := tensor.Must(shapeops.Unbind(td, 0))
+	require.Len(t, rows, 5)
+	require.Equal(t, []int64{2, 3}, values(t, rows[1], "d/x"))
+}
+
+// Python: contiguous, is_contiguous.
+func TestFeatureContiguous(t *testing.T) {
+	turned := tensor.Must(grid().Transpose(0, 1))
+	require.False(t, tensor.Must(turned.Tensor("n/b")).View().IsContiguous())
+	dense := tensor.Must(turned.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return x.Contiguous() }))
+	require.True(t, tensor.Must(dense.Tensor("n/b")).View().IsContiguous())
+	require.True(t, dense.Equal(turned.Copy()))
+}
+
+// Python: cat_tensors, stack_tensors.
+func TestFeatureCatTensors(t *testing.T) {
+	td := dict([]int{2}, entry{"x", count(2, 1)}, entry{"y", count(2, 1)}, entry{"z", count(2)})
+	parts := tensor.Must(td.Separate("x", "y")) // or Select, to keep the entries
+	xs := []*tensor.Tensor{tensor.Must(parts.Tensor("x")), tensor.Must(parts.Tensor("y"))}
+	require.NoError(t, td.Set("xy", tensor.Must(shapeops.Cat(xs, -1))))
+	require.Equal(t, []nestedkey.Key{"z", "xy"}, keys(td))
+	require.Equal(t, []int64{0, 0, 1, 1}, values(t, td, "xy"))
+	require.NoError(t, td.Set("pair", tensor.Must(shapeops.Stack(xs, 1))))
+	require.Equal(t, "int64 [2 2 1]", shapeOf(td, "pair"))
+}
+
+// Python: cat_from_tensordict, stack_from_tensordict.
+func TestFeatureCatFromDictionary(t *testing.T) {
+	td := dict([]int{2}, entry{"y", ones(2)}, entry{"d/x", count(2)})
+	var xs []*tensor.Tensor
+	for _, x := range td.SortKeys().Tensors() {
+		xs = append(xs, x)
+	}
+	require.Equal(t, []int64{0, 1, 1, 1}, testkit.Elements[int64](t, tensor.Must(shapeops.Cat(xs, 0))))
+	require.Equal(t, []int64{0, 1, 1, 1}, testkit.Elements[int64](t, tensor.Must(shapeops.Stack(xs, 1))))
+}
+
+// Python: filter_non_tensor_data.
+func TestFeatureFilterData(t *testing.T) {
+	td, others := kinds(), []nestedkey.Key{}
+	for key, leaf := range td.Leaves() {
+		if _, ok := leaf.(*tdict.Data); ok {
+			others = append(others, key)
+		}
+	}
+	require.Equal(t, []nestedkey.Key{"x", "d", "d/y", "w"}, keys(td.Exclude(others...)))
+}
+
+// Python: to_dict, tolist.
+func TestFeatureToMap(t *testing.T) {
+	type nested = map[nestedkey.Key]any
+	var toMap func(td *tdict.TensorDict) nested
+	toMap = func(td *tdict.TensorDict) nested {
+		out := nested{}
+		for key, v := range td.All() {
+			switch v := v.(type) {
+			case *tdict.TensorDict:
+				out[key] = toMap(v)
+			case *tensor.Tensor:
+				out[key] = testkit.Elements[int64](t, v)
+			case *tdict.Data:
+				out[key] = slices.Collect(v.All())
+			}
+		}
+		return out
+	}
+	td := dict([]int{2}, entry{"a", count(2)}, entry{"d/s", texts("x", "y")})
+	require.Equal(t, nested{"a": []int64{0, 1}, "d": nested{"s": []any{"x", "y"}}}, toMap(td))
+}

@@ -1,0 +1,171 @@
+package tdict_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestZerosLike keeps keys, kinds, dtypes, features and the dims of inner batch shapes.
+func TestZerosLike(t *testing.T) {
+	td := kinds()
+	require.NoError(t, td.Set("d/inner", dict([]int{3, 2}, entry{"z", tensor.Must(tensor.Full[int8](1, 3, 2, 4))})))
+	for _, batch := range [][]int{{5}, {}, {0}, {2, 3}} {
+		testkit.Unchanged(t, td, state, func() {
+			got := tensor.Must(td.ZerosLike(batch...))
+			consistent(t, got)
+			require.Equal(t, keys(td), keys(got))
+			require.Equal(t, append(shapeops.Shape{}, batch...), got.Shape().Clone())
+			require.Equal(t, append(slices.Clone(batch), 2), []int(tensor.Must(got.Dict("d/inner")).Shape()))
+			z := tensor.Must(got.Tensor("d/inner/z"))
+			require.Equal(t, append(slices.Clone(batch), 2, 4), []int(z.Shape()))
+			require.True(t, z.Equal(tensor.Must(tensor.New(tensor.Int8, z.Shape()...))))
+			for v := range tensor.Must(tdict.Get[*tdict.Data](got, "name")).All() {
+				require.Nil(t, v)
+			}
+			w := tensor.Must(tdict.Get[*tdict.Unbatched](got, "w"))
+			require.Same(t, tensor.Must(tdict.Get[*tdict.Unbatched](td, "w")).Tensor(), w.Tensor())
+			require.NoError(t, got.Set("more", tdict.New(batch...)), "it can be edited")
+		})
+	}
+	dst := tensor.Must(tensor.Must(td.Exclude("w").Index(ix.Range(0, 2))).ZerosLike(2))
+	require.NoError(t, td.Exclude("w").IndexInto(dst, ix.Range(1, 3)))
+	require.Equal(t, []int64{2, 3, 4, 5}, values(t, dst, "x"))
+	refuse(t, kinds, []refusal{
+		{"a negative size", func(td *tdict.TensorDict) error { return testkit.Err(td.ZerosLike(-1)) }, shapeops.ErrShape},
+		{"too many rows", func(td *tdict.TensorDict) error { return testkit.Err(td.ZerosLike(math.MaxInt)) }, shapeops.ErrShape},
+	})
+}
+
+// metaOps are operations on a dictionary of batch shape [3].
+var metaOps = map[string]func(td *tdict.TensorDict) (*tdict.TensorDict, error){
+	"at":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Index(ix.At(-1)) },
+	"range": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Index(ix.Range(1, 3), ix.New) },
+	"list":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Index(ix.Take(2, 0, 0, 1)) },
+	"mask": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return td.MaskedSelect(tensor.Vector(true, false, true))
+	},
+	"reshape":     func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Reshape(3, 1) },
+	"expand":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Expand(2, 3) },
+	"flip":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Flip(0) },
+	"roll":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Roll(1, 0) },
+	"repeat":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Repeat(3) },
+	"repeat each": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.RepeatEach([]int{0, 2, 1}, 0) },
+	"take":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Take(0, tensor.Vector[int64](2, 0)) },
+	"gather":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Gather(0, tensor.Vector[int64](2, 0)) },
+	"window": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return tensor.Must(td.Reshape(1, 3)).Window(tensor.Vector[int64](1), []int{1}, []int{2})
+	},
+	"unfold": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Unfold(0, 2, 1) },
+	"pad":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Pad(tdict.PadOptions{}, 1, 1) },
+	"stack": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return shapeops.Stack([]*tdict.TensorDict{td, td}, 0)
+	},
+	"cat": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return shapeops.Cat([]*tdict.TensorDict{td, td}, 0)
+	},
+	"clone":   func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Clone() },
+	"kernel":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Leafwise(adding(), td, 1) },
+	"to meta": (*tdict.TensorDict).ToMeta,
+	"pad sequence": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return shapeops.PadSequence([]*tdict.TensorDict{td, tensor.Must(td.Narrow(0, 0, 1))}, shapeops.PadSequenceOptions{})
+	},
+}
+
+// TestMetaDictionaries: operations on device meta make the keys, dtypes and shapes that they make of
+// elements.
+func TestMetaDictionaries(t *testing.T) {
+	for name, op := range metaOps {
+		t.Run(name, func(t *testing.T) {
+			td := dict([]int{3}, entry{"x", count(3, 2)}, entry{"d", dict([]int{3, 2}, entry{"y", count(3, 2, 4)})}, entry{"name", texts("a", "b", "c")})
+			want, err := op(td)
+			require.NoError(t, err)
+			got, err := op(tensor.Must(td.ToMeta()))
+			require.NoError(t, err)
+			require.Equal(t, keys(want), keys(got))
+			require.Equal(t, want.Shape().Clone(), got.Shape().Clone())
+			for key, x := range want.Tensors() {
+				y := tensor.Must(got.Tensor(key))
+				require.Equal(t, tensor.Meta, y.Device(), key)
+				require.Equal(t, fmt.Sprint(x.DType(), x.Shape()), fmt.Sprint(y.DType(), y.Shape()), key)
+			}
+			zeros := tensor.Must(got.Materialize())
+			for key, x := range zeros.Tensors() {
+				require.True(t, x.Equal(tensor.Must(tensor.New(x.DType(), x.Shape()...))), key)
+			}
+			require.Equal(t, keys(got), keys(zeros))
+		})
+	}
+}
+
+// TestMetaDictionariesTakeNoMemory plans a batch that no machine holds.
+func TestMetaDictionariesTakeNoMemory(t *testing.T) {
+	td := dict([]int{1}, entry{"x", tensor.Must(tensor.NewMeta(tensor.Float32, 1, 8))})
+	testkit.MaxBytes(t, 1<<16, func() {
+		big := tensor.Must(tensor.Must(td.Expand(1 << 40)).Clone())
+		big = tensor.Must(shapeops.Stack([]*tdict.TensorDict{big, big}, 0))
+		require.Contains(t, fmt.Sprint(big), "1099511627776")
+		require.NotPanics(t, func() { _, _ = big.MarshalJSON() })
+		require.Equal(t, 1<<41, big.Shape().Size())
+	})
+	require.Equal(t, tensor.Meta, tensor.Must(tensor.Must(td.ZerosLike(2)).Tensor("x")).Device())
+}
+
+// TestMetaDictionariesHaveNoElements: what wants elements says so, under which key.
+func TestMetaDictionariesHaveNoElements(t *testing.T) {
+	meta := func() *tdict.TensorDict { return tensor.Must(sample().ToMeta()) }
+	wants := map[string]func() error{
+		"diff":        func() error { return testkit.Err(meta().Diff(sample())) },
+		"set index":   func() error { return meta().SetIndex(sample()) },
+		"set from":    func() error { return sample().SetIndex(meta()) },
+		"index into":  func() error { return meta().IndexInto(sample()) },
+		"kernel into": func() error { return sample().LeafwiseInto(sample(), adding(), meta()) },
+		"in place":    func() error { return meta().RollInPlace(1, 0) },
+	}
+	for name, want := range wants {
+		require.ErrorIs(t, want(), tensor.ErrMeta, name)
+	}
+	require.False(t, meta().Equal(sample()))
+}
+
+// TestReinterpretOfDictionaries shares memory, and changes dims after the batch shape only.
+func TestReinterpretOfDictionaries(t *testing.T) {
+	td := sample()
+	require.NoError(t, td.Set("name", texts("a", "b", "c")))
+	got := tensor.Must(td.Reinterpret(tensor.Uint8))
+	consistent(t, got)
+	require.Equal(t, shapeops.Shape{3, 32}, tensor.Must(got.Tensor("a")).Shape().Clone())
+	require.Equal(t, shapeops.Shape{3, 4, 16}, tensor.Must(got.Tensor("b/c")).Shape().Clone())
+	for key, x := range got.Tensors() {
+		require.Equal(t, testkit.Content(t, tensor.Must(td.Tensor(key))), testkit.Content(t, x))
+		require.True(t, x.SharesMemory(tensor.Must(td.Tensor(key))))
+	}
+	require.Same(t, tensor.Must(td.Get("name")), tensor.Must(got.Get("name")))
+	require.Equal(t, state(t, td), state(t, tensor.Must(got.Reinterpret(tensor.Int64))))
+	same := dict([]int{3}, entry{"x", count(3)})
+	require.Equal(t, tensor.Float64, tensor.Must(tensor.Must(same.Reinterpret(tensor.Float64)).Tensor("x")).DType())
+	of := func(key nestedkey.Key, v tdict.Value) *tdict.TensorDict { return dict([]int{4}, entry{key, v}) }
+	refuse(t, sample, []refusal{
+		{"no dim after the batch shape", func(*tdict.TensorDict) error { return testkit.Err(of("d/x", count(4)).Reinterpret(tensor.Uint8)) }, shapeops.ErrShape},
+		{"a batch dim that would shrink", func(*tdict.TensorDict) error {
+			return testkit.Err(of("x", tensor.Must(tensor.Zeros[uint8](4))).Reinterpret(tensor.Uint16))
+		}, shapeops.ErrShape},
+		{"no dtype", func(td *tdict.TensorDict) error { return testkit.Err(td.Reinterpret(0)) }, tensor.ErrDType},
+		{"no whole elements", func(*tdict.TensorDict) error {
+			return testkit.Err(of("x", tensor.Must(tensor.Zeros[uint8](4, 3))).Reinterpret(tensor.Uint16))
+		}, shapeops.ErrShape},
+		{"elements with gaps", func(td *tdict.TensorDict) error {
+			return testkit.Err(of("x", tensor.Must(count(2, 4).Permute(1, 0))).Reinterpret(tensor.Uint8))
+		}, tensor.ErrLayout},
+	})
+}

@@ -1,0 +1,188 @@
+package tensor_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// element returns the bytes of an element of a lane at a row and a column of its block.
+func element(b *tensor.Block, l tensor.Lane, row, x int) []byte {
+	at := 0
+	switch l.Per {
+	case tensor.PerElement:
+		at = row*b.Width + x
+	case tensor.PerRow:
+		at = row
+	}
+	return l.Bytes[at*l.Size : (at+1)*l.Size]
+}
+
+// bytewise makes a kernel whose elements are of a dtype, each the sums, byte by byte, of those of its
+// operands: of the first bytes only, if an operand is narrower.
+func bytewise(d tensor.DType) *tensor.Kernel {
+	return &tensor.Kernel{
+		Op:    "bytewise",
+		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return d, xs[0].Shape(), nil },
+		Elements: func(b *tensor.Block) {
+			sum := make([]byte, b.Size)
+			for row := range b.Rows {
+				for x := range b.Width {
+					clear(sum)
+					for _, l := range b.Src {
+						for i, v := range element(b, l, row, x) {
+							sum[i%b.Size] += v
+						}
+					}
+					copy(b.Dst[(row*b.Width+x)*b.Size:], sum)
+				}
+			}
+		},
+	}
+}
+
+// summed is what bytewise makes of the elements of operands.
+func summed(width int, operands []testkit.Specimen, shape []int) []byte {
+	out := make([]byte, naive.Size(shape)*width)
+	for _, s := range operands {
+		own := s.DType().Size()
+		array := s.Array
+		if !slices.Equal(array.Shape, shape) && len(out) > 0 {
+			array = array.Expand(shape...)
+		}
+		content := s.Want(array)
+		for i := 0; i < len(out)/width; i++ {
+			for j := range own {
+				out[i*width+j%width] += content[i*own+j]
+			}
+		}
+	}
+	return out
+}
+
+// TestKernelIsNaive compares a kernel on one to three operands of any widths, layouts, memories and
+// shapes that broadcast, into new memory, memory that is there, and the first operand.
+func TestKernelIsNaive(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 4))
+	shapes := append(slices.Clone(testkit.Shapes), []int{2, 3, 2, 2}, []int{3, 16500}, []int{16500, 2}, []int{5, 70, 60})
+	for _, l := range testkit.Layouts {
+		for _, shape := range shapes {
+			for range 40000/(naive.Size(shape)+1000) + 2 {
+				x := testkit.Make(t, oneOf(r, testkit.Widths), shape, l, oneOf(r, testkit.Memories), 1)
+				operands, others := []testkit.Specimen{x}, []any{}
+				for range r.IntN(3) {
+					of := slices.Clone(shape[r.IntN(len(shape)+1):])
+					for dim := range of {
+						if r.IntN(3) == 0 && of[dim] > 0 {
+							of[dim] = 1
+						}
+					}
+					s := testkit.Make(t, oneOf(r, testkit.Widths), of, oneOf(r, testkit.Layouts), oneOf(r, testkit.Memories), 2)
+					operands, others = append(operands, s), append(others, s.Tensor)
+				}
+				checkKernel(t, r, oneOf(r, testkit.Widths), operands, others)
+			}
+		}
+	}
+}
+
+func checkKernel(t *testing.T, r *rand.Rand, d tensor.DType, operands []testkit.Specimen, others []any) {
+	t.Helper()
+	x := operands[0]
+	shape := x.Array.Shape
+	about := fmt.Sprint(operands, " to ", d)
+	want := summed(d.Size(), operands, shape)
+	got, err := x.Leafwise(bytewise(d), others...)
+	require.NoError(t, err, about)
+	require.Equal(t, d, got.DType())
+	require.True(t, slices.Equal(want, testkit.Content(t, got)), about)
+	dst := testkit.Make(t, d, shape, oneOf(r, testkit.Layouts[:3]), oneOf(r, testkit.Memories[:3]), 9)
+	after := dst.Written(dst.Array, want)
+	require.NoError(t, x.LeafwiseInto(dst.Tensor, bytewise(d), others...), about)
+	require.True(t, slices.Equal(after, dst.Mem), about)
+	if d == x.DType() && !x.Expanded && !x.ReadOnly {
+		after := x.Written(x.Array, want)
+		require.NoError(t, x.LeafwiseInto(x.Tensor, bytewise(d), others...), about)
+		require.True(t, slices.Equal(after, x.Mem), about)
+	}
+	for _, s := range append(operands, dst) {
+		if lent, ok := s.Lender().(*testkit.Lender); ok {
+			require.Zero(t, lent.Borrowed(), about)
+		}
+	}
+}
+
+// TestKernelBlocks: blocks cover each element once, on several cores, with Dst and lanes of the sizes
+// that they say.
+func TestKernelBlocks(t *testing.T) {
+	for _, shape := range [][]int{{9 << 20}, {3, 1<<20 + 7}, {1 << 20, 3}, {1, 1}, {0, 5}, {}} {
+		var covered atomic.Int64
+		k := bytewise(tensor.Float32)
+		k.Elements = func(b *tensor.Block) {
+			covered.Add(int64(b.Rows * b.Width))
+			if len(b.Dst) != b.Rows*b.Width*b.Size || len(b.Src) != 2 || b.Rows < 1 || b.Width < 1 {
+				panic(fmt.Sprint(b.Rows, b.Width, len(b.Dst)))
+			}
+			for _, l := range b.Src {
+				n := map[tensor.Per]int{tensor.PerElement: b.Rows * b.Width, tensor.PerRow: b.Rows, tensor.PerBlock: 1}[l.Per]
+				if len(l.Bytes) != n*l.Size {
+					panic(fmt.Sprint(l.Per, len(l.Bytes)))
+				}
+			}
+		}
+		x := tensor.Must(tensor.Zeros[float32](shape...))
+		require.NoError(t, testkit.Err(x.Leafwise(k, 1)))
+		require.Equal(t, int64(x.Size()), covered.Load(), shape)
+	}
+}
+
+// TestKernelRefuses: what a kernel says, and what it makes that cannot be, is an error.
+func TestKernelRefuses(t *testing.T) {
+	no := errors.New("no")
+	makes := func(d tensor.DType, shape shapeops.Shape, err error) *tensor.Kernel {
+		k := bytewise(tensor.Int64)
+		k.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return d, shape, err }
+		return k
+	}
+	k := bytewise(tensor.Int64)
+	state := func(t testing.TB, x *tensor.Tensor) string { return fmt.Sprint(testkit.Content(t, x)) }
+	fresh := func() *tensor.Tensor { return tensor.Vector[int64](1, 2, 3) }
+	var none *tensor.Tensor
+	type X = *tensor.Tensor
+	testkit.Refuse(t, fresh, state, []testkit.Refusal[X]{
+		{"the kernel's own error", func(x X) error { return x.LeafwiseInto(x, makes(0, nil, no)) }, no},
+		{"no dtype", func(x X) error { return testkit.Err(x.Leafwise(makes(0, x.Shape(), nil))) }, tensor.ErrDType},
+		{"a shape that is none", func(x X) error { return testkit.Err(x.Leafwise(makes(tensor.Int8, shapeops.Shape{-1}, nil))) }, shapeops.ErrShape},
+		{"a nil operand", func(x X) error { return testkit.Err(x.Leafwise(k, none)) }, tensor.ErrKind},
+		{"an operand of no kind", func(x X) error { return testkit.Err(x.Leafwise(k, struct{}{})) }, tensor.ErrKind},
+		{"an operand that does not broadcast", func(x X) error { return x.LeafwiseInto(x, k, tensor.Vector[int8](1, 2)) }, shapeops.ErrShape},
+		{"a nil destination", func(x X) error { return x.LeafwiseInto(nil, k) }, tensor.ErrKind},
+		{"a destination of another dtype", func(x X) error { return x.LeafwiseInto(x, bytewise(tensor.Int8)) }, tensor.ErrDType},
+		{"a destination of another shape", func(x X) error { return x.LeafwiseInto(tensor.Must(tensor.Zeros[int64](2)), k) }, shapeops.ErrShape},
+		{"a shifted operand", func(x X) error {
+			return tensor.Must(x.Index(ix.Range(0, 2))).LeafwiseInto(tensor.Must(x.Index(ix.Range(1, 3))), k)
+		}, tensor.ErrOverlap},
+		{"a row of the destination", func(x X) error { return x.LeafwiseInto(x, k, tensor.Must(x.Index(ix.At(0)))) }, tensor.ErrOverlap},
+	})
+}
+
+// TestKernelOfAnotherWidth reads an operand of another width in the memory of the destination as it
+// was.
+func TestKernelOfAnotherWidth(t *testing.T) {
+	bytes := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	whole := tensor.Vector(bytes...)
+	wide := tensor.Must(whole.Reinterpret(tensor.Uint32))
+	require.NoError(t, wide.LeafwiseInto(wide, bytewise(tensor.Uint32), tensor.Must(whole.Index(ix.Range(3, 5)))))
+	require.Equal(t, []byte{5, 2, 3, 4, 10, 6, 7, 8}, bytes)
+}
