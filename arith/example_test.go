@@ -30,7 +30,7 @@ func show(td *tdict.TensorDict, err error) {
 // A finished episode begins again: its step comes from the one that a reset gave.
 func ExampleWhere() {
 	done := tensor.Vector(false, true, false)
-	reset := tensor.Must(steps().ZerosLike(3))
+	reset := tensor.Must(steps().NewZeros(3))
 	show(arith.Where(done, reset, steps()))
 	// Output:
 	// obs float32 [3 2]

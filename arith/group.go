@@ -39,7 +39,7 @@ type Groups struct {
 	Splits *tensor.Tensor // int64 [G+1]: group g is Rows[Splits[g]:Splits[g+1]]
 	Of     *tensor.Tensor // int64 [N]: the group of each row
 
-	splits, firsts []int64
+	rows, splits, firsts []int64
 }
 
 // GroupBy puts rows that are equal in all columns into one group:
@@ -57,7 +57,7 @@ func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 		return nil, err
 	}
 	g := &Groups{splits: s.splits()}
-	g.firsts = make([]int64, g.Len())
+	g.firsts, g.rows = make([]int64, g.Len()), s.rows
 	of := blank[int64](len(s.rows))
 	for i := range g.firsts {
 		group := s.rows[g.splits[i]:g.splits[i+1]]
@@ -87,6 +87,15 @@ func (g *Groups) Sizes() []int {
 // column, selects the keys. Each call returns a new tensor.
 func (g *Groups) Firsts() *tensor.Tensor {
 	return tensor.Vector(append(make([]int64, 0, g.Len()), g.firsts...)...)
+}
+
+// Lasts returns the last row of each group, as Firsts does the first.
+func (g *Groups) Lasts() *tensor.Tensor {
+	last := make([]int64, g.Len())
+	for i := range last {
+		last[i] = g.rows[g.splits[i+1]-1]
+	}
+	return tensor.Vector(last...)
 }
 
 // Uniques are the rows of a tensor without repetitions. [Unique] makes Uniques.

@@ -19,7 +19,7 @@ import (
 //
 // ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the shape
 // of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for a sum of
-// integers that the dtype does not hold, and tensor.ErrKind for a nil operand.
+// integers that, added up in the order of index, leaves what the dtype holds, and tensor.ErrKind for a nil operand.
 func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
 	if err != nil {
@@ -59,7 +59,7 @@ func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*te
 		return nil, err
 	}
 	return &tensor.Kernel{
-		Op: "scatter add", Free: true, Fallible: true,
+		Op: "scatter add", Others: []string{"what is added"}, Free: true, Fallible: true,
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return checkScatter(plan, xs) },
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error { return scatterAdd(dst, xs[0], xs[1], plan) },
 	}, nil
@@ -161,7 +161,7 @@ func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) er
 		for i, v := range from {
 			was := to[i]
 			to[i] += v
-			if (to[i] < was) != (v < 0) {
+			if (to[i] < was) != (v < 0) && wrapped < 0 {
 				wrapped = row
 			}
 		}
@@ -186,6 +186,9 @@ func eachRow[T integers | floats](sum, src *tensor.Tensor, rows []int, stride in
 	err := tensor.Write(sum, func(to []T) {
 		failed = tensor.Read(src, func(from []T) {
 			width := len(from) / max(1, len(rows))
+			if width == 0 {
+				return
+			}
 			for i, row := range rows {
 				fn(i, to[row*stride:row*stride+width], from[i*width:(i+1)*width])
 			}

@@ -124,6 +124,37 @@ func TestScatterAddOfDictionaries(t *testing.T) {
 	require.Equal(t, state(t, got), state(t, td))
 }
 
+// TestScatterAddToItself reads what it adds before it writes, whichever operand the destination is.
+func TestScatterAddToItself(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Int64, tensor.Float16, tensor.Float64, tensor.Complex64} {
+		x := tensor.Must(tensor.Vector[int8](1, 2, 4).Cast(d))
+		back := tensor.Vector[int64](2, 1, 0)
+		require.NoError(t, arith.ScatterAddInPlace(x, 0, back, x), d)
+		require.Equal(t, []float64{5, 4, 5}, float64s(t, x), d)
+		src := tensor.Must(tensor.Vector[int8](1, 2, 3).Cast(d))
+		require.NoError(t, arith.ScatterAddInto(src, x, 0, back, src), d)
+		require.Equal(t, []float64{8, 6, 6}, float64s(t, src), d)
+	}
+}
+
+// TestScatterAddOfNothing: no positions, no rows, no features.
+func TestScatterAddOfNothing(t *testing.T) {
+	none := tensor.Must(tensor.Zeros[int64](0))
+	x := numbers(1, 3)
+	require.NoError(t, arith.ScatterAddInPlace(x, 0, none, none))
+	require.Equal(t, []int64{1, 2, 3}, testkit.Elements[int64](t, x))
+	require.NoError(t, arith.ScatterAddInPlace(none, 0, none, tensor.Must(tensor.Zeros[int64](0))))
+}
+
+// TestScatterAddWithoutFeatures has rows without elements.
+func TestScatterAddWithoutFeatures(t *testing.T) {
+	td, src := dict([]int{2}, entry{"x", numbers(0, 2, 0)}), dict([]int{3}, entry{"x", numbers(0, 3, 0)})
+	require.NotPanics(t, func() {
+		got := tensor.Must(arith.ScatterAdd(td, 0, tensor.Vector[int64](1, 1, 0), src))
+		require.Equal(t, shapeops.Shape{2, 0}, tensor.Must(got.Tensor("x")).Shape().Clone())
+	})
+}
+
 // TestScatterAddChangesAllOrNone: if a later leaf cannot hold a sum, an earlier one is as it was.
 func TestScatterAddChangesAllOrNone(t *testing.T) {
 	td := dict([]int{1}, entry{"a", numbers(1, 1)}, entry{"b", tensor.Vector[int8](100)})

@@ -13,7 +13,8 @@ type SortOptions struct {
 
 // Sort returns x with the elements of each line along a dim in order: [... N ...] -> [... N ...].
 // In a dictionary the dim is one of the batch shape, and each leaf is sorted by itself, each of its
-// features too; to sort rows as wholes, see [Lexsort]. The result is a copy. Sort is stable.
+// features too, so that rows fall apart, and Data stays as it is; to sort rows as wholes, see
+// [Lexsort]. The result is a copy. Sort is stable.
 //
 // It returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if elements have no order, and
 // tensor.ErrKind if x is nil.

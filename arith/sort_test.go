@@ -48,10 +48,10 @@ func TestSortOfDictionaries(t *testing.T) {
 				require.True(t, tensor.Must(x.Gather(at, positions)).Equal(tensor.Must(got.Tensor(key))), key)
 			}
 			require.Equal(t, anys(t, td, "name"), anys(t, got, "name"))
-			into := tensor.Must(td.ZerosLike(4, 5))
+			into := tensor.Must(td.NewZeros(4, 5))
 			require.NoError(t, arith.SortInto(into, td, dim, opt))
 			require.Equal(t, state(t, got), state(t, into))
-			orders := tensor.Must(order.ZerosLike(4, 5))
+			orders := tensor.Must(order.NewZeros(4, 5))
 			require.NoError(t, arith.ArgsortInto(orders, td, dim, opt))
 			require.Equal(t, state(t, order), state(t, orders))
 			require.NoError(t, arith.SortInPlace(td, dim, opt))

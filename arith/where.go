@@ -114,8 +114,8 @@ func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	if err := tensor.Read(mask, func([]bool) {}); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
 	}
-	if err := x.Shape().CheckPrefix(mask.Shape()); err != nil {
-		return nil, fmt.Errorf("mask: %w", err)
+	if !x.Shape().HasPrefix(mask.Shape()) {
+		return nil, fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())
 	}
 	after := len(x.Shape()) - len(mask.Shape())
 	return mask.Reshape(slices.Concat(mask.Shape(), slices.Repeat(shapeops.Shape{1}, after))...)
@@ -124,7 +124,7 @@ func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 // whereKernel chooses between x and other, by a mask: its operands are x, mask, other.
 func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
 	return &tensor.Kernel{
-		Op: "where", Check: checkChoice, Missing: opt.Missing,
+		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice, Missing: opt.Missing,
 		Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[0], b.Src[2]) },
 		Select:   func() (*shapeops.Plan, error) { return planMask(mask) },
 	}
@@ -132,7 +132,7 @@ func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
 
 // fillKernel sets what a mask chooses to a value: its operands are x, mask, value.
 var fillKernel = &tensor.Kernel{
-	Op: "masked fill", Check: checkChoice,
+	Op: "masked fill", Others: []string{"mask", "value"}, Check: checkChoice,
 	Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[2], b.Src[0]) },
 }
 

@@ -48,7 +48,8 @@ func same(x *tensor.Tensor) *tdict.Unbatched { return tensor.Must(tdict.NewUnbat
 // shape. Its batch shape is [3], and its numbers begin at first.
 func rows(first int64) *tdict.TensorDict {
 	name := fmt.Sprint(first)
-	inner := dict([]int{3, 2}, entry{"y", numbers(first+10, 3, 2, 2)}, entry{"z", numbers(first+30, 3, 2)})
+	label := tensor.Must(tdict.DataFrom([]any{first, first + 1, first + 2, first + 3, first + 4, first + 5}, 3, 2))
+	inner := dict([]int{3, 2}, entry{"y", numbers(first+10, 3, 2, 2)}, entry{"z", numbers(first+30, 3, 2)}, entry{"label", label})
 	return dict([]int{3}, entry{"x", numbers(first, 3, 2)}, entry{"d", inner},
 		entry{"each", texts(name+"a", name+"b", name+"c")}, entry{"all", tensor.Must(tdict.NewData(name, 3))})
 }
@@ -88,6 +89,7 @@ func TestWhereOfDictionaries(t *testing.T) {
 		require.Equal(t, []int64{0, 1, 102, 103, 4, 5}, ints(t, got, "x"))
 		require.Equal(t, []int64{10, 11, 12, 13, 114, 115, 116, 117, 18, 19, 20, 21}, ints(t, got, "d/y"))
 		require.Equal(t, []int64{30, 31, 132, 133, 34, 35}, ints(t, got, "d/z"))
+		require.Equal(t, []any{int64(0), int64(1), int64(102), int64(103), int64(4), int64(5)}, anys(t, got, "d/label"))
 		require.Equal(t, []any{"0a", "100b", "0c"}, anys(t, got, "each"))
 		require.Equal(t, []any{"0", "100", "0"}, anys(t, got, "all"))
 		require.Equal(t, []string{"time"}, got.Names())
@@ -115,7 +117,7 @@ func TestWhereOfDictionaries(t *testing.T) {
 			}
 		}
 	}
-	zero := tensor.Must(got.ZerosLike(3))
+	zero := tensor.Must(got.NewZeros(3))
 	require.NoError(t, zero.SetNames("time"))
 	require.NoError(t, got.SetIndex(zero), "Data of the result too")
 	require.Equal(t, before, state(t, x)+state(t, y))

@@ -24,7 +24,13 @@ func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			err = shape.Check()
 		}
 		if err == nil {
-			err = td.Set(nestedkey.Of(inner.path[0], inner.path[1:]...), tdict.New(shape...))
+			d := tdict.New(shape...)
+			if inner.names != nil {
+				err = d.SetNames(inner.names...)
+			}
+			if err == nil {
+				err = td.Set(nestedkey.Of(inner.path[0], inner.path[1:]...), d)
+			}
 		}
 		if err != nil {
 			return nil, o.fail(n, metaName, corrupt("%w", err))

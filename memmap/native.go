@@ -36,6 +36,7 @@ func (f *nodeFact) says() bool { return f.growing || f.by != "" || f.names != ni
 type nodeShape struct {
 	path  []string
 	shape shapeops.Shape // of a row
+	names []string       // of the dims of all rows; nil if no dim has one
 }
 
 // A factReader reads native fields.
@@ -133,6 +134,8 @@ func (f *nodeFact) node(r *factReader, most int) error {
 			n.path, err = r.texts()
 		case "shape":
 			n.shape, err = r.shape()
+		case "names":
+			n.names, err = r.texts()
 		default:
 			err = r.Skip()
 		}
@@ -226,6 +229,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 		}
 		b = appendTexts(append(b, `{"path":`...), n.path)
 		b = appendShape(append(b, `,"shape":`...), n.shape)
+		if n.names != nil {
+			b = appendTexts(append(b, `,"names":`...), n.names)
+		}
 		b = append(b, '}')
 	}
 	return append(b, `]}]`...)

@@ -16,6 +16,9 @@ import (
 
 // WriterOptions say how a [Writer] writes. The zero value is the default.
 type WriterOptions struct {
+	// Dim is the name of the dim that rows are appended along; "" for none. The names of the others
+	// are those of the row.
+	Dim string
 	// NoSync lets Commit not wait for the disk: what was committed survives the end of the process,
 	// however it comes, but not that of the machine within the next half minute or so.
 	NoSync bool

@@ -77,7 +77,10 @@ func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
-	return td, td.SetNames(append([]string{""}, row.Names()...)...)
+	if names := w.names(row); names != nil {
+		return td, td.SetNames(names...)
+	}
+	return td, nil
 }
 
 // finalUnbatched returns an unbatched tensor of a row with the batch shape of all rows.

@@ -90,15 +90,21 @@ func (w *Writer) plan() (*saver, error) {
 	}
 	entries := make([]metaEntry, 0, leaves) // which stay where they are
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
-	if w.row.Named() {
-		w.meta.native.names = append([]string{""}, w.row.Names()...)
-	}
+	w.meta.native.names = w.names(w.row)
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
 	if err := w.planDict(s, n, w.row, nil, map[string]bool{}); err != nil {
 		return nil, err
 	}
 	return s, w.planFinish()
+}
+
+// names returns the names of the dims of all rows, given one or a dictionary in it, or nil.
+func (w *Writer) names(row *tdict.TensorDict) []string {
+	if w.opt.Dim == "" && !row.Named() {
+		return nil
+	}
+	return append([]string{w.opt.Dim}, row.Names()...)
 }
 
 // planFinish returns an error if the dictionary could not be finished: names have other rules where
@@ -120,7 +126,7 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 	for key, v := range td.All() {
 		parts := append(prefix[:len(prefix):len(prefix)], key.Name())
 		if inner, ok := v.(*tdict.TensorDict); ok {
-			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{parts, inner.Shape().Clone()})
+			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{parts, inner.Shape().Clone(), w.names(inner)})
 			if err := w.planDict(s, n, inner, parts, names); err != nil {
 				return err
 			}

@@ -196,8 +196,8 @@ func (s Shape) shift(dim, size int, starts []int, from, step, n int) (shift, err
 	for i := range out {
 		start := starts[from+i*step]
 		if start < 0 || start > s[dim]-size {
-			return shift{}, fmt.Errorf("%w: row %d: got a window of size %d from %d on of dim %d, want some of its %d",
-				ErrIndex, i, size, start, dim, s[dim])
+			return shift{}, fmt.Errorf("%w: row %d: got start %d of a window of size %d of dim %d, want 0 to %d",
+				ErrIndex, i, start, size, dim, s[dim]-size)
 		}
 		out[i] = start
 	}

@@ -1,11 +1,17 @@
 package shapeops
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
 
 // PadSequenceOptions say how [PadSequence] pads. The zero value is the default.
 type PadSequenceOptions struct {
 	// Value is what is padded with: a number or a bool, which each dtype must hold. Nil is zero.
 	Value any
+	// Values are what some tensors of dictionaries are padded with instead, by key. Each must be there.
+	Values map[nestedkey.Key]any
 	// Dim is the dim along which the values differ. In a dictionary it is one of the batch shape,
 	// or one after it, of each leaf; a negative one counts from the last dim of each leaf.
 	Dim int
@@ -108,14 +114,14 @@ func planPadded[T Joiner[T]](xs []T, opt PadSequenceOptions) (*Pass, error) {
 	}
 	if opt.Dim < 0 { // of each leaf, about which values know more than their shapes
 		j.shape = Shape{len(xs)}
-		return &Pass{Join: j, Fill: opt.Value}, nil
+		return &Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
 	}
 	shape, err := j.Joined(len(xs), false, func(i int) Shape { return xs[i].Shape() })
 	if err != nil {
 		return nil, err
 	}
 	j.shape = shape
-	return &Pass{Join: j, Fill: opt.Value}, nil
+	return &Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
 }
 
 // Within returns the plan for values whose batch shapes, joined, are batch.

@@ -1,6 +1,10 @@
 package shapeops
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
 
 // A Pass carries one operation over a collection of values: the plan, room for the numbers of the
 // results, and what several values share. The operation makes a Pass and hands it to each value;
@@ -13,10 +17,13 @@ type Pass struct {
 	// Fill is what padding is filled with: a number, a bool, or what else a value can hold. Nil is
 	// zero, and nil for values that are no numbers.
 	Fill any
+	// Fills are what some values of a collection are filled with instead, by key.
+	Fills map[nestedkey.Key]any
 
 	// Workers is how many cores a large move may use; 0 means GOMAXPROCS.
 	Workers int
 
+	at     nestedkey.Key // of the value that the pass is at, if there are Fills
 	room   room
 	shared []shared
 	few    [2]shared // room for shared
@@ -24,6 +31,31 @@ type Pass struct {
 
 // NewPass returns a Pass that carries plan.
 func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
+
+// Enter says that the pass goes to the entry with a name of the collection that it is at, and returns
+// where it was, for Leave. Only a pass with Fills needs to know.
+func (p *Pass) Enter(name nestedkey.Key) (was nestedkey.Key) {
+	was = p.at
+	if p.Fills != nil {
+		p.at = name
+		if was != "" {
+			p.at = nestedkey.Join(was, name)
+		}
+	}
+	return was
+}
+
+// Leave undoes an Enter, which returned where the pass was.
+func (p *Pass) Leave(was nestedkey.Key) { p.at = was }
+
+// FillHere returns what the value that the pass is at is filled with, and whether that is one of
+// Fills.
+func (p *Pass) FillHere() (fill any, own bool) {
+	if fill, own = p.Fills[p.at]; own {
+		return fill, true
+	}
+	return p.Fill, false
+}
 
 // Expect says that n more views and shapes are to come, for which the pass then makes room at once.
 func (p *Pass) Expect(n int) { p.room.expected += n }

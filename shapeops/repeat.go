@@ -38,6 +38,9 @@ func (s Shape) RepeatInterleave(count, dim int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if count < 0 {
+		return nil, fmt.Errorf("%w: got count %d, want one that is not negative", ErrShape, count)
+	}
 	counts := slices.Repeat([]int{1}, len(s))
 	counts[at] = count
 	return s.repeat(counts, true)

@@ -18,8 +18,8 @@ type Indexer[T any] interface {
 //
 //	x [... N ...] -> [... sizes[i] ...], the sizes adding up to N
 //
-// The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N, if one is
-// negative or if there is none, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
+// The pieces share x's memory. Split returns [ErrShape] if the sizes do not add up to N or one is
+// negative, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Split[T Indexer[T]](x T, dim int, sizes ...int) ([]T, error) {
 	out, err := split(x, dim, sizes)
 	return out, named("split", err)
@@ -37,7 +37,7 @@ func split[T Indexer[T]](x T, dim int, sizes []int) ([]T, error) {
 		}
 		left -= size
 	}
-	if left > 0 || len(sizes) == 0 {
+	if left > 0 {
 		return nil, splitError(x.Shape(), dim, sizes)
 	}
 	expr, start := leading(dim), 0

@@ -37,7 +37,7 @@
 // Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
 // views: writing through one writes the other. Index with lists or masks, Take, Gather, Window, Flip,
 // Roll, Repeat, Pad, Clone, Stack and Cat copy; methods called Into copy to a dictionary that the
-// caller owns, which [TensorDict.ZerosLike] makes. The dictionaries themselves are new: setting or deleting an entry of a result, at any
+// caller owns, which [TensorDict.NewZeros] makes. The dictionaries themselves are new: setting or deleting an entry of a result, at any
 // depth, never changes what it was made from.
 //
 // The tensors of one result lie side by side: their headers in one block, and the elements of

@@ -18,7 +18,7 @@ var (
 	ErrCycle   = errors.New("dictionary would contain itself")
 	ErrDepth   = errors.New("nested too deep")
 	ErrDiffers = errors.New("unbatched tensors differ")
-	ErrName    = errors.New("no such name of a dim")
+	ErrName    = errors.New("bad name of a dim")
 	ErrKind    = shapeops.ErrKind
 )
 

@@ -10,11 +10,11 @@ import (
 )
 
 // Room for batches, made once.
-func ExampleTensorDict_ZerosLike() {
+func ExampleTensorDict_NewZeros() {
 	td := steps()
-	batch := tensor.Must(td.ZerosLike(2))
+	batch := tensor.Must(td.NewZeros(2))
 	fmt.Println(batch.Shape(), tensor.Must(batch.Tensor("act")).Shape())
-	batch, err := tensor.Must(td.Index(ix.At(0))).ZerosLike(2)
+	batch, err := tensor.Must(td.Index(ix.At(0))).NewZeros(2)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -108,7 +108,7 @@ func ExampleTensorDict_SetNames() {
 	// <nil>
 	// ["time" "batch"]
 	// 1 <nil>
-	// dim of: no such name of a dim: got "channel", want one of ["batch" "time"]
+	// dim of: bad name of a dim: got "channel", want one of ["batch" "time"]
 }
 
 func ExampleTensorDict_RenameDims() {

@@ -41,7 +41,7 @@ func TestFeatureFromSchema(t *testing.T) {
 	require.Equal(t, []int64{0, 0}, values(t, td, "meta/label"))
 	require.Equal(t, tensor.Meta, tensor.Must(schema.Tensor("image")).Device())
 
-	again := tensor.Must(tensor.Must(td.ToMeta()).ZerosLike(5))
+	again := tensor.Must(tensor.Must(td.ToMeta()).NewZeros(5))
 	require.Equal(t, "uint8 [5 64 64]", shapeOf(tensor.Must(again.Materialize()), "image"))
 }
 
@@ -53,11 +53,11 @@ func shapeOf(td *tdict.TensorDict, key nestedkey.Key) string {
 // Python: zeros_like, new_zeros, ones_like, new_ones, full_like, new_full.
 func TestFeatureLike(t *testing.T) {
 	td := dict([]int{2}, entry{"i", count(2, 2)}, entry{"d/f", tensor.Vector(0.5, 1.5)}, entry{"d/s", texts("a", "b")})
-	zeros := tensor.Must(td.ZerosLike(td.Shape()...))
+	zeros := tensor.Must(td.NewZeros(td.Shape()...))
 	require.Equal(t, []int64{0, 0, 0, 0}, values(t, zeros, "i"))
 	require.Equal(t, []any{nil, nil}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](zeros, "d/s")).All()))
 
-	sevens := tensor.Must(td.ZerosLike(3))
+	sevens := tensor.Must(td.NewZeros(3))
 	require.NoError(t, arith.MaskedFillInPlace(sevens, everything, 7))
 	require.Equal(t, []int64{7, 7, 7, 7, 7, 7}, values(t, sevens, "i"))
 	require.Equal(t, "float64 [3]\n[7 7 7]", tensor.Must(sevens.Tensor("d/f")).String(), "in each leaf's own dtype")

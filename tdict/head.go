@@ -110,6 +110,9 @@ func cell(v Leaf, expr []ix.Index) string {
 	if err == nil {
 		texts, err = elementTexts(part)
 	}
+	if t, ok := v.(*tensor.Tensor); ok && t.Device() == tensor.Meta {
+		err = tensor.ErrMeta
+	}
 	switch {
 	case err != nil:
 		return cut(oneLine(err.Error()))

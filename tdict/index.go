@@ -3,7 +3,6 @@ package tdict
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -24,7 +23,8 @@ func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
 }
 
 func (td *TensorDict) execute(p *shapeops.Pass) (*TensorDict, error) {
-	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+		defer p.Leave(p.Enter(c.name))
 		return opsOf(v).execute(v, p)
 	})
 	if err != nil {
@@ -119,12 +119,6 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *shapeops.Pass) e
 
 // ExecuteInto adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
 func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *shapeops.Pass) error {
-	return td.eachInto(dst, p, func(_ nestedkey.Key, to, v Value) error { return opsOf(v).into(tr, to, v, p) })
-}
-
-// eachInto calls fn with each value of td and the one that dst, where what p.Plan makes of td is to
-// go, has under the same name.
-func (td *TensorDict) eachInto(dst *TensorDict, p *shapeops.Pass, fn func(name nestedkey.Key, to, v Value) error) error {
 	if dst == nil {
 		return errNil
 	}
@@ -140,7 +134,9 @@ func (td *TensorDict) eachInto(dst *TensorDict, p *shapeops.Pass, fn func(name n
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
 		if err == nil {
-			err = fn(c.name, d, v)
+			was := p.Enter(c.name)
+			err = opsOf(v).into(tr, d, v, p)
+			p.Leave(was)
 		}
 		if err != nil {
 			return within("index", c.name, err)

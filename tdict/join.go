@@ -23,6 +23,7 @@ func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, err
 	out := &TensorDict{batch: batch, names: td.joinedNames(p.Join)}
 	var name nestedkey.Key
 	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
+		defer p.Leave(p.Enter(c.name))
 		return opsOf(v).join(p, xs, c)
 	})
 	if err != nil {
@@ -67,7 +68,9 @@ func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *shapeops.P
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
 		if err == nil {
+			was := p.Enter(c.name)
 			err = opsOf(v).joinTo(tr, d, p, xs, c)
+			p.Leave(was)
 		}
 		if err != nil {
 			return within(p.Join.Op(), c.name, err)
@@ -93,6 +96,7 @@ func checkJoin(p *shapeops.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
 	if err == nil && p.Join.Padded() && !tensor.Furnished(p) { // the outermost
 		p.Join = p.Join.Within(batch)
+		err = xs[0].checkFills(p.Fills)
 	}
 	return batch, err
 }

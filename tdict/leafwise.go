@@ -23,7 +23,7 @@ import (
 func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	w, err := td.leafwise(k, others)
 	if err != nil {
-		return nil, failed(k.Op, err)
+		return nil, failed(opOf(k), err)
 	}
 	out, err := w.dict(td, w.dicts)
 	if err != nil {
@@ -40,13 +40,21 @@ func (td *TensorDict) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...
 		err = errNil
 	}
 	if err != nil {
-		return failed(k.Op, err)
+		return failed(opOf(k), err)
 	}
 	var tr tensor.Transfer
 	if err := w.into(&tr, dst, td, w.dicts); err != nil {
 		return failed(k.Op, err)
 	}
 	return failed(k.Op, tr.Run())
+}
+
+// opOf returns the name of a kernel's operation.
+func opOf(k *tensor.Kernel) string {
+	if k == nil {
+		return "leafwise"
+	}
+	return k.Op
 }
 
 // A leafwise applies a kernel to dictionaries.
@@ -60,6 +68,9 @@ type leafwise struct {
 
 // leafwise checks the operands of a kernel.
 func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error) {
+	if k == nil {
+		return nil, fmt.Errorf("%w: got no kernel", ErrKind)
+	}
 	w := &leafwise{kernel: k, batch: len(td.batch)}
 	if err := td.checkDepth(0, map[*TensorDict]int{}); err != nil {
 		return nil, err
@@ -81,7 +92,7 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 			other, err = x.Expand(td.batch...)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		w.others, w.dicts = append(w.others, other), append(w.dicts, d)
 	}
@@ -159,7 +170,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		if d == nil {
 			continue
 		}
-		if err := d.sameNames(fmt.Sprintf("operand %d", i+1), td); err != nil {
+		if err := d.sameNames(w.kernel.Other(i), td); err != nil {
 			return err
 		}
 	}
@@ -207,10 +218,10 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 		}
 		e, ok := asDict(v)
 		if !ok {
-			return nil, fmt.Errorf("operand %d: %w", i+1, mismatch(v, d))
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, d))
 		}
 		if err := e.batch.CheckEqual(d.batch); err != nil && !w.kernel.Free {
-			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		inner[i] = e
 	}
@@ -244,10 +255,10 @@ func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]
 		}
 		x, ok := v.(*tensor.Tensor)
 		if !ok {
-			return nil, fmt.Errorf("operand %d: %w", i+1, mismatch(v, t))
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, t))
 		}
 		if err := x.Shape().CheckEqual(t.Shape()); err != nil && !w.kernel.Free {
-			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		out[i] = x
 	}

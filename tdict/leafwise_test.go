@@ -53,7 +53,7 @@ func TestLeafwiseOperands(t *testing.T) {
 				require.Equal(t, int64(2*i+10*(i/width+1)+1), v, "%s %d", key, i)
 			}
 		}
-		into := tensor.Must(sample().ZerosLike(3))
+		into := tensor.Must(sample().NewZeros(3))
 		require.NoError(t, td.LeafwiseInto(into, adding(), sample(), perRow, 1))
 		require.Equal(t, state(t, got), state(t, into))
 		into = sample()
@@ -82,7 +82,7 @@ func TestLeafwiseIntoMissing(t *testing.T) {
 	x, y := dict([]int{2}, entry{"a", count(2)}), dict([]int{2}, entry{"a", count(2)}, entry{"b", count(2)})
 	want := tensor.Must(x.Leafwise(k, y))
 	require.Equal(t, []int64{5, 6}, values(t, want, "b"))
-	dst := tensor.Must(want.ZerosLike(2))
+	dst := tensor.Must(want.NewZeros(2))
 	require.NoError(t, x.LeafwiseInto(dst, k, y))
 	require.Equal(t, state(t, want), state(t, dst))
 }
@@ -174,4 +174,16 @@ func TestLeafwiseAllocations(t *testing.T) {
 	few, more, many := allocations(10), allocations(100), allocations(1000)
 	require.LessOrEqual(t, more, 11*few)
 	require.LessOrEqual(t, many, 10.5*more)
+}
+
+// A kernel that is none, or makes nothing, is refused.
+func TestNoKernel(t *testing.T) {
+	check := func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return tensor.Int64, nil, nil }
+	for name, k := range map[string]*tensor.Kernel{"nil": nil, "no check": {}, "nothing to run": {Check: check}} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, testkit.Err(sample().Leafwise(k)), tdict.ErrKind)
+			require.ErrorIs(t, sample().LeafwiseInto(sample(), k), tdict.ErrKind)
+			require.ErrorIs(t, testkit.Err(count(2).Leafwise(k)), tdict.ErrKind)
+		})
+	}
 }

@@ -6,21 +6,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ZerosLike returns a dictionary with td's keys, and the kind, dtype and features of each of its
-// values, but another batch shape and nothing in it yet: tensors of zeros, [Data] of nil; unbatched
-// tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's. Dims have
-// no names. It is how
-// a destination is made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is
-// negative or elements cannot be counted.
-func (td *TensorDict) ZerosLike(batch ...int) (*TensorDict, error) {
-	out, err := td.zerosLike(batch, len(td.batch))
+// ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's own
+// batch shape and names of dims.
+func (td *TensorDict) ZerosLike() (*TensorDict, error) {
+	out, err := td.zerosLike(td.batch, len(td.batch))
 	if err != nil {
 		return nil, failed("zeros like", err)
 	}
 	return out, nil
 }
 
-// zerosLike is ZerosLike of a dictionary within one whose batch shape has so many dims.
+// NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
+// values, but a batch shape of its own and nothing in it yet: tensors of zeros, [Data] of nil;
+// unbatched tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's.
+// Dims have no names. It is how a destination is made, as for [TensorDict.IndexInto]. It returns
+// shapeops.ErrShape if a size is negative or elements cannot be counted. (Python: new_zeros.)
+func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
+	out, err := td.zerosLike(batch, len(td.batch))
+	if err != nil {
+		return nil, failed("new zeros", err)
+	}
+	return out, out.DropNames()
+}
+
+// zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's names.
 func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, error) {
 	to := append(batch.Clone(), td.batch[dims:]...)
 	if err := to.Check(); err != nil {
@@ -35,7 +44,11 @@ func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, er
 	if err != nil {
 		return nil, within("zeros like", name, err)
 	}
-	return &TensorDict{batch: to, entries: entries}, nil
+	out := &TensorDict{batch: to, entries: entries}
+	if len(batch) == dims {
+		out.names = td.names
+	}
+	return out, nil
 }
 
 // ToMeta returns a dictionary like td whose tensors are on device tensor.Meta: keys, dtypes and

@@ -17,12 +17,12 @@ import (
 )
 
 // TestZerosLike keeps keys, kinds, dtypes, features and the dims of inner batch shapes.
-func TestZerosLike(t *testing.T) {
+func TestNewZeros(t *testing.T) {
 	td := kinds()
 	require.NoError(t, td.Set("d/inner", dict([]int{3, 2}, entry{"z", tensor.Must(tensor.Full[int8](1, 3, 2, 4))})))
 	for _, batch := range [][]int{{5}, {}, {0}, {2, 3}} {
 		testkit.Unchanged(t, td, state, func() {
-			got := tensor.Must(td.ZerosLike(batch...))
+			got := tensor.Must(td.NewZeros(batch...))
 			consistent(t, got)
 			require.Equal(t, keys(td), keys(got))
 			require.Equal(t, append(shapeops.Shape{}, batch...), got.Shape().Clone())
@@ -38,12 +38,12 @@ func TestZerosLike(t *testing.T) {
 			require.NoError(t, got.Set("more", tdict.New(batch...)), "it can be edited")
 		})
 	}
-	dst := tensor.Must(tensor.Must(td.Exclude("w").Index(ix.Range(0, 2))).ZerosLike(2))
+	dst := tensor.Must(tensor.Must(td.Exclude("w").Index(ix.Range(0, 2))).NewZeros(2))
 	require.NoError(t, td.Exclude("w").IndexInto(dst, ix.Range(1, 3)))
 	require.Equal(t, []int64{2, 3, 4, 5}, values(t, dst, "x"))
 	refuse(t, kinds, []refusal{
-		{"a negative size", func(td *tdict.TensorDict) error { return testkit.Err(td.ZerosLike(-1)) }, shapeops.ErrShape},
-		{"too many rows", func(td *tdict.TensorDict) error { return testkit.Err(td.ZerosLike(math.MaxInt)) }, shapeops.ErrShape},
+		{"a negative size", func(td *tdict.TensorDict) error { return testkit.Err(td.NewZeros(-1)) }, shapeops.ErrShape},
+		{"too many rows", func(td *tdict.TensorDict) error { return testkit.Err(td.NewZeros(math.MaxInt)) }, shapeops.ErrShape},
 	})
 }
 
@@ -118,7 +118,7 @@ func TestMetaDictionariesTakeNoMemory(t *testing.T) {
 		require.NotPanics(t, func() { _, _ = big.MarshalJSON() })
 		require.Equal(t, 1<<41, big.Shape().Size())
 	})
-	require.Equal(t, tensor.Meta, tensor.Must(tensor.Must(td.ZerosLike(2)).Tensor("x")).Device())
+	require.Equal(t, tensor.Meta, tensor.Must(tensor.Must(td.NewZeros(2)).Tensor("x")).Device())
 }
 
 // TestMetaDictionariesHaveNoElements: what wants elements says so, under which key.
@@ -168,4 +168,16 @@ func TestReinterpretOfDictionaries(t *testing.T) {
 			return testkit.Err(of("x", tensor.Must(count(2, 4).Permute(1, 0))).Reinterpret(tensor.Uint8))
 		}, tensor.ErrLayout},
 	})
+}
+
+// ZerosLike keeps the batch shape and the names of its dims, and those of nested dictionaries.
+func TestZerosLikeKeepsNames(t *testing.T) {
+	td := sample()
+	require.NoError(t, tensor.Must(td.Dict("b")).SetNames("", "time"))
+	require.NoError(t, td.SetNames("row"))
+	zeros := tensor.Must(td.ZerosLike())
+	require.Equal(t, []string{"row"}, zeros.Names())
+	require.Equal(t, []string{"row", "time"}, tensor.Must(zeros.Dict("b")).Names())
+	require.Equal(t, make([]int64, 12), values(t, zeros, "a"))
+	require.False(t, tensor.Must(td.NewZeros(3)).Named())
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // Names returns the names of the batch dims, "" for one without. Operations carry names: a dim that
 // is moved, cut, picked from or repeated keeps its own; one that is new, or was several, has none.
-// Stack, Cat and PadSequence go by the first dictionary. (Python: names, None for no name.)
+// Stack, Cat and PadSequence go by the first dictionary, and a destination that the caller owns keeps
+// its own. (Python: names, None for no name.)
 //
 // A dictionary that is set in a named one gets its names for the dims that both have, and again when
 // the outer one is named. Names are structure: a locked dictionary keeps them. [TensorDict.Equal]
@@ -27,15 +29,23 @@ func (td *TensorDict) Named() bool { return td.names != nil }
 // DimOf returns the batch dim with the given name. It returns [ErrName], with the names that there
 // are, if none has it.
 func (td *TensorDict) DimOf(name string) (int, error) {
+	i, err := td.dimOf(name)
+	return i, failed("dim of", err)
+}
+
+func (td *TensorDict) dimOf(name string) (int, error) {
+	if td.names == nil {
+		return 0, fmt.Errorf("%w: got %q, and no dim has a name: call SetNames first", ErrName, name)
+	}
 	if i := slices.Index(td.names, name); i >= 0 && name != "" {
 		return i, nil
 	}
-	return 0, failed("dim of", fmt.Errorf("%w: got %q, want one of %q", ErrName, name, td.Names()))
+	return 0, fmt.Errorf("%w: got %q, want one of %q", ErrName, name, td.names)
 }
 
 // SetNames names the batch dims of td, and those that dictionaries in it share with td; "" takes a
-// name away. It returns [ErrName] unless there is a name for each dim, all different, and
-// [ErrLocked]. On an error nothing has changed.
+// name away. It returns [ErrName] unless there is a name for each dim, all different and UTF-8,
+// and [ErrLocked]. On an error nothing has changed.
 func (td *TensorDict) SetNames(names ...string) error {
 	if len(names) != len(td.batch) {
 		return failed("set names", fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, names, td.batch))
@@ -67,7 +77,7 @@ func (td *TensorDict) RefineNames(names ...string) error {
 func (td *TensorDict) RenameDims(names map[string]string) error {
 	renamed := td.Names()
 	for _, old := range slices.Sorted(maps.Keys(names)) {
-		i, err := td.DimOf(old)
+		i, err := td.dimOf(old)
 		if err != nil {
 			return failed("rename dims", err)
 		}
@@ -139,9 +149,12 @@ func tidy(names []string) []string {
 	return names
 }
 
-// checkNames returns ErrName if two dims have one name.
+// checkNames returns ErrName if two dims have one name, or one that is not UTF-8.
 func checkNames(names []string) error {
 	for i, name := range names {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%w: got %q, want UTF-8", ErrName, name)
+		}
 		if name != "" && slices.Contains(names[:i], name) {
 			return fmt.Errorf("%w: got %q, want each name once", ErrName, names)
 		}

@@ -67,7 +67,9 @@ func printable(name nestedkey.Key) string {
 
 func showTensor(t *tensor.Tensor, more bool) string {
 	text := fmt.Sprintf("Tensor(shape=%v, dtype=%v", t.Shape(), t.DType())
-	if more {
+	if t.Device() != tensor.CPU {
+		text += fmt.Sprintf(", device=%v", t.Device())
+	} else if more {
 		text += fmt.Sprintf(", bytes=%d, memory=%s", t.ByteSize(), memoryText(t))
 		if !t.View().IsContiguous() {
 			text += fmt.Sprintf(", strides=%v", t.View().Strides)

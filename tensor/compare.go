@@ -55,6 +55,9 @@ func (t *Tensor) Diff(u *Tensor) (string, error) {
 		return "", err
 	}
 	theirs, err := u.at(pos).itemText()
+	if mine == "NaN" && theirs == mine {
+		return fmt.Sprintf("element %v is NaN, which differs from itself", pos), err
+	}
 	return fmt.Sprintf("element %v is %s, other %s", pos, mine, theirs), err
 }
 

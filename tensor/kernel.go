@@ -11,8 +11,9 @@ import (
 // a dictionary; package arith has the verbs that are made of Kernels. Safe for concurrent use, if its
 // functions are.
 type Kernel struct {
-	// Op names the operation in errors.
-	Op string
+	// Op names the operation in errors, and Others its operands after the first.
+	Op     string
+	Others []string
 
 	// Check returns the dtype and the shape of what the kernel makes of xs, or why it cannot. The
 	// first of xs is what Leafwise is called on; the others have its shape, unless they are Free.
@@ -40,6 +41,22 @@ type Kernel struct {
 	// Select plans which rows of values that are not tensors come from the first operand; the others
 	// come from the last, if that is a dictionary too. Without it, such values stay as they are.
 	Select func() (*shapeops.Plan, error)
+}
+
+// check returns ErrKind unless there is a kernel that makes something.
+func (k *Kernel) check() error {
+	if k == nil || k.Check == nil || k.Elements == nil && k.Whole == nil {
+		return fmt.Errorf("%w: got a kernel without Check, or without Elements and Whole", ErrKind)
+	}
+	return nil
+}
+
+// Other returns what errors call the i-th operand after the first.
+func (k *Kernel) Other(i int) string {
+	if i < len(k.Others) {
+		return k.Others[i]
+	}
+	return fmt.Sprintf("operand %d", i+1)
 }
 
 // checked is Check, with a result that can be made.
@@ -115,6 +132,9 @@ func (t *Tensor) LeafwiseTo(tr *Transfer, dst *Tensor, k *Kernel, others ...any)
 
 // operands returns t and others, broadcast to its shape unless the kernel leaves them free.
 func (t *Tensor) operands(k *Kernel, others []any) ([]*Tensor, error) {
+	if err := k.check(); err != nil {
+		return nil, err
+	}
 	xs := make([]*Tensor, 1, 1+len(others))
 	xs[0] = t
 	for i, other := range others {
@@ -122,18 +142,18 @@ func (t *Tensor) operands(k *Kernel, others []any) ([]*Tensor, error) {
 		if !ok {
 			var err error
 			if x, err = ScalarOf(t.dtype, other); err != nil {
-				return nil, fmt.Errorf("operand %d: %w", i+1, err)
+				return nil, fmt.Errorf("%s: %w", k.Other(i), err)
 			}
 		}
 		if x == nil {
-			return nil, fmt.Errorf("operand %d: %w", i+1, errNil)
+			return nil, fmt.Errorf("%s: %w", k.Other(i), errNil)
 		}
 		view, err := x.view, error(nil)
 		if !k.Free {
 			view, err = x.broadcast(t.view.Shape)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("operand %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s: %w", k.Other(i), err)
 		}
 		xs = append(xs, &Tensor{dtype: x.dtype, view: view, mem: x.mem})
 	}

@@ -103,18 +103,24 @@ type fillKey DType
 // for the next.
 func filler(p *shapeops.Pass, d DType) (*Tensor, error) {
 	if p.Join == nil {
-		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil {
+		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil && p.Fills == nil {
 			return nil, nil
 		}
 	}
-	return shapeops.Once(p, fillKey(d), func() (*Tensor, error) {
-		if p.Fill == nil {
-			return New(d)
-		}
-		t, err := ScalarOf(d, p.Fill)
-		if err != nil {
-			return nil, fmt.Errorf("padding: %w", err)
-		}
-		return t, nil
-	})
+	v, own := p.FillHere()
+	if own {
+		return fillOf(d, v)
+	}
+	return shapeops.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, v) })
+}
+
+func fillOf(d DType, v any) (*Tensor, error) {
+	if v == nil {
+		return New(d)
+	}
+	t, err := ScalarOf(d, v)
+	if err != nil {
+		return nil, fmt.Errorf("padding: %w", err)
+	}
+	return t, nil
 }

@@ -101,7 +101,7 @@ func TestDiff(t *testing.T) {
 		{"a copy", turned, tensor.Must(turned.Clone()), ""},
 		{"an element", x, turned, "element [0 1] is 1, other 2"},
 		{"a scalar", tensor.Scalar[int8](1), tensor.Scalar[int8](2), "element [] is 1, other 2"},
-		{"NaN is not itself", tensor.Vector(math.NaN()), tensor.Vector(math.NaN()), "element [0] is NaN, other NaN"},
+		{"NaN is not itself", tensor.Vector(math.NaN()), tensor.Vector(math.NaN()), "element [0] is NaN, which differs from itself"},
 		{"wide elements", tensor.Vector[int64](1, 256), tensor.Vector[int64](1, 512), "element [1] is 256, other 512"},
 		{"late elements", tensor.Must(tensor.Zeros[uint8](10_000)), tensor.Must(last(10_000)), "element [9999] is 0, other 1"},
 		{"a shape", x, tensor.Vector[float32](0, 1, 2, 3), "float32 [2 2], other float32 [4]"},

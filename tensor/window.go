@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/go-tensordict/tensordict/shapeops"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
 
 // Window returns a window of each row, the rows being t's leading dims, with a start of its own
 // along each of the given dims:
@@ -8,8 +12,8 @@ import "github.com/go-tensordict/tensordict/shapeops"
 //	t [N... L F...], starts [N...], one dim -> [N... size F...]
 //	t [N... C H W], starts [N... 2], two dims -> [N... C h w]
 //
-// starts holds integers. With several dims, its last dim has a start for each. The result is a copy.
-// Its errors are those of shapeops.Shape.Window and [Tensor.Ints].
+// starts holds integers. With several dims, its last dim has a start for each. Negative dims count
+// from the last, so that -2 and -1 crop [N C H W] and [N H W] alike. The result is a copy. Its errors are those of shapeops.Shape.Window and [Tensor.Ints].
 func (t *Tensor) Window(starts *Tensor, dims, sizes []int) (*Tensor, error) {
 	return t.executed(PlanWindow(t.view.Shape, starts, dims, sizes))
 }
@@ -44,10 +48,13 @@ func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.
 	}
 	rank := len(starts.view.Shape)
 	if len(dims) > 1 {
-		rank--
+		if rank--; rank < 0 || starts.view.Shape[rank] != len(dims) {
+			return nil, fmt.Errorf("%w: starts: got %v, want a last dim of %d, one for each dim of the windows",
+				shapeops.ErrShape, starts.view.Shape, len(dims))
+		}
 	}
-	if rows := starts.view.Shape[:max(0, rank)]; !s.HasPrefix(rows) {
-		return nil, s.CheckPrefix(rows)
+	if rows := starts.view.Shape[:rank]; !s.HasPrefix(rows) {
+		return nil, fmt.Errorf("%w: starts: got rows %v, want the leading dims of %v", shapeops.ErrShape, rows, s)
 	}
 	return s.Window(rank, list, dims, sizes)
 }
