@@ -8,7 +8,8 @@ import (
 )
 
 // choose sets the elements of a block to those of yes where mask is true, and to those of no where
-// it is not. Elements that are there already, as one of the two is the block itself, are not written.
+// it is not. Elements that are there already, as one of the two is the block itself, are not
+// written.
 func choose(b *tensor.Block, mask, yes, no tensor.Lane) {
 	switch {
 	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
@@ -175,8 +176,8 @@ func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// replace sets the elements of dst whose mask is not kept to those of from, and writes no other: one
-// that stays may belong to somebody else, or to a file.
+// replace sets the elements of dst whose mask is not kept to those of from, and writes no other:
+// one that stays may belong to somebody else, or to a file.
 func replace(dst, mask []byte, kept byte, from tensor.Lane) {
 	switch from.Size {
 	case 1:

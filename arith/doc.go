@@ -14,8 +14,8 @@
 //
 // # Masks
 //
-// A mask is a bool tensor over the leading dims of what it is about, the batch dims of a dictionary:
-// mask [M...] on [M... F...]. Features follow.
+// A mask is a bool tensor over the leading dims of what it is about, the batch dims of a
+// dictionary: mask [M...] on [M... F...]. Features follow.
 //
 // # Scalars
 //

@@ -4,36 +4,43 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Measurements of several patients become a batch with a row for each patient, padded with zeros.
+// Visits of several patients, in no order, become a batch with a row for each patient, padded to
+// the longest, with masks that say what is padding.
 func ExampleGroupBy() {
-	patient := tensor.Vector[int64](31, 7, 31, 7, 31)
-	pulse := tensor.Vector[float32](60, 81, 62, 80, 61)
+	visits := tdict.New(5)
+	_ = visits.Set("patient", tensor.Vector[int64](31, 7, 31, 7, 31))
+	_ = visits.Set("day", tensor.Vector[int32](20, 4, 10, 1, 15))
+	_ = visits.Set("pulse", tensor.Vector[float32](62, 80, 60, 81, 61))
 
-	groups, err := arith.GroupBy(patient)
+	patient, day := tensor.Must(visits.Tensor("patient")), tensor.Must(visits.Tensor("day"))
+	rows := tensor.Must(arith.Lexsort(patient, day)) // by patient, each patient's by day
+	visits = tensor.Must(visits.Take(0, rows))
+	groups := tensor.Must(arith.GroupBy(tensor.Must(visits.Tensor("patient"))))
+	parts := tensor.Must(shapeops.Split(visits, 0, groups.Sizes()...)) // share its memory
+	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{
+		Values: map[nestedkey.Key]any{"patient": -1},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	byPatient := tensor.Must(pulse.Index(tensor.Must(groups.Rows.AsIndex())))
-	pieces := tensor.Must(shapeops.Split(byPatient, 0, groups.Sizes()...)) // share its memory
-
-	batch := tensor.Must(tensor.Zeros[float32](groups.Len(), 3))
-	for i, piece := range pieces {
-		_ = batch.SetIndex(piece, ix.At(i), ix.Range(0, piece.Size()))
-	}
-	fmt.Println(tensor.Must(patient.Index(tensor.Must(groups.Firsts().AsIndex()))))
-	fmt.Println(batch)
+	fmt.Println(batch.Shape())
+	fmt.Println(batch.Head(2))
+	fmt.Println(masks.Tensor("pulse"))
 	// Output:
-	// int64 [2]
-	// [ 7 31]
-	// float32 [2 3]
-	// [[81 80  0]
-	//  [60 62 61]]
+	// [2 3]
+	// patient     day         pulse
+	// [7 7 -1]    [1 4 0]     [81 80 0]
+	// [31 31 31]  [10 15 20]  [60 61 62]
+	// bool [2 3]
+	// [[ true  true false]
+	//  [ true  true  true]] <nil>
 }
 
 func ExampleLexsort() {

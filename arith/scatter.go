@@ -13,13 +13,14 @@ import (
 //	x [A N B F...], index [A' M B'], src [A' M B' F...]:
 //	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], all of them
 //
-// index has the dims of x, of a dictionary its batch dims; src is of x's type and has the keys of x.
-// Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The result is
-// a copy.
+// index has the dims of x, of a dictionary its batch dims; src is of x's type and has the keys of
+// x. Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The
+// result is a copy.
 //
-// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the shape
-// of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for a sum of
-// integers that, added up in the order of index, leaves what the dtype holds, and tensor.ErrKind for a nil operand.
+// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the
+// shape of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for
+// a sum of integers that, added up in the order of index, leaves what the dtype holds, and
+// tensor.ErrKind for a nil operand.
 func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
 	if err != nil {

@@ -20,8 +20,8 @@ type Operand[T any] interface {
 // WhereOptions say how [WhereWith] treats dictionaries whose keys differ. The zero value is the
 // default.
 type WhereOptions struct {
-	// Missing, if not nil, stands for the leaf that one of the dictionaries lacks: a number or bool.
-	// By default differing keys are tdict.ErrMissing.
+	// Missing, if not nil, stands for the leaf that one of the dictionaries lacks: a number or
+	// bool. By default differing keys are tdict.ErrMissing.
 	Missing any
 }
 
@@ -29,13 +29,13 @@ type WhereOptions struct {
 //
 //	mask [M...], x [M... F...] -> [M... F...]
 //
-// other is of x's type, a tensor that broadcasts to x's shape, or a number or bool. In a dictionary,
-// Data is picked by rows if other is a dictionary too, and else stays as it is. The result is a copy
-// with x's dtypes.
+// other is of x's type, a tensor that broadcasts to x's shape, or a number or bool. In a
+// dictionary, Data is picked by rows if other is a dictionary too, and else stays as it is. The
+// result is a copy with x's dtypes.
 //
-// Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if the shape
-// of x does not begin with that of mask or other does not fit, and tensor.ErrKind for a nil operand
-// or one of another type.
+// Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if the
+// shape of x does not begin with that of mask or other does not fit, and tensor.ErrKind for a nil
+// operand or one of another type.
 func Where[T Operand[T]](mask *tensor.Tensor, x T, other any) (T, error) {
 	return WhereWith(mask, x, other, WhereOptions{})
 }
@@ -71,8 +71,8 @@ func WhereInPlace[T Operand[T]](mask *tensor.Tensor, x T, other any) error {
 //
 //	x [M... F...], mask [M...] -> [M... F...]
 //
-// value is a number or bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays as
-// it is. The result is a copy. Its errors are those of [Where].
+// value is a number or bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays
+// as it is. The result is a copy. Its errors are those of [Where].
 func MaskedFill[T Operand[T]](x T, mask *tensor.Tensor, value any) (T, error) {
 	var none T
 	mask, err := lined(mask, x)
@@ -92,15 +92,16 @@ func MaskedFillInto[T Operand[T]](dst, x T, mask *tensor.Tensor, value any) erro
 	return x.LeafwiseInto(dst, fillKernel, mask, value)
 }
 
-// MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if those
-// of x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an
-// error nothing has changed.
+// MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if
+// those of x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on
+// an error nothing has changed.
 func MaskedFillInPlace[T Operand[T]](x T, mask *tensor.Tensor, value any) error {
 	return MaskedFillInto(x, x, mask, value)
 }
 
-// FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to x's
-// shape. Data stays as it is. Its errors are those of [MaskedFillInPlace]. (Python: fill_, zero_.)
+// FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to
+// x's shape. Data stays as it is. Its errors are those of [MaskedFillInPlace]. (Python: fill_,
+// zero_.)
 func FillInPlace[T Operand[T]](x T, value any) error {
 	return MaskedFillInto(x, x, tensor.Scalar(true), value)
 }

@@ -204,8 +204,8 @@ func TestWhereMissing(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(arith.WhereWith(mask3, x, bits, arith.WhereOptions{Missing: -1})), tensor.ErrDType)
 }
 
-// TestWhereMissingNamesDims: a dictionary that only the other has gets the names of the dims that it
-// is in.
+// TestWhereMissingNamesDims: a dictionary that only the other has gets the names of the dims that
+// it is in.
 func TestWhereMissingNamesDims(t *testing.T) {
 	x, y := dict([]int{3}), dict([]int{3}, entry{"more/b", numbers(10, 3)})
 	require.NoError(t, x.SetNames("time"))

@@ -59,8 +59,8 @@ func reads(p naive.Array, dst naive.Array) (elsewhere, meets bool) {
 	return elsewhere, meets
 }
 
-// TestWhereOverlapping has a mask, x, other and a destination in one small buffer: what is not refused
-// is as if all were read before any is written, and what is refused is so with reason.
+// TestWhereOverlapping has a mask, x, other and a destination in one small buffer: what is not
+// refused is as if all were read before any is written, and what is refused is so with reason.
 func TestWhereOverlapping(t *testing.T) {
 	start := []bool{true, false, false, true, true, true, false, true, false, false, true}
 	for _, lent := range []bool{false, true} {
@@ -113,7 +113,8 @@ func checkOverlap(t *testing.T, buffer *tensor.Tensor, start []bool, dst, mask, 
 	}
 }
 
-// TestWhereMaskOfAnotherWidth has a mask in the memory of the destination, whose elements are wider.
+// TestWhereMaskOfAnotherWidth has a mask in the memory of the destination, whose elements are
+// wider.
 func TestWhereMaskOfAnotherWidth(t *testing.T) {
 	bytes := []byte{1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1}
 	for start := range 10 {

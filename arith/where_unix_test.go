@@ -26,8 +26,8 @@ func guarded(t *testing.T, pages int) []byte {
 	return b
 }
 
-// TestWhereInPlaceKeepsPages: what an operation in place keeps is not written, not even with what it
-// is.
+// TestWhereInPlaceKeepsPages: what an operation in place keeps is not written, not even with what
+// it is.
 func TestWhereInPlaceKeepsPages(t *testing.T) {
 	page := os.Getpagesize()
 	for _, d := range testkit.Widths {

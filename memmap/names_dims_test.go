@@ -150,7 +150,8 @@ func TestDimNamesOfALog(t *testing.T) {
 	requireSound(t, dir)
 }
 
-// TestDimNamesInTheFile: names that do not fit the dims are damage, and those of no dim are nothing.
+// TestDimNamesInTheFile: names that do not fit the dims are damage, and those of no dim are
+// nothing.
 func TestDimNamesInTheFile(t *testing.T) {
 	tests := []struct {
 		name, names string

@@ -6,15 +6,15 @@
 //   - A [View] locates the elements of a shape within a buffer: strides and an offset.
 //   - A [Plan] is an operation that has been checked against a shape. It applies to every View
 //     whose shape begins with that shape, so that a dictionary plans once, on its batch shape, and
-//     executes on each leaf. It says that the result is a view, or which rows it picks ([Frame]), or
-//     of which pieces it is laid together ([Piece]).
+//     executes on each leaf. It says that the result is a view, or which rows it picks ([Frame]),
+//     or of which pieces it is laid together ([Piece]).
 //   - A [Pass] carries a plan over the values of a collection, with room for their numbers and a
 //     place for what they share.
 //   - [Rows] arranges numbered rows in a shape, for values that follow a batch without being dense.
 //   - [Stack], [Cat], [PadSequence], [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and
-//     [Unbind] are written here once, over what they need of a value. Tensors and dictionaries alike
-//     satisfy it: Split(td, 0, 1, 3) is a []*TensorDict. [Batched] is what every kind of value
-//     implements.
+//     [Unbind] are written here once, over what they need of a value. Tensors and dictionaries
+//     alike satisfy it: Split(td, 0, 1, 3) is a []*TensorDict. [Batched] is what every kind of
+//     value implements.
 //
 // Package ix below this one spells index expressions; package tensor above moves elements.
 //

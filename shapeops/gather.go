@@ -109,7 +109,8 @@ func (s Shape) Take(dim int, list []int, shape Shape) (*Plan, error) {
 	return s.pickRows(at, rows, shape.Clone())
 }
 
-// pickRows plans to pick listed rows of a dim, all of them within it, in an arrangement of their own.
+// pickRows plans to pick listed rows of a dim, all of them within it, in an arrangement of their
+// own.
 func (s Shape) pickRows(at int, rows []int, shape Shape) (*Plan, error) {
 	b := indexer{plan: newPlan(s)}
 	for dim := range s {
@@ -187,7 +188,8 @@ func (s Shape) windowDims(rank int, dims, sizes []int) ([]int, error) {
 	return cut, nil
 }
 
-// shift returns where the windows of n rows start along a dim: every step-th of starts, from one on.
+// shift returns where the windows of n rows start along a dim: every step-th of starts, from one
+// on.
 func (s Shape) shift(dim, size int, starts []int, from, step, n int) (shift, error) {
 	if size < 0 || size > s[dim] {
 		return shift{}, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d", ErrIndex, size, dim, s[dim])

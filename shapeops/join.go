@@ -140,7 +140,8 @@ func (j *JoinPlan) checkRank(s Shape) error {
 	return nil
 }
 
-// A Joiner is what [Stack], [Cat] and [PadSequence] need of a value. Each kind of value satisfies it.
+// A Joiner is what [Stack], [Cat] and [PadSequence] need of a value. Each kind of value satisfies
+// it.
 type Joiner[T any] interface {
 	comparable
 	Shape() Shape
@@ -150,8 +151,8 @@ type Joiner[T any] interface {
 	Join(p *Pass, xs []T) (T, error)
 }
 
-// An IntoJoiner is what [StackInto], [CatInto] and [PadSequenceInto] need of a value. *tensor.Tensor and
-// *tdict.TensorDict satisfy it.
+// An IntoJoiner is what [StackInto], [CatInto] and [PadSequenceInto] need of a value.
+// *tensor.Tensor and *tdict.TensorDict satisfy it.
 type IntoJoiner[T any] interface {
 	Joiner[T]
 

@@ -17,8 +17,8 @@ type layout struct {
 	}
 }
 
-// laid is a piece before it is located: where it lies in the result, and what it is of what the plan
-// applies to. Both have one shape.
+// laid is a piece before it is located: where it lies in the result, and what it is of what the
+// plan applies to. Both have one shape.
 type laid struct{ to, from spot }
 
 // A spot is a part of a shape: what a plan makes of it, or a box.

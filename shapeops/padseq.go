@@ -10,7 +10,8 @@ import (
 type PadSequenceOptions struct {
 	// Value is what is padded with: a number or a bool, which each dtype must hold. Nil is zero.
 	Value any
-	// Values are what some tensors of dictionaries are padded with instead, by key. Each must be there.
+	// Values are what some tensors of dictionaries are padded with instead, by key. Each must be
+	// there.
 	Values map[nestedkey.Key]any
 	// Dim is the dim along which the values differ. In a dictionary it is one of the batch shape,
 	// or one after it, of each leaf; a negative one counts from the last dim of each leaf.
@@ -21,7 +22,8 @@ type PadSequenceOptions struct {
 	Length int
 }
 
-// A Padder is what [PadSequenceMasked] needs of a value. *tensor.Tensor and *tdict.TensorDict satisfy it.
+// A Padder is what [PadSequenceMasked] needs of a value. *tensor.Tensor and *tdict.TensorDict
+// satisfy it.
 type Padder[T any] interface {
 	Joiner[T]
 
@@ -38,9 +40,9 @@ type Padder[T any] interface {
 // it, each leaf is padded to the longest of its own, so that the leaves of one dictionary need not
 // be of one length. Data is padded with nil. The result is a copy.
 //
-// PadSequence returns [ErrKind] if a value is nil, [ErrShape] if there is no value, if values differ
-// elsewhere or if one is longer than opt.Length, [ErrDim] if a leaf has no such dim, and what the
-// values say about their contents: of dictionaries whose keys differ, that they do.
+// PadSequence returns [ErrKind] if a value is nil, [ErrShape] if there is no value, if values
+// differ elsewhere or if one is longer than opt.Length, [ErrDim] if a leaf has no such dim, and
+// what the values say about their contents: of dictionaries whose keys differ, that they do.
 func PadSequence[T Joiner[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	var none T
 	p, err := planPadded(xs, opt)
@@ -137,8 +139,8 @@ func (j *JoinPlan) Within(batch Shape) *JoinPlan {
 // Padded reports whether the plan pads values that differ in length.
 func (j *JoinPlan) Padded() bool { return j.pad != nil }
 
-// PadDim returns the dim of a value of shape s along which the plan pads, and false if s has none. A
-// shape that is not that of a leaf, but of a batch, has none that counts from the last.
+// PadDim returns the dim of a value of shape s along which the plan pads, and false if s has none.
+// A shape that is not that of a leaf, but of a batch, has none that counts from the last.
 func (j *JoinPlan) PadDim(s Shape, leaf bool) (dim int, ok bool) {
 	switch {
 	case j.pad == nil, j.pad.dim >= len(s), j.pad.dim < -len(s), j.pad.dim < 0 && !leaf:

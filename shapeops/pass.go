@@ -32,8 +32,8 @@ type Pass struct {
 // NewPass returns a Pass that carries plan.
 func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
 
-// Enter says that the pass goes to the entry with a name of the collection that it is at, and returns
-// where it was, for Leave. Only a pass with Fills needs to know.
+// Enter says that the pass goes to the entry with a name of the collection that it is at, and
+// returns where it was, for Leave. Only a pass with Fills needs to know.
 func (p *Pass) Enter(name nestedkey.Key) (was nestedkey.Key) {
 	was = p.at
 	if p.Fills != nil {

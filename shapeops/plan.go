@@ -80,8 +80,8 @@ func (p *Plan) Shape() Shape { return p.to }
 // Pick returns what the plan picks by lists or masks, or nil if its result is a view.
 func (p *Plan) Pick() *Pick { return p.pick }
 
-// Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps, or
-// -1 if it is new or several dims in one.
+// Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps,
+// or -1 if it is new or several dims in one.
 func (p *Plan) Origin(dim int) int {
 	switch {
 	case p.origins != nil:

@@ -152,8 +152,8 @@ func (s Shape) RepeatEach(counts []int, dim int) (*Plan, error) {
 	return s.pickRows(at, rows, Shape{len(rows)})
 }
 
-// sum returns the sum of counts, or [ErrShape] if one is negative or the sum is more than a plan can
-// list.
+// sum returns the sum of counts, or [ErrShape] if one is negative or the sum is more than a plan
+// can list.
 func sum(counts []int) (int, error) {
 	total := 0
 	for i, count := range counts {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// An Indexer is what [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] need of a value. *tensor.Tensor and
-// *tdict.TensorDict satisfy it, each returning itself.
+// An Indexer is what [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] need of a
+// value. *tensor.Tensor and *tdict.TensorDict satisfy it, each returning itself.
 type Indexer[T any] interface {
 	comparable
 	Shape() Shape
@@ -103,9 +103,9 @@ func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 }
 
 // TensorSplit cuts x along a dim into n pieces whose sizes differ by one at most, the larger ones
-// first; of a dim that is too small, some are empty. The pieces share x's memory. TensorSplit returns
-// [ErrShape] if n is not positive or more than 1<<24, [ErrDim] if x has no such dim, and [ErrKind]
-// if x is nil.
+// first; of a dim that is too small, some are empty. The pieces share x's memory. TensorSplit
+// returns [ErrShape] if n is not positive or more than 1<<24, [ErrDim] if x has no such dim, and
+// [ErrKind] if x is nil.
 func TensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	out, err := tensorSplit(x, dim, n)
 	return out, named("tensor split", err)
@@ -129,10 +129,10 @@ func tensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 }
 
 // SplitAt cuts x along a dim before each of the given positions: [1 3] of a dim of size 5 gives
-// pieces of size 1, 2 and 2. Positions are bounds of ranges: negative ones count from the end, those
-// outside of the dim clamp, and a piece that would end before it begins is empty. The pieces share
-// x's memory. SplitAt returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil. (Python:
-// tensor_split with a list.)
+// pieces of size 1, 2 and 2. Positions are bounds of ranges: negative ones count from the end,
+// those outside of the dim clamp, and a piece that would end before it begins is empty. The pieces
+// share x's memory. SplitAt returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
+// (Python: tensor_split with a list.)
 func SplitAt[T Indexer[T]](x T, dim int, positions ...int) ([]T, error) {
 	out, err := splitAt(x, dim, positions)
 	return out, named("split at", err)

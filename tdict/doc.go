@@ -14,8 +14,9 @@
 //
 // Operations on shape see the batch shape only; the dims after it, the features, are never touched.
 // Several dictionaries are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
-// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the verbs that look at elements, such as Where and
-// MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which operations carry.
+// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the verbs that look at
+// elements, such as Where and MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which
+// operations carry.
 //
 // # Keys
 //
@@ -35,10 +36,10 @@
 // # Memory
 //
 // Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
-// views: writing through one writes the other. Index with lists or masks, Take, Gather, Window, Flip,
-// Roll, Repeat, Pad, Clone, Stack and Cat copy; methods called Into copy to a dictionary that the
-// caller owns, which [TensorDict.NewZeros] makes. The dictionaries themselves are new: setting or deleting an entry of a result, at any
-// depth, never changes what it was made from.
+// views: writing through one writes the other. Index with lists or masks, Take, Gather, Window,
+// Flip, Roll, Repeat, Pad, Clone, Stack and Cat copy; methods called Into copy to a dictionary that
+// the caller owns, which [TensorDict.NewZeros] makes. The dictionaries themselves are new: setting
+// or deleting an entry of a result, at any depth, never changes what it was made from.
 //
 // The tensors of one result lie side by side: their headers in one block, and the elements of
 // copies up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
@@ -49,9 +50,9 @@
 // An operation that returns an error has changed nothing; the one exception is memory that turns
 // out to be unreadable in the middle of a copy, see tensor.Transfer. An error about an entry is a
 // [KeyError] that says which key. errors.Is finds the reason: [ErrMissing], [ErrExists],
-// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what packages
-// nestedkey, shapeops and tensor return. A nil dictionary, tensor or value as an argument is
-// ErrKind.
+// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what
+// packages nestedkey, shapeops and tensor return. A nil dictionary, tensor or value as an argument
+// is ErrKind.
 //
 // # Concurrency
 //

@@ -111,8 +111,9 @@ func (td *TensorDict) planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
 //	td [N... L B...], starts [N...], one dim -> [N... size B...]
 //	td [N... H W], starts [N... 2], two dims -> [N... h w]
 //
-// starts holds integers. With several dims, its last dim has a start for each. To crop features, such
-// as the images of a batch, call tensor.Tensor.Window of each leaf. The result is a copy. Its errors are those of shapeops.Shape.Window and tensor.Tensor.Ints.
+// starts holds integers. With several dims, its last dim has a start for each. To crop features,
+// such as the images of a batch, call tensor.Tensor.Window of each leaf. The result is a copy. Its
+// errors are those of shapeops.Shape.Window and tensor.Tensor.Ints.
 func (td *TensorDict) Window(starts *tensor.Tensor, dims, sizes []int) (*TensorDict, error) {
 	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
 	return td.executed("window", p, err)

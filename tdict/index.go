@@ -9,9 +9,9 @@ import (
 )
 
 // Execute returns what p.Plan makes of td: of its batch shape, and of each leaf alike. The leaves
-// share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes what
-// strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the batch shape does not
-// begin with that of the plan.
+// share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes
+// what strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the
+// batch shape does not begin with that of the plan.
 func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
 	if err := p.CheckPlan(td.batch); err != nil {
 		return nil, err
@@ -68,7 +68,8 @@ func (td *TensorDict) executed(op string, plan *shapeops.Plan, err error) (*Tens
 	return td.passed(op, tensor.NewPass(plan))
 }
 
-// passed is Execute of the operation op, with a pass that is furnished and has nothing expected yet.
+// passed is Execute of the operation op, with a pass that is furnished and has nothing expected
+// yet.
 func (td *TensorDict) passed(op string, p *shapeops.Pass) (*TensorDict, error) {
 	if err := td.expect(p, 0); err != nil {
 		return nil, failed(op, err)
@@ -90,8 +91,9 @@ func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
 
 // IndexInto is [TensorDict.Index] into a dictionary that the caller owns, which must have td's
 // keys, and for each leaf the kind, dtype and shape of the result. In a loop that reuses dst only
-// headers are allocated. Its errors are also [ErrMissing] if the keys differ, [ErrKind] if kinds
-// do, and those of tensor.Transfer; on an error nothing has changed.
+// headers are allocated, and the numbers of rows that are listed. Its errors are also [ErrMissing]
+// if the keys differ, [ErrKind] if kinds do, and those of tensor.Transfer; on an error nothing has
+// changed.
 func (td *TensorDict) IndexInto(dst *TensorDict, expr ...ix.Index) error {
 	plan, err := td.batch.Index(expr...)
 	return td.executedInto("index", dst, plan, err)

@@ -32,10 +32,10 @@ func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, err
 	return out, nil
 }
 
-// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what shapeops.StackInto,
-// CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of [TensorDict.Join],
-// [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers] unless the
-// unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
+// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what
+// shapeops.StackInto, CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of
+// [TensorDict.Join], [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers]
+// unless the unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
 func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDict) error {
 	tr := tensor.Transfer{}
 	if p != nil {

@@ -16,10 +16,11 @@ import (
 //   - a tensor, which broadcasts to the batch shape; features follow,
 //   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
 //
-// It is how the verbs of package arith work on dictionaries. Leaves that are no tensors stay as they
-// are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the keys
-// differ, unless the kernel says what stands for what is missing, [ErrKind] if an operand is none of
-// these or values under one key are of several kinds, and the errors of tensor.Tensor.Leafwise.
+// It is how the verbs of package arith work on dictionaries. Leaves that are no tensors stay as
+// they are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the
+// keys differ, unless the kernel says what stands for what is missing, [ErrKind] if an operand is
+// none of these or values under one key are of several kinds, and the errors of
+// tensor.Tensor.Leafwise.
 func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	w, err := td.leafwise(k, others)
 	if err != nil {
@@ -177,7 +178,8 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 	return nil
 }
 
-// entry returns what the kernel makes of an entry and of those that dictionaries have in its column.
+// entry returns what the kernel makes of an entry and of those that dictionaries have in its
+// column.
 func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) {
 	if d, ok := asDict(v); ok {
 		inner, err := w.inner(d, dicts, c)
@@ -355,7 +357,8 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	return nil
 }
 
-// complete returns td, or a dictionary that also has what stands for entries which only others have.
+// complete returns td, or a dictionary that also has what stands for entries which only others
+// have.
 func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
 	if w.kernel.Missing == nil {
 		return td, w.sameKeys(td, dicts)

@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's own
-// batch shape and names of dims.
+// ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's
+// own batch shape and names of dims.
 func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 	out, err := td.zerosLike(td.batch, len(td.batch))
 	if err != nil {
@@ -29,7 +29,8 @@ func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	return out, out.DropNames()
 }
 
-// zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's names.
+// zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's
+// names.
 func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, error) {
 	to := append(batch.Clone(), td.batch[dims:]...)
 	if err := to.Check(); err != nil {

@@ -82,8 +82,8 @@ var metaOps = map[string]func(td *tdict.TensorDict) (*tdict.TensorDict, error){
 	},
 }
 
-// TestMetaDictionaries: operations on device meta make the keys, dtypes and shapes that they make of
-// elements.
+// TestMetaDictionaries: operations on device meta make the keys, dtypes and shapes that they make
+// of elements.
 func TestMetaDictionaries(t *testing.T) {
 	for name, op := range metaOps {
 		t.Run(name, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 
 // Names returns the names of the batch dims, "" for one without. Operations carry names: a dim that
 // is moved, cut, picked from or repeated keeps its own; one that is new, or was several, has none.
-// Stack, Cat and PadSequence go by the first dictionary, and a destination that the caller owns keeps
-// its own. (Python: names, None for no name.)
+// Stack, Cat and PadSequence go by the first dictionary, and a destination that the caller owns
+// keeps its own. (Python: names, None for no name.)
 //
-// A dictionary that is set in a named one gets its names for the dims that both have, and again when
-// the outer one is named. Names are structure: a locked dictionary keeps them. [TensorDict.Equal]
-// does not look at them.
+// A dictionary that is set in a named one gets its names for the dims that both have, and again
+// when the outer one is named. Names are structure: a locked dictionary keeps them.
+// [TensorDict.Equal] does not look at them.
 func (td *TensorDict) Names() []string {
 	out := make([]string, len(td.batch))
 	copy(out, td.names)

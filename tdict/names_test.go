@@ -14,7 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// namedXY returns a dictionary [2 3] with dims x and y, and one [2 3 4] in it, with dims x, y and z.
+// namedXY returns a dictionary [2 3] with dims x and y, and one [2 3 4] in it, with dims x, y and
+// z.
 func namedXY() *tdict.TensorDict {
 	inner := dict([]int{2, 3, 4}, entry{"b", count(2, 3, 4)})
 	td := dict([]int{2, 3}, entry{"a", count(2, 3)}, entry{"n", inner})
@@ -152,7 +153,8 @@ func TestNamesOfALockedChild(t *testing.T) {
 	require.Equal(t, "x y, x y z", labels(td))
 }
 
-// Names that a nested dictionary is given by itself are its own, until the outer one is named again.
+// Names that a nested dictionary is given by itself are its own, until the outer one is named
+// again.
 func TestNamesOfAChild(t *testing.T) {
 	td := namedXY()
 	require.NoError(t, tensor.Must(td.Dict("n")).SetNames("p", "q", "z"))

@@ -11,8 +11,8 @@ import (
 
 // PadOptions say how [TensorDict.Pad] pads. The zero value is the default.
 type PadOptions struct {
-	// Value is what tensors are padded with: a number or a bool, as tensor.ScalarOf takes it. Nil is
-	// zero.
+	// Value is what tensors are padded with: a number or a bool, as tensor.ScalarOf takes it. Nil
+	// is zero.
 	Value any
 	// Values are what some leaves are padded with instead, by key.
 	Values map[nestedkey.Key]any

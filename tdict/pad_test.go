@@ -78,7 +78,8 @@ func anyOf(t *testing.T, td *tdict.TensorDict) (out []any) {
 	return out
 }
 
-// The sizes of the batch dims: the first dim first, those at the end kept, negative ones taken away.
+// The sizes of the batch dims: the first dim first, those at the end kept, negative ones taken
+// away.
 func TestPadShapes(t *testing.T) {
 	td := dict([]int{2, 3}, entry{"a", count(2, 3, 4)})
 	tests := []struct {

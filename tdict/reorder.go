@@ -19,7 +19,7 @@ func (td *TensorDict) FlipInto(dst *TensorDict, dims ...int) error {
 }
 
 // FlipInPlace is [TensorDict.Flip] of td itself: of the elements of its leaves, which a locked
-// dictionary allows. On an error nothing has changed.
+// dictionary allows, by way of a copy. On an error nothing has changed.
 func (td *TensorDict) FlipInPlace(dims ...int) error {
 	p, err := td.batch.Flip(dims...)
 	return td.reorderInPlace("flip", p, err)
@@ -41,7 +41,7 @@ func (td *TensorDict) RollInto(dst *TensorDict, shift, dim int) error {
 }
 
 // RollInPlace is [TensorDict.Roll] of td itself: of the elements of its leaves, which a locked
-// dictionary allows. On an error nothing has changed.
+// dictionary allows, by way of a copy. On an error nothing has changed.
 func (td *TensorDict) RollInPlace(shift, dim int) error {
 	p, err := td.batch.Roll(shift, dim)
 	return td.reorderInPlace("roll", p, err)

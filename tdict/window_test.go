@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Windows of a dictionary are windows of each leaf: those that overlap cannot be written, those that
-// do not reach the source, and data follows.
+// Windows of a dictionary are windows of each leaf: those that overlap cannot be written, those
+// that do not reach the source, and data follows.
 func TestUnfold(t *testing.T) {
 	td := dict([]int{5}, entry{"a", count(5, 2)}, entry{"s", texts("a", "b", "c", "d", "e")})
 	over := tensor.Must(td.Unfold(0, 3, 2))

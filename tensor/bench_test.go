@@ -146,8 +146,8 @@ func BenchmarkWindow(b *testing.B) {
 	})
 }
 
-// BenchmarkGather takes 4096 rows of 4000 bytes by an index tensor, into given memory. how=take does
-// so by ix.Take.
+// BenchmarkGather takes 4096 rows of 4000 bytes by an index tensor, into given memory. how=take
+// does so by ix.Take.
 func BenchmarkGather(b *testing.B) {
 	x := tensor.Must(tensor.New(tensor.Float32, 8192, 1000))
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -10,8 +10,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A compression moves the rows of a dense source that a mask chooses side by side, without a list of
-// them: for rows that are not larger than a number, a list takes longer to make than rows to move.
+// A compression moves the rows of a dense source that a mask chooses side by side, without a list
+// of them: for rows that are not larger than a number, a list takes longer to make than rows to
+// move.
 type compression struct {
 	to, from *Tensor
 	mask     []byte
@@ -131,8 +132,8 @@ func compressAs[T cast.Fixed](to, from, mask []byte) {
 }
 
 // compress moves the rows of from that mask chooses to to, which has room for just these. It moves
-// each row, and goes on only if it was chosen, so that no branch depends on the mask; but eight that
-// are alike it does at once.
+// each row, and goes on only if it was chosen, so that no branch depends on the mask; but eight
+// that are alike it does at once.
 func compress[T any](to, from []T, mask []byte) {
 	n := 0
 	for len(mask) >= 8 && n+8 <= len(to) {

@@ -9,18 +9,18 @@
 //	rows, err := x.Index(ix.Take(1, 1, 0))      // [3 3], a copy
 //	all, err := tensor.Of[float32](rows)        // a []float32
 //
-// Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split, SplitBy,
-// SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which [Tensor.Leafwise] applies; package arith
-// has the verbs.
+// Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
+// SplitBy, SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which
+// [Tensor.Leafwise] applies; package arith has the verbs.
 //
 // # Memory
 //
 // Index without lists and masks, Reshape where strides allow, Permute, Movedim, Squeeze, Expand,
 // Narrow, Unfold and Reinterpret return views: writing through one writes the other. Index with
 // lists or masks, Take, Gather, Window, Flip, Roll, Repeat, Pad, Clone, Cast, Map, Stack and Cat
-// copy; the methods called Into copy to a tensor that the caller owns. Copying looks at the width of
-// an element, never at its value, and moves whole rows; what is large is spread over the cores that
-// GOMAXPROCS allows, unless it writes to listed positions.
+// copy; the methods called Into copy to a tensor that the caller owns. Copying looks at the width
+// of an element, never at its value, and moves whole rows; what is large is spread over the cores
+// that GOMAXPROCS allows, unless it writes to listed positions.
 //
 // A copy whose source and destination overlap is refused, unless each element is copied onto
 // itself. Whether they do is worked out from bounds, strides and lists of rows, never by looking at

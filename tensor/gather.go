@@ -74,8 +74,8 @@ func (t *Tensor) planTake(dim int, index *Tensor) (*shapeops.Plan, error) {
 //
 //	t [M... F...], mask [M...] -> [n F...], n being how often mask is true
 //
-// The result is a copy. It returns [ErrDType] if mask is not bool, and shapeops.ErrIndex if the shape
-// of t does not begin with that of mask.
+// The result is a copy. It returns [ErrDType] if mask is not bool, and shapeops.ErrIndex if the
+// shape of t does not begin with that of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	x, err := mask.AsMask()
 	if err != nil {

@@ -101,7 +101,7 @@ func (t *Tensor) passedInto(dst *Tensor, p *shapeops.Pass) error {
 
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the dtype and the
 // shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed. In
-// a loop that reuses dst, only headers are allocated.
+// a loop that reuses dst, only headers are allocated, and the numbers of rows that are listed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	plan, err := t.view.Shape.Index(expr...)
 	return t.executedInto(dst, plan, err)
@@ -124,7 +124,8 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 
 // AsIndex returns t as a part of an index expression: a bool tensor is a mask over as many dims as
 // it has, an integer tensor a list of positions in t's arrangement. It returns [ErrDType] for other
-// dtypes, and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It copies, so that t may change afterwards.
+// dtypes, and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It copies, so that t
+// may change afterwards.
 func (t *Tensor) AsIndex() (ix.Index, error) {
 	switch {
 	case t == nil:
@@ -150,9 +151,9 @@ func maskOf(bits []bool, shape shapeops.Shape) ix.Index {
 	return ix.Mask(bits, shape...)
 }
 
-// Ints returns the elements of an integer tensor, row-major, in memory of their own: what positions,
-// starts and sizes are given as. A uint64 too large for an int becomes the largest int. Ints returns
-// [ErrDType] if t does not hold integers and [ErrKind] if it is nil.
+// Ints returns the elements of an integer tensor, row-major, in memory of their own: what
+// positions, starts and sizes are given as. A uint64 too large for an int becomes the largest int.
+// Ints returns [ErrDType] if t does not hold integers and [ErrKind] if it is nil.
 func (t *Tensor) Ints() ([]int, error) {
 	if t == nil {
 		return nil, errNil

@@ -7,9 +7,9 @@ import (
 )
 
 // A Kernel is an operation that looks at elements, or at a mask of them: what it checks, and what
-// it runs. [Tensor.Leafwise] applies it to a tensor, and the method of the same name to each leaf of
-// a dictionary; package arith has the verbs that are made of Kernels. Safe for concurrent use, if its
-// functions are.
+// it runs. [Tensor.Leafwise] applies it to a tensor, and the method of the same name to each leaf
+// of a dictionary; package arith has the verbs that are made of Kernels. Safe for concurrent use,
+// if its functions are.
 type Kernel struct {
 	// Op names the operation in errors, and Others its operands after the first.
 	Op     string
@@ -23,8 +23,8 @@ type Kernel struct {
 	// element depends on no others. It is called by several goroutines at a time.
 	Elements func(b *Block)
 
-	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are: Check
-	// says what they must be. By default they broadcast to the first.
+	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are:
+	// Check says what they must be. By default they broadcast to the first.
 	Free bool
 
 	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0],
@@ -38,8 +38,9 @@ type Kernel struct {
 	// By default that is an error.
 	Missing any
 
-	// Select plans which rows of values that are not tensors come from the first operand; the others
-	// come from the last, if that is a dictionary too. Without it, such values stay as they are.
+	// Select plans which rows of values that are not tensors come from the first operand; the
+	// others come from the last, if that is a dictionary too. Without it, such values stay as they
+	// are.
 	Select func() (*shapeops.Plan, error)
 }
 
@@ -73,8 +74,8 @@ func (k *Kernel) checked(xs []*Tensor) (DType, shapeops.Shape, error) {
 
 // Leafwise returns what a kernel makes of t and others, each of which is a tensor, broadcast to the
 // shape of t, or a number or bool, which [ScalarOf] makes an element of t's dtype. The result is
-// new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and those
-// of the kernel.
+// new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and
+// those of the kernel.
 func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	xs, err := t.operands(k, others)
 	if err != nil {

@@ -29,8 +29,8 @@ func element(b *tensor.Block, l tensor.Lane, row, x int) []byte {
 	return l.Bytes[at*l.Size : (at+1)*l.Size]
 }
 
-// bytewise makes a kernel whose elements are of a dtype, each the sums, byte by byte, of those of its
-// operands: of the first bytes only, if an operand is narrower.
+// bytewise makes a kernel whose elements are of a dtype, each the sums, byte by byte, of those of
+// its operands: of the first bytes only, if an operand is narrower.
 func bytewise(d tensor.DType) *tensor.Kernel {
 	return &tensor.Kernel{
 		Op:    "bytewise",
@@ -123,8 +123,8 @@ func checkKernel(t *testing.T, r *rand.Rand, d tensor.DType, operands []testkit.
 	}
 }
 
-// TestKernelBlocks: blocks cover each element once, on several cores, with Dst and lanes of the sizes
-// that they say.
+// TestKernelBlocks: blocks cover each element once, on several cores, with Dst and lanes of the
+// sizes that they say.
 func TestKernelBlocks(t *testing.T) {
 	for _, shape := range [][]int{{9 << 20}, {3, 1<<20 + 7}, {1 << 20, 3}, {1, 1}, {0, 5}, {}} {
 		var covered atomic.Int64

@@ -29,8 +29,8 @@ func (t *Tensor) Device() Device {
 }
 
 // NewMeta returns a tensor on device [Meta]: it has a dtype and a shape, and takes no memory for
-// elements. Operations on shape work on it as on any tensor, and those that copy return further ones
-// on that device; what wants elements returns [ErrMeta]. Its errors are those of [New].
+// elements. Operations on shape work on it as on any tensor, and those that copy return further
+// ones on that device; what wants elements returns [ErrMeta]. Its errors are those of [New].
 func NewMeta(dtype DType, shape ...int) (*Tensor, error) { return newMeta(nil, dtype, shape, nil) }
 
 func newMeta(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {

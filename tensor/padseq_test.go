@@ -30,8 +30,8 @@ func sequences(t *testing.T, r *rand.Rand, d tensor.DType, dim int, shape []int)
 	return xs, naive.Number(shapes...)
 }
 
-// TestPadSequence compares PadSequence, plain, into memory that is there and with masks, with nested
-// loops, for every width and layout.
+// TestPadSequence compares PadSequence, plain, into memory that is there and with masks, with
+// nested loops, for every width and layout.
 func TestPadSequence(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
@@ -166,8 +166,8 @@ func TestPadSequenceOfNoElementsTakesNoTime(t *testing.T) {
 	}
 }
 
-// PadSequenceInto within one buffer does what it would if all were read before any is written, or is
-// refused; what does no harm is refused only if it writes something that it reads.
+// PadSequenceInto within one buffer does what it would if all were read before any is written, or
+// is refused; what does no harm is refused only if it writes something that it reads.
 func TestPadSequenceWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	var allowed, refused, cautious int

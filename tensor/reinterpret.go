@@ -15,9 +15,9 @@ import (
 //	uint8 [A 4*N] as float32 -> [A N]
 //
 // The result shares t's memory. Reinterpret returns [ErrDType] if dtype is none, shapeops.ErrShape
-// if the last dim does not hold whole elements, or t is a scalar of another width, and [ErrLayout] if
-// the elements of the last dim do not lie side by side, or rows do not begin at whole elements, both
-// of which [Tensor.Clone] mends. (Python: view(dtype).)
+// if the last dim does not hold whole elements, or t is a scalar of another width, and [ErrLayout]
+// if the elements of the last dim do not lie side by side, or rows do not begin at whole elements,
+// both of which [Tensor.Clone] mends. (Python: view(dtype).)
 func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)

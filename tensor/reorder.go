@@ -13,7 +13,7 @@ func (t *Tensor) FlipInto(dst *Tensor, dims ...int) error {
 	return t.executedInto(dst, plan, err)
 }
 
-// FlipInPlace is [Tensor.Flip] of t itself.
+// FlipInPlace is [Tensor.Flip] of t itself, by way of a copy.
 func (t *Tensor) FlipInPlace(dims ...int) error {
 	return t.reorderInPlace(t.view.Shape.Flip(dims...))
 }
@@ -32,7 +32,7 @@ func (t *Tensor) RollInto(dst *Tensor, shift, dim int) error {
 	return t.executedInto(dst, plan, err)
 }
 
-// RollInPlace is [Tensor.Roll] of t itself.
+// RollInPlace is [Tensor.Roll] of t itself, by way of a copy.
 func (t *Tensor) RollInPlace(shift, dim int) error {
 	return t.reorderInPlace(t.view.Shape.Roll(shift, dim))
 }

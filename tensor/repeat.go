@@ -49,8 +49,8 @@ func (t *Tensor) RepeatEach(counts []int, dim int) (*Tensor, error) {
 }
 
 // RepeatEachInto is [Tensor.RepeatEach] into a tensor that the caller owns, which must have the
-// dtype and the shape of the result. Its errors are also those of [Transfer]; on an error nothing has
-// changed.
+// dtype and the shape of the result. Its errors are also those of [Transfer]; on an error nothing
+// has changed.
 func (t *Tensor) RepeatEachInto(dst *Tensor, counts []int, dim int) error {
 	plan, err := t.view.Shape.RepeatEach(counts, dim)
 	return t.executedInto(dst, plan, err)

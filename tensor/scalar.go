@@ -117,8 +117,8 @@ func (d DType) widest() DType {
 	return Complex128
 }
 
-// takes reports whether d holds scalars of a kind at all, and of integers and floating-point numbers
-// this one, as far as a number of 64 bits says.
+// takes reports whether d holds scalars of a kind at all, and of integers and floating-point
+// numbers this one, as far as a number of 64 bits says.
 func (d DType) takes(wide *Tensor) bool {
 	switch wide.dtype {
 	case Bool:

@@ -56,8 +56,8 @@ func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
 	return t.executed(t.view.Shape.Movedim(from, to))
 }
 
-// AtLeast adds dims of size 1 before the others until there are n. The result shares t's memory. Its
-// errors are those of shapeops.Shape.AtLeast.
+// AtLeast adds dims of size 1 before the others until there are n. The result shares t's memory.
+// Its errors are those of shapeops.Shape.AtLeast.
 func (t *Tensor) AtLeast(n int) (*Tensor, error) { return t.executed(t.view.Shape.AtLeast(n)) }
 
 // Narrow keeps n positions of a dim, from start on: [A N B] -> [A n B]. The result shares t's

@@ -100,8 +100,8 @@ func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 	}
 }
 
-// interleaves reports whether a dim and the one in it write, side by side, each of elements that lie
-// side by side several times.
+// interleaves reports whether a dim and the one in it write, side by side, each of elements that
+// lie side by side several times.
 func (w *walker[T]) interleaves(d, inner span) bool {
 	return inner.from == 0 && inner.to*w.unit == 1 && d.from == 1 && d.to == inner.n
 }

@@ -13,14 +13,15 @@ import (
 //	t [N... C H W], starts [N... 2], two dims -> [N... C h w]
 //
 // starts holds integers. With several dims, its last dim has a start for each. Negative dims count
-// from the last, so that -2 and -1 crop [N C H W] and [N H W] alike. The result is a copy. Its errors are those of shapeops.Shape.Window and [Tensor.Ints].
+// from the last, so that -2 and -1 crop [N C H W] and [N H W] alike. The result is a copy. Its
+// errors are those of shapeops.Shape.Window and [Tensor.Ints].
 func (t *Tensor) Window(starts *Tensor, dims, sizes []int) (*Tensor, error) {
 	return t.executed(PlanWindow(t.view.Shape, starts, dims, sizes))
 }
 
 // WindowInto is [Tensor.Window] into a tensor that the caller owns, which must have the dtype and
 // the shape of the result. Its errors are also those of [Transfer]; on an error nothing has
-// changed. In a loop that reuses dst, only headers are allocated.
+// changed. In a loop that reuses dst, only headers and a number for each row are allocated.
 func (t *Tensor) WindowInto(dst, starts *Tensor, dims, sizes []int) error {
 	plan, err := PlanWindow(t.view.Shape, starts, dims, sizes)
 	return t.executedInto(dst, plan, err)

@@ -64,8 +64,8 @@ func (a Array) Pad(sizes ...int) Array {
 	})
 }
 
-// PadSequence returns arrays stacked, each padded along a dim to a length, or to the longest if that
-// is 0.
+// PadSequence returns arrays stacked, each padded along a dim to a length, or to the longest if
+// that is 0.
 func PadSequence(xs []Array, dim, length int, left bool) Array {
 	for _, x := range xs {
 		length = max(length, x.Shape[dim])

@@ -145,8 +145,8 @@ func (x Index) Position() int { return x.start }
 // Bounds returns the numbers of a [Range], as they were given.
 func (x Index) Bounds() (start, stop, step int) { return x.start, x.stop, x.step }
 
-// List returns the positions of a take, which the caller must not change, or the row-major positions
-// where a mask is true, in a list that is made for each call.
+// List returns the positions of a take, which the caller must not change, or the row-major
+// positions where a mask is true, in a list that is made for each call.
 func (x Index) List() []int {
 	if x.kind != KindMask {
 		return x.list
