@@ -33,24 +33,17 @@ func give(dst []byte, b *tensor.Block, from tensor.Lane) {
 			copy(dst, from.Bytes)
 		}
 	case tensor.PerBlock:
-		fillWith(dst, from.Bytes)
+		cast.Repeat(dst, from.Bytes)
 	case tensor.PerRow:
 		n := b.Width * b.Size
 		for r := range b.Rows {
-			fillWith(dst[r*n:(r+1)*n], from.Bytes[r*b.Size:(r+1)*b.Size])
+			cast.Repeat(dst[r*n:(r+1)*n], from.Bytes[r*b.Size:(r+1)*b.Size])
 		}
 	}
 }
 
 // same reports whether a and b begin in the same place.
 func same(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
-
-// fillWith sets dst to copies of an element.
-func fillWith(dst, element []byte) {
-	for n := copy(dst, element); n < len(dst); n *= 2 {
-		copy(dst[n:], dst[:n])
-	}
-}
 
 // chooseRows is choose with a mask that is about whole rows.
 func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
@@ -71,7 +64,7 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 		case tensor.PerElement:
 			copy(dst, from.Bytes[r*n:])
 		case tensor.PerRow:
-			fillWith(dst, from.Bytes[r*b.Size:(r+1)*b.Size])
+			cast.Repeat(dst, from.Bytes[r*b.Size:(r+1)*b.Size])
 		case tensor.PerBlock:
 			copy(dst, from.Bytes)
 		}
@@ -82,7 +75,7 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
 	if l.Per == tensor.PerBlock {
 		row := make([]byte, b.Width*b.Size)
-		fillWith(row, l.Bytes)
+		cast.Repeat(row, l.Bytes)
 		l.Bytes = row
 	}
 	return l

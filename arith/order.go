@@ -2,12 +2,9 @@ package arith
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -271,151 +268,25 @@ func readWrite[D any, K uints](dst, src *tensor.Tensor, write func(*tensor.Tenso
 	return cmp.Or(failed, unwritten, err)
 }
 
-// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits.
-func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error { return useBits(t, false, fn) }
+// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits. A bool must be one.
+func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
+	if t.DType() == tensor.Bool {
+		if err := tensor.Read(t, func([]bool) {}); err != nil {
+			return err
+		}
+	}
+	return useBits(t, tensor.Read[K], fn)
+}
 
 // writeBits is tensor.Write as readBits is tensor.Read.
-func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error { return useBits(t, true, fn) }
-
-func useBits[K uints](t *tensor.Tensor, write bool, fn func(s []K)) error {
-	switch t.DType() {
-	case tensor.Bool:
-		return useAs[bool](t, write, fn)
-	case tensor.Uint8:
-		return useAs[uint8](t, write, fn)
-	case tensor.Uint16:
-		return useAs[uint16](t, write, fn)
-	case tensor.Uint32:
-		return useAs[uint32](t, write, fn)
-	case tensor.Uint64:
-		return useAs[uint64](t, write, fn)
-	case tensor.Int8:
-		return useAs[int8](t, write, fn)
-	case tensor.Int16:
-		return useAs[int16](t, write, fn)
-	case tensor.Int32:
-		return useAs[int32](t, write, fn)
-	case tensor.Int64:
-		return useAs[int64](t, write, fn)
-	case tensor.Float16:
-		return useAs[tensor.F16](t, write, fn)
-	case tensor.BFloat16:
-		return useAs[tensor.BF16](t, write, fn)
-	case tensor.Float32:
-		return useAs[float32](t, write, fn)
-	}
-	return useAs[float64](t, write, fn)
+func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
+	return useBits(t, tensor.Write[K], fn)
 }
 
-// useAs is useBits of elements of type T.
-func useAs[T tensor.Elem, K uints](t *tensor.Tensor, write bool, fn func(s []K)) error {
-	asBits := func(s []T) {
-		b, _ := cast.Slice[K](cast.Bytes(s))
-		fn(b)
-	}
-	if write {
-		return tensor.Write(t, asBits)
-	}
-	return tensor.Read(t, asBits)
-}
-
-// lines are those along a dim of [outer n inner]. They are gathered blocks at a time, of lines that
-// are neighbours, unless they are contiguous.
-type lines struct{ outer, n, inner, block int }
-
-// linesOf returns the lines of src along a dim, unless dst cannot hold their results of a dtype.
-func linesOf(dst, src *tensor.Tensor, dim int, want tensor.DType) (lines, error) {
-	if dst == nil {
-		return lines{}, fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
-	}
-	if dst.DType() != want {
-		return lines{}, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, dst.DType(), want)
-	}
-	if err := dst.Shape().CheckEqual(src.Shape()); err != nil {
-		return lines{}, err
-	}
-	s := src.Shape()
-	dim, err := s.Dim(dim)
+func useBits[K uints](t *tensor.Tensor, use func(*tensor.Tensor, func([]K)) error, fn func(s []K)) error {
+	bits, err := t.Reinterpret(tensor.DTypeOf[K]())
 	if err != nil {
-		return lines{}, err
+		return err
 	}
-	l := lines{s[:dim].Size(), s[dim], s[dim+1:].Size(), 1}
-	if l.inner > 1 {
-		l.block = max(16, cacheLine/src.DType().Size())
-	}
-	return l, nil
-}
-
-const (
-	cacheLine = 64      // bytes that a machine reads together, or a multiple
-	fewWork   = 1 << 14 // elements that are not worth another core
-)
-
-// eachLine calls the functions that sorter returns, each on one core, with all lines of to and
-// from. from may be to.
-func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func() func(to []D, from []K)) error {
-	if len(from) == 0 {
-		return nil
-	}
-	perOuter := (l.inner + l.block - 1) / l.block
-	blocks, cores := l.outer*perOuter, 1
-	if len(from) > fewWork {
-		cores = workers.Count(0, blocks)
-	}
-	return workers.Do(context.Background(), cores, cores, func(core int) error {
-		w := lineWork[D, K]{lines: l, to: to, from: from, sort: sorter()}
-		for i := core * blocks / cores; i < (core+1)*blocks/cores; i++ {
-			w.do(i/perOuter, i%perOuter*l.block)
-		}
-		return nil
-	})
-}
-
-// A lineWork is what one core does of a tensor's lines.
-type lineWork[D int64 | uints, K uints] struct {
-	lines
-	to     []D
-	from   []K
-	sort   func(to []D, from []K)
-	sorted []D // a block, line by line
-	raw    []K // as it was
-}
-
-// do does the block that begins with one line.
-func (w *lineWork[D, K]) do(outer, inner int) {
-	at := outer*w.n*w.inner + inner
-	if w.inner == 1 {
-		w.sort(w.to[at:at+w.n], w.from[at:at+w.n])
-		return
-	}
-	count := min(w.block, w.inner-inner)
-	step := w.n + cacheLine // so that lines do not compete for a place in the cache
-	if w.raw == nil {
-		most := min(w.block, w.inner) // count may be less
-		w.raw, w.sorted = blank[K](most*step), blank[D](most*step)
-	}
-	gather(w.raw, w.from[at:], w.lines, count, step)
-	for i := range count {
-		w.sort(w.sorted[i*step:][:w.n], w.raw[i*step:][:w.n])
-	}
-	spread(w.to[at:], w.sorted, w.lines, count, step)
-}
-
-// gather copies so many neighbouring lines to where each has step elements of its own.
-func gather[K uints](to, from []K, l lines, count, step int) {
-	for j := range l.n {
-		for i, v := range from[j*l.inner:][:count] {
-			to[i*step+j] = v
-		}
-	}
-}
-
-// spread undoes gather.
-func spread[D int64 | uints](to, from []D, l lines, count, step int) {
-	for j := range l.n {
-		line := to[j*l.inner:][:count]
-		for i := range line {
-			line[i] = from[i*step+j]
-		}
-	}
+	return use(bits, fn)
 }

@@ -63,6 +63,9 @@ func ArgsortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
 
 func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	at, err := dimOf("sort", x, dim)
+	if err != nil {
+		return nil, err
+	}
 	return &tensor.Kernel{
 		Op: "sort",
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
@@ -71,11 +74,14 @@ func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, er
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
 			return sortInto(dst, xs[0], at, opt.Descending)
 		},
-	}, err
+	}, nil
 }
 
 func argsortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	at, err := dimOf("argsort", x, dim)
+	if err != nil {
+		return nil, err
+	}
 	return &tensor.Kernel{
 		Op: "argsort",
 		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
@@ -84,7 +90,7 @@ func argsortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel,
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
 			return argsortInto(dst, xs[0], at, opt.Descending)
 		},
-	}, err
+	}, nil
 }
 
 // checkElements returns tensor.ErrDType unless the elements of t have an order: a bool from a file

@@ -53,11 +53,16 @@ func WhereWith[T Operand[T]](mask *tensor.Tensor, x T, other any, opt WhereOptio
 // WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
 // the result. It may be x or other itself. On an error nothing has changed.
 func WhereInto[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any) error {
+	return WhereIntoWith(dst, mask, x, other, WhereOptions{})
+}
+
+// WhereIntoWith is [WhereInto] with options. dst has the keys of both dictionaries.
+func WhereIntoWith[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any, opt WhereOptions) error {
 	wide, err := lined(mask, x)
 	if err != nil {
 		return fmt.Errorf("where: %w", err)
 	}
-	return x.LeafwiseInto(dst, whereKernel(mask, WhereOptions{}), wide, other)
+	return x.LeafwiseInto(dst, whereKernel(mask, opt), wide, other)
 }
 
 // WhereInPlace sets x to other where mask is false. Elements that stay are not written, if those of

@@ -147,7 +147,7 @@ type Joiner[T any] interface {
 	Shape() Shape
 
 	// Join lays xs side by side as p.Join says, into a new value. The leading dims of xs have been
-	// checked against it. The receiver is xs[0].
+	// checked against it, unless it pads: [JoinPlan.Joined] does. The receiver is xs[0].
 	Join(p *Pass, xs []T) (T, error)
 }
 
@@ -157,7 +157,7 @@ type IntoJoiner[T any] interface {
 	Joiner[T]
 
 	// JoinInto lays xs side by side as p.Join says, in dst. The shapes of xs and of dst have been
-	// checked against it. The receiver is xs[0]. On an error nothing has changed.
+	// checked against it, unless it pads. The receiver is xs[0]. On an error nothing has changed.
 	JoinInto(p *Pass, dst T, xs []T) error
 }
 

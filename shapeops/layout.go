@@ -1,5 +1,7 @@
 package shapeops
 
+import "fmt"
+
 // A Piece is a part of a result that is copied as one: the elements of To, a view of the result,
 // are those of From, a view of what the plan applies to. The strides of From may be negative.
 type Piece struct{ To, From View }
@@ -117,9 +119,21 @@ func (p *Plan) Pieces() (pieces, gaps int) {
 	return len(p.layout.pieces), len(p.layout.gaps)
 }
 
+// laid returns how many pieces and gaps there are.
+func (p *Pass) laid() (pieces, gaps int) {
+	if p.Plan == nil {
+		return 0, 0
+	}
+	return p.Plan.Pieces()
+}
+
 // Piece locates a piece of the plan's result, given the views of the result and of what the plan
-// applies to. It returns [ErrShape] unless these begin with the plan's shapes.
+// applies to. It returns [ErrShape] unless these begin with the plan's shapes, and [ErrIndex] if
+// there is no such piece.
 func (p *Pass) Piece(i int, to, from View) (piece Piece, err error) {
+	if pieces, _ := p.laid(); i < 0 || i >= pieces {
+		return piece, fmt.Errorf("%w: got piece %d, want one of %d", ErrIndex, i, pieces)
+	}
 	if err := to.Shape.CheckPrefix(p.Plan.to); err != nil {
 		return piece, err
 	}
@@ -135,17 +149,20 @@ func (p *Pass) Piece(i int, to, from View) (piece Piece, err error) {
 }
 
 // Gap locates a gap of the plan's result. It returns [ErrShape] unless to begins with the shape of
-// that.
+// that, and [ErrIndex] if there is no such gap.
 func (p *Pass) Gap(i int, to View) (View, error) {
+	if _, gaps := p.laid(); i < 0 || i >= gaps {
+		return View{}, fmt.Errorf("%w: got gap %d, want one of %d", ErrIndex, i, gaps)
+	}
 	if err := to.Shape.CheckPrefix(p.Plan.to); err != nil {
 		return View{}, err
 	}
 	return p.Plan.layout.padded.spot(p.Plan.layout.gaps[i]).view(&p.room, to)
 }
 
-// Rows returns, of a plan that pads the first dim only, how many positions of padding come before
+// PadsRows returns, of a plan that pads the first dim only, how many positions of padding come before
 // what is kept, the first position of that, and how many there are; false for any other plan.
-func (p *Plan) Rows() (before, start, n int, ok bool) {
+func (p *Plan) PadsRows() (before, start, n int, ok bool) {
 	if p.layout == nil || p.layout.padded == nil || len(p.from) == 0 || !p.from[1:].Equal(p.to[1:]) {
 		return 0, 0, 0, false
 	}

@@ -65,3 +65,16 @@ func TestPadRefuses(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(shape{}.Pad(1, 1)), shapeops.ErrShape)
 	require.ErrorIs(t, testkit.Err(shape{-1}.Pad(1, 1)), shapeops.ErrShape)
 }
+
+// A piece or a gap that is not there is an error, with a plan of another kind, or none, too.
+func TestNoSuchPiece(t *testing.T) {
+	v := must(shapeops.Contiguous(shapeops.Shape{2}))
+	for _, p := range []*shapeops.Pass{{}, shapeops.NewPass(must(shapeops.Shape{2}.Permute(0))), shapeops.NewPass(must(shapeops.Shape{2}.Flip()))} {
+		for _, i := range []int{-1, 1} {
+			_, err := p.Piece(i, v, v)
+			require.ErrorIs(t, err, shapeops.ErrIndex)
+			_, err = p.Gap(i, v)
+			require.ErrorIs(t, err, shapeops.ErrIndex)
+		}
+	}
+}

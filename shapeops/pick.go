@@ -8,9 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A Pick is the part of a plan that lists and masks make: which rows of a view are read or written.
-// It is worked out once, with its bounds checked, and located in each View by [Plan.Frame]. Safe
-// for concurrent use.
+// A Pick is which rows of a view a plan reads or writes: those that lists and masks name, that an
+// index gathers, or windows. It is worked out once, with its bounds checked, and located in each
+// View by [Plan.Frame]. Safe for concurrent use.
 type Pick struct {
 	dims  []int // of the view it picks from, ascending: those that it replaces
 	rows  []int // row-major positions within the dims taken together

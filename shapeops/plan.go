@@ -77,7 +77,7 @@ func (p *Plan) From() Shape { return p.from }
 // Shape returns the shape that the plan leads to. The caller must not change it.
 func (p *Plan) Shape() Shape { return p.to }
 
-// Pick returns what the plan picks by lists or masks, or nil if its result is a view.
+// Pick returns which rows the plan picks, or nil if it picks none.
 func (p *Plan) Pick() *Pick { return p.pick }
 
 // Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps,

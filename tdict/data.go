@@ -368,6 +368,14 @@ func (d *Data) String() string {
 	return fmt.Sprintf("data %v [%s]", d.Shape(), strings.Join(texts, " "))
 }
 
+// texts returns the value of each row as JSON.
+func (d *Data) texts() (texts []string, err error) {
+	for v := range d.All() {
+		texts = append(texts, jsonText(v))
+	}
+	return texts, nil
+}
+
 func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
 
 // fitData returns d repeated over further dims if its shape is shorter than the batch shape.

@@ -133,8 +133,9 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 
 // Set puts v under key, in the place of what is there. Dictionaries that key needs and that are
 // missing are created, with the batch shape of the one around them. A leaf is shared, not copied.
-// So is a dictionary, unless its batch shape is shorter than the one it must begin with: then a
-// copy with that batch shape and the same leaves is set. Data and unbatched tensors are repeated in
+// So is a dictionary, unless its batch shape is shorter than the one it must begin with, or the one
+// around it has names of dims that it lacks: then a copy with that batch shape, those names and the
+// same leaves is set. Data and unbatched tensors are repeated in
 // the same way.
 //
 // Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked],

@@ -3,7 +3,6 @@ package tdict
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,32 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
-	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// Rows returns an iterator over the rows of the first batch dim, in order:
-//
-//	[N B...] -> N times [B...]
-//
-// Each is what [TensorDict.Index] returns for its position: a dictionary of its own whose tensors
-// are views of td's. Rows yields (nil, shapeops.ErrDim) if the batch shape is [], and stops after
-// an error. Ranging again begins with the first row again; the dictionary must not be changed
-// meanwhile.
-func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
-	return func(yield func(*TensorDict, error) bool) {
-		if _, err := td.batch.Dim(0); err != nil {
-			yield(nil, failed("rows", err))
-			return
-		}
-		for i := range td.batch[0] {
-			plan, err := td.batch.Index(ix.At(i))
-			row, err := td.executed("rows", plan, err)
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 const (
 	headLeaves   = 8  // the most columns of Head
@@ -108,10 +82,7 @@ func cell(v Leaf, expr []ix.Index) string {
 	var texts []string
 	part, err := partOf(v, append(expr, firstFew(shape)...))
 	if err == nil {
-		texts, err = elementTexts(part)
-	}
-	if t, ok := v.(*tensor.Tensor); ok && t.Device() == tensor.Meta {
-		err = tensor.ErrMeta
+		texts, err = opsOf(part).texts(part)
 	}
 	switch {
 	case err != nil:
@@ -141,35 +112,6 @@ func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
 		return nil, err
 	}
 	return opsOf(v).execute(v, shapeops.NewPass(plan))
-}
-
-// elementTexts returns the text of each element of a small leaf, or says what it is if it is of
-// another kind than tensors and data.
-func elementTexts(v Leaf) (texts []string, err error) {
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		return tensorTexts(v)
-	case *Data:
-		for value := range v.All() {
-			texts = append(texts, jsonText(value))
-		}
-		return texts, nil
-	}
-	return []string{describe(v)}, nil
-}
-
-// tensorTexts returns the elements of a small tensor as they are printed.
-func tensorTexts(t *tensor.Tensor) ([]string, error) {
-	own, err := t.Clone() // so that printing cannot fail
-	if err != nil {
-		return nil, err
-	}
-	flat, err := own.Reshape(own.Size())
-	if err != nil {
-		return nil, err
-	}
-	_, list, _ := strings.Cut(flat.String(), "\n")
-	return strings.Fields(strings.Trim(list, "[]")), nil
 }
 
 // listText returns the first texts of so many in brackets: as many as fit a cell.

@@ -28,7 +28,7 @@ func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, er
 	}
 	out, err := w.dict(td, w.dicts)
 	if err != nil {
-		return nil, failed(k.Op, err)
+		return nil, failed(opOf(k), err)
 	}
 	return out, nil
 }
@@ -45,14 +45,14 @@ func (td *TensorDict) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...
 	}
 	var tr tensor.Transfer
 	if err := w.into(&tr, dst, td, w.dicts); err != nil {
-		return failed(k.Op, err)
+		return failed(opOf(k), err)
 	}
-	return failed(k.Op, tr.Run())
+	return failed(opOf(k), tr.Run())
 }
 
 // opOf returns the name of a kernel's operation.
 func opOf(k *tensor.Kernel) string {
-	if k == nil {
+	if k == nil || k.Op == "" {
 		return "leafwise"
 	}
 	return k.Op
@@ -61,16 +61,17 @@ func opOf(k *tensor.Kernel) string {
 // A leafwise applies a kernel to dictionaries.
 type leafwise struct {
 	kernel  *tensor.Kernel
-	others  []any         // with nil in the place of each dictionary
-	dicts   []*TensorDict // of the others, and nil in the place of each that is none
-	batch   int           // dims of the outermost dictionary
+	others  []any                   // with nil in the place of each dictionary
+	dicts   []*TensorDict           // of the others, and nil in the place of each that is none
+	batch   int                     // dims of the outermost dictionary
+	done    map[*tensor.Tensor]bool // of those that change in place, under whatever keys
 	planned *shapeops.Plan
 }
 
 // leafwise checks the operands of a kernel.
 func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error) {
-	if k == nil {
-		return nil, fmt.Errorf("%w: got no kernel", ErrKind)
+	if err := tensor.CheckKernel(k); err != nil {
+		return nil, err
 	}
 	w := &leafwise{kernel: k, batch: len(td.batch)}
 	if err := td.checkDepth(0, map[*TensorDict]int{}); err != nil {
@@ -108,6 +109,9 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 	out := td.emptied()
 	for c, v := range td.entries.columns() {
 		made, err := w.entry(v, dicts, c)
+		if err == nil {
+			err = made.Shape().CheckPrefix(td.batch)
+		}
 		if err != nil {
 			return nil, within(w.kernel.Op, c.name, err)
 		}
@@ -132,6 +136,9 @@ func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column
 			made, err := w.standIn(v)
 			if err == nil {
 				made, err = fn(c, made)
+			}
+			if err == nil {
+				err = made.Shape().CheckPrefix(td.batch)
 			}
 			if err == nil {
 				made, err = td.under(made)
@@ -200,11 +207,7 @@ func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := t.Leafwise(w.kernel, operands...)
-	if err != nil {
-		return nil, err
-	}
-	return made, made.Shape().CheckPrefix(t.Shape()[:w.batch])
+	return some(t.Leafwise(w.kernel, operands...))
 }
 
 // inner returns the dictionaries in a column.
@@ -331,77 +334,4 @@ func (w *leafwise) selection() (*shapeops.Pass, error) {
 		w.planned = plan
 	}
 	return shapeops.NewPass(w.planned), nil
-}
-
-// into adds to tr what sets dst to what the kernel makes of td and of dictionaries with its keys.
-func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*TensorDict) error {
-	if err := dst.batch.CheckEqual(td.batch); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	all, err := w.complete(td, dicts)
-	if err != nil {
-		return err
-	}
-	if err := dst.sameNames("destination", all); err != nil {
-		return err
-	}
-	for c, v := range all.entries.columns() {
-		to, err := c.of(dst)
-		if err == nil {
-			err = w.entryInto(tr, to, v, dicts, c)
-		}
-		if err != nil {
-			return within(w.kernel.Op, c.name, err)
-		}
-	}
-	return nil
-}
-
-// complete returns td, or a dictionary that also has what stands for entries which only others
-// have.
-func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
-	if w.kernel.Missing == nil {
-		return td, w.sameKeys(td, dicts)
-	}
-	out := td.emptied()
-	for name, v := range td.entries.all() {
-		out.entries.put(name, v)
-	}
-	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
-}
-
-func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
-	if opsOf(to) != opsOf(v) {
-		return mismatch(to, v)
-	}
-	if d, ok := asDict(v); ok {
-		inner, err := w.inner(d, dicts, c)
-		if err != nil {
-			return err
-		}
-		e, _ := asDict(to)
-		return w.into(tr, e, d, inner)
-	}
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
-		return w.otherInto(tr, to, v, dicts, c)
-	}
-	operands, err := w.operands(t, dicts, c)
-	if err != nil {
-		return err
-	}
-	return t.LeafwiseTo(tr, to.(*tensor.Tensor), w.kernel, operands...)
-}
-
-// otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
-func (w *leafwise) otherInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
-	made, err := w.other(v, dicts, c)
-	if err != nil || made == to {
-		return err
-	}
-	plan, err := v.Shape()[:w.batch].Index()
-	if err != nil {
-		return err
-	}
-	return opsOf(v).into(tr, to, made, shapeops.NewPass(plan))
 }

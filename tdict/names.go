@@ -14,9 +14,9 @@ import (
 // Stack, Cat and PadSequence go by the first dictionary, and a destination that the caller owns
 // keeps its own. (Python: names, None for no name.)
 //
-// A dictionary that is set in a named one gets its names for the dims that both have, and again
-// when the outer one is named. Names are structure: a locked dictionary keeps them.
-// [TensorDict.Equal] does not look at them.
+// A dictionary in a named one has its names for the dims that both have: one that lacks them is set
+// as a copy that has them, and those that are there get them when the outer one is named. Names are
+// structure: a locked dictionary keeps them. [TensorDict.Equal] does not look at them.
 func (td *TensorDict) Names() []string {
 	out := make([]string, len(td.batch))
 	copy(out, td.names)

@@ -37,11 +37,12 @@ func opsOf(v Value) ops {
 var (
 	tensors = &kind[*tensor.Tensor]{
 		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		foretell: expectTensor,
+		foretell: expectTensor, elements: (*tensor.Tensor).Texts,
 	}
 	dicts = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
 	datas = &kind[*Data]{
 		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		elements: (*Data).texts,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
@@ -68,6 +69,7 @@ type ops interface {
 	zerosLike(v Value, shape shapeops.Shape) (Value, error)
 	text(v Value) string
 	print(v Value, more bool) string
+	texts(v Value) ([]string, error)
 	json(v Value) ([]byte, error)
 	log(v Value) slog.Value
 	expect(v Value, p *shapeops.Pass, depth int) error
@@ -93,6 +95,9 @@ type kind[T member[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
+	// elements returns the text of each element of a small value, row-major. It may be nil: then the
+	// value is described.
+	elements func(v T) ([]string, error)
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
 	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
@@ -117,6 +122,13 @@ func (k *kind[T]) zerosLike(v Value, shape shapeops.Shape) (Value, error) {
 }
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
+
+func (k *kind[T]) texts(v Value) ([]string, error) {
+	if k.elements == nil {
+		return []string{k.text(v)}, nil
+	}
+	return k.elements(v.(T))
+}
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -61,6 +62,30 @@ func (td *TensorDict) LeafKeys() iter.Seq[nestedkey.Key] {
 			_, isDict := asDict(v)
 			return isDict || yield(key)
 		})
+	}
+}
+
+// Rows returns an iterator over the rows of the first batch dim, in order:
+//
+//	[N B...] -> N times [B...]
+//
+// Each is what [TensorDict.Index] returns for its position: a dictionary of its own whose tensors
+// are views of td's. Rows yields (nil, shapeops.ErrDim) if the batch shape is [], and stops after
+// an error. Ranging again begins with the first row again; the dictionary must not be changed
+// meanwhile.
+func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
+	return func(yield func(*TensorDict, error) bool) {
+		if _, err := td.batch.Dim(0); err != nil {
+			yield(nil, failed("rows", err))
+			return
+		}
+		for i := range td.batch[0] {
+			plan, err := td.batch.Index(ix.At(i))
+			row, err := td.executed("rows", plan, err)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
 	}
 }
 

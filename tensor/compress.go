@@ -41,7 +41,7 @@ func (tr *Transfer) compress(c *compression) {
 	group := len(tr.moves) + 1
 	tr.side(group, c.to, writes)
 	tr.side(group, c.from, reads)
-	tr.tasks = append(tr.tasks, c)
+	tr.task(c)
 }
 
 func (c *compression) prepare(bool) error { return nil }

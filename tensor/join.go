@@ -62,10 +62,7 @@ func (t *Tensor) part(j *shapeops.JoinPlan, start int, x *Tensor) shapeops.View 
 // PadSequenceInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
 // error nothing has changed.
 func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
-	if err := checkJoin(p, xs); err != nil {
-		return err
-	}
-	tr := Transfer{Workers: p.Workers}
+	tr := Transfer{Workers: workersOf(p)}
 	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
 		return err
 	}
@@ -75,7 +72,14 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 // JoinTo adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
 // [Tensor.Join] and of [Transfer].
 func (t *Tensor) JoinTo(tr *Transfer, dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
-	if err := checkWrite(dst, t); err != nil {
+	return tr.whole(func() error { return tr.join(dst, p, xs) })
+}
+
+func (tr *Transfer) join(dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
+	if err := checkJoin(p, xs); err != nil {
+		return err
+	}
+	if err := checkWrite(dst, xs[0]); err != nil {
 		return err
 	}
 	shape, err := joinedShape(p.Join, xs)

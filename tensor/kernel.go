@@ -2,14 +2,16 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A Kernel is an operation that looks at elements, or at a mask of them: what it checks, and what
 // it runs. [Tensor.Leafwise] applies it to a tensor, and the method of the same name to each leaf
-// of a dictionary; package arith has the verbs that are made of Kernels. Safe for concurrent use,
-// if its functions are.
+// of a dictionary; package arith has the verbs that are made of Kernels.
+//
+// Safe for concurrent use, as its functions must be.
 type Kernel struct {
 	// Op names the operation in errors, and Others its operands after the first.
 	Op     string
@@ -44,8 +46,8 @@ type Kernel struct {
 	Select func() (*shapeops.Plan, error)
 }
 
-// check returns ErrKind unless there is a kernel that makes something.
-func (k *Kernel) check() error {
+// CheckKernel returns [ErrKind] unless there is a kernel that makes something.
+func CheckKernel(k *Kernel) error {
 	if k == nil || k.Check == nil || k.Elements == nil && k.Whole == nil {
 		return fmt.Errorf("%w: got a kernel without Check, or without Elements and Whole", ErrKind)
 	}
@@ -133,7 +135,7 @@ func (t *Tensor) LeafwiseTo(tr *Transfer, dst *Tensor, k *Kernel, others ...any)
 
 // operands returns t and others, broadcast to its shape unless the kernel leaves them free.
 func (t *Tensor) operands(k *Kernel, others []any) ([]*Tensor, error) {
-	if err := k.check(); err != nil {
+	if err := CheckKernel(k); err != nil {
 		return nil, err
 	}
 	xs := make([]*Tensor, 1, 1+len(others))
@@ -174,8 +176,10 @@ func (k *Kernel) run(dst *Tensor, xs []*Tensor, workers int) error {
 
 // kernel adds a kernel, whose result and operands have been checked.
 func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor) error {
+	t := &kernelTask{kernel: k, dst: dst, xs: xs, apart: make([]bool, len(xs))}
 	for i, x := range xs {
-		if x.dtype.Size() == dst.dtype.Size() && x.view.Shape.Equal(dst.view.Shape) {
+		alike := x.dtype.Size() == dst.dtype.Size() && x.view.Shape.Equal(dst.view.Shape)
+		if alike && (i == 0 || k.Elements != nil) {
 			var m move
 			m.all(dst.dtype.Size(), dst.mem, x.mem, dst.view, x.view)
 			if err := m.checkOverlap(&tr.survey); err != nil {
@@ -183,20 +187,14 @@ func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor) error {
 			}
 			continue
 		}
-		if _, shared := shift(dst.mem, x.mem); shared {
-			c, err := x.Clone()
-			if err != nil {
-				return err
-			}
-			xs[i] = c
-		}
+		t.apart[i] = dst.SharesMemory(x)
 	}
 	group := len(tr.moves) + 1
 	tr.side(group, dst, writes)
 	for _, x := range xs {
 		tr.side(group, x, reads)
 	}
-	tr.tasks = append(tr.tasks, &kernelTask{kernel: k, dst: dst, xs: xs})
+	tr.task(t)
 	return nil
 }
 
@@ -205,23 +203,36 @@ type kernelTask struct {
 	kernel *Kernel
 	dst    *Tensor
 	xs     []*Tensor
-	made   *Tensor // the result of one that can fail, before it is copied
+	apart  []bool    // of xs, those that are copied first, since dst lies in their memory
+	ready  []*Tensor // xs, or copies
+	made   *Tensor   // the result of one that can fail, before it is copied
 }
 
-// prepare makes the result of a kernel that can fail.
+// prepare copies operands, and makes the result of a kernel that can fail.
 func (t *kernelTask) prepare(alone bool) (err error) {
-	if t.kernel.Whole == nil || alone && !t.kernel.Fallible {
+	t.ready, t.made = slices.Clone(t.xs), nil
+	for i, x := range t.ready {
+		if t.apart[i] {
+			if t.ready[i], err = x.Clone(); err != nil {
+				return err
+			}
+		}
+	}
+	if t.kernel.Elements != nil || alone && !t.kernel.Fallible {
 		return nil
 	}
 	if t.made, err = blank(nil, t.dst.dtype, t.dst.view.Shape, nil); err != nil {
 		return err
 	}
-	return t.kernel.Whole(t.made, t.xs)
+	return t.kernel.Whole(t.made, t.ready)
 }
 
-func (t *kernelTask) run(workers int) error {
+func (t *kernelTask) run(workers int) (err error) {
 	if t.made != nil {
-		return t.dst.CopyFrom(t.made)
+		err = t.dst.CopyFrom(t.made)
+	} else {
+		err = t.kernel.run(t.dst, t.ready, workers)
 	}
-	return t.kernel.run(t.dst, t.xs, workers)
+	t.ready, t.made = nil, nil
+	return err
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -40,7 +41,7 @@ func (t *Tensor) laid(p *shapeops.Pass) (*Tensor, error) {
 // paddedRows makes t, which is new, the rows of x that a plan keeps, with padding before and after
 // them, or returns false if the plan does more, or a second core would pay.
 func (t *Tensor) paddedRows(p *shapeops.Pass, x, fill *Tensor) bool {
-	before, start, n, ok := p.Plan.Rows()
+	before, start, n, ok := p.Plan.PadsRows()
 	from, solid := x.solid()
 	to := t.mem.bytes
 	if !ok || !solid || len(to) > parallelBytes || fill == nil {
@@ -48,9 +49,9 @@ func (t *Tensor) paddedRows(p *shapeops.Pass, x, fill *Tensor) bool {
 	}
 	row := len(to) / max(1, t.view.Shape[0])
 	end := (before + n) * row
-	fillBytes(to[:before*row], fill.mem.bytes)
+	cast.Repeat(to[:before*row], fill.mem.bytes)
 	copy(to[before*row:end], from[start*row:])
-	fillBytes(to[end:], fill.mem.bytes)
+	cast.Repeat(to[end:], fill.mem.bytes)
 	return true
 }
 
@@ -60,21 +61,19 @@ func (tr *Transfer) lay(dst, t *Tensor, p *shapeops.Pass) error {
 	if err != nil {
 		return err
 	}
-	added := len(tr.moves)
 	pieces, gaps := p.Plan.Pieces()
-	for i := 0; i < gaps+pieces && err == nil; i++ {
-		m := tr.next()
-		if i < gaps {
-			err = m.gap(p, i, dst, fill)
-		} else {
-			err = m.piece(p, i-gaps, dst, t)
+	return tr.whole(func() (err error) {
+		for i := 0; i < gaps+pieces && err == nil; i++ {
+			m := tr.next()
+			if i < gaps {
+				err = m.gap(p, i, dst, fill)
+			} else {
+				err = m.piece(p, i-gaps, dst, t)
+			}
+			err = tr.add(m, err)
 		}
-		err = tr.add(m, err)
-	}
-	if err != nil {
-		tr.moves = tr.moves[:added]
-	}
-	return err
+		return err
+	})
 }
 
 // piece makes m the move of a piece of a plan.

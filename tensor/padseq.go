@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -62,25 +63,9 @@ func (b *bed) lay(from []byte, n int) {
 			copy(at, from[:own])
 			from = from[own:]
 		}
-		fillBytes(gap, b.fill)
+		cast.Repeat(gap, b.fill)
 		b.to = b.to[all:]
 	}
-}
-
-// fillBytes fills b with copies of an element.
-func fillBytes(b, element []byte) {
-	if len(b) == 0 {
-		return
-	}
-	for _, v := range element {
-		if v != 0 {
-			for n := copy(b, element); n < len(b); n *= 2 {
-				copy(b[n:], b[:n])
-			}
-			return
-		}
-	}
-	clear(b)
 }
 
 // placeMove copies value i of a padded join to its place in t, which is new.
@@ -139,6 +124,9 @@ func (t *Tensor) JoinMasks(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 // lengths has N elements, of 0 to L.
 func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
 	at, err := shape.Dim(dim)
+	if err == nil {
+		err = shape.Check()
+	}
 	if err == nil && at == 0 {
 		err = fmt.Errorf("%w: got dim 0 of a mask %v, want one after it", shapeops.ErrDim, shape)
 	}

@@ -125,6 +125,14 @@ func (p *printer) separate(dims, depth int) {
 	p.out.WriteString(strings.Repeat(" ", depth+1))
 }
 
+// Texts returns the text of each element as String prints it, row-major. An error means that an
+// element cannot be read. It is for few elements.
+func (t *Tensor) Texts() ([]string, error) {
+	var p printer
+	err := p.collect(t)
+	return p.texts, err
+}
+
 // itemText returns the text of a scalar's value.
 func (t *Tensor) itemText() (string, error) {
 	switch t.dtype {

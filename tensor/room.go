@@ -53,7 +53,7 @@ func Expect(p *shapeops.Pass, t *Tensor) {
 		p.Expect(1) // its frame
 	case p.Plan.Laid():
 		to, rank = p.Plan.Shape(), len(p.Plan.From())
-		if _, _, _, rows := p.Plan.Rows(); !rows {
+		if _, _, _, rows := p.Plan.PadsRows(); !rows {
 			pieces, gaps := p.Plan.Pieces()
 			p.Expect(2*pieces + gaps)
 		}

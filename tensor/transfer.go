@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Transfer is a list of copies between tensors that happen together or not at all: each is
-// checked in full when it is added, and [Transfer.Run] does them, in order. It is how an operation
+// A Transfer is a list of copies between tensors, and of kernels, that happen together or not at
+// all: each is checked in full when it is added, and [Transfer.Run] does them, in order. It is how an operation
 // on a dictionary stays atomic over its leaves. The zero Transfer is ready for use. Not safe for
 // concurrent use.
 //
@@ -22,18 +22,19 @@ type Transfer struct {
 	Workers int
 
 	moves   []move
-	tasks   []task // what else is done once all memory is held
+	tasks   []taskAt // what else is done once all memory is held
 	commits []func()
 	survey  surveyor // of the lists of moves
 }
 
-// Run does the copies, and then calls what [Transfer.Commit] was given. It returns [ErrOverlap],
-// and has done nothing, if a copy reads what another writes, or if that takes too long to find out:
-// what a copy is to read must be there before Run. Likewise an error if lent memory is gone, as
-// after Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy,
-// as when another process cut a mapped file, has that copy happened in part, and those added before
-// it in full. If only afterwards a [Lender] says that its memory was not all there, all copies have
-// happened. After either error, nothing that Commit was given is called.
+// Run does the copies, and what else was added, in order, and then calls what [Transfer.Commit] was
+// given. It returns [ErrOverlap], and has done nothing, if a copy reads what another writes, or if
+// that takes too long to find out: what a copy is to read must be there before Run. Likewise an
+// error if lent memory is gone, as after Close of a mapped file. Only if memory turns out to be
+// unreadable in the middle of a copy, as when another process cut a mapped file, has that copy
+// happened in part, and those added before it in full. If only afterwards a [Lender] says that its
+// memory was not all there, all copies have happened. After either error, nothing that Commit was
+// given is called.
 //
 // Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
@@ -41,30 +42,66 @@ func (tr *Transfer) Run() error {
 		return err
 	}
 	defer tr.release()
-	for i := range tr.moves { // all memory must be there before any is written
+	for _, step := range []func() error{tr.hold, tr.prepare, tr.execute, tr.intact} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	for _, commit := range tr.commits {
+		commit()
+	}
+	return nil
+}
+
+// hold borrows all memory, which must be there before any is written.
+func (tr *Transfer) hold() error {
+	for i := range tr.moves {
 		if m := &tr.moves[i]; m.bytes() > 0 {
 			if err := m.hold(); err != nil {
 				return err
 			}
 		}
 	}
-	for _, task := range tr.tasks {
-		if err := task.prepare(len(tr.tasks) == 1 && len(tr.commits) == 0); err != nil {
+	return nil
+}
+
+// prepare has tasks do what can still fail.
+func (tr *Transfer) prepare() error {
+	alone := len(tr.tasks) == 1 && len(tr.commits) == 0
+	for _, t := range tr.tasks {
+		if err := t.task.prepare(alone); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// execute does the copies and the tasks, in the order in which they were added.
+func (tr *Transfer) execute() error {
+	tasks := tr.tasks
 	for i := range tr.moves {
+		for len(tasks) > 0 && tasks[0].at <= i {
+			if err := tasks[0].task.run(tr.Workers); err != nil {
+				return err
+			}
+			tasks = tasks[1:]
+		}
 		if m := &tr.moves[i]; m.held && m.half == copies {
 			if err := m.runHeld(tr.Workers); err != nil {
 				return err
 			}
 		}
 	}
-	for _, task := range tr.tasks {
-		if err := task.run(tr.Workers); err != nil {
+	for _, t := range tasks {
+		if err := t.task.run(tr.Workers); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// intact asks lenders whether their memory was all there.
+func (tr *Transfer) intact() error {
 	var q inquiry
 	for i := range tr.moves {
 		if m := &tr.moves[i]; m.held {
@@ -72,9 +109,6 @@ func (tr *Transfer) Run() error {
 				return err
 			}
 		}
-	}
-	for _, commit := range tr.commits {
-		commit()
 	}
 	return nil
 }
@@ -86,6 +120,25 @@ type task interface {
 	// going to be.
 	prepare(alone bool) error
 	run(workers int) error
+}
+
+// A taskAt is a task, and how many moves come before it.
+type taskAt struct {
+	task task
+	at   int
+}
+
+// task adds a task, whose sides have been added.
+func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves)}) }
+
+// whole adds what fn adds, or, if it fails, nothing.
+func (tr *Transfer) whole(fn func() error) error {
+	moves, tasks, commits := len(tr.moves), len(tr.tasks), len(tr.commits)
+	err := fn()
+	if err != nil {
+		tr.moves, tr.tasks, tr.commits = tr.moves[:moves], tr.tasks[:tasks], tr.commits[:commits]
+	}
+	return err
 }
 
 // side adds what a task reads, or writes, so that it is held and compared with what others do.

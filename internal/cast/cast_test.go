@@ -1,6 +1,7 @@
 package cast_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/build"
 	"os"
@@ -148,4 +149,14 @@ func Example() {
 	cast.Bytes(s)[0] = 7 // on a little-endian machine, the low byte of the first element
 	fmt.Println(s, cast.LittleEndian())
 	// Output: [7 2] true
+}
+
+func TestRepeat(t *testing.T) {
+	for n := range 9 {
+		b := bytes.Repeat([]byte{9}, 3*n)
+		cast.Repeat(b, []byte{1, 0, 2})
+		require.Equal(t, bytes.Repeat([]byte{1, 0, 2}, n), append([]byte{}, b...))
+		cast.Repeat(b, []byte{0, 0, 0})
+		require.Equal(t, make([]byte, 3*n), append([]byte{}, b...))
+	}
 }

@@ -1,0 +1,110 @@
+package arith
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// lines are those along a dim of [outer n inner]. They are gathered blocks at a time, of lines that
+// are neighbours, unless they are contiguous.
+type lines struct{ outer, n, inner, block int }
+
+// linesOf returns the lines of src along a dim, unless dst cannot hold their results of a dtype.
+func linesOf(dst, src *tensor.Tensor, dim int, want tensor.DType) (lines, error) {
+	if dst == nil {
+		return lines{}, fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+	}
+	if dst.DType() != want {
+		return lines{}, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, dst.DType(), want)
+	}
+	if err := dst.Shape().CheckEqual(src.Shape()); err != nil {
+		return lines{}, err
+	}
+	s := src.Shape()
+	dim, err := s.Dim(dim)
+	if err != nil {
+		return lines{}, err
+	}
+	l := lines{s[:dim].Size(), s[dim], s[dim+1:].Size(), 1}
+	if l.inner > 1 {
+		l.block = max(16, cacheLine/src.DType().Size())
+	}
+	return l, nil
+}
+
+const (
+	cacheLine = 64      // bytes that a machine reads together, or a multiple
+	fewWork   = 1 << 14 // elements that are not worth another core
+)
+
+// eachLine calls the functions that sorter returns, each on one core, with all lines of to and
+// from. from may be to.
+func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func() func(to []D, from []K)) error {
+	if len(from) == 0 {
+		return nil
+	}
+	perOuter := (l.inner + l.block - 1) / l.block
+	blocks, cores := l.outer*perOuter, 1
+	if len(from) > fewWork {
+		cores = workers.Count(0, blocks)
+	}
+	return workers.Do(context.Background(), cores, cores, func(core int) error {
+		w := lineWork[D, K]{lines: l, to: to, from: from, sort: sorter()}
+		for i := core * blocks / cores; i < (core+1)*blocks/cores; i++ {
+			w.do(i/perOuter, i%perOuter*l.block)
+		}
+		return nil
+	})
+}
+
+// A lineWork is what one core does of a tensor's lines.
+type lineWork[D int64 | uints, K uints] struct {
+	lines
+	to     []D
+	from   []K
+	sort   func(to []D, from []K)
+	sorted []D // a block, line by line
+	raw    []K // as it was
+}
+
+// do does the block that begins with one line.
+func (w *lineWork[D, K]) do(outer, inner int) {
+	at := outer*w.n*w.inner + inner
+	if w.inner == 1 {
+		w.sort(w.to[at:at+w.n], w.from[at:at+w.n])
+		return
+	}
+	count := min(w.block, w.inner-inner)
+	step := w.n + cacheLine // so that lines do not compete for a place in the cache
+	if w.raw == nil {
+		most := min(w.block, w.inner) // count may be less
+		w.raw, w.sorted = blank[K](most*step), blank[D](most*step)
+	}
+	gather(w.raw, w.from[at:], w.lines, count, step)
+	for i := range count {
+		w.sort(w.sorted[i*step:][:w.n], w.raw[i*step:][:w.n])
+	}
+	spread(w.to[at:], w.sorted, w.lines, count, step)
+}
+
+// gather copies so many neighbouring lines to where each has step elements of its own.
+func gather[K uints](to, from []K, l lines, count, step int) {
+	for j := range l.n {
+		for i, v := range from[j*l.inner:][:count] {
+			to[i*step+j] = v
+		}
+	}
+}
+
+// spread undoes gather.
+func spread[D int64 | uints](to, from []D, l lines, count, step int) {
+	for j := range l.n {
+		line := to[j*l.inner:][:count]
+		for i := range line {
+			line[i] = from[i*step+j]
+		}
+	}
+}

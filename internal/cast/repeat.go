@@ -1,0 +1,17 @@
+package cast
+
+// Repeat fills b with copies of an element, of which it holds a whole number.
+func Repeat(b, element []byte) {
+	if len(b) == 0 {
+		return
+	}
+	for _, v := range element {
+		if v != 0 {
+			for n := copy(b, element); n < len(b); n *= 2 {
+				copy(b[n:], b[:n])
+			}
+			return
+		}
+	}
+	clear(b)
+}

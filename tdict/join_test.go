@@ -1,0 +1,88 @@
+package tdict_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Joining into memory that is there refuses what joining into new memory refuses, and writes nothing.
+func TestJoinIntoRefusesWhatJoinRefuses(t *testing.T) {
+	with := func(x tdict.Value) *tdict.TensorDict {
+		return dict([]int{2}, entry{"a", count(2)}, entry{"x", x})
+	}
+	like := count(2, 2)
+	others := map[string]struct {
+		td  *tdict.TensorDict
+		err error
+	}{
+		"another dtype, as wide":  {with(tensor.Must(tensor.Zeros[float64](2, 2))), tensor.ErrDType},
+		"another dtype, narrower": {with(tensor.Must(tensor.Zeros[uint8](2, 2))), tensor.ErrDType},
+		"another shape":           {with(count(2, 3)), shapeops.ErrShape},
+		"another kind":            {with(data("s", 2)), tdict.ErrKind},
+		"nil":                     {nil, tdict.ErrKind},
+	}
+	for name, other := range others {
+		xs := []*tdict.TensorDict{with(like), other.td}
+		joins := map[string]func(dst *tdict.TensorDict) error{
+			"stack 0": func(dst *tdict.TensorDict) error { return shapeops.StackInto(dst, xs, 0) },
+			"stack 1": func(dst *tdict.TensorDict) error { return shapeops.StackInto(dst, xs, 1) },
+			"cat":     func(dst *tdict.TensorDict) error { return shapeops.CatInto(dst, xs, 0) },
+			"pad sequence": func(dst *tdict.TensorDict) error {
+				return shapeops.PadSequenceInto(dst, xs, shapeops.PadSequenceOptions{})
+			},
+		}
+		for verb, join := range joins {
+			t.Run(verb+", "+name, func(t *testing.T) {
+				batch := []int{2, 2}
+				if verb == "cat" {
+					batch = []int{4}
+				}
+				dst := tensor.Must(with(like).NewZeros(batch...))
+				testkit.Unchanged(t, dst, state, func() { require.ErrorIs(t, join(dst), other.err) })
+			})
+		}
+	}
+}
+
+// A kernel whose results lack the dims of an inner dictionary makes no dictionary.
+func TestLeafwiseKeepsInnerBatchShapes(t *testing.T) {
+	k := adding()
+	k.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		return tensor.Int64, shapeops.Shape{3}, nil
+	}
+	k.Elements = nil
+	k.Whole = func(*tensor.Tensor, []*tensor.Tensor) error { return nil }
+	inner := dict([]int{3}, entry{"n", dict([]int{3, 4}, entry{"c", count(3, 4)})})
+	require.ErrorIs(t, testkit.Err(inner.Leafwise(k)), shapeops.ErrShape)
+}
+
+// A tensor under two keys changes in place once.
+func TestInPlaceOfOneTensorUnderTwoKeys(t *testing.T) {
+	x := tensor.Vector[int64](3, 1, 2)
+	td := dict([]int{3}, entry{"a", x}, entry{"n/b", x})
+	require.NoError(t, arith.SortInPlace(td, 0, arith.SortOptions{}))
+	require.Equal(t, []int64{1, 2, 3}, values(t, td, "n/b"))
+	require.NoError(t, arith.MaskedFillInPlace(td, tensor.Vector(true, false, false), 9))
+	require.Equal(t, []int64{9, 2, 3}, values(t, td, "a"))
+	require.NoError(t, td.FlipInPlace(0))
+	require.Equal(t, []int64{3, 2, 9}, values(t, td, "a"))
+}
+
+// With names, an unnamed dictionary is set as a copy; one that has them as itself.
+func TestSetInANamedDictionary(t *testing.T) {
+	td, in := tdict.New(2), tdict.New(2)
+	require.NoError(t, td.SetNames("batch"))
+	require.NoError(t, td.Set("in", in))
+	require.NoError(t, in.Set("late", count(2)))
+	require.False(t, td.Has("in/late"))
+	require.NoError(t, in.SetNames("batch"))
+	require.NoError(t, td.Set("in", in))
+	require.True(t, td.Has("in/late"))
+}

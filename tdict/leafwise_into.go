@@ -1,0 +1,99 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// into adds to tr what sets dst to what the kernel makes of td and of dictionaries with its keys.
+func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*TensorDict) error {
+	if err := dst.batch.CheckEqual(td.batch); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	all, err := w.complete(td, dicts)
+	if err != nil {
+		return err
+	}
+	if err := dst.sameNames("destination", all); err != nil {
+		return err
+	}
+	for c, v := range all.entries.columns() {
+		to, err := c.of(dst)
+		if err == nil {
+			err = w.entryInto(tr, to, v, dicts, c)
+		}
+		if err != nil {
+			return within(w.kernel.Op, c.name, err)
+		}
+	}
+	return nil
+}
+
+// complete returns td, or a dictionary that also has what stands for entries which only others
+// have.
+func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
+	if w.kernel.Missing == nil {
+		return td, w.sameKeys(td, dicts)
+	}
+	out := td.emptied()
+	for name, v := range td.entries.all() {
+		out.entries.put(name, v)
+	}
+	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
+}
+
+func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
+	if opsOf(to) != opsOf(v) {
+		return mismatch(to, v)
+	}
+	if d, ok := asDict(v); ok {
+		inner, err := w.inner(d, dicts, c)
+		if err != nil {
+			return err
+		}
+		e, _ := asDict(to)
+		return w.into(tr, e, d, inner)
+	}
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		return w.otherInto(tr, to, v, dicts, c)
+	}
+	if to == v && w.again(t, dicts) {
+		return nil
+	}
+	operands, err := w.operands(t, dicts, c)
+	if err != nil {
+		return err
+	}
+	return t.LeafwiseTo(tr, to.(*tensor.Tensor), w.kernel, operands...)
+}
+
+// again reports whether a tensor that changes in place has been dealt with under another key, with
+// the same operands.
+func (w *leafwise) again(t *tensor.Tensor, dicts []*TensorDict) bool {
+	if slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
+		return false
+	}
+	if w.done == nil {
+		w.done = map[*tensor.Tensor]bool{}
+	}
+	was := w.done[t]
+	w.done[t] = true
+	return was
+}
+
+// otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
+func (w *leafwise) otherInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
+	made, err := w.other(v, dicts, c)
+	if err != nil || made == to {
+		return err
+	}
+	plan, err := v.Shape()[:w.batch].Index()
+	if err != nil {
+		return err
+	}
+	return opsOf(v).into(tr, to, made, shapeops.NewPass(plan))
+}

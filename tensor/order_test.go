@@ -1,0 +1,95 @@
+package tensor_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Whatever is added to a Transfer happens in that order: what writes a place last stays.
+func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
+	const n = 300 // a mask of so many narrow rows is moved without a list
+	ones := tensor.Must(tensor.Full[int32](1, n))
+	kernel := &tensor.Kernel{
+		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+			return xs[0].DType(), xs[0].Shape(), nil
+		},
+		Elements: func(b *tensor.Block) { copy(b.Dst, b.Src[0].Bytes) },
+	}
+	adds := map[string]func(tr *tensor.Transfer, dst *tensor.Tensor) error{
+		"copy": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tr.Copy(dst, ones) },
+		"list": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
+			plan := tensor.Must(ones.Shape().Take(0, make([]int, n), shapeops.Shape{n}))
+			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
+		},
+		"mask": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
+			bits := make([]bool, n)
+			for i := range bits {
+				bits[i] = true
+			}
+			plan := tensor.Must(ones.Shape().Index(ix.Mask(bits)))
+			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
+		},
+		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return ones.LeafwiseTo(tr, dst, kernel) },
+	}
+	for name, add := range adds {
+		t.Run(name, func(t *testing.T) {
+			dst := tensor.Must(tensor.Zeros[int32](n))
+			var tr tensor.Transfer
+			require.NoError(t, tr.Fill(dst, tensor.Scalar[int32](3)))
+			require.NoError(t, add(&tr, dst))
+			require.NoError(t, tr.Fill(tensor.Must(dst.Narrow(0, 0, 1)), tensor.Scalar[int32](-7)))
+			for range 2 { // Run leaves the list as it is
+				require.NoError(t, tr.Run())
+				require.Equal(t, []int32{-7, 1, 1}, testkit.Elements[int32](t, dst)[:3])
+			}
+		})
+	}
+}
+
+// A join that does not fit adds nothing: what was added before runs alone.
+func TestJoinToAddsAllOrNothing(t *testing.T) {
+	good, bad := tensor.Vector[int32](1, 2), tensor.Vector[float32](1, 2)
+	stack := &shapeops.Pass{Join: joinPlan(t, good, good)}
+	dst := tensor.Must(tensor.Zeros[int32](2, 2))
+	var tr tensor.Transfer
+	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
+	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, nil}), tensor.ErrKind)
+	require.ErrorIs(t, good.JoinTo(&tr, dst, nil, []*tensor.Tensor{good, good}), tensor.ErrKind)
+	overlapping := tensor.Must(tensor.Must(dst.Flatten(0, 1)).Narrow(0, 1, 2))
+	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, overlapping}), tensor.ErrOverlap)
+	require.NoError(t, tr.Run())
+	require.Equal(t, []int32{0, 0, 0, 0}, testkit.Elements[int32](t, dst))
+	require.NoError(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, good}))
+	require.NoError(t, tr.Run())
+	require.Equal(t, []int32{1, 2, 1, 2}, testkit.Elements[int32](t, dst))
+}
+
+// joinPlan returns the plan by which Stack joins xs.
+func joinPlan(t *testing.T, xs ...*tensor.Tensor) *shapeops.JoinPlan {
+	t.Helper()
+	planned := make([]*planSpy, len(xs))
+	for i, x := range xs {
+		planned[i] = &planSpy{shape: x.Shape()}
+	}
+	spy, err := shapeops.Stack(planned, 0)
+	require.NoError(t, err)
+	return spy.plan
+}
+
+// A planSpy keeps the plan that it is joined by.
+type planSpy struct {
+	shape shapeops.Shape
+	plan  *shapeops.JoinPlan
+}
+
+func (s *planSpy) Shape() shapeops.Shape { return s.shape }
+
+func (*planSpy) Join(p *shapeops.Pass, _ []*planSpy) (*planSpy, error) {
+	return &planSpy{plan: p.Join}, nil
+}
