@@ -153,6 +153,8 @@ func countRows(columns []*tensor.Tensor) (int, error) {
 		err := checkOrder(c)
 		switch {
 		case err != nil:
+		case c.Device() == tensor.Meta:
+			err = tensor.ErrMeta
 		case len(c.Shape()) == 0:
 			err = fmt.Errorf("%w: got a scalar, want rows", shapeops.ErrDim)
 		case c.Shape()[0] != columns[0].Shape()[0]:

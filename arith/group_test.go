@@ -2,6 +2,7 @@ package arith
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -225,4 +226,13 @@ func TestGroupsKeepMemory(t *testing.T) {
 	require.Zero(t, lender.Borrowed())
 	require.Zero(t, lender.Pinned())
 	require.True(t, bytes.Equal([]byte{3, 1, 3, 2}, lender.Bytes))
+}
+
+// There is nothing to group on device meta, and no room is made for it.
+func TestGroupsOfMeta(t *testing.T) {
+	x := tensor.Must(tensor.NewMeta(tensor.Float32, 1<<40))
+	_, err := GroupBy(x)
+	if !errors.Is(err, tensor.ErrMeta) {
+		t.Errorf("got %v, want %v", err, tensor.ErrMeta)
+	}
 }

@@ -51,11 +51,7 @@ func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*te
 	if x == none || src == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
-	list, err := index.Ints()
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	plan, err := x.Shape().Gather(dim, list, index.Shape())
+	plan, err := tensor.PlanGather(x.Shape(), dim, index)
 	if err != nil {
 		return nil, err
 	}

@@ -209,3 +209,34 @@ func TestMetaIsNotSaved(t *testing.T) {
 	require.ErrorIs(t, memmap.Save(dir, tensor.Must(namedDims(t).ToMeta())), tensor.ErrMeta)
 	require.NoFileExists(t, filepath.Join(dir, "meta.json"))
 }
+
+// TestDimNamesThatCannotBe: what Open would call corrupt is not saved, and what was there stays.
+func TestDimNamesThatCannotBe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := namedDims(t)
+	require.NoError(t, memmap.Save(dir, td))
+	require.ErrorIs(t, td.SetNames("\xff", ""), tdict.ErrName, "not UTF-8")
+	inner := tensor.Must(td.Dict("d"))
+	require.NoError(t, inner.SetNames("a", "b", "time"))
+	require.ErrorIs(t, memmap.Save(dir, td), tdict.ErrName)
+	_, err := memmap.Create(filepath.Join(t.TempDir(), "e"), td, memmap.CreateOptions{})
+	require.ErrorIs(t, err, tdict.ErrName)
+	requireNames(t, open(t, dir).TensorDict)
+}
+
+// TestDimNamesOfALogStay: a log that is gone on with keeps its names.
+func TestDimNamesOfALogStay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	row := namedDims(t)
+	w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{Dim: "step"})
+	require.NoError(t, err)
+	require.NoError(t, w.Append(row))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	_, err = memmap.NewWriter(dir, row, memmap.WriterOptions{Dim: "row"})
+	require.ErrorIs(t, err, tdict.ErrName)
+	w, err = memmap.NewWriter(dir, row, memmap.WriterOptions{Dim: "step"})
+	require.NoError(t, err)
+	require.NoError(t, w.Finish())
+	require.Equal(t, []string{"step", "time", ""}, open(t, dir).Names())
+}

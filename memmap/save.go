@@ -102,6 +102,9 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 
 // beside writes td beside a directory of any disk, and returns what puts it there.
 func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (*dirSink, error) {
+	if err := td.CheckNames(); err != nil {
+		return nil, err
+	}
 	if err := s.dict(&savedNode{}, td, 0); err != nil {
 		return nil, err
 	}

@@ -249,8 +249,11 @@ func (w *Writer) agree(m *meta) error {
 	if len(m.entries) != len(w.meta.entries) {
 		return fmt.Errorf("%w: got a row of %d leaves, want the %d there", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
 	}
+	if !slices.Equal(m.native.names, w.meta.native.names) {
+		return fmt.Errorf("%w: got rows whose dims are named %q, want %q", tdict.ErrName, w.meta.native.names, m.native.names)
+	}
 	if !m.shape[1:].Equal(w.meta.shape[1:]) || !slices.EqualFunc(m.native.nodes, w.meta.native.nodes, sameNode) {
-		return fmt.Errorf("%w: got rows of other batch shapes than those there", shapeops.ErrShape)
+		return fmt.Errorf("%w: got rows of other batch shapes, or names of their dims, than those there", shapeops.ErrShape)
 	}
 	for i := range m.entries {
 		is, e := &m.entries[i], &w.meta.entries[i]
@@ -299,7 +302,9 @@ func (w *Writer) agreeValues() error {
 	return nil
 }
 
-func sameNode(a, b nodeShape) bool { return slices.Equal(a.path, b.path) && a.shape.Equal(b.shape) }
+func sameNode(a, b nodeShape) bool {
+	return slices.Equal(a.path, b.path) && a.shape.Equal(b.shape) && slices.Equal(a.names, b.names)
+}
 
 // open opens the file of a leaf, cut to the rows that are committed.
 func (w *Writer) open(c *column, buffer int) error {

@@ -11,10 +11,13 @@ import "fmt"
 // scatters. It returns [ErrDim] if s has no such dim, [ErrShape] if the shape does not fit s or
 // index, and [ErrIndex], with the element of the index, if the dim has no such position.
 func (s Shape) Gather(dim int, index []int, shape Shape) (*Plan, error) {
-	at, err := s.gatherDim(dim, index, shape)
-	if err != nil {
+	if err := s.CheckGather(dim, shape); err != nil {
 		return nil, err
 	}
+	if n := shape.Size(); n != len(index) {
+		return nil, fmt.Errorf("%w: got an index of %d elements, want the %d of %v", ErrShape, len(index), n, shape)
+	}
+	at, _ := s.Dim(dim) // which has been checked
 	rows, err := s.gatherRows(at, index, shape)
 	if err != nil {
 		return nil, err
@@ -29,29 +32,24 @@ func (s Shape) Gather(dim int, index []int, shape Shape) (*Plan, error) {
 	return p, nil
 }
 
-func (s Shape) gatherDim(dim int, index []int, shape Shape) (int, error) {
+// CheckGather returns the error that [Shape.Gather] would for an index of a shape, whatever is in it.
+func (s Shape) CheckGather(dim int, shape Shape) error {
 	if err := s.Check(); err != nil {
-		return 0, err
+		return err
 	}
 	at, err := s.Dim(dim)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if len(shape) != len(s) {
-		return 0, fmt.Errorf("%w: got an index %v, want one with the %d dims of %v", ErrShape, shape, len(s), s)
+		return fmt.Errorf("%w: got an index %v, want one with the %d dims of %v", ErrShape, shape, len(s), s)
 	}
 	for d, n := range shape {
 		if d != at && n > s[d] {
-			return 0, fmt.Errorf("%w: got an index %v, want at most %v but for dim %d", ErrShape, shape, s, dim)
+			return fmt.Errorf("%w: got an index %v, want at most %v but for dim %d", ErrShape, shape, s, dim)
 		}
 	}
-	if err := shape.Check(); err != nil {
-		return 0, err
-	}
-	if n := shape.Size(); n != len(index) {
-		return 0, fmt.Errorf("%w: got an index of %d elements, want the %d of %v", ErrShape, len(index), n, shape)
-	}
-	return at, nil
+	return shape.Check()
 }
 
 // gatherRows returns the row-major position within s of each element of an index along dim at.

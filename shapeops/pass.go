@@ -83,12 +83,23 @@ func (p *Pass) CheckJoin(values int) error {
 }
 
 // View is [Plan.View] with the result's numbers in the pass's room.
-func (p *Pass) View(v View) (result View, ok bool, err error) { return p.Plan.view(&p.room, v) }
+func (p *Pass) View(v View) (result View, ok bool, err error) {
+	if err := p.CheckPlan(v.Shape); err != nil {
+		return View{}, false, err
+	}
+	return p.Plan.view(&p.room, v)
+}
 
 // Frame is [Plan.Frame] with the result's numbers in the pass's room.
-func (p *Pass) Frame(v View) (Frame, error) { return p.Plan.frame(&p.room, v) }
+func (p *Pass) Frame(v View) (Frame, error) {
+	if err := p.CheckPlan(v.Shape); err != nil {
+		return Frame{}, err
+	}
+	return p.Plan.frame(&p.room, v)
+}
 
-// Extend is [Plan.Extend] with the result in the pass's room.
+// Extend is [Plan.Extend] with the result in the pass's room. The pass must have a plan, and s pass
+// [Pass.CheckPlan].
 func (p *Pass) Extend(s Shape) Shape { return p.Plan.extend(&p.room, s) }
 
 // Contiguous is [Contiguous] for the shape [lead... trailing...], with the result's numbers in the

@@ -19,6 +19,9 @@ func (s Shape) Reshape(sizes ...int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to.Equal(s) {
+		return s.whole(), nil
+	}
 	p := newPlan(s)
 	p.mid, p.reshape = to, true
 	return p.done(), nil
@@ -90,8 +93,8 @@ func (s Shape) Unflatten(dim int, sizes ...int) (*Plan, error) {
 // placed notes that a reshape made so many new dims, from dim at on, and left those around them as
 // they were.
 func (p *Plan) placed(at, n int) *Plan {
-	if p == nil {
-		return nil
+	if p == nil || !p.reshape {
+		return p
 	}
 	p.origins = make([]int, len(p.to))
 	for i := range p.to {
@@ -246,7 +249,7 @@ func (s Shape) AtLeast(n int) (*Plan, error) {
 		return nil, fmt.Errorf("%w: got %d dims, want at most %d", ErrDim, n, maxDims)
 	}
 	p := newPlan(s)
-	for range n - len(s) {
+	for i := len(s); i < n; i++ {
 		p.add(1)
 	}
 	for dim := range s {

@@ -79,3 +79,10 @@ func TestTooMuchIsRefused(t *testing.T) {
 	_, err = shapeops.Shape{1}.AtLeast(1 << 40)
 	require.ErrorIs(t, err, shapeops.ErrDim)
 }
+
+// A number of dims that none can have adds none.
+func TestAtLeastNone(t *testing.T) {
+	for _, n := range []int{math.MinInt, -1, 0, 1} {
+		require.Equal(t, shapeops.Shape{3}, must(shapeops.Shape{3}.AtLeast(n)).Shape().Clone())
+	}
+}

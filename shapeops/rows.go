@@ -215,6 +215,9 @@ func (f Frame) offsets() iter.Seq[int] {
 	outer := View{Shape: f.Kept.Shape[:f.At], Strides: f.Kept.Strides[:f.At], Offset: f.Kept.Offset}
 	inner := View{Shape: f.Kept.Shape[f.At:], Strides: f.Kept.Strides[f.At:]}
 	return func(yield func(int) bool) {
+		if inner.Shape.Size() == 0 || len(f.Rows) == 0 {
+			return // however many there are without elements
+		}
 		for a := range outer.Offsets() {
 			for _, row := range f.Rows {
 				for b := range inner.Offsets() {

@@ -14,14 +14,14 @@ import (
 // from the end. The result is a copy. Its errors are those of shapeops.Shape.Gather and
 // tensor.Tensor.Ints.
 func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
-	p, err := td.planGather(dim, index)
+	p, err := tensor.PlanGather(td.batch, dim, index)
 	return td.executed("gather", p, err)
 }
 
 // GatherInto is [TensorDict.Gather] into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is; on an error nothing has changed.
 func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
-	p, err := td.planGather(dim, index)
+	p, err := tensor.PlanGather(td.batch, dim, index)
 	return td.executedInto("gather", dst, p, err)
 }
 
@@ -30,7 +30,7 @@ func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor)
 // the last stays. Leaves that src lacks keep their values. Its errors are also those of
 // [TensorDict.SetIndex]; on an error nothing has changed.
 func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
-	p, err := td.planGather(dim, index)
+	p, err := tensor.PlanGather(td.batch, dim, index)
 	return td.written("scatter", src, p, err)
 }
 
@@ -46,37 +46,21 @@ func (td *TensorDict) written(op string, src *TensorDict, plan *shapeops.Plan, e
 	return failed(op, tr.Run())
 }
 
-func (td *TensorDict) planGather(dim int, index *tensor.Tensor) (*shapeops.Plan, error) {
-	list, err := index.Ints()
-	if err != nil {
-		return nil, err
-	}
-	return td.batch.Gather(dim, list, index.Shape())
-}
-
 // Take returns the positions of a batch dim that an integer tensor lists, in its arrangement:
 //
 //	td [A N B], index [I...] -> [A I... B]
 //
 // The result is a copy. Its errors are those of shapeops.Shape.Take and tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
-	p, err := td.planTake(dim, index)
+	p, err := tensor.PlanTake(td.batch, dim, index)
 	return td.executed("take", p, err)
 }
 
 // TakeInto is [TensorDict.Take] into a dictionary that the caller owns, as [TensorDict.IndexInto]
 // is; on an error nothing has changed.
 func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
-	p, err := td.planTake(dim, index)
+	p, err := tensor.PlanTake(td.batch, dim, index)
 	return td.executedInto("take", dst, p, err)
-}
-
-func (td *TensorDict) planTake(dim int, index *tensor.Tensor) (*shapeops.Plan, error) {
-	list, err := index.Ints()
-	if err != nil {
-		return nil, err
-	}
-	return td.batch.Take(dim, list, index.Shape())
 }
 
 // MaskedSelect returns the rows of td where a bool tensor over its leading batch dims is true:

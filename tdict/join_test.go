@@ -8,6 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -85,4 +86,39 @@ func TestSetInANamedDictionary(t *testing.T) {
 	require.NoError(t, in.SetNames("batch"))
 	require.NoError(t, td.Set("in", in))
 	require.True(t, td.Has("in/late"))
+}
+
+// Leaves that share memory in part cannot both be flipped in place; an unbatched tensor that is equal
+// need not be written.
+func TestInPlaceOfLeavesThatShareMemory(t *testing.T) {
+	x := tensor.Vector[int64](1, 2, 3, 4)
+	td := dict([]int{3}, entry{"a", tensor.Must(x.Narrow(0, 0, 3))}, entry{"b", tensor.Must(x.Narrow(0, 1, 3))})
+	testkit.Unchanged(t, td, state, func() { require.ErrorIs(t, td.FlipInPlace(0), tensor.ErrOverlap) })
+
+	fixed := tensor.Must(tdict.NewUnbatched(tensor.Must(tensor.Scalar[int64](1).Expand(3))))
+	with := dict([]int{2}, entry{"a", count(2)}, entry{"u", fixed})
+	mask := tensor.Vector(true, false)
+	require.NoError(t, arith.WhereInPlace(mask, with, with))
+	require.NoError(t, arith.WhereInto(tensor.Must(with.ZerosLike()), mask, with, with))
+}
+
+// What no dictionary has elements for takes no time, whatever its other dims.
+func TestPickFromDataWithoutElements(t *testing.T) {
+	td := dict([]int{1 << 40, 0}, entry{"s", data("x", 1<<40, 0)})
+	got := tensor.Must(td.Take(1, tensor.Vector[int64]()))
+	require.Equal(t, shapeops.Shape{1 << 40, 0}, got.Shape().Clone())
+	require.Equal(t, shapeops.Shape{0, 0}, tensor.Must(td.Index(ix.Take())).Shape().Clone())
+}
+
+// Dictionaries that Merge takes over have the names of the outer one.
+func TestMergeNames(t *testing.T) {
+	a, b := tdict.New(2), dict([]int{2}, entry{"n/z", count(2, 3)})
+	require.NoError(t, a.SetNames("x"))
+	got := tensor.Must(tdict.Merge([]*tdict.TensorDict{a, b}, tdict.MergeOptions{}))
+	require.Equal(t, []string{"x"}, tensor.Must(got.Dict("n")).Names())
+	clash := tdict.New(2)
+	inner := tdict.New(2, 3)
+	require.NoError(t, inner.SetNames("", "x"))
+	require.NoError(t, clash.Set("n", inner))
+	require.ErrorIs(t, testkit.Err(tdict.Merge([]*tdict.TensorDict{a, clash}, tdict.MergeOptions{})), tdict.ErrName)
 }

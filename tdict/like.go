@@ -18,7 +18,7 @@ func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 
 // NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
 // values, but a batch shape of its own and nothing in it yet: tensors of zeros, [Data] of nil;
-// unbatched tensors are shared. Nested dictionaries keep the dims of their batch shapes after td's.
+// unbatched tensors are copied. Nested dictionaries keep the dims of their batch shapes after td's.
 // Dims have no names. It is how a destination is made, as for [TensorDict.IndexInto]. It returns
 // shapeops.ErrShape if a size is negative or elements cannot be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
@@ -40,7 +40,7 @@ func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, er
 		if d, ok := asDict(v); ok {
 			return some(d.zerosLike(batch, dims))
 		}
-		return opsOf(v).zerosLike(v, append(batch.Clone(), v.Shape()[dims:]...))
+		return zeroLike(v, append(batch.Clone(), v.Shape()[dims:]...))
 	})
 	if err != nil {
 		return nil, within("zeros like", name, err)
@@ -79,4 +79,14 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 		return nil, failed(op, err)
 	}
 	return out, nil
+}
+
+// zeroLike returns a value like v that shares nothing with it.
+func zeroLike(v Value, shape shapeops.Shape) (_ Value, err error) {
+	if opsOf(v).passes() {
+		if v, err = opsOf(v).clone(v); err != nil {
+			return nil, err
+		}
+	}
+	return opsOf(v).zerosLike(v, shape)
 }

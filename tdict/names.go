@@ -141,6 +141,32 @@ func (td *TensorDict) withNames(names []string) []string {
 	return append(slices.Clone(names), td.Names()[len(names):]...)
 }
 
+// CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its outer
+// dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is written
+// to be read again must be so.
+func (td *TensorDict) CheckNames() error { return td.checkNested(td.Names()) }
+
+// checkNested is CheckNames of a dictionary whose dims have these names in the end.
+func (td *TensorDict) checkNested(names []string) error {
+	if err := checkNames(names); err != nil {
+		return err
+	}
+	for name, v := range td.entries.all() {
+		d, ok := asDict(v)
+		if !ok || td.names == nil && d.names == nil && len(names) == 0 {
+			continue
+		}
+		inner := d.Names()
+		if tidy(names) != nil {
+			inner = d.withNames(names)
+		}
+		if err := d.checkNested(inner); err != nil {
+			return within("names", name, err)
+		}
+	}
+	return nil
+}
+
 // tidy returns names, or nil if none is set.
 func tidy(names []string) []string {
 	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {

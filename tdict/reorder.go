@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Flip returns a copy of td with the order of positions reversed along the given batch dims, or
@@ -66,11 +67,27 @@ func (td *TensorDict) reorderInPlace(op string, plan *shapeops.Plan, err error) 
 	if err != nil {
 		return failed(op, err)
 	}
+	if err := td.checkApart(); err != nil {
+		return failed(op, err)
+	}
 	c, err := td.cloned()
 	if err != nil {
 		return failed(op, err)
 	}
 	return c.executedInto(op, td, plan, nil)
+}
+
+// checkApart returns ErrOverlap if two tensors among the leaves share memory; one may be there twice.
+func (td *TensorDict) checkApart() error {
+	seen := map[*tensor.Tensor]bool{}
+	var all []*tensor.Tensor
+	for _, t := range td.Tensors() {
+		if !seen[t] {
+			seen[t] = true
+			all = append(all, t)
+		}
+	}
+	return tensor.CheckApart(all)
 }
 
 // cloned is Clone that shares values which operations pass through as they are.

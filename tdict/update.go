@@ -177,11 +177,15 @@ func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 // with a slash after it unless it is empty.
 func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) (*TensorDict, error) {
 	out := tds[0].emptied()
-	names, all := gather(tds)
+	names, all := byName(tds)
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
-			merged[i] = shallow(vs[0])
+			v, err := out.under(shallow(vs[0]))
+			if err != nil {
+				return nil, &KeyError{"merge", path + names[i], err}
+			}
+			merged[i] = v
 			continue
 		}
 		v, err := opt.settle(path+names[i], vs, out.batch, depth)
@@ -194,9 +198,9 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 	return out, nil
 }
 
-// gather returns the names that dictionaries have, by their first appearance, and the values that
+// byName returns the names that dictionaries have, by their first appearance, and the values that
 // they have under each.
-func gather(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
+func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
 	at := map[nestedkey.Key]int{}
 	for _, td := range tds {
 		for name, v := range td.entries.all() {

@@ -224,3 +224,13 @@ func (a *atlas) find(m memory) (n, origin int) {
 	a.known[id] = len(a.lenders)
 	return len(a.lenders), m.loan.start
 }
+
+// CheckApart returns [ErrOverlap] if writing one of several tensors would change another.
+func CheckApart(ts []*Tensor) error {
+	var tr Transfer
+	for i, t := range ts {
+		tr.side(i+1, t, reads)
+		tr.side(i+1, t, writes)
+	}
+	return checkCrossing(tr.moves)
+}

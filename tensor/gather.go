@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -39,11 +41,23 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 }
 
 func (t *Tensor) planGather(dim int, index *Tensor) (*shapeops.Plan, error) {
-	list, err := index.Ints()
-	if err != nil {
+	return PlanGather(t.view.Shape, dim, index)
+}
+
+// PlanGather plans to gather from a value of shape s, as [Tensor.Gather] does. It reads index only if
+// that has a shape that fits.
+func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) {
+	if index == nil {
+		return nil, fmt.Errorf("index: %w", errNil)
+	}
+	if err := s.CheckGather(dim, index.view.Shape); err != nil {
 		return nil, err
 	}
-	return t.view.Shape.Gather(dim, list, index.view.Shape)
+	list, err := index.Ints()
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return s.Gather(dim, list, index.view.Shape)
 }
 
 // Take returns the positions of a dim that an integer tensor lists, in its arrangement:
@@ -63,11 +77,22 @@ func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 }
 
 func (t *Tensor) planTake(dim int, index *Tensor) (*shapeops.Plan, error) {
-	list, err := index.Ints()
-	if err != nil {
+	return PlanTake(t.view.Shape, dim, index)
+}
+
+// PlanTake plans to take from a value of shape s, as [Tensor.Take] does.
+func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) {
+	if index == nil {
+		return nil, fmt.Errorf("index: %w", errNil)
+	}
+	if _, err := s.Dim(dim); err != nil {
 		return nil, err
 	}
-	return t.view.Shape.Take(dim, list, index.view.Shape)
+	list, err := index.Ints()
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return s.Take(dim, list, index.view.Shape)
 }
 
 // MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:

@@ -161,6 +161,9 @@ func (t *Tensor) Ints() ([]int, error) {
 	if !t.dtype.IsInteger() {
 		return nil, fmt.Errorf("%w: got %v, want integers", ErrDType, t.dtype)
 	}
+	if t.Device() == Meta {
+		return nil, ErrMeta
+	}
 	if t.dtype != Int64 {
 		wide, err := t.Cast(Int64)
 		if err != nil {

@@ -43,9 +43,8 @@ func (t *Tensor) SetWindow(value, starts *Tensor, dims, sizes []int) error {
 
 // PlanWindow plans to cut windows out of a value of shape s, as [Tensor.Window] does.
 func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.Plan, error) {
-	list, err := starts.Ints()
-	if err != nil {
-		return nil, err
+	if starts == nil {
+		return nil, fmt.Errorf("starts: %w", errNil)
 	}
 	rank := len(starts.view.Shape)
 	if len(dims) > 1 {
@@ -56,6 +55,15 @@ func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.
 	}
 	if rows := starts.view.Shape[:rank]; !s.HasPrefix(rows) {
 		return nil, fmt.Errorf("%w: starts: got rows %v, want the leading dims of %v", shapeops.ErrShape, rows, s)
+	}
+	for _, dim := range dims {
+		if _, err := s.Dim(dim); err != nil {
+			return nil, err
+		}
+	}
+	list, err := starts.Ints()
+	if err != nil {
+		return nil, fmt.Errorf("starts: %w", err)
 	}
 	return s.Window(rank, list, dims, sizes)
 }

@@ -73,7 +73,7 @@ func Take(list ...int) Index { return Index{kind: KindTake, list: list} }
 
 // TakeND picks listed positions in an arrangement of their own: the dim that it indexes is replaced
 // by the dims of shape, which is copied. list is row-major and is kept; with no shape, it holds one
-// position, and the dim is dropped.
+// position, and is [At] of it: the dim is dropped, and nothing copied.
 func TakeND(list []int, shape ...int) Index {
 	if size(shape) != len(list) {
 		return bad(flawTake)
