@@ -206,3 +206,13 @@ func TestScatterAddOfItself(t *testing.T) {
 	require.NoError(t, arith.ScatterAddInPlace(low, 0, tensor.Vector[int64](0, 1), high))
 	require.Equal(t, []int64{3, 5, 3}, tensor.Must(tensor.Of[int64](x)))
 }
+
+// What goes wrong with the elements of a leaf is told with its key.
+func TestScatterAddTellsTheKey(t *testing.T) {
+	td := tdict.New(1)
+	require.NoError(t, td.Set("n/a", tensor.Vector[int8](100)))
+	require.NoError(t, td.Set("n/b", tensor.Vector[int64](1)))
+	err := arith.ScatterAddInPlace(td, 0, tensor.Vector[int64](0), td)
+	require.ErrorIs(t, err, tensor.ErrDType)
+	require.ErrorContains(t, err, `scatter add "n/a": `)
+}

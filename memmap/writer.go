@@ -80,9 +80,9 @@ type column struct {
 // row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved at once.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
-// dictionary that is finished, shapeops.ErrShape, tensor.ErrDType or tdict.ErrMissing if the rows
-// there are not like row, [ErrName] if two leaves would be one file while it grows, as "a/b" and
-// "a.b", and the errors of [SaveWith].
+// dictionary that is finished, shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or
+// tdict.ErrName if the rows there are not like row, [ErrName] if two leaves would be one file while
+// it grows, as "a/b" and "a.b", and the errors of [SaveWith].
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)

@@ -3,6 +3,7 @@ package tdict_test
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -70,4 +71,49 @@ func ExampleTensorDict_Leafwise() {
 	// uint8 [2 2]
 	// [[255 254]
 	//  [  1   0]]
+}
+
+// A destination is made once, and filled again and again.
+func ExampleTensorDict_FlipInto() {
+	td := tdict.New(3)
+	_ = td.Set("frame", tensor.Vector[uint8](1, 2, 3))
+	backwards := tensor.Must(td.ZerosLike())
+	for range 2 {
+		if err := td.FlipInto(backwards, 0); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tdict.Slice[uint8](backwards, "frame"))
+		_ = arith.FillInPlace(td, 7)
+	}
+	// Output:
+	// [3 2 1] <nil>
+	// [7 7 7] <nil>
+}
+
+func ExampleTensorDict_ZerosLike() {
+	td := tdict.New(2)
+	_ = td.SetNames("time")
+	_ = td.Set("action", tensor.Vector[float32](0.5, -1))
+	zeros := tensor.Must(td.ZerosLike())
+	fmt.Println(zeros.Names(), zeros.Shape())
+	fmt.Println(tdict.Slice[float32](zeros, "action"))
+	// Output:
+	// [time] [2]
+	// [0 0] <nil>
+}
+
+func ExampleTensorDict_RefineNames() {
+	td := tdict.New(4, 16)
+	fmt.Printf("%v %q\n", td.RefineNames("", "time"), td.Names())
+	fmt.Printf("%v %q\n", td.RefineNames("batch", ""), td.Names())
+	fmt.Println(td.RefineNames("rows", ""))
+	fmt.Println(td.DimOf("time"))
+	fmt.Println(td.DropNames(), td.Named())
+	// Output:
+	// <nil> ["" "time"]
+	// <nil> ["batch" "time"]
+	// refine names: bad name of a dim: got "rows" for dim 0, want "batch", which it has
+	// 1 <nil>
+	// <nil> false
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -65,6 +66,7 @@ type leafwise struct {
 	dicts   []*TensorDict           // of the others, and nil in the place of each that is none
 	batch   int                     // dims of the outermost dictionary
 	done    map[*tensor.Tensor]bool // of those that change in place, under whatever keys
+	at      nestedkey.Key           // of the entry that is dealt with, into memory that is there
 	planned *shapeops.Plan
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -23,13 +24,24 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	for c, v := range all.entries.columns() {
 		to, err := c.of(dst)
 		if err == nil {
+			was := w.enter(c.name)
 			err = w.entryInto(tr, to, v, dicts, c)
+			w.at = was
 		}
 		if err != nil {
 			return within(w.kernel.Op, c.name, err)
 		}
 	}
 	return nil
+}
+
+// enter notes that an entry is dealt with, and returns the key of the dictionary around it.
+func (w *leafwise) enter(name nestedkey.Key) (was nestedkey.Key) {
+	was, w.at = w.at, name
+	if was != "" {
+		w.at = nestedkey.Join(was, name)
+	}
+	return was
 }
 
 // complete returns td, or a dictionary that also has what stands for entries which only others
@@ -68,6 +80,8 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDi
 	if err != nil {
 		return err
 	}
+	key := w.at
+	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
 	return t.LeafwiseTo(tr, to.(*tensor.Tensor), w.kernel, operands...)
 }
 

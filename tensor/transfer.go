@@ -24,6 +24,7 @@ type Transfer struct {
 	moves   []move
 	tasks   []taskAt // what else is done once all memory is held
 	commits []func()
+	about   func(error) error
 	survey  surveyor // of the lists of moves
 }
 
@@ -68,8 +69,9 @@ func (tr *Transfer) hold() error {
 // prepare has tasks do what can still fail.
 func (tr *Transfer) prepare() error {
 	alone := len(tr.tasks) == 1 && len(tr.commits) == 0
-	for _, t := range tr.tasks {
-		if err := t.task.prepare(alone); err != nil {
+	for i := range tr.tasks {
+		t := &tr.tasks[i]
+		if err := t.named(t.prepare(alone)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +83,7 @@ func (tr *Transfer) execute() error {
 	tasks := tr.tasks
 	for i := range tr.moves {
 		for len(tasks) > 0 && tasks[0].at <= i {
-			if err := tasks[0].task.run(tr.Workers); err != nil {
+			if err := tasks[0].named(tasks[0].run(tr.Workers)); err != nil {
 				return err
 			}
 			tasks = tasks[1:]
@@ -92,8 +94,8 @@ func (tr *Transfer) execute() error {
 			}
 		}
 	}
-	for _, t := range tasks {
-		if err := t.task.run(tr.Workers); err != nil {
+	for i := range tasks {
+		if err := tasks[i].named(tasks[i].run(tr.Workers)); err != nil {
 			return err
 		}
 	}
@@ -122,14 +124,28 @@ type task interface {
 	run(workers int) error
 }
 
-// A taskAt is a task, and how many moves come before it.
+// A taskAt is a task, how many moves come before it, and what makes its errors say what they are
+// about, or nil.
 type taskAt struct {
-	task task
-	at   int
+	task
+	at    int
+	about func(error) error
+}
+
+// named returns the error of a task as it is to be told.
+func (t *taskAt) named(err error) error {
+	if err == nil || t.about == nil {
+		return err
+	}
+	return t.about(err)
 }
 
 // task adds a task, whose sides have been added.
-func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves)}) }
+func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves), tr.about}) }
+
+// About has fn make the errors of kernels that are added from now on, which [Transfer.Run] may meet
+// while they run, say what they are about: the key of a leaf. Nil ends that.
+func (tr *Transfer) About(fn func(error) error) { tr.about = fn }
 
 // whole adds what fn adds, or, if it fails, nothing.
 func (tr *Transfer) whole(fn func() error) error {
@@ -163,6 +179,7 @@ func (tr *Transfer) Reset() {
 	clear(tr.tasks)
 	clear(tr.commits)
 	tr.moves, tr.tasks, tr.commits, tr.survey = tr.moves[:0], tr.tasks[:0], tr.commits[:0], surveyor{}
+	tr.about = nil
 }
 
 // Commit adds a function that [Transfer.Run] calls after all copies, if they succeed: what has no
