@@ -1,7 +1,10 @@
 package tdict
 
 import (
+	"cmp"
+
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -69,16 +72,34 @@ func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) e
 //
 // The result is a copy. It returns tensor.ErrDType if mask is not bool, and shapeops.ErrIndex if
 // the batch shape does not begin with that of mask.
-func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
-	p, err := td.planMask(mask)
-	return td.executed("masked select", p, err)
+func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (out *TensorDict, err error) {
+	var failure error
+	err = tensor.WithMask(mask, func(x ix.Index) error {
+		plan, err := td.batch.Index(x)
+		out, failure = td.executed("masked select", plan, err)
+		return nil
+	})
+	return out, cmp.Or(failure, failed("masked select", err))
 }
 
 // MaskedSelectInto is [TensorDict.MaskedSelect] into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is; on an error nothing has changed.
 func (td *TensorDict) MaskedSelectInto(dst *TensorDict, mask *tensor.Tensor) error {
-	p, err := td.planMask(mask)
-	return td.executedInto("masked select", dst, p, err)
+	if dst != nil {
+		for _, t := range dst.Tensors() {
+			if t.SharesMemory(mask) { // writing one changes the other
+				plan, err := td.planMask(mask)
+				return td.executedInto("masked select", dst, plan, err)
+			}
+		}
+	}
+	var failure error
+	err := tensor.WithMask(mask, func(x ix.Index) error {
+		plan, err := td.batch.Index(x)
+		failure = td.executedInto("masked select", dst, plan, err)
+		return nil
+	})
+	return cmp.Or(failure, failed("masked select", err))
 }
 
 func (td *TensorDict) planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {

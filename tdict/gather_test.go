@@ -137,3 +137,12 @@ func TestGatherRefusals(t *testing.T) {
 
 // oneText returns data [1 1].
 func oneText(v string) *tdict.Data { return tensor.Must(tdict.NewData(v, 1, 1)) }
+
+// A leaf of the destination may lie in the memory of the mask.
+func TestMaskedSelectIntoTheMask(t *testing.T) {
+	mask := tensor.Vector(true, false, true, true)
+	src := dict([]int{4}, entry{"a", tensor.Vector(false, true, false, true)})
+	dst := dict([]int{3}, entry{"a", tensor.Must(mask.Narrow(0, 0, 3))})
+	require.NoError(t, src.MaskedSelectInto(dst, mask))
+	require.Equal(t, []bool{false, false, true}, testkit.Elements[bool](t, tensor.Must(dst.Tensor("a"))))
+}

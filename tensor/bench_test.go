@@ -55,11 +55,11 @@ func BenchmarkReorder(b *testing.B) {
 	}
 }
 
-// BenchmarkMaskedSelect picks rows of 64 MB into given memory, by masks that are true at random, or
-// in runs of 100. how=loop does the same by hand.
+// BenchmarkMaskedSelect picks rows of 64 MB into given memory, by masks that are true at random, in
+// runs of 100, or at every other row. how=loop does the same by hand.
 func BenchmarkMaskedSelect(b *testing.B) {
 	for _, bytes := range []int{4, 64, 4096} {
-		for _, kind := range []string{"random", "runs"} {
+		for _, kind := range []string{"random", "runs", "turns"} {
 			x := rowsOf(bytes)
 			mask := maskOf(x.Shape()[0], kind)
 			bits := tensor.Must(tensor.Of[bool](mask))
@@ -99,8 +99,13 @@ func maskOf(n int, kind string) *tensor.Tensor {
 	rng := rand.New(rand.NewPCG(1, 2))
 	bits := make([]bool, n)
 	for i := range bits {
-		if bits[i] = rng.IntN(2) == 0; kind == "runs" {
+		switch kind {
+		case "random":
+			bits[i] = rng.IntN(2) == 0
+		case "runs":
 			bits[i] = i/100%2 == 0
+		case "turns":
+			bits[i] = i%2 == 0
 		}
 	}
 	return tensor.Vector(bits...)

@@ -80,6 +80,21 @@ func (c *compression) parts(to, from []byte, most int) error {
 	})
 }
 
+// countTrue is trues, on several cores if that pays.
+func countTrue(mask []byte) int {
+	cores := workers.Count(0, len(mask)/parallelBytes+1)
+	counts := make([]int, cores)
+	_ = workers.Do(context.Background(), cores, cores, func(w int) error { // which never fails
+		counts[w] = trues(mask[len(mask)*w/cores : len(mask)*(w+1)/cores])
+		return nil
+	})
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
 // trues returns how many bytes of a mask are 1; the others are 0.
 func trues(mask []byte) int {
 	n := 0
@@ -143,12 +158,7 @@ func compress[T any](to, from []T, mask []byte) {
 			copy(to[n:n+8], from[:8])
 			n += 8
 		default:
-			eight, dst, k := from[:8], to[n:n+8], 0
-			for i, m := range mask[:8] {
-				dst[k&7] = eight[i]
-				k += int(m)
-			}
-			n += k
+			n += compressEight((*[8]T)(to[n:]), (*[8]T)(from), (*[8]byte)(mask))
 		}
 		mask, from = mask[8:], from[8:]
 	}
@@ -158,4 +168,26 @@ func compress[T any](to, from []T, mask []byte) {
 			n++
 		}
 	}
+}
+
+// compressEight does eight rows, and returns how many were chosen. It is unrolled: a loop takes twice
+// as long.
+func compressEight[T any](to, from *[8]T, mask *[8]byte) int {
+	k := 0
+	to[k] = from[0]
+	k += int(mask[0])
+	to[k&7] = from[1]
+	k += int(mask[1])
+	to[k&7] = from[2]
+	k += int(mask[2])
+	to[k&7] = from[3]
+	k += int(mask[3])
+	to[k&7] = from[4]
+	k += int(mask[4])
+	to[k&7] = from[5]
+	k += int(mask[5])
+	to[k&7] = from[6]
+	k += int(mask[6])
+	to[k&7] = from[7]
+	return k + int(mask[7])
 }

@@ -191,3 +191,19 @@ func TestMaskedSelectOfLentMemory(t *testing.T) {
 		})
 	}
 }
+
+// A destination may lie in the memory of the mask: the mask is what it was when the call began.
+func TestMaskedSelectIntoTheMask(t *testing.T) {
+	const n = 600
+	bits := make([]bool, n)
+	for i := range bits {
+		bits[i] = i%3 != 0
+	}
+	want := tensor.Must(tensor.Vector(bits...).Clone())
+	mask := tensor.Vector(bits...)
+	x := tensor.Must(want.Flip(0))
+	expected := tensor.Must(x.MaskedSelect(want))
+	dst := tensor.Must(mask.Narrow(0, 0, expected.Size()))
+	require.NoError(t, x.MaskedSelectInto(dst, mask))
+	require.True(t, expected.Equal(dst))
+}

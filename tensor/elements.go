@@ -60,8 +60,14 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 // notBool returns the position of the first byte that is neither 0 nor 1, or -1.
 func notBool(b []byte) int {
 	const high = 0xfefefefefefefefe
-	i := 0
-	for ; i+8 <= len(b) && binary.NativeEndian.Uint64(b[i:])&high == 0; i += 8 {
+	i, order := 0, binary.NativeEndian
+	for ; i+32 <= len(b); i += 32 {
+		four := b[i : i+32]
+		if (order.Uint64(four)|order.Uint64(four[8:])|order.Uint64(four[16:])|order.Uint64(four[24:]))&high != 0 {
+			break
+		}
+	}
+	for ; i+8 <= len(b) && order.Uint64(b[i:])&high == 0; i += 8 {
 	}
 	for ; i < len(b); i++ {
 		if b[i] > 1 {

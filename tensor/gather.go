@@ -1,8 +1,10 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -102,22 +104,40 @@ func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) 
 // The result is a copy. It returns [ErrDType] if mask is not bool, and shapeops.ErrIndex if the
 // shape of t does not begin with that of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
-	x, err := mask.AsMask()
-	if err != nil {
-		return nil, err
-	}
-	return t.Index(x)
+	var out *Tensor
+	return out, WithMask(mask, func(x ix.Index) (err error) {
+		out, err = t.Index(x)
+		return err
+	})
 }
 
 // MaskedSelectInto is [Tensor.MaskedSelect] into a tensor that the caller owns, which must have the
 // dtype and the shape of the result. Its errors are also those of [Transfer]; on an error nothing
 // has changed.
 func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
-	x, err := mask.AsMask()
-	if err != nil {
-		return err
+	if dst != nil && dst.SharesMemory(mask) { // writing one changes the other
+		x, err := mask.AsMask()
+		if err != nil {
+			return err
+		}
+		return t.IndexInto(dst, x)
 	}
-	return t.IndexInto(dst, x)
+	return WithMask(mask, func(x ix.Index) error { return t.IndexInto(dst, x) })
+}
+
+// WithMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
+// it, but without a copy: fn must not keep it, nor write to mask's memory. It returns fn's error, and
+// those of [Read].
+func WithMask(mask *Tensor, fn func(x ix.Index) error) error {
+	var failed error
+	err := Read(mask, func(bits []bool) {
+		if len(mask.view.Shape) == 0 {
+			failed = fn(ix.Bool(bits[0]))
+		} else {
+			failed = fn(ix.MaskKeeping(bits, countTrue(cast.Bytes(bits)), mask.view.Shape...))
+		}
+	})
+	return cmp.Or(failed, err)
 }
 
 // AsMask is [Tensor.AsIndex] of a bool tensor; it returns [ErrDType] for any other.

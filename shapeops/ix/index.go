@@ -91,20 +91,25 @@ func TakeND(list []int, shape ...int) Index {
 // that it covers. Without a shape it is a mask over one dim. The result is a copy. Mask keeps
 // neither bits nor shape.
 func Mask(bits []bool, shape ...int) Index {
+	return MaskKeeping(append([]bool{}, bits...), count(bits), shape...)
+}
+
+// MaskKeeping is [Mask] that keeps bits, which must not change for as long as the index, or a plan
+// made of it, is used, and takes the caller's word for how many of them are true: what is made with
+// another number is wrong, or panics.
+func MaskKeeping(bits []bool, count int, shape ...int) Index {
 	if len(shape) == 0 {
 		shape = []int{len(bits)}
 	}
-	if size(shape) != len(bits) {
+	if size(shape) != len(bits) || count < 0 || count > len(bits) {
 		return bad(flawMask)
 	}
-	return maskOf(bits, slices.Clone(shape))
+	return Index{kind: KindMask, bits: bits, count: count, shape: slices.Clone(shape)}
 }
 
 // Bool is a mask that covers no dim: true adds a dim of size 1, false one of size 0.
-func Bool(b bool) Index { return maskOf([]bool{b}, []int{}) }
-
-func maskOf(bits []bool, shape []int) Index {
-	return Index{kind: KindMask, bits: append([]bool{}, bits...), count: count(bits), shape: shape}
+func Bool(b bool) Index {
+	return Index{kind: KindMask, bits: []bool{b}, count: one(b), shape: []int{}}
 }
 
 // count returns how many bits are true.
