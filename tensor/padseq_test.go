@@ -160,8 +160,8 @@ func TestPadSequenceOfNoElementsTakesNoTime(t *testing.T) {
 		select {
 		case err := <-done:
 			require.NoError(t, err)
-		case <-time.After(time.Second):
-			t.Fatal("takes longer than a second for no element")
+		case <-time.After(time.Minute): // it would take hours
+			t.Fatal("takes its time for no element")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,7 +34,8 @@ func (k caller) index(a naive.Array) *tensor.Tensor {
 	if !slices.ContainsFunc(a.At, func(at int) bool { return at < 0 }) {
 		dtypes = append(dtypes, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64)
 	}
-	if d := dtypes[k.IntN(len(dtypes))]; d != tensor.Int64 {
+	beyond := func(at int) bool { return at < math.MinInt8 || at > math.MaxInt8 }
+	if d := dtypes[k.IntN(len(dtypes))]; d.Size() > 1 || !slices.ContainsFunc(a.At, beyond) {
 		x = tensor.Must(x.Cast(d))
 	}
 	return x
