@@ -268,7 +268,8 @@ func readWrite[D any, K uints](dst, src *tensor.Tensor, write func(*tensor.Tenso
 	return cmp.Or(failed, unwritten, err)
 }
 
-// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits. A bool must be one.
+// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits. A bool must be
+// one.
 func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
 	if t.DType() == tensor.Bool {
 		if err := tensor.Read(t, func([]bool) {}); err != nil {

@@ -30,9 +30,9 @@ type SaveOptions struct {
 	// Workers is how many leaves are written at a time; 0 means GOMAXPROCS. What waits for the disk
 	// does so up to 16 files at a time, whatever Workers is.
 	Workers int
-	// NoSync does not wait for the disk. Whatever happens to the process, the directory holds all of
-	// the old or all of the new; if the machine stops within the next half minute or so, it may hold
-	// neither.
+	// NoSync does not wait for the disk. Whatever happens to the process, the directory holds all
+	// of the old or all of the new; if the machine stops within the next half minute or so, it may
+	// hold neither.
 	NoSync bool
 }
 

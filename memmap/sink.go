@@ -151,7 +151,8 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	return !ok || e.State != vfs.Untouched, err
 }
 
-// What another has put there since it was looked at is looked at too, and replaced only if it may be.
+// What another has put there since it was looked at is looked at too, and replaced only if it may
+// be.
 func (k *dirSink) commit(batch shapeops.Shape) error {
 	for try := 0; ; try++ {
 		appeared, err := k.publish()

@@ -32,7 +32,8 @@ func (s Shape) Gather(dim int, index []int, shape Shape) (*Plan, error) {
 	return p, nil
 }
 
-// CheckGather returns the error that [Shape.Gather] would for an index of a shape, whatever is in it.
+// CheckGather returns the error that [Shape.Gather] would for an index of a shape, whatever is in
+// it.
 func (s Shape) CheckGather(dim int, shape Shape) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -59,16 +60,22 @@ func (s Shape) gatherRows(at int, index []int, shape Shape) ([]int, error) {
 	step := strides[at]
 	strides[at] = 0
 	rows, n := make([]int, len(index)), 0
-	for base := range (View{Shape: shape, Strides: strides}).Offsets() {
-		i := index[n]
-		if uint(i) >= uint(s[at]) {
-			var err error
-			if i, err = element(i, n, at, s[at]); err != nil {
-				return nil, err
+	if len(index) == 0 {
+		return rows, nil // however large the other dims
+	}
+	last := len(s) - 1
+	for base := range (View{Shape: shape[:last], Strides: strides[:last]}).Offsets() {
+		for j := range shape[last] {
+			i := index[n]
+			if uint(i) >= uint(s[at]) {
+				var err error
+				if i, err = element(i, n, at, s[at]); err != nil {
+					return nil, err
+				}
 			}
+			rows[n] = base + j*strides[last] + i*step
+			n++
 		}
-		rows[n] = base + i*step
-		n++
 	}
 	return rows, nil
 }

@@ -326,7 +326,8 @@ func TestCutsOfEmptyShapesAreBounded(t *testing.T) {
 	for _, tt := range cuts {
 		t.Run(tt.name, func(t *testing.T) {
 			x := gridOf(1<<30, 0)
-			// A list of the pieces would take gigabytes; the runtime takes some kilobytes now and then.
+			// A list of the pieces would take gigabytes; the runtime takes some kilobytes now and
+			// then.
 			testkit.MaxBytes(t, 1<<16, func() { _, _ = tt.cut(x) })
 			testkit.Fails(t, shapeops.ErrShape, testkit.Err(tt.cut(x)))
 			require.ErrorIs(t, testkit.Err(tt.cut(gridOf(1<<24+1, 0))), shapeops.ErrShape)

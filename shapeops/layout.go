@@ -160,8 +160,9 @@ func (p *Pass) Gap(i int, to View) (View, error) {
 	return p.Plan.layout.padded.spot(p.Plan.layout.gaps[i]).view(&p.room, to)
 }
 
-// PadsRows returns, of a plan that pads the first dim only, how many positions of padding come before
-// what is kept, the first position of that, and how many there are; false for any other plan.
+// PadsRows returns, of a plan that pads the first dim only, how many positions of padding come
+// before what is kept, the first position of that, and how many there are; false for any other
+// plan.
 func (p *Plan) PadsRows() (before, start, n int, ok bool) {
 	if p.layout == nil || p.layout.padded == nil || len(p.from) == 0 || !p.from[1:].Equal(p.to[1:]) {
 		return 0, 0, 0, false

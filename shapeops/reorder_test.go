@@ -16,34 +16,14 @@ import (
 
 // planned returns the plan of a call on a shape.
 func planned(s shapeops.Shape, c naive.Call) (*shapeops.Plan, error) {
-	n := append(c.N, 0, 0, 0)
+	if made, ok, err := naive.Do[*shapeops.Plan](s, c); ok {
+		return made, err
+	}
 	switch c.Verb {
-	case "flip":
-		return s.Flip(c.N...)
-	case "roll":
-		return s.Roll(n[0], n[1])
-	case "rot90":
-		return s.Rot90(n[0], n[1], n[2])
-	case "movedim":
-		return s.Movedim(n[0], n[1])
-	case "at least":
-		return s.AtLeast(n[0])
-	case "narrow":
-		return s.Narrow(n[0], n[1], n[2])
-	case "unfold":
-		return s.Unfold(n[0], n[1], n[2])
-	case "repeat":
-		return s.Repeat(c.N...)
-	case "tile":
-		return s.Tile(c.N...)
-	case "repeat interleave":
-		return s.RepeatInterleave(n[0], n[1])
-	case "repeat each":
-		return s.RepeatEach(c.Index.At, n[0])
 	case "gather":
-		return s.Gather(n[0], c.Index.At, c.Index.Shape)
+		return s.Gather(c.N[0], c.Index.At, c.Index.Shape)
 	case "take":
-		return s.Take(n[0], c.Index.At, c.Index.Shape)
+		return s.Take(c.N[0], c.Index.At, c.Index.Shape)
 	case "window":
 		return s.Window(len(c.Index.Shape)-min(1, len(c.Dims)-1), c.Index.At, c.Dims, c.Sizes)
 	}

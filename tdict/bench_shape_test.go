@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -93,4 +94,28 @@ func BenchmarkPadSequence(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkGather gathers 4096 rows of 4000 bytes by an index tensor, into given memory. how=take
+// does so by ix.Take.
+func BenchmarkGather(b *testing.B) {
+	td := tdict.New(8192)
+	_ = td.Set("x", tensor.Must(tensor.New(tensor.Float32, 8192, 1000)))
+	rng := rand.New(rand.NewPCG(1, 2))
+	list, rows := make([]int64, 4096), make([]int, 4096)
+	for i := range list {
+		rows[i] = rng.IntN(8192)
+		list[i] = int64(rows[i])
+	}
+	index, dst := tensor.Vector(list...), tensor.Must(td.NewZeros(4096))
+	b.Run("how=take", func(b *testing.B) {
+		for b.Loop() {
+			_ = td.IndexInto(dst, ix.Take(rows...))
+		}
+	})
+	b.Run("how=gather", func(b *testing.B) {
+		for b.Loop() {
+			_ = td.GatherInto(dst, 0, index)
+		}
+	})
 }

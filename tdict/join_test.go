@@ -13,7 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Joining into memory that is there refuses what joining into new memory refuses, and writes nothing.
+// Joining into memory that is there refuses what joining into new memory refuses, and writes
+// nothing.
 func TestJoinIntoRefusesWhatJoinRefuses(t *testing.T) {
 	with := func(x tdict.Value) *tdict.TensorDict {
 		return dict([]int{2}, entry{"a", count(2)}, entry{"x", x})
@@ -88,8 +89,8 @@ func TestSetInANamedDictionary(t *testing.T) {
 	require.True(t, td.Has("in/late"))
 }
 
-// Leaves that share memory in part cannot both be flipped in place; an unbatched tensor that is equal
-// need not be written.
+// Leaves that share memory in part cannot both be flipped in place; an unbatched tensor that is
+// equal need not be written.
 func TestInPlaceOfLeavesThatShareMemory(t *testing.T) {
 	x := tensor.Vector[int64](1, 2, 3, 4)
 	td := dict([]int{3}, entry{"a", tensor.Must(x.Narrow(0, 0, 3))}, entry{"b", tensor.Must(x.Narrow(0, 1, 3))})

@@ -141,9 +141,9 @@ func (td *TensorDict) withNames(names []string) []string {
 	return append(slices.Clone(names), td.Names()[len(names):]...)
 }
 
-// CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its outer
-// dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is written
-// to be read again must be so.
+// CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its
+// outer dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is
+// written to be read again must be so.
 func (td *TensorDict) CheckNames() error { return td.checkNested(td.Names()) }
 
 // checkNested is CheckNames of a dictionary whose dims have these names in the end.

@@ -77,7 +77,8 @@ func (td *TensorDict) reorderInPlace(op string, plan *shapeops.Plan, err error) 
 	return c.executedInto(op, td, plan, nil)
 }
 
-// checkApart returns ErrOverlap if two tensors among the leaves share memory; one may be there twice.
+// checkApart returns ErrOverlap if two tensors among the leaves share memory; one may be there
+// twice.
 func (td *TensorDict) checkApart() error {
 	seen := map[*tensor.Tensor]bool{}
 	var all []*tensor.Tensor

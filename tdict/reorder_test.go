@@ -28,34 +28,14 @@ var byOnes = tdict.PadOptions{Value: 1}
 
 // called returns what a call makes of td.
 func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
-	n := append(slices.Clone(c.N), 0, 0, 0)
+	if made, ok, err := naive.Do[*tdict.TensorDict](td, c); ok {
+		return made, err
+	}
 	switch c.Verb {
-	case "flip":
-		return td.Flip(c.N...)
-	case "roll":
-		return td.Roll(n[0], n[1])
-	case "rot90":
-		return td.Rot90(n[0], n[1], n[2])
-	case "movedim":
-		return td.Movedim(n[0], n[1])
-	case "at least":
-		return td.AtLeast(n[0])
-	case "narrow":
-		return td.Narrow(n[0], n[1], n[2])
-	case "unfold":
-		return td.Unfold(n[0], n[1], n[2])
-	case "repeat":
-		return td.Repeat(c.N...)
-	case "tile":
-		return td.Tile(c.N...)
-	case "repeat interleave":
-		return td.RepeatInterleave(n[0], n[1])
-	case "repeat each":
-		return td.RepeatEach(c.Index.At, n[0])
 	case "gather":
-		return td.Gather(n[0], listed(c.Index))
+		return td.Gather(c.N[0], listed(c.Index))
 	case "take":
-		return td.Take(n[0], listed(c.Index))
+		return td.Take(c.N[0], listed(c.Index))
 	case "window":
 		return td.Window(listed(c.Index), c.Dims, c.Sizes)
 	}

@@ -95,8 +95,8 @@ type kind[T member[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
-	// elements returns the text of each element of a small value, row-major. It may be nil: then the
-	// value is described.
+	// elements returns the text of each element of a small value, row-major. It may be nil: then
+	// the value is described.
 	elements func(v T) ([]string, error)
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool

@@ -170,8 +170,8 @@ func compress[T any](to, from []T, mask []byte) {
 	}
 }
 
-// compressEight does eight rows, and returns how many were chosen. It is unrolled: a loop takes twice
-// as long.
+// compressEight does eight rows, and returns how many were chosen. It is unrolled: a loop takes
+// twice as long.
 func compressEight[T any](to, from *[8]T, mask *[8]byte) int {
 	k := 0
 	to[k] = from[0]

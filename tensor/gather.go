@@ -46,8 +46,8 @@ func (t *Tensor) planGather(dim int, index *Tensor) (*shapeops.Plan, error) {
 	return PlanGather(t.view.Shape, dim, index)
 }
 
-// PlanGather plans to gather from a value of shape s, as [Tensor.Gather] does. It reads index only if
-// that has a shape that fits.
+// PlanGather plans to gather from a value of shape s, as [Tensor.Gather] does. It reads index only
+// if that has a shape that fits.
 func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) {
 	if index == nil {
 		return nil, fmt.Errorf("index: %w", errNil)
@@ -126,8 +126,8 @@ func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 }
 
 // WithMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
-// it, but without a copy: fn must not keep it, nor write to mask's memory. It returns fn's error, and
-// those of [Read].
+// it, but without a copy: fn must not keep it, nor write to mask's memory. It returns fn's error,
+// and those of [Read].
 func WithMask(mask *Tensor, fn func(x ix.Index) error) error {
 	var failed error
 	err := Read(mask, func(bits []bool) {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Block is some elements of a result and of what they are made of: Rows rows of Width elements. It
-// is valid during a call of [Kernel].Elements.
+// A Block is some elements of a result and of what they are made of: Rows rows of Width elements.
+// It is valid during a call of [Kernel].Elements.
 type Block struct {
 	Rows, Width int
 	Size        int    // bytes of an element of the result

@@ -43,34 +43,14 @@ func (k caller) index(a naive.Array) *tensor.Tensor {
 
 // do returns what a call makes of x.
 func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
-	n := append(slices.Clone(c.N), 0, 0, 0)
+	if made, ok, err := naive.Do[*tensor.Tensor](x, c); ok {
+		return made, err
+	}
 	switch c.Verb {
-	case "flip":
-		return x.Flip(c.N...)
-	case "roll":
-		return x.Roll(n[0], n[1])
-	case "rot90":
-		return x.Rot90(n[0], n[1], n[2])
-	case "movedim":
-		return x.Movedim(n[0], n[1])
-	case "at least":
-		return x.AtLeast(n[0])
-	case "narrow":
-		return x.Narrow(n[0], n[1], n[2])
-	case "unfold":
-		return x.Unfold(n[0], n[1], n[2])
-	case "repeat":
-		return x.Repeat(c.N...)
-	case "tile":
-		return x.Tile(c.N...)
-	case "repeat interleave":
-		return x.RepeatInterleave(n[0], n[1])
-	case "repeat each":
-		return x.RepeatEach(c.Index.At, n[0])
 	case "gather":
-		return x.Gather(n[0], k.index(c.Index))
+		return x.Gather(c.N[0], k.index(c.Index))
 	case "take":
-		return x.Take(n[0], k.index(c.Index))
+		return x.Take(c.N[0], k.index(c.Index))
 	case "window":
 		return x.Window(k.index(c.Index), c.Dims, c.Sizes)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // A Transfer is a list of copies between tensors, and of kernels, that happen together or not at
-// all: each is checked in full when it is added, and [Transfer.Run] does them, in order. It is how an operation
-// on a dictionary stays atomic over its leaves. The zero Transfer is ready for use. Not safe for
-// concurrent use.
+// all: each is checked in full when it is added, and [Transfer.Run] does them, in order. It is how
+// an operation on a dictionary stays atomic over its leaves. The zero Transfer is ready for use.
+// Not safe for concurrent use.
 //
 // The methods that add a copy, here and of Tensor, return [ErrKind] if a tensor is nil,
 // shapeops.ErrShape or [ErrDType] if the sides do not fit, [ErrReadOnly] if the destination must

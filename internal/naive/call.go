@@ -165,3 +165,51 @@ func counts(r *rand.Rand, n int) []int {
 	}
 	return out
 }
+
+// A Subject has the operations that take numbers only. R is what they make of it: a plan, a tensor, a
+// dictionary.
+type Subject[R any] interface {
+	Flip(dims ...int) (R, error)
+	Roll(shift, dim int) (R, error)
+	Rot90(quarters, first, second int) (R, error)
+	Movedim(from, to int) (R, error)
+	AtLeast(n int) (R, error)
+	Narrow(dim, start, n int) (R, error)
+	Unfold(dim, size, step int) (R, error)
+	Repeat(counts ...int) (R, error)
+	Tile(counts ...int) (R, error)
+	RepeatInterleave(count, dim int) (R, error)
+	RepeatEach(counts []int, dim int) (R, error)
+}
+
+// Do returns what a call makes of x, or false if its verb takes more than numbers.
+func Do[R any](x Subject[R], c Call) (made R, ok bool, err error) {
+	n := append(slices.Clone(c.N), 0, 0, 0)
+	switch c.Verb {
+	case "flip":
+		made, err = x.Flip(c.N...)
+	case "roll":
+		made, err = x.Roll(n[0], n[1])
+	case "rot90":
+		made, err = x.Rot90(n[0], n[1], n[2])
+	case "movedim":
+		made, err = x.Movedim(n[0], n[1])
+	case "at least":
+		made, err = x.AtLeast(n[0])
+	case "narrow":
+		made, err = x.Narrow(n[0], n[1], n[2])
+	case "unfold":
+		made, err = x.Unfold(n[0], n[1], n[2])
+	case "repeat":
+		made, err = x.Repeat(c.N...)
+	case "tile":
+		made, err = x.Tile(c.N...)
+	case "repeat interleave":
+		made, err = x.RepeatInterleave(n[0], n[1])
+	case "repeat each":
+		made, err = x.RepeatEach(c.Index.At, n[0])
+	default:
+		return made, false, nil
+	}
+	return made, true, err
+}
