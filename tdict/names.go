@@ -96,17 +96,17 @@ func (td *TensorDict) putAllNames(op string, names []string) error {
 	if td.Locked() {
 		return failed(op, td.errLocked())
 	}
-	if err := td.checkNames(names, map[*TensorDict]bool{}); err != nil {
+	if err := td.checkRenamed(names, map[*TensorDict]bool{}); err != nil {
 		return failed(op, err)
 	}
 	td.putNames(names, map[*TensorDict]bool{})
 	return nil
 }
 
-// checkNames returns ErrName if td, or a dictionary below it, would have two dims of one name if
+// checkRenamed returns ErrName if td, or a dictionary below it, would have two dims of one name if
 // its first dims had these. A dictionary that was seen is not entered again.
-func (td *TensorDict) checkNames(names []string, seen map[*TensorDict]bool) error {
-	if err := checkNames(td.withNames(names)); err != nil {
+func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) error {
+	if err := checkDistinct(td.withNames(names)); err != nil {
 		return err
 	}
 	for name, v := range td.entries.all() {
@@ -115,7 +115,7 @@ func (td *TensorDict) checkNames(names []string, seen map[*TensorDict]bool) erro
 			continue
 		}
 		seen[d] = true
-		err := d.checkNames(names, seen)
+		err := d.checkRenamed(names, seen)
 		if err == nil && d.Locked() && !slices.Equal(d.Names()[:len(names)], names) {
 			err = d.errLocked()
 		}
@@ -148,12 +148,12 @@ func (td *TensorDict) CheckNames() error { return td.checkNested(td.Names()) }
 
 // checkNested is CheckNames of a dictionary whose dims have these names in the end.
 func (td *TensorDict) checkNested(names []string) error {
-	if err := checkNames(names); err != nil {
+	if err := checkDistinct(names); err != nil {
 		return err
 	}
 	for name, v := range td.entries.all() {
 		d, ok := asDict(v)
-		if !ok || td.names == nil && d.names == nil && len(names) == 0 {
+		if !ok {
 			continue
 		}
 		inner := d.Names()
@@ -175,8 +175,8 @@ func tidy(names []string) []string {
 	return names
 }
 
-// checkNames returns ErrName if two dims have one name, or one that is not UTF-8.
-func checkNames(names []string) error {
+// checkDistinct returns ErrName if two dims have one name, or one that is not UTF-8.
+func checkDistinct(names []string) error {
 	for i, name := range names {
 		if !utf8.ValidString(name) {
 			return fmt.Errorf("%w: got %q, want UTF-8", ErrName, name)
@@ -196,7 +196,7 @@ func (td *TensorDict) under(v Value) (Value, error) {
 		return v, nil
 	}
 	d = d.Copy()
-	if err := d.checkNames(td.names, map[*TensorDict]bool{}); err != nil {
+	if err := d.checkRenamed(td.names, map[*TensorDict]bool{}); err != nil {
 		return nil, err
 	}
 	d.putNames(td.names, map[*TensorDict]bool{})

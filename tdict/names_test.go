@@ -203,3 +203,14 @@ func TestErrorsOfMapsAreInOrder(t *testing.T) {
 	}
 	require.Len(t, texts, 2)
 }
+
+// CheckNames finds a clash however deep it is, below dictionaries without names, too.
+func TestCheckNames(t *testing.T) {
+	deep := dict(nil, entry{"a/b", dict([]int{2}, entry{"c", dict([]int{2, 3}, entry{"x", count(2, 3)})})})
+	b := tensor.Must(deep.Dict("a/b"))
+	require.NoError(t, b.SetNames("x"))
+	require.NoError(t, deep.CheckNames())
+	require.NoError(t, tensor.Must(b.Dict("c")).SetNames("y", "x"))
+	require.ErrorIs(t, deep.CheckNames(), tdict.ErrName)
+	require.ErrorContains(t, deep.CheckNames(), `"a/b/c"`)
+}
