@@ -79,7 +79,10 @@ func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (out *TensorDict, err er
 		out, failure = td.executed("masked select", plan, err)
 		return nil
 	})
-	return out, cmp.Or(failure, failed("masked select", err))
+	if err = cmp.Or(failure, failed("masked select", err)); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // MaskedSelectInto is [TensorDict.MaskedSelect] into a dictionary that the caller owns, as

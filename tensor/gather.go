@@ -105,10 +105,14 @@ func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) 
 // shape of t does not begin with that of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	var out *Tensor
-	return out, WithMask(mask, func(x ix.Index) (err error) {
+	err := WithMask(mask, func(x ix.Index) (err error) {
 		out, err = t.Index(x)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // MaskedSelectInto is [Tensor.MaskedSelect] into a tensor that the caller owns, which must have the

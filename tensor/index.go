@@ -172,9 +172,13 @@ func (t *Tensor) Ints() ([]int, error) {
 		t = wide
 	}
 	list := make([]int, t.Size())
-	return list, Read(t, func(numbers []int64) {
+	err := Read(t, func(numbers []int64) {
 		for i, n := range numbers {
 			list[i] = int(n)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
