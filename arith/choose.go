@@ -10,7 +10,7 @@ import (
 // choose sets the elements of a block to those of yes where mask is true, and to those of no where
 // it is not. Elements that are there already, as one of the two is the block itself, are not
 // written.
-func choose(b *tensor.Block, mask, yes, no tensor.Lane) {
+func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 	switch {
 	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
 		give(b.Dst, b, yes)
@@ -23,6 +23,7 @@ func choose(b *tensor.Block, mask, yes, no tensor.Lane) {
 	default:
 		chooseElements(b.Dst, mask.Bytes, yes, no)
 	}
+	return nil
 }
 
 // give sets dst to the elements of a block that a lane has.
@@ -35,9 +36,9 @@ func give(dst []byte, b *tensor.Block, from tensor.Lane) {
 	case tensor.PerBlock:
 		cast.Repeat(dst, from.Bytes)
 	case tensor.PerRow:
-		n := b.Width * b.Size
+		n := b.Width * b.DType.Size()
 		for r := range b.Rows {
-			cast.Repeat(dst[r*n:(r+1)*n], from.Bytes[r*b.Size:(r+1)*b.Size])
+			cast.Repeat(dst[r*n:(r+1)*n], from.Bytes[r*b.DType.Size():(r+1)*b.DType.Size()])
 		}
 	}
 }
@@ -47,7 +48,7 @@ func same(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] 
 
 // chooseRows is choose with a mask that is about whole rows.
 func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
-	n := b.Width * b.Size
+	n := b.Width * b.DType.Size()
 	keep := 2 // the mask of rows that are there already
 	if same(b.Dst, no.Bytes) && no.Per == tensor.PerElement {
 		keep = 0
@@ -64,7 +65,7 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 		case tensor.PerElement:
 			copy(dst, from.Bytes[r*n:])
 		case tensor.PerRow:
-			cast.Repeat(dst, from.Bytes[r*b.Size:(r+1)*b.Size])
+			cast.Repeat(dst, from.Bytes[r*b.DType.Size():(r+1)*b.DType.Size()])
 		case tensor.PerBlock:
 			copy(dst, from.Bytes)
 		}
@@ -74,7 +75,7 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 // wholeRow returns a lane that has one element for the block with a row of it instead.
 func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
 	if l.Per == tensor.PerBlock {
-		row := make([]byte, b.Width*b.Size)
+		row := make([]byte, b.Width*b.DType.Size())
 		cast.Repeat(row, l.Bytes)
 		l.Bytes = row
 	}
@@ -83,14 +84,14 @@ func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
 
 // chooseEach is choose row by row, where an operand has one element for each row.
 func chooseEach(b *tensor.Block, mask, yes, no tensor.Lane) {
-	n := b.Width * b.Size
+	n := b.Width * b.DType.Size()
 	for r := range b.Rows {
 		row := func(l tensor.Lane) tensor.Lane {
 			switch l.Per {
 			case tensor.PerElement:
-				l.Bytes = l.Bytes[r*b.Width*l.Size : (r+1)*b.Width*l.Size]
+				l.Bytes = l.Bytes[r*b.Width*l.DType.Size() : (r+1)*b.Width*l.DType.Size()]
 			case tensor.PerRow:
-				l.Bytes, l.Per = l.Bytes[r*l.Size:(r+1)*l.Size], tensor.PerBlock
+				l.Bytes, l.Per = l.Bytes[r*l.DType.Size():(r+1)*l.DType.Size()], tensor.PerBlock
 			}
 			return l
 		}
@@ -108,7 +109,7 @@ func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
 		replace(dst, mask, 1, no)
 		return
 	}
-	switch yes.Size {
+	switch yes.DType.Size() {
 	case 1:
 		if yes.Per == tensor.PerElement && no.Per == tensor.PerElement {
 			n := chooseBytes(dst, mask, yes.Bytes, no.Bytes)
@@ -172,7 +173,7 @@ func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 // replace sets the elements of dst whose mask is not kept to those of from, and writes no other:
 // one that stays may belong to somebody else, or to a file.
 func replace(dst, mask []byte, kept byte, from tensor.Lane) {
-	switch from.Size {
+	switch from.DType.Size() {
 	case 1:
 		replaceOf(dst, mask, kept, from.Bytes, from.Per)
 	case 2:

@@ -68,10 +68,10 @@ func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, er
 	}
 	return &tensor.Kernel{
 		Op: "sort",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			return xs[0].DType(), xs[0].Shape(), checkElements(xs[0])
 		},
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error {
 			return sortInto(dst, xs[0], at, opt.Descending)
 		},
 	}, nil
@@ -84,10 +84,10 @@ func argsortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel,
 	}
 	return &tensor.Kernel{
 		Op: "argsort",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			return tensor.Int64, xs[0].Shape(), checkElements(xs[0])
 		},
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error {
 			return argsortInto(dst, xs[0], at, opt.Descending)
 		},
 	}, nil

@@ -131,7 +131,7 @@ func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
 	return &tensor.Kernel{
 		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice, Missing: opt.Missing,
-		Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[0], b.Src[2]) },
+		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
 		Select:   func() (*shapeops.Plan, error) { return planMask(mask) },
 	}
 }
@@ -139,11 +139,11 @@ func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
 // fillKernel sets what a mask chooses to a value: its operands are x, mask, value.
 var fillKernel = &tensor.Kernel{
 	Op: "masked fill", Others: []string{"mask", "value"}, Check: checkChoice,
-	Elements: func(b *tensor.Block) { choose(b, b.Src[1], b.Src[2], b.Src[0]) },
+	Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[2], b.Src[0]) },
 }
 
 // checkChoice checks the operands of a choice, the second of which is a mask.
-func checkChoice(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 	x, other := xs[0], xs[2]
 	if other.DType() != x.DType() {
 		return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())

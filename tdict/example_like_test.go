@@ -50,13 +50,14 @@ func ExampleTensorDict_ToMeta() {
 func ExampleTensorDict_Leafwise() {
 	invert := &tensor.Kernel{
 		Op: "invert",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			return xs[0].DType(), xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) {
+		Elements: func(b *tensor.Block) error {
 			for i := range b.Dst {
 				b.Dst[i] = 255 - b.Src[0].Bytes[i*len(b.Src[0].Bytes)/len(b.Dst)]
 			}
+			return nil
 		},
 	}
 	td := tdict.New(2)

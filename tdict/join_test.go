@@ -56,11 +56,11 @@ func TestJoinIntoRefusesWhatJoinRefuses(t *testing.T) {
 // A kernel whose results lack the dims of an inner dictionary makes no dictionary.
 func TestLeafwiseKeepsInnerBatchShapes(t *testing.T) {
 	k := adding()
-	k.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	k.Check = func([]*tensor.Tensor, int) (tensor.DType, shapeops.Shape, error) {
 		return tensor.Int64, shapeops.Shape{3}, nil
 	}
 	k.Elements = nil
-	k.Whole = func(*tensor.Tensor, []*tensor.Tensor) error { return nil }
+	k.Whole = func(*tensor.Tensor, []*tensor.Tensor, int) error { return nil }
 	inner := dict([]int{3}, entry{"n", dict([]int{3, 4}, entry{"c", count(3, 4)})})
 	require.ErrorIs(t, testkit.Err(inner.Leafwise(k)), shapeops.ErrShape)
 }

@@ -3,6 +3,7 @@ package tdict
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -27,6 +28,7 @@ func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, er
 	if err != nil {
 		return nil, failed(opOf(k), err)
 	}
+	w.expect(td)
 	out, err := w.dict(td, w.dicts)
 	if err != nil {
 		return nil, failed(opOf(k), err)
@@ -62,6 +64,7 @@ func opOf(k *tensor.Kernel) string {
 // A leafwise applies a kernel to dictionaries.
 type leafwise struct {
 	kernel  *tensor.Kernel
+	pass    *tensor.KernelPass
 	others  []any                   // with nil in the place of each dictionary
 	dicts   []*TensorDict           // of the others, and nil in the place of each that is none
 	batch   int                     // dims of the outermost dictionary
@@ -75,7 +78,7 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 	if err := tensor.CheckKernel(k); err != nil {
 		return nil, err
 	}
-	w := &leafwise{kernel: k, batch: len(td.batch)}
+	w := &leafwise{kernel: k, pass: tensor.NewKernelPass(k), batch: len(td.batch)}
 	if err := td.checkDepth(0, map[*TensorDict]int{}); err != nil {
 		return nil, err
 	}
@@ -108,18 +111,45 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 	if err := w.sameKeys(td, dicts); err != nil {
 		return nil, err
 	}
-	out := td.emptied()
-	for c, v := range td.entries.columns() {
-		made, err := w.entry(v, dicts, c)
-		if err == nil {
-			err = made.Shape().CheckPrefix(td.batch)
-		}
-		if err != nil {
-			return nil, within(w.kernel.Op, c.name, err)
-		}
-		out.entries.put(c.name, made)
+	out, err := w.head(td)
+	if err != nil {
+		return nil, err
 	}
-	return out, w.lacking(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(zero, dicts, c) })
+	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+		made, err := w.entry(td, out, v, dicts, c)
+		if err == nil {
+			err = made.Shape().CheckPrefix(out.batch)
+		}
+		return made, err
+	})
+	if err != nil {
+		return nil, within(w.kernel.Op, name, err)
+	}
+	out.entries = entries
+	return out, w.lacking(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
+}
+
+// expect says which tensors the kernel is going to be applied to.
+func (w *leafwise) expect(td *TensorDict) {
+	for _, v := range td.entries.all() {
+		if t, ok := v.(*tensor.Tensor); ok {
+			w.pass.Expect(t)
+		} else if d, ok := asDict(v); ok {
+			w.expect(d)
+		}
+	}
+}
+
+// head returns what the kernel makes of td, but for its entries.
+func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
+	if w.kernel.Batch == nil {
+		return td.emptied(), nil
+	}
+	r, err := w.kernel.Batch(td.batch)
+	if err != nil {
+		return nil, err
+	}
+	return &TensorDict{batch: r.Shape().Clone(), names: td.reducedNames(r)}, nil
 }
 
 // lacking puts in td, for each entry that only others have, what fn makes of what stands for it.
@@ -187,9 +217,9 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 	return nil
 }
 
-// entry returns what the kernel makes of an entry and of those that dictionaries have in its
-// column.
-func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) {
+// entry returns what the kernel makes of an entry of td and of those that dictionaries have in its
+// column, for out.
+func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if d, ok := asDict(v); ok {
 		inner, err := w.inner(d, dicts, c)
 		if err != nil {
@@ -199,7 +229,7 @@ func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) 
 	}
 	t, ok := v.(*tensor.Tensor)
 	if !ok {
-		made, err := w.other(v, dicts, c)
+		made, err := w.other(td, out, v, dicts, c)
 		if err != nil || made != v {
 			return made, err
 		}
@@ -209,7 +239,7 @@ func (w *leafwise) entry(v Value, dicts []*TensorDict, c column) (Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	return some(t.Leafwise(w.kernel, operands...))
+	return some(w.pass.Make(t, len(td.batch), operands))
 }
 
 // inner returns the dictionaries in a column.
@@ -286,19 +316,34 @@ func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
 	return x.Index(expr...)
 }
 
-// other returns what the kernel makes of a value that is no tensor: rows of it and of the last
-// operand, if the kernel says which.
-func (w *leafwise) other(v Value, dicts []*TensorDict, c column) (Value, error) {
+// other returns what the kernel makes of a value of td that is no tensor, for out: rows of it and
+// of the last operand, if the kernel says which.
+func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
+	if w.kernel.Batch != nil && !opsOf(v).passes() {
+		return reduced(td, out, v)
+	}
 	last := len(dicts) - 1
 	if w.kernel.Select == nil || last < 0 || dicts[last] == nil {
 		return v, nil
 	}
 	var tr tensor.Transfer
-	out, err := w.selected(&tr, v, dicts[last], c)
+	made, err := w.selected(&tr, v, dicts[last], c)
 	if err != nil {
 		return nil, err
 	}
-	return out, tr.Run()
+	return made, tr.Run()
+}
+
+// reduced returns a value of td that is no tensor for out, whose batch shape is another: it must be
+// data that is the same for all rows.
+func reduced(td, out *TensorDict, v Value) (Value, error) {
+	d, ok := v.(*Data)
+	if ok {
+		if value, one := d.Uniform(); one {
+			return some(NewData(value, slices.Concat(out.batch, d.Shape()[len(td.batch):])...))
+		}
+	}
+	return nil, fmt.Errorf("%w: got %s, whose rows are not reduced to one: Exclude it first", ErrKind, describe(v))
 }
 
 // selected adds to tr what makes the value that it returns: a copy of that of other, with the rows

@@ -11,7 +11,11 @@ import (
 
 // into adds to tr what sets dst to what the kernel makes of td and of dictionaries with its keys.
 func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*TensorDict) error {
-	if err := dst.batch.CheckEqual(td.batch); err != nil {
+	head, err := w.head(td)
+	if err != nil {
+		return err
+	}
+	if err := dst.batch.CheckEqual(head.batch); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
 	all, err := w.complete(td, dicts)
@@ -25,7 +29,7 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 		to, err := c.of(dst)
 		if err == nil {
 			was := w.enter(c.name)
-			err = w.entryInto(tr, to, v, dicts, c)
+			err = w.entryInto(tr, td, dst, to, v, dicts, c)
 			w.at = was
 		}
 		if err != nil {
@@ -57,7 +61,7 @@ func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, e
 	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
 }
 
-func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
+func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
 	if opsOf(to) != opsOf(v) {
 		return mismatch(to, v)
 	}
@@ -71,7 +75,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDi
 	}
 	t, ok := v.(*tensor.Tensor)
 	if !ok {
-		return w.otherInto(tr, to, v, dicts, c)
+		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}
 	if to == v && w.again(t, dicts) {
 		return nil
@@ -82,7 +86,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDi
 	}
 	key := w.at
 	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
-	return t.LeafwiseTo(tr, to.(*tensor.Tensor), w.kernel, operands...)
+	return w.pass.To(tr, to.(*tensor.Tensor), t, len(td.batch), operands)
 }
 
 // again reports whether a tensor that changes in place has been dealt with under another key, with
@@ -100,12 +104,12 @@ func (w *leafwise) again(t *tensor.Tensor, dicts []*TensorDict) bool {
 }
 
 // otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
-func (w *leafwise) otherInto(tr *tensor.Transfer, to, v Value, dicts []*TensorDict, c column) error {
-	made, err := w.other(v, dicts, c)
+func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
+	made, err := w.other(td, dst, v, dicts, c)
 	if err != nil || made == to || opsOf(to).passes() && opsOf(to).equal(to, made) {
 		return err
 	}
-	plan, err := v.Shape()[:w.batch].Index()
+	plan, err := made.Shape()[:len(dst.batch)].Index()
 	if err != nil {
 		return err
 	}

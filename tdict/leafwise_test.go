@@ -17,7 +17,7 @@ import (
 func adding() *tensor.Kernel {
 	return &tensor.Kernel{
 		Op: "add",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			for _, x := range xs {
 				if x.DType() != tensor.Int64 {
 					return 0, nil, tensor.ErrDType
@@ -25,18 +25,19 @@ func adding() *tensor.Kernel {
 			}
 			return tensor.Int64, xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) {
+		Elements: func(b *tensor.Block) error {
 			for row := range b.Rows {
 				for x := range b.Width {
 					sum := byte(0) // of the lowest bytes
 					for _, l := range b.Src {
 						at := map[tensor.Per]int{tensor.PerElement: row*b.Width + x, tensor.PerRow: row}[l.Per]
-						sum += l.Bytes[at*l.Size]
+						sum += l.Bytes[at*l.DType.Size()]
 					}
 					clear(b.Dst[(row*b.Width+x)*8:][:8])
 					b.Dst[(row*b.Width+x)*8] = sum
 				}
 			}
+			return nil
 		},
 	}
 }
@@ -92,7 +93,7 @@ func TestLeafwiseChangesAllOrNone(t *testing.T) {
 	no := errors.New("no")
 	k := adding()
 	k.Elements = nil
-	k.Whole = func(dst *tensor.Tensor, xs []*tensor.Tensor) error {
+	k.Whole = func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error {
 		if len(xs[0].Shape()) > 2 {
 			return no
 		}
@@ -117,11 +118,11 @@ func TestLeafwiseSelectsAlone(t *testing.T) {
 // dictionary.
 func TestLeafwiseKeepsTheBatchShape(t *testing.T) {
 	k := adding()
-	k.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	k.Check = func([]*tensor.Tensor, int) (tensor.DType, shapeops.Shape, error) {
 		return tensor.Int64, shapeops.Shape{2}, nil
 	}
 	k.Elements = nil
-	k.Whole = func(*tensor.Tensor, []*tensor.Tensor) error { return nil }
+	k.Whole = func(*tensor.Tensor, []*tensor.Tensor, int) error { return nil }
 	require.ErrorIs(t, testkit.Err(sample().Leafwise(k)), shapeops.ErrShape)
 }
 
@@ -130,7 +131,7 @@ func TestLeafwiseRefuses(t *testing.T) {
 	var noDict *tdict.TensorDict
 	var noTensor *tensor.Tensor
 	failing := adding()
-	failing.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return 0, nil, no }
+	failing.Check = func([]*tensor.Tensor, int) (tensor.DType, shapeops.Shape, error) { return 0, nil, no }
 	with := func(key nestedkey.Key, v tdict.Value) *tdict.TensorDict {
 		td := sample()
 		_ = td.Set(key, v)
@@ -165,10 +166,10 @@ func TestLeafwiseAllocations(t *testing.T) {
 		td, _ := manyLeaves(leaves)
 		dst := tensor.Must(td.Clone())
 		k := adding()
-		k.Check = func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			return xs[0].DType(), xs[0].Shape(), nil
 		}
-		k.Elements = func(*tensor.Block) {}
+		k.Elements = func(*tensor.Block) error { return nil }
 		return testing.AllocsPerRun(3, func() { require.NoError(t, td.LeafwiseInto(dst, k, 1)) })
 	}
 	few, more, many := allocations(10), allocations(100), allocations(1000)
@@ -178,7 +179,7 @@ func TestLeafwiseAllocations(t *testing.T) {
 
 // A kernel that is none, or makes nothing, is refused.
 func TestNoKernel(t *testing.T) {
-	check := func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return tensor.Int64, nil, nil }
+	check := func([]*tensor.Tensor, int) (tensor.DType, shapeops.Shape, error) { return tensor.Int64, nil, nil }
 	for name, k := range map[string]*tensor.Kernel{"nil": nil, "no check": {}, "nothing to run": {Check: check}} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorIs(t, testkit.Err(sample().Leafwise(k)), tdict.ErrKind)

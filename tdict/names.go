@@ -205,16 +205,26 @@ func (td *TensorDict) under(v Value) (Value, error) {
 
 // plannedNames returns the names of what a plan makes of td's batch dims.
 func (td *TensorDict) plannedNames(p *shapeops.Plan) []string {
+	return td.tracedNames(p, len(p.From()), len(p.Shape()))
+}
+
+// reducedNames returns the names of what a reduction makes of td's batch dims.
+func (td *TensorDict) reducedNames(r *shapeops.Reduction) []string {
+	return td.tracedNames(r, r.Rank(), len(r.Shape()))
+}
+
+// tracedNames returns the names of batch dims of which the first are made of td's first.
+func (td *TensorDict) tracedNames(p interface{ Origin(dim int) int }, from, to int) []string {
 	if td.names == nil {
 		return nil
 	}
-	out := make([]string, len(p.Shape()), len(p.Shape())+len(td.names))
+	out := make([]string, to, to+len(td.names))
 	for dim := range out {
-		if from := p.Origin(dim); from >= 0 {
-			out[dim] = td.names[from]
+		if origin := p.Origin(dim); origin >= 0 {
+			out[dim] = td.names[origin]
 		}
 	}
-	return tidy(append(out, td.names[len(p.From()):]...))
+	return tidy(append(out, td.names[from:]...))
 }
 
 // joinedNames returns the names of the batch dims of dictionaries joined, of which td is the first.

@@ -58,13 +58,13 @@ func ExampleTensor_Reinterpret() {
 func ExampleTensor_Leafwise() {
 	count := &tensor.Kernel{
 		Op: "count bits",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			if d := xs[0].DType(); d.Size() != 1 {
 				return 0, nil, fmt.Errorf("%w: got %v, want bytes", tensor.ErrDType, d)
 			}
 			return tensor.Uint8, xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) {
+		Elements: func(b *tensor.Block) error {
 			from := b.Src[0] // of as many elements as the block, unless an operand was broadcast
 			for i := range b.Dst {
 				v := from.Bytes[i*len(from.Bytes)/len(b.Dst)]
@@ -73,6 +73,7 @@ func ExampleTensor_Leafwise() {
 					b.Dst[i]++
 				}
 			}
+			return nil
 		},
 	}
 	fmt.Println(tensor.Vector[uint8](0, 1, 3, 255).Leafwise(count))

@@ -18,23 +18,31 @@ type Kernel struct {
 	Others []string
 
 	// Check returns the dtype and the shape of what the kernel makes of xs, or why it cannot. The
-	// first of xs is what Leafwise is called on; the others have its shape, unless they are Free.
-	Check func(xs []*Tensor) (DType, shapeops.Shape, error)
+	// first of xs is what Leafwise is called on, and has lead batch dims: those of the dictionary
+	// whose leaf it is, none for a tensor by itself. The others have its shape, or that of a
+	// scalar, unless they are Free.
+	Check func(xs []*Tensor, lead int) (DType, shapeops.Shape, error)
 
 	// Elements works on some elements of the result and those of xs at the same positions, if each
 	// element depends on no others. It is called by several goroutines at a time.
-	Elements func(b *Block)
+	Elements func(b *Block) error
 
 	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are:
 	// Check says what they must be. By default they broadcast to the first.
 	Free bool
 
 	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0],
-	// unless the kernel is Fallible. For several leaves in memory that is there, it works on new
+	// unless the kernel may fail. For several leaves in memory that is there, it works on new
 	// memory, which is copied once it has not failed for any.
-	Whole func(dst *Tensor, xs []*Tensor) error
-	// Fallible says that Whole may fail when it has changed dst, so that it gets new memory always.
-	Fallible bool
+	Whole func(dst *Tensor, xs []*Tensor, lead int) error
+
+	// Fails reports whether Elements or Whole may return an error for operands of the dtypes of xs.
+	// Then it is tried before memory that is there is written. Nil means never.
+	Fails func(xs []*Tensor) bool
+
+	// Batch says what becomes of the batch shape of a dictionary, and of each in it. Nil means that
+	// it stays, and with it what is no tensor.
+	Batch func(batch shapeops.Shape) (*shapeops.Reduction, error)
 
 	// Missing is what stands for a leaf that one of several dictionaries lacks: a number or a bool.
 	// By default that is an error.
@@ -63,8 +71,8 @@ func (k *Kernel) Other(i int) string {
 }
 
 // checked is Check, with a result that can be made.
-func (k *Kernel) checked(xs []*Tensor) (DType, shapeops.Shape, error) {
-	d, shape, err := k.Check(xs)
+func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) {
+	d, shape, err := k.Check(xs, lead)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -74,99 +82,40 @@ func (k *Kernel) checked(xs []*Tensor) (DType, shapeops.Shape, error) {
 	return d, shape, shape.Check()
 }
 
+// fails reports whether the kernel may return an error for xs while it runs.
+func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs) }
+
 // Leafwise returns what a kernel makes of t and others, each of which is a tensor, broadcast to the
 // shape of t, or a number or bool, which [ScalarOf] makes an element of t's dtype. The result is
 // new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and
 // those of the kernel.
 func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
-	xs, err := t.operands(k, others)
-	if err != nil {
+	if err := CheckKernel(k); err != nil {
 		return nil, err
 	}
-	d, shape, err := k.checked(xs)
-	if err != nil {
-		return nil, err
-	}
-	out, done, err := blankLike(nil, d, shape, nil, xs...)
-	if err != nil || done {
-		return out, err
-	}
-	if err := k.run(out, xs, 0); err != nil {
-		return nil, err
-	}
-	return out, nil
+	p := KernelPass{kernel: k}
+	return p.Make(t, 0, others)
 }
 
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
 // and the shape of the result. It may be t or another operand, but not lie otherwise in their
 // memory. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
+	if err := CheckKernel(k); err != nil {
+		return err
+	}
 	var tr Transfer
-	if err := t.LeafwiseTo(&tr, dst, k, others...); err != nil {
+	p := KernelPass{kernel: k}
+	if err := p.To(&tr, dst, t, 0, others); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
-// LeafwiseTo adds to tr: dst = what a kernel makes of t and others, as [Tensor.LeafwiseInto] does.
-func (t *Tensor) LeafwiseTo(tr *Transfer, dst *Tensor, k *Kernel, others ...any) error {
-	xs, err := t.operands(k, others)
-	if err != nil {
-		return err
-	}
-	d, shape, err := k.checked(xs)
-	if err != nil {
-		return err
-	}
-	if dst == nil {
-		return errNil
-	}
-	if dst.dtype != d {
-		return fmt.Errorf("destination: %w: got %v, want %v", ErrDType, dst.dtype, d)
-	}
-	if err := dst.view.Shape.CheckEqual(shape); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	if err := dst.checkWritable(); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	return tr.kernel(k, dst, xs)
-}
-
-// operands returns t and others, broadcast to its shape unless the kernel leaves them free.
-func (t *Tensor) operands(k *Kernel, others []any) ([]*Tensor, error) {
-	if err := CheckKernel(k); err != nil {
-		return nil, err
-	}
-	xs := make([]*Tensor, 1, 1+len(others))
-	xs[0] = t
-	for i, other := range others {
-		x, ok := other.(*Tensor)
-		if !ok {
-			var err error
-			if x, err = ScalarOf(t.dtype, other); err != nil {
-				return nil, fmt.Errorf("%s: %w", k.Other(i), err)
-			}
-		}
-		if x == nil {
-			return nil, fmt.Errorf("%s: %w", k.Other(i), errNil)
-		}
-		view, err := x.view, error(nil)
-		if !k.Free {
-			view, err = x.broadcast(t.view.Shape)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", k.Other(i), err)
-		}
-		xs = append(xs, &Tensor{dtype: x.dtype, view: view, mem: x.mem})
-	}
-	return xs, nil
-}
-
 // run sets dst, which shares no memory with xs unless it may.
-func (k *Kernel) run(dst *Tensor, xs []*Tensor, workers int) error {
+func (k *Kernel) run(dst *Tensor, xs []*Tensor, lead, workers int) error {
 	if k.Elements == nil {
-		return k.Whole(dst, xs)
+		return k.Whole(dst, xs, lead)
 	}
 	if dst.Size() == 0 {
 		return nil
@@ -175,8 +124,8 @@ func (k *Kernel) run(dst *Tensor, xs []*Tensor, workers int) error {
 }
 
 // kernel adds a kernel, whose result and operands have been checked.
-func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor) error {
-	t := &kernelTask{kernel: k, dst: dst, xs: xs, apart: make([]bool, len(xs))}
+func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor, lead int) error {
+	t := &kernelTask{kernel: k, dst: dst, xs: xs, lead: lead, apart: make([]bool, len(xs))}
 	for i, x := range xs {
 		alike := x.dtype.Size() == dst.dtype.Size() && x.view.Shape.Equal(dst.view.Shape)
 		if alike && (i == 0 || k.Elements != nil) {
@@ -203,6 +152,7 @@ type kernelTask struct {
 	kernel *Kernel
 	dst    *Tensor
 	xs     []*Tensor
+	lead   int
 	apart  []bool    // of xs, those that are copied first, since dst lies in their memory
 	ready  []*Tensor // xs, or copies
 	made   *Tensor   // the result of one that can fail, before it is copied
@@ -218,20 +168,33 @@ func (t *kernelTask) prepare(alone bool) (err error) {
 			}
 		}
 	}
-	if t.kernel.Elements != nil || alone && !t.kernel.Fallible {
+	switch fails := t.kernel.fails(t.ready); {
+	case t.kernel.Elements != nil && fails:
+		return t.try()
+	case t.kernel.Elements != nil || alone && !fails:
 		return nil
 	}
 	if t.made, err = blank(nil, t.dst.dtype, t.dst.view.Shape, nil); err != nil {
 		return err
 	}
-	return t.kernel.Whole(t.made, t.ready)
+	return t.kernel.Whole(t.made, t.ready, t.lead)
+}
+
+// try runs the kernel to see whether it fails.
+func (t *kernelTask) try() error {
+	if t.dst.Size() == 0 {
+		return nil
+	}
+	l := newLanes(t.kernel, t.dst, t.ready)
+	l.dry = true
+	return l.run(0)
 }
 
 func (t *kernelTask) run(workers int) (err error) {
 	if t.made != nil {
 		err = t.dst.CopyFrom(t.made)
 	} else {
-		err = t.kernel.run(t.dst, t.ready, workers)
+		err = t.kernel.run(t.dst, t.ready, t.lead, workers)
 	}
 	t.ready, t.made = nil, nil
 	return err

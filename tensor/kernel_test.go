@@ -26,7 +26,7 @@ func element(b *tensor.Block, l tensor.Lane, row, x int) []byte {
 	case tensor.PerRow:
 		at = row
 	}
-	return l.Bytes[at*l.Size : (at+1)*l.Size]
+	return l.Bytes[at*l.DType.Size() : (at+1)*l.DType.Size()]
 }
 
 // bytewise makes a kernel whose elements are of a dtype, each the sums, byte by byte, of those of
@@ -34,20 +34,21 @@ func element(b *tensor.Block, l tensor.Lane, row, x int) []byte {
 func bytewise(d tensor.DType) *tensor.Kernel {
 	return &tensor.Kernel{
 		Op:    "bytewise",
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return d, xs[0].Shape(), nil },
-		Elements: func(b *tensor.Block) {
-			sum := make([]byte, b.Size)
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return d, xs[0].Shape(), nil },
+		Elements: func(b *tensor.Block) error {
+			sum := make([]byte, b.DType.Size())
 			for row := range b.Rows {
 				for x := range b.Width {
 					clear(sum)
 					for _, l := range b.Src {
 						for i, v := range element(b, l, row, x) {
-							sum[i%b.Size] += v
+							sum[i%b.DType.Size()] += v
 						}
 					}
-					copy(b.Dst[(row*b.Width+x)*b.Size:], sum)
+					copy(b.Dst[(row*b.Width+x)*b.DType.Size():], sum)
 				}
 			}
+			return nil
 		},
 	}
 }
@@ -129,17 +130,18 @@ func TestKernelBlocks(t *testing.T) {
 	for _, shape := range [][]int{{9 << 20}, {3, 1<<20 + 7}, {1 << 20, 3}, {1, 1}, {0, 5}, {}} {
 		var covered atomic.Int64
 		k := bytewise(tensor.Float32)
-		k.Elements = func(b *tensor.Block) {
+		k.Elements = func(b *tensor.Block) error {
 			covered.Add(int64(b.Rows * b.Width))
-			if len(b.Dst) != b.Rows*b.Width*b.Size || len(b.Src) != 2 || b.Rows < 1 || b.Width < 1 {
+			if len(b.Dst) != b.Rows*b.Width*b.DType.Size() || len(b.Src) != 2 || b.Rows < 1 || b.Width < 1 {
 				panic(fmt.Sprint(b.Rows, b.Width, len(b.Dst)))
 			}
 			for _, l := range b.Src {
 				n := map[tensor.Per]int{tensor.PerElement: b.Rows * b.Width, tensor.PerRow: b.Rows, tensor.PerBlock: 1}[l.Per]
-				if len(l.Bytes) != n*l.Size {
+				if len(l.Bytes) != n*l.DType.Size() {
 					panic(fmt.Sprint(l.Per, len(l.Bytes)))
 				}
 			}
+			return nil
 		}
 		x := tensor.Must(tensor.Zeros[float32](shape...))
 		require.NoError(t, testkit.Err(x.Leafwise(k, 1)))
@@ -152,7 +154,7 @@ func TestKernelRefuses(t *testing.T) {
 	no := errors.New("no")
 	makes := func(d tensor.DType, shape shapeops.Shape, err error) *tensor.Kernel {
 		k := bytewise(tensor.Int64)
-		k.Check = func([]*tensor.Tensor) (tensor.DType, shapeops.Shape, error) { return d, shape, err }
+		k.Check = func([]*tensor.Tensor, int) (tensor.DType, shapeops.Shape, error) { return d, shape, err }
 		return k
 	}
 	k := bytewise(tensor.Int64)

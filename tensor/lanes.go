@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -13,7 +14,7 @@ import (
 // It is valid during a call of [Kernel].Elements.
 type Block struct {
 	Rows, Width int
-	Size        int    // bytes of an element of the result
+	DType       DType  // of the result
 	Dst         []byte // the elements of the result, without gaps, to be set
 	Src         []Lane // of each operand
 }
@@ -22,7 +23,7 @@ type Block struct {
 // operation works in place.
 type Lane struct {
 	Bytes []byte
-	Size  int // bytes of an element
+	DType DType
 	Per   Per
 }
 
@@ -50,12 +51,14 @@ type lanes struct {
 	width  int
 	step   [2]int // rows and elements of a block
 	bytes  int    // of the result
+	dry    bool   // the result goes nowhere: the kernel only says whether it fails
 }
 
 // A lane is one of lanes: where its elements lie.
 type lane struct {
 	mem    memory
 	bytes  []byte
+	dtype  DType
 	size   int // bytes of an element
 	start  int
 	outer  []int // strides
@@ -66,10 +69,10 @@ type lane struct {
 func newLanes(k *Kernel, dst *Tensor, xs []*Tensor) *lanes {
 	l := &lanes{kernel: k, rows: 1, width: 1, bytes: dst.ByteSize()}
 	views := []shapeops.View{dst.view}
-	l.all = append(l.all, lane{mem: dst.mem, size: dst.dtype.Size(), start: dst.view.Offset})
+	l.all = append(l.all, laneOf(dst))
 	for _, x := range xs {
-		views = append(views, x.view)
-		l.all = append(l.all, lane{mem: x.mem, size: x.dtype.Size(), start: x.view.Offset})
+		views = append(views, x.stretched(dst.view.Shape))
+		l.all = append(l.all, laneOf(x))
 	}
 	sizes, strides := joinAlike(dst.view.Shape, views)
 	for i := range l.all {
@@ -86,6 +89,18 @@ func newLanes(k *Kernel, dst *Tensor, xs []*Tensor) *lanes {
 		}
 	}
 	return l
+}
+
+func laneOf(t *Tensor) lane {
+	return lane{mem: t.mem, dtype: t.dtype, size: t.dtype.Size(), start: t.view.Offset}
+}
+
+// stretched returns t's view, or for a scalar one of a shape that repeats it.
+func (t *Tensor) stretched(shape shapeops.Shape) shapeops.View {
+	if len(t.view.Shape) > 0 || len(shape) == 0 {
+		return t.view
+	}
+	return shapeops.View{Shape: shape, Strides: make([]int, len(shape)), Offset: t.view.Offset}
 }
 
 // joinAlike returns the dims of several views of one shape, joined where all of them lie alike, and
@@ -179,7 +194,7 @@ func (l *lanes) hold() (release func(), err error) {
 	}
 	for i := range l.all {
 		borrow := memory.borrow
-		if i == 0 {
+		if i == 0 && !l.dry {
 			borrow = memory.borrowToWrite
 		}
 		if l.all[i].bytes, err = borrow(l.all[i].mem); err != nil {
@@ -205,27 +220,30 @@ func (l *lanes) guarded(lo, hi int) error {
 		lent = lent || l.all[i].mem.loan != nil
 	}
 	if !lent {
-		l.do(lo, hi)
-		return nil
+		return l.do(lo, hi)
 	}
-	err := mapping.Guard(func() { l.do(lo, hi) })
+	var failed error
+	err := mapping.Guard(func() { failed = l.do(lo, hi) })
 	for i := range l.all {
 		if a := &l.all[i]; err != nil && a.mem.loan != nil && holds(a.bytes, err) {
 			return a.mem.loan.named(err)
 		}
 	}
-	return err
+	return cmp.Or(err, failed)
 }
 
-// do does blocks lo to hi.
-func (l *lanes) do(lo, hi int) {
+// do does blocks lo to hi, until one fails.
+func (l *lanes) do(lo, hi int) error {
 	b := blockOf{lanes: l, scratch: make([][]byte, len(l.all))}
 	b.Src = make([]Lane, len(l.all)-1)
-	b.Size = l.all[0].size
+	b.DType = l.all[0].dtype
 	for i := lo; i < hi; i++ {
 		b.locate(i)
-		b.do()
+		if err := b.do(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // A blockOf is a block of lanes, with room for what it gathers.
@@ -254,14 +272,14 @@ func (b *blockOf) locate(i int) {
 }
 
 // do runs the kernel on the block.
-func (b *blockOf) do() {
+func (b *blockOf) do() error {
 	b.Rows, b.Width = b.rows, b.cols
 	for i := range b.Src {
 		b.Src[i] = b.lane(i + 1)
 	}
 	to := &b.all[0]
 	per, direct := b.per(to)
-	if direct = direct && per == PerElement && b.whole(); direct {
+	if direct = direct && per == PerElement && b.whole() && !b.dry; direct {
 		at := b.first(to) * to.size
 		b.Dst = to.bytes[at : at+b.rows*b.cols*to.size]
 		direct = cast.Aligned(b.Dst, to.size)
@@ -269,10 +287,11 @@ func (b *blockOf) do() {
 	if !direct {
 		b.Dst = b.room(0)
 	}
-	b.kernel.Elements(&b.Block)
-	if !direct {
+	err := b.kernel.Elements(&b.Block)
+	if err == nil && !direct && !b.dry {
 		b.move(to, b.Dst, true)
 	}
+	return err
 }
 
 // whole reports whether the block has whole rows, or a part of one, so that what is contiguous in
@@ -293,12 +312,12 @@ func (b *blockOf) lane(i int) Lane {
 	if direct && (per != PerElement || b.whole()) {
 		at := b.first(a) * a.size
 		if part := a.bytes[at : at+n*a.size]; cast.Aligned(part, a.size) {
-			return Lane{part, a.size, per}
+			return Lane{part, a.dtype, per}
 		}
 	}
 	room := b.room(i)
 	b.move(a, room, false)
-	return Lane{room, a.size, PerElement}
+	return Lane{room, a.dtype, PerElement}
 }
 
 // first returns where a lane's first element of the block lies.

@@ -17,13 +17,14 @@ import (
 // pairwise is the kernel that adds bytes up.
 var pairwise = &tensor.Kernel{
 	Op: "add",
-	Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 		return xs[0].DType(), xs[0].Shape(), nil
 	},
-	Elements: func(b *tensor.Block) {
+	Elements: func(b *tensor.Block) error {
 		for i := range b.Dst {
 			b.Dst[i] = b.Src[0].Bytes[i]
 		}
+		return nil
 	},
 }
 

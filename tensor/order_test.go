@@ -16,10 +16,10 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 	const n = 300 // a mask of so many narrow rows is moved without a list
 	ones := tensor.Must(tensor.Full[int32](1, n))
 	kernel := &tensor.Kernel{
-		Check: func(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			return xs[0].DType(), xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) { copy(b.Dst, b.Src[0].Bytes) },
+		Elements: func(b *tensor.Block) error { copy(b.Dst, b.Src[0].Bytes); return nil },
 	}
 	adds := map[string]func(tr *tensor.Transfer, dst *tensor.Tensor) error{
 		"copy": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tr.Copy(dst, ones) },
@@ -35,7 +35,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 			plan := tensor.Must(ones.Shape().Index(ix.Mask(bits)))
 			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
 		},
-		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return ones.LeafwiseTo(tr, dst, kernel) },
+		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil) },
 	}
 	for name, add := range adds {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,166 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A KernelPass carries a kernel over several tensors, the leaves of a dictionary. A number among
+// the operands is made an element once for each dtype, and results lie in blocks as [Furnish] says
+// of copies. It serves one operation. Not safe for concurrent use.
+type KernelPass struct {
+	kernel  *Kernel
+	pass    *shapeops.Pass // or nil, for one tensor
+	scalars []scalarAs
+	block   Block
+}
+
+// A scalarAs is an operand, by its position, as an element of a dtype.
+type scalarAs struct {
+	operand int
+	dtype   DType
+	element *Tensor
+}
+
+// NewKernelPass returns a pass of k, which must pass [CheckKernel].
+func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
+
+// Expect says that [KernelPass.Make] will be called with t.
+func (p *KernelPass) Expect(t *Tensor) {
+	r := roomOf(p.pass)
+	r.expected++
+	p.pass.Expect(1)
+	if n := t.ByteSize(); n <= smallBytes {
+		r.bytes += padded(n)
+	}
+}
+
+// Make is [Tensor.Leafwise] of t, a leaf of a dictionary with lead batch dims.
+func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
+	xs, err := p.operands(t, others)
+	if err != nil {
+		return nil, err
+	}
+	d, shape, err := p.kernel.checked(xs, lead)
+	if err != nil {
+		return nil, err
+	}
+	out, done, err := blankLike(p.pass, d, shape, nil, xs...)
+	if err != nil || done {
+		return out, err
+	}
+	if run, err := p.direct(out, xs); run {
+		return out, err
+	}
+	if err := p.kernel.run(out, xs, lead, 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// To adds to tr: dst = what the kernel makes of t, as [Tensor.LeafwiseInto] does.
+func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) error {
+	xs, err := p.operands(t, others)
+	if err != nil {
+		return err
+	}
+	d, shape, err := p.kernel.checked(xs, lead)
+	if err != nil {
+		return err
+	}
+	if dst == nil {
+		return errNil
+	}
+	if dst.dtype != d {
+		return fmt.Errorf("destination: %w: got %v, want %v", ErrDType, dst.dtype, d)
+	}
+	if err := dst.view.Shape.CheckEqual(shape); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if err := dst.checkWritable(); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return tr.kernel(p.kernel, dst, xs, lead)
+}
+
+// operands returns t and others, broadcast to its shape unless the kernel leaves them free.
+func (p *KernelPass) operands(t *Tensor, others []any) ([]*Tensor, error) {
+	xs := make([]*Tensor, 1, 1+len(others))
+	xs[0] = t
+	for i, other := range others {
+		x, err := p.operand(t, i, other)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.kernel.Other(i), err)
+		}
+		xs = append(xs, x)
+	}
+	return xs, nil
+}
+
+// operand returns the i-th operand after t.
+func (p *KernelPass) operand(t *Tensor, i int, other any) (*Tensor, error) {
+	x, ok := other.(*Tensor)
+	switch {
+	case !ok:
+		return p.scalar(i, t.dtype, other)
+	case x == nil:
+		return nil, errNil
+	case p.kernel.Free || x.view.Shape.Equal(t.view.Shape):
+		return x, nil
+	}
+	view, err := x.broadcast(t.view.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{dtype: x.dtype, view: view, mem: x.mem}, nil
+}
+
+// scalar returns a number as an element of a dtype.
+func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
+	for _, s := range p.scalars {
+		if s.operand == i && s.dtype == d {
+			return s.element, nil
+		}
+	}
+	x, err := ScalarOf(d, v)
+	if err == nil {
+		p.scalars = append(p.scalars, scalarAs{i, d, x})
+	}
+	return x, err
+}
+
+// direct runs a kernel on elements that lie in order, in memory of Go, and are not worth a second
+// core: no blocks need be cut.
+func (p *KernelPass) direct(dst *Tensor, xs []*Tensor) (run bool, err error) {
+	n := dst.Size()
+	if p.kernel.Elements == nil || n == 0 || len(dst.mem.bytes) > parallelBytes {
+		return false, nil
+	}
+	b := &p.block
+	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, dst.mem.bytes, b.Src[:0]
+	for _, x := range xs {
+		l, ok := x.straight(n)
+		if !ok {
+			return false, nil
+		}
+		b.Src = append(b.Src, l)
+	}
+	return true, p.kernel.Elements(b)
+}
+
+// straight returns the n elements of t, or its only one, as they lie, or false if they lie
+// otherwise.
+func (t *Tensor) straight(n int) (Lane, bool) {
+	l := Lane{DType: t.dtype}
+	size := t.Size()
+	if t.mem.loan != nil || size != n && len(t.view.Shape) > 0 || !t.view.IsContiguous() {
+		return l, false
+	}
+	if size != n {
+		l.Per = PerBlock
+	}
+	l.Bytes = t.own(t.mem.bytes)
+	return l, cast.Aligned(l.Bytes, t.dtype.Size())
+}
