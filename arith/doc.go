@@ -1,26 +1,76 @@
-// Package arith has the verbs that look at elements, or at a mask of them: Where, MaskedFill, Sort,
-// GroupBy. What only moves whole rows is a method of tensors and dictionaries.
+// Package arith has the verbs that look at elements, or at a mask of them: Add, Less, Mean, Where,
+// Sort, GroupBy. What only moves whole rows is a method of tensors and dictionaries.
 //
 // Most verbs are generic over what they work on, an [Operand]: *tensor.Tensor and
 // *tdict.TensorDict, on each leaf of which they do the same. Each is a tensor.Kernel that Leafwise
 // applies.
 //
-//	clean, err := arith.MaskedFill(td, missing, 0)      // a copy of td
-//	err = arith.MaskedFillInPlace(td, missing, 0)       // td itself
-//	mixed, err := arith.Where(mask, a, b)               // rows of a where mask is true, else of b
+//	scaled, err := arith.Mul(td, 2)                     // a copy of td
+//	err = arith.MulInPlace(td, 2)                       // td itself
+//	err = arith.MulInto(dst, td, 2)                     // into memory that the caller owns
+//	high, err := arith.Greater(x, y)                    // a mask
+//	clean, err := arith.MaskedFill(td, missing, 0)
+//	mean, err := arith.Mean(td, arith.Dims(0).Where(present))
 //
 // [Lexsort], [GroupBy] and [Unique] work on columns, tensors with one row for each row of a
 // dictionary, and return numbers of rows, which Take and shapeops.Split take.
+//
+// # Operands
+//
+// Operands besides the first are
+//
+//   - of its type: a dictionary with the same keys and shapes, a tensor that broadcasts to its
+//     shape,
+//   - for a dictionary, a tensor that broadcasts to the batch shape, for features to follow: [N] on
+//     leaves [N F...],
+//   - a number or bool, which each leaf's dtype must hold; tensor.ScalarOf says when it does.
+//
+// Data and unbatched tensors in a dictionary stay as they are. A verb returns tensor.ErrDType for a
+// dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an operand does
+// not broadcast; tdict.ErrMissing if dictionaries differ in keys; tensor.ErrKind for nil, or an
+// operand of another type.
+//
+// # Dtypes
+//
+// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around:
+// a result that an integer dtype does not hold is tensor.ErrDType, and names it.
+//
+//	verb                        integers            floating-point          complex   bool
+//	Add Sub Mul Neg AddCMul     error if it is      as IEEE 754 says        yes       no
+//	                            beyond the dtype
+//	Div                         no                  x/0 is infinite or NaN  yes       no
+//	FloorDiv Mod                by 0: ErrDivide     by 0: infinite, NaN     no        no
+//	Pow                         error beyond the    math.Pow                no        no
+//	                            dtype, or below 0
+//	Abs                         as Neg              yes                     no        no
+//	Minimum Maximum Clamp Relu  yes                 NaN wins                no        no
+//	Sign Floor Ceil Round Trunc yes                 yes                     no        no
+//	Sqrt Exp Log Tanh Sigmoid   no                  in float64, rounded     no        no
+//	                                                once
+//	Lerp                        no                  yes                     no        no
+//	CastScale                   to floating-point   yes                     no        no
+//	OneHot                      to any but complex  no                      no        no
+//	Equal NotEqual              -> bool             NaN equals nothing      -> bool   -> bool
+//	Less ... GreaterEqual       -> bool             NaN is never less       no        no
+//	IsNaN IsFinite              -> bool             -> bool                 -> bool   -> bool
+//	And Or Xor Not              their bits          no                      no        yes
+//	Sort Argsort                yes                 NaN last                no        yes
+//	ScatterAdd                  error beyond the    in order                yes       no
+//	                            dtype
+//
+// Float16 and bfloat16 are computed in float32, and rounded once. No product is fused with a sum,
+// so that every machine has the same result, but for the functions of package math.
+//
+// # In place
+//
+// Forms called Into write to a value of the result's dtypes and shapes, which may be an operand
+// itself; forms called InPlace to the first operand. Neither changes anything if there is an error:
+// what integers may fail on is computed twice, the first time for nothing.
 //
 // # Masks
 //
 // A mask is a bool tensor over the leading dims of what it is about, the batch dims of a
 // dictionary: mask [M...] on [M... F...]. Features follow.
-//
-// # Scalars
-//
-// A number or bool among the operands becomes an element of each leaf's dtype, which must hold it:
-// tensor.ScalarOf says when it does.
 //
 // # Order
 //

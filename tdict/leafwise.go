@@ -71,6 +71,7 @@ type leafwise struct {
 	done    map[*tensor.Tensor]bool // of those that change in place, under whatever keys
 	at      nestedkey.Key           // of the entry that is dealt with, into memory that is there
 	planned *shapeops.Plan
+	room    []any // for the operands of a leaf
 }
 
 // leafwise checks the operands of a kernel.
@@ -274,16 +275,16 @@ func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 	return x, err
 }
 
-// operands returns the operands besides a leaf.
+// operands returns the operands besides a leaf, until the next call.
 func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]any, error) {
-	out := make([]any, len(dicts))
+	out := w.room[:0]
 	for i, other := range dicts {
 		if other == nil {
 			x, err := w.wide(w.others[i], t)
 			if err != nil {
 				return nil, err
 			}
-			out[i] = x
+			out = append(out, x)
 			continue
 		}
 		v, err := w.of(t, other, c)
@@ -297,8 +298,9 @@ func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]
 		if err := x.Shape().CheckEqual(t.Shape()); err != nil && !w.kernel.Free {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
-		out[i] = x
+		out = append(out, x)
 	}
+	w.room = out
 	return out, nil
 }
 

@@ -72,6 +72,12 @@ func (td *TensorDict) Reinterpret(dtype tensor.DType) (*TensorDict, error) {
 	return td.each("reinterpret", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reinterpret(dtype) })
 }
 
+// Cast returns td with each tensor cast to a dtype, as tensor.Tensor.Cast does; leaves of other
+// kinds are shared. (Python: td.float(), td.to(dtype).)
+func (td *TensorDict) Cast(dtype tensor.DType) (*TensorDict, error) {
+	return td.each("cast", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Cast(dtype) })
+}
+
 // each returns td with what fn makes of each tensor, for an operation.
 func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, error)) (*TensorDict, error) {
 	out, err := td.Apply(func(_ nestedkey.Key, t *tensor.Tensor) (*tensor.Tensor, error) { return fn(t) })

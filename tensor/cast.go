@@ -1,9 +1,12 @@
 package tensor
 
 import (
-	"math"
+	"cmp"
+	"errors"
+	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // Cast returns t's values as another dtype, in memory of its own; if t has that dtype, it is a
@@ -18,148 +21,117 @@ import (
 //   - a real number becomes complex with no imaginary part; a complex one loses its imaginary part.
 //
 // float16 and bfloat16 are reached by way of float64, which matters only for integers beyond 2^53.
-// Cast returns [ErrDType] if dtype is none.
+// Cast returns [ErrDType] if dtype is none, or if t holds a bool that is neither 0 nor 1.
 func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
-	if dtype == t.dtype {
+	switch {
+	case dtype == t.dtype:
 		return t.Clone()
+	case !dtype.valid() || !t.dtype.valid():
+		return nil, errNoDType
 	}
-	out, done, err := blankLike(nil, dtype, t.view.Shape, nil, t)
-	if err != nil || done {
-		return out, err
+	b, ok := t.solid()
+	if !ok || !cast.Aligned(b, t.dtype.Size()) || t.Size() > parallelBytes/dtype.Size() {
+		return t.castBlocks(dtype)
 	}
-	if err := castFrom(t, out); err != nil {
+	out, err := blank(nil, dtype, t.view.Shape, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := convert(dtype, out.mem.bytes, t.dtype, b); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// realElem is the set of dtypes that Go itself converts between.
-type realElem interface {
-	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
-}
-
-// castFrom converts src to the dtype of the contiguous tensor dst.
-func castFrom(src, dst *Tensor) error {
-	switch src.dtype {
-	case Bool:
-		return castVia(src, dst, func(v bool) uint8 {
-			if v {
-				return 1
-			}
-			return 0
-		})
-	case Uint8:
-		return castTo[uint8](src, dst)
-	case Uint16:
-		return castTo[uint16](src, dst)
-	case Uint32:
-		return castTo[uint32](src, dst)
-	case Uint64:
-		return castTo[uint64](src, dst)
-	case Int8:
-		return castTo[int8](src, dst)
-	case Int16:
-		return castTo[int16](src, dst)
-	case Int32:
-		return castTo[int32](src, dst)
-	case Int64:
-		return castTo[int64](src, dst)
-	case Float16:
-		return castVia(src, dst, F16.Float64)
-	case BFloat16:
-		return castVia(src, dst, BF16.Float64)
-	case Float32:
-		return castTo[float32](src, dst)
-	case Float64:
-		return castTo[float64](src, dst)
+// castBlocks is Cast of a tensor that is not in order in memory of Go, or worth several cores. A
+// small one takes less time to copy than to line up.
+func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
+	if t.Size() > blockElements || t.Device() == Meta {
+		out, err := t.Leafwise(castKernel(dtype))
+		return out, t.whichBool(err)
 	}
-	return castComplex(src, dst)
+	c, err := t.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return c.Cast(dtype)
 }
 
-// castVia converts src to a real dtype first.
-func castVia[S Elem, V realElem](src, dst *Tensor, fn func(S) V) error {
-	via, err := Map(src, fn)
-	if err != nil {
+// CastInto is [Tensor.Cast] into a tensor that the caller owns, which has t's shape and the dtype
+// wanted:
+//
+//	t [F...], dst [F...]
+//
+// dst may lie in the memory of t: if its elements are as wide, each must take the place of its own
+// source, or CastInto returns [ErrOverlap]; otherwise t is copied first. CastInto returns
+// shapeops.ErrShape if the shapes differ, [ErrDType] if t holds a bool that is neither 0 nor 1, and
+// the errors of [Transfer]; on an error nothing has changed.
+func (t *Tensor) CastInto(dst *Tensor) error {
+	switch {
+	case dst == nil:
+		return errNil
+	case !dst.dtype.valid() || !t.dtype.valid():
+		return errNoDType
+	case dst.dtype != t.dtype:
+		return t.whichBool(t.LeafwiseInto(dst, castKernel(dst.dtype)))
+	}
+	if err := dst.view.Shape.CheckEqual(t.view.Shape); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return dst.CopyFrom(t)
+}
+
+var errNoDType = fmt.Errorf("%w: got %v", ErrDType, DType(0))
+
+// castKernel returns the kernel that converts to a dtype. Its errors need no name.
+func castKernel(to DType) *Kernel {
+	return &Kernel{
+		Check:    func(xs []*Tensor, _ int) (DType, shapeops.Shape, error) { return to, xs[0].view.Shape, nil },
+		Elements: castBlock,
+		Fails:    func(xs []*Tensor) bool { return xs[0].dtype == Bool },
+	}
+}
+
+// castBlock converts the elements of a block, each that is there once.
+func castBlock(b *Block) error {
+	l, size := &b.Src[0], b.DType.Size()
+	n := len(l.Bytes) / l.DType.Size()
+	if err := convert(b.DType, b.Dst[:n*size], l.DType, l.Bytes); err != nil {
 		return err
 	}
-	return castTo[V](via, dst)
-}
-
-func castComplex(src, dst *Tensor) error {
-	switch {
-	case src.dtype == Complex64 && dst.dtype == Complex128:
-		return convert(src, dst, func(v complex64) complex128 { return complex128(v) })
-	case src.dtype == Complex128 && dst.dtype == Complex64:
-		return convert(src, dst, func(v complex128) complex64 { return complex64(v) })
-	case dst.dtype == Bool && src.dtype == Complex64:
-		return convert(src, dst, func(v complex64) bool { return v != 0 })
-	case dst.dtype == Bool:
-		return convert(src, dst, func(v complex128) bool { return v != 0 })
-	case src.dtype == Complex64:
-		return castVia(src, dst, func(v complex64) float32 { return real(v) })
+	switch l.Per {
+	case PerRow:
+		spread(b.Dst, n, b.Width*size, size)
+	case PerBlock:
+		spread(b.Dst, n, len(b.Dst), size)
 	}
-	return castVia(src, dst, func(v complex128) float64 { return real(v) })
+	return nil
 }
 
-// castTo converts src, of dtype S, to the dtype of dst.
-func castTo[S realElem](src, dst *Tensor) error {
-	switch dst.dtype {
-	case Bool:
-		return convert(src, dst, func(v S) bool { return v != 0 })
-	case Uint8:
-		return convert(src, dst, toInteger[S, uint8](0, math.MaxUint8))
-	case Uint16:
-		return convert(src, dst, toInteger[S, uint16](0, math.MaxUint16))
-	case Uint32:
-		return convert(src, dst, toInteger[S, uint32](0, math.MaxUint32))
-	case Uint64:
-		return convert(src, dst, toInteger[S, uint64](0, math.MaxUint64))
-	case Int8:
-		return convert(src, dst, toInteger[S, int8](math.MinInt8, math.MaxInt8))
-	case Int16:
-		return convert(src, dst, toInteger[S, int16](math.MinInt16, math.MaxInt16))
-	case Int32:
-		return convert(src, dst, toInteger[S, int32](math.MinInt32, math.MaxInt32))
-	case Int64:
-		return convert(src, dst, toInteger[S, int64](math.MinInt64, math.MaxInt64))
-	case Float16:
-		return convert(src, dst, func(v S) F16 { return F16Of(float64(v)) })
-	case BFloat16:
-		return convert(src, dst, func(v S) BF16 { return BF16Of(float64(v)) })
-	case Float32:
-		return convert(src, dst, func(v S) float32 { return float32(v) })
-	case Float64:
-		return convert(src, dst, func(v S) float64 { return float64(v) })
-	case Complex64:
-		return convert(src, dst, func(v S) complex64 { return complex(float32(v), 0) })
-	}
-	return convert(src, dst, func(v S) complex128 { return complex(float64(v), 0) })
-}
-
-// toInteger returns the conversion to an integer type whose values are low to high.
-func toInteger[S, D realElem](low, high D) func(S) D {
-	return func(v S) D {
-		d := D(v)
-		switch {
-		case v != v:
-			return 0
-		case S(d) == v && (d < 0) == (v < 0):
-			return d // nothing was lost
-		case float64(v) <= float64(low):
-			return low
-		case float64(v) >= float64(high):
-			return high
+// convert sets the elements of dst to those of src.
+func convert(to DType, dst []byte, from DType, src []byte) error {
+	if from == Bool {
+		if err := CheckBools(src); err != nil {
+			return err
 		}
-		return d // a fraction was cut
+	}
+	conversions()[from][to](dst, src)
+	return nil
+}
+
+// spread repeats each of the first n elements of b to fill a row of so many bytes. The rows before
+// it begin no earlier than their elements lie.
+func spread(b []byte, n, row, size int) {
+	for i := n - 1; i >= 0; i-- {
+		cast.Repeat(b[i*row:(i+1)*row], b[i*size:(i+1)*size])
 	}
 }
 
-// convert sets the elements of the contiguous tensor dst.
-func convert[S, D Elem](src, dst *Tensor, fn func(S) D) error {
-	to, _ := cast.Slice[D](dst.mem.bytes) // blank made it; Of would look at what it holds
-	return Read(src, func(s []S) {
-		for i, v := range s {
-			to[i] = fn(v)
-		}
-	})
+// whichBool returns err, which casting t led to, with the position in t of the byte that is no
+// bool, if that is what err says.
+func (t *Tensor) whichBool(err error) error {
+	if t.dtype != Bool || !errors.Is(err, ErrDType) {
+		return err
+	}
+	return cmp.Or(Read(t, func([]bool) {}), err)
 }

@@ -46,8 +46,8 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 	b = t.own(b)
 	if t.dtype == Bool { // a file may hold any byte, a Go bool must not
-		if i := notBool(b); i >= 0 {
-			return nil, fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
+		if err := CheckBools(b); err != nil {
+			return nil, err
 		}
 	}
 	s, ok := cast.Slice[T](b)
@@ -186,27 +186,11 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 	return slices.Values(all), err
 }
 
-// Map returns the tensor of t's shape whose elements are fn of t's. It returns [ErrDType] if t does
-// not hold T.
-func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
-	if err := checkElem[T](t); err != nil {
-		return nil, err
+// CheckBools returns [ErrDType] if a byte is neither 0 nor 1: an element of a [Lane] of bools, which
+// a file may hold, and a kernel must refuse.
+func CheckBools(b []byte) error {
+	if i := notBool(b); i >= 0 {
+		return fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
 	}
-	if t.Device() == Meta {
-		return nil, ErrMeta
-	}
-	out, err := blank(nil, DTypeOf[U](), t.view.Shape, nil)
-	if err != nil {
-		return nil, err
-	}
-	to, _ := cast.Slice[U](out.mem.bytes)
-	err = Read(t, func(s []T) {
-		for i, v := range s {
-			to[i] = fn(v)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return nil
 }

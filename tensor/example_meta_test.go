@@ -81,5 +81,5 @@ func ExampleTensor_Leafwise() {
 	// Output:
 	// uint8 [4]
 	// [0 1 2 8] <nil>
-	// <nil> dtype mismatch: got float64, want bytes
+	// <nil> count bits: dtype mismatch: got float64, want bytes
 }

@@ -79,6 +79,9 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 	if !d.valid() {
 		return 0, nil, fmt.Errorf("%w: the kernel makes %v", ErrDType, d)
 	}
+	if identical(shape, xs[0].view.Shape) {
+		return d, shape, nil
+	}
 	return d, shape, shape.Check()
 }
 
@@ -94,7 +97,8 @@ func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 		return nil, err
 	}
 	p := KernelPass{kernel: k}
-	return p.Make(t, 0, others)
+	out, err := p.Make(t, 0, others)
+	return out, k.named(err)
 }
 
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
@@ -107,9 +111,17 @@ func (t *Tensor) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	var tr Transfer
 	p := KernelPass{kernel: k}
 	if err := p.To(&tr, dst, t, 0, others); err != nil {
+		return k.named(err)
+	}
+	return k.named(tr.Run())
+}
+
+// named returns an error with the name of the operation.
+func (k *Kernel) named(err error) error {
+	if err == nil || k.Op == "" {
 		return err
 	}
-	return tr.Run()
+	return fmt.Errorf("%s: %w", k.Op, err)
 }
 
 // run sets dst, which shares no memory with xs unless it may.

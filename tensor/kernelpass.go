@@ -14,7 +14,9 @@ type KernelPass struct {
 	kernel  *Kernel
 	pass    *shapeops.Pass // or nil, for one tensor
 	scalars []scalarAs
+	xs      []*Tensor // room for the operands of a tensor
 	block   Block
+	src     [4]Lane // room for the operands of block
 }
 
 // A scalarAs is an operand, by its position, as an element of a dtype.
@@ -39,30 +41,54 @@ func (p *KernelPass) Expect(t *Tensor) {
 
 // Make is [Tensor.Leafwise] of t, a leaf of a dictionary with lead batch dims.
 func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
-	xs, err := p.operands(t, others)
+	xs, err := p.operands(p.xs[:0], t, others)
 	if err != nil {
 		return nil, err
 	}
+	p.xs = xs
 	d, shape, err := p.kernel.checked(xs, lead)
 	if err != nil {
 		return nil, err
 	}
-	out, done, err := blankLike(p.pass, d, shape, nil, xs...)
+	out, done, err := p.blank(d, shape, xs)
 	if err != nil || done {
 		return out, err
 	}
-	if run, err := p.direct(out, xs); run {
-		return out, err
+	ran, err := p.direct(out, xs)
+	if !ran {
+		err = p.kernel.run(out, xs, lead, 0)
 	}
-	if err := p.kernel.run(out, xs, lead, 0); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
+// blank returns a new result, or a finished one on device [Meta]. It shares the numbers of a view
+// with the first operand if they are the same: nothing changes those of a tensor.
+func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Tensor, done bool, err error) {
+	x := xs[0]
+	n := x.Size() * d.Size()
+	if !identical(shape, x.view.Shape) || d.Size() > x.dtype.Size() || !x.view.IsContiguous() || x.mem.loan != nil {
+		return blankLike(p.pass, d, shape, nil, xs...)
+	}
+	for _, other := range xs[1:] {
+		if other.mem.loan != nil {
+			return blankLike(p.pass, d, shape, nil, xs...)
+		}
+	}
+	r := roomOf(p.pass)
+	out = r.header(n)
+	*out = Tensor{d, shapeops.View{Shape: x.view.Shape, Strides: x.view.Strides}, memory{bytes: r.data(n)}}
+	return out, false, nil
+}
+
+// identical reports whether two shapes are one.
+func identical(a, b shapeops.Shape) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
 // To adds to tr: dst = what the kernel makes of t, as [Tensor.LeafwiseInto] does.
 func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) error {
-	xs, err := p.operands(t, others)
+	xs, err := p.operands(make([]*Tensor, 0, 1+len(others)), t, others)
 	if err != nil {
 		return err
 	}
@@ -85,10 +111,9 @@ func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) er
 	return tr.kernel(p.kernel, dst, xs, lead)
 }
 
-// operands returns t and others, broadcast to its shape unless the kernel leaves them free.
-func (p *KernelPass) operands(t *Tensor, others []any) ([]*Tensor, error) {
-	xs := make([]*Tensor, 1, 1+len(others))
-	xs[0] = t
+// operands appends t and others, broadcast to its shape unless the kernel leaves them free.
+func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor, error) {
+	xs = append(xs, t)
 	for i, other := range others {
 		x, err := p.operand(t, i, other)
 		if err != nil {
@@ -133,13 +158,13 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 
 // direct runs a kernel on elements that lie in order, in memory of Go, and are not worth a second
 // core: no blocks need be cut.
-func (p *KernelPass) direct(dst *Tensor, xs []*Tensor) (run bool, err error) {
+func (p *KernelPass) direct(dst *Tensor, xs []*Tensor) (ran bool, err error) {
 	n := dst.Size()
 	if p.kernel.Elements == nil || n == 0 || len(dst.mem.bytes) > parallelBytes {
 		return false, nil
 	}
 	b := &p.block
-	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, dst.mem.bytes, b.Src[:0]
+	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, dst.mem.bytes, p.src[:0]
 	for _, x := range xs {
 		l, ok := x.straight(n)
 		if !ok {

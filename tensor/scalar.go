@@ -23,6 +23,9 @@ func ScalarOf(dtype DType, v any) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
+	if n, ok := v.(int); ok && 0 <= n && n < 128 && dtype != Bool { // which all others hold
+		return Scalar(int64(n)).Cast(dtype)
+	}
 	wide, err := widened(v)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shapeops/ix internal/cast internal/jsonscan internal/mapping internal/vfs internal/workers",
+	"nestedkey shapeops/ix internal/cast internal/half internal/jsonscan internal/mapping internal/vfs internal/workers",
 	"internal/naive internal/vfs/vfstest",
 	"shapeops",
 	"tensor",

@@ -1,0 +1,155 @@
+package arith
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// CastScale returns x * scale + shift as a floating-point dtype, in one pass: pixels of bytes
+// between -1 and 1 are CastScale(x, tensor.Float32, 2./255, -1).
+//
+//	x [F...] -> [F...]
+//
+// It computes in float32, where the dtype is no wider and float32 holds all values of x's dtype,
+// and else in float64, and rounds the product before it adds. Data stays as it is. CastScale
+// returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
+func CastScale[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
+	var none T
+	if x == none {
+		return none, errNilScale
+	}
+	return x.Leafwise(scaleKernel(dtype, scale, shift))
+}
+
+// CastScaleInto is [CastScale] into dst, whose leaves have the dtype.
+func CastScaleInto[T Operand[T]](dst, x T, dtype tensor.DType, scale, shift float64) error {
+	var none T
+	if x == none || dst == none {
+		return errNilScale
+	}
+	return x.LeafwiseInto(dst, scaleKernel(dtype, scale, shift))
+}
+
+// CastScaleInPlace sets x, whose leaves have a floating-point dtype, to x * scale + shift.
+func CastScaleInPlace[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) error {
+	return CastScaleInto(x, x, dtype, scale, shift)
+}
+
+var errNilScale = fmt.Errorf("cast scale: %w: got nil", tensor.ErrKind)
+
+// A line is what x * scale + shift is about.
+type line struct{ scale, shift float64 }
+
+func scaleKernel(dtype tensor.DType, scale, shift float64) *tensor.Kernel {
+	return &tensor.Kernel{
+		Op: "cast scale",
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
+			if d := xs[0].DType(); kindOf(d)&reals == 0 {
+				return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, d, reals)
+			}
+			if !dtype.IsFloat() {
+				return 0, nil, fmt.Errorf("%w: got %v to make, want %v", tensor.ErrDType, dtype, fractions)
+			}
+			return dtype, xs[0].Shape(), nil
+		},
+		Elements: func(b *tensor.Block) error { return line{scale, shift}.run(b) },
+	}
+}
+
+// run runs on a block.
+func (l line) run(b *tensor.Block) error {
+	switch b.Src[0].DType {
+	case tensor.Uint8:
+		return scaleFrom(b, l, asIs[uint8])
+	case tensor.Uint16:
+		return scaleFrom(b, l, asIs[uint16])
+	case tensor.Uint32:
+		return scaleFrom(b, l, asIs[uint32])
+	case tensor.Uint64:
+		return scaleFrom(b, l, asIs[uint64])
+	case tensor.Int8:
+		return scaleFrom(b, l, asIs[int8])
+	case tensor.Int16:
+		return scaleFrom(b, l, asIs[int16])
+	case tensor.Int32:
+		return scaleFrom(b, l, asIs[int32])
+	case tensor.Int64:
+		return scaleFrom(b, l, asIs[int64])
+	case tensor.Float16:
+		return scaleFrom(b, l, widened(half.WidenF16))
+	case tensor.BFloat16:
+		return scaleFrom(b, l, widened(half.WidenBF16))
+	case tensor.Float32:
+		return scaleFrom(b, l, asIs[float32])
+	}
+	return scaleFrom(b, l, asIs[float64])
+}
+
+// asIs and widened return elements as numbers to compute with.
+func asIs[S cast.Fixed](s []S, _ *scratch) []S { return s }
+
+func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []float32 {
+	return func(s []uint16, room *scratch) []float32 {
+		wide, _ := cast.Slice[float32](room[0][:4*len(s)])
+		widen(wide, s)
+		return wide
+	}
+}
+
+// scaleFrom is run of elements of type S, which load returns as numbers.
+func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, load func([]S, *scratch) []V) error {
+	room := scratches.Get().(*scratch)
+	defer scratches.Put(room)
+	switch b.DType {
+	case tensor.Float16:
+		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float32]))
+	case tensor.BFloat16:
+		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float32]))
+	case tensor.Float32:
+		return spelled(b, 0, scaled[S, V, float32](l, load, room))
+	}
+	return spelled(b, 0, scaled[S, V, float64](l, load, room))
+}
+
+func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([]S, *scratch) []V, room *scratch) family[S, D] {
+	return func(_ op, dst []D, x [3][]S) error {
+		scale(dst, load(x[0], room), l)
+		return nil
+	}
+}
+
+func narrowed[S cast.Fixed, V integers | ordinary](l line, load func([]S, *scratch) []V, room *scratch,
+	narrow func([]uint16, []float32)) family[S, uint16] {
+	return func(_ op, dst []uint16, x [3][]S) error {
+		wide, _ := cast.Slice[float32](room[1][:4*len(dst)])
+		scale(wide, load(x[0], room), l)
+		narrow(dst, wide)
+		return nil
+	}
+}
+
+// scale computes in D, if float32 holds all of V, and else in float64.
+func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
+	src = src[:len(dst)]
+	if !short[V]() {
+		for i, v := range src {
+			dst[i] = D(float64(float64(v)*l.scale) + l.shift)
+		}
+		return
+	}
+	a, c := D(l.scale), D(l.shift)
+	for i, v := range src {
+		dst[i] = D(D(v)*a) + c
+	}
+}
+
+// short reports whether float32 holds all values of V.
+func short[V integers | ordinary]() bool {
+	var v V
+	_, single := any(v).(float32)
+	return single || cast.Size[V]() <= 2
+}

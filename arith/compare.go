@@ -1,0 +1,146 @@
+package arith
+
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// compareOps makes bytes, 1 where a comparison holds.
+func compareOps[T integers | float32 | float64](o op, dst []uint8, x [3][]T) error {
+	if o == opIsNaN || o == opIsFinite {
+		classify(o, dst, x[0])
+		return nil
+	}
+	a, b := x[0][:len(dst)], x[1][:len(dst)]
+	if o == opGreater || o == opGreaterEqual {
+		a, b = b, a
+	}
+	switch o {
+	case opLess, opGreater:
+		for i := range dst {
+			dst[i] = bit(a[i] < b[i])
+		}
+	case opLessEqual, opGreaterEqual:
+		for i := range dst {
+			dst[i] = bit(a[i] <= b[i])
+		}
+	default:
+		equal(o, dst, a, b)
+	}
+	return nil
+}
+
+// equal compares for equality, and what is not equal.
+func equal[T comparable](o op, dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	if o == opEqual {
+		for i := range dst {
+			dst[i] = bit(a[i] == b[i])
+		}
+		return
+	}
+	for i := range dst {
+		dst[i] = bit(a[i] != b[i])
+	}
+}
+
+// classify says what is NaN, or finite.
+func classify[T integers | float32 | float64](o op, dst []uint8, a []T) {
+	a = a[:len(dst)]
+	if o == opIsNaN {
+		for i := range dst {
+			dst[i] = bit(a[i] != a[i])
+		}
+		return
+	}
+	for i := range dst {
+		dst[i] = bit(a[i]-a[i] == 0) // of what is infinite, NaN
+	}
+}
+
+// complexCompareOps is compareOps of complex numbers, which have no order.
+func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) error {
+	a := x[0][:len(dst)]
+	switch o {
+	case opIsNaN:
+		for i, v := range a {
+			dst[i] = bit(v != v)
+		}
+	case opIsFinite:
+		for i, v := range a {
+			dst[i] = bit(finite(real(complex128(v))) && finite(imag(complex128(v))))
+		}
+	default:
+		equal(o, dst, a, x[1])
+	}
+	return nil
+}
+
+func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
+
+// halvesCompare is compareOps of floating-point numbers of 16 bits.
+func halvesCompare(w widening) family[uint16, uint8] {
+	return func(o op, dst []uint8, x [3][]uint16) error {
+		room := scratches.Get().(*scratch)
+		defer scratches.Put(room)
+		var wide [3][]float32
+		for i, s := range x {
+			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
+			w.widen(wide[i], s)
+		}
+		return compareOps(o, dst, wide)
+	}
+}
+
+// logicOps does ops on bits.
+func logicOps[T uints](o op, dst []T, x [3][]T) error {
+	a := x[0][:len(dst)]
+	if o == opNot {
+		for i := range dst {
+			dst[i] = ^a[i]
+		}
+		return nil
+	}
+	b := x[1][:len(dst)]
+	switch o {
+	case opAnd:
+		for i := range dst {
+			dst[i] = a[i] & b[i]
+		}
+	case opOr:
+		for i := range dst {
+			dst[i] = a[i] | b[i]
+		}
+	case opXor:
+		for i := range dst {
+			dst[i] = a[i] ^ b[i]
+		}
+	}
+	return nil
+}
+
+// boolOps does ops on bools, each byte of which must be 0 or 1.
+func boolOps(o op, dst []uint8, x [3][]uint8) error {
+	for _, s := range x {
+		if err := tensor.CheckBools(s); err != nil {
+			return err
+		}
+	}
+	switch o {
+	case opNot:
+		for i, v := range x[0] {
+			dst[i] = v ^ 1
+		}
+	case opIsNaN:
+		clear(dst)
+	case opIsFinite:
+		repeated(dst, 1)
+	case opEqual, opNotEqual:
+		equal(o, dst, x[0], x[1])
+	default:
+		return logicOps(o, dst, x)
+	}
+	return nil
+}

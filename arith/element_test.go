@@ -1,0 +1,230 @@
+package arith_test
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// mixed returns a dictionary of several dtypes, nested, with data.
+func mixed() *tdict.TensorDict {
+	td := tdict.New(3)
+	_ = td.Set("n", tensor.Vector[int64](1, -2, 3))
+	_ = td.Set("in/f", tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 3, 2)))
+	_ = td.Set("in/h", tensor.Vector(tensor.F16Of(0.5), tensor.F16Of(1), tensor.F16Of(-1)))
+	_ = td.Set("name", tensor.Must(tdict.DataFrom([]string{"a", "b", "c"}, 3)))
+	return td
+}
+
+// TestVerbsOfDictionaries: the operand is a dictionary by key, a tensor over the batch dims, or a
+// number in each leaf's dtype.
+func TestVerbsOfDictionaries(t *testing.T) {
+	type td = *tdict.TensorDict
+	tests := []struct {
+		name string
+		got  func(x td) (td, error)
+		want map[nestedkey.Key][]float64
+	}{
+		{"a number", func(x td) (td, error) { return arith.Add(x, 1) },
+			map[nestedkey.Key][]float64{"n": {2, -1, 4}, "in/f": {2, 3, 4, 5, 6, 7}, "in/h": {1.5, 2, 0}}},
+		{"a dictionary, by key", func(x td) (td, error) { return arith.Mul(x, x) },
+			map[nestedkey.Key][]float64{"n": {1, 4, 9}, "in/f": {1, 4, 9, 16, 25, 36}, "in/h": {0.25, 1, 1}}},
+		{"none", func(x td) (td, error) { return arith.Neg(x) },
+			map[nestedkey.Key][]float64{"n": {-1, 2, -3}, "in/f": {-1, -2, -3, -4, -5, -6}, "in/h": {-0.5, -1, 1}}},
+		{"two numbers", func(x td) (td, error) { return arith.Clamp(x, 0, 2) },
+			map[nestedkey.Key][]float64{"n": {1, 0, 2}, "in/f": {1, 2, 2, 2, 2, 2}, "in/h": {0.5, 1, 0}}},
+		{"a mask of each leaf", func(x td) (td, error) { return arith.Greater(x, 1) },
+			map[nestedkey.Key][]float64{"n": {0, 0, 1}, "in/f": {0, 1, 1, 1, 1, 1}, "in/h": {0, 0, 0}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x := mixed()
+			got, err := tt.got(x)
+			require.NoError(t, err)
+			require.Equal(t, slices.Collect(x.LeafKeys()), slices.Collect(got.LeafKeys()))
+			for key, want := range tt.want {
+				have := tensor.Must(tensor.Must(got.Tensor(key)).Cast(tensor.Float64))
+				require.Equal(t, want, testkit.Elements[float64](t, have), key)
+			}
+			require.Equal(t, state(t, mixed()), state(t, x), "x stays")
+		})
+	}
+	perRow := tensor.Vector[float32](10, 20, 30)
+	sum := tensor.Must(arith.Add(tensor.Must(tensor.Must(mixed().Select("in/f")).Clone()), perRow))
+	require.Equal(t, []float32{11, 12, 23, 24, 35, 36}, tensor.Must(tdict.Slice[float32](sum, "in/f")))
+}
+
+// TestVerbsChangeNothingWhenTheyFail: of several leaves, none.
+func TestVerbsChangeNothingWhenTheyFail(t *testing.T) {
+	sums := func() *tdict.TensorDict {
+		td := tdict.New(2)
+		_ = td.Set("f", tensor.Vector[float32](1, 2))
+		_ = td.Set("b", tensor.Vector[uint8](1, 250))
+		_ = td.Set("z", tensor.Vector[int8](1, -128))
+		return td
+	}
+	byte2 := lent(tensor.Bool, &testkit.Lender{Bytes: []byte{1, 2}}, 2)
+	x := func(td *tdict.TensorDict, key nestedkey.Key) *tensor.Tensor { return tensor.Must(td.Tensor(key)) }
+	type R = testkit.Refusal[*tdict.TensorDict]
+	testkit.Refuse(t, sums, state, []R{
+		{"a sum beyond the dtype", func(d *tdict.TensorDict) error { return arith.AddInPlace(d, 10) }, tensor.ErrDType},
+		{"a sum into another", func(d *tdict.TensorDict) error { return arith.AddInto(d, sums(), 10) }, tensor.ErrDType},
+		{"a difference below 0", func(d *tdict.TensorDict) error { return arith.SubInPlace(x(d, "b"), 2) }, tensor.ErrDType},
+		{"the least integer negated", func(d *tdict.TensorDict) error { return arith.NegInPlace(x(d, "z")) }, tensor.ErrDType},
+		{"the least integer's absolute value", func(d *tdict.TensorDict) error { return testkit.Err(arith.Abs(x(d, "z"))) }, tensor.ErrDType},
+		{"the least integer by -1", func(d *tdict.TensorDict) error { return arith.FloorDivInPlace(x(d, "z"), -1) }, tensor.ErrDType},
+		{"a product beyond the dtype", func(d *tdict.TensorDict) error { return arith.MulInPlace(x(d, "b"), 2) }, tensor.ErrDType},
+		{"a power below 0", func(d *tdict.TensorDict) error { return arith.PowInPlace(x(d, "z"), -1) }, tensor.ErrDType},
+		{"a power beyond the dtype", func(d *tdict.TensorDict) error { return arith.PowInPlace(x(d, "b"), 9) }, tensor.ErrDType},
+		{"a division by zero", func(d *tdict.TensorDict) error { return arith.ModInPlace(x(d, "z"), 0) }, arith.ErrDivide},
+		{"a quotient of integers", func(d *tdict.TensorDict) error { return testkit.Err(arith.Div(d, 2)) }, tensor.ErrDType},
+		{"a root of integers", func(d *tdict.TensorDict) error { return testkit.Err(arith.Sqrt(x(d, "z"))) }, tensor.ErrDType},
+		{"bits of fractions", func(d *tdict.TensorDict) error { return testkit.Err(arith.And(x(d, "f"), 1)) }, tensor.ErrDType},
+		{"a number that a leaf does not hold", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(d, 0.5)) }, tensor.ErrDType},
+		{"a number beyond a dtype", func(d *tdict.TensorDict) error { return testkit.Err(arith.Less(d, 1000)) }, tensor.ErrDType},
+		{"a tensor of another dtype", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(x(d, "f"), x(d, "b"))) }, tensor.ErrDType},
+		{"a tensor of another shape", func(d *tdict.TensorDict) error {
+			return testkit.Err(arith.Add(x(d, "b"), tensor.Vector[uint8](1, 2, 3)))
+		}, shapeops.ErrShape},
+		{"a dictionary with other keys", func(d *tdict.TensorDict) error {
+			return testkit.Err(arith.Add(d, sums().Exclude("z")))
+		}, tdict.ErrMissing},
+		{"a destination of the operands' dtype for a mask", func(d *tdict.TensorDict) error { return arith.LessInto(d, sums(), 1) }, tensor.ErrDType},
+		{"a byte that is no bool", func(d *tdict.TensorDict) error { return testkit.Err(arith.Not(byte2)) }, tensor.ErrDType},
+		{"a nil dictionary", func(d *tdict.TensorDict) error { return testkit.Err(arith.Exp[*tdict.TensorDict](nil)) }, tensor.ErrKind},
+		{"a nil destination", func(d *tdict.TensorDict) error { return arith.ExpInto(nil, d) }, tensor.ErrKind},
+		{"a nil operand", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(d, nil)) }, tensor.ErrKind},
+		{"a text", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(d, "1")) }, tensor.ErrKind},
+		{"a shifted part of itself", func(d *tdict.TensorDict) error {
+			b := tensor.Vector[int64](1, 2, 3)
+			return arith.AddInPlace(tensor.Must(b.Index(ix.Range(1, 3))), tensor.Must(b.Index(ix.Range(0, 2))))
+		}, tensor.ErrOverlap},
+		{"classes that there are not", func(d *tdict.TensorDict) error { return testkit.Err(arith.OneHot(x(d, "b"), 3, tensor.Bool)) }, shapeops.ErrIndex},
+		{"a class below 0", func(d *tdict.TensorDict) error {
+			return arith.OneHotInto(tensor.Must(tensor.Zeros[int64](2, 3)), x(d, "z"), 3, tensor.Int64)
+		}, shapeops.ErrIndex},
+		{"a negative number of classes", func(d *tdict.TensorDict) error { return testkit.Err(arith.OneHot(x(d, "z"), -1, tensor.Bool)) }, shapeops.ErrShape},
+		{"classes of fractions", func(d *tdict.TensorDict) error { return testkit.Err(arith.OneHot(x(d, "f"), 3, tensor.Bool)) }, tensor.ErrDType},
+		{"one-hot complex", func(d *tdict.TensorDict) error { return testkit.Err(arith.OneHot(x(d, "b"), 3, tensor.Complex64)) }, tensor.ErrDType},
+		{"scaling to integers", func(d *tdict.TensorDict) error { return testkit.Err(arith.CastScale(d, tensor.Int64, 1, 0)) }, tensor.ErrDType},
+		{"scaling bools", func(d *tdict.TensorDict) error {
+			return testkit.Err(arith.CastScale(tensor.Vector(true), tensor.Float32, 1, 0))
+		}, tensor.ErrDType},
+	})
+}
+
+// TestMixes: Lerp is exact at its ends, and AddCMul rounds its product first.
+func TestMixes(t *testing.T) {
+	x, end := tensor.Vector(0.1, 1, -3, 1e300), tensor.Vector(0.7, 3, 3, -1e300)
+	require.Equal(t, testkit.Content(t, x), testkit.Content(t, tensor.Must(arith.Lerp(x, end, 0))))
+	require.Equal(t, testkit.Content(t, end), testkit.Content(t, tensor.Must(arith.Lerp(x, end, 1))))
+	half := tensor.Must(arith.Lerp(x, end, tensor.Vector(0.5, 0.25, 0.75, 0.5)))
+	require.InDeltaSlice(t, []float64{0.4, 1.5, 1.5, 0}, testkit.Elements[float64](t, half), 1e-12)
+	a := tensor.Vector(1 + 0x1p-30)
+	require.Equal(t, []float64{0x1p-29}, testkit.Elements[float64](t, tensor.Must(arith.AddCMul(tensor.Vector(-1.0), a, a))))
+	n := tensor.Must(arith.AddCMul(tensor.Vector[int8](100, -100), 5, tensor.Vector[int8](5, -5)))
+	require.Equal(t, []int8{125, -125}, testkit.Elements[int8](t, n))
+	c := tensor.Must(arith.AddCMul(tensor.Vector(1i), tensor.Vector(2i), 3))
+	require.Equal(t, []complex128{7i}, testkit.Elements[complex128](t, c))
+	c = tensor.Must(arith.Div(tensor.Must(arith.Mul(c, 2i)), 2i))
+	require.Equal(t, []complex128{7i}, testkit.Elements[complex128](t, c))
+}
+
+// TestCastScale compares with a plain loop for each pair of dtypes.
+func TestCastScale(t *testing.T) {
+	const scale, shift = 0.3, -7.1
+	for _, from := range tensor.DTypes() {
+		for _, to := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+			if from == tensor.Bool || from.IsComplex() {
+				continue
+			}
+			wide := make([]float64, 5000)
+			for i := range wide {
+				wide[i] = float64(i % 100)
+			}
+			x := tensor.Must(tensor.Must(tensor.From(wide, 50, 100)).Cast(from))
+			turned := tensor.Must(x.Transpose(0, 1))
+			got := tensor.Must(arith.CastScale(turned, to, scale, shift))
+			require.Equal(t, to, got.DType())
+			narrow := from.Size() <= 2 || from == tensor.Float32
+			var want []float64
+			for v := range tensor.Must(tensor.Elements[float64](tensor.Must(turned.Cast(tensor.Float64)))) {
+				w := v*scale + shift
+				if narrow && to != tensor.Float64 {
+					p := float32(v) * float32(scale)
+					w = float64(p + float32(shift))
+				}
+				want = append(want, w)
+			}
+			if to.Size() == 2 && !narrow {
+				for i, w := range want {
+					want[i] = float64(float32(w))
+				}
+			}
+			exact := tensor.Must(tensor.Must(tensor.From(want, 100, 50)).Cast(to))
+			require.True(t, exact.Equal(got), "%v to %v", from, to)
+			into := tensor.Must(tensor.New(to, 100, 50))
+			require.NoError(t, arith.CastScaleInto(into, turned, to, scale, shift))
+			require.True(t, exact.Equal(into))
+		}
+	}
+	x := tensor.Vector[float32](1, 2)
+	require.NoError(t, arith.CastScaleInPlace(x, tensor.Float32, 2, 1))
+	require.Equal(t, []float32{3, 5}, testkit.Elements[float32](t, x))
+}
+
+// TestOneHot makes every dtype of every integer dtype, of batch and feature shapes.
+func TestOneHot(t *testing.T) {
+	for _, from := range []tensor.DType{tensor.Uint8, tensor.Int32, tensor.Uint64, tensor.Int64} {
+		for _, to := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Float16, tensor.Int32, tensor.Float64} {
+			x := tensor.Must(tensor.Must(tensor.From([]int64{2, 0, 1, 1, 0, 2}, 3, 2)).Cast(from))
+			got := tensor.Must(arith.OneHot(tensor.Must(x.Transpose(0, 1)), 3, to))
+			require.Equal(t, shapeops.Shape{2, 3, 3}, got.Shape())
+			want := []int64{0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}
+			require.Equal(t, want, testkit.Elements[int64](t, tensor.Must(got.Cast(tensor.Int64))))
+		}
+	}
+	empty := tensor.Must(arith.OneHot(tensor.Must(tensor.Zeros[int8](0, 2)), 0, tensor.Bool))
+	require.Equal(t, shapeops.Shape{0, 2, 0}, empty.Shape())
+}
+
+// TestVerbsOnSeveralCores: what is large enough for several cores is the same on one.
+func TestVerbsOnSeveralCores(t *testing.T) {
+	n := 5<<20 + 7
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = float32(math.Sin(float64(i)))
+	}
+	x := tensor.Must(tensor.From(s, n))
+	several := tensor.Must(arith.Mul(tensor.Must(arith.Exp(x)), x))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one := tensor.Must(arith.Mul(tensor.Must(arith.Exp(x)), x))
+	require.True(t, one.Equal(several))
+}
+
+// TestVerbsAllocate headers, blocks and the result's elements only.
+func TestVerbsAllocate(t *testing.T) {
+	allocations := func(leaves int) float64 {
+		td := tdict.New(32)
+		for i := range leaves {
+			require.NoError(t, td.Set(nestedkey.Key(fmt.Sprint("leaf", i)), tensor.Must(tensor.Zeros[float32](32, 4))))
+		}
+		return testing.AllocsPerRun(20, func() { _, _ = arith.Add(td, 1) })
+	}
+	require.LessOrEqual(t, allocations(10), 22.0)
+	require.LessOrEqual(t, allocations(1000), 24.0)
+	x, dst := tensor.Must(tensor.Zeros[float32](1000)), tensor.Must(tensor.Zeros[float32](1000))
+	require.LessOrEqual(t, testing.AllocsPerRun(20, func() { _ = arith.AddInto(dst, x, 1) }), 32.0)
+}

@@ -1,0 +1,290 @@
+package arith
+
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// ordinary is the set of types of floating-point numbers that Go computes with.
+type ordinary interface{ float32 | float64 }
+
+// floatOps does ops on floating-point numbers.
+func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
+	switch {
+	case o <= opDiv:
+		fieldOps(o, dst, x[0], x[1])
+	case o <= opMaximum:
+		divideFloats(o, dst, x[0], x[1])
+	case o <= opRelu:
+		signFloats(o, dst, x[0])
+	case o <= opTrunc:
+		roundFloats(o, dst, x[0])
+	case o <= opSigmoid:
+		functions(o, dst, x[0])
+	default:
+		mixFloats(o, dst, x)
+	}
+	return nil
+}
+
+// field is the set of types whose numbers are added, multiplied and divided without a check.
+type field interface {
+	float32 | float64 | complex64 | complex128
+}
+
+// fieldOps does sums, products and quotients of two numbers. b may be one for all.
+func fieldOps[T field](o op, dst, a, b []T) {
+	if len(b) == 1 {
+		fieldNumber(o, dst, a, b[0])
+		return
+	}
+	a, b = a[:len(dst)], b[:len(dst)]
+	switch o {
+	case opAdd:
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
+	case opSub:
+		for i := range dst {
+			dst[i] = a[i] - b[i]
+		}
+	case opMul:
+		for i := range dst {
+			dst[i] = a[i] * b[i]
+		}
+	case opDiv:
+		for i := range dst {
+			dst[i] = a[i] / b[i]
+		}
+	}
+}
+
+// fieldNumber is fieldOps with one number for all.
+func fieldNumber[T field](o op, dst, a []T, b T) {
+	a = a[:len(dst)]
+	switch o {
+	case opAdd:
+		for i := range dst {
+			dst[i] = a[i] + b
+		}
+	case opSub:
+		for i := range dst {
+			dst[i] = a[i] - b
+		}
+	case opMul:
+		for i := range dst {
+			dst[i] = a[i] * b
+		}
+	case opDiv:
+		for i := range dst {
+			dst[i] = a[i] / b
+		}
+	}
+}
+
+// divideFloats does what has no short loop, and extremes.
+func divideFloats[T ordinary](o op, dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	switch o {
+	case opFloorDiv:
+		for i := range dst {
+			dst[i] = T(floorDiv(float64(a[i]), float64(b[i])))
+		}
+	case opMod:
+		for i := range dst {
+			dst[i] = T(floorMod(float64(a[i]), float64(b[i])))
+		}
+	case opPow:
+		for i := range dst {
+			dst[i] = T(math.Pow(float64(a[i]), float64(b[i])))
+		}
+	case opMinimum:
+		for i := range dst {
+			dst[i] = min(a[i], b[i])
+		}
+	case opMaximum:
+		for i := range dst {
+			dst[i] = max(a[i], b[i])
+		}
+	}
+}
+
+// floorMod returns what remains of a after the floored division by b: it has the sign of b.
+func floorMod(a, b float64) float64 {
+	r := math.Mod(a, b)
+	if r != 0 && (r < 0) != (b < 0) {
+		r += b
+	}
+	return r
+}
+
+// floorDiv returns the floor of a/b, as if a/b were exact. (Source: torch's div_floor_floating.)
+func floorDiv(a, b float64) float64 {
+	if b == 0 {
+		return a / b
+	}
+	r := math.Mod(a, b)
+	q := (a - r) / b
+	if r != 0 && (r < 0) != (b < 0) {
+		q--
+	}
+	if q == 0 {
+		return math.Copysign(0, a/b)
+	}
+	return math.RoundToEven(q) // it is whole, but for the rounding of the division
+}
+
+// signFloats does what looks at signs.
+func signFloats[T ordinary](o op, dst, a []T) {
+	a = a[:len(dst)]
+	switch o {
+	case opNeg:
+		for i := range dst {
+			dst[i] = -a[i]
+		}
+	case opAbs:
+		for i := range dst {
+			dst[i] = T(math.Abs(float64(a[i])))
+		}
+	case opSign:
+		for i := range dst {
+			dst[i] = signOf(a[i])
+		}
+	case opRelu:
+		for i := range dst {
+			dst[i] = max(a[i], 0)
+		}
+	}
+}
+
+// signOf returns -1, 1, or v itself if it is a zero or NaN.
+func signOf[T ordinary](v T) T {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return v
+}
+
+// roundFloats makes whole numbers.
+func roundFloats[T ordinary](o op, dst, a []T) {
+	a = a[:len(dst)]
+	switch o {
+	case opFloor:
+		for i := range dst {
+			dst[i] = T(math.Floor(float64(a[i])))
+		}
+	case opCeil:
+		for i := range dst {
+			dst[i] = T(math.Ceil(float64(a[i])))
+		}
+	case opRound:
+		for i := range dst {
+			dst[i] = T(math.RoundToEven(float64(a[i])))
+		}
+	case opTrunc:
+		for i := range dst {
+			dst[i] = T(math.Trunc(float64(a[i])))
+		}
+	}
+}
+
+// functions computes in float64, and rounds once.
+func functions[T ordinary](o op, dst, a []T) {
+	a = a[:len(dst)]
+	switch o {
+	case opSqrt:
+		for i := range dst {
+			dst[i] = T(math.Sqrt(float64(a[i])))
+		}
+	case opExp:
+		for i := range dst {
+			dst[i] = T(math.Exp(float64(a[i])))
+		}
+	case opLog:
+		for i := range dst {
+			dst[i] = T(math.Log(float64(a[i])))
+		}
+	case opTanh:
+		for i := range dst {
+			dst[i] = T(math.Tanh(float64(a[i])))
+		}
+	case opSigmoid:
+		for i := range dst {
+			dst[i] = T(1 / (1 + math.Exp(-float64(a[i]))))
+		}
+	}
+}
+
+// mixFloats does ops of three numbers. Products are rounded before they are added, on every
+// machine.
+func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
+	a, b, c := x[0][:len(dst)], x[1][:len(dst)], x[2][:len(dst)]
+	switch o {
+	case opClamp:
+		for i := range dst {
+			dst[i] = min(max(a[i], b[i]), c[i])
+		}
+	case opLerp:
+		for i := range dst {
+			dst[i] = lerp(a[i], b[i], c[i])
+		}
+	case opAddCMul:
+		for i := range dst {
+			dst[i] = a[i] + T(b[i]*c[i])
+		}
+	}
+}
+
+// lerp returns what lies w of the way from a to b, exactly a for 0 and b for 1.
+func lerp[T ordinary](a, b, w T) T {
+	if w < 0.5 {
+		return a + T(w*(b-a))
+	}
+	return b - T((b-a)*(1-w))
+}
+
+// complexOps does ops on complex numbers.
+func complexOps[T complex64 | complex128](o op, dst []T, x [3][]T) error {
+	a := x[0][:len(dst)]
+	switch {
+	case o <= opDiv:
+		fieldOps(o, dst, a, x[1])
+	case o == opNeg:
+		for i := range dst {
+			dst[i] = -a[i]
+		}
+	case o == opAddCMul:
+		b, c := x[1][:len(dst)], x[2][:len(dst)]
+		for i := range dst {
+			dst[i] = a[i] + b[i]*c[i]
+		}
+	}
+	return nil
+}
+
+// A widening is how numbers of 16 bits become float32 and come back.
+type widening struct {
+	widen  func(dst []float32, src []uint16)
+	narrow func(dst []uint16, src []float32)
+}
+
+// halves does ops on floating-point numbers of 16 bits, in float32.
+func halves(w widening) family[uint16, uint16] {
+	return func(o op, dst []uint16, x [3][]uint16) error {
+		room := scratches.Get().(*scratch)
+		defer scratches.Put(room)
+		var wide [3][]float32
+		for i, s := range x {
+			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
+			w.widen(wide[i], s)
+		}
+		to, _ := cast.Slice[float32](room[3][:4*len(dst)])
+		err := floatOps(o, to, wide)
+		w.narrow(dst, to)
+		return err
+	}
+}

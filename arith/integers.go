@@ -1,0 +1,297 @@
+package arith
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ErrDivide is the error of a division of integers by zero.
+var ErrDivide = errors.New("integer division by zero")
+
+// integerOps does ops on integers. A result that T does not hold is an error.
+func integerOps[T integers](o op, dst []T, x [3][]T) error {
+	a := x[0][:len(dst)]
+	switch {
+	case o <= opMul:
+		return sumIntegers(o, dst, a, x[1])
+	case o <= opPow:
+		return divideIntegers(o, dst, a, x[1])
+	case o <= opMaximum:
+		extremeIntegers(o, dst, a, x[1])
+	case o <= opAbs:
+		return signIntegers(o, dst, a)
+	case o <= opTrunc:
+		wholeIntegers(o, dst, a)
+	case o == opClamp:
+		b, c := x[1][:len(dst)], x[2][:len(dst)]
+		for i := range dst {
+			dst[i] = min(max(a[i], b[i]), c[i])
+		}
+	case o == opAddCMul:
+		return addProducts(dst, a, x[1], x[2])
+	}
+	return nil
+}
+
+// sumIntegers does sums and products.
+func sumIntegers[T integers](o op, dst, a, b []T) error {
+	var wrapped bool
+	switch o {
+	case opAdd:
+		wrapped = addEach(dst, a, b[:len(dst)])
+	case opSub:
+		wrapped = subEach(dst, a, b[:len(dst)])
+	case opMul:
+		wrapped = mulEach(dst, a, b[:len(dst)])
+	}
+	if wrapped {
+		return tooLarge[T]()
+	}
+	return nil
+}
+
+// addEach sets dst to a + b, and reports whether a sum has wrapped around: then the highest bit of
+// what it collects is set, of signed integers by signs, of unsigned ones by what is carried. It is
+// written without a branch, since adding is as fast as memory.
+func addEach[T integers](dst, a, b []T) bool {
+	var high T
+	if signed[T]() {
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x + y
+			dst[i], high = s, high|(s^x)&(s^y)
+		}
+	} else {
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x + y
+			dst[i], high = s, high|x&y|(x|y)&^s
+		}
+	}
+	return highest(high)
+}
+
+// subEach is addEach of a - b, where what is borrowed wraps around.
+func subEach[T integers](dst, a, b []T) bool {
+	var high T
+	if signed[T]() {
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x - y
+			dst[i], high = s, high|(x^y)&(x^s)
+		}
+	} else {
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x - y
+			dst[i], high = s, high|^x&y|(^x|y)&s
+		}
+	}
+	return highest(high)
+}
+
+func mulEach[T integers](dst, a, b []T) bool {
+	var wrapped, w uint8
+	for i := range dst {
+		dst[i], w = mul(a[i], b[i])
+		wrapped |= w
+	}
+	return wrapped != 0
+}
+
+// signed reports whether T has numbers below 0.
+func signed[T integers]() bool { return ^T(0) < 0 }
+
+// highest reports whether the highest bit of v is set.
+func highest[T integers](v T) bool { return v < 0 || v > ^T(0)>>1 && !signed[T]() }
+
+// tooLarge is the error of a result that T does not hold.
+func tooLarge[T integers]() error {
+	return fmt.Errorf("%w: a result is beyond %v: Cast to a wider dtype first", tensor.ErrDType, tensor.DTypeOf[T]())
+}
+
+// add returns a+b, and 1 if that has wrapped around.
+func add[T integers](a, b T) (T, uint8) {
+	s := a + b
+	return s, bit((s < a) != (b < 0))
+}
+
+// sub returns a-b, and 1 if that has wrapped around.
+func sub[T integers](a, b T) (T, uint8) {
+	s := a - b
+	return s, bit((s > a) != (b < 0))
+}
+
+// mul returns a*b, and 1 if that has wrapped around.
+func mul[T integers](a, b T) (T, uint8) {
+	p := a * b
+	wide := int64(a) * int64(b)
+	if int64(T(wide)) == wide && small(a) && small(b) {
+		return p, 0
+	}
+	return p, mulWraps(a, b)
+}
+
+// small reports whether a product with another small number is one that int64 holds.
+func small[T integers](v T) bool { return magnitude(v) < 1<<31 }
+
+// mulWraps reports whether a*b is none that T holds.
+func mulWraps[T integers](a, b T) uint8 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	p := a * b
+	return bit(hi != 0 || magnitude(p) != lo || (p < 0) != ((a < 0) != (b < 0)))
+}
+
+// magnitude returns the absolute value of v.
+func magnitude[T integers](v T) uint64 {
+	if v < 0 {
+		return -uint64(int64(v))
+	}
+	return uint64(v)
+}
+
+// bit returns 1 for true.
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// divideIntegers does floored divisions and powers.
+func divideIntegers[T integers](o op, dst, a, b []T) error {
+	b = b[:len(dst)]
+	for i := range dst {
+		var err error
+		switch o {
+		case opFloorDiv:
+			dst[i], err = floorDivInteger(a[i], b[i])
+		case opMod:
+			dst[i], err = modInteger(a[i], b[i])
+		case opPow:
+			dst[i], err = powInteger(a[i], b[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func floorDivInteger[T integers](a, b T) (T, error) {
+	switch {
+	case b == 0:
+		return 0, fmt.Errorf("%w: of %v", ErrDivide, a)
+	case b+1 == 0 && b < 0:
+		v, wrapped := sub(0, a)
+		if wrapped != 0 {
+			return 0, tooLarge[T]()
+		}
+		return v, nil
+	}
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q, nil
+}
+
+func modInteger[T integers](a, b T) (T, error) {
+	if b == 0 {
+		return 0, fmt.Errorf("%w: of %v", ErrDivide, a)
+	}
+	r := a % b
+	if r != 0 && (r < 0) != (b < 0) {
+		r += b
+	}
+	return r, nil
+}
+
+// powInteger multiplies by squares.
+func powInteger[T integers](a, n T) (T, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("%w: got the exponent %v for %v, want none below 0: Cast first", tensor.ErrDType, n, tensor.DTypeOf[T]())
+	}
+	out, square, wrapped, w := T(1), a, uint8(0), uint8(0)
+	for {
+		if n&1 == 1 {
+			out, w = mul(out, square)
+			wrapped |= w
+		}
+		if n >>= 1; n == 0 || wrapped != 0 {
+			break
+		}
+		square, w = mul(square, square)
+		wrapped |= w
+	}
+	if wrapped != 0 {
+		return 0, tooLarge[T]()
+	}
+	return out, nil
+}
+
+func extremeIntegers[T integers](o op, dst, a, b []T) {
+	b = b[:len(dst)]
+	switch o {
+	case opMinimum:
+		for i := range dst {
+			dst[i] = min(a[i], b[i])
+		}
+	case opMaximum:
+		for i := range dst {
+			dst[i] = max(a[i], b[i])
+		}
+	}
+}
+
+// signIntegers negates.
+func signIntegers[T integers](o op, dst, a []T) error {
+	var wrapped, w uint8
+	for i, v := range a {
+		dst[i], w = v, 0
+		if o == opNeg || v < 0 {
+			dst[i], w = sub(0, v)
+		}
+		wrapped |= w
+	}
+	if wrapped != 0 {
+		return tooLarge[T]()
+	}
+	return nil
+}
+
+// wholeIntegers does what changes the sign, or nothing.
+func wholeIntegers[T integers](o op, dst, a []T) {
+	switch o {
+	case opSign:
+		for i, v := range a {
+			dst[i] = T(bit(v > 0)) - T(bit(v < 0))
+		}
+	case opRelu:
+		for i, v := range a {
+			dst[i] = max(v, 0)
+		}
+	default: // floor, ceil, round, trunc
+		copy(dst, a)
+	}
+}
+
+func addProducts[T integers](dst, a, b, c []T) error {
+	b, c = b[:len(dst)], c[:len(dst)]
+	var wrapped uint8
+	for i := range dst {
+		p, w := mul(b[i], c[i])
+		s, v := add(a[i], p)
+		dst[i], wrapped = s, wrapped|w|v
+	}
+	if wrapped != 0 {
+		return tooLarge[T]()
+	}
+	return nil
+}

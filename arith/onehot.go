@@ -1,0 +1,106 @@
+package arith
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// OneHot returns, for each integer of x, as many elements as there are classes: 1 at its position,
+// or true, and 0 at the others.
+//
+//	x [F...], classes C -> [F... C], of the given dtype
+//
+// Data stays as it is. OneHot returns shapeops.ErrIndex if an element is not from 0 to classes-1,
+// shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold
+// integers, or the dtype is complex.
+func OneHot[T Operand[T]](x T, classes int, dtype tensor.DType) (T, error) {
+	k, err := oneHotKernel(x, classes, dtype)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("one hot: %w", err)
+	}
+	return x.Leafwise(k)
+}
+
+// OneHotInto is [OneHot] into dst, whose leaves have the dtype.
+func OneHotInto[T Operand[T]](dst, x T, classes int, dtype tensor.DType) error {
+	k, err := oneHotKernel(x, classes, dtype)
+	if err != nil {
+		return fmt.Errorf("one hot: %w", err)
+	}
+	return x.LeafwiseInto(dst, k)
+}
+
+func oneHotKernel[T Operand[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
+	var none T
+	if x == none {
+		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
+	if dtype.IsComplex() {
+		return nil, fmt.Errorf("%w: got %v to make, want a real one or bool", tensor.ErrDType, dtype)
+	}
+	hot, err := tensor.ScalarOf(dtype, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &tensor.Kernel{
+		Op: "one hot",
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
+			if d := xs[0].DType(); !d.IsInteger() {
+				return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, d, wholes)
+			}
+			return dtype, append(xs[0].Shape().Clone(), classes), nil
+		},
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return setOnes(dst, hot, xs[0], classes) },
+		Fails: always,
+	}, nil
+}
+
+// setOnes sets dst to zeros, and to hot where x says.
+func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
+	index, err := x.Cast(tensor.Int64) // a class beyond int64 becomes the largest
+	if err != nil {
+		return err
+	}
+	rows, err := tensor.Of[int64](index)
+	if err != nil {
+		return err
+	}
+	for i, c := range rows {
+		if c < 0 || c >= int64(classes) {
+			return fmt.Errorf("%w: got class %d as element %d, want one from 0 to %d", shapeops.ErrIndex, c, i, classes-1)
+		}
+	}
+	one, err := bytesOf(hot)
+	if err != nil {
+		return err
+	}
+	return writeBytes(dst, func(to []byte) {
+		clear(to)
+		for i, c := range rows {
+			copy(to[(i*classes+int(c))*len(one):], one)
+		}
+	})
+}
+
+// bytesOf returns the bytes of the elements of a contiguous tensor in memory of Go.
+func bytesOf(t *tensor.Tensor) (b []byte, err error) {
+	err = writeBytes(t, func(all []byte) { b = all })
+	return b, err
+}
+
+// writeBytes calls fn with the bytes of the elements of t, to set.
+func writeBytes(t *tensor.Tensor, fn func(b []byte)) error {
+	switch t.DType().Size() {
+	case 1:
+		return writeBits(t, func(s []uint8) { fn(s) })
+	case 2:
+		return writeBits(t, func(s []uint16) { fn(cast.Bytes(s)) })
+	case 4:
+		return writeBits(t, func(s []uint32) { fn(cast.Bytes(s)) })
+	}
+	return writeBits(t, func(s []uint64) { fn(cast.Bytes(s)) })
+}

@@ -1,0 +1,231 @@
+package arith
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An op is an operation on each element by itself: what a family of slice functions does.
+type op uint8
+
+// The ops, family by family.
+const (
+	opAdd op = iota
+	opSub
+	opMul
+	opDiv
+	opFloorDiv
+	opMod
+	opPow
+	opMinimum
+	opMaximum
+
+	opNeg
+	opAbs
+	opSign
+	opRelu
+	opFloor
+	opCeil
+	opRound
+	opTrunc
+
+	opSqrt
+	opExp
+	opLog
+	opTanh
+	opSigmoid
+
+	opClamp
+	opLerp
+	opAddCMul
+
+	opEqual
+	opNotEqual
+	opLess
+	opLessEqual
+	opGreater
+	opGreaterEqual
+	opIsNaN
+	opIsFinite
+
+	opAnd
+	opOr
+	opXor
+	opNot
+)
+
+// ops says of each op what errors call it and its operands, and which dtypes it takes.
+var ops = [...]struct {
+	name    string
+	others  []string
+	takes   kinds
+	makes   tensor.DType // or 0: the dtype of the operands
+	instead string       // what to do with integers that it does not take
+}{
+	opAdd:      {"add", addend, numbers, 0, ""},
+	opSub:      {"sub", []string{"subtrahend"}, numbers, 0, ""},
+	opMul:      {"mul", []string{"factor"}, numbers, 0, ""},
+	opDiv:      {"div", divisor, fractions | complexes, 0, ": Cast first, or call FloorDiv"},
+	opFloorDiv: {"floor div", divisor, reals, 0, ""},
+	opMod:      {"mod", divisor, reals, 0, ""},
+	opPow:      {"pow", []string{"exponent"}, reals, 0, ""},
+	opMinimum:  {"minimum", bound, reals, 0, ""},
+	opMaximum:  {"maximum", bound, reals, 0, ""},
+
+	opNeg:   {"neg", nil, numbers, 0, ""},
+	opAbs:   {"abs", nil, reals, 0, ""},
+	opSign:  {"sign", nil, reals, 0, ""},
+	opRelu:  {"relu", nil, reals, 0, ""},
+	opFloor: {"floor", nil, reals, 0, ""},
+	opCeil:  {"ceil", nil, reals, 0, ""},
+	opRound: {"round", nil, reals, 0, ""},
+	opTrunc: {"trunc", nil, reals, 0, ""},
+
+	opSqrt:    {"sqrt", nil, fractions, 0, castFirst},
+	opExp:     {"exp", nil, fractions, 0, castFirst},
+	opLog:     {"log", nil, fractions, 0, castFirst},
+	opTanh:    {"tanh", nil, fractions, 0, castFirst},
+	opSigmoid: {"sigmoid", nil, fractions, 0, castFirst},
+
+	opClamp:   {"clamp", []string{"low", "high"}, reals, 0, ""},
+	opLerp:    {"lerp", []string{"end", "weight"}, fractions, 0, castFirst},
+	opAddCMul: {"add c mul", []string{"factor", "other factor"}, numbers, 0, ""},
+
+	opEqual:        {"equal", other, numbers | bools, tensor.Bool, ""},
+	opNotEqual:     {"not equal", other, numbers | bools, tensor.Bool, ""},
+	opLess:         {"less", other, reals, tensor.Bool, ""},
+	opLessEqual:    {"less equal", other, reals, tensor.Bool, ""},
+	opGreater:      {"greater", other, reals, tensor.Bool, ""},
+	opGreaterEqual: {"greater equal", other, reals, tensor.Bool, ""},
+	opIsNaN:        {"is nan", nil, numbers | bools, tensor.Bool, ""},
+	opIsFinite:     {"is finite", nil, numbers | bools, tensor.Bool, ""},
+
+	opAnd: {"and", other, bools | wholes, 0, ""},
+	opOr:  {"or", other, bools | wholes, 0, ""},
+	opXor: {"xor", other, bools | wholes, 0, ""},
+	opNot: {"not", nil, bools | wholes, 0, ""},
+}
+
+const castFirst = ": Cast first"
+
+var (
+	addend, divisor = []string{"addend"}, []string{"divisor"}
+	bound, other    = []string{"bound"}, []string{"other"}
+)
+
+// kinds is a set of kinds of dtype.
+type kinds uint8
+
+const (
+	bools kinds = 1 << iota
+	wholes
+	fractions
+	complexes
+
+	reals   = wholes | fractions
+	numbers = reals | complexes
+)
+
+// kindOf returns the kind of a dtype.
+func kindOf(d tensor.DType) kinds {
+	switch {
+	case d.IsInteger():
+		return wholes
+	case d.IsFloat():
+		return fractions
+	case d.IsComplex():
+		return complexes
+	}
+	return bools
+}
+
+// String names the kinds, as errors do.
+func (k kinds) String() string {
+	switch k {
+	case reals:
+		return "real numbers"
+	case fractions:
+		return "floating-point numbers"
+	case numbers:
+		return "numbers"
+	case fractions | complexes:
+		return "floating-point or complex numbers"
+	case bools | wholes:
+		return "bool or integers"
+	case bools:
+		return "bool"
+	case wholes:
+		return "integers"
+	}
+	return "bool or numbers"
+}
+
+// kernels has the kernel of each op.
+var kernels = func() (all [len(ops)]*tensor.Kernel) {
+	for o := range all {
+		all[o] = kernelOf(op(o))
+	}
+	return all
+}()
+
+func kernelOf(o op) *tensor.Kernel {
+	return &tensor.Kernel{
+		Op: ops[o].name, Others: ops[o].others,
+		Check:    func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return o.check(xs) },
+		Elements: func(b *tensor.Block) error { return o.run(b) },
+		Fails:    func(xs []*tensor.Tensor) bool { return o.fails(xs[0].DType()) },
+	}
+}
+
+// check checks the operands, and returns what the op makes of them.
+func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+	d := xs[0].DType()
+	if kindOf(d)&ops[o].takes == 0 {
+		instead := ""
+		if d.IsInteger() || d == tensor.Bool {
+			instead = ops[o].instead
+		}
+		return 0, nil, fmt.Errorf("%w: got %v, want %v%s", tensor.ErrDType, d, ops[o].takes, instead)
+	}
+	for i, x := range xs[1:] {
+		if x.DType() != d {
+			return 0, nil, fmt.Errorf("%s: %w: got %v, want %v", ops[o].others[i], tensor.ErrDType, x.DType(), d)
+		}
+	}
+	if ops[o].makes != 0 {
+		return ops[o].makes, xs[0].Shape(), nil
+	}
+	return d, xs[0].Shape(), nil
+}
+
+// fails reports whether an op may fail on elements of a dtype: on integers whose result the dtype
+// does not hold, and on bytes that are no bool.
+func (o op) fails(d tensor.DType) bool {
+	switch kindOf(d) {
+	case bools:
+		return o != opIsNaN && o != opIsFinite
+	case wholes:
+		return o <= opPow && o != opDiv || o == opNeg || o == opAbs || o == opAddCMul
+	}
+	return false
+}
+
+// apply returns what an op makes of x and others.
+func apply[T Operand[T]](o op, x T, others ...any) (T, error) {
+	var none T
+	if x == none {
+		return none, fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
+	}
+	return x.Leafwise(kernels[o], others...)
+}
+
+// applyInto sets dst to what an op makes of x and others.
+func applyInto[T Operand[T]](o op, dst, x T, others ...any) error {
+	var none T
+	if x == none || dst == none {
+		return fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
+	}
+	return x.LeafwiseInto(dst, kernels[o], others...)
+}

@@ -1,0 +1,19 @@
+// Package half converts the bits of 16-bit floating-point numbers: IEEE 754 binary16, called f16
+// here, and bfloat16, called bf16, the upper half of a float32.
+//
+//	format     sign  exponent  fraction  largest  smallest normal  smallest
+//	binary16      1         5        10    65504            2^-14     2^-24
+//	bfloat16      1         8         7  3.39e38           2^-126    2^-133
+//
+// Widening is exact. A NaN keeps its sign and its payload, at the upper end of the wider fraction;
+// one of binary16 becomes quiet.
+//
+// Narrowing rounds once, to the nearest number, ties to even, whatever it begins with. What rounds
+// beyond the largest number becomes infinite, what is smaller than the smallest normal number is
+// rounded to a subnormal one or to zero, and zero keeps its sign. A NaN keeps its sign and nothing
+// else: it becomes [F16NaN] or [BF16NaN].
+//
+// The functions of one number are small enough to be inlined.
+//
+// Safe for concurrent use.
+package half

@@ -1,0 +1,147 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Map returns the tensor of t's shape whose elements are fn of t's:
+//
+//	t [F...] -> [F...]
+//
+// The result is new. fn is called for one element after the other, in row-major order. A panic of
+// fn is an error that says for which element, and wraps what was panicked if that is an error. Map
+// returns [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1, [ErrMeta] if t
+// has no elements, and [ErrKind] if t or fn is nil.
+func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
+	if err := checkOperand[T](t); err != nil {
+		return nil, err
+	}
+	if fn == nil {
+		return nil, errNoFunc
+	}
+	out, err := blank(nil, DTypeOf[U](), t.view.Shape, nil)
+	if err != nil {
+		return nil, err
+	}
+	to, _ := cast.Slice[U](out.mem.bytes)
+	err = caught(t.view.Shape, func(at *cursor) error {
+		return Read(t, func(s []T) { map1(to, s, fn, at) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// MapInto is [Map] into a tensor that the caller owns, which has t's shape and holds U:
+//
+//	t [F...], dst [F...]
+//
+// dst may be t, or lie in its memory in any way: fn has been called for all elements before the
+// first is set. The errors of MapInto are those of Map and of [Transfer]; on an error nothing has
+// changed.
+func MapInto[T, U Elem](dst, t *Tensor, fn func(T) U) error {
+	if err := checkOperand[T](t); err != nil {
+		return err
+	}
+	if err := checkResult[U](dst, t.view.Shape); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	out, err := Map(t, fn)
+	if err != nil {
+		return err
+	}
+	return dst.CopyFrom(out)
+}
+
+// Map2 returns the tensor of a's shape whose elements are fn of those of a and of b, which
+// broadcasts to that shape:
+//
+//	a [F...], b -> [F...]
+//
+// It is otherwise like [Map], and returns shapeops.ErrShape if b does not broadcast.
+func Map2[A, B, U Elem](a, b *Tensor, fn func(A, B) U) (*Tensor, error) {
+	xs, err := operandsOf(fn == nil, operandOf[A](a), operandOf[B](b))
+	if err != nil {
+		return nil, err
+	}
+	return mapped(xs, func(b *Block, to []U, at *cursor) {
+		x, y := columnOf[A](b, 0), columnOf[B](b, 1)
+		for row, to := range rowsOf(b, to, at) {
+			map2(to, x.from(row), y.from(row), x.step, y.step, fn, at)
+		}
+	})
+}
+
+// Map3 returns the tensor of a's shape whose elements are fn of those of a, b and c:
+//
+//	a [F...], b, c -> [F...]
+//
+// It is otherwise like [Map2].
+func Map3[A, B, C, U Elem](a, b, c *Tensor, fn func(A, B, C) U) (*Tensor, error) {
+	xs, err := operandsOf(fn == nil, operandOf[A](a), operandOf[B](b), operandOf[C](c))
+	if err != nil {
+		return nil, err
+	}
+	return mapped(xs, func(b *Block, to []U, at *cursor) {
+		x, y, z := columnOf[A](b, 0), columnOf[B](b, 1), columnOf[C](b, 2)
+		for row, to := range rowsOf(b, to, at) {
+			map3(to, x.from(row), y.from(row), z.from(row), x.step, y.step, z.step, fn, at)
+		}
+	})
+}
+
+// A cursor says which element fn is called for: i, counted from the first after those done.
+type cursor struct{ done, i int }
+
+// map1 sets each element of to.
+func map1[T, U Elem](to []U, x []T, fn func(T) U, at *cursor) {
+	for i := range to {
+		at.i = i
+		to[i] = fn(x[i])
+	}
+}
+
+// map2 sets each element of to, going so many elements on in x and y.
+func map2[A, B, U Elem](to []U, x []A, y []B, dx, dy int, fn func(A, B) U, at *cursor) {
+	j, k := 0, 0
+	for i := range to {
+		at.i = i
+		to[i] = fn(x[j], y[k])
+		j, k = j+dx, k+dy
+	}
+}
+
+func map3[A, B, C, U Elem](to []U, x []A, y []B, z []C, dx, dy, dz int, fn func(A, B, C) U, at *cursor) {
+	j, k, l := 0, 0, 0
+	for i := range to {
+		at.i = i
+		to[i] = fn(x[j], y[k], z[l])
+		j, k, l = j+dx, k+dy, l+dz
+	}
+}
+
+var errNoFunc = fmt.Errorf("%w: got a nil function", ErrKind)
+
+// checkOperand returns an error unless t has elements of type T.
+func checkOperand[T Elem](t *Tensor) error {
+	err := checkElem[T](t)
+	if err == nil && t.Device() == Meta {
+		err = ErrMeta
+	}
+	return err
+}
+
+// checkResult returns an error unless t has the shape, and elements of type U that can be set.
+func checkResult[U Elem](t *Tensor, shape shapeops.Shape) error {
+	if err := checkOperand[U](t); err != nil {
+		return err
+	}
+	if err := t.view.Shape.CheckEqual(shape); err != nil {
+		return err
+	}
+	return t.checkWritable()
+}

@@ -1,0 +1,174 @@
+package tensor
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// An operand is one of the tensors that a function is called for, and what is wrong with it.
+type operand struct {
+	t   *Tensor
+	err error
+}
+
+func operandOf[T Elem](t *Tensor) operand { return operand{t, checkOperand[T](t)} }
+
+// operandsOf returns tensors, broadcast to the shape of the first.
+func operandsOf(noFunc bool, xs ...operand) ([]*Tensor, error) {
+	all := make([]*Tensor, len(xs))
+	for i, x := range xs {
+		view, err := shapeops.View{}, x.err
+		if err == nil {
+			view, err = x.t.broadcast(xs[0].t.view.Shape)
+		}
+		if err != nil {
+			return nil, ordinal(i, err)
+		}
+		if all[i] = x.t; i > 0 {
+			all[i] = &Tensor{dtype: x.t.dtype, view: view, mem: x.t.mem}
+		}
+	}
+	if noFunc {
+		return nil, errNoFunc
+	}
+	return all, nil
+}
+
+// ordinal returns an error of the i-th operand.
+func ordinal(i int, err error) error {
+	if i == 0 {
+		return err
+	}
+	return fmt.Errorf("%s operand: %w", [...]string{1: "second", 2: "third"}[i], err)
+}
+
+// mapped returns the tensor whose elements loop sets, block by block, in row-major order.
+func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Tensor, error) {
+	out, err := blank(nil, DTypeOf[U](), xs[0].view.Shape, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = caught(xs[0].view.Shape, func(at *cursor) error {
+		k := Kernel{Elements: func(b *Block) error {
+			to, _ := cast.Slice[U](b.Dst)
+			err := checkLanes(b)
+			if err == nil {
+				loop(b, to, at)
+			}
+			return err
+		}}
+		return k.inOrder(out, xs)
+	})
+	if err != nil {
+		return nil, whichOperand(err, xs)
+	}
+	return out, nil
+}
+
+// whichOperand returns err with the operand, and the position in it, of a byte that is no bool, if
+// that is what err says.
+func whichOperand(err error, xs []*Tensor) error {
+	for i, x := range xs {
+		if which := x.whichBool(err); which != err {
+			return ordinal(i, which)
+		}
+	}
+	return err
+}
+
+// checkLanes returns ErrDType if an operand has a bool that is none.
+func checkLanes(b *Block) error {
+	for _, l := range b.Src {
+		if l.DType != Bool {
+			continue
+		}
+		if err := CheckBools(l.Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder calls the kernel for one block after the other, or for all elements at once if they lie
+// in order.
+func (k *Kernel) inOrder(dst *Tensor, xs []*Tensor) error {
+	n := dst.Size()
+	b := Block{Rows: n, Width: 1, DType: dst.dtype, Dst: dst.mem.bytes}
+	for _, x := range xs {
+		l, ok := x.straight(n)
+		if !ok {
+			return k.run(dst, xs, 0, 1)
+		}
+		b.Src = append(b.Src, l)
+	}
+	return k.Elements(&b)
+}
+
+// A column is the elements of an operand in a block.
+type column[T Elem] struct {
+	s    []T
+	row  int // elements from row to row
+	step int // elements from one to the next in a row
+}
+
+func columnOf[T Elem](b *Block, operand int) column[T] {
+	l := b.Src[operand]
+	s, _ := cast.Slice[T](l.Bytes)
+	switch {
+	case l.Per == PerBlock:
+		return column[T]{s, 0, 0}
+	case l.Per == PerRow && b.Width > 1:
+		return column[T]{s, 1, 0}
+	}
+	return column[T]{s, b.Width, 1}
+}
+
+// from returns the elements from a row on.
+func (c column[T]) from(row int) []T { return c.s[row*c.row:] }
+
+// rowsOf returns an iterator over the rows of a block, with what is to be set: one row if all
+// columns go on evenly.
+func rowsOf[U Elem](b *Block, to []U, at *cursor) iter.Seq2[int, []U] {
+	width := len(to)
+	for _, l := range b.Src {
+		if l.Per == PerRow && b.Width > 1 {
+			width = b.Width
+		}
+	}
+	return func(yield func(int, []U) bool) {
+		for row := 0; len(to) > 0 && yield(row, to[:width]); row++ {
+			at.done += width
+			to = to[width:]
+		}
+	}
+}
+
+// caught returns what fn does, or, if that panics, an error that says for which element of a tensor
+// of that shape.
+func caught(shape shapeops.Shape, fn func(at *cursor) error) (err error) {
+	var at cursor
+	defer func() {
+		if v := recover(); v != nil {
+			i := at.done + at.i
+			err = &panicAt{position(shape, i), &workers.PanicError{Item: i, Value: v, Stack: debug.Stack()}}
+		}
+	}()
+	return fn(&at)
+}
+
+// A panicAt says for which element a function panicked.
+type panicAt struct {
+	at    []int
+	cause *workers.PanicError
+}
+
+// Error returns the text: the position and the value.
+func (e *panicAt) Error() string { return fmt.Sprintf("element %v: panic: %v", e.at, e.cause.Value) }
+
+// Unwrap returns the panic, which wraps its value if that is an error.
+func (e *panicAt) Unwrap() error { return e.cause }
