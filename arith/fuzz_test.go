@@ -2,6 +2,7 @@ package arith_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,5 +44,22 @@ func FuzzWhere(f *testing.F) {
 			return
 		}
 		require.Equal(t, picked(t, mask, before, no, x.Shape(), d.Size()), testkit.Content(t, x))
+	})
+}
+
+// FuzzVerbs checks the verbs that work on each element by itself against the plainest arithmetic.
+func FuzzVerbs(f *testing.F) {
+	for v := range elementVerbs {
+		f.Add(uint64(v), uint8(v), uint8(v*7), uint8(3), uint8(2))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, v, d, rows, wide uint8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		verb, dtype := elementVerbs[int(v)%len(elementVerbs)], tensor.DTypes()[int(d)%len(tensor.DTypes())]
+		shape := []int{int(rows % 9), int(wide % 9)}
+		xs := []tens{drawn(r, dtype, shape)}
+		for range verb.others {
+			xs = append(xs, drawn(r, dtype, broadcastable(r, shape)))
+		}
+		checkElementVerb(t, verb, dtype, xs)
 	})
 }
