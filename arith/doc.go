@@ -19,8 +19,8 @@
 //
 // Operands besides the first are
 //
-//   - of its type: a dictionary with the same keys and shapes, a tensor that broadcasts to its
-//     shape,
+//   - of its type: a tensor that broadcasts to its shape, a dictionary with the same keys, whose
+//     batch dims broadcast to batch dims and features to as many features: what Mean with Keep makes,
 //   - for a dictionary, a tensor that broadcasts to the batch shape, for features to follow: [N] on
 //     leaves [N F...],
 //   - a number or bool, which each leaf's dtype must hold; tensor.ScalarOf says when it does.

@@ -226,5 +226,31 @@ func TestVerbsAllocate(t *testing.T) {
 	require.LessOrEqual(t, allocations(10), 22.0)
 	require.LessOrEqual(t, allocations(1000), 24.0)
 	x, dst := tensor.Must(tensor.Zeros[float32](1000)), tensor.Must(tensor.Zeros[float32](1000))
-	require.LessOrEqual(t, testing.AllocsPerRun(20, func() { _ = arith.AddInto(dst, x, 1) }), 32.0)
+	require.LessOrEqual(t, testing.AllocsPerRun(20, func() { _ = arith.AddInto(dst, x, 1) }), 33.0)
+}
+
+// TestDictionariesBroadcast: the batch dims of an operand to batch dims, features to features.
+func TestDictionariesBroadcast(t *testing.T) {
+	x := tensor.Must(rows(0).Select("x", "d/y", "d/z")) // batch shapes [3] and [3 2]
+	one := func(batch ...int) *tdict.TensorDict {
+		td := tensor.Must(x.NewZeros(batch...))
+		require.NoError(t, arith.FillInPlace(td, 7))
+		return td
+	}
+	want := state(t, tensor.Must(arith.Add(x, 7)))
+	for _, batch := range [][]int{{1}, {3}} {
+		require.Equal(t, want, state(t, tensor.Must(arith.Add(x, one(batch...)))), batch)
+	}
+	into := tensor.Must(x.ZerosLike())
+	require.NoError(t, arith.AddInto(into, x, one(1)))
+	require.Equal(t, want, state(t, into))
+	require.ErrorIs(t, testkit.Err(arith.Add(x, one(2))), shapeops.ErrShape)
+	require.ErrorIs(t, testkit.Err(arith.Where(mask3, x, one(1))), shapeops.ErrShape, "rows are picked")
+
+	flat := dict([]int{3}, entry{"f", numbers(0, 3, 2)})
+	perColumn := dict(nil, entry{"f", tensor.Vector[int64](10, 20)})
+	sum := tensor.Must(arith.Add(flat, perColumn))
+	require.Equal(t, []int64{10, 21, 12, 23, 14, 25}, tensor.Must(tdict.Slice[int64](sum, "f")))
+	fewer := dict(nil, entry{"f", tensor.Scalar[int64](7)})
+	require.ErrorIs(t, testkit.Err(arith.Add(flat, fewer)), shapeops.ErrShape, "features are as many")
 }

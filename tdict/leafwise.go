@@ -14,7 +14,8 @@ import (
 // Leafwise returns what a kernel makes of each tensor among the leaves and of others, each of which
 // is one of these:
 //
-//   - a dictionary with td's batch shape, whose leaf under the same key is the operand,
+//   - a dictionary with td's batch shape, or one that expands to it, as [1] or [] does, whose leaf
+//     under the same key is the operand; its features expand likewise,
 //   - a tensor, which broadcasts to the batch shape; features follow,
 //   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
 //
@@ -93,7 +94,7 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 		case isDict && k.Free:
 			other = nil
 		case isDict:
-			other, err = nil, d.batch.CheckEqual(td.batch)
+			other, err = nil, w.fits(d, td)
 		case isTensor && x == nil:
 			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
 		case isTensor && !k.Free:
@@ -236,7 +237,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 		}
 		return opsOf(v).clone(v)
 	}
-	operands, err := w.operands(t, dicts, c)
+	operands, err := w.operands(td, t, dicts, c)
 	if err != nil {
 		return nil, err
 	}
@@ -258,12 +259,22 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 		if !ok {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, d))
 		}
-		if err := e.batch.CheckEqual(d.batch); err != nil && !w.kernel.Free {
+		if err := w.fits(e, d); err != nil && !w.kernel.Free {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		inner[i] = e
 	}
 	return inner, nil
+}
+
+// fits returns an error unless the batch shape of an operand expands to that of td; if rows of other
+// values are selected too, it must be the same.
+func (w *leafwise) fits(other, td *TensorDict) error {
+	if w.kernel.Select != nil || other.batch.Equal(td.batch) {
+		return other.batch.CheckEqual(td.batch)
+	}
+	_, err := other.batch.Expand(td.batch...)
+	return err
 }
 
 // of returns the value that a dictionary has in the column of v, or what stands for it.
@@ -275,8 +286,8 @@ func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 	return x, err
 }
 
-// operands returns the operands besides a leaf, until the next call.
-func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]any, error) {
+// operands returns the operands besides a leaf of td, until the next call.
+func (w *leafwise) operands(td *TensorDict, t *tensor.Tensor, dicts []*TensorDict, c column) ([]any, error) {
 	out := w.room[:0]
 	for i, other := range dicts {
 		if other == nil {
@@ -295,13 +306,23 @@ func (w *leafwise) operands(t *tensor.Tensor, dicts []*TensorDict, c column) ([]
 		if !ok {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, t))
 		}
-		if err := x.Shape().CheckEqual(t.Shape()); err != nil && !w.kernel.Free {
+		if err := w.fitsLeaf(td, other, t, x); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		out = append(out, x)
 	}
 	w.room = out
 	return out, nil
+}
+
+// fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch dims
+// expand to batch dims, and features, as many, to features.
+func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x *tensor.Tensor) error {
+	features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
+	if w.kernel.Free || w.kernel.Select == nil && features == own {
+		return nil
+	}
+	return x.Shape().CheckEqual(t.Shape())
 }
 
 // wide returns an operand for a leaf: a tensor over the batch shape with dims of size 1 for the

@@ -80,7 +80,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	if to == v && w.again(t, dicts) {
 		return nil
 	}
-	operands, err := w.operands(t, dicts, c)
+	operands, err := w.operands(td, t, dicts, c)
 	if err != nil {
 		return err
 	}

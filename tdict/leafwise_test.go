@@ -151,7 +151,7 @@ func TestLeafwiseRefuses(t *testing.T) {
 		{"a missing key", func(td *tdict.TensorDict) error { return td.LeafwiseInto(td, adding(), loop) }, tdict.ErrMissing},
 		{"a key too many", func(td *tdict.TensorDict) error { return td.LeafwiseInto(td, adding(), with("z", count(3))) }, tdict.ErrMissing},
 		{"another kind within", func(td *tdict.TensorDict) error { return td.LeafwiseInto(td, adding(), with("b/c", data(1, 3, 4))) }, tdict.ErrKind},
-		{"other features", func(td *tdict.TensorDict) error { return td.LeafwiseInto(td, adding(), with("a", count(3, 1))) }, shapeops.ErrShape},
+		{"other features", func(td *tdict.TensorDict) error { return td.LeafwiseInto(td, adding(), with("a", count(3, 2))) }, shapeops.ErrShape},
 		{"a shifted destination", func(td *tdict.TensorDict) error {
 			all := count(4, 4)
 			x := dict([]int{3}, entry{"a", tensor.Must(all.Narrow(0, 0, 3))})

@@ -234,7 +234,7 @@ func (l *lanes) guarded(lo, hi int) error {
 
 // do does blocks lo to hi, until one fails.
 func (l *lanes) do(lo, hi int) error {
-	b := blockOf{lanes: l, scratch: make([][]byte, len(l.all))}
+	b := blockOf{lanes: l, scratch: make([][]byte, len(l.all)), gathered: make([]gathered, len(l.all))}
 	b.Src = make([]Lane, len(l.all)-1)
 	b.DType = l.all[0].dtype
 	for i := lo; i < hi; i++ {
@@ -251,9 +251,10 @@ type blockOf struct {
 	Block
 	*lanes
 	scratch    [][]byte
-	at         []int // positions of the outer dims
-	row, x     int   // the first
-	rows, cols int   // how many
+	gathered   []gathered // what scratch has of lanes that repeat
+	at         []int      // positions of the outer dims
+	row, x     int        // the first
+	rows, cols int        // how many
 }
 
 // locate makes b the i-th block.
@@ -316,8 +317,29 @@ func (b *blockOf) lane(i int) Lane {
 		}
 	}
 	room := b.room(i)
-	b.move(a, room, false)
+	if has := (gathered{b.x, b.cols, b.rows}); !a.repeats() || !b.gathered[i].covers(has) {
+		b.move(a, room, false)
+		b.gathered[i] = has
+	}
 	return Lane{room, a.dtype, PerElement}
+}
+
+// repeats reports whether all rows of a lane are one, as those of a tensor [F] on one of [N F].
+func (a *lane) repeats() bool {
+	for _, stride := range a.outer {
+		if stride != 0 {
+			return false
+		}
+	}
+	return a.row == 0
+}
+
+// A gathered is a part of a lane that repeats: elements of a row, and how many rows.
+type gathered struct{ x, cols, rows int }
+
+// covers reports whether what is there begins with another part.
+func (s gathered) covers(other gathered) bool {
+	return s.x == other.x && s.cols == other.cols && s.rows >= other.rows
 }
 
 // first returns where a lane's first element of the block lies.

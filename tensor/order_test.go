@@ -35,7 +35,9 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 			plan := tensor.Must(ones.Shape().Index(ix.Mask(bits)))
 			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
 		},
-		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil) },
+		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
+			return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil)
+		},
 	}
 	for name, add := range adds {
 		t.Run(name, func(t *testing.T) {
