@@ -132,6 +132,9 @@ func (k *Kernel) run(dst *Tensor, xs []*Tensor, lead, workers int) error {
 	if dst.Size() == 0 {
 		return nil
 	}
+	if ran, err := new(straightBlock).run(k, dst, xs); ran {
+		return err
+	}
 	return newLanes(k, dst, xs).run(workers)
 }
 

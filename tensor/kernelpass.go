@@ -15,8 +15,7 @@ type KernelPass struct {
 	pass    *shapeops.Pass // or nil, for one tensor
 	scalars []scalarAs
 	xs      []*Tensor // room for the operands of a tensor
-	block   Block
-	src     [4]Lane // room for the operands of block
+	block   straightBlock
 }
 
 // A scalarAs is an operand, by its position, as an element of a dtype.
@@ -54,7 +53,7 @@ func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	if err != nil || done {
 		return out, err
 	}
-	ran, err := p.direct(out, xs)
+	ran, err := p.block.run(p.kernel, out, xs)
 	if !ran {
 		err = p.kernel.run(out, xs, lead, 0)
 	}
@@ -156,23 +155,30 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 	return x, err
 }
 
-// direct runs a kernel on elements that lie in order, in memory of Go, and are not worth a second
-// core: no blocks need be cut.
-func (p *KernelPass) direct(dst *Tensor, xs []*Tensor) (ran bool, err error) {
+// A straightBlock is a block of all elements, with room for its lanes.
+type straightBlock struct {
+	Block
+	room [4]Lane
+}
+
+// run runs a kernel on elements that lie in order, in memory of Go, and are not worth a second core:
+// no blocks need be cut.
+func (b *straightBlock) run(k *Kernel, dst *Tensor, xs []*Tensor) (ran bool, err error) {
 	n := dst.Size()
-	if p.kernel.Elements == nil || n == 0 || len(dst.mem.bytes) > parallelBytes {
+	if k.Elements == nil || n == 0 || dst.ByteSize() > parallelBytes {
 		return false, nil
 	}
-	b := &p.block
-	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, dst.mem.bytes, p.src[:0]
+	to, ok := dst.straight(n)
+	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, to.Bytes, b.room[:0]
 	for _, x := range xs {
-		l, ok := x.straight(n)
-		if !ok {
-			return false, nil
-		}
+		l, straight := x.straight(n)
+		ok = ok && straight
 		b.Src = append(b.Src, l)
 	}
-	return true, p.kernel.Elements(b)
+	if !ok {
+		return false, nil
+	}
+	return true, k.Elements(&b.Block)
 }
 
 // straight returns the n elements of t, or its only one, as they lie, or false if they lie
