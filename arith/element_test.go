@@ -214,6 +214,13 @@ func TestVerbsOnSeveralCores(t *testing.T) {
 	require.True(t, one.Equal(several))
 }
 
+// TestTryingTakesABlock: what is tried before memory is written takes no memory like it.
+func TestTryingTakesABlock(t *testing.T) {
+	x := tensor.Must(tensor.Zeros[int32](4 << 20))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	testkit.MaxBytes(t, 1<<20, func() { require.NoError(t, arith.AddInPlace(x, 1)) })
+}
+
 // TestVerbsAllocate headers, blocks and the result's elements only.
 func TestVerbsAllocate(t *testing.T) {
 	allocations := func(leaves int) float64 {

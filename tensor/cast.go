@@ -101,9 +101,9 @@ func castBlock(b *Block) error {
 	}
 	switch l.Per {
 	case PerRow:
-		spread(b.Dst, n, b.Width*size, size)
+		fillRows(b.Dst, n, b.Width*size, size)
 	case PerBlock:
-		spread(b.Dst, n, len(b.Dst), size)
+		fillRows(b.Dst, n, len(b.Dst), size)
 	}
 	return nil
 }
@@ -119,9 +119,9 @@ func convert(to DType, dst []byte, from DType, src []byte) error {
 	return nil
 }
 
-// spread repeats each of the first n elements of b to fill a row of so many bytes. The rows before
-// it begin no earlier than their elements lie.
-func spread(b []byte, n, row, size int) {
+// fillRows repeats each of the first n elements of b to fill a row of so many bytes, the last one
+// first: a row begins no earlier than its element lies.
+func fillRows(b []byte, n, row, size int) {
 	for i := n - 1; i >= 0; i-- {
 		cast.Repeat(b[i*row:(i+1)*row], b[i*size:(i+1)*size])
 	}

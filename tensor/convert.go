@@ -161,8 +161,8 @@ func byWayOf(from, via, to DType, first conversion) conversion {
 	}
 }
 
-// on returns the conversion whose elements a loop sets. Each loop says that it sets as many as there
-// are, so that the compiler knows.
+// on returns the conversion whose elements a loop sets. Each loop begins by saying that both sides
+// have as many, so that the compiler leaves out checks.
 func on[D, S cast.Fixed](loop func(to []D, from []S)) conversion {
 	return func(dst, src []byte) {
 		to, _ := cast.Slice[D](dst)
@@ -216,9 +216,9 @@ func within[S, D integer]() (low, high S) {
 	return S(max(int64(low), int64(least))), S(min(uint64(high), uint64(greatest)))
 }
 
-// cut converts towards zero, to integers of up to 32 bits. What an int64 does not hold becomes one
-// that differs between machines: the least or the greatest, or zero if it is not a number. A D is
-// none of these, or what is wanted.
+// cut converts towards zero, to integers of up to 32 bits, by way of int64, of which a D keeps what
+// it holds. A number that no int64 holds becomes one that depends on the machine: the least or the
+// greatest, which no D holds, or, if it is not a number, perhaps zero, which is what is wanted.
 func cut[S float32 | float64, D integer](to []D, from []S) {
 	to = to[:len(from)]
 	i := 0

@@ -145,7 +145,7 @@ func (l *lanes) per(a *lane) (Per, bool) {
 func (l *lanes) run(most int) error {
 	cores := workers.Count(most, min(l.bytes/parallelBytes+1, l.rows*l.width))
 	l.step = [2]int{l.rows, l.width}
-	if cores > 1 || l.gathers() {
+	if cores > 1 || l.dry || l.gathers() {
 		l.step = [2]int{max(1, min(l.rows, blockElements/l.width)), min(l.width, blockElements)}
 	}
 	release, err := l.hold()

@@ -105,8 +105,15 @@ func map1[T, U Elem](to []U, x []T, fn func(T) U, at *cursor) {
 	}
 }
 
-// map2 sets each element of to, going so many elements on in x and y.
+// map2 sets each element of to, going on in x and y by so many elements, mostly one.
 func map2[A, B, U Elem](to []U, x []A, y []B, dx, dy int, fn func(A, B) U, at *cursor) {
+	if dx == 1 && dy == 1 {
+		for i := range to {
+			at.i = i
+			to[i] = fn(x[i], y[i])
+		}
+		return
+	}
 	j, k := 0, 0
 	for i := range to {
 		at.i = i
@@ -115,6 +122,7 @@ func map2[A, B, U Elem](to []U, x []A, y []B, dx, dy int, fn func(A, B) U, at *c
 	}
 }
 
+// map3 is map2 of three.
 func map3[A, B, C, U Elem](to []U, x []A, y []B, z []C, dx, dy, dz int, fn func(A, B, C) U, at *cursor) {
 	j, k, l := 0, 0, 0
 	for i := range to {
