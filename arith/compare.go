@@ -66,7 +66,7 @@ func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) er
 	switch o {
 	case opIsNaN:
 		for i, v := range a {
-			dst[i] = bit(v != v)
+			dst[i] = bit(math.IsNaN(real(complex128(v))) || math.IsNaN(imag(complex128(v))))
 		}
 	case opIsFinite:
 		for i, v := range a {

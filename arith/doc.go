@@ -61,6 +61,29 @@
 // Float16 and bfloat16 are computed in float32, and rounded once. No product is fused with a sum,
 // so that every machine has the same result, but for the functions of package math.
 //
+// # Reductions
+//
+// An [Over] says over what: Dims, Features, Whole, BySplits. Keep keeps dims with size 1, Where says
+// what counts. [Sum] states the order of floating-point sums, which is one for any layout and any
+// number of cores.
+//
+//	              bool      integers            floats        complex   of nothing
+//	Sum           int64     int64 (1)           same          same      0
+//	Prod          no        int64 (1)           same          same      1
+//	Mean          float64   float64             same          same      NaN
+//	Var Std       no        float64             same          no        NaN
+//	Norm          no        float64             same          no        0
+//	Quantile      no        float64             same          no        NaN
+//	Min Max       no        same                same          no        NaN; integers ErrEmpty
+//	ArgMin ArgMax no        int64               int64         no        ErrEmpty
+//	Count         int64     int64               int64         int64     0
+//	All Any       bool      no                  no            no        true, false
+//	CumSum        int64     int64 (1)           same          same
+//
+// (1) uint64 stays uint64. A result that does not fit is tensor.ErrDType, whatever partial sums do.
+// Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile go by way
+// of float64. Where batch dims are reduced, data must be the same for all rows: Exclude other data.
+//
 // # In place
 //
 // Forms called Into write to a value of the result's dtypes and shapes, which may be an operand

@@ -99,8 +99,6 @@ type number struct {
 	bool bool
 }
 
-var errNone = fmt.Errorf("there is no such number")
-
 // naively does a verb on numbers of one dtype with the plainest arithmetic there is, or returns
 // false if the verb is not for the dtype.
 func naively(name string, d tensor.DType, x []number) (out number, ok bool, err error) {
@@ -218,7 +216,7 @@ func naiveComplex(name string, x []number) (number, bool) {
 	case "not equal":
 		return number{bool: a != b}, true
 	case "is nan":
-		return number{bool: a != a}, true
+		return number{bool: math.IsNaN(real(a)) || math.IsNaN(imag(a))}, true
 	case "is finite":
 		return number{bool: real(a)-real(a) == 0 && imag(a)-imag(a) == 0}, true
 	}

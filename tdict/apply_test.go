@@ -176,6 +176,6 @@ func TestApplyPanic(t *testing.T) {
 		}
 		_, err := tdict.Apply(t.Context(), []*tdict.TensorDict{sample()}, fn, tdict.ApplyOptions{Workers: workers})
 		require.ErrorIs(t, err, errStop)
-		require.ErrorContains(t, err, `apply "b/c": item 1: panic: stop`)
+		require.ErrorContains(t, err, `apply "b/c": panic: stop`)
 	}
 }

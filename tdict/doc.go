@@ -33,6 +33,17 @@
 //   - [Data] holds strings, numbers, lists and objects, one for all rows or one for each.
 //   - An [Unbatched] tensor belongs to all rows alike; operations pass it through.
 //
+// # Functions over leaves and rows
+//
+//   - [Apply] and [TensorDict.Apply] make a dictionary of what a function makes of each tensor, or
+//     write that in place, and [MapElems] of each element; [TensorDict.ApplyEntries] of each entry,
+//     and [Fold] makes one value of all.
+//   - [Map], [MapIter] and [Vmap] call a function with chunks of rows, or with each row, on several
+//     goroutines; results come in order.
+//   - [TensorDict.Tree] hands out the tensors as a list, and takes back others.
+//
+// A function's panic is an error, a [PanicError].
+//
 // # Memory
 //
 // Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
@@ -49,9 +60,10 @@
 //
 // An operation that returns an error has changed nothing; the one exception is memory that turns
 // out to be unreadable in the middle of a copy, see tensor.Transfer. An error about an entry is a
-// [KeyError] that says which key. errors.Is finds the reason: [ErrMissing], [ErrExists],
-// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what
-// packages nestedkey, shapeops and tensor return. A nil dictionary, tensor or value as an argument
+// [KeyError] that says which key, one about rows that a function was called with a [RowsError] that
+// says which rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict],
+// [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what packages
+// nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an argument
 // is ErrKind.
 //
 // # Concurrency

@@ -118,3 +118,20 @@ func ExampleTensorDict_RefineNames() {
 	// 1 <nil>
 	// <nil> false
 }
+
+func ExampleTensorDict_Cast() {
+	td := tdict.New(2)
+	_ = td.Set("pixel", tensor.Vector[uint8](0, 255))
+	_ = td.Set("label", tensor.Vector[int64](7, 9))
+	wide, err := td.Cast(tensor.Float32)
+	fmt.Println(err)
+	for key, x := range wide.Tensors() {
+		fmt.Println(key, x)
+	}
+	// Output:
+	// <nil>
+	// pixel float32 [2]
+	// [  0 255]
+	// label float32 [2]
+	// [7 9]
+}

@@ -342,7 +342,7 @@ func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
 // other returns what the kernel makes of a value of td that is no tensor, for out: rows of it and
 // of the last operand, if the kernel says which.
 func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
-	if w.kernel.Batch != nil && !opsOf(v).passes() {
+	if w.kernel.Batch != nil {
 		return reduced(td, out, v)
 	}
 	last := len(dicts) - 1
@@ -357,13 +357,18 @@ func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return made, tr.Run()
 }
 
-// reduced returns a value of td that is no tensor for out, whose batch shape is another: it must be
-// data that is the same for all rows.
+// reduced returns a value of td that is no tensor for out, whose batch shape may be another: it must
+// be unbatched, or data that is the same for all rows.
 func reduced(td, out *TensorDict, v Value) (Value, error) {
-	d, ok := v.(*Data)
-	if ok {
-		if value, one := d.Uniform(); one {
-			return some(NewData(value, slices.Concat(out.batch, d.Shape()[len(td.batch):])...))
+	if out.batch.Equal(td.batch) {
+		return v, nil
+	}
+	switch v := v.(type) {
+	case *Unbatched:
+		return unbatched(v.tensor, slices.Concat(out.batch, v.batch[len(td.batch):])), nil
+	case *Data:
+		if value, one := v.Uniform(); one {
+			return some(NewData(value, slices.Concat(out.batch, v.Shape()[len(td.batch):])...))
 		}
 	}
 	return nil, fmt.Errorf("%w: got %s, whose rows are not reduced to one: Exclude it first", ErrKind, describe(v))

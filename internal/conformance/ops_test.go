@@ -75,6 +75,13 @@ var ops = map[string]op{
 	"masked_fill": func(c testCase, in []dict) (any, error) {
 		return arith.MaskedFill(in[0], decodeTensor(c.Args["mask"]), arg[float64](c, "value"))
 	},
+	"sum": func(c testCase, in []dict) (any, error) {
+		over := arith.Dims(arg[int](c, "dim"))
+		if arg[bool](c, "keepdim") {
+			over = over.Keep()
+		}
+		return arith.Sum(in[0], over)
+	},
 	"where": func(c testCase, in []dict) (any, error) {
 		return arith.Where(decodeTensor(c.Args["mask"]), in[0], in[1])
 	},

@@ -1,0 +1,221 @@
+package arith
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ErrEmpty is the error of a verb that has nothing to choose from, as [Min] of no integer.
+var ErrEmpty = errors.New("no element")
+
+// An Over says over what a verb such as [Sum] goes: which dims, in which groups of rows, and which
+// elements count. [Dims], [Features], [Whole] and [BySplits] make Overs, and methods return changed
+// copies. The zero Over is [Whole]. What is wrong with an Over is the error of the verb that it is
+// given to.
+//
+// Safe for concurrent use.
+type Over struct {
+	kind   overKind
+	dims   []int
+	splits *tensor.Tensor
+	keep   bool
+	masked bool
+	mask   any
+}
+
+type overKind uint8
+
+const (
+	overWhole overKind = iota
+	overDims
+	overFeatures
+	overSplits
+)
+
+// The Overs that need no numbers.
+var (
+	// Whole is all dims: a tensor becomes a scalar, and so does each leaf of a dictionary, the
+	// batch shapes of which all become [].
+	Whole = Over{}
+	// Features are the dims after the batch dims of the dictionary that a leaf is in, and all dims
+	// of a tensor by itself. Batch shapes stay.
+	Features = Over{kind: overFeatures}
+)
+
+// Dims returns an Over of some dims of a tensor, or some batch dims of a dictionary, negative ones
+// counted from the end of its shape: in a dictionary nested in it, with a longer batch shape, they
+// are the same dims. A verb returns shapeops.ErrDim for one that is not there, that is named twice,
+// and for none at all.
+func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dims)} }
+
+// BySplits returns an Over of groups of rows, which lie one after the other along dim 0:
+//
+//	splits int64 [G+1], [N F...] -> [G F...]
+//
+// Group g is the rows from splits[g] to before splits[g+1], as in [Groups]. A verb returns
+// shapeops.ErrDim for what has no dim, tensor.ErrDType unless splits is int64, and shapeops.ErrShape
+// unless it is a vector that ascends from 0 to N.
+func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
+
+// Keep returns o with dims that stay, with the size 1, instead of dropping out. Groups stay anyway.
+func (o Over) Keep() Over {
+	o.keep = true
+	return o
+}
+
+// Where returns o with only those elements counting where mask is true, in the place of any mask
+// before. It is a bool tensor over leading dims of what the verb is applied to:
+//
+//	mask [M...], x [M... F...]
+//
+// or, for a dictionary, a dictionary with the same keys, in which each mask is over leading dims of
+// the leaf of that key. A verb returns tensor.ErrDType if a mask is not bool, shapeops.ErrShape if
+// it does not fit, tensor.ErrKind if it is nil or something else, and tdict.ErrMissing if the keys
+// differ.
+func (o Over) Where(mask any) Over {
+	o.mask, o.masked = mask, true
+	return o
+}
+
+// A scope is an Over that has been checked against what a verb is applied to.
+type scope struct {
+	Over
+	dims   []int   // from the beginning
+	splits []int64 // or nil
+}
+
+// scopeOf checks o against x, and returns a mask, if there is one, as what Leafwise takes.
+func scopeOf[T Operand[T]](x T, o Over) (*scope, []any, error) {
+	var none T
+	if x == none {
+		return nil, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
+	s := &scope{Over: o}
+	var err error
+	switch o.kind {
+	case overDims:
+		s.dims, err = dimsOf(x.Shape(), o.dims)
+	case overSplits:
+		s.dims = []int{0}
+		s.splits, err = splitsOf(x.Shape(), o.splits)
+	}
+	if err != nil || !o.masked {
+		return s, nil, err
+	}
+	return s, []any{o.mask}, checkMask(x, o.mask)
+}
+
+// dimsOf resolves dims of a shape, in ascending order.
+func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
+	if len(dims) == 0 {
+		return nil, fmt.Errorf("%w: got none: say Whole or Features", shapeops.ErrDim)
+	}
+	if _, err := shape.Reduce(false, dims...); err != nil {
+		return nil, err
+	}
+	out := make([]int, len(dims))
+	for i, dim := range dims {
+		out[i], _ = shape.Dim(dim)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// splitsOf returns the numbers of splits of the rows of a shape, which are to be read only.
+func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error) {
+	if len(shape) == 0 {
+		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shapeops.ErrDim)
+	}
+	err = tensor.Read(t, func(s []int64) { splits = s })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("splits: %w", err)
+	case len(t.Shape()) != 1 || len(splits) == 0:
+		return nil, fmt.Errorf("splits: %w: got %v, want a vector of one number or more", shapeops.ErrShape, t.Shape())
+	case t.Lender() != nil:
+		err = tensor.Read(t, func(s []int64) { splits = slices.Clone(s) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("splits: %w", err)
+	}
+	return splits, checkSplits(splits, shape[0])
+}
+
+// checkSplits checks that splits ascend from 0 to the number of rows.
+func checkSplits(splits []int64, rows int) error {
+	if splits[0] != 0 || splits[len(splits)-1] != int64(rows) {
+		return fmt.Errorf("splits: %w: got %d to %d, want 0 to %d, the number of rows",
+			shapeops.ErrShape, splits[0], splits[len(splits)-1], rows)
+	}
+	last := int64(0)
+	for i, at := range splits {
+		if at < last {
+			return fmt.Errorf("splits: %w: got %d after %d as number %d, want them to ascend", shapeops.ErrShape, at, last, i)
+		}
+		last = at
+	}
+	return nil
+}
+
+// checkMask checks a mask as far as can be before there are leaves.
+func checkMask[T Operand[T]](x T, mask any) error {
+	var none T
+	if t, ok := mask.(*tensor.Tensor); ok {
+		_, err := lined(t, x)
+		return err
+	}
+	if m, ok := mask.(T); ok && m != none {
+		return nil
+	} else if ok {
+		return fmt.Errorf("mask: %w: got nil", tensor.ErrKind)
+	}
+	return fmt.Errorf("mask: %w: got %T, want a tensor or %T", tensor.ErrKind, mask, x)
+}
+
+// reduced marks the dims of a leaf, in a dictionary with lead batch dims, that are reduced.
+func (s *scope) reduced(leaf shapeops.Shape, lead int) []bool {
+	out := make([]bool, len(leaf))
+	for dim := range out {
+		switch s.kind {
+		case overWhole:
+			out[dim] = true
+		case overFeatures:
+			out[dim] = dim >= lead
+		}
+	}
+	for _, dim := range s.dims {
+		out[dim] = true
+	}
+	return out
+}
+
+// shape returns the shape of what is made of a leaf of which these dims are reduced.
+func (s *scope) shape(leaf shapeops.Shape, reduced []bool) shapeops.Shape {
+	out := shapeops.Shape{}
+	for dim, size := range leaf {
+		switch {
+		case !reduced[dim]:
+			out = append(out, size)
+		case s.splits != nil:
+			out = append(out, len(s.splits)-1)
+		case s.keep:
+			out = append(out, 1)
+		}
+	}
+	return out
+}
+
+// batch is Kernel.Batch of a reduction: nil if batch shapes stay.
+func (s *scope) batch() func(shapeops.Shape) (*shapeops.Reduction, error) {
+	switch s.kind {
+	case overFeatures:
+		return nil
+	case overSplits:
+		return func(b shapeops.Shape) (*shapeops.Reduction, error) { return b.Regroup(len(s.splits) - 1) }
+	}
+	return func(b shapeops.Shape) (*shapeops.Reduction, error) { return b.Reduce(s.keep, s.dims...) }
+}

@@ -1,0 +1,147 @@
+package arith
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Quantile returns the q-quantiles of x, q from 0 to 1, as [Sum] returns sums: what is at position
+// q*(n-1) of the n elements that count, in order, from 0 on; between two elements it goes linearly
+// from one to the other. It is NaN if an element that counts is, and of no element. Elements are
+// converted to float64, and the result is rounded once: that of integers is float64, and other
+// dtypes stay. Complex numbers and bool are tensor.ErrDType, and another q is tensor.ErrKind.
+// (Python: quantile, median for an odd number of elements.)
+func Quantile[T Operand[T]](x T, q float64, over Over) (T, error) {
+	r, err := quantileOf(q)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return reduce(r, x, over)
+}
+
+// QuantileInto is to [Quantile] what [SumInto] is to Sum.
+func QuantileInto[T Operand[T]](dst, x T, q float64, over Over) error {
+	r, err := quantileOf(q)
+	if err != nil {
+		return err
+	}
+	return reduceInto(r, dst, x, over)
+}
+
+func quantileOf(q float64) (*reduction, error) {
+	if !(q >= 0 && q <= 1) {
+		return nil, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
+	}
+	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16}
+	return &reduction{"quantile", realDType, "real numbers", func(dst *tensor.Tensor, in *reduced) error {
+		return reduceWide(dst, in, r, false)
+	}, true}, nil
+}
+
+// A quantile is a fold that keeps all elements until it selects some of them.
+type quantile struct {
+	q     float64
+	lined int
+	kept  [][]float64 // of each line
+}
+
+func (k *quantile) begin(_, lines int) {
+	k.lined = lines
+	for len(k.kept) < lines {
+		k.kept = append(k.kept, nil)
+	}
+	for i := range k.kept {
+		k.kept[i] = k.kept[i][:0]
+	}
+}
+
+func (k *quantile) line(_ int, x []float64) { k.kept[0] = append(k.kept[0], x...) }
+
+func (k *quantile) rows(x []float64, r rowList) {
+	for i := range k.kept[:k.lined] {
+		line := slices.Grow(k.kept[i], len(r.offs))
+		for _, off := range r.offs {
+			line = append(line, x[off+i])
+		}
+		k.kept[i] = line
+	}
+}
+
+func (k *quantile) end(dst []float64) error {
+	for i := range dst {
+		dst[i] = quantileAt(k.kept[i], k.q)
+	}
+	return nil
+}
+
+// quantileAt returns the q-quantile of s, whose order it changes.
+func quantileAt(s []float64, q float64) float64 {
+	if len(s) == 0 || slices.ContainsFunc(s, math.IsNaN) {
+		return math.NaN()
+	}
+	whole, part := math.Modf(q * float64(len(s)-1))
+	at := int(whole)
+	nth(s, at)
+	if part == 0 {
+		return s[at]
+	}
+	return between(s[at], slices.Min(s[at+1:]), part)
+}
+
+// between returns what is so far, less than 1, from a to b, which is at least a.
+func between(a, b, part float64) float64 {
+	switch {
+	case a == b:
+		return a
+	case part < 0.5:
+		return a + float64((b-a)*part)
+	}
+	return b - float64((b-a)*(1-part))
+}
+
+// nth puts at position n of s, which has no NaN, what would be there if s were in order, nothing
+// greater before it and nothing less after it.
+func nth(s []float64, n int) {
+	for tries := 2 * bits.Len(uint(len(s))); len(s) > 16; tries-- {
+		if tries == 0 {
+			break
+		}
+		lo, hi := partition(s)
+		switch {
+		case n < lo:
+			s = s[:lo]
+		case n >= hi:
+			s, n = s[hi:], n-hi
+		default:
+			return
+		}
+	}
+	slices.Sort(s)
+}
+
+// partition puts what is less than a pivot before what is equal to it, and the rest after that. It
+// returns where what is equal begins and ends.
+func partition(s []float64) (lo, hi int) {
+	a, b, c := s[0], s[len(s)/2], s[len(s)-1]
+	pivot := max(min(a, b), min(max(a, b), c))
+	i := 0
+	for hi = len(s); i < hi; {
+		switch v := s[i]; {
+		case v < pivot:
+			s[lo], s[i] = v, s[lo]
+			lo++
+			i++
+		case v > pivot:
+			hi--
+			s[i], s[hi] = s[hi], v
+		default:
+			i++
+		}
+	}
+	return lo, hi
+}

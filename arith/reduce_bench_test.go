@@ -1,0 +1,239 @@
+package arith
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A lap is a reduction and the plain loop, on one core, that makes the same.
+type lap struct {
+	name  string
+	over  Over
+	x     *tensor.Tensor
+	plain func(dst, x []float32)
+	verb  func(dst, x *tensor.Tensor, over Over) error
+}
+
+// BenchmarkReduce has beside each verb a plain loop that adds in the same order on one core, and
+// reports how many times as fast the verb is: ratio.
+func BenchmarkReduce(b *testing.B) {
+	for _, l := range laps() {
+		b.Run(l.name, func(b *testing.B) {
+			dst := tensor.Must(l.of(l.x))
+			to, x := make([]float32, dst.Size()), tensor.Must(tensor.Of[float32](l.x))
+			b.SetBytes(int64(l.x.ByteSize()))
+			var plain time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				start := time.Now()
+				l.plain(to, x)
+				plain += time.Since(start)
+				b.StartTimer()
+				if err := l.verb(dst, l.x, l.over); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(plain)/float64(b.Elapsed()), "ratio")
+		})
+	}
+}
+
+func (l lap) of(x *tensor.Tensor) (*tensor.Tensor, error) {
+	s, _, err := scopeOf(x, l.over)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.New(tensor.Float32, s.shape(x.Shape(), s.reduced(x.Shape(), 0))...)
+}
+
+// plainLines adds up the lines of a width, block by block.
+func plainLines(width int, mask []bool, each bool) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		var tree plainTree
+		for l := range dst {
+			tree.reset()
+			line := x[l*width : (l+1)*width]
+			switch {
+			case mask == nil:
+				for len(line) > 0 {
+					n, sum := min(64, len(line)), float32(0)
+					for _, v := range line[:n] {
+						sum += v
+					}
+					tree.push(sum)
+					line = line[n:]
+				}
+			default:
+				bits, n, sum := mask, 0, float32(0)
+				if each {
+					bits = mask[l*width:]
+				}
+				for i, v := range line {
+					if bits[i] {
+						sum += v
+						if n++; n == 64 {
+							tree.push(sum)
+							n, sum = 0, 0
+						}
+					}
+				}
+				if n > 0 {
+					tree.push(sum)
+				}
+			}
+			dst[l] = tree.total()
+		}
+	}
+}
+
+// A plainTree adds up blocks pairwise.
+type plainTree struct {
+	sums   [40]float32
+	blocks int
+}
+
+func (t *plainTree) reset() { t.blocks = 0 }
+
+func (t *plainTree) push(sum float32) {
+	level := 0
+	for b := t.blocks; b&1 == 1; b >>= 1 {
+		sum = t.sums[level] + sum
+		level++
+	}
+	t.sums[level] = sum
+	t.blocks++
+}
+
+func (t *plainTree) total() (sum float32) {
+	first := true
+	for level := 0; t.blocks>>level > 0; level++ {
+		switch {
+		case t.blocks>>level&1 == 0:
+		case first:
+			sum, first = t.sums[level], false
+		default:
+			sum = t.sums[level] + sum
+		}
+	}
+	return sum
+}
+
+// plainRows adds up rows into dst, in blocks of 64 rows.
+func plainRows(mask []bool, each bool) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		w := len(dst)
+		part, trees, counts := make([]float32, w), make([]plainTree, w), make([]int, w)
+		n := 0
+		for r := range len(x) / w {
+			row := x[r*w : (r+1)*w]
+			switch {
+			case each:
+				for c, v := range row {
+					if mask[r*w+c] {
+						part[c] += v
+						if counts[c]++; counts[c] == 64 {
+							trees[c].push(part[c])
+							part[c], counts[c] = 0, 0
+						}
+					}
+				}
+			case mask == nil || mask[r]:
+				for c, v := range row {
+					part[c] += v
+				}
+				if n++; n == 64 {
+					for c := range part {
+						trees[c].push(part[c])
+						part[c] = 0
+					}
+					n = 0
+				}
+			}
+		}
+		for c := range dst {
+			if n > 0 || counts[c] > 0 {
+				trees[c].push(part[c])
+			}
+			dst[c] = trees[c].total()
+		}
+	}
+}
+
+func plainMax(dst, x []float32) {
+	m := x[0]
+	for _, v := range x {
+		m = max(m, v)
+	}
+	dst[0] = m
+}
+
+func plainMaxRows(dst, x []float32) {
+	copy(dst, x)
+	for len(x) > 0 {
+		for c, v := range x[:len(dst)] {
+			dst[c] = max(dst[c], v)
+		}
+		x = x[len(dst):]
+	}
+}
+
+func plainGroups(splits []int64) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		for g := range dst {
+			sum := float32(0)
+			for _, v := range x[splits[g]:splits[g+1]] {
+				sum += v
+			}
+			dst[g] = sum
+		}
+	}
+}
+
+func laps() (all []lap) {
+	const size = 16 << 20
+	data, bits := random[float32](size), make([]bool, size)
+	for i, v := range randomIDs(size, 2) {
+		bits[i] = v == 1
+	}
+	of := func(width int) *tensor.Tensor {
+		return tensor.Must(tensor.From(data[:size/width*width], size/width, width))
+	}
+	maskOf := func(shape ...int) *tensor.Tensor {
+		n := 1
+		for _, s := range shape {
+			n *= s
+		}
+		return tensor.Must(tensor.From(bits[:n], shape...))
+	}
+	sum, mean := SumInto[*tensor.Tensor], MeanInto[*tensor.Tensor]
+	for _, w := range []int{8, 100, 1024, 65536} {
+		x, rows := of(w), size/w
+		add := func(name string, over Over, plain func(dst, x []float32)) {
+			all = append(all, lap{fmt.Sprintf("op=sum/width=%d/%s", w, name), over, x, plain, sum})
+			if w == 1024 {
+				all = append(all, lap{fmt.Sprintf("op=mean/width=%d/%s", w, name), over, x, plain, mean})
+			}
+		}
+		add("dim=1", Dims(1), plainLines(w, nil, false))
+		add("dim=0", Dims(0), plainRows(nil, false))
+		add("dim=0/mask=rows", Dims(0).Where(maskOf(rows)), plainRows(bits, false))
+		add("dim=1/mask=each", Dims(1).Where(maskOf(rows, w)), plainLines(w, bits, true))
+		add("dim=0/mask=each", Dims(0).Where(maskOf(rows, w)), plainRows(bits, true))
+	}
+	line := tensor.Vector(data...)
+	pairs := make([]int64, 1<<20+1)
+	for i := range pairs {
+		pairs[i] = int64(2 * i)
+	}
+	x2 := tensor.Vector(data[:2<<20]...)
+	return append(all,
+		lap{"op=sum/line", Whole, line, plainLines(size, nil, false), sum},
+		lap{"op=sum/line/mask=each", Whole.Where(maskOf(size)), line, plainLines(size, bits, true), sum},
+		lap{"op=sum/groups=pairs", BySplits(tensor.Vector(pairs...)), x2, plainGroups(pairs), sum},
+		lap{"op=max/line", Whole, line, plainMax, MaxInto[*tensor.Tensor]},
+		lap{"op=max/width=1024/dim=0", Dims(0), of(1024), plainMaxRows, MaxInto[*tensor.Tensor]},
+	)
+}

@@ -1,0 +1,373 @@
+package arith_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A reducer is a verb over dims, and what it makes of a bucket.
+type reducer struct {
+	name string
+	of   func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
+	into func(dst, x *tensor.Tensor, over arith.Over) error
+	want func(t testing.TB, d tensor.DType, b bucket) any
+	not  func(d tensor.DType) bool // dtypes that it refuses
+}
+
+func never(tensor.DType) bool       { return false }
+func notReal(d tensor.DType) bool   { return d == tensor.Bool || d.IsComplex() }
+func notBool(d tensor.DType) bool   { return d != tensor.Bool }
+func notNumber(d tensor.DType) bool { return d == tensor.Bool }
+
+// ofQuantile and others fix what reducers have besides.
+func ofStd(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) { return arith.Std(x, over, 0) }
+func ofVar(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) { return arith.Var(x, over, 1) }
+func ofQuantile(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	return arith.Quantile(x, 0.3, over)
+}
+
+var reducers = []reducer{
+	{"sum", arith.Sum[*tensor.Tensor], arith.SumInto[*tensor.Tensor], sumBy, never},
+	{"prod", arith.Prod[*tensor.Tensor], arith.ProdInto[*tensor.Tensor], prodBy, notNumber},
+	{"mean", arith.Mean[*tensor.Tensor], arith.MeanInto[*tensor.Tensor], meanBy, never},
+	{"norm", arith.Norm[*tensor.Tensor], arith.NormInto[*tensor.Tensor], normBy, notReal},
+	{
+		"var", ofVar, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.VarInto(dst, x, over, 1) },
+		func(t testing.TB, d tensor.DType, b bucket) any { return varBy(t, d, b, 1, false) }, notReal,
+	},
+	{
+		"std", ofStd, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.StdInto(dst, x, over, 0) },
+		func(t testing.TB, d tensor.DType, b bucket) any { return varBy(t, d, b, 0, true) }, notReal,
+	},
+	{
+		"quantile", ofQuantile, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.QuantileInto(dst, x, 0.3, over) },
+		func(t testing.TB, d tensor.DType, b bucket) any { return quantileBy(t, d, b, 0.3) }, notReal,
+	},
+	{"min", arith.Min[*tensor.Tensor], arith.MinInto[*tensor.Tensor], extremeOf(false), notReal},
+	{"max", arith.Max[*tensor.Tensor], arith.MaxInto[*tensor.Tensor], extremeOf(true), notReal},
+	{"arg min", arith.ArgMin[*tensor.Tensor], arith.ArgMinInto[*tensor.Tensor], positionOf(false), notReal},
+	{"arg max", arith.ArgMax[*tensor.Tensor], arith.ArgMaxInto[*tensor.Tensor], positionOf(true), notReal},
+	{
+		"all", arith.All[*tensor.Tensor], arith.AllInto[*tensor.Tensor],
+		func(_ testing.TB, _ tensor.DType, b bucket) any { return !slices.Contains(b.values, any(false)) }, notBool,
+	},
+	{
+		"any", arith.Any[*tensor.Tensor], arith.AnyInto[*tensor.Tensor],
+		func(_ testing.TB, _ tensor.DType, b bucket) any { return slices.Contains(b.values, any(true)) }, notBool,
+	},
+	{
+		"count", arith.Count[*tensor.Tensor], arith.CountInto[*tensor.Tensor],
+		func(_ testing.TB, _ tensor.DType, b bucket) any { return int64(len(b.values)) }, never,
+	},
+}
+
+// What stands for arith.ErrEmpty and tensor.ErrDType among results.
+const (
+	noElement = "no element"
+	tooMuch   = "too much"
+)
+
+func extremeOf(max bool) func(t testing.TB, d tensor.DType, b bucket) any {
+	return func(t testing.TB, d tensor.DType, b bucket) any {
+		switch i := extremeBy(b, d, max); {
+		case i >= 0 && toFloat(b.values[i]) == 0 && d.IsFloat():
+			return zeroOf(t, d, b, max)
+		case i >= 0:
+			return b.values[i]
+		case d.IsFloat():
+			return rounded(t, d, nan)
+		}
+		return noElement
+	}
+}
+
+// zeroOf returns the zero of b with the sign that decides.
+func zeroOf(t testing.TB, d tensor.DType, b bucket, max bool) any {
+	minus := func(v any) bool { return toFloat(v) == 0 && math.Signbit(toFloat(v)) != max }
+	if i := slices.IndexFunc(b.values, minus); i >= 0 {
+		return b.values[i]
+	}
+	if max {
+		return rounded(t, d, negZero)
+	}
+	return rounded(t, d, 0)
+}
+
+func positionOf(max bool) func(t testing.TB, d tensor.DType, b bucket) any {
+	return func(_ testing.TB, d tensor.DType, b bucket) any {
+		if i := extremeBy(b, d, max); i >= 0 {
+			return b.at[i]
+		}
+		return noElement
+	}
+}
+
+// An over is an Over of a tensor, and what the oracle is told of it.
+type over struct {
+	arith.Over
+	name   string
+	dims   []bool
+	splits []int64
+	keep   bool
+}
+
+// someOver returns an Over of a shape.
+func someOver(r *rand.Rand, shape []int) over {
+	o := over{dims: make([]bool, len(shape))}
+	switch kind := r.IntN(6); {
+	case kind == 0:
+		o.Over, o.name = arith.Whole, "whole"
+	case kind == 1:
+		o.Over, o.name = arith.Features, "features"
+	case kind == 2 && len(shape) > 0:
+		o.splits = someSplits(r, shape[0])
+		o.Over, o.name = arith.BySplits(tensor.Vector(o.splits...)), fmt.Sprint("splits ", o.splits)
+		o.dims[0] = true
+		return o
+	case len(shape) == 0:
+		o.name = "zero"
+	default:
+		var dims []int
+		for _, dim := range r.Perm(len(shape))[:1+r.IntN(len(shape))] {
+			o.dims[dim] = true
+			dims = append(dims, dim-len(shape)*r.IntN(2))
+		}
+		o.Over, o.name = arith.Dims(dims...), fmt.Sprint("dims ", dims)
+		return o.maybeKept(r)
+	}
+	for dim := range o.dims {
+		o.dims[dim] = true
+	}
+	return o.maybeKept(r)
+}
+
+func (o over) maybeKept(r *rand.Rand) over {
+	if r.IntN(2) == 0 {
+		o.Over, o.keep = o.Over.Keep(), true
+	}
+	return o
+}
+
+// someSplits returns splits of n rows, some groups empty.
+func someSplits(r *rand.Rand, n int) []int64 {
+	splits := []int64{0, int64(n)}
+	for range r.IntN(4) {
+		splits = append(splits, int64(r.IntN(n+1)))
+	}
+	slices.Sort(splits)
+	return splits
+}
+
+// shape returns the shape of what is made of a shape.
+func (o over) shape(of []int) []int {
+	out := []int{}
+	for dim, n := range of {
+		switch {
+		case !o.dims[dim]:
+			out = append(out, n)
+		case o.splits != nil:
+			out = append(out, len(o.splits)-1)
+		case o.keep:
+			out = append(out, 1)
+		}
+	}
+	return out
+}
+
+var reducedShapes = [][]int{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}, {2, 3, 4}, {150}, {3, 70}, {70, 3}, {5, 2, 3, 2}, {1, 20, 1}}
+
+// TestReduceIsNaive compares with loops over dtypes, shapes, layouts, memories, dims and masks.
+func TestReduceIsNaive(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for _, m := range testkit.Memories {
+		for _, l := range testkit.Layouts {
+			t.Run(m.Name+"/"+l.Name, func(t *testing.T) {
+				for _, d := range tensor.DTypes() {
+					for _, shape := range reducedShapes {
+						for _, v := range reducers {
+							if !testing.Short() || r.IntN(8) == 0 {
+								checkReducer(t, r, v, someNumbers(t, r, d, shape, l, m))
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// someNumbers is a specimen of small numbers, so that products fit, and now and then NaN.
+func someNumbers(t testing.TB, r *rand.Rand, d tensor.DType, shape []int, l testkit.Layout, m testkit.Memory) testkit.Specimen {
+	s := testkit.Make(t, d, shape, l, m, 0)
+	values, odd := make([]float64, len(s.Mem)/d.Size()), r.IntN(3) == 0
+	for i := range values {
+		switch values[i] = float64(r.IntN(3)); {
+		case d.IsFloat():
+			values[i] = r.NormFloat64()
+			if odd && r.IntN(50) == 0 {
+				values[i] = one(r, []float64{nan, inf, -inf, 0, negZero})
+			}
+		case d == tensor.Bool:
+			values[i] = float64(r.IntN(20) / 19)
+			if odd {
+				values[i] = 1 - values[i]
+			}
+		case d >= tensor.Int8 && d <= tensor.Int64:
+			values[i]--
+		}
+	}
+	copy(s.Mem, testkit.Content(t, tensor.Must(tensor.Vector(values...).Cast(d))))
+	return s
+}
+
+// TestReduceInPieces copies what has gaps a few elements at a time.
+func TestReduceInPieces(t *testing.T) {
+	defer arith.SetPieceBytes(arith.SetPieceBytes(100))
+	r := rand.New(rand.NewPCG(61, 62))
+	for _, m := range testkit.Memories {
+		for _, l := range testkit.Layouts {
+			for _, shape := range reducedShapes {
+				for _, v := range reducers {
+					for range 2 {
+						d := one(r, []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Int16, tensor.Bool})
+						checkReducer(t, r, v, someNumbers(t, r, d, shape, l, m))
+					}
+				}
+			}
+		}
+	}
+}
+
+// checkReducer checks what a verb makes of x over some dims, with a mask or without.
+func checkReducer(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen) {
+	t.Helper()
+	shape := x.Array.Shape
+	o := someOver(r, shape)
+	if r.IntN(2) == 0 {
+		checkOver(t, r, v, x, o, nil)
+		return
+	}
+	mask := someMask(t, r, shape[:r.IntN(len(shape)+1)])
+	checkOver(t, r, v, x, o, &mask)
+}
+
+// checkOver checks what a verb makes of x, with a mask unless that is nil, into new memory and into
+// memory that is there.
+func checkOver(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen, o over, mask *testkit.Specimen) {
+	t.Helper()
+	shape := x.Array.Shape
+	counts := slices.Repeat([]bool{true}, naive.Size(shape))
+	about := fmt.Sprintf("%s of %v over %s", v.name, x, o.name)
+	if mask != nil {
+		about += fmt.Sprint(" mask ", mask)
+		o.Over = o.Where(mask.Tensor)
+		counts = spreadOver(testkit.Elements[bool](t, mask.Tensor), shape)
+	}
+	before := slices.Clone(x.Mem)
+	got, err := v.of(x.Tensor, o.Over)
+	require.Equal(t, before, x.Mem, about)
+	if v.not(x.DType()) {
+		require.ErrorIs(t, err, tensor.ErrDType, about)
+		return
+	}
+	want := []any{}
+	for _, b := range bucketsOf(shape, o.dims, o.splits, anysOf(t, x.Tensor), counts) {
+		want = append(want, v.want(t, x.DType(), b))
+	}
+	for mark, is := range map[any]error{noElement: arith.ErrEmpty, tooMuch: tensor.ErrDType} {
+		if slices.Contains(want, mark) {
+			require.ErrorIs(t, err, is, about)
+			return
+		}
+	}
+	require.NoError(t, err, about)
+	requireBits(t, o.shape(shape), want, got, about)
+	dst := testkit.Make(t, got.DType(), o.shape(shape), one(r, writableLayouts), one(r, writableMemories), 1)
+	require.NoError(t, v.into(dst.Tensor, x.Tensor, o.Over), about)
+	requireBits(t, o.shape(shape), want, dst.Tensor, about+" into")
+}
+
+// requireBits fails the test unless x has the shape, and elements with the bits of want.
+func requireBits(t *testing.T, shape []int, want []any, x *tensor.Tensor, about string) {
+	t.Helper()
+	require.Equal(t, fmt.Sprint(shape), fmt.Sprint(x.Shape()), about)
+	got := anysOf(t, x)
+	require.Len(t, got, len(want), about)
+	for i := range want {
+		if bitsOf(want[i]) != bitsOf(got[i]) || fmt.Sprintf("%T", want[i]) != fmt.Sprintf("%T", got[i]) {
+			t.Fatalf("%s: element %d: got %T %v, want %T %v", about, i, got[i], got[i], want[i], want[i])
+		}
+	}
+}
+
+// spreadOver repeats bits over leading dims for all elements of a shape.
+func spreadOver(bits []bool, shape []int) []bool {
+	out := make([]bool, 0, naive.Size(shape))
+	per := naive.Size(shape) / max(1, len(bits))
+	for _, b := range bits {
+		out = append(out, slices.Repeat([]bool{b}, per)...)
+	}
+	return out
+}
+
+// TestReduceLarge has tensors that are spread over cores, lie otherwise than they are reduced, and
+// are copied in pieces: the results have the bits of the oracle for any number of cores.
+func TestReduceLarge(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	r := rand.New(rand.NewPCG(31, 32))
+	shapes := [][]int{{70_007}, {3, 20_001}, {20_001, 3}, {300, 200}, {7, 900, 9}, {2, 3, 6000}}
+	layouts := []testkit.Layout{testkit.Contiguous, testkit.Transposed, testkit.Stepped}
+	dtypes := []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Int16}
+	for _, shape := range shapes {
+		for _, v := range reducers {
+			d := one(r, dtypes)
+			if v.not(d) || testing.Short() && r.IntN(4) > 0 {
+				continue
+			}
+			runtime.GOMAXPROCS(1 + r.IntN(4))
+			checkReducer(t, r, v, someNumbers(t, r, d, shape, one(r, layouts), one(r, testkit.Memories)))
+		}
+	}
+	runtime.GOMAXPROCS(3)
+	for _, v := range reducers {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.Uint64, tensor.Bool} {
+			x := someNumbers(t, r, d, []int{40_003}, testkit.Contiguous, testkit.Go)
+			checkOver(t, r, v, x, over{Over: arith.Whole, dims: []bool{true}, name: "whole"}, nil)
+		}
+	}
+}
+
+// TestMaskedIsCompacted: what a mask over rows makes is, bit for bit, what the rows make that it
+// chooses.
+func TestMaskedIsCompacted(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, shape := range [][]int{{1000}, {1000, 7}, {700, 3, 2}} {
+		x := someNumbers(t, r, tensor.Float32, shape, one(r, testkit.Layouts[:3]), testkit.Go)
+		mask := someMask(t, r, shape[:1])
+		index := tensor.Must(mask.AsIndex())
+		rows := tensor.Must(x.Index(index))
+		for _, v := range reducers {
+			if v.not(tensor.Float32) || v.name == "arg min" || v.name == "arg max" || rows.Size() == 0 {
+				continue
+			}
+			for _, o := range []arith.Over{arith.Whole, arith.Dims(0)} {
+				want := tensor.Must(v.of(rows, o))
+				got := tensor.Must(v.of(x.Tensor, o.Where(mask.Tensor)))
+				requireBits(t, want.Shape(), anysOf(t, want), got, v.name)
+			}
+		}
+	}
+}
+
+var nan, inf, negZero = math.NaN(), math.Inf(1), math.Copysign(0, -1)

@@ -1,0 +1,193 @@
+package arith
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	mathbits "math/bits"
+	"sort"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A recipe says how a verb makes results D of elements T.
+type recipe[T, D any] struct {
+	first      func() fold[T, D]          // of a pass before, or nil
+	fold       func(first []D) fold[T, D] // with the results of that pass
+	positional bool                       // results depend on positions
+	joins      bool                       // the folds are joiners
+	tile       int                        // lines side by side at once, or 0 for as many as is good
+}
+
+// A job is a reduction of what lies without gaps.
+type job[T cast.Fixed, D any] struct {
+	layout
+	recipe[T, D]
+	sieve  sieve
+	splits []int64        // or nil for one group
+	x      *tensor.Tensor // [size], contiguous
+}
+
+// errUnaligned says that elements do not lie where a number may.
+var errUnaligned = errors.New("arith: elements are not aligned")
+
+// open calls fn with the elements and the bits. Each goroutine must open for itself, since only
+// one that has borrowed memory is told of a fault in it.
+func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
+	return openAs(j.x, func(x []T) (err error) {
+		if j.sieve.bits == nil {
+			return fn(x, nil)
+		}
+		return openAs(j.sieve.bits, func(bits []byte) error { return fn(x, bits) })
+	})
+}
+
+// openAs calls fn with the elements of a contiguous tensor [size] as elements of the same width.
+func openAs[T cast.Fixed](t *tensor.Tensor, fn func(s []T) error) error {
+	var failed error
+	as := func(b []byte) {
+		s, ok := cast.Slice[T](b)
+		if failed = errUnaligned; ok {
+			failed = fn(s)
+		}
+	}
+	if t.DType() == tensor.Bool {
+		err := tensor.Read(t, func(s []bool) { as(cast.Bytes(s)) })
+		return cmp.Or(err, failed)
+	}
+	raw, err := t.Reinterpret(tensor.Uint8)
+	if err == nil {
+		err = tensor.Read(raw, as)
+	}
+	return cmp.Or(err, failed)
+}
+
+// groups returns the number of groups.
+func (j *job[T, D]) groups() int {
+	if j.splits == nil {
+		return 1
+	}
+	return len(j.splits) - 1
+}
+
+// rowsOf returns the first row of a group, and that after its last.
+func (j *job[T, D]) rowsOf(group int) (from, to int) {
+	if j.splits == nil {
+		return 0, j.n
+	}
+	return int(j.splits[group]), int(j.splits[group+1])
+}
+
+// run sets dst to the results: [outer groups inner].
+func (j *job[T, D]) run(dst []D) error {
+	var first []D
+	if j.recipe.first != nil {
+		first = make([]D, len(dst))
+		if err := j.pass(first, j.recipe.first); err != nil {
+			return err
+		}
+	}
+	return j.pass(dst, func() fold[T, D] { return j.fold(first) })
+}
+
+// A cut says into which pieces a job falls.
+type cut struct {
+	cores int
+	parts []int // group parts[i] is the first of part i, and so on to before the last
+	tile  int   // elements of a row
+	tiles int
+}
+
+// cut cuts the job for the cores that are worth it.
+func (j *job[T, D]) cut() cut {
+	size := j.outer * j.n * j.inner
+	c := cut{workers.Count(0, size/fewWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
+	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+	if few := j.outer * c.tiles; c.cores > 1 && few < c.cores {
+		switch {
+		case j.groups() >= 4*c.cores:
+			c.parts = j.someParts(4 * c.cores)
+		case !j.joined(c):
+			c.tile = max(16, (j.inner+c.cores-1)/c.cores)
+		}
+	}
+	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+	return c
+}
+
+// joined reports whether lines are so few and long that several cores take parts of each.
+func (j *job[T, D]) joined(c cut) bool {
+	return c.cores > 1 && j.joins && j.sieve.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
+}
+
+// someParts cuts the groups into parts of about as many rows.
+func (j *job[T, D]) someParts(n int) []int {
+	at := make([]int, n+1)
+	for i := 1; i < n; i++ {
+		row := int64(j.n * i / n)
+		at[i] = sort.Search(j.groups(), func(g int) bool { return j.splits[g] >= row })
+	}
+	at[n] = j.groups()
+	return at
+}
+
+// pass goes over all elements with folds.
+func (j *job[T, D]) pass(dst []D, make func() fold[T, D]) error {
+	c := j.cut()
+	if j.joined(c) {
+		return j.passJoined(dst, make, c)
+	}
+	units := j.outer * (len(c.parts) - 1) * c.tiles
+	c.cores = min(c.cores, units)
+	return workers.Do(context.Background(), c.cores, c.cores, func(core int) error {
+		return j.open(func(x []T, bits []byte) error {
+			w := &reducer[T, D]{job: j, cut: c, make: make, fold: make(), x: x, bits: bits, dst: dst}
+			return w.units(units*core/c.cores, units*(core+1)/c.cores)
+		})
+	})
+}
+
+// pieceRows is what the rows before a joiner's next piece are a multiple of, and a power of two
+// times it.
+const pieceRows = sumBlock
+
+// passJoined is pass of long lines of which several cores take a part each.
+func (j *job[T, D]) passJoined(dst []D, make func() fold[T, D], c cut) error {
+	rows := pieceRows << mathbits.Len(uint(j.n/(pieceRows*4*c.cores)))
+	for u := range j.outer * c.tiles {
+		if err := j.joinPieces(dst, make, c, u, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinPieces folds the lines of a unit in pieces of so many rows.
+func (j *job[T, D]) joinPieces(dst []D, fresh func() fold[T, D], c cut, unit, rows int) error {
+	pieces := make([]fold[T, D], (j.n+rows-1)/rows)
+	err := workers.Do(context.Background(), len(pieces), c.cores, func(i int) error {
+		return j.open(func(x []T, bits []byte) error {
+			w := &reducer[T, D]{job: j, cut: c, make: fresh, fold: fresh(), x: x, bits: bits, dst: dst}
+			o, from, to := unit/c.tiles, unit%c.tiles*c.tile, min(j.inner, (unit%c.tiles+1)*c.tile)
+			w.fold.begin(o*j.inner+from, to-from)
+			w.feed(o, 0, i*rows, min(j.n, (i+1)*rows), from)
+			pieces[i] = w.fold
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return j.endJoined(dst, pieces, unit, c)
+}
+
+func (j *job[T, D]) endJoined(dst []D, pieces []fold[T, D], unit int, c cut) error {
+	for _, next := range pieces[1:] {
+		pieces[0].(joiner[T, D]).join(next)
+	}
+	from, to := unit%c.tiles*c.tile, min(j.inner, (unit%c.tiles+1)*c.tile)
+	at := unit / c.tiles * j.inner
+	return pieces[0].end(dst[at+from : at+to])
+}

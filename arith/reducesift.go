@@ -1,0 +1,103 @@
+package arith
+
+// A columns sifts several lines side by side, of each of which other elements count.
+type columns[T, D any] struct {
+	folds []fold[T, D]
+	room  []T    // of each line, step elements
+	bits  []byte // of a row, or of each line step
+	count []int  // elements in room
+}
+
+// The columns that are sifted at once, and the rows.
+const (
+	siftColumns = 64
+	siftRows    = 256
+	siftStep    = 8*sumBlock + siftRows + 16 // so that lines do not compete for a place in the cache
+)
+
+// sift sets dst, whose first element is result number at, to the results of a group of rows in
+// which each element counts by itself, from column c0 on.
+func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
+	if w.columns == nil {
+		w.columns = &columns[T, D]{
+			room: make([]T, siftColumns*siftStep), bits: make([]byte, siftColumns*siftStep), count: make([]int, siftColumns),
+		}
+		for range siftColumns {
+			w.columns.folds = append(w.columns.folds, w.make())
+		}
+	}
+	for done := 0; done < len(dst); done += siftColumns {
+		n := min(siftColumns, len(dst)-done)
+		for c, f := range w.columns.folds[:n] {
+			f.begin(at+done+c, 1)
+		}
+		clear(w.columns.count)
+		for lo := from; lo < to; lo += siftRows {
+			w.siftRows(o, from, lo, min(to, lo+siftRows), c0+done, n)
+		}
+		for c, f := range w.columns.folds[:n] {
+			w.flush(f, w.columns.room[c*siftStep:][:w.columns.count[c]], true)
+			if err := f.end(dst[done+c : done+c+1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// siftRows gives the folds of n columns from c0 on the elements of some rows that count.
+func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
+	if w.positional {
+		w.siftPositions(o, from, lo, hi, c0, n)
+		return
+	}
+	cs := w.columns
+	for r := lo; r < hi; r++ {
+		x := w.x[(o*w.n+r)*w.inner+c0:][:n]
+		bits, count := w.rowBits(o, r, c0, n), cs.count[:n]
+		for c, v := range x {
+			k := count[c]
+			cs.room[c*siftStep+k] = v
+			count[c] = k + int(bits[c])
+		}
+	}
+	for c, f := range cs.folds[:n] {
+		cs.count[c] = w.flush(f, cs.room[c*siftStep:][:cs.count[c]], false)
+	}
+}
+
+// rowBits returns the bits of n elements of a row.
+func (w *reducer[T, D]) rowBits(o, r, c0, n int) []byte {
+	row := w.bits[o*w.sieve.outer+r*(w.inner/w.sieve.rep):]
+	if w.sieve.rep == 1 {
+		return row[c0 : c0+n]
+	}
+	out := w.columns.bits[:n]
+	for c := range out {
+		out[c] = row[(c0+c)/w.sieve.rep]
+	}
+	return out
+}
+
+// siftPositions is siftRows of folds that need positions: they are given run by run.
+func (w *reducer[T, D]) siftPositions(o, from, lo, hi, c0, n int) {
+	cs := w.columns
+	for c, f := range cs.folds[:n] {
+		run := -1
+		for r := lo; r < hi; r++ {
+			cs.room[r-lo] = w.x[(o*w.n+r)*w.inner+c0+c]
+			counts := w.bits[o*w.sieve.outer+r*(w.inner/w.sieve.rep)+(c0+c)/w.sieve.rep] != 0
+			if counts && run < 0 {
+				run = r
+			}
+			if run >= 0 && (!counts || r == hi-1) {
+				end := r
+				if counts {
+					end++
+				}
+				f.line(run-from, cs.room[run-lo:end-lo])
+				run = -1
+			}
+		}
+	}
+}

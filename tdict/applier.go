@@ -1,0 +1,193 @@
+package tdict
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An applier holds one call of fn for each tensor.
+type applier struct {
+	opt    ApplyOptions
+	others []*TensorDict
+	tasks  []applyTask // an entry of the result each
+	calls  []int       // the tasks whose result fn makes
+	probe  tensor.Transfer
+}
+
+// An applyTask is an entry of the result: what fn returns for xs, or a value that is known.
+type applyTask struct {
+	out    *TensorDict // where the result goes
+	name   nestedkey.Key
+	key    nestedkey.Key  // in full
+	first  *tensor.Tensor // of the first dictionary, if fn is called
+	xs     []*tensor.Tensor
+	result Value
+}
+
+// plan adds a task for each entry of td, in order. path is the key of td, with a slash after it
+// unless it is empty; fn is called for all tensors, or for those under keys.
+func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nestedkey.Key) error {
+	chosen := choose(keys)
+	for name, v := range td.entries.all() {
+		whole, inner := chosen.of(name)
+		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, result: v}
+		var err error
+		if d, ok := asDict(v); ok {
+			err = a.dict(task, d, all || whole, inner)
+		} else {
+			err = failedKey("apply", task.key, a.leaf(task, td.batch, all || whole))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dict adds a task for a nested dictionary and for each entry of it.
+func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey.Key) error {
+	out := a.empty(d)
+	task.result = out
+	a.keep(task)
+	return a.plan(d, out, string(task.key)+"/", all, keys)
+}
+
+// leaf adds a task for a leaf of a dictionary with the given batch shape.
+func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
+	t, ok := task.result.(*tensor.Tensor)
+	if ok && chosen {
+		task.first, task.result = t, nil
+		return a.call(task)
+	}
+	a.keep(task)
+	return task.checkBatch(batch)
+}
+
+// empty returns an empty dictionary in the place of td, or td if that stays.
+func (a *applier) empty(td *TensorDict) *TensorDict {
+	switch {
+	case a.opt.InPlace:
+		return td
+	case a.opt.Batch != nil:
+		return New(a.opt.Batch...)
+	}
+	return td.emptied()
+}
+
+// keep adds a task whose result is known, unless that stays where it is.
+func (a *applier) keep(task applyTask) {
+	if !a.opt.InPlace {
+		a.tasks = append(a.tasks, task)
+	}
+}
+
+// checkBatch returns an error unless a leaf of a dictionary with the given batch shape can stay.
+func (t *applyTask) checkBatch(batch shapeops.Shape) error {
+	if _, ok := t.result.(*tensor.Tensor); ok {
+		return t.result.Shape().CheckPrefix(t.out.batch)
+	}
+	if t.out.batch.Equal(batch) {
+		return nil
+	}
+	return fmt.Errorf("%w: got %s, which cannot change its batch shape", ErrKind, describe(t.result))
+}
+
+// call adds a task that calls fn, with the tensors that the dictionaries have under its key.
+func (a *applier) call(task applyTask) error {
+	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))
+	task.xs[0] = task.first
+	for i, other := range a.others {
+		t, err := a.opt.of(other, task.key, task.first)
+		if err != nil {
+			return fmt.Errorf("dictionary %d: %w", i+1, err)
+		}
+		task.xs = append(task.xs, t)
+	}
+	a.calls = append(a.calls, len(a.tasks))
+	a.tasks = append(a.tasks, task)
+	if !a.opt.InPlace {
+		return nil
+	}
+	defer a.probe.Reset()
+	return a.probe.Copy(task.first, task.first) // can it be written?
+}
+
+// run calls fn for each task that it is to make, until one fails or ctx ends.
+func (a *applier) run(ctx context.Context, fn LeafFunc) error {
+	var done int
+	var mu sync.Mutex // guards done, orders Progress
+	return workers.Do(ctx, len(a.calls), a.opt.Workers, func(i int) error {
+		task := &a.tasks[a.calls[i]]
+		err := guarded(func() error {
+			t, err := fn(task.key, task.xs)
+			if err != nil {
+				return err
+			}
+			if t != nil {
+				task.result = t
+			}
+			if a.opt.Progress != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				a.opt.Progress(done, len(a.calls))
+			}
+			return nil
+		})
+		return failedKey("apply", task.key, err)
+	})
+}
+
+// finish puts all results where they go, and returns the dictionary of them.
+func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
+	var tr tensor.Transfer
+	tr.Workers = a.opt.Workers
+	for i := range a.tasks {
+		if err := a.tasks[i].finish(&tr, a.opt.InPlace); err != nil {
+			return nil, &KeyError{"apply", a.tasks[i].key, err}
+		}
+	}
+	if err := tr.Run(); err != nil {
+		return nil, failed("apply", err)
+	}
+	if a.opt.FilterEmpty && !a.opt.InPlace {
+		return out.FilterEmpty(), nil
+	}
+	return out, nil
+}
+
+// finish puts the result where it goes, if it fits; in place, it adds that to tr.
+func (t *applyTask) finish(tr *tensor.Transfer, inPlace bool) error {
+	if t.result == nil {
+		return nil
+	}
+	if err := checkValue(t.result); err != nil {
+		return err
+	}
+	if inPlace {
+		return t.write(tr)
+	}
+	if err := t.result.Shape().CheckPrefix(t.out.batch); err != nil {
+		return err
+	}
+	t.out.entries.put(t.name, t.result)
+	return nil
+}
+
+// write adds to tr: the leaf's elements = those of the result.
+func (t *applyTask) write(tr *tensor.Transfer) error {
+	made, ok := t.result.(*tensor.Tensor)
+	if !ok || made == t.first {
+		return nil
+	}
+	if err := made.Shape().CheckEqual(t.first.Shape()); err != nil {
+		return err
+	}
+	return tr.Copy(t.first, made)
+}

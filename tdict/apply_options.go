@@ -1,0 +1,100 @@
+package tdict
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ApplyOptions say how [Apply] runs, and what becomes of what fn returns. The zero value is the
+// default.
+type ApplyOptions struct {
+	// Keys, if not nil, are those of the leaves that fn is called for, where a key of a dictionary
+	// stands for all tensors in it. Other leaves are kept as they are.
+	Keys []nestedkey.Key
+	// InPlace writes what fn returns to the leaves of the first dictionary, which is the result,
+	// after the last call: to all of them or none. Each must have its leaf's shape and dtype. Where
+	// fn returns nil, or the leaf, the leaf stays as it is. Structure stays too, so the dictionary
+	// may be locked. Batch must be nil.
+	InPlace bool
+
+	// Default, if not nil, stands for a tensor that a dictionary other than the first lacks: a
+	// *tensor.Tensor as it is, or a number or bool, which tensor.ScalarOf makes the elements of a
+	// tensor like the first dictionary's. By default what is missing is an error.
+	Default any
+	// AllowMissing hands fn nil in the place of such a tensor, unless there is a Default.
+	AllowMissing bool
+
+	// Batch is the batch shape of the result, at every level; nil means that of the first
+	// dictionary.
+	Batch shapeops.Shape
+	// FilterEmpty leaves dictionaries without a leaf, at any depth, out of the result: those that fn
+	// left none in, and those that had none before. In place all stay.
+	FilterEmpty bool
+
+	// Workers is how many tensors are worked on at the same time; 0 means GOMAXPROCS. With 1, they
+	// are worked on in the order of the keys.
+	Workers int
+	// Progress, if not nil, is called after each tensor with the tensors done and their number, by
+	// one goroutine at a time.
+	Progress func(done, total int)
+}
+
+// check returns an error unless the options go together and td has the keys.
+func (opt *ApplyOptions) check(td *TensorDict) error {
+	if err := opt.Batch.Check(); err != nil {
+		return err
+	}
+	if opt.InPlace && opt.Batch != nil {
+		return fmt.Errorf("%w: got batch shape %v for a result in place, want nil", shapeops.ErrShape, opt.Batch)
+	}
+	for _, key := range opt.Keys {
+		if err := td.checkTensors(key); err != nil {
+			return &KeyError{"apply", key, err}
+		}
+	}
+	return nil
+}
+
+// checkTensors returns ErrKind unless there is a tensor or a dictionary under a key.
+func (td *TensorDict) checkTensors(key nestedkey.Key) error {
+	_, _, v, err := td.find(key)
+	if err != nil {
+		return err
+	}
+	_, isDict := asDict(v)
+	if _, isTensor := v.(*tensor.Tensor); isDict || isTensor {
+		return nil
+	}
+	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
+}
+
+// of returns what fn is given of another dictionary under a key, beside the first one's tensor.
+func (opt *ApplyOptions) of(other *TensorDict, key nestedkey.Key, first *tensor.Tensor) (*tensor.Tensor, error) {
+	t, err := other.Tensor(key)
+	if errors.Is(err, ErrMissing) && (opt.Default != nil || opt.AllowMissing) {
+		return opt.standIn(first)
+	}
+	if inner, ok := err.(*KeyError); ok {
+		err = inner.Err
+	}
+	return t, err
+}
+
+// standIn returns what stands for a tensor that is missing beside the first one.
+func (opt *ApplyOptions) standIn(first *tensor.Tensor) (*tensor.Tensor, error) {
+	if t, ok := opt.Default.(*tensor.Tensor); ok {
+		return t, checkValue(t)
+	}
+	if opt.Default == nil {
+		return nil, nil
+	}
+	one, err := tensor.ScalarOf(first.DType(), opt.Default)
+	if err != nil {
+		return nil, fmt.Errorf("default: %w", err)
+	}
+	return one.Expand(first.Shape()...)
+}

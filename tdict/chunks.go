@@ -1,0 +1,164 @@
+package tdict
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// A RowsError says which rows of which operation failed.
+type RowsError struct {
+	Op       string // the function, in lower case: "map", "map iter", "vmap"
+	From, To int    // the first row, and the one after the last
+	Rows     []int  // which they are, if rows were shuffled: then From and To count in their new order
+	Err      error  // why
+}
+
+// Error returns the text: operation, rows, reason.
+func (e *RowsError) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.rows(), e.Err) }
+
+// rows names the rows.
+func (e *RowsError) rows() string {
+	const most = 8
+	switch n := len(e.Rows); {
+	case n > most:
+		return fmt.Sprintf("rows %s and %d more", spaced(e.Rows[:most]), n-most)
+	case n > 1:
+		return "rows " + spaced(e.Rows)
+	case n == 1:
+		return fmt.Sprintf("row %d", e.Rows[0])
+	case e.To == e.From+1:
+		return fmt.Sprintf("row %d", e.From)
+	}
+	return fmt.Sprintf("rows %d to %d", e.From, e.To)
+}
+
+// spaced returns numbers with spaces between them.
+func spaced(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
+
+// Unwrap returns the reason.
+func (e *RowsError) Unwrap() error { return e.Err }
+
+// Operation returns Op: the error names its operation itself.
+func (e *RowsError) Operation() string { return e.Op }
+
+// failedRows names the operation of an error, unless it says which rows.
+func failedRows(op string, err error) error {
+	if _, ok := err.(*RowsError); ok {
+		return err
+	}
+	return failed(op, err)
+}
+
+const (
+	defaultChunks = 64
+	chunkBytes    = 64 << 20 // the most that a chunk holds, if nobody says how large it is
+	maxChunks     = 1 << 24  // more than anybody wants: without elements there may be any number
+)
+
+// chunks are the pieces of a dictionary along a dim that a function is called with.
+type chunks struct {
+	op    string
+	td    *TensorDict
+	fn    ChunkFunc
+	dim   int
+	rows  int   // the size of dim
+	size  int   // rows of a chunk; the last may have fewer
+	count int   // of chunks; a dim of size 0 is one
+	order []int // of the rows, if they are shuffled
+}
+
+// newChunks returns td as chunks of a size, or as so many, of which at most one is said.
+func newChunks(op string, td *TensorDict, fn ChunkFunc, dim, size, count int) (*chunks, error) {
+	switch {
+	case td == nil:
+		return nil, errNil
+	case fn == nil:
+		return nil, errNoFunc
+	case size < 0 || count < 0 || size > 0 && count > 0:
+		return nil, fmt.Errorf("%w: got chunks of size %d and %d chunks, want one of the two that is positive, or neither",
+			shapeops.ErrShape, size, count)
+	}
+	if err := td.batch.Check(); err != nil {
+		return nil, err
+	}
+	dim, err := td.batch.Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	c := &chunks{op: op, td: td, fn: fn, dim: dim, rows: td.batch[dim]}
+	return c, c.divide(size, count)
+}
+
+// divide settles the size and the number of chunks.
+func (c *chunks) divide(size, count int) error {
+	switch {
+	case count > 0:
+		size = (c.rows-1)/count + 1
+	case size == 0:
+		size = c.usual()
+	}
+	c.size = max(1, size)
+	c.count = max(0, c.rows-1)/c.size + 1
+	if c.count > maxChunks {
+		return fmt.Errorf("%w: got %d chunks, want at most %d", shapeops.ErrShape, c.count, maxChunks)
+	}
+	return nil
+}
+
+// usual returns the size of chunks if nobody says it. It must not depend on the machine, for what
+// the function returns may depend on it.
+func (c *chunks) usual() int {
+	if c.rows == 0 {
+		return 1
+	}
+	var bytes float64 // of a row; sizes of expanded tensors may not add up to an int
+	for _, x := range c.td.Tensors() {
+		bytes += float64(x.ByteSize()) / float64(c.rows)
+	}
+	even := (c.rows-1)/defaultChunks + 1
+	if bytes*float64(even) <= chunkBytes {
+		return even
+	}
+	return int(chunkBytes / bytes)
+}
+
+// shuffle puts the rows in a random order.
+func (c *chunks) shuffle(seed uint64) { c.order = rand.New(rand.NewPCG(seed, 0)).Perm(c.rows) }
+
+// bounds returns the first row of chunk i, and the one after the last.
+func (c *chunks) bounds(i int) (from, to int) {
+	from = i * c.size
+	return from, from + min(c.rows-from, c.size)
+}
+
+// index selects the rows of chunk i of a dictionary.
+func (c *chunks) index(i int) []ix.Index {
+	from, to := c.bounds(i)
+	expr := make([]ix.Index, c.dim+1)
+	if c.order == nil {
+		expr[c.dim] = ix.Range(from, to)
+	} else {
+		expr[c.dim] = ix.Take(c.order[from:to]...)
+	}
+	return expr
+}
+
+// chunk returns chunk i: a view, or a copy if rows are shuffled.
+func (c *chunks) chunk(i int) (*TensorDict, error) { return c.td.Index(c.index(i)...) }
+
+// failed makes a RowsError of an error about chunk i.
+func (c *chunks) failed(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	from, to := c.bounds(i)
+	failed := &RowsError{Op: c.op, From: from, To: to, Err: err}
+	if c.order != nil {
+		failed.Rows = c.order[from:to:to]
+	}
+	return failed
+}

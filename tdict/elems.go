@@ -1,0 +1,46 @@
+package tdict
+
+import (
+	"context"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// MapElems returns td with the elements that fn makes of those of each leaf of T's dtype, one after
+// the other: tensor.Map of it. Other leaves are kept, and shared with td; the result is not locked.
+// MapElems returns the errors of tensor.Map with the key, fn's panic with the position of the
+// element too, as a [PanicError], and [ErrKind] if td or fn is nil.
+func MapElems[T, U tensor.Elem](td *TensorDict, fn func(T) U) (*TensorDict, error) {
+	return mapElems("map elems", td, fn, ApplyOptions{})
+}
+
+// MapElemsInPlace is [MapElems] that writes to the leaves of td, which may be locked: to all of
+// them, or, after an error, to none. So it takes as much memory as they do; [Map] with an Into that
+// is td takes that of a few chunks, and may stop between them. Its errors are also those of
+// tensor.Transfer.
+func MapElemsInPlace[T tensor.Elem](td *TensorDict, fn func(T) T) error {
+	_, err := mapElems("map elems in place", td, fn, ApplyOptions{InPlace: true})
+	return err
+}
+
+func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt ApplyOptions) (*TensorDict, error) {
+	switch {
+	case td == nil:
+		return nil, failed(op, errNil)
+	case fn == nil:
+		return nil, failed(op, errNoFunc)
+	}
+	opt.Workers, opt.Keys = 1, []nestedkey.Key{}
+	for key, x := range td.Tensors() {
+		if x.DType() == tensor.DTypeOf[T]() {
+			opt.Keys = append(opt.Keys, key)
+		}
+	}
+	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return tensor.Map(xs[0], fn) }
+	out, err := Apply(context.Background(), []*TensorDict{td}, each, opt)
+	if err != nil {
+		return nil, failed(op, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,182 @@
+package tdict
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Tree is a dictionary without its tensors: the keys and their order, nested dictionaries, empty
+// ones too, batch shapes and names, and the leaves of other kinds. [TensorDict.Tree] makes one, for
+// code that works on a list of tensors, and [Tree.Build] puts others in their places. The zero Tree
+// is that of the zero TensorDict.
+//
+// A Tree keeps none of the tensors, and is never changed. Safe for concurrent use.
+type Tree struct {
+	skeleton *TensorDict // with a slot in the place of each tensor; nil in the zero Tree
+	slots    int
+}
+
+// A slot is in the place of a tensor in the skeleton of a Tree. It is no value of a dictionary.
+type slot struct{}
+
+// Shape implements Value.
+func (slot) Shape() shapeops.Shape { return nil }
+
+// Tree returns the tensors among the leaves, in the order of [TensorDict.Tensors], and what is left
+// of td without them:
+//
+//	params, tree := td.Tree()
+//	params, err := step(params) // as many tensors as it was given
+//	td, err = tree.Build(params)
+//
+// Leaves of other kinds are shared with the Tree. (Python: tree_flatten of torch.utils._pytree.)
+func (td *TensorDict) Tree() ([]*tensor.Tensor, *Tree) {
+	leaves := []*tensor.Tensor{}
+	skeleton := td.felled(&leaves)
+	return leaves, &Tree{skeleton, len(leaves)}
+}
+
+// felled returns td with slots for its tensors, which it appends to leaves.
+func (td *TensorDict) felled(leaves *[]*tensor.Tensor) *TensorDict {
+	out := td.emptied()
+	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) {
+		if d, ok := asDict(v); ok {
+			return d.felled(leaves), nil
+		}
+		if x, ok := v.(*tensor.Tensor); ok {
+			*leaves = append(*leaves, x)
+			return slot{}, nil
+		}
+		return v, nil
+	})
+	return out
+}
+
+// Keys returns an iterator over the keys of the tensors that Build wants, in their order.
+func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
+	return func(yield func(nestedkey.Key) bool) {
+		if t == nil || t.skeleton == nil {
+			return
+		}
+		t.skeleton.walk(nil, func(key nestedkey.Key, v Value) bool {
+			_, ok := v.(slot)
+			return !ok || yield(key)
+		})
+	}
+}
+
+// Build returns the dictionary that the Tree was made of, with other tensors, of whatever dtypes
+// and features, in the order of [Tree.Keys]. They are shared, as are leaves of other kinds; the
+// dictionaries are new and not locked. With the tensors that [TensorDict.Tree] returned, it is a
+// [TensorDict.Copy].
+//
+// Build returns shapeops.ErrShape if there are more or fewer tensors than keys, or if one does not
+// begin with the batch shape of the dictionary around it, and [ErrKind] if one is nil; it says
+// which key.
+func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
+	t = t.whole()
+	return t.build(leaves, t.skeleton.batch)
+}
+
+// BuildBatch is [Tree.Build] of a dictionary with another batch shape: a Tree of a prototype serves
+// batches of any size. Nested dictionaries keep the dims of their batch shapes after the outermost
+// one's, and dims keep their names if there are as many. [Data] is repeated if its rows agree. It
+// also returns [ErrKind], with the key, for Data whose rows differ, unless the batch shape is that
+// of the Tree, and shapeops.ErrShape for a batch shape that fails its Check.
+func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
+	if err := shapeops.Shape(batch).Check(); err != nil {
+		return nil, failed("build", err)
+	}
+	return t.whole().build(leaves, batch)
+}
+
+// whole returns t, with a skeleton.
+func (t *Tree) whole() *Tree {
+	if t == nil || t.skeleton == nil {
+		return &Tree{skeleton: New()}
+	}
+	return t
+}
+
+func (t *Tree) build(leaves []*tensor.Tensor, batch shapeops.Shape) (*TensorDict, error) {
+	if len(leaves) > t.slots {
+		return nil, failed("build", wrongCount(len(leaves), t.slots))
+	}
+	b := builder{leaves: leaves, slots: t.slots, was: t.skeleton.batch, batch: batch}
+	out, err := b.dict(t.skeleton)
+	if err != nil {
+		return nil, failed("build", err)
+	}
+	return out, nil
+}
+
+// A builder puts tensors into the slots of a skeleton, in order.
+type builder struct {
+	leaves     []*tensor.Tensor
+	next       int            // the one to be placed
+	slots      int            // in which they have to be placed
+	was, batch shapeops.Shape // of the skeleton, and of the dictionary that is built
+}
+
+func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
+	out := &TensorDict{batch: b.fit(d.batch)}
+	if len(b.batch) == len(b.was) {
+		out.names = d.names
+	}
+	var name nestedkey.Key
+	var err error
+	out.entries, name, err = d.entries.mapped(func(_ column, v Value) (Value, error) { return b.value(v, out.batch) })
+	if err != nil {
+		return nil, within("build", name, err)
+	}
+	return out, nil
+}
+
+// fit returns a shape in the skeleton, which begins with its batch shape, with the one of what is
+// built.
+func (b *builder) fit(s shapeops.Shape) shapeops.Shape {
+	return append(b.batch.Clone(), s[len(b.was):]...)
+}
+
+// value returns what is in the place of v, in a dictionary with the given batch shape.
+func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
+	if _, ok := v.(slot); ok {
+		return b.leaf(batch)
+	}
+	if d, ok := asDict(v); ok {
+		return some(b.dict(d))
+	}
+	switch {
+	case b.batch.Equal(b.was):
+		return v, nil
+	case opsOf(v).passes():
+		return opsOf(v).zerosLike(v, b.fit(v.Shape()))
+	}
+	if d, ok := v.(*Data); ok {
+		if value, one := d.Uniform(); one {
+			return some(NewData(value, b.fit(d.Shape())...))
+		}
+	}
+	return nil, fmt.Errorf("%w: got %s, whose rows differ", ErrKind, describe(v))
+}
+
+// leaf returns the next leaf, if it fits the batch shape.
+func (b *builder) leaf(batch shapeops.Shape) (Value, error) {
+	if b.next == len(b.leaves) {
+		return nil, wrongCount(b.next, b.slots)
+	}
+	x := b.leaves[b.next]
+	b.next++
+	if err := checkValue(x); err != nil {
+		return nil, err
+	}
+	return x, x.Shape().CheckPrefix(batch)
+}
+
+func wrongCount(got, want int) error {
+	return fmt.Errorf("%w: got %d leaves, want %d", shapeops.ErrShape, got, want)
+}

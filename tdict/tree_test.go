@@ -1,0 +1,185 @@
+package tdict_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// What comes out of a dictionary goes in again, and is what it was.
+func TestTreeRoundTrip(t *testing.T) {
+	named := family()
+	require.NoError(t, named.SetNames("time"))
+	gaps := many()
+	require.NoError(t, gaps.Delete("c"))
+	require.NoError(t, gaps.Set("c", count(2)))
+	tests := map[string]*tdict.TensorDict{
+		"sample": sample(), "kinds": kinds(), "names": named, "many": many(), "after a deletion": gaps, "locked": locked(),
+		"empty": tdict.New(3, 4), "no row": dict([]int{0}, entry{"x", count(0, 2)}), "batch shape []": dict(nil, entry{"x", count(2)}),
+		"only other kinds": dict([]int{3}, entry{"name", texts("x", "y", "z")}, entry{"d", tdict.New(3)}), "deep": chain(tdict.MaxDepth, count(1)),
+	}
+	for name, td := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := state(t, td.Copy())
+			leaves, tree := td.Tree()
+			tensors, found := []*tensor.Tensor{}, []key{}
+			for k, x := range td.Tensors() {
+				tensors, found = append(tensors, x), append(found, k)
+			}
+			require.Equal(t, len(tensors), len(leaves))
+			for i := range leaves {
+				require.Same(t, tensors[i], leaves[i], "in the order of Tensors")
+			}
+			require.Equal(t, found, slices.AppendSeq([]key{}, tree.Keys()))
+
+			got, err := tree.Build(leaves)
+			require.NoError(t, err)
+			require.Equal(t, before, state(t, got))
+			require.True(t, td.Equal(got))
+			require.False(t, got.Locked())
+			for i, d := range dicts(got) {
+				require.Equal(t, dicts(td)[i].Names(), d.Names())
+				require.False(t, d == dicts(td)[i])
+			}
+			for k, leaf := range td.Leaves() {
+				require.True(t, tensor.Must(got.Get(k)) == tdict.Value(leaf), "%s is shared", k)
+			}
+			consistent(t, got)
+			ruin(t, got)
+			again, err := tree.Build(leaves)
+			require.NoError(t, err)
+			require.Equal(t, before, state(t, again), "the structure is new each time")
+		})
+	}
+}
+
+// Other tensors may have other dtypes and features, and the dictionary may change meanwhile.
+func TestTreeBuildsOthers(t *testing.T) {
+	td := sample()
+	_, tree := td.Tree()
+	ruin(t, td)
+	got, err := tree.Build([]*tensor.Tensor{tensor.Vector(true, false, true), count(3, 4, 7, 2)})
+	require.NoError(t, err)
+	require.Equal(t, []key{"a", "b", "b/c"}, keys(got))
+	require.Equal(t, tensor.Bool, tensor.Must(got.Tensor("a")).DType())
+	require.Equal(t, shapeops.Shape{3, 4, 7, 2}, tensor.Must(got.Tensor("b/c")).Shape())
+	consistent(t, got)
+}
+
+func TestTreeBuildBatch(t *testing.T) {
+	td := dict([]int{3}, entry{"a", count(3)}, entry{"b", dict([]int{3, 4}, entry{"c", count(3, 4)}, entry{"w", unbatched(count(2))})}, entry{"d", tdict.New(3)},
+		entry{"b/unit", data("m", 3, 4)})
+	require.NoError(t, td.SetNames("time"))
+	_, tree := td.Tree()
+	tests := []struct {
+		name   string
+		leaves []*tensor.Tensor
+		batch  []int
+		inner  shapeops.Shape
+		names  []string
+	}{
+		{"more rows", []*tensor.Tensor{count(5), count(5, 4)}, []int{5}, shapeops.Shape{5, 4}, []string{"time"}},
+		{"no rows", []*tensor.Tensor{count(0), count(0, 4)}, []int{0}, shapeops.Shape{0, 4}, []string{"time"}},
+		{"the same rows", []*tensor.Tensor{count(3), count(3, 4)}, []int{3}, shapeops.Shape{3, 4}, []string{"time"}},
+		{"none", []*tensor.Tensor{count(), count(4)}, nil, shapeops.Shape{4}, []string{}},
+		{"more dims", []*tensor.Tensor{count(2, 5, 1), count(2, 5, 4)}, []int{2, 5}, shapeops.Shape{2, 5, 4}, []string{"", ""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tree.BuildBatch(tt.leaves, tt.batch...)
+			require.NoError(t, err)
+			require.True(t, got.Shape().Equal(tt.batch))
+			require.Equal(t, tt.names, got.Names())
+			require.Equal(t, keys(td), keys(got))
+			require.Equal(t, tt.inner, tensor.Must(got.Dict("b")).Shape())
+			require.True(t, tensor.Must(got.Dict("d")).Shape().Equal(tt.batch))
+			w := tensor.Must(tdict.Get[*tdict.Unbatched](got, "b/w"))
+			require.Equal(t, append(tt.inner.Clone(), 2), w.Shape())
+			require.Same(t, tensor.Must(tdict.Get[*tdict.Unbatched](td, "b/w")).Tensor(), w.Tensor())
+			unit := tensor.Must(tdict.Get[*tdict.Data](got, "b/unit"))
+			require.Equal(t, tt.inner, unit.Shape())
+			require.Equal(t, slices.Repeat([]any{"m"}, tt.inner.Size()), slices.AppendSeq([]any{}, unit.All()))
+			consistent(t, got)
+		})
+	}
+}
+
+func TestTreeRefuses(t *testing.T) {
+	build := func(edit func(leaves []*tensor.Tensor) []*tensor.Tensor) func(*tdict.TensorDict) error {
+		return func(td *tdict.TensorDict) error {
+			leaves, tree := td.Tree()
+			return testkit.Err(tree.Build(edit(leaves)))
+		}
+	}
+	put := func(x *tensor.Tensor) func(*tdict.TensorDict) error {
+		return build(func(leaves []*tensor.Tensor) []*tensor.Tensor { leaves[1] = x; return leaves })
+	}
+	refuse(t, family, []refusal{
+		{"one leaf too few", build(func(leaves []*tensor.Tensor) []*tensor.Tensor { return leaves[:2] }), shapeops.ErrShape},
+		{"no leaves", build(func([]*tensor.Tensor) []*tensor.Tensor { return nil }), shapeops.ErrShape},
+		{"one too many", build(func(leaves []*tensor.Tensor) []*tensor.Tensor { return append(leaves, count(2)) }), shapeops.ErrShape},
+		{"a nil leaf", put(nil), tdict.ErrKind},
+		{"a zero leaf", put(new(tensor.Tensor)), tdict.ErrKind},
+		{"another batch shape", put(count(3)), shapeops.ErrShape},
+		{"data of another batch shape", func(td *tdict.TensorDict) error {
+			_, tree := td.Tree()
+			return testkit.Err(tree.BuildBatch([]*tensor.Tensor{count(5), count(5), count(5), count(5)}, 5))
+		}, tdict.ErrKind},
+		{"a batch shape that is none", func(td *tdict.TensorDict) error {
+			leaves, tree := td.Tree()
+			return testkit.Err(tree.BuildBatch(leaves, -2))
+		}, shapeops.ErrShape},
+	})
+}
+
+func TestTreeOfNothing(t *testing.T) {
+	for _, tree := range []*tdict.Tree{nil, {}} {
+		require.Empty(t, slices.Collect(tree.Keys()))
+		require.True(t, tdict.New().Equal(tensor.Must(tree.Build(nil))))
+		require.True(t, tdict.New(2).Equal(tensor.Must(tree.BuildBatch(nil, 2))))
+		require.ErrorIs(t, testkit.Err(tree.Build([]*tensor.Tensor{count()})), shapeops.ErrShape)
+	}
+	for range many().Tensors() {
+		break
+	}
+	_, tree := many().Tree()
+	for k := range tree.Keys() {
+		require.Equal(t, key("a/a/aa"), k)
+		break
+	}
+}
+
+// Several goroutines build of one Tree.
+func TestTreeIsShared(t *testing.T) {
+	leaves, tree := many().Tree()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				got, err := tree.Build(leaves)
+				if err != nil || got.Set("new", count(2)) != nil || !got.Has("a/a/aa") {
+					t.Errorf("got %v, %v", got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Build allocates for dictionaries, not for leaves.
+func TestTreeAllocations(t *testing.T) {
+	allocs := func(leaves int) float64 {
+		td, _ := manyLeaves(leaves)
+		list, tree := td.Tree()
+		return testing.AllocsPerRun(20, func() { tensor.Must(tree.Build(list)) })
+	}
+	require.Equal(t, allocs(10), allocs(1000))
+	require.LessOrEqual(t, allocs(10), 8.0)
+}
