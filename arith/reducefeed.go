@@ -123,9 +123,7 @@ func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
 
 // sifted gives the fold the elements of a line whose bit is set, many at a time.
 func (w *reducer[T, D]) sifted(x []T, bits []byte) {
-	if w.room == nil {
-		w.room = make([]T, 2*siftChunk+1)
-	}
+	w.room = grown(w.room, min(2*siftChunk, len(x))+1)
 	n := 0
 	for len(x) > 0 {
 		k := min(len(x), siftChunk)

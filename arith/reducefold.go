@@ -84,7 +84,15 @@ type wideFold[S, T, D any] struct {
 }
 
 func widen[S, T, D any](to func(dst []T, src []S), f fold[T, D]) fold[S, D] {
-	return &wideFold[S, T, D]{fold: f, widen: to, room: make([]T, wideChunk)}
+	return &wideFold[S, T, D]{fold: f, widen: to}
+}
+
+// grown returns room for n elements, room itself if it has it.
+func grown[T any](room []T, n int) []T {
+	if len(room) < n {
+		return make([]T, n)
+	}
+	return room
 }
 
 func (w *wideFold[S, T, D]) begin(at, lines int) {
@@ -95,6 +103,7 @@ func (w *wideFold[S, T, D]) begin(at, lines int) {
 func (w *wideFold[S, T, D]) line(at int, x []S) {
 	for len(x) > 0 {
 		n := min(len(x), wideChunk)
+		w.room = grown(w.room, n)
 		w.widen(w.room[:n], x[:n])
 		w.fold.line(at, w.room[:n])
 		at, x = at+n, x[n:]
@@ -102,9 +111,7 @@ func (w *wideFold[S, T, D]) line(at int, x []S) {
 }
 
 func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
-	if len(w.room) < w.lined {
-		w.room = make([]T, w.lined)
-	}
+	w.room = grown(w.room, max(w.lined, min(wideChunk, w.lined*len(r.at))))
 	for n := w.lined; len(r.at) > 0; {
 		part := r.first(min(len(r.at), max(1, len(w.room)/n)))
 		w.list.offs = w.list.offs[:0]
@@ -118,6 +125,7 @@ func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
 
 func (w *wideFold[S, T, D]) lines(at int, dst []D, x []S, n int) error {
 	most := wideChunk / max(1, n)
+	w.room = grown(w.room, min(wideChunk, len(x)))
 	for len(dst) > 0 && most > 0 {
 		k := min(most, len(dst))
 		w.widen(w.room[:k*n], x[:k*n])

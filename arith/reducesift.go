@@ -3,9 +3,10 @@ package arith
 // A columns sifts several lines side by side, of each of which other elements count.
 type columns[T, D any] struct {
 	folds []fold[T, D]
-	room  []T    // of each line, step elements
-	bits  []byte // of a row, or of each line step
-	count []int  // elements in room
+	step  int    // elements in room of each line
+	room  []T    // what was sifted
+	bits  []byte // of a row
+	count []int  // of each line, elements in room
 }
 
 // The columns that are sifted at once, and the rows.
@@ -19,10 +20,9 @@ const (
 // which each element counts by itself, from column c0 on.
 func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
 	if w.columns == nil {
-		w.columns = &columns[T, D]{
-			room: make([]T, siftColumns*siftStep), bits: make([]byte, siftColumns*siftStep), count: make([]int, siftColumns),
-		}
-		for range siftColumns {
+		n, step := min(siftColumns, w.inner), min(siftStep, w.n+16)
+		w.columns = &columns[T, D]{step: step, room: make([]T, n*step), bits: make([]byte, n), count: make([]int, n)}
+		for range n {
 			w.columns.folds = append(w.columns.folds, w.make())
 		}
 	}
@@ -36,7 +36,7 @@ func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
 			w.siftRows(o, from, lo, min(to, lo+siftRows), c0+done, n)
 		}
 		for c, f := range w.columns.folds[:n] {
-			w.flush(f, w.columns.room[c*siftStep:][:w.columns.count[c]], true)
+			w.flush(f, w.columns.room[c*w.columns.step:][:w.columns.count[c]], true)
 			if err := f.end(dst[done+c : done+c+1]); err != nil {
 				return err
 			}
@@ -57,12 +57,12 @@ func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
 		bits, count := w.rowBits(o, r, c0, n), cs.count[:n]
 		for c, v := range x {
 			k := count[c]
-			cs.room[c*siftStep+k] = v
+			cs.room[c*cs.step+k] = v
 			count[c] = k + int(bits[c])
 		}
 	}
 	for c, f := range cs.folds[:n] {
-		cs.count[c] = w.flush(f, cs.room[c*siftStep:][:cs.count[c]], false)
+		cs.count[c] = w.flush(f, cs.room[c*cs.step:][:cs.count[c]], false)
 	}
 }
 

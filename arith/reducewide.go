@@ -98,14 +98,12 @@ type deviations struct {
 func (d *deviations) begin(at, lines int) {
 	d.floatSum.begin(at, lines)
 	d.mean = d.means[at : at+lines]
-	if len(d.room) < max(lines, wideChunk) {
-		d.room = make([]float64, max(lines, wideChunk))
-	}
 }
 
 func (d *deviations) line(at int, x []float64) {
 	for len(x) > 0 {
 		n, mean := min(len(x), wideChunk), d.mean[0]
+		d.room = grown(d.room, n)
 		for i, v := range x[:n] {
 			d.room[i] = (v - mean) * (v - mean)
 		}
@@ -115,6 +113,7 @@ func (d *deviations) line(at int, x []float64) {
 }
 
 func (d *deviations) rows(x []float64, r rowList) {
+	d.room = grown(d.room, max(len(d.mean), min(wideChunk, len(d.mean)*len(r.offs))))
 	for n := len(d.mean); len(r.offs) > 0; {
 		part := r.first(min(len(r.offs), len(d.room)/n))
 		d.list = d.list[:0]
