@@ -70,6 +70,9 @@ func BenchmarkMap(b *testing.B) {
 		if into != nil {
 			to, fn = "mapped", allWaves
 		}
+		if _, err := tdict.Map(b.Context(), in.TensorDict, fn, tdict.MapOptions{Into: into}); err != nil { // the files have pages
+			b.Fatal(err)
+		}
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("to=%s/workers=%d", to, workers), func(b *testing.B) {
 				b.SetBytes(int64(rows) * 4096)

@@ -1,23 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	_ "embed"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"strconv"
 
+	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// Mayo Clinic primary biliary cirrhosis, sequential data, as R's package survival has it: a line
-// for each visit of 312 patients; NA is not measured.
-//
-//go:embed pbcseq.csv.gz
-var visitsFile []byte
 
 // labs are the columns that were measured at a visit.
 var labs = []string{"bili", "chol", "albumin", "alk.phos", "ast", "platelet", "protime"}
@@ -30,11 +21,7 @@ type visit struct {
 
 // readVisits returns all visits, those of a patient in a row, in the order of days.
 func readVisits() ([]visit, error) {
-	unzipped, err := gzip.NewReader(bytes.NewReader(visitsFile))
-	if err != nil {
-		return nil, err
-	}
-	table, err := csv.NewReader(unzipped).ReadAll()
+	table, err := data.Visits()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -75,7 +76,7 @@ func run(dir string, seed uint64) (accuracy float64, err error) {
 
 // saveAndOpen saves the digits in dir and opens them mapped.
 func saveAndOpen(dir string) (*memmap.Dataset, error) {
-	digits, err := readDigits()
+	digits, err := data.Digits()
 	if err != nil {
 		return nil, err
 	}

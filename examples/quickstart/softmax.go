@@ -4,6 +4,7 @@ import "math"
 
 const (
 	classes = 10
+	pixels  = 64
 	rate    = 0.5 // of learning
 )
 

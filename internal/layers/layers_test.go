@@ -21,7 +21,8 @@ var layers = []string{
 	"internal/testkit",
 	"arith",
 	"tdict",
-	"memmap",
+	"memmap transform",
+	"examples/internal/",
 	"examples/ internal/conformance internal/layers",
 }
 

@@ -1,0 +1,86 @@
+package transform
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Compose returns a transform that applies others in order: what one returns, the next is given.
+// Without any it returns a copy that shares all leaves.
+//
+// An error says which step failed, counted from 0, and what it is. A panic of a step is an error,
+// which wraps what was panicked if that is an error. A step that is nil, or returns no dictionary,
+// is tdict.ErrKind.
+func Compose(ts ...Transform) Transform { return compose(slices.Clone(ts)) }
+
+type compose []Transform
+
+func (c compose) String() string {
+	var b strings.Builder
+	b.WriteString("compose")
+	for _, t := range c {
+		b.WriteString("\n  " + strings.ReplaceAll(textOf(t), "\n", "\n  "))
+	}
+	return b.String()
+}
+
+func (c compose) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
+	if td == nil {
+		return nil, fmt.Errorf("compose: %w: got a nil dictionary", tdict.ErrKind)
+	}
+	if len(c) == 0 {
+		return td.Copy(), nil
+	}
+	for i, t := range c {
+		var err error
+		if td, err = step(t, td, d.Step(i)); err != nil {
+			return nil, fmt.Errorf("step %d (%s): %w", i, titleOf(t), err)
+		}
+	}
+	return td, nil
+}
+
+// step applies a step. A panic becomes an error.
+func step(t Transform, td *tdict.TensorDict, d Draw) (out *tdict.TensorDict, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, &panicked{&workers.PanicError{Value: v, Stack: debug.Stack()}}
+		}
+	}()
+	if t == nil {
+		return nil, fmt.Errorf("%w: got a nil transform", tdict.ErrKind)
+	}
+	out, err = t.Apply(td, d)
+	if err == nil && out == nil {
+		err = fmt.Errorf("%w: it returned no dictionary", tdict.ErrKind)
+	}
+	return out, err
+}
+
+// A panicked is an error that a step panicked.
+type panicked struct{ cause *workers.PanicError }
+
+// Error returns the text: the value.
+func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.cause.Value) }
+
+// Unwrap returns the panic, which wraps its value if that is an error.
+func (e *panicked) Unwrap() error { return e.cause }
+
+// textOf returns the text of a transform.
+func textOf(t Transform) string {
+	if t == nil {
+		return "nil"
+	}
+	return t.String()
+}
+
+// titleOf returns the first line of the text of a transform.
+func titleOf(t Transform) string {
+	title, _, _ := strings.Cut(textOf(t), "\n")
+	return title
+}

@@ -1,0 +1,52 @@
+package transform
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// OneHot returns a transform that makes of each integer as many elements as there are classes: 1 at
+// its position, 0 at the others:
+//
+//	leaves [N F...], classes C -> [N F... C], of the given dtype
+//
+// Its errors are those of arith.OneHot.
+func OneHot(classes int, dtype tensor.DType) Transform {
+	name := fmt.Sprintf("one hot: %d classes, %v", classes, dtype)
+	return Func(name, func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return arith.OneHot(td, classes, dtype)
+	})
+}
+
+// CastScale returns a transform that makes x * scale + shift of each x, as a floating-point dtype:
+// pixels of bytes are between -1 and 1 after CastScale(tensor.Float32, 2./255, -1). Its errors are
+// those of arith.CastScale.
+func CastScale(dtype tensor.DType, scale, shift float64) Transform {
+	name := fmt.Sprintf("cast scale: %v(x*%.6g%+.6g)", dtype, scale, shift)
+	return Func(name, func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return arith.CastScale(td, dtype, scale, shift)
+	})
+}
+
+// FillNaN returns a transform that puts a number in the place of each NaN; after [FitStandard], 0
+// is the mean. Leaves that are not floating-point stay. It returns tensor.ErrDType if the dtype of
+// a leaf does not hold the value exactly, and what else arith.MaskedFill does.
+func FillNaN(value any) Transform {
+	return Func(fmt.Sprintf("fill NaN with %v", value), func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		out, err := td.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
+			if !x.DType().IsFloat() {
+				return x, nil
+			}
+			missing, err := arith.IsNaN(x)
+			if err != nil {
+				return nil, err
+			}
+			return arith.MaskedFill(x, missing, value)
+		})
+		return out, named("fill NaN", err)
+	})
+}

@@ -1,0 +1,90 @@
+package transform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// OnKeys returns a transform that gives t a dictionary of the entries under some keys only, nested
+// ones too, and puts what t returns in their place. Other entries stay. The key of a dictionary
+// stands for all of it.
+//
+// A key that t does not return is gone from the result. A leaf that t returns under another key is
+// added, unless there is one: that is tdict.ErrExists. t must keep the batch shape, or Apply
+// returns shapeops.ErrShape. A key that is missing is tdict.ErrMissing; one that is given twice, or
+// within another, is tdict.ErrExists.
+//
+// One t on several keys draws once for all of them: OnKeys(RandomCrop(6, 6), "image", "mask") cuts
+// the same part out of both, which two steps would not.
+func OnKeys(t Transform, keys ...nestedkey.Key) Transform {
+	return &onKeys{t, slices.Clone(keys)}
+}
+
+type onKeys struct {
+	inner Transform
+	keys  []nestedkey.Key
+}
+
+func (t *onKeys) String() string {
+	texts := make([]string, len(t.keys))
+	for i, key := range t.keys {
+		texts[i] = string(key)
+	}
+	return "on " + strings.Join(texts, ", ") + ": " + textOf(t.inner)
+}
+
+func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
+	if td == nil || t.inner == nil {
+		return nil, fmt.Errorf("on keys: %w: got a nil dictionary or transform", tdict.ErrKind)
+	}
+	parts, err := td.SplitKeys(t.keys) // which checks the keys
+	if err != nil {
+		return nil, named("on keys", err)
+	}
+	made, err := t.inner.Apply(parts[0], d)
+	if err != nil {
+		return nil, err
+	}
+	if made == nil {
+		return nil, fmt.Errorf("on keys: %w: the transform returned no dictionary", tdict.ErrKind)
+	}
+	if err := made.Shape().CheckEqual(td.Shape()); err != nil {
+		return nil, fmt.Errorf("on keys: result: %w", err)
+	}
+	out := td.Copy()
+	if err := t.put(out, made); err != nil {
+		return nil, named("on keys", err)
+	}
+	return out, nil
+}
+
+// put puts in td what the transform made.
+func (t *onKeys) put(td, made *tdict.TensorDict) error {
+	for _, key := range t.keys {
+		v, err := made.Get(key)
+		if err == nil {
+			err = td.Set(key, v)
+		} else {
+			err = td.Delete(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for key, v := range made.Leaves() {
+		if slices.ContainsFunc(t.keys, key.HasPrefix) {
+			continue
+		}
+		if td.Has(key) {
+			return &tdict.KeyError{Key: key, Err: fmt.Errorf("%w: Delete it before", tdict.ErrExists)}
+		}
+		if err := td.Set(key, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package transform
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Data returns the statistics as a value to keep with what was made with them: td.Set("stats",
+// data), and memmap.Save. [StandardFrom] makes the same Standard of it. It is an object as JSON
+// has, which Python reads, too; numbers are row-major:
+//
+//	{"transform": "standard",
+//	 "leaves": {"labs": {"shape": [2], "mean": [3.5, 0.25], "std": [1.5, 1.0]}}}
+//
+// It returns tdict.ErrKind if a key is not UTF-8.
+func (s *Standard) Data() (*tdict.Data, error) {
+	var leaves []tdict.Field
+	for key, mean := range s.Mean().Tensors() {
+		std, err := s.std.Tensor(key)
+		if err != nil {
+			return nil, err
+		}
+		leaf, err := leafObject(mean, std)
+		if err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, tdict.Field{Name: string(key), Value: leaf})
+	}
+	all, err := tdict.NewObject(leaves...)
+	if err != nil {
+		return nil, fmt.Errorf("standard: %w", err)
+	}
+	top, err := tdict.NewObject(tdict.Field{Name: "transform", Value: "standard"}, tdict.Field{Name: "leaves", Value: all})
+	if err != nil {
+		return nil, err
+	}
+	return tdict.NewData(top)
+}
+
+// leafObject returns the statistics of a leaf.
+func leafObject(mean, std *tensor.Tensor) (*tdict.Object, error) {
+	means, err := listOf(mean)
+	if err != nil {
+		return nil, err
+	}
+	stds, err := listOf(std)
+	if err != nil {
+		return nil, err
+	}
+	shape := make([]any, len(mean.Shape()))
+	for i, size := range mean.Shape() {
+		shape[i] = size
+	}
+	return tdict.NewObject(tdict.Field{Name: "shape", Value: shape},
+		tdict.Field{Name: "mean", Value: means}, tdict.Field{Name: "std", Value: stds})
+}
+
+// listOf returns the elements of a tensor as a list.
+func listOf(t *tensor.Tensor) ([]any, error) {
+	list := make([]any, 0, t.Size())
+	err := tensor.Read(t, func(s []float64) {
+		for _, v := range s {
+			list = append(list, v)
+		}
+	})
+	return list, err
+}
+
+// StandardFrom returns the Standard that [Standard.Data] was called on, with exactly its numbers,
+// of data that all rows share. It trusts nothing: it returns tdict.ErrKind if d has not the form
+// that Data gives it, shapeops.ErrShape if there are too few or too many numbers for a shape,
+// [ErrNumber] if one is not finite or a deviation not positive, and for keys the errors of
+// tdict.TensorDict.Set.
+func StandardFrom(d *tdict.Data) (*Standard, error) {
+	leaves, err := leavesOf(d)
+	if err != nil {
+		return nil, named("standard from data", err)
+	}
+	mean, std := tdict.New(), tdict.New()
+	for name, v := range leaves.All() {
+		if err := readLeaf(mean, std, nestedkey.Key(name), v); err != nil {
+			return nil, named("standard from data", err)
+		}
+	}
+	return newStandard(mean, std), nil
+}
+
+// leavesOf returns the statistics of all leaves.
+func leavesOf(d *tdict.Data) (*tdict.Object, error) {
+	if d == nil {
+		return nil, fmt.Errorf("%w: got nil", tdict.ErrKind)
+	}
+	value, _ := d.Uniform()
+	top, err := as[*tdict.Object](value)
+	if err != nil {
+		return nil, err
+	}
+	if what, _ := top.Get("transform"); what != "standard" {
+		return nil, fmt.Errorf(`%w: want a "transform" that is "standard"`, tdict.ErrKind)
+	}
+	return fieldOf[*tdict.Object](top, "leaves")
+}
+
+// readLeaf sets the statistics of a leaf.
+func readLeaf(mean, std *tdict.TensorDict, key nestedkey.Key, v any) error {
+	means, stds, err := leafTensors(v)
+	if err != nil {
+		return &tdict.KeyError{Key: key, Err: err}
+	}
+	if err := mean.Set(key, means); err != nil {
+		return err
+	}
+	return std.Set(key, stds)
+}
+
+// leafTensors returns the statistics that leafObject was given.
+func leafTensors(v any) (mean, std *tensor.Tensor, err error) {
+	o, err := as[*tdict.Object](v)
+	if err != nil {
+		return nil, nil, err
+	}
+	sizes, err := numbersOf[int64](o, "shape")
+	if err != nil {
+		return nil, nil, err
+	}
+	means, err := numbersOf[float64](o, "mean")
+	if err != nil {
+		return nil, nil, err
+	}
+	stds, err := numbersOf[float64](o, "std")
+	if err != nil {
+		return nil, nil, err
+	}
+	return statisticsOf(sizes, means, stds)
+}
+
+// statisticsOf returns means and deviations as tensors, if they can be.
+func statisticsOf(sizes []int64, means, stds []float64) (mean, std *tensor.Tensor, err error) {
+	shape := make(shapeops.Shape, len(sizes))
+	for i, size := range sizes {
+		shape[i] = int(size)
+	}
+	if mean, err = tensor.From(means, shape...); err != nil {
+		return nil, nil, fmt.Errorf("mean: %w", err)
+	}
+	if std, err = tensor.From(stds, shape...); err != nil {
+		return nil, nil, fmt.Errorf("std: %w", err)
+	}
+	for c := range means {
+		if err := checkStatistics(means[c], stds[c]); err != nil {
+			return nil, nil, fmt.Errorf("column %d: %w", c, err)
+		}
+	}
+	return mean, std, nil
+}
+
+// as returns v if it is a T.
+func as[T any](v any) (T, error) {
+	t, ok := v.(T)
+	if !ok {
+		return t, fmt.Errorf("%w: got %T, want %T", tdict.ErrKind, v, t)
+	}
+	return t, nil
+}
+
+// fieldOf returns a field of an object.
+func fieldOf[T any](o *tdict.Object, name string) (T, error) {
+	v, _ := o.Get(name)
+	t, err := as[T](v)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// numbersOf returns a field that is a list of numbers. An integer will do where a float is wanted.
+func numbersOf[T int64 | float64](o *tdict.Object, name string) ([]T, error) {
+	list, err := fieldOf[[]any](o, name)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]T, len(list))
+	for i, v := range list {
+		if n, ok := v.(int64); ok {
+			v = T(n)
+		}
+		if numbers[i], err = as[T](v); err != nil {
+			return nil, fmt.Errorf("%s: number %d: %w", name, i, err)
+		}
+	}
+	return numbers, nil
+}
