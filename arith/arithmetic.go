@@ -97,7 +97,7 @@ func ClampInto[T Operand[T]](dst, x T, low, high any) error {
 // ClampInPlace is [Clamp] of x itself.
 func ClampInPlace[T Operand[T]](x T, low, high any) error { return applyInto(opClamp, x, x, low, high) }
 
-// Lerp returns x + weight * (end - x): x for a weight of 0, just end for 1.
+// Lerp returns x + weight * (end - x): just x for a weight of 0, just end for 1.
 func Lerp[T Operand[T]](x T, end, weight any) (T, error) { return apply(opLerp, x, end, weight) }
 
 // LerpInto is [Lerp] into dst.
@@ -110,8 +110,8 @@ func LerpInPlace[T Operand[T]](x T, end, weight any) error {
 	return applyInto(opLerp, x, x, end, weight)
 }
 
-// AddCMul returns x + a * b, the product rounded before it is added. Of integers the product,
-// too, must be one that the dtype holds.
+// AddCMul returns x + a * b, the product of real numbers rounded before it is added. Of integers
+// the product, too, must be one that the dtype holds.
 func AddCMul[T Operand[T]](x T, a, b any) (T, error) { return apply(opAddCMul, x, a, b) }
 
 // AddCMulInto is [AddCMul] into dst.

@@ -18,46 +18,62 @@ import (
 // and else in float64, and rounds the product before it adds. Data stays as it is. CastScale
 // returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
 func CastScale[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
-	var none T
-	if x == none {
-		return none, errNilScale
+	k, err := scaleKernel(x, dtype, scale, shift)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("cast scale: %w", err)
 	}
-	return x.Leafwise(scaleKernel(dtype, scale, shift))
+	return x.Leafwise(k)
 }
 
 // CastScaleInto is [CastScale] into dst, whose leaves have the dtype.
 func CastScaleInto[T Operand[T]](dst, x T, dtype tensor.DType, scale, shift float64) error {
-	var none T
-	if x == none || dst == none {
-		return errNilScale
+	k, err := scaleKernel(x, dtype, scale, shift)
+	if err != nil {
+		return fmt.Errorf("cast scale: %w", err)
 	}
-	return x.LeafwiseInto(dst, scaleKernel(dtype, scale, shift))
+	return x.LeafwiseInto(dst, k)
 }
 
-// CastScaleInPlace sets x, whose leaves have a floating-point dtype, to x * scale + shift.
-func CastScaleInPlace[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) error {
-	return CastScaleInto(x, x, dtype, scale, shift)
+// CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its
+// errors are those of [CastScale].
+func CastScaleInPlace[T Operand[T]](x T, scale, shift float64) error {
+	k, err := scaleKernel(x, tensor.Float64, scale, shift)
+	if err != nil {
+		return fmt.Errorf("cast scale: %w", err)
+	}
+	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
+		return xs[0].DType(), xs[0].Shape(), checkFraction(xs[0].DType())
+	}
+	return x.LeafwiseInto(x, k)
 }
-
-var errNilScale = fmt.Errorf("cast scale: %w: got nil", tensor.ErrKind)
 
 // A line is what x * scale + shift is about.
 type line struct{ scale, shift float64 }
 
-func scaleKernel(dtype tensor.DType, scale, shift float64) *tensor.Kernel {
+func scaleKernel[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
+	var none T
+	if x == none {
+		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
 	return &tensor.Kernel{
 		Op: "cast scale",
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 			if d := xs[0].DType(); kindOf(d)&reals == 0 {
 				return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, d, reals)
 			}
-			if !dtype.IsFloat() {
-				return 0, nil, fmt.Errorf("%w: got %v to make, want %v", tensor.ErrDType, dtype, fractions)
-			}
 			return dtype, xs[0].Shape(), nil
 		},
 		Elements: func(b *tensor.Block) error { return line{scale, shift}.run(b) },
+	}, checkFraction(dtype)
+}
+
+// checkFraction returns an error for a dtype that is not a floating-point one.
+func checkFraction(d tensor.DType) error {
+	if !d.IsFloat() {
+		return fmt.Errorf("%w: got %v to make, want %v", tensor.ErrDType, d, fractions)
 	}
+	return nil
 }
 
 // run runs on a block.
@@ -104,12 +120,17 @@ func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []
 func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, load func([]S, *scratch) []V) error {
 	room := scratches.Get().(*scratch)
 	defer scratches.Put(room)
-	switch b.DType {
-	case tensor.Float16:
+	wide := !short[V]()
+	switch d := b.DType; {
+	case d == tensor.Float16 && wide:
+		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
+	case d == tensor.Float16:
 		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float32]))
-	case tensor.BFloat16:
+	case d == tensor.BFloat16 && wide:
+		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
+	case d == tensor.BFloat16:
 		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float32]))
-	case tensor.Float32:
+	case d == tensor.Float32:
 		return spelled(b, 0, scaled[S, V, float32](l, load, room))
 	}
 	return spelled(b, 0, scaled[S, V, float64](l, load, room))
@@ -122,10 +143,11 @@ func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([
 	}
 }
 
-func narrowed[S cast.Fixed, V integers | ordinary](l line, load func([]S, *scratch) []V, room *scratch,
-	narrow func([]uint16, []float32)) family[S, uint16] {
+// narrowed computes in W, and rounds to 16 bits.
+func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func([]S, *scratch) []V, room *scratch,
+	narrow func([]uint16, []W)) family[S, uint16] {
 	return func(_ op, dst []uint16, x [3][]S) error {
-		wide, _ := cast.Slice[float32](room[1][:4*len(dst)])
+		wide, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
 		scale(wide, load(x[0], room), l)
 		narrow(dst, wide)
 		return nil

@@ -123,6 +123,14 @@ func logicOps[T uints](o op, dst []T, x [3][]T) error {
 
 // boolOps does ops on bools, each byte of which must be 0 or 1.
 func boolOps(o op, dst []uint8, x [3][]uint8) error {
+	switch o { // which look at no element
+	case opIsNaN:
+		clear(dst)
+		return nil
+	case opIsFinite:
+		repeated(dst, 1)
+		return nil
+	}
 	for _, s := range x {
 		if err := tensor.CheckBools(s); err != nil {
 			return err
@@ -133,10 +141,6 @@ func boolOps(o op, dst []uint8, x [3][]uint8) error {
 		for i, v := range x[0] {
 			dst[i] = v ^ 1
 		}
-	case opIsNaN:
-		clear(dst)
-	case opIsFinite:
-		repeated(dst, 1)
 	case opEqual, opNotEqual:
 		equal(o, dst, x[0], x[1])
 	default:

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CumSum returns running sums of x, over exactly one dim, or over [BySplits], in each group of which
-// they start again:
+// CumSum returns running sums of x, over exactly one dim, or over [BySplits], in each group of
+// which they start again:
 //
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
@@ -21,9 +21,9 @@ import (
 // from 0 on, float16 and bfloat16 in float32, each result rounded: the last is not always, bit for
 // bit, what Sum returns.
 //
-// CumSum returns the errors of the Over, shapeops.ErrDim for another number of dims, tensor.ErrDType
-// for a sum of integers that the dtype does not hold, and tensor.ErrKind if x is nil. The result
-// shares no memory with x. (Python: cumsum.)
+// CumSum returns the errors of the Over, shapeops.ErrDim for another number of dims,
+// tensor.ErrDType for a sum of integers that the dtype does not hold, and tensor.ErrKind if x is
+// nil. The result shares no memory with x. (Python: cumsum.)
 func CumSum[T Operand[T]](x T, over Over) (T, error) {
 	k, others, err := runningKernel(x, over)
 	if err != nil {
@@ -33,9 +33,9 @@ func CumSum[T Operand[T]](x T, over Over) (T, error) {
 	return x.Leafwise(k, others...)
 }
 
-// CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes of
-// the result, and may be x where dtypes stay. Its errors are also those of tensor.Transfer; on an
-// error nothing has changed.
+// CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes
+// of the result, and may be x where dtypes stay. Its errors are also those of tensor.Transfer; on
+// an error nothing has changed.
 func CumSumInto[T Operand[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
 	if err != nil {
@@ -44,8 +44,8 @@ func CumSumInto[T Operand[T]](dst, x T, over Over) error {
 	return x.LeafwiseInto(dst, k, others...)
 }
 
-// CumSumInPlace is [CumSum] of x itself, each leaf of which must have a dtype that stays: else it is
-// tensor.ErrDType, and nothing has changed.
+// CumSumInPlace is [CumSum] of x itself, each leaf of which must have a dtype that stays: else it
+// is tensor.ErrDType, and nothing has changed.
 func CumSumInPlace[T Operand[T]](x T, over Over) error { return CumSumInto(x, x, over) }
 
 func runningKernel[T Operand[T]](x T, over Over) (*tensor.Kernel, []any, error) {

@@ -2,6 +2,7 @@ package arith_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -107,3 +108,43 @@ func added[T float32 | float64 | complex64 | complex128](s []T) (sum T) {
 	}
 	return sum
 }
+
+// TestCumSumThatDoesNotFit: a running sum that does not fit is an error, though the next would, in
+// lines that lie side by side as in one that lies by itself.
+func TestCumSumThatDoesNotFit(t *testing.T) {
+	const most, least = math.MaxInt64, math.MinInt64
+	tests := []struct {
+		name string
+		x    *tensor.Tensor
+		over arith.Over
+		want *tensor.Tensor // or nil: a sum does not fit
+	}{
+		{"one line", tensor.Vector[int64](most, 1, -1), arith.Dims(0), nil},
+		{"the second of two lines", columns[int64](0, most, 0, 1, 0, -1), arith.Dims(0), nil},
+		{"the first of two lines", columns[int64](most, 0, 1, 0, -1, 0), arith.Dims(0), nil},
+		{"the last row", columns[int64](1, 1, 1, 1, 1, most), arith.Dims(0), nil},
+		{"below the least", columns[int64](0, least, 0, -1, 0, 1), arith.Dims(0), nil},
+		{"unsigned", columns[uint64](0, math.MaxUint64, 0, 1, 0, 0), arith.Dims(0), nil},
+		{"within a group", columns[int64](0, most, 0, 1, 0, 0), bySplits(0, 2, 3), nil},
+		{"the most and the least", columns[int64](most-1, least+1, 1, -1, -5, 5), arith.Dims(0), columns[int64](most-1, least+1, most, least, most-5, least+5)},
+		{"the most unsigned", columns[uint64](0, math.MaxUint64-1, 0, 1, 0, 0), arith.Dims(0), columns[uint64](0, math.MaxUint64-1, 0, math.MaxUint64, 0, math.MaxUint64)},
+		{"along the other dim", columns[int64](0, most, 0, 1, 0, -1), arith.Dims(1), columns[int64](0, most, 0, 1, 0, -1)},
+		{"in two groups", columns[int64](0, most, 0, 1, 0, -1), bySplits(0, 1, 3), columns[int64](0, most, 0, 1, 0, 0)},
+		{"what does not count", columns[int64](0, most, 0, 1, 0, -1), arith.Dims(0).Where(mask3), columns[int64](0, most, 0, most, 0, most-1)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := arith.CumSum(tt.x, tt.over)
+			if tt.want == nil {
+				require.ErrorIs(t, err, tensor.ErrDType)
+				require.Nil(t, got)
+				return
+			}
+			require.NoError(t, err)
+			require.True(t, tt.want.Equal(got), "got %v, want %v", got, tt.want)
+		})
+	}
+}
+
+// columns returns a tensor of two columns.
+func columns[T tensor.Elem](s ...T) *tensor.Tensor { return tensor.Must(tensor.From(s, len(s)/2, 2)) }

@@ -20,10 +20,15 @@
 // Operands besides the first are
 //
 //   - of its type: a tensor that broadcasts to its shape, a dictionary with the same keys, whose
-//     batch dims broadcast to batch dims and features to as many features: what Mean with Keep makes,
+//     batch dims broadcast to batch dims, and features to as many features: what Mean with Keep
+//     makes,
 //   - for a dictionary, a tensor that broadcasts to the batch shape, for features to follow: [N] on
 //     leaves [N F...],
 //   - a number or bool, which each leaf's dtype must hold; tensor.ScalarOf says when it does.
+//
+// A verb is for all leaves of a dictionary: of one with several dtypes, Select those that it is
+// for. Leaves are shared, so that what is done in place to a selection is done to the whole. Of a
+// memmap.Dataset, the dictionary is its field TensorDict.
 //
 // Data and unbatched tensors in a dictionary stay as they are. A verb returns tensor.ErrDType for a
 // dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an operand does
@@ -58,14 +63,15 @@
 //	ScatterAdd                  error beyond the    in order                yes       no
 //	                            dtype
 //
-// Float16 and bfloat16 are computed in float32, and rounded once. No product is fused with a sum,
-// so that every machine has the same result, but for the functions of package math.
+// Float16 and bfloat16 are computed as float32, and rounded from that. No product of real numbers
+// is fused with a sum, so that every machine has the same result, but for the functions of package
+// math; complex numbers are multiplied and divided as Go does it there.
 //
 // # Reductions
 //
-// An [Over] says over what: Dims, Features, Whole, BySplits. Keep keeps dims with size 1, Where says
-// what counts. [Sum] states the order of floating-point sums, which is one for any layout and any
-// number of cores.
+// An [Over] says over what: Dims, Features, Whole, BySplits. Keep keeps dims with size 1, Where
+// says what counts. [Sum] states the order of floating-point sums, which is one for any layout and
+// any number of cores.
 //
 //	              bool      integers            floats        complex   of nothing
 //	Sum           int64     int64 (1)           same          same      0

@@ -79,3 +79,30 @@ func ExampleUnique() {
 	// int64 [2]
 	// [1 2]
 }
+
+// Means and last values of each patient: rows are put in the order of patients first, each group's
+// splits say which are whose, and Of brings what is of a group back to its rows.
+func ExampleGroups() {
+	visits := tdict.New(5)
+	_ = visits.Set("patient", tensor.Vector[int64](31, 7, 31, 7, 31))
+	_ = visits.Set("day", tensor.Vector[int64](20, 4, 10, 1, 15))
+	_ = visits.Set("pulse", tensor.Vector[float32](62, 80, 60, 82, 61))
+	patient, day := tensor.Must(visits.Tensor("patient")), tensor.Must(visits.Tensor("day"))
+	visits = tensor.Must(visits.Take(0, tensor.Must(arith.Lexsort(patient, day))))
+	groups := tensor.Must(arith.GroupBy(tensor.Must(visits.Tensor("patient"))))
+
+	pulse := tensor.Must(visits.Tensor("pulse"))
+	mean := tensor.Must(arith.Mean(pulse, arith.BySplits(groups.Splits)))
+	last := tensor.Must(pulse.Take(0, groups.Lasts()))
+	above := tensor.Must(arith.Sub(pulse, tensor.Must(mean.Take(0, groups.Of))))
+	fmt.Println(mean)
+	fmt.Println(last)
+	fmt.Println(above)
+	// Output:
+	// float32 [2]
+	// [81 61]
+	// float32 [2]
+	// [80 62]
+	// float32 [5]
+	// [ 1 -1 -1  0  1]
+}

@@ -78,3 +78,20 @@ func ExampleQuantile() {
 	// Output:
 	// float64 [] 2.5
 }
+
+// Steps of two episodes that lie side by side, one of which is over: its last step does not count.
+func ExampleCumSum() {
+	reward := tensor.Must(tensor.From([]float32{1, 10, 2, 20, 3, 30}, 3, 2))
+	fmt.Println(tensor.Must(arith.CumSum(reward, arith.Dims(0))))
+	alive := tensor.Must(tensor.From([]bool{true, true, true, true, true, false}, 3, 2))
+	fmt.Println(tensor.Must(arith.CumSum(reward, arith.Dims(0).Where(alive))))
+	// Output:
+	// float32 [3 2]
+	// [[ 1 10]
+	//  [ 3 30]
+	//  [ 6 60]]
+	// float32 [3 2]
+	// [[ 1 10]
+	//  [ 3 30]
+	//  [ 6 30]]
+}

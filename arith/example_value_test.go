@@ -39,7 +39,7 @@ func ExampleAddInPlace() {
 	// Output:
 	// <nil> uint8 [2]
 	// [  6 255]
-	// add: dtype mismatch: a result is beyond uint8: Cast to a wider dtype first uint8 [2]
+	// add: dtype mismatch: the result of [255 5] is beyond uint8: Cast to a wider dtype first uint8 [2]
 	// [  6 255]
 }
 

@@ -28,13 +28,8 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// field is the set of types whose numbers are added, multiplied and divided without a check.
-type field interface {
-	float32 | float64 | complex64 | complex128
-}
-
 // fieldOps does sums, products and quotients of two numbers. b may be one for all.
-func fieldOps[T field](o op, dst, a, b []T) {
+func fieldOps[T floats](o op, dst, a, b []T) {
 	if len(b) == 1 {
 		fieldNumber(o, dst, a, b[0])
 		return
@@ -61,7 +56,7 @@ func fieldOps[T field](o op, dst, a, b []T) {
 }
 
 // fieldNumber is fieldOps with one number for all.
-func fieldNumber[T field](o op, dst, a []T, b T) {
+func fieldNumber[T floats](o op, dst, a []T, b T) {
 	a = a[:len(dst)]
 	switch o {
 	case opAdd:
@@ -239,9 +234,14 @@ func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
 	}
 }
 
-// lerp returns what lies w of the way from a to b, exactly a for 0 and b for 1.
+// lerp returns what lies w of the way from a to b, just a for 0 and b for 1.
 func lerp[T ordinary](a, b, w T) T {
-	if w < 0.5 {
+	switch {
+	case w == 0:
+		return a
+	case w == 1:
+		return b
+	case w < 0.5:
 		return a + T(w*(b-a))
 	}
 	return b - T((b-a)*(1-w))

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDivide is the error of a division of integers by zero.
-var ErrDivide = errors.New("integer division by zero")
+var ErrDivide = errors.New("division of integers by zero")
 
 // integerOps does ops on integers. A result that T does not hold is an error.
 func integerOps[T integers](o op, dst []T, x [3][]T) error {
@@ -38,17 +38,24 @@ func integerOps[T integers](o op, dst []T, x [3][]T) error {
 
 // sumIntegers does sums and products.
 func sumIntegers[T integers](o op, dst, a, b []T) error {
-	var wrapped bool
-	switch o {
-	case opAdd:
-		wrapped = addEach(dst, a, b[:len(dst)])
-	case opSub:
-		wrapped = subEach(dst, a, b[:len(dst)])
-	case opMul:
-		wrapped = mulEach(dst, a, b[:len(dst)])
+	b = b[:len(dst)]
+	switch {
+	case o == opAdd && addEach(dst, a, b):
+		return tooLarge(a, b, add)
+	case o == opSub && subEach(dst, a, b):
+		return tooLarge(a, b, sub)
+	case o == opMul && mulEach(dst, a, b):
+		return tooLarge(a, b, mul)
 	}
-	if wrapped {
-		return tooLarge[T]()
+	return nil
+}
+
+// tooLarge is the error of the first two numbers whose result, by fn, is none that T holds.
+func tooLarge[T integers](a, b []T, fn func(a, b T) (T, uint8)) error {
+	for i := range a {
+		if _, wrapped := fn(a[i], b[i]); wrapped != 0 {
+			return beyond(a[i], b[i])
+		}
 	}
 	return nil
 }
@@ -108,9 +115,10 @@ func signed[T integers]() bool { return ^T(0) < 0 }
 // highest reports whether the highest bit of v is set.
 func highest[T integers](v T) bool { return v < 0 || v > ^T(0)>>1 && !signed[T]() }
 
-// tooLarge is the error of a result that T does not hold.
-func tooLarge[T integers]() error {
-	return fmt.Errorf("%w: a result is beyond %v: Cast to a wider dtype first", tensor.ErrDType, tensor.DTypeOf[T]())
+// beyond is the error of operands whose result T does not hold.
+func beyond[T integers](operands ...T) error {
+	return fmt.Errorf("%w: the result of %v is beyond %v: Cast to a wider dtype first",
+		tensor.ErrDType, operands, tensor.DTypeOf[T]())
 }
 
 // add returns a+b, and 1 if that has wrapped around.
@@ -187,11 +195,11 @@ func divideIntegers[T integers](o op, dst, a, b []T) error {
 func floorDivInteger[T integers](a, b T) (T, error) {
 	switch {
 	case b == 0:
-		return 0, fmt.Errorf("%w: of %v", ErrDivide, a)
+		return 0, fmt.Errorf("%w: of %v by 0", ErrDivide, a)
 	case b+1 == 0 && b < 0:
 		v, wrapped := sub(0, a)
 		if wrapped != 0 {
-			return 0, tooLarge[T]()
+			return 0, beyond(a, b)
 		}
 		return v, nil
 	}
@@ -204,7 +212,7 @@ func floorDivInteger[T integers](a, b T) (T, error) {
 
 func modInteger[T integers](a, b T) (T, error) {
 	if b == 0 {
-		return 0, fmt.Errorf("%w: of %v", ErrDivide, a)
+		return 0, fmt.Errorf("%w: of %v by 0", ErrDivide, a)
 	}
 	r := a % b
 	if r != 0 && (r < 0) != (b < 0) {
@@ -218,6 +226,7 @@ func powInteger[T integers](a, n T) (T, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("%w: got the exponent %v for %v, want none below 0: Cast first", tensor.ErrDType, n, tensor.DTypeOf[T]())
 	}
+	base, exponent := a, n
 	out, square, wrapped, w := T(1), a, uint8(0), uint8(0)
 	for {
 		if n&1 == 1 {
@@ -231,7 +240,7 @@ func powInteger[T integers](a, n T) (T, error) {
 		wrapped |= w
 	}
 	if wrapped != 0 {
-		return 0, tooLarge[T]()
+		return 0, beyond(base, exponent)
 	}
 	return out, nil
 }
@@ -252,16 +261,15 @@ func extremeIntegers[T integers](o op, dst, a, b []T) {
 
 // signIntegers negates.
 func signIntegers[T integers](o op, dst, a []T) error {
-	var wrapped, w uint8
 	for i, v := range a {
-		dst[i], w = v, 0
 		if o == opNeg || v < 0 {
-			dst[i], w = sub(0, v)
+			opposite, wrapped := sub(0, v)
+			if wrapped != 0 {
+				return beyond(v)
+			}
+			v = opposite
 		}
-		wrapped |= w
-	}
-	if wrapped != 0 {
-		return tooLarge[T]()
+		dst[i] = v
 	}
 	return nil
 }
@@ -284,14 +292,13 @@ func wholeIntegers[T integers](o op, dst, a []T) {
 
 func addProducts[T integers](dst, a, b, c []T) error {
 	b, c = b[:len(dst)], c[:len(dst)]
-	var wrapped uint8
 	for i := range dst {
 		p, w := mul(b[i], c[i])
 		s, v := add(a[i], p)
-		dst[i], wrapped = s, wrapped|w|v
-	}
-	if wrapped != 0 {
-		return tooLarge[T]()
+		if w|v != 0 {
+			return beyond(a[i], b[i], c[i])
+		}
+		dst[i] = s
 	}
 	return nil
 }

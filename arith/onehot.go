@@ -39,6 +39,9 @@ func oneHotKernel[T Operand[T]](x T, classes int, dtype tensor.DType) (*tensor.K
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
+	if classes < 0 {
+		return nil, fmt.Errorf("%w: got %d classes", shapeops.ErrShape, classes)
+	}
 	if dtype.IsComplex() {
 		return nil, fmt.Errorf("%w: got %v to make, want a real one or bool", tensor.ErrDType, dtype)
 	}

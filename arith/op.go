@@ -137,8 +137,10 @@ func kindOf(d tensor.DType) kinds {
 		return fractions
 	case d.IsComplex():
 		return complexes
+	case d == tensor.Bool:
+		return bools
 	}
-	return bools
+	return 0
 }
 
 // String names the kinds, as errors do.

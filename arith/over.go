@@ -57,8 +57,8 @@ func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dim
 //	splits int64 [G+1], [N F...] -> [G F...]
 //
 // Group g is the rows from splits[g] to before splits[g+1], as in [Groups]. A verb returns
-// shapeops.ErrDim for what has no dim, tensor.ErrDType unless splits is int64, and shapeops.ErrShape
-// unless it is a vector that ascends from 0 to N.
+// shapeops.ErrDim for what has no dim, tensor.ErrDType unless splits is int64, and
+// shapeops.ErrShape unless it is a vector that ascends from 0 to N.
 func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
 
 // Keep returns o with dims that stay, with the size 1, instead of dropping out. Groups stay anyway.
@@ -125,22 +125,17 @@ func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 	return out, nil
 }
 
-// splitsOf returns the numbers of splits of the rows of a shape, which are to be read only.
+// splitsOf returns a copy of the numbers of splits of the rows of a shape.
 func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error) {
 	if len(shape) == 0 {
 		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shapeops.ErrDim)
 	}
-	err = tensor.Read(t, func(s []int64) { splits = s })
+	err = tensor.Read(t, func(s []int64) { splits = slices.Clone(s) })
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("splits: %w", err)
 	case len(t.Shape()) != 1 || len(splits) == 0:
 		return nil, fmt.Errorf("splits: %w: got %v, want a vector of one number or more", shapeops.ErrShape, t.Shape())
-	case t.Lender() != nil:
-		err = tensor.Read(t, func(s []int64) { splits = slices.Clone(s) })
-	}
-	if err != nil {
-		return nil, fmt.Errorf("splits: %w", err)
 	}
 	return splits, checkSplits(splits, shape[0])
 }
@@ -164,6 +159,9 @@ func checkSplits(splits []int64, rows int) error {
 // checkMask checks a mask as far as can be before there are leaves.
 func checkMask[T Operand[T]](x T, mask any) error {
 	var none T
+	if x == none {
+		return fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
 	if t, ok := mask.(*tensor.Tensor); ok {
 		_, err := lined(t, x)
 		return err
@@ -173,7 +171,7 @@ func checkMask[T Operand[T]](x T, mask any) error {
 	} else if ok {
 		return fmt.Errorf("mask: %w: got nil", tensor.ErrKind)
 	}
-	return fmt.Errorf("mask: %w: got %T, want a tensor or %T", tensor.ErrKind, mask, x)
+	return fmt.Errorf("mask: %w: got %T, want a tensor, or what the verb is applied to: %T", tensor.ErrKind, mask, x)
 }
 
 // reduced marks the dims of a leaf, in a dictionary with lead batch dims, that are reduced.

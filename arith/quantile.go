@@ -13,8 +13,9 @@ import (
 // q*(n-1) of the n elements that count, in order, from 0 on; between two elements it goes linearly
 // from one to the other. It is NaN if an element that counts is, and of no element. Elements are
 // converted to float64, and the result is rounded once: that of integers is float64, and other
-// dtypes stay. Complex numbers and bool are tensor.ErrDType, and another q is tensor.ErrKind.
-// (Python: quantile, median for an odd number of elements.)
+// dtypes stay. The lines that are worked on are in memory meanwhile, as float64. Complex numbers
+// and bool are tensor.ErrDType, and another q is tensor.ErrKind. (Python: quantile, median for an
+// odd number of elements.)
 func Quantile[T Operand[T]](x T, q float64, over Over) (T, error) {
 	r, err := quantileOf(q)
 	if err != nil {
@@ -98,6 +99,8 @@ func between(a, b, part float64) float64 {
 	switch {
 	case a == b:
 		return a
+	case math.IsInf(b-a, 0): // one of them is, or they are too far apart
+		return float64(a*(1-part)) + float64(b*part)
 	case part < 0.5:
 		return a + float64((b-a)*part)
 	}

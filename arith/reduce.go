@@ -69,8 +69,8 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 	}
 }
 
-// fails reports whether a reduction may fail once it has begun: of integers that may be too large or
-// none, of bytes that may be no bool, a mask included, and of memory that may be gone.
+// fails reports whether a reduction may fail once it has begun: of integers that may be too large
+// or none, of bytes that may be no bool, a mask included, and of memory that may be gone.
 func (r *reduction) fails(xs []*tensor.Tensor) bool {
 	lent := func(x *tensor.Tensor) bool { return x.Lender() != nil }
 	return !r.sure || len(xs) > 1 || !xs[0].DType().IsFloat() || slices.ContainsFunc(xs, lent)
@@ -93,7 +93,7 @@ func checkLeafMask(xs []*tensor.Tensor) error {
 	}
 	x, mask := xs[0], xs[1]
 	if mask.DType() != tensor.Bool {
-		return fmt.Errorf("mask: %w: got %v, want bool", tensor.ErrDType, mask.DType())
+		return fmt.Errorf("mask: %w: got %v, want bool: a comparison makes one", tensor.ErrDType, mask.DType())
 	}
 	if !x.Shape().HasPrefix(mask.Shape()) {
 		return fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())

@@ -41,6 +41,45 @@ func BenchmarkReduce(b *testing.B) {
 	}
 }
 
+// BenchmarkReduceBools has beside each verb one look at each byte on one core: ratio.
+func BenchmarkReduceBools(b *testing.B) {
+	bits := make([]byte, 64<<20)
+	for i := range bits {
+		bits[i] = 1
+	}
+	x := tensor.Must(tensor.FromBytes(tensor.Bool, bits, len(bits)))
+	floats := tensor.Must(tensor.New(tensor.Float32, 1, 16<<20))
+	mask := tensor.Must(x.Narrow(0, 0, floats.Size()))
+	for name, op := range map[string]func() (*tensor.Tensor, error){
+		"op=all/line":           func() (*tensor.Tensor, error) { return All(x, Whole) },
+		"op=any/rows":           func() (*tensor.Tensor, error) { return Any(tensor.Must(x.Reshape(-1, 1024)), Dims(0)) },
+		"op=all/lines":          func() (*tensor.Tensor, error) { return All(tensor.Must(x.Reshape(-1, 1024)), Dims(1)) },
+		"op=sum/line":           func() (*tensor.Tensor, error) { return Sum(x, Whole) },
+		"op=max/line/mask=each": func() (*tensor.Tensor, error) { return Max(floats, Dims(1).Where(tensor.Must(mask.Reshape(1, -1)))) },
+		"op=sum/rows/mask=each": func() (*tensor.Tensor, error) {
+			return Sum(tensor.Must(floats.Reshape(-1, 1024)), Dims(1).Where(tensor.Must(mask.Reshape(-1, 1024))))
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(bits)))
+			var plain time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				start := time.Now()
+				if err := tensor.CheckBools(bits); err != nil {
+					b.Fatal(err)
+				}
+				plain += time.Since(start)
+				b.StartTimer()
+				if _, err := op(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(plain)/float64(b.Elapsed()), "ratio")
+		})
+	}
+}
+
 func (l lap) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	s, _, err := scopeOf(x, l.over)
 	if err != nil {

@@ -28,24 +28,47 @@ type job[T cast.Fixed, D any] struct {
 	sieve  sieve
 	splits []int64        // or nil for one group
 	x      *tensor.Tensor // [size], contiguous
+
+	checked bool // no bool among the elements and the bits is another byte than 0 and 1
 }
 
 // errUnaligned says that elements do not lie where a number may.
 var errUnaligned = errors.New("arith: elements are not aligned")
 
 // open calls fn with the elements and the bits. Each goroutine must open for itself, since only
-// one that has borrowed memory is told of a fault in it.
+// one that has borrowed memory is told of a fault in it. Bools are looked at before that, all of
+// them, unless check has done so.
 func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
-	return openAs(j.x, func(x []T) (err error) {
+	return openAs(j.x, j.checked, func(x []T) (err error) {
 		if j.sieve.bits == nil {
 			return fn(x, nil)
 		}
-		return openAs(j.sieve.bits, func(bits []byte) error { return fn(x, bits) })
+		return openAs(j.sieve.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
 	})
 }
 
-// openAs calls fn with the elements of a contiguous tensor [size] as elements of the same width.
-func openAs[T cast.Fixed](t *tensor.Tensor, fn func(s []T) error) error {
+// check looks at bools once, each core at a part, so that not each looks at all of them.
+func (j *job[T, D]) check(cores int) error {
+	for _, t := range []*tensor.Tensor{j.x, j.sieve.bits} {
+		if j.checked || t == nil || t.DType() != tensor.Bool {
+			continue
+		}
+		err := workers.Do(context.Background(), cores, cores, func(core int) error {
+			return openAs(t, true, func(b []byte) error {
+				return tensor.CheckBools(b[len(b)*core/cores : len(b)*(core+1)/cores])
+			})
+		})
+		if err != nil {
+			return cmp.Or(tensor.Read(t, func([]bool) {}), err) // which says where
+		}
+	}
+	j.checked = true
+	return nil
+}
+
+// openAs calls fn with the elements of a contiguous tensor [size] as elements of the same width. A
+// bool that is another byte than 0 or 1 is an error, unless they have been checked.
+func openAs[T cast.Fixed](t *tensor.Tensor, checked bool, fn func(s []T) error) error {
 	var failed error
 	as := func(b []byte) {
 		s, ok := cast.Slice[T](b)
@@ -53,7 +76,7 @@ func openAs[T cast.Fixed](t *tensor.Tensor, fn func(s []T) error) error {
 			failed = fn(s)
 		}
 	}
-	if t.DType() == tensor.Bool {
+	if t.DType() == tensor.Bool && !checked {
 		err := tensor.Read(t, func(s []bool) { as(cast.Bytes(s)) })
 		return cmp.Or(err, failed)
 	}
@@ -136,6 +159,11 @@ func (j *job[T, D]) someParts(n int) []int {
 // pass goes over all elements with folds.
 func (j *job[T, D]) pass(dst []D, make func() fold[T, D]) error {
 	c := j.cut()
+	if c.cores > 1 {
+		if err := j.check(c.cores); err != nil {
+			return err
+		}
+	}
 	if j.joined(c) {
 		return j.passJoined(dst, make, c)
 	}

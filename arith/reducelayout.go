@@ -75,6 +75,7 @@ type sieve struct {
 	bits  *tensor.Tensor // [size], contiguous, or nil: all count
 	outer int            // bits for each position of outer: 0 if all have the same
 	each  bool           // the elements of a row [inner] differ
+	row   int            // then bits for each row: 0 if all have the same
 	rep   int            // elements, or else rows, for which one bit stands
 }
 
@@ -89,22 +90,27 @@ func sieveOf(mask *tensor.Tensor, s shapeops.Shape, l *layout) (sieve, error) {
 	if slices.ContainsFunc(l.order[:l.from], masked) {
 		dims = append(dims, l.order[:l.from]...)
 	}
-	rows := l.order[l.from:l.to]
-	if sv.each {
+	rows, count := l.order[l.from:l.to], 1 // count of bits of what rep divides
+	differ := slices.ContainsFunc(rows, masked)
+	if sv.each && differ {
 		dims = append(dims, rows...)
-		rows = l.order[l.to:]
+		count = l.n
+	}
+	if sv.each {
+		rows, count = l.order[l.to:], count*l.inner
+	} else {
+		count = l.n
 	}
 	for len(rows) > 0 && !masked(rows[len(rows)-1]) {
 		sv.rep *= s[rows[len(rows)-1]]
 		rows = rows[:len(rows)-1]
 	}
 	dims = append(dims, rows...)
-	if len(dims) > 0 && slices.ContainsFunc(l.order[:l.from], masked) {
-		sv.outer = l.n
-		if sv.each {
-			sv.outer *= l.inner
-		}
-		sv.outer /= sv.rep
+	if slices.ContainsFunc(l.order[:l.from], masked) {
+		sv.outer = count / sv.rep
+	}
+	if sv.each && differ {
+		sv.row = l.inner / sv.rep
 	}
 	var err error
 	sv.bits, err = maskAlong(mask, s, dims)

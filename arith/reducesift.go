@@ -68,7 +68,7 @@ func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
 
 // rowBits returns the bits of n elements of a row.
 func (w *reducer[T, D]) rowBits(o, r, c0, n int) []byte {
-	row := w.bits[o*w.sieve.outer+r*(w.inner/w.sieve.rep):]
+	row := w.bits[o*w.sieve.outer+r*w.sieve.row:]
 	if w.sieve.rep == 1 {
 		return row[c0 : c0+n]
 	}
@@ -86,7 +86,7 @@ func (w *reducer[T, D]) siftPositions(o, from, lo, hi, c0, n int) {
 		run := -1
 		for r := lo; r < hi; r++ {
 			cs.room[r-lo] = w.x[(o*w.n+r)*w.inner+c0+c]
-			counts := w.bits[o*w.sieve.outer+r*(w.inner/w.sieve.rep)+(c0+c)/w.sieve.rep] != 0
+			counts := w.bits[o*w.sieve.outer+r*w.sieve.row+(c0+c)/w.sieve.rep] != 0
 			if counts && run < 0 {
 				run = r
 			}

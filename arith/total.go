@@ -7,8 +7,9 @@ import "github.com/go-tensordict/tensordict/tensor"
 //	x [A N B], Dims(1) -> [A B], with Keep -> [A 1 B]
 //	x [N F...], BySplits(splits) -> [G F...]
 //
-// In a dictionary each leaf is reduced by itself, and the batch shapes and the names of dims follow;
-// Data stays if it is the same for all rows, or batch shapes stay. Of no element the sum is 0.
+// In a dictionary each leaf is reduced by itself, and the batch shapes and the names of dims
+// follow; Data stays if it is the same for all rows, or batch shapes stay. Of no element the sum is
+// 0.
 //
 // The sums of integers and bool are int64, those of uint64 are uint64, and they are exact. Other
 // dtypes stay: float16 and bfloat16 are added in float32, and rounded once.
@@ -74,9 +75,9 @@ func StdInto[T Operand[T]](dst, x T, over Over, correction int) error {
 }
 
 // Norm returns the Euclidean norms of x as [Sum] returns sums: the square root of the sum, in the
-// order stated there, of the squares; of no element 0. Squares and sums are float64, and the root is
-// rounded once: the result of integers is float64, and other dtypes stay. Complex numbers and bool
-// are tensor.ErrDType. (Python: norm, torch.linalg.vector_norm.)
+// order stated there, of the squares; of no element 0. Squares and sums are float64, and the root
+// is rounded once: the result of integers is float64, and other dtypes stay. Complex numbers and
+// bool are tensor.ErrDType. (Python: norm, torch.linalg.vector_norm.)
 func Norm[T Operand[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
 // NormInto is to [Norm] what [SumInto] is to Sum.

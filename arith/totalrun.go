@@ -127,7 +127,7 @@ func spreadOf(name string, correction int, root bool) *reduction {
 
 // variance divides a sum of squares of so many elements.
 func variance(sum float64, count, correction int) float64 {
-	if count <= correction {
+	if count == 0 || count <= correction {
 		return math.NaN()
 	}
 	return sum / float64(count-correction)

@@ -21,8 +21,9 @@ func Any[T Operand[T]](x T, over Over) (T, error) { return reduce(anyOf, x, over
 // AnyInto is to [Any] what [SumInto] is to Sum.
 func AnyInto[T Operand[T]](dst, x T, over Over) error { return reduceInto(anyOf, dst, x, over) }
 
-// Count returns how many elements of x count, of any dtype, as [Sum] returns sums: int64. It does
-// not look at the elements. ([Sum] of bools counts those that are true; Python: count_nonzero.)
+// Count returns how many elements there are, or a mask says count, of any dtype, as [Sum] returns
+// sums: int64. It does not look at the elements: how many of a mask are true is its [Sum].
+// (Python's count_nonzero is Sum of NotEqual(x, 0).)
 func Count[T Operand[T]](x T, over Over) (T, error) { return reduce(countOf, x, over) }
 
 // CountInto is to [Count] what [SumInto] is to Sum.

@@ -29,46 +29,47 @@ type WhereOptions struct {
 //
 //	mask [M...], x [M... F...] -> [M... F...]
 //
-// other is of x's type, a tensor that broadcasts to x's shape, or a number or bool. In a
-// dictionary, Data is picked by rows if other is a dictionary too, and else stays as it is. The
-// result is a copy with x's dtypes.
+// mask is a bool tensor, or, if x is a dictionary, one with the same keys and a mask for each leaf,
+// with the leaf's dims, as comparisons make; then Data stays as it is. other is of x's type, a
+// tensor that broadcasts to x's shape, or a number or bool. In a dictionary, Data is picked by rows
+// if other is a dictionary too, and else stays as it is. The result is a copy with x's dtypes.
 //
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if the
 // shape of x does not begin with that of mask or other does not fit, and tensor.ErrKind for a nil
 // operand or one of another type.
-func Where[T Operand[T]](mask *tensor.Tensor, x T, other any) (T, error) {
+func Where[T Operand[T]](mask any, x T, other any) (T, error) {
 	return WhereWith(mask, x, other, WhereOptions{})
 }
 
 // WhereWith is [Where] with options.
-func WhereWith[T Operand[T]](mask *tensor.Tensor, x T, other any, opt WhereOptions) (T, error) {
-	var none T
-	wide, err := lined(mask, x)
+func WhereWith[T Operand[T]](mask any, x T, other any, opt WhereOptions) (T, error) {
+	k, wide, err := whereKernel(mask, x, opt)
 	if err != nil {
+		var none T
 		return none, fmt.Errorf("where: %w", err)
 	}
-	return x.Leafwise(whereKernel(mask, opt), wide, other)
+	return x.Leafwise(k, wide, other)
 }
 
 // WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
 // the result. It may be x or other itself. On an error nothing has changed.
-func WhereInto[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any) error {
+func WhereInto[T Operand[T]](dst T, mask any, x T, other any) error {
 	return WhereIntoWith(dst, mask, x, other, WhereOptions{})
 }
 
 // WhereIntoWith is [WhereInto] with options. dst has the keys of both dictionaries.
-func WhereIntoWith[T Operand[T]](dst T, mask *tensor.Tensor, x T, other any, opt WhereOptions) error {
-	wide, err := lined(mask, x)
+func WhereIntoWith[T Operand[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
+	k, wide, err := whereKernel(mask, x, opt)
 	if err != nil {
 		return fmt.Errorf("where: %w", err)
 	}
-	return x.LeafwiseInto(dst, whereKernel(mask, opt), wide, other)
+	return x.LeafwiseInto(dst, k, wide, other)
 }
 
 // WhereInPlace sets x to other where mask is false. Elements that stay are not written, if those of
 // x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an error
 // nothing has changed.
-func WhereInPlace[T Operand[T]](mask *tensor.Tensor, x T, other any) error {
+func WhereInPlace[T Operand[T]](mask any, x T, other any) error {
 	return WhereInto(x, mask, x, other)
 }
 
@@ -76,31 +77,32 @@ func WhereInPlace[T Operand[T]](mask *tensor.Tensor, x T, other any) error {
 //
 //	x [M... F...], mask [M...] -> [M... F...]
 //
-// value is a number or bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays
-// as it is. The result is a copy. Its errors are those of [Where].
-func MaskedFill[T Operand[T]](x T, mask *tensor.Tensor, value any) (T, error) {
-	var none T
-	mask, err := lined(mask, x)
+// mask is a tensor, or for a dictionary one of masks, as [Where] takes them; value is a number or
+// bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays as it is. The result
+// is a copy. Its errors are those of [Where].
+func MaskedFill[T Operand[T]](x T, mask, value any) (T, error) {
+	k, wide, err := maskedKernel(fillKernel, mask, x)
 	if err != nil {
+		var none T
 		return none, fmt.Errorf("masked fill: %w", err)
 	}
-	return x.Leafwise(fillKernel, mask, value)
+	return x.Leafwise(k, wide, value)
 }
 
 // MaskedFillInto is [MaskedFill] into a value that the caller owns, which must have the dtypes and
 // shapes of x, and may be x. On an error nothing has changed.
-func MaskedFillInto[T Operand[T]](dst, x T, mask *tensor.Tensor, value any) error {
-	mask, err := lined(mask, x)
+func MaskedFillInto[T Operand[T]](dst, x T, mask, value any) error {
+	k, wide, err := maskedKernel(fillKernel, mask, x)
 	if err != nil {
 		return fmt.Errorf("masked fill: %w", err)
 	}
-	return x.LeafwiseInto(dst, fillKernel, mask, value)
+	return x.LeafwiseInto(dst, k, wide, value)
 }
 
 // MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if
 // those of x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on
 // an error nothing has changed.
-func MaskedFillInPlace[T Operand[T]](x T, mask *tensor.Tensor, value any) error {
+func MaskedFillInPlace[T Operand[T]](x T, mask, value any) error {
 	return MaskedFillInto(x, x, mask, value)
 }
 
@@ -127,13 +129,38 @@ func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	return mask.Reshape(slices.Concat(mask.Shape(), slices.Repeat(shapeops.Shape{1}, after))...)
 }
 
-// whereKernel chooses between x and other, by a mask: its operands are x, mask, other.
-func whereKernel(mask *tensor.Tensor, opt WhereOptions) *tensor.Kernel {
-	return &tensor.Kernel{
+// whereKernel returns a kernel that chooses between x and other, by a mask, and the mask as it
+// takes it: its operands are x, mask, other.
+func whereKernel[T Operand[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel, any, error) {
+	k := &tensor.Kernel{
 		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice, Missing: opt.Missing,
 		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
-		Select:   func() (*shapeops.Plan, error) { return planMask(mask) },
 	}
+	if t, ok := mask.(*tensor.Tensor); ok {
+		k.Select = func() (*shapeops.Plan, error) { return planMask(t) }
+	}
+	return maskedKernel(k, mask, x)
+}
+
+// maskedKernel returns a kernel for a mask of x, its second operand, and the mask as it takes it. A
+// tensor is checked at once; masks of leaves are when the kernel comes to them.
+func maskedKernel[T Operand[T]](k *tensor.Kernel, mask any, x T) (*tensor.Kernel, any, error) {
+	if t, ok := mask.(*tensor.Tensor); ok {
+		wide, err := lined(t, x)
+		return k, wide, err
+	}
+	if err := checkMask(x, mask); err != nil {
+		return nil, nil, err
+	}
+	byLeaf, run := *k, k.Elements
+	byLeaf.Fails = always
+	byLeaf.Elements = func(b *tensor.Block) error {
+		if err := tensor.CheckBools(b.Src[1].Bytes); err != nil {
+			return err
+		}
+		return run(b)
+	}
+	return &byLeaf, mask, nil
 }
 
 // fillKernel sets what a mask chooses to a value: its operands are x, mask, value.
@@ -144,7 +171,10 @@ var fillKernel = &tensor.Kernel{
 
 // checkChoice checks the operands of a choice, the second of which is a mask.
 func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-	x, other := xs[0], xs[2]
+	x, mask, other := xs[0], xs[1], xs[2]
+	if mask.DType() != tensor.Bool {
+		return 0, nil, fmt.Errorf("mask: %w: got %v, want bool: a comparison makes one", tensor.ErrDType, mask.DType())
+	}
 	if other.DType() != x.DType() {
 		return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
 	}

@@ -258,3 +258,32 @@ func TestWhereOfUnbatched(t *testing.T) {
 	require.ErrorIs(t, arith.WhereInPlace(mask3, x, of(1)), tdict.ErrDiffers)
 	require.Equal(t, before, state(t, x))
 }
+
+// TestMasksOfLeaves: a dictionary of masks, as comparisons make, masks each leaf by its own.
+func TestMasksOfLeaves(t *testing.T) {
+	x := tensor.Must(rows(0).Select("x", "d/y", "d/z"))
+	masks := tensor.Must(arith.Greater(x, 11))
+	testkit.Unchanged(t, x, state, func() {
+		filled, err := arith.MaskedFill(x, masks, 11)
+		require.NoError(t, err)
+		require.Equal(t, state(t, tensor.Must(arith.Minimum(x, 11))), state(t, filled))
+		chosen := tensor.Must(arith.Where(masks, x, 11))
+		require.Equal(t, state(t, tensor.Must(arith.Maximum(x, 11))), state(t, chosen))
+		into := tensor.Must(x.ZerosLike())
+		require.NoError(t, arith.WhereInto(into, masks, x, 11))
+		require.Equal(t, state(t, chosen), state(t, into))
+	})
+	own := tensor.Must(x.Clone())
+	require.NoError(t, arith.MaskedFillInPlace(own, masks, 11))
+	require.Equal(t, state(t, tensor.Must(arith.Minimum(x, 11))), state(t, own))
+
+	bad := tensor.Must(masks.Clone())
+	require.NoError(t, bad.Set("d/z", lent(tensor.Bool, &testkit.Lender{Bytes: []byte{0, 1, 2, 0, 1, 0}}, 3, 2)))
+	testkit.Unchanged(t, own, state, func() {
+		require.ErrorIs(t, arith.MaskedFillInPlace(own, bad, 7), tensor.ErrDType, "a byte that is no bool, in the last leaf")
+		require.ErrorIs(t, arith.MaskedFillInPlace(own, own, 7), tensor.ErrDType, "numbers are no masks")
+		require.ErrorIs(t, arith.MaskedFillInPlace(own, tensor.Must(masks.Select("x")), 7), tdict.ErrMissing)
+		require.ErrorIs(t, arith.MaskedFillInPlace(own, true, 7), tensor.ErrKind)
+		require.ErrorIs(t, arith.MaskedFillInPlace(own, (*tdict.TensorDict)(nil), 7), tensor.ErrKind)
+	})
+}

@@ -86,9 +86,9 @@ func expanded(a naive.Array, shape []int) naive.Array {
 // A verb is Where or MaskedFill with all that comes with it.
 type verb struct {
 	name    string
-	of      func(mask, x *tensor.Tensor, other any) (*tensor.Tensor, error)
-	into    func(dst, mask, x *tensor.Tensor, other any) error
-	inPlace func(mask, x *tensor.Tensor, other any) error
+	of      func(mask any, x *tensor.Tensor, other any) (*tensor.Tensor, error)
+	into    func(dst *tensor.Tensor, mask any, x *tensor.Tensor, other any) error
+	inPlace func(mask any, x *tensor.Tensor, other any) error
 	want    func(t testing.TB, mask *tensor.Tensor, x, other []byte, shape []int, width int) []byte
 }
 
@@ -96,9 +96,11 @@ var verbs = []verb{
 	{"where", arith.Where[*tensor.Tensor], arith.WhereInto[*tensor.Tensor], arith.WhereInPlace[*tensor.Tensor], picked},
 	{
 		"masked fill",
-		func(mask, x *tensor.Tensor, v any) (*tensor.Tensor, error) { return arith.MaskedFill(x, mask, v) },
-		func(dst, mask, x *tensor.Tensor, v any) error { return arith.MaskedFillInto(dst, x, mask, v) },
-		func(mask, x *tensor.Tensor, v any) error { return arith.MaskedFillInPlace(x, mask, v) },
+		func(mask any, x *tensor.Tensor, v any) (*tensor.Tensor, error) { return arith.MaskedFill(x, mask, v) },
+		func(dst *tensor.Tensor, mask any, x *tensor.Tensor, v any) error {
+			return arith.MaskedFillInto(dst, x, mask, v)
+		},
+		func(mask any, x *tensor.Tensor, v any) error { return arith.MaskedFillInPlace(x, mask, v) },
 		func(t testing.TB, mask *tensor.Tensor, x, other []byte, shape []int, width int) []byte {
 			return picked(t, mask, other, x, shape, width)
 		},

@@ -8,6 +8,8 @@
 //     whose shape begins with that shape, so that a dictionary plans once, on its batch shape, and
 //     executes on each leaf. It says that the result is a view, or which rows it picks ([Frame]),
 //     or of which pieces it is laid together ([Piece]).
+//   - A [Reduction] says what becomes of a shape, and which dim each dim of the result was, where
+//     many elements make one, as in a sum; it locates none.
 //   - A [Pass] carries a plan over the values of a collection, with room for their numbers and a
 //     place for what they share.
 //   - [Rows] arranges numbered rows in a shape, for values that follow a batch without being dense.

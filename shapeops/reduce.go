@@ -1,13 +1,9 @@
 package shapeops
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
-// A Reduction is what becomes of a shape of which some dims are reduced, to one position or to
-// none. Like a [Plan] it applies to every shape that begins with the one it was made for. Methods
-// of [Shape] make Reductions. Safe for concurrent use.
+// A Reduction is what becomes of a shape of which some dims are reduced: they drop out, or stay
+// with another size. Methods of [Shape] make Reductions. Safe for concurrent use.
 type Reduction struct {
 	rank    int // dims that it was made for
 	to      Shape
@@ -62,10 +58,6 @@ func (r *Reduction) Shape() Shape { return r.to }
 
 // Rank returns the number of dims that r was made for.
 func (r *Reduction) Rank() int { return r.rank }
-
-// Extend returns what becomes of a shape that begins with the one that r was made for; the dims
-// after it stay.
-func (r *Reduction) Extend(s Shape) Shape { return slices.Concat(r.to, s[r.rank:]) }
 
 // Origin returns the dim that a dim of r.Shape() was.
 func (r *Reduction) Origin(dim int) int { return r.origins[dim] }

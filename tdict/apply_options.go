@@ -31,8 +31,8 @@ type ApplyOptions struct {
 	// Batch is the batch shape of the result, at every level; nil means that of the first
 	// dictionary.
 	Batch shapeops.Shape
-	// FilterEmpty leaves dictionaries without a leaf, at any depth, out of the result: those that fn
-	// left none in, and those that had none before. In place all stay.
+	// FilterEmpty leaves dictionaries without a leaf, at any depth, out of the result: those that
+	// fn left none in, and those that had none before. In place all stay.
 	FilterEmpty bool
 
 	// Workers is how many tensors are worked on at the same time; 0 means GOMAXPROCS. With 1, they

@@ -57,6 +57,7 @@ const (
 	defaultChunks = 64
 	chunkBytes    = 64 << 20 // the most that a chunk holds, if nobody says how large it is
 	maxChunks     = 1 << 24  // more than anybody wants: without elements there may be any number
+	maxShuffled   = 1 << 32  // rows: their order takes 32 GiB
 )
 
 // chunks are the pieces of a dictionary along a dim that a function is called with.
@@ -124,6 +125,14 @@ func (c *chunks) usual() int {
 		return even
 	}
 	return int(chunkBytes / bytes)
+}
+
+// checkShuffle returns an error if there are too many rows to put in an order.
+func (c *chunks) checkShuffle() error {
+	if uint64(c.rows) > maxShuffled {
+		return fmt.Errorf("%w: got %d rows to shuffle, want at most %d", shapeops.ErrShape, c.rows, uint64(maxShuffled))
+	}
+	return nil
 }
 
 // shuffle puts the rows in a random order.

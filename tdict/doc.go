@@ -58,13 +58,13 @@
 //
 // # Errors
 //
-// An operation that returns an error has changed nothing; the one exception is memory that turns
-// out to be unreadable in the middle of a copy, see tensor.Transfer. An error about an entry is a
-// [KeyError] that says which key, one about rows that a function was called with a [RowsError] that
-// says which rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict],
-// [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what packages
-// nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an argument
-// is ErrKind.
+// An operation that returns an error has changed nothing; the exceptions are [Map] with an Into,
+// and memory that turns out to be unreadable in the middle of a copy, see tensor.Transfer. An error
+// about an entry is a [KeyError] that says which key, one about rows that a function was called
+// with a [RowsError] that says which rows. errors.Is finds the reason: [ErrMissing], [ErrExists],
+// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what
+// packages nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an
+// argument is ErrKind.
 //
 // # Concurrency
 //

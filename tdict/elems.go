@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -9,8 +10,9 @@ import (
 
 // MapElems returns td with the elements that fn makes of those of each leaf of T's dtype, one after
 // the other: tensor.Map of it. Other leaves are kept, and shared with td; the result is not locked.
-// MapElems returns the errors of tensor.Map with the key, fn's panic with the position of the
-// element too, as a [PanicError], and [ErrKind] if td or fn is nil.
+// MapElems returns tensor.ErrDType if td has tensors, but none of T's dtype, the errors of
+// tensor.Map with the key, fn's panic with the position of the element too, as a [PanicError], and
+// [ErrKind] if td or fn is nil.
 func MapElems[T, U tensor.Elem](td *TensorDict, fn func(T) U) (*TensorDict, error) {
 	return mapElems("map elems", td, fn, ApplyOptions{})
 }
@@ -31,16 +33,31 @@ func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt App
 	case fn == nil:
 		return nil, failed(op, errNoFunc)
 	}
-	opt.Workers, opt.Keys = 1, []nestedkey.Key{}
-	for key, x := range td.Tensors() {
-		if x.DType() == tensor.DTypeOf[T]() {
-			opt.Keys = append(opt.Keys, key)
-		}
+	var err error
+	opt.Workers = 1
+	if opt.Keys, err = td.keysOf(tensor.DTypeOf[T]()); err != nil {
+		return nil, failed(op, err)
 	}
 	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return tensor.Map(xs[0], fn) }
-	out, err := Apply(context.Background(), []*TensorDict{td}, each, opt)
+	td, err = Apply(context.Background(), []*TensorDict{td}, each, opt)
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	return out, nil
+	return td, nil
+}
+
+// keysOf returns the keys of the tensors of a dtype. There must be one, if there is any tensor.
+func (td *TensorDict) keysOf(d tensor.DType) ([]nestedkey.Key, error) {
+	keys, others := []nestedkey.Key{}, false
+	for key, x := range td.Tensors() {
+		if x.DType() == d {
+			keys = append(keys, key)
+		} else {
+			others = true
+		}
+	}
+	if len(keys) == 0 && others {
+		return nil, fmt.Errorf("%w: no leaf is %v", tensor.ErrDType, d)
+	}
+	return keys, nil
 }

@@ -115,8 +115,8 @@ func TestMapElemsRefuses(t *testing.T) {
 	}
 }
 
-// Elements come one after the other, in the order of the keys; where there are none, nothing
-// happens.
+// Elements come one after the other, in the order of the keys. Where no leaf has the dtype, that is
+// said, since it is a slip of the function's type; a dictionary without tensors stays as it is.
 func TestMapElemsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		td, began, seen := dict([]int{3}, entry{"b", count(3)}, entry{"a/c", tensor.Vector[int64](7, 8, 9)}), time.Now(), []int64{}
@@ -128,9 +128,11 @@ func TestMapElemsOrder(t *testing.T) {
 		require.Equal(t, []int64{0, 1, 2, 7, 8, 9}, seen)
 		require.Equal(t, 6*time.Second, time.Since(began))
 	})
-	got, err := tdict.MapElems(sample(), func(bool) int8 { panic("no bool here") })
+	never := func(bool) int8 { panic("no bool here") }
+	require.ErrorIs(t, testkit.Err(tdict.MapElems(sample(), never)), tensor.ErrDType)
+	got, err := tdict.MapElems(tdict.New(2), never)
 	require.NoError(t, err)
-	require.True(t, sample().Equal(got))
+	require.True(t, tdict.New(2).Equal(got))
 }
 
 // A panic has its stack, as that of a function for tensors.

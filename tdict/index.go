@@ -149,6 +149,11 @@ func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *shape
 
 // sameNames returns ErrMissing unless td, which errors call what, has the names of other.
 func (td *TensorDict) sameNames(what string, other *TensorDict) error {
+	return td.sameNamesAs(what, "source", other)
+}
+
+// sameNamesAs is sameNames with what errors call other.
+func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) error {
 	if td.entries.namedAs(&other.entries) {
 		return nil
 	}
@@ -162,7 +167,7 @@ func (td *TensorDict) sameNames(what string, other *TensorDict) error {
 	}
 	for name := range td.entries.all() {
 		if !other.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("source: %w", other.missing())}
+			return &KeyError{"index", name, fmt.Errorf("%s: %w", whatOther, other.missing())}
 		}
 	}
 	return nil

@@ -99,6 +99,8 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
 		case isTensor && !k.Free:
 			other, err = x.Expand(td.batch...)
+		case !isTensor && !td.hasTensor():
+			err = checkNumber(other)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
@@ -212,7 +214,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		if d == nil {
 			continue
 		}
-		if err := d.sameNames(w.kernel.Other(i), td); err != nil {
+		if err := d.sameNamesAs(w.kernel.Other(i), "first operand", td); err != nil {
 			return err
 		}
 	}
@@ -259,7 +261,7 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 		if !ok {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, d))
 		}
-		if err := w.fits(e, d); err != nil && !w.kernel.Free {
+		if err := w.fitsInner(i, e, d); err != nil && !w.kernel.Free {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		inner[i] = e
@@ -267,14 +269,42 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 	return inner, nil
 }
 
-// fits returns an error unless the batch shape of an operand expands to that of td; if rows of other
-// values are selected too, it must be the same.
+// fits returns an error unless the batch shape of an operand expands to that of td; if rows of
+// other values are selected too, it must be the same.
 func (w *leafwise) fits(other, td *TensorDict) error {
 	if w.kernel.Select != nil || other.batch.Equal(td.batch) {
 		return other.batch.CheckEqual(td.batch)
 	}
 	_, err := other.batch.Expand(td.batch...)
 	return err
+}
+
+// fitsInner is fits of a dictionary in the i-th operand, and one in the first: the batch dims of
+// the outermost ones, and those that each has besides, are for one another.
+func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
+	own, want := len(other.batch)-len(w.dicts[i].batch), len(td.batch)-w.batch
+	if own != want {
+		return fmt.Errorf("%w: got batch shape %v, which has %d dims besides those around it, want %d as in %v",
+			shapeops.ErrShape, other.batch, own, want, td.batch)
+	}
+	return w.fits(other, td)
+}
+
+// hasTensor reports whether there is a tensor among the leaves of td.
+func (td *TensorDict) hasTensor() bool {
+	for range td.Tensors() {
+		return true
+	}
+	return false
+}
+
+// checkNumber returns ErrKind unless v is a number or a bool, for an operand that no leaf will
+// meet.
+func checkNumber(v any) error {
+	if _, err := tensor.ScalarOf(tensor.Complex128, v); errors.Is(err, ErrKind) {
+		return err
+	}
+	return nil
 }
 
 // of returns the value that a dictionary has in the column of v, or what stands for it.
@@ -315,8 +345,8 @@ func (w *leafwise) operands(td *TensorDict, t *tensor.Tensor, dicts []*TensorDic
 	return out, nil
 }
 
-// fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch dims
-// expand to batch dims, and features, as many, to features.
+// fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch
+// dims expand to batch dims, and features, as many, to features.
 func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x *tensor.Tensor) error {
 	features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
 	if w.kernel.Free || w.kernel.Select == nil && features == own {
@@ -357,8 +387,8 @@ func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return made, tr.Run()
 }
 
-// reduced returns a value of td that is no tensor for out, whose batch shape may be another: it must
-// be unbatched, or data that is the same for all rows.
+// reduced returns a value of td that is no tensor for out, whose batch shape may be another: it
+// must be unbatched, or data that is the same for all rows.
 func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if out.batch.Equal(td.batch) {
 		return v, nil

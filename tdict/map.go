@@ -3,9 +3,12 @@ package tdict
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A ChunkFunc makes a dictionary of a chunk of another one, or nil, if nothing is to come of it.
@@ -26,7 +29,9 @@ type MapOptions struct {
 
 	// Into, if not nil, is where results are written, each to the rows of its chunk, when it comes:
 	// then it can be dropped. Dim Dim of it must have as many rows as the dictionary that is cut,
-	// which it may be.
+	// which it may be: a tensor of Into may lie in the memory of one that is cut, or of another one
+	// of Into, only if both have the same elements, in the same order, so that each chunk is written
+	// to its own rows.
 	Into *TensorDict
 
 	// Workers is how many chunks are worked on at the same time; 0 means GOMAXPROCS. With 1, they
@@ -59,8 +64,10 @@ type MapOptions struct {
 // wrong with a result: the errors of shapeops.Cat if it does not go with those before it, and, with
 // opt.Into, shapeops.ErrShape for another batch shape, and the errors of SetIndex. Before fn is
 // called, it returns [ErrKind] if td or fn is nil, shapeops.ErrDim if td has no such dim, or Into
-// has not, and shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are said, Into
-// has other rows than td, or there would be more than 1<<24 chunks.
+// has not, shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are said, Into has
+// other rows than td, or there would be more than 1<<24 chunks, and tensor.ErrOverlap if a tensor
+// of Into lies otherwise in the memory of td or Into than [MapOptions] allow, or if that takes too
+// long to find out.
 //
 // fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives Map.
 func Map(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapOptions) (*TensorDict, error) {
@@ -94,5 +101,24 @@ func (c *chunks) checkInto(into *TensorDict) error {
 	if n := into.batch[c.dim]; n != c.rows {
 		return fmt.Errorf("into: %w: got %d rows in dim %d, want %d", shapeops.ErrShape, n, c.dim, c.rows)
 	}
-	return nil
+	return c.checkOnto(into)
+}
+
+// checkOnto returns an error if writing a row of a destination may change another one, or one that
+// is read.
+func (c *chunks) checkOnto(into *TensorDict) error {
+	var keys []nestedkey.Key
+	var to, from []*tensor.Tensor
+	for key, x := range into.Tensors() {
+		keys, to = append(keys, key), append(to, x)
+	}
+	for _, x := range c.td.Tensors() {
+		from = append(from, x)
+	}
+	err := tensor.CheckOnto(to, from)
+	if err == nil {
+		return nil
+	}
+	first := sort.Search(len(to)-1, func(i int) bool { return tensor.CheckOnto(to[:i+1], from) != nil })
+	return fmt.Errorf("into %q: %w", keys[first], err)
 }

@@ -15,7 +15,7 @@ type MapIterOptions struct {
 	Dim, ChunkSize, Chunks int
 
 	// Shuffle gives each chunk rows from anywhere, in a random order; each row is in one chunk. It
-	// takes 8 bytes a row.
+	// takes 8 bytes a row, of which there may be at most 1<<32.
 	Shuffle bool
 	// Seed is what the order of shuffled rows is drawn from: the same seed gives the same order,
 	// everywhere.
@@ -33,8 +33,8 @@ type MapIterOptions struct {
 // chunks.
 //
 // Chunks are views, or, with opt.Shuffle, copies. After an error MapIter yields (nil, err) and
-// stops: the cause of ctx, a [RowsError], or one that [Map] returns before it calls fn. When the
-// loop ends early, the context that fn was given ends, and MapIter waits for fn to return: no
+// stops: the cause of ctx, a [RowsError], one that [Map] returns before it calls fn, or, with
+// opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the context that fn was given ends, and MapIter waits for fn to return: no
 // goroutine outlives the loop. Ranging again begins again, in the same order. td must not be
 // changed meanwhile.
 //
@@ -42,6 +42,9 @@ type MapIterOptions struct {
 func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptions) iter.Seq2[*TensorDict, error] {
 	return func(yield func(*TensorDict, error) bool) {
 		c, err := newChunks("map iter", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)
+		if err == nil && opt.Shuffle {
+			err = c.checkShuffle()
+		}
 		if err != nil {
 			yield(nil, failed("map iter", err))
 			return

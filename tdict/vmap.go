@@ -18,7 +18,8 @@ type VmapOptions struct {
 	// In is the batch dim of each argument that rows are taken from, or [NotMapped]; a negative one
 	// counts from the end. Nil means dim 0 of each.
 	In []int
-	// Out is the dim of the result along which rows are stacked; a negative one counts from the end.
+	// Out is the dim of the result along which rows are stacked; a negative one counts from the
+	// end.
 	Out int
 	// Workers is how many rows are worked on at the same time; 0 means GOMAXPROCS. With 1, they are
 	// worked on in order, by the calling goroutine.

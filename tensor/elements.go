@@ -46,8 +46,8 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
 	b = t.own(b)
 	if t.dtype == Bool { // a file may hold any byte, a Go bool must not
-		if err := CheckBools(b); err != nil {
-			return nil, err
+		if i := notBool(b); i >= 0 {
+			return nil, fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
 		}
 	}
 	s, ok := cast.Slice[T](b)
@@ -186,11 +186,11 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 	return slices.Values(all), err
 }
 
-// CheckBools returns [ErrDType] if a byte is neither 0 nor 1: an element of a [Lane] of bools, which
+// CheckBools returns [ErrDType] if a byte is neither 0 nor 1: an element of a [Lane] of bools that
 // a file may hold, and a kernel must refuse.
 func CheckBools(b []byte) error {
 	if i := notBool(b); i >= 0 {
-		return fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
+		return fmt.Errorf("%w: got byte %d as an element of bool, want 0 or 1", ErrDType, b[i])
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Kernel struct {
 	// Check returns the dtype and the shape of what the kernel makes of xs, or why it cannot. The
 	// first of xs is what Leafwise is called on, and has lead batch dims: those of the dictionary
 	// whose leaf it is, none for a tensor by itself. The others have its shape, or that of a
-	// scalar, unless they are Free.
+	// scalar, unless they are Free. With Elements, the shape is that of the first.
 	Check func(xs []*Tensor, lead int) (DType, shapeops.Shape, error)
 
 	// Elements works on some elements of the result and those of xs at the same positions, if each
@@ -70,8 +70,11 @@ func (k *Kernel) Other(i int) string {
 	return fmt.Sprintf("operand %d", i+1)
 }
 
-// checked is Check, with a result that can be made.
+// checked is Check, with a result that can be made. It returns ErrKind if there is no kernel.
 func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) {
+	if err := CheckKernel(k); err != nil {
+		return 0, nil, err
+	}
 	d, shape, err := k.Check(xs, lead)
 	if err != nil {
 		return 0, nil, err
@@ -82,7 +85,13 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 	if identical(shape, xs[0].view.Shape) {
 		return d, shape, nil
 	}
-	return d, shape, shape.Check()
+	if err := shape.Check(); err != nil || k.Elements == nil {
+		return d, shape, err
+	}
+	if err := shape.CheckEqual(xs[0].view.Shape); err != nil {
+		return 0, nil, fmt.Errorf("the kernel makes another shape of elements: %w", err)
+	}
+	return d, shape, nil
 }
 
 // fails reports whether the kernel may return an error for xs while it runs.
@@ -169,6 +178,7 @@ type kernelTask struct {
 	xs     []*Tensor
 	lead   int
 	apart  []bool    // of xs, those that are copied first, since dst lies in their memory
+	cores  int       // that its Transfer may use, or 0
 	ready  []*Tensor // xs, or copies
 	made   *Tensor   // the result of one that can fail, before it is copied
 }
@@ -178,7 +188,7 @@ func (t *kernelTask) prepare(alone bool) (err error) {
 	t.ready, t.made = slices.Clone(t.xs), nil
 	for i, x := range t.ready {
 		if t.apart[i] {
-			if t.ready[i], err = x.Clone(); err != nil {
+			if t.ready[i], err = x.clone(&shapeops.Pass{Workers: t.cores}); err != nil {
 				return err
 			}
 		}
@@ -202,12 +212,15 @@ func (t *kernelTask) try() error {
 	}
 	l := newLanes(t.kernel, t.dst, t.ready)
 	l.dry = true
-	return l.run(0)
+	return l.run(t.cores)
 }
 
 func (t *kernelTask) run(workers int) (err error) {
 	if t.made != nil {
-		err = t.dst.CopyFrom(t.made)
+		tr := Transfer{Workers: workers}
+		if err = tr.Copy(t.dst, t.made); err == nil {
+			err = tr.Run()
+		}
 	} else {
 		err = t.kernel.run(t.dst, t.ready, t.lead, workers)
 	}

@@ -112,6 +112,9 @@ func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) er
 
 // operands appends t and others, broadcast to its shape unless the kernel leaves them free.
 func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor, error) {
+	if !t.dtype.valid() {
+		return nil, errNoDType
+	}
 	xs = append(xs, t)
 	for i, other := range others {
 		x, err := p.operand(t, i, other)
@@ -161,8 +164,8 @@ type straightBlock struct {
 	room [4]Lane
 }
 
-// run runs a kernel on elements that lie in order, in memory of Go, and are not worth a second core:
-// no blocks need be cut.
+// run runs a kernel on elements that lie in order, in memory of Go, and are not worth a second
+// core: no blocks need be cut.
 func (b *straightBlock) run(k *Kernel, dst *Tensor, xs []*Tensor) (ran bool, err error) {
 	n := dst.Size()
 	if k.Elements == nil || n == 0 || dst.ByteSize() > parallelBytes {

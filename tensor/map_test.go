@@ -117,8 +117,8 @@ func TestMapInto(t *testing.T) {
 	require.Equal(t, "bool [4]\n[false false  true  true]", dst.String())
 }
 
-// A panicking is a call of Map or one of its kin with a function that panics with v when it is given
-// the element 1.
+// A panicking is a call of Map or one of its kin with a function that panics with v when it is
+// given the element 1.
 type panicking struct {
 	name string
 	run  func(x *tensor.Tensor, v any) error

@@ -18,7 +18,8 @@ import (
 // and [ErrOverlap] if the copy would read what it writes. Then nothing has been added. An element
 // may be copied onto itself.
 type Transfer struct {
-	// Workers is how many cores a large copy may use; 0 means GOMAXPROCS.
+	// Workers is how many cores a large copy may use, or a kernel with Elements; 0 means GOMAXPROCS.
+	// One with Whole sees to that itself.
 	Workers int
 
 	moves   []move
@@ -71,6 +72,9 @@ func (tr *Transfer) prepare() error {
 	alone := len(tr.tasks) == 1 && len(tr.commits) == 0
 	for i := range tr.tasks {
 		t := &tr.tasks[i]
+		if k, ok := t.task.(*kernelTask); ok {
+			k.cores = tr.Workers
+		}
 		if err := t.named(t.prepare(alone)); err != nil {
 			return err
 		}
@@ -162,6 +166,27 @@ func (tr *Transfer) side(group int, t *Tensor, written half) {
 	m := tr.next()
 	m.all(t.dtype.Size(), t.mem, t.mem, t.view, t.view)
 	m.group, m.half = group, written
+}
+
+// CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another
+// element of dst or src, or if that takes too long to find out. Two tensors may lie in the same
+// memory if they have the same elements, in the same order. It looks at no element.
+func CheckOnto(dst, src []*Tensor) error {
+	var tr Transfer
+	var a atlas
+	groups := map[string]int{}
+	for i, t := range slices.Concat(dst, src) {
+		memory, origin := a.find(t.mem)
+		same := fmt.Sprint(memory, origin+t.view.Offset*t.dtype.Size(), t.dtype.Size(), t.view.Shape, t.view.Strides)
+		if groups[same] == 0 {
+			groups[same] = i + 1
+		}
+		tr.side(groups[same], t, reads)
+		if i < len(dst) {
+			tr.side(groups[same], t, writes)
+		}
+	}
+	return checkCrossing(tr.moves)
 }
 
 // release gives back what Run borrowed.

@@ -3,7 +3,6 @@ package transform
 import (
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -11,12 +10,23 @@ import (
 )
 
 // Compose returns a transform that applies others in order: what one returns, the next is given.
-// Without any it returns a copy that shares all leaves.
+// Without any it returns a copy that shares all leaves. A Compose among ts counts as the steps that
+// it has: Compose(p) is p, and Compose(p, t) draws for the steps of p what p draws.
 //
 // An error says which step failed, counted from 0, and what it is. A panic of a step is an error,
 // which wraps what was panicked if that is an error. A step that is nil, or returns no dictionary,
 // is tdict.ErrKind.
-func Compose(ts ...Transform) Transform { return compose(slices.Clone(ts)) }
+func Compose(ts ...Transform) Transform {
+	c := make(compose, 0, len(ts))
+	for _, t := range ts {
+		if inner, ok := t.(compose); ok {
+			c = append(c, inner...)
+		} else {
+			c = append(c, t)
+		}
+	}
+	return c
+}
 
 type compose []Transform
 

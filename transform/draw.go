@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -43,8 +44,9 @@ func (d Draw) Step(i int) Draw {
 //	td [N B...] -> fn(0, r) ... fn(N-1, r)
 //
 // Each allocates no more for many rows than for one. It returns shapeops.ErrDim if td has no batch
-// dim, shapeops.ErrShape unless d.Rows is nil or has a number for each row, and tdict.ErrKind if td
-// is nil.
+// dim, shapeops.ErrShape unless d.Rows is nil or has a number for each row, shapeops.ErrIndex if
+// one is negative, as -1 would be another row than that of its place, and tdict.ErrKind if td is
+// nil.
 func (d Draw) Each(td *tdict.TensorDict, fn func(i int, r *rand.Rand)) error {
 	n, err := d.count(td)
 	if err != nil {
@@ -72,6 +74,9 @@ func (d Draw) count(td *tdict.TensorDict) (int, error) {
 	case d.Rows != nil && len(d.Rows) != td.Shape()[0]:
 		return 0, fmt.Errorf("%w: got %d row numbers, want one for each of %d rows",
 			shapeops.ErrShape, len(d.Rows), td.Shape()[0])
+	}
+	if i := slices.IndexFunc(d.Rows, func(row int) bool { return row < 0 }); i >= 0 {
+		return 0, fmt.Errorf("%w: got row number %d, want one counted from the beginning", shapeops.ErrIndex, d.Rows[i])
 	}
 	return td.Shape()[0], nil
 }

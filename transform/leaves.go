@@ -34,7 +34,7 @@ func CastScale(dtype tensor.DType, scale, shift float64) Transform {
 
 // FillNaN returns a transform that puts a number in the place of each NaN; after [FitStandard], 0
 // is the mean. Leaves that are not floating-point stay. It returns tensor.ErrDType if the dtype of
-// a leaf does not hold the value exactly, and what else arith.MaskedFill does.
+// a leaf does not hold the value, as tensor.ScalarOf says, and what else arith.MaskedFill does.
 func FillNaN(value any) Transform {
 	return Func(fmt.Sprintf("fill NaN with %v", value), func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		out, err := td.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -112,7 +113,7 @@ func TestStepsDrawIndependently(t *testing.T) {
 	}
 	require.False(t, of(flip, flip).Equal(td), "both flipped the same rows")
 	require.False(t, of(flip, nothing).Equal(of(nothing, flip)))
-	require.False(t, of(flip).Equal(of(transform.Compose(flip))))
+	require.True(t, of(flip).Equal(of(transform.Compose(flip))), "a Compose in a Compose is its steps")
 	require.True(t, of(flip).Equal(of(transform.OnKeys(flip, "image"))), "keys are no place")
 }
 
@@ -131,4 +132,26 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestComposeOfComposes: one among the steps counts as its steps, so that adding a step changes no
+// draws.
+func TestComposeOfComposes(t *testing.T) {
+	draws := func(name string) transform.Transform {
+		return transform.Random(name, func(td *tdict.TensorDict, d transform.Draw) (*tdict.TensorDict, error) {
+			out := make([]float64, td.Shape()[0])
+			if err := d.Each(td, func(i int, r *rand.Rand) { out[i] = r.Float64() }); err != nil {
+				return nil, err
+			}
+			return td, td.Set(nestedkey.Key(name), tensor.Vector(out...))
+		})
+	}
+	td, d := tdict.New(3), transform.Draw{Seed: 4}
+	pipe := transform.Compose(draws("a"), draws("b"))
+	want := tensor.Must(pipe.Apply(td, d))
+	require.True(t, tensor.Must(transform.Compose(pipe).Apply(td, d)).Equal(want))
+	more := transform.Compose(pipe, draws("c"))
+	got := tensor.Must(more.Apply(td, d))
+	require.True(t, tensor.Must(got.Select("a", "b")).Equal(want))
+	require.Equal(t, "compose\n  a\n  b\n  c", more.String())
 }

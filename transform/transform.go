@@ -22,9 +22,10 @@ type Transform interface {
 	String() string
 }
 
-// Func returns a transform that a function makes, under a name for String and errors. The
-// dictionary that fn is given is its own: it may set and delete entries, and return it; but leaves
-// are shared, and their elements must not be written to. fn must be safe for concurrent use.
+// Func returns a transform that a function makes, under a name for String, and for the errors of a
+// [Compose]. The dictionary that fn is given is its own: it may set and delete entries, and return
+// it; but leaves are shared, and their elements must not be written to. fn must be safe for
+// concurrent use.
 func Func(name string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error)) Transform {
 	if fn == nil {
 		return Random(name, nil)
@@ -46,8 +47,11 @@ type function struct {
 func (f *function) String() string { return f.name }
 
 func (f *function) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
-	if td == nil || f.fn == nil {
-		return nil, fmt.Errorf("%s: %w: got a nil dictionary or function", f.name, tdict.ErrKind)
+	switch {
+	case td == nil:
+		return nil, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
+	case f.fn == nil:
+		return nil, fmt.Errorf("%w: got a nil function", tdict.ErrKind)
 	}
 	return f.fn(td.Copy(), d)
 }

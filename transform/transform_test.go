@@ -129,9 +129,8 @@ func TestTexts(t *testing.T) {
   on image: cast scale: float32(x*0.00784314-1)
   on label: one hot: 4 classes, float32
   fill NaN with 0
-  compose
-    nil
-    standard: 0 columns
+  nil
+  standard: 0 columns
   on : nil`, pipeline.String())
 }
 
