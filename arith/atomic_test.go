@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -34,11 +35,11 @@ func goodBools() tens {
 // filled returns a tensor of one value.
 func filled[T tensor.Elem](v T, shape ...int) tens { return tensor.Must(tensor.Full(v, shape...)) }
 
-// lastIs returns small numbers the last of which is v.
+// lastIs returns numbers from 1 to 9, but for the last, which is v.
 func lastIs[T int8 | int64](v T) tens {
 	s := make([]T, many)
 	for i := range s {
-		s[i] = T(i % 10)
+		s[i] = T(1 + i%9)
 	}
 	s[many-1] = v
 	return tensor.Must(tensor.From(s, many))
@@ -166,8 +167,14 @@ func TestVerbsAreAtomic(t *testing.T) {
 			return deed{tensorsOf(dst, x, masks), func() error { return arith.SumInto(dst, x, arith.Whole.Where(masks)) }}
 		}, tensor.ErrDType},
 		{"all of a bad byte", scalars(true, goodBools(), badAtLast(), over(arith.Whole, arith.AllInto[*tdict.TensorDict])), tensor.ErrDType},
-		{"all of a bad byte after a false one, by rows", onto(func() (tens, []tens) {
-			return filled(true, 2), []tens{tensor.Must(badAtLast().Reshape(2, many/2))}
+		{"sums of rows with gaps by a mask with a bad byte", onto(func() (tens, []tens) {
+			gaps := tensor.Must(filled[float32](1, many, 6).Index(ix.All, ix.All.Step(2)))
+			return filled[float32](99, many), []tens{gaps, badAtLast()}
+		}, func(dst tens, xs []tens) error {
+			return arith.SumInto(dst, xs[0], arith.Dims(1).Where(xs[1]))
+		}), tensor.ErrDType},
+		{"all of rows, the last with a bad byte", onto(func() (tens, []tens) {
+			return filled(true, many/10), []tens{tensor.Must(badAtLast().Reshape(many/10, 10))}
 		}, func(dst tens, xs []tens) error { return arith.AllInto(dst, xs[0], arith.Dims(1)) }), tensor.ErrDType},
 		{"the least of no integer", scalars[int64](99, numbers(0, many), numbers(0, 0), over(arith.Whole, arith.MinInto[*tdict.TensorDict])), arith.ErrEmpty},
 		{"the least of a group of no integer", onto(func() (tens, []tens) {

@@ -453,9 +453,9 @@ func drawn(r *rand.Rand, d tensor.DType, shape []int) tens {
 	return tensor.Must(one.Clone())
 }
 
-// TestVerbsAreNaive compares each verb on each dtype, in all its forms, with the plainest arithmetic
-// there is, over shapes, layouts and operands that broadcast. A dtype that a verb does not take is
-// tensor.ErrDType in all forms.
+// TestVerbsAreNaive compares each verb on each dtype, in all its forms, with the plainest
+// arithmetic there is, over shapes, layouts and operands that broadcast. A dtype that a verb does
+// not take is tensor.ErrDType in all forms.
 func TestVerbsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	shapes, rounds := [][]int{{}, {0}, {1}, {5}, {3, 4}, {2, 3, 2}, {70, 33}}, 4

@@ -49,8 +49,11 @@ func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
 
 // check looks at bools once, each core at a part, so that not each looks at all of them.
 func (j *job[T, D]) check(cores int) error {
+	if j.checked {
+		return nil
+	}
 	for _, t := range []*tensor.Tensor{j.x, j.sieve.bits} {
-		if j.checked || t == nil || t.DType() != tensor.Bool {
+		if t == nil || t.DType() != tensor.Bool {
 			continue
 		}
 		err := workers.Do(context.Background(), cores, cores, func(core int) error {

@@ -29,9 +29,9 @@ type MapOptions struct {
 
 	// Into, if not nil, is where results are written, each to the rows of its chunk, when it comes:
 	// then it can be dropped. Dim Dim of it must have as many rows as the dictionary that is cut,
-	// which it may be: a tensor of Into may lie in the memory of one that is cut, or of another one
-	// of Into, only if both have the same elements, in the same order, so that each chunk is written
-	// to its own rows.
+	// which it may be: a tensor of Into may share elements with one that is cut, or with another
+	// one of Into, only if both are the same view of them, under whatever key. Then each chunk is
+	// written to its own rows.
 	Into *TensorDict
 
 	// Workers is how many chunks are worked on at the same time; 0 means GOMAXPROCS. With 1, they
@@ -66,8 +66,7 @@ type MapOptions struct {
 // called, it returns [ErrKind] if td or fn is nil, shapeops.ErrDim if td has no such dim, or Into
 // has not, shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are said, Into has
 // other rows than td, or there would be more than 1<<24 chunks, and tensor.ErrOverlap if a tensor
-// of Into lies otherwise in the memory of td or Into than [MapOptions] allow, or if that takes too
-// long to find out.
+// of Into shares elements otherwise than [MapOptions] say, or if that takes too long to find out.
 //
 // fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives Map.
 func Map(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapOptions) (*TensorDict, error) {

@@ -97,6 +97,55 @@ func TestMapIntoStaysAfterAnError(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1}, values(t, into, "d/x"))
 }
 
+// TestMapIntoShared: a destination may share memory with what is cut only row by row.
+func TestMapIntoShared(t *testing.T) {
+	const n = 40
+	rows := func(x *tensor.Tensor, from int) *tensor.Tensor { return tensor.Must(x.Narrow(0, from, n)) }
+	columns := func(x *tensor.Tensor, from int) *tensor.Tensor { return tensor.Must(x.Narrow(1, from, 2)) }
+	big, wide, copied := count(n+10), count(n, 4), count(n)
+	for _, tt := range []struct {
+		name     string
+		td, into dictionary
+		key      string // that is refused, or ""
+	}{
+		{"the same view", dict([]int{n}, entry{"x", rows(big, 3)}), dict([]int{n}, entry{"x", rows(big, 3)}), ""},
+		{"the same view under another key", dict([]int{n}, entry{"x", rows(big, 3)}), dict([]int{n}, entry{"y", rows(big, 3)}), ""},
+		{"other columns", dict([]int{n}, entry{"x", columns(wide, 0)}), dict([]int{n}, entry{"x", columns(wide, 2)}), ""},
+		{"one leaf twice", dict([]int{n}, entry{"x", copied}, entry{"y", copied}), dict([]int{n}, entry{"x", copied}, entry{"y", copied}), ""},
+		{"shifted", dict([]int{n}, entry{"x", rows(big, 0)}), dict([]int{n}, entry{"x", rows(big, 10)}), "x"},
+		{"shifted back", dict([]int{n}, entry{"x", rows(big, 10)}), dict([]int{n}, entry{"x", rows(big, 0)}), "x"},
+		{"shifted under another key", dict([]int{n}, entry{"x", rows(big, 0)}), dict([]int{n}, entry{"ok", copied}, entry{"d/y", rows(big, 10)}), "d/y"},
+		{"columns that overlap", dict([]int{n}, entry{"x", columns(wide, 0)}), dict([]int{n}, entry{"x", columns(wide, 1)}), "x"},
+		{"backwards", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", tensor.Must(copied.Flip(0))}), ""},
+		{"shifted within the destination", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", rows(big, 0)}, entry{"y", rows(big, 10)}), "y"},
+	} {
+		called := false
+		_, err := tdict.Map(t.Context(), tt.td, func(context.Context, dictionary) (dictionary, error) {
+			called = true
+			return nil, nil
+		}, tdict.MapOptions{ChunkSize: 3, Workers: 1, Into: tt.into})
+		require.Equal(t, tt.key == "", called, tt.name)
+		if tt.key == "" {
+			require.NoError(t, err, tt.name)
+			continue
+		}
+		require.ErrorIs(t, err, tensor.ErrOverlap, tt.name)
+		require.ErrorContains(t, err, fmt.Sprintf("map: into %q: ", tt.key), tt.name)
+	}
+}
+
+// A check of a destination takes time in proportion to the leaves.
+func TestMapIntoOfManyLeaves(t *testing.T) {
+	wide := count(4, 1000)
+	td := tdict.New(4)
+	for i := range 1000 {
+		require.NoError(t, td.Set(key(fmt.Sprint(i)), tensor.Must(wide.Narrow(1, i, 1))))
+	}
+	require.NoError(t, testkit.Err(tdict.Map(t.Context(), td, same, tdict.MapOptions{Into: td})))
+	require.NoError(t, td.Set("across", wide))
+	require.ErrorIs(t, testkit.Err(tdict.Map(t.Context(), td, same, tdict.MapOptions{Into: td})), tensor.ErrOverlap)
+}
+
 // mappedTable saves a table as a dataset and opens it.
 func mappedTable(t testing.TB, writable bool, rows int) *memmap.Dataset {
 	t.Helper()

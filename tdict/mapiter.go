@@ -22,8 +22,8 @@ type MapIterOptions struct {
 	Seed uint64
 
 	// Workers is how many chunks are worked on at the same time; 0 means GOMAXPROCS. With 1, they
-	// are worked on in order. It also is how many results there may be besides the one that the loop
-	// has.
+	// are worked on in order. It also is how many results there may be besides the one that the
+	// loop has.
 	Workers int
 }
 
@@ -34,9 +34,9 @@ type MapIterOptions struct {
 //
 // Chunks are views, or, with opt.Shuffle, copies. After an error MapIter yields (nil, err) and
 // stops: the cause of ctx, a [RowsError], one that [Map] returns before it calls fn, or, with
-// opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the context that fn was given ends, and MapIter waits for fn to return: no
-// goroutine outlives the loop. Ranging again begins again, in the same order. td must not be
-// changed meanwhile.
+// opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the context
+// that fn was given ends, and MapIter waits for fn to return: no goroutine outlives the loop.
+// Ranging again begins again, in the same order. td must not be changed meanwhile.
 //
 // fn must be safe for concurrent use unless opt.Workers is 1, and with the body of the loop.
 func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptions) iter.Seq2[*TensorDict, error] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -318,6 +319,9 @@ func TestMapIterRefuses(t *testing.T) {
 		{"a negative number", run(never, tdict.MapIterOptions{Chunks: -1}), shapeops.ErrShape},
 		{"a size and a number", run(never, tdict.MapIterOptions{ChunkSize: 1, Chunks: 1}), shapeops.ErrShape},
 		{"too many chunks", func(dictionary) error { return run(never, tdict.MapIterOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
+		{"too many rows to shuffle", func(dictionary) error {
+			return run(never, tdict.MapIterOptions{ChunkSize: math.MaxInt, Shuffle: true})(tdict.New(math.MaxInt))
+		}, shapeops.ErrShape},
 		{"fn fails", run(fail, tdict.MapIterOptions{ChunkSize: 4}), errStop},
 		{"fn fails for a shuffled row", run(fail, tdict.MapIterOptions{ChunkSize: 1, Shuffle: true}), errStop},
 		{"fn fails for a few shuffled rows", run(fail, tdict.MapIterOptions{ChunkSize: 4, Shuffle: true}), errStop},

@@ -38,7 +38,7 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 		return nil, err
 	}
 	if err := convert(dtype, out.mem.bytes, t.dtype, b); err != nil {
-		return nil, err
+		return nil, t.whichBool(err)
 	}
 	return out, nil
 }

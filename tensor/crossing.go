@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // allSteps is how many steps the copies of a Transfer within one memory are compared for before it
@@ -233,4 +234,43 @@ func CheckApart(ts []*Tensor) error {
 		tr.side(i+1, t, writes)
 	}
 	return checkCrossing(tr.moves)
+}
+
+// CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another
+// element of dst or src, or if that takes too long to find out. Two tensors may share elements if
+// their views of the memory are the same, and their elements as wide. It looks at no element.
+func CheckOnto(dst, src []*Tensor) error {
+	var tr Transfer
+	var a atlas
+	all, firsts := slices.Concat(dst, src), map[[3]int]int{}
+	for i, t := range all {
+		memory, origin := a.find(t.mem)
+		width := t.dtype.Size()
+		place := [3]int{memory, origin + t.view.Offset*width, width}
+		first, known := firsts[place]
+		if !known {
+			first, firsts[place] = i, i
+		} else if !sameView(all[first].view, t.view) {
+			first = i // they share this element: an error, if one is written
+		}
+		tr.side(first+1, t, reads)
+		if i < len(dst) {
+			tr.side(first+1, t, writes)
+		}
+	}
+	return checkCrossing(tr.moves)
+}
+
+// sameView reports whether two views that begin at one element have the same elements at the same
+// positions.
+func sameView(a, b shapeops.View) bool {
+	if !a.Shape.Equal(b.Shape) {
+		return false
+	}
+	for dim, size := range a.Shape {
+		if size > 1 && a.Strides[dim] != b.Strides[dim] {
+			return false
+		}
+	}
+	return true
 }

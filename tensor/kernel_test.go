@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -166,6 +168,15 @@ func TestKernelRefuses(t *testing.T) {
 		{"the kernel's own error", func(x X) error { return x.LeafwiseInto(x, makes(0, nil, no)) }, no},
 		{"no dtype", func(x X) error { return testkit.Err(x.Leafwise(makes(0, x.Shape(), nil))) }, tensor.ErrDType},
 		{"a shape that is none", func(x X) error { return testkit.Err(x.Leafwise(makes(tensor.Int8, shapeops.Shape{-1}, nil))) }, shapeops.ErrShape},
+		{"fewer elements", func(x X) error { return testkit.Err(x.Leafwise(makes(tensor.Int8, shapeops.Shape{2}, nil))) }, shapeops.ErrShape},
+		{"more elements", func(x X) error { return testkit.Err(x.Leafwise(makes(tensor.Int8, shapeops.Shape{4}, nil))) }, shapeops.ErrShape},
+		{"more elements into a destination", func(x X) error {
+			return x.LeafwiseInto(tensor.Must(tensor.Zeros[int8](4)), makes(tensor.Int8, shapeops.Shape{4}, nil))
+		}, shapeops.ErrShape},
+		{"other elements of a large tensor", func(x X) error {
+			big := tensor.Must(tensor.Zeros[int8](9<<20, 1))
+			return testkit.Err(big.Leafwise(makes(tensor.Int8, shapeops.Shape{1, 9 << 20}, nil)))
+		}, shapeops.ErrShape},
 		{"a nil operand", func(x X) error { return testkit.Err(x.Leafwise(k, none)) }, tensor.ErrKind},
 		{"an operand of no kind", func(x X) error { return testkit.Err(x.Leafwise(k, struct{}{})) }, tensor.ErrKind},
 		{"an operand that does not broadcast", func(x X) error { return x.LeafwiseInto(x, k, tensor.Vector[int8](1, 2)) }, shapeops.ErrShape},
@@ -177,6 +188,40 @@ func TestKernelRefuses(t *testing.T) {
 		}, tensor.ErrOverlap},
 		{"a row of the destination", func(x X) error { return x.LeafwiseInto(x, k, tensor.Must(x.Index(ix.At(0)))) }, tensor.ErrOverlap},
 	})
+}
+
+// TestKernelWithoutAKernel: a pass of none is an error.
+func TestKernelWithoutAKernel(t *testing.T) {
+	x := tensor.Vector[int64](1, 2, 3)
+	for _, p := range []*tensor.KernelPass{new(tensor.KernelPass), tensor.NewKernelPass(nil), tensor.NewKernelPass(new(tensor.Kernel))} {
+		for _, others := range [][]any{nil, {1}, {tensor.Vector[int64](1)}} {
+			var tr tensor.Transfer
+			require.ErrorIs(t, testkit.Err(p.Make(x, 0, others)), tensor.ErrKind)
+			require.ErrorIs(t, p.To(&tr, x, x, 0, others), tensor.ErrKind)
+		}
+	}
+}
+
+// TestKernelWorkers: a kernel with Elements that may fail runs on as many cores as its Transfer
+// says, when it is tried too.
+func TestKernelWorkers(t *testing.T) {
+	x := tensor.Must(tensor.Zeros[uint8](20 << 20))
+	var running, most atomic.Int32
+	var once sync.Once
+	k := bytewise(tensor.Uint8)
+	k.Fails = func([]*tensor.Tensor) bool { return true }
+	k.Elements = func(b *tensor.Block) error {
+		if n := running.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		once.Do(func() { time.Sleep(20 * time.Millisecond) }) // others come, if there are any
+		running.Add(-1)
+		return nil
+	}
+	tr := tensor.Transfer{Workers: 1}
+	require.NoError(t, tensor.NewKernelPass(k).To(&tr, x, x, 0, nil))
+	require.NoError(t, tr.Run())
+	require.Equal(t, int32(1), most.Load())
 }
 
 // TestKernelOfAnotherWidth reads an operand of another width in the memory of the destination as it

@@ -31,6 +31,9 @@ func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: 
 // Expect says that [KernelPass.Make] will be called with t.
 func (p *KernelPass) Expect(t *Tensor) {
 	r := roomOf(p.pass)
+	if r == nil { // the zero KernelPass
+		return
+	}
 	r.expected++
 	p.pass.Expect(1)
 	if n := t.ByteSize(); n <= smallBytes {
@@ -112,6 +115,12 @@ func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) er
 
 // operands appends t and others, broadcast to its shape unless the kernel leaves them free.
 func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor, error) {
+	if err := CheckKernel(p.kernel); err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, errNil
+	}
 	if !t.dtype.valid() {
 		return nil, errNoDType
 	}

@@ -168,27 +168,6 @@ func (tr *Transfer) side(group int, t *Tensor, written half) {
 	m.group, m.half = group, written
 }
 
-// CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another
-// element of dst or src, or if that takes too long to find out. Two tensors may lie in the same
-// memory if they have the same elements, in the same order. It looks at no element.
-func CheckOnto(dst, src []*Tensor) error {
-	var tr Transfer
-	var a atlas
-	groups := map[string]int{}
-	for i, t := range slices.Concat(dst, src) {
-		memory, origin := a.find(t.mem)
-		same := fmt.Sprint(memory, origin+t.view.Offset*t.dtype.Size(), t.dtype.Size(), t.view.Shape, t.view.Strides)
-		if groups[same] == 0 {
-			groups[same] = i + 1
-		}
-		tr.side(groups[same], t, reads)
-		if i < len(dst) {
-			tr.side(groups[same], t, writes)
-		}
-	}
-	return checkCrossing(tr.moves)
-}
-
 // release gives back what Run borrowed.
 func (tr *Transfer) release() {
 	for i := range tr.moves {
