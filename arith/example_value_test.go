@@ -131,3 +131,17 @@ func ExampleOneHot() {
 	//  [1 0 0]
 	//  [0 1 0]]
 }
+
+// What is done in place to a selection of leaves is done to the whole: they are shared.
+func ExampleMulInPlace() {
+	td := steps()
+	err := arith.MulInPlace(tensor.Must(td.Select("reward")), 10)
+	show(td, err)
+	// Output:
+	// obs float32 [3 2]
+	// [[1 2]
+	//  [3 4]
+	//  [5 6]]
+	// reward float32 [3]
+	// [70 80 90]
+}

@@ -95,7 +95,7 @@ func ofNone[T realNumber](dst []T) error {
 	if v := T(nan); v == v {
 		return fmt.Errorf("%w to choose from", ErrEmpty)
 	} else {
-		setAll(dst, v)
+		repeated(dst, v)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (p *position[T]) rows(x []T, r rowList) {
 		row, at := x[off:][:len(p.best)], int64(r.at[k])
 		if !p.some {
 			copy(p.best, row)
-			setAll(p.at, at)
+			repeated(p.at, at)
 			p.some = true
 			continue
 		}
@@ -183,7 +183,7 @@ type verdict struct {
 	bits    []byte
 }
 
-func (v *verdict) begin(_, lines int) { v.bits = setAll(zeros(v.bits, lines), 1-v.decides) }
+func (v *verdict) begin(_, lines int) { v.bits = repeated(zeros(v.bits, lines), 1-v.decides) }
 
 func (v *verdict) line(_ int, x []uint8) {
 	if bytes.IndexByte(x, v.decides) >= 0 {
@@ -213,12 +213,4 @@ func (v *verdict) end(dst []uint8) error {
 
 func (v *verdict) join(other fold[uint8, uint8]) {
 	v.rows(other.(*verdict).bits, rowList{offs: []int{0}})
-}
-
-// setAll sets all of s to v.
-func setAll[T any](s []T, v T) []T {
-	for i := range s {
-		s[i] = v
-	}
-	return s
 }

@@ -102,7 +102,7 @@ func (s *speller[T]) rows(i, at, n int) []T {
 	return to
 }
 
-// repeated sets all of s to v.
+// repeated sets all of s to v, and returns it.
 func repeated[T any](s []T, v T) []T {
 	for i := range s {
 		s[i] = v

@@ -44,7 +44,7 @@ func verdictReduction(name string, decides byte) *reduction {
 		return 0
 	}
 	r := recipe[uint8, uint8]{fold: func([]uint8) fold[uint8, uint8] { return &verdict{decides: decides} }, joins: true}
-	return &reduction{name, makes, "bool", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
+	return &reduction{name, makes, "bool, as NotEqual(x, 0) makes", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
 }
 
 // runCount counts the bits of the mask, over those dims of it that are reduced, and multiplies with

@@ -29,8 +29,8 @@
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for
 // the time of each operation; only [Of] hands out a slice of it, and says until when.
 //
-// A tensor on device [Meta] has a dtype and a shape and no memory: operations on shape can be
-// planned with it.
+// A tensor on device [Meta] has a dtype and a shape and no memory: operations on shape, casts and
+// kernels can be planned with it.
 //
 // A [Transfer] checks copies between many tensors before it does the first of them. Package tdict
 // is built on it.

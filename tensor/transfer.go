@@ -18,8 +18,8 @@ import (
 // and [ErrOverlap] if the copy would read what it writes. Then nothing has been added. An element
 // may be copied onto itself.
 type Transfer struct {
-	// Workers is how many cores a large copy may use, or a kernel with Elements; 0 means GOMAXPROCS.
-	// One with Whole sees to that itself.
+	// Workers is how many cores a large copy may use, or a kernel with Elements; 0 means
+	// GOMAXPROCS. One with Whole sees to that itself.
 	Workers int
 
 	moves   []move
