@@ -35,11 +35,13 @@ func ExampleAdd() {
 func ExampleAddInPlace() {
 	x := tensor.Vector[uint8](1, 250)
 	fmt.Println(arith.AddInPlace(x, 5), x)
-	fmt.Println(arith.AddInPlace(x, 5), x)
+	fmt.Println(arith.AddInPlace(x, 5))
+	fmt.Println(x)
 	// Output:
 	// <nil> uint8 [2]
 	// [  6 255]
-	// add: dtype mismatch: the result of [255 5] is beyond uint8: Cast to a wider dtype first uint8 [2]
+	// add: dtype mismatch: the result of [255 5] is beyond uint8: Cast to a wider dtype first
+	// uint8 [2]
 	// [  6 255]
 }
 
@@ -64,7 +66,7 @@ func ExampleFloorDiv() {
 	// [ 3 -4] <nil>
 	// int64 [2]
 	// [1 1] <nil>
-	// div: dtype mismatch: got int64, want floating-point or complex numbers: Cast first, or call FloorDiv
+	// div: dtype mismatch: got int64, want floating-point or complex: Cast first, or call FloorDiv
 }
 
 func ExampleClamp() {

@@ -153,7 +153,7 @@ func (k kinds) String() string {
 	case numbers:
 		return "numbers"
 	case fractions | complexes:
-		return "floating-point or complex numbers"
+		return "floating-point or complex"
 	case bools | wholes:
 		return "bool or integers"
 	case bools:
@@ -203,7 +203,7 @@ func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 }
 
 // fails reports whether an op may fail on elements of a dtype: on integers whose result the dtype
-// does not hold, and on bytes that are no bool.
+// does not hold, and on bytes that are not bools.
 func (o op) fails(d tensor.DType) bool {
 	switch kindOf(d) {
 	case bools:

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestReduceOfBadBools: a byte that is no bool is the same error wherever it lies, on any number of
-// cores, in memory of Go and in lent memory, among the elements and in a mask.
+// TestReduceOfBadBools: a byte that is not a bool is the same error wherever it lies, on any number
+// of cores, in memory of Go and in lent memory, among the elements and in a mask.
 func TestReduceOfBadBools(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const rows, width = 1 << 12, 1 << 8

@@ -18,15 +18,15 @@ import (
 type sink interface {
 	// node makes a node, after the one around it.
 	node(at string) error
-	// file makes a file in a node and has fill write it. It returns a function, which must be called,
-	// that makes what was written durable: that takes long, and many can be under way.
+	// file makes a file in a node and has fill write it. It returns a function, which must be
+	// called, that makes what was written durable: that takes long, and many can be under way.
 	file(at string, fill func(vfs.File) error) (settle func() error, err error)
 	// link makes a file of one that exists, on the same disk, and is not written any more.
 	link(from, at string) error
 	// seal makes a node durable, after all that is in it.
 	seal(at string) error
-	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing to
-	// abort.
+	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing
+	// to abort.
 	commit(batch shapeops.Shape) error
 	// abort removes what was written.
 	abort() error

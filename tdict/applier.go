@@ -124,7 +124,7 @@ func (a *applier) run(ctx context.Context, fn LeafFunc) error {
 	var mu sync.Mutex // guards done, orders Progress
 	return workers.Do(ctx, len(a.calls), a.opt.Workers, func(i int) error {
 		task := &a.tasks[a.calls[i]]
-		err := guarded(func() error {
+		err := workers.Call(func() error {
 			t, err := fn(task.key, task.xs)
 			if err != nil {
 				return err

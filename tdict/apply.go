@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -34,7 +35,7 @@ func (td *TensorDict) ApplyEntries(fn func(name nestedkey.Key, v Value) (Value, 
 	out := td.emptied()
 	for name, v := range td.entries.all() {
 		var made Value
-		if err := guarded(func() (err error) { made, err = fn(name, v); return err }); err != nil {
+		if err := workers.Call(func() (err error) { made, err = fn(name, v); return err }); err != nil {
 			return nil, &KeyError{"apply entries", name, err}
 		}
 		if made == nil {

@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -24,7 +25,7 @@ func Fold[A any](td *TensorDict, start A, fn func(acc A, key nestedkey.Key, x *t
 	}
 	acc := start
 	for key, x := range td.Tensors() {
-		if err := guarded(func() (err error) { acc, err = fn(acc, key, x); return err }); err != nil {
+		if err := workers.Call(func() (err error) { acc, err = fn(acc, key, x); return err }); err != nil {
 			return none, &KeyError{"fold", key, err}
 		}
 	}

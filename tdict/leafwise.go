@@ -244,8 +244,8 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return some(w.pass.Make(t, len(td.batch), operands))
 }
 
-// other returns what the kernel makes of a value of td that is no tensor, for out: rows of it and
-// of the last operand, if the kernel says which.
+// other returns what the kernel makes of a value of td that is not a tensor, for out: rows of it
+// and of the last operand, if the kernel says which.
 func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if w.kernel.Batch != nil {
 		return reduced(td, out, v)
@@ -262,7 +262,7 @@ func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return made, tr.Run()
 }
 
-// reduced returns a value of td that is no tensor for out, whose batch shape may be another: it
+// reduced returns a value of td that is not a tensor for out, whose batch shape may be another: it
 // must be unbatched, or data that is the same for all rows.
 func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if out.batch.Equal(td.batch) {

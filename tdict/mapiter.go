@@ -107,7 +107,7 @@ func (s *stream) fill(ctx context.Context) {
 		s.ahead <- p
 		s.running.Go(func() {
 			defer close(p.done)
-			p.err = guarded(func() error { return s.make(ctx, p) })
+			p.err = workers.Call(func() error { return s.make(ctx, p) })
 		})
 	}
 }

@@ -60,7 +60,7 @@ func (td *TensorDict) hasData() bool {
 // do deals with chunk i.
 func (m *mapping) do(ctx context.Context, i int) error {
 	about := i
-	err := guarded(func() error {
+	err := workers.Call(func() error {
 		out, err := m.call(ctx, i)
 		switch {
 		case err != nil:

@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -18,21 +17,3 @@ import (
 type PanicError = workers.PanicError
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", ErrKind)
-
-// guarded returns fn(), or an error if that panics.
-func guarded(fn func() error) error {
-	err := workers.Do(context.Background(), 1, 1, func(int) error { return fn() })
-	if p, ok := err.(*PanicError); ok {
-		return &panicked{p}
-	}
-	return err
-}
-
-// A panicked is a panic of the only item.
-type panicked struct{ cause *PanicError }
-
-// Error returns the text: that of the value.
-func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.cause.Value) }
-
-// Unwrap returns the panic.
-func (e *panicked) Unwrap() error { return e.cause }

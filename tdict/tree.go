@@ -20,7 +20,7 @@ type Tree struct {
 	slots    int
 }
 
-// A slot is in the place of a tensor in the skeleton of a Tree. It is no value of a dictionary.
+// A slot is in the place of a tensor in the skeleton of a Tree. It is not a value of a dictionary.
 type slot struct{}
 
 // Shape implements Value.

@@ -118,7 +118,7 @@ func (v *vmapping) planArg(i int, arg *TensorDict) error {
 
 // result returns what the function makes of row i.
 func (v *vmapping) result(ctx context.Context, i int) (out *TensorDict, err error) {
-	err = guarded(func() error {
+	err = workers.Call(func() error {
 		rows, err := v.row(i)
 		if err == nil {
 			out, err = v.fn(ctx, rows)

@@ -194,7 +194,7 @@ func TestCastIntoRefuses(t *testing.T) {
 	})
 }
 
-// TestCastNamesTheBool: the position of a byte that is no bool is that in the tensor, wherever
+// TestCastNamesTheBool: the position of a byte that is not a bool is that in the tensor, wherever
 // blocks begin.
 func TestCastNamesTheBool(t *testing.T) {
 	const n = 300

@@ -44,7 +44,7 @@ func (tr *Transfer) compress(c *compression) {
 	tr.task(c)
 }
 
-func (c *compression) prepare(bool) error { return nil }
+func (c *compression) prepare(bool, int) error { return nil }
 
 // run does the compression, on at most so many cores.
 func (c *compression) run(most int) error {

@@ -175,24 +175,23 @@ type kernelTask struct {
 	xs     []*Tensor
 	lead   int
 	apart  []bool    // of xs, those that are copied first, since dst lies in their memory
-	cores  int       // that its Transfer may use, or 0
 	ready  []*Tensor // xs, or copies
 	made   *Tensor   // the result of one that can fail, before it is copied
 }
 
 // prepare copies operands, and makes the result of a kernel that can fail.
-func (t *kernelTask) prepare(alone bool) (err error) {
+func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 	t.ready, t.made = slices.Clone(t.xs), nil
 	for i, x := range t.ready {
 		if t.apart[i] {
-			if t.ready[i], err = x.clone(&shapeops.Pass{Workers: t.cores}); err != nil {
+			if t.ready[i], err = x.clone(&shapeops.Pass{Workers: workers}); err != nil {
 				return err
 			}
 		}
 	}
 	switch fails := t.kernel.fails(t.ready); {
 	case t.kernel.Elements != nil && fails:
-		return t.try()
+		return t.try(workers)
 	case t.kernel.Elements != nil || alone && !fails:
 		return nil
 	}
@@ -203,13 +202,13 @@ func (t *kernelTask) prepare(alone bool) (err error) {
 }
 
 // try runs the kernel to see whether it fails.
-func (t *kernelTask) try() error {
+func (t *kernelTask) try(workers int) error {
 	if t.dst.Size() == 0 {
 		return nil
 	}
 	l := newLanes(t.kernel, t.dst, t.ready)
 	l.dry = true
-	return l.run(t.cores)
+	return l.run(workers)
 }
 
 func (t *kernelTask) run(workers int) (err error) {

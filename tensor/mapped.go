@@ -70,8 +70,8 @@ func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Ten
 	return out, nil
 }
 
-// whichOperand returns err with the operand, and the position in it, of a byte that is no bool, if
-// that is what err says.
+// whichOperand returns err with the operand, and the position in it, of a byte that is not a bool,
+// if that is what err says.
 func whichOperand(err error, xs []*Tensor) error {
 	for i, x := range xs {
 		if which := x.whichBool(err); which != err {

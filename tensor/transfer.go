@@ -72,10 +72,7 @@ func (tr *Transfer) prepare() error {
 	alone := len(tr.tasks) == 1 && len(tr.commits) == 0
 	for i := range tr.tasks {
 		t := &tr.tasks[i]
-		if k, ok := t.task.(*kernelTask); ok {
-			k.cores = tr.Workers
-		}
-		if err := t.named(t.prepare(alone)); err != nil {
+		if err := t.named(t.prepare(alone, tr.Workers)); err != nil {
 			return err
 		}
 	}
@@ -124,7 +121,7 @@ func (tr *Transfer) intact() error {
 type task interface {
 	// prepare does what can still fail, before anything is written; alone says that nothing else is
 	// going to be.
-	prepare(alone bool) error
+	prepare(alone bool, workers int) error
 	run(workers int) error
 }
 

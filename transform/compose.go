@@ -2,7 +2,6 @@ package transform
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -57,29 +56,21 @@ func (c compose) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 
 // step applies a step. A panic becomes an error.
 func step(t Transform, td *tdict.TensorDict, d Draw) (out *tdict.TensorDict, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			out, err = nil, &panicked{&workers.PanicError{Value: v, Stack: debug.Stack()}}
-		}
-	}()
 	if t == nil {
 		return nil, fmt.Errorf("%w: got a nil transform", tdict.ErrKind)
 	}
-	out, err = t.Apply(td, d)
-	if err == nil && out == nil {
-		err = fmt.Errorf("%w: it returned no dictionary", tdict.ErrKind)
+	err = workers.Call(func() (err error) {
+		out, err = t.Apply(td, d)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case out == nil:
+		return nil, fmt.Errorf("%w: it returned no dictionary", tdict.ErrKind)
 	}
-	return out, err
+	return out, nil
 }
-
-// A panicked is an error that a step panicked.
-type panicked struct{ cause *workers.PanicError }
-
-// Error returns the text: the value.
-func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.cause.Value) }
-
-// Unwrap returns the panic, which wraps its value if that is an error.
-func (e *panicked) Unwrap() error { return e.cause }
 
 // textOf returns the text of a transform.
 func textOf(t Transform) string {

@@ -166,8 +166,8 @@ func counts(r *rand.Rand, n int) []int {
 	return out
 }
 
-// A Subject has the operations that take numbers only. R is what they make of it: a plan, a tensor, a
-// dictionary.
+// A Subject has the operations that take numbers only. R is what they make of it: a plan, a tensor,
+// a dictionary.
 type Subject[R any] interface {
 	Flip(dims ...int) (R, error)
 	Roll(shift, dim int) (R, error)

@@ -30,3 +30,22 @@ func call(fn func(item int) error, item int) (err error) {
 	}()
 	return fn(item)
 }
+
+// Call returns fn(), or, if that panics, an error with the text "panic: " and the value, which wraps
+// a [*PanicError]. Safe for concurrent use.
+func Call(fn func() error) error {
+	err := call(func(int) error { return fn() }, 0)
+	if p, ok := err.(*PanicError); ok {
+		return &panicked{p}
+	}
+	return err
+}
+
+// A panicked is a panic of the only item.
+type panicked struct{ cause *PanicError }
+
+// Error returns the text: the value.
+func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.cause.Value) }
+
+// Unwrap returns the panic.
+func (e *panicked) Unwrap() error { return e.cause }

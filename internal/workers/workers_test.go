@@ -333,3 +333,15 @@ func ExampleDo() {
 	// [0 1 4 9 16] <nil>
 	// square 2: unsupported operation
 }
+
+// TestCall: a panic is an error that names no item, and wraps what was panicked.
+func TestCall(t *testing.T) {
+	require.NoError(t, workers.Call(func() error { return nil }))
+	require.Equal(t, errMine, workers.Call(func() error { return errMine }), "as it was returned")
+	err := workers.Call(func() error { panic(errMine) })
+	require.EqualError(t, err, "panic: mine")
+	require.ErrorIs(t, err, errMine)
+	p, ok := errors.AsType[*workers.PanicError](err)
+	require.True(t, ok)
+	require.NotEmpty(t, p.Stack)
+}
