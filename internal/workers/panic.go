@@ -31,8 +31,8 @@ func call(fn func(item int) error, item int) (err error) {
 	return fn(item)
 }
 
-// Call returns fn(), or, if that panics, an error with the text "panic: " and the value, which wraps
-// a [*PanicError]. Safe for concurrent use.
+// Call returns fn(), or, if that panics, an error with the text "panic: " and the value, which
+// wraps a [*PanicError]. Safe for concurrent use.
 func Call(fn func() error) error {
 	err := call(func(int) error { return fn() }, 0)
 	if p, ok := err.(*PanicError); ok {
