@@ -218,9 +218,13 @@ func (f Frame) offsets() iter.Seq[int] {
 		if inner.Shape.Size() == 0 || len(f.Rows) == 0 {
 			return // however many there are without elements
 		}
+		within := []int{0}
+		if len(inner.Shape) > 0 {
+			within = slices.Collect(inner.Offsets())
+		}
 		for a := range outer.Offsets() {
 			for _, row := range f.Rows {
-				for b := range inner.Offsets() {
+				for _, b := range within {
 					if !yield(a + row*f.Stride + b) {
 						return
 					}
@@ -415,4 +419,27 @@ func (r *Rows) At(pos ...int) (int, error) {
 		at += i * r.view.Strides[dim]
 	}
 	return r.at(at), nil
+}
+
+// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, of so many as there are.
+// It returns [ErrShape] if shape fails its Check, and [ErrIndex] if there are no such rows.
+func RowsFrom(first, count int, shape ...int) (*Rows, error) {
+	r, err := NewRows(shape...)
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 || first > count-r.count {
+		return nil, fmt.Errorf("%w: got %d rows from %d on, want some of %d", ErrIndex, r.count, first, count)
+	}
+	r.view.Offset, r.count = first, count
+	return r, nil
+}
+
+// Span returns the first row and how many there are, if they stand in row-major order one after the
+// other, and that is known without looking at each.
+func (r *Rows) Span() (first, n int, ok bool) {
+	if r.list != nil || !r.view.IsContiguous() {
+		return 0, 0, false
+	}
+	return r.view.Offset, r.view.Shape.Size(), true
 }

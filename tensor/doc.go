@@ -33,7 +33,7 @@
 // kernels can be planned with it.
 //
 // A [Transfer] checks copies between many tensors before it does the first of them. Package tdict
-// is built on it.
+// is built on it. [Transfer.FillRuns] pads rows that differ in length.
 //
 // # Concurrency
 //

@@ -237,11 +237,8 @@ func (tr *Transfer) copyView(dst *Tensor, part shapeops.View, src *Tensor) error
 // Fill adds dst[...] = the only element of value. It returns shapeops.ErrShape if value has more
 // than one, or none.
 func (tr *Transfer) Fill(dst, value *Tensor) error {
-	if err := checkWrite(dst, value); err != nil {
+	if err := checkFill(dst, value); err != nil {
 		return err
-	}
-	if value.Size() != 1 {
-		return fmt.Errorf("%w: got %v to fill with, want one element", shapeops.ErrShape, value.view.Shape)
 	}
 	m := tr.next()
 	m.fill(dst.dtype.Size(), dst.mem, dst.view, value)
@@ -255,19 +252,14 @@ func (tr *Transfer) Fill(dst, value *Tensor) error {
 // Where two runs write a row, the last stays. The Transfer keeps runs, which must not change before
 // Run. Runs returns shapeops.ErrIndex if a run leaves dst or src.
 func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
-	if err := checkWrite(dst, src); err != nil {
+	if err := checkRows(dst, src); err != nil {
 		return err
 	}
-	a, b := dst.view, src.view
-	if len(a.Shape) == 0 || len(b.Shape) == 0 || !a.Shape[1:].Equal(b.Shape[1:]) {
-		return fmt.Errorf("%w: got source %v and destination %v, want the same dims after the first",
-			shapeops.ErrShape, b.Shape, a.Shape)
-	}
-	if err := shapeops.CheckRuns(runs, a.Shape[0], b.Shape[0]); err != nil || len(runs) == 0 {
+	if err := shapeops.CheckRuns(runs, dst.view.Shape[0], src.view.Shape[0]); err != nil || len(runs) == 0 {
 		return err
 	}
 	m := tr.next()
-	m.stretches(dst.dtype.Size(), dst.mem, src.mem, a, b, runs)
+	m.stretches(dst.dtype.Size(), dst.mem, src.mem, dst.view, src.view, runs)
 	return tr.add(m, nil)
 }
 
@@ -349,6 +341,30 @@ func checkWrite(dst, src *Tensor) error {
 		return fmt.Errorf("%w: got %v, want %v", ErrDType, src.dtype, dst.dtype)
 	}
 	return dst.checkWritable()
+}
+
+// checkFill returns an error unless value has one element, which can be stored in dst.
+func checkFill(dst, value *Tensor) error {
+	if err := checkWrite(dst, value); err != nil {
+		return err
+	}
+	if value.Size() != 1 {
+		return fmt.Errorf("%w: got %v to fill with, want one element", shapeops.ErrShape, value.view.Shape)
+	}
+	return nil
+}
+
+// checkRows returns an error unless rows of src can be stored in dst.
+func checkRows(dst, src *Tensor) error {
+	if err := checkWrite(dst, src); err != nil {
+		return err
+	}
+	a, b := dst.view.Shape, src.view.Shape
+	if len(a) == 0 || len(b) == 0 || !a[1:].Equal(b[1:]) {
+		return fmt.Errorf("%w: got source %v and destination %v, want the same dims after the first",
+			shapeops.ErrShape, b, a)
+	}
+	return nil
 }
 
 // checkWritable returns an error unless each element of t can be stored by itself.

@@ -166,12 +166,22 @@ func decodeIndex(raw json.RawMessage) []ix.Index {
 		case p.Mask != nil:
 			expr[i] = tensor.Must(decodeTensor(p.Mask).AsIndex())
 		case p.Take != nil:
-			expr[i] = tensor.Must(decodeTensor(p.Take).AsIndex())
+			expr[i] = decodeTake(p.Take)
 		default:
 			panic(fmt.Sprintf("part %d of an index: %s", i, raw))
 		}
 	}
 	return expr
+}
+
+// decodeTake decodes a list of positions: a tensor of them, or just that.
+func decodeTake(raw json.RawMessage) ix.Index {
+	if isTensor(raw) {
+		return tensor.Must(decodeTensor(raw).AsIndex())
+	}
+	var list []int
+	must(json.Unmarshal(raw, &list))
+	return ix.Take(list...)
 }
 
 func or(n *int, otherwise int) int {

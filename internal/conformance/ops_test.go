@@ -20,14 +20,21 @@ type dict = *tdict.TensorDict
 // encodes.
 type op func(c testCase, in []dict) (any, error)
 
-// find returns the operation of a case, or nil if it is not implemented. Files about other kinds of
-// value name some operations alike, so it goes by the inputs: all of them must be dictionaries.
-func find(c testCase) op {
-	other := func(raw json.RawMessage) bool { return !isDict(raw) }
-	if len(c.Inputs) == 0 || slices.ContainsFunc(c.Inputs, other) {
-		return nil
+// find returns what runs a case and says how it went wrong, or nil if its operation is not
+// implemented. Files about other kinds of value name some operations alike, so it goes by the inputs,
+// all of which must be of one kind.
+func find(c testCase) func(c testCase) error {
+	all := func(is func(json.RawMessage) bool) bool {
+		other := func(raw json.RawMessage) bool { return !is(raw) }
+		return len(c.Inputs) > 0 && !slices.ContainsFunc(c.Inputs, other)
 	}
-	return ops[c.Op]
+	if run := ops[c.Op]; run != nil && all(isDict) {
+		return func(c testCase) error { return caught(func() error { return check(run, c) }) }
+	}
+	if run := jointOps[c.Op]; run != nil && all(isJoint) {
+		return func(c testCase) error { return caught(func() error { return checkJoint(run, c) }) }
+	}
+	return nil
 }
 
 // ops has every operation on dictionaries that is implemented.

@@ -14,12 +14,13 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shapeops/ix internal/cast internal/half internal/jsonscan internal/mapping internal/vfs internal/workers",
-	"internal/naive internal/vfs/vfstest",
+	"internal/naive internal/safetensors internal/vfs/vfstest",
 	"shapeops",
 	"tensor",
 	"internal/mapfile",
 	"internal/testkit",
 	"arith",
+	"ragged",
 	"tdict",
 	"memmap transform",
 	"examples/internal/",

@@ -1,0 +1,51 @@
+package safetensors
+
+import "slices"
+
+// A dtype is a type of elements as the format spells it.
+type dtype struct {
+	name string
+	size int // bytes
+}
+
+// dtypes lists the dtypes in the order of the original, whose files begin with the last. The
+// original also has dtypes of less than a byte: F4, F6_E2M3 and F6_E3M2, after BOOL.
+var dtypes = []dtype{
+	{"BOOL", 1},
+	{"U8", 1},
+	{"I8", 1},
+	{"F8_E5M2", 1},
+	{"F8_E4M3", 1},
+	{"F8_E8M0", 1},
+	{"F8_E4M3FNUZ", 1},
+	{"F8_E5M2FNUZ", 1},
+	{"I16", 2},
+	{"U16", 2},
+	{"F16", 2},
+	{"BF16", 2},
+	{"I32", 4},
+	{"U32", 4},
+	{"F32", 4},
+	{"C64", 8},
+	{"F64", 8},
+	{"I64", 8},
+	{"U64", 8},
+}
+
+// rank returns the place of a dtype in the list, -1 if it is not there.
+func rank(name string) int {
+	return slices.IndexFunc(dtypes, func(d dtype) bool { return d.name == name })
+}
+
+// Size returns how many bytes an element of a dtype takes, and whether this package reads and
+// writes that dtype.
+func Size(dtype string) (bytes int, ok bool) {
+	at := rank(dtype)
+	if at < 0 {
+		return 0, false
+	}
+	return dtypes[at].size, true
+}
+
+// unknown returns the error for a dtype that is not in the list.
+func unknown(name string) error { return unsupported("got %s", quote(name)) }

@@ -1,0 +1,55 @@
+package safetensors
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+)
+
+// What can be wrong with a header.
+var (
+	// ErrCorrupt says that a file does not hold what its format demands.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrUnsupported says that a file holds something that this package does not read, or is to
+	// hold something that the format has no place for.
+	ErrUnsupported = errors.New("unsupported")
+)
+
+func corrupt(format string, args ...any) error { return wrong(ErrCorrupt, format, args) }
+
+func unsupported(format string, args ...any) error { return wrong(ErrUnsupported, format, args) }
+
+func wrong(what error, format string, args []any) error {
+	return fmt.Errorf("%w: "+format, append([]any{what}, args...)...)
+}
+
+// within returns err, if there is one, as one about a part of a header.
+func within(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, jsonscan.ErrSyntax) && !errors.Is(err, ErrCorrupt) {
+		err = corrupt("%w", err)
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}
+
+// inTensor returns err, if there is one, as one about a tensor.
+func inTensor(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return within("tensor "+quote(name), err)
+}
+
+// quote returns a name as text in quotes, cut if it is long.
+func quote(name string) string {
+	const most = 100
+	if len(name) > most {
+		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
+	}
+	return strconv.Quote(name)
+}

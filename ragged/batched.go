@@ -1,0 +1,264 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Execute returns what p.Plan makes of t: of its batch, rows staying whole. Where the plan pads, rows
+// are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the plan
+// picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch shape
+// does not begin with that of the plan.
+func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
+	m, err := t.executed(p)
+	if err != nil || m.view {
+		return t.over(m), err
+	}
+	var tr tensor.Transfer
+	out, err := t.arrive(&tr, nil, p, m, t)
+	if err != nil {
+		return nil, err
+	}
+	return out, tr.Run()
+}
+
+func (t *Tensor) executed(p *shapeops.Pass) (*moved, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if err := p.CheckPlan(t.Shape()); err != nil {
+		return nil, err
+	}
+	return t.layout.executed(p)
+}
+
+// over returns the tensor of t's values with another layout, or nil if there is none.
+func (t *Tensor) over(m *moved) *Tensor {
+	if m == nil {
+		return nil
+	}
+	return &Tensor{m.layout, t.values}
+}
+
+// arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory of
+// dst or, without one or if that is too small, in new memory. The result is filled by tr.
+func (t *Tensor) arrive(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+	values, err := t.place(dst, m.rows())
+	if err != nil {
+		return nil, err
+	}
+	out := &Tensor{m.layout, values}
+	to, err := values.Narrow(0, 0, m.rows())
+	if err != nil {
+		return nil, err
+	}
+	if fill, padded := t.filling(p, m); padded {
+		value, err := tensor.ScalarOf(t.DType(), fill)
+		if err == nil {
+			err = tr.Fill(to, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, runs := range m.sorted(len(xs)) {
+		if err := tr.Runs(to, xs[i].values, runs); err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// filling returns what rows of depth 0 that come from nowhere are filled with, if there are some.
+func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
+	rows := 0
+	for _, p := range m.pieces {
+		rows += p.Len
+	}
+	if rows == m.rows() {
+		return nil, false
+	}
+	if fill, _ = p.FillHere(); fill == nil {
+		fill = 0
+	}
+	return fill, true
+}
+
+// place returns memory for so many values: that of dst, if there is enough.
+func (t *Tensor) place(dst *Tensor, n int) (*tensor.Tensor, error) {
+	if dst != nil && dst.values.Shape()[0] >= n {
+		return dst.values, nil
+	}
+	return t.room(n)
+}
+
+// ExecuteInto adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
+// features and dtype of the result; its lengths become those of the result. Its memory is used again
+// if it is large enough, so that what else is over that memory changes too; if it is not, or is
+// repeated in dst, dst gets memory of its own. Lengths of rows on a mapped file do not change:
+// [ErrLengths]. Its errors are also those of tensor.Transfer.
+func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass) error {
+	m, err := t.executed(p)
+	if err != nil {
+		return err
+	}
+	if m.view {
+		m = m.layout.picked(p)
+	}
+	return t.settle(tr, dst, p, m, t)
+}
+
+// settle adds to tr: dst = values of xs, of which t is the first, where m says.
+func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) error {
+	if err := t.checkInto(dst, m.layout); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if dst.layout == m.layout || dst.layout.root().whole() && dst.layout.Equal(m.layout) {
+		_, err := t.arrive(tr, dst, p, m, xs...)
+		return err
+	}
+	if dst.values.Lender() != nil {
+		return fmt.Errorf("destination: %w on a mapped file: got %s", ErrLengths, dst.layout.differs(m.layout))
+	}
+	out, err := t.arrive(tr, dst, p, m, xs...)
+	if err != nil {
+		return err
+	}
+	tr.Commit(func() { dst.layout, dst.values = out.layout, out.values })
+	return nil
+}
+
+// checkInto returns an error unless dst can hold values of t in a layout.
+func (t *Tensor) checkInto(dst *Tensor, l *Layout) error {
+	if !dst.made() {
+		return errNil
+	}
+	if err := dst.Shape().CheckEqual(l.Shape()); err != nil {
+		return err
+	}
+	return t.checkLike(dst)
+}
+
+// checkLike returns an error unless x has t's depth, features and dtype.
+func (t *Tensor) checkLike(x *Tensor) error {
+	if x.Depth() != t.Depth() {
+		return fmt.Errorf("%w: got %v with %d levels, want %d", ErrLengths, x.layout, x.Depth(), t.Depth())
+	}
+	if !x.Features().Equal(t.Features()) {
+		return fmt.Errorf("%w: got features %v, want %v", shapeops.ErrShape, x.Features(), t.Features())
+	}
+	if x.DType() != t.DType() {
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, x.DType(), t.DType())
+	}
+	return nil
+}
+
+// Join lays xs side by side as p.Join says, rows staying whole, in a new tensor; t is xs[0]. It is
+// what shapeops.Stack and Cat call. It returns [ErrLengths] if depths differ, shapeops.ErrShape if
+// shapes of the batch or of features do, and tensor.ErrDType if dtypes do.
+func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+	var tr tensor.Transfer
+	m, err := t.joined(p, xs)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.arrive(&tr, nil, p, m, xs...)
+	if err != nil {
+		return nil, err
+	}
+	return out, tr.Run()
+}
+
+func (t *Tensor) joined(p *shapeops.Pass, xs []*Tensor) (*moved, error) {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return nil, err
+	}
+	ls := make([]*Layout, len(xs))
+	for i, x := range xs {
+		if !x.made() {
+			return nil, fmt.Errorf("value %d: %w", i, errNil)
+		}
+		if err := t.checkLike(x); err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		ls[i] = x.layout
+	}
+	return join(p, ls)
+}
+
+// JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.ExecuteInto] does.
+func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
+	m, err := t.joined(p, xs)
+	if err != nil {
+		return err
+	}
+	return t.settle(tr, dst, p, m, xs...)
+}
+
+// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and CatInto
+// call. On an error nothing has changed.
+func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+	var tr tensor.Transfer
+	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// Write adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
+// their lengths are written in place, in memory that other tensors may share; else t gets memory of
+// its own, in which all rows lie anew. Lengths of rows on a mapped file do not change: [ErrLengths].
+// Where a list names a row twice, the last value stays. Write returns shapeops.ErrShape if the
+// shapes do not fit, and the errors of Join and of tensor.Transfer.
+func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
+	if !t.made() || !src.made() {
+		return errNil
+	}
+	if err := p.CheckPlan(t.Shape()); err != nil {
+		return err
+	}
+	if err := t.checkLike(src); err != nil {
+		return err
+	}
+	m, err := t.layout.written(p, src.layout)
+	if err != nil {
+		return err
+	}
+	if m.view {
+		return tr.Runs(t.values, src.values, m.sorted(2)[1])
+	}
+	if t.values.Lender() != nil {
+		return fmt.Errorf("%w on a mapped file: got rows of other lengths, want those that are there", ErrLengths)
+	}
+	s, err := t.straight(p)
+	if err == nil && s.layout != t.layout { // a part of another, of which nothing else is kept
+		m, err = s.layout.written(p, src.layout)
+	}
+	if err != nil {
+		return err
+	}
+	out, err := s.arrive(tr, nil, p, m, s, src)
+	if err != nil {
+		return err
+	}
+	tr.Commit(func() { t.layout, t.values = out.layout, out.values })
+	return nil
+}
+
+// Clone returns a copy of t with memory of its own, of the rows that t has and no others.
+func (t *Tensor) Clone() (*Tensor, error) { return t.CloneIn(nil) }
+
+// CloneIn is [Tensor.Clone] in a pass: clones of tensors that share a layout share one.
+func (t *Tensor) CloneIn(p *shapeops.Pass) (*Tensor, error) {
+	s, err := t.straight(p)
+	if err != nil {
+		return nil, err
+	}
+	if s.values != t.values && !s.values.SharesMemory(t.values) {
+		return s, nil
+	}
+	values, err := s.values.Clone()
+	return &Tensor{s.layout, values}, err
+}

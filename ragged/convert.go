@@ -1,0 +1,201 @@
+package ragged
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// FromOffsets returns the tensor of values with one level, in the form of Arrow's lists, TensorFlow's
+// row_splits and torch's jagged tensors: row i has the values from offsets[i] to before offsets[i+1].
+//
+//	values [V F...], offsets of N+1 numbers -> [N * F...]
+//
+// The first offset may be more than 0, and the last less than V, as in a slice of an Arrow array;
+// values outside are left out. It shares values; offsets that are int64 and begin with 0 are kept
+// too, and must not change any more. It returns [ErrOffsets], with the row, if they decrease or
+// leave the values, or if there is none, and shapeops.ErrKind if values is nil.
+func FromOffsets[I int32 | int64](values *tensor.Tensor, offsets []I) (*Tensor, error) {
+	if values == nil || values.DType() == 0 {
+		return nil, errNoValues
+	}
+	if len(offsets) == 0 || len(values.Shape()) == 0 {
+		return nil, fmt.Errorf("%w: got %d offsets of values %v, want one at least, and a first dim", ErrOffsets, len(offsets), values.Shape())
+	}
+	first, last := int64(offsets[0]), int64(offsets[len(offsets)-1])
+	if first < 0 || last < first || last > int64(values.Shape()[0]) {
+		return nil, fmt.Errorf("%w: got %d to %d, want them within the %d values", ErrOffsets, first, last, values.Shape()[0])
+	}
+	part, err := values.Narrow(0, int(first), int(last-first))
+	if err != nil {
+		return nil, err
+	}
+	l, err := NewLayout(shapeops.Shape{len(offsets) - 1}, wide(offsets))
+	if err != nil {
+		return nil, err
+	}
+	return New(part, l)
+}
+
+// wide returns offsets from 0 on, of 64 bits: the same if they are that.
+func wide[I int32 | int64](offsets []I) []int64 {
+	if same, ok := any(offsets).([]int64); ok && same[0] == 0 {
+		return same
+	}
+	out := make([]int64, len(offsets))
+	for i, o := range offsets {
+		out[i] = int64(o) - int64(offsets[0])
+	}
+	return out
+}
+
+// FromLengths returns the tensor of values with so many levels as there are lists of lengths, one
+// number for each row of the level around, as in torchrec's jagged tensors:
+//
+//	values [V F...], lengths[0] of N numbers, lengths[k] of sum(lengths[k-1]) -> [N * * F...]
+//
+// It shares values and copies lengths. Its errors are those of [LayoutOf] and [New], and [ErrLengths]
+// without lengths.
+func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
+	if len(lengths) == 0 {
+		return nil, fmt.Errorf("%w: got none, want one list for each level", ErrLengths)
+	}
+	l, err := LayoutOf(shapeops.Shape{len(lengths[0])}, lengths...)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, l)
+}
+
+// FromRowIDs returns the tensor of n rows of which ids says, for each value, in which it is, as
+// TensorFlow's value_rowids do:
+//
+//	values [V F...], ids of V numbers that never decrease -> [n * F...]
+//
+// It shares values. It returns [ErrOffsets], with the value, if ids decrease or are not rows.
+func FromRowIDs(values *tensor.Tensor, ids []int64, n int) (*Tensor, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("%w: got %d rows", shapeops.ErrShape, n)
+	}
+	lengths, last := make([]int64, n), int64(0)
+	for i, id := range ids {
+		if id < last || id >= int64(n) {
+			return nil, fmt.Errorf("value %d: %w: got row %d after %d, want them never to decrease, and below %d", i, ErrOffsets, id, last, n)
+		}
+		lengths[id]++
+		last = id
+	}
+	return FromLengths(values, lengths)
+}
+
+// RowIDs returns, for each row of a level, the number of the row of the level around it that it is
+// in: what [FromRowIDs] takes. It returns shapeops.ErrDim for a level that l does not have.
+func (l *Layout) RowIDs(level int) ([]int64, error) {
+	at, err := l.level(level)
+	if err != nil {
+		return nil, err
+	}
+	return l.at(at).Straight().rowIDs(), nil
+}
+
+// Offsets32 is [Layout.Offsets] as int32, for Arrow's lists. It copies. It returns [ErrOffsets] if
+// they are too large.
+func (l *Layout) Offsets32(level int) ([]int32, error) {
+	offsets, err := l.Offsets(level)
+	if err != nil {
+		return nil, err
+	}
+	if last := offsets[len(offsets)-1]; last > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: got %d rows, which an int32 does not hold", ErrOffsets, last)
+	}
+	out := make([]int32, len(offsets))
+	for i, o := range offsets {
+		out[i] = int32(o)
+	}
+	return out, nil
+}
+
+// FromMasks undoes [Tensor.Densify]: it returns what a dense tensor holds where masks, one for each
+// level, are true.
+//
+//	x [B... L F...], mask [B... L] -> [B... * F...]
+//	x [B... L M F...], masks [B... L] and [B... L M] -> [B... * * F...]
+//
+// Values may stand anywhere in a row, as with padding on the left; their order stays. It copies. It
+// returns tensor.ErrDType if a mask does not hold bools, shapeops.ErrShape if shapes do not fit, and
+// [ErrLengths], with the level, if a mask is true in a row that the one before has not.
+func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
+	if x == nil || len(masks) == 0 || masks[0] == nil || len(masks[0].Shape()) == 0 {
+		return nil, fmt.Errorf("%w: got no tensor, or no mask with a dim", shapeops.ErrKind)
+	}
+	batch := masks[0].Shape()[:len(masks[0].Shape())-1]
+	l, err := NewLayout(batch)
+	if err != nil {
+		return nil, err
+	}
+	present := make([]bool, batch.Size())
+	for i := range present {
+		present[i] = true
+	}
+	for level, mask := range masks {
+		if l, present, err = l.nestMask(mask, present); err != nil {
+			return nil, fmt.Errorf("mask of level %d: %w", level+1, err)
+		}
+	}
+	values, err := x.MaskedSelect(masks[len(masks)-1])
+	if err != nil {
+		return nil, err
+	}
+	return New(values, l)
+}
+
+// nestMask returns l with a further level, of the rows for which a mask is true, and the mask's bits.
+// present says where the mask has rows of l.
+func (l *Layout) nestMask(mask *tensor.Tensor, present []bool) (*Layout, []bool, error) {
+	if mask == nil || len(mask.Shape()) != len(l.Shape())+l.depth+1 || mask.Shape()[:len(mask.Shape())-1].Size() != len(present) {
+		return nil, nil, fmt.Errorf("%w: want one dim more than the one before", shapeops.ErrShape)
+	}
+	var bits []bool
+	if err := tensor.Read(mask, func(s []bool) { bits = append(bits, s...) }); err != nil {
+		return nil, nil, err
+	}
+	width, offsets := mask.Shape()[len(mask.Shape())-1], []int64{0}
+	for i, there := range present {
+		n := int64(0)
+		for _, bit := range bits[i*width : (i+1)*width] {
+			if bit {
+				n++
+			}
+		}
+		if there {
+			offsets = append(offsets, offsets[len(offsets)-1]+n)
+		} else if n > 0 {
+			return nil, nil, fmt.Errorf("%w: got %d values in a row that is not there", ErrLengths, n)
+		}
+	}
+	out, err := l.Nest(offsets)
+	return out, bits, err
+}
+
+// FromPadded returns the tensor of the first values of each row of a dense one, or, with left, of the
+// last ones:
+//
+//	x [N L F...], lengths integers [N] -> [N * F...]
+//
+// It copies. Its errors are those of [FromMasks], of tensor.LengthMask and of tensor.Tensor.Ints.
+func FromPadded(x, lengths *tensor.Tensor, left bool) (*Tensor, error) {
+	if x == nil || len(x.Shape()) < 2 {
+		return nil, fmt.Errorf("%w: got no tensor with two dims", shapeops.ErrShape)
+	}
+	list, err := ints("lengths", lengths, x.Shape()[0])
+	if err != nil {
+		return nil, err
+	}
+	mask, err := tensor.LengthMask(list, x.Shape()[:2], 1, left)
+	if err != nil {
+		return nil, err
+	}
+	return FromMasks(x, mask)
+}

@@ -1,0 +1,266 @@
+package ragged
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Cut keeps a range of each row of a level, with the rules of Python's slices: negative bounds count
+// from the end of each row, and what is outside of a row is left out.
+//
+//	[N *], Cut(1, 0, 3): the first three of each row; Cut(-1, -3, ix.End): the last three
+//
+// It copies. It returns shapeops.ErrDim for a level that t does not have.
+func (t *Tensor) Cut(level, start, stop int) (*Tensor, error) { return cut(level, start, stop).on(t) }
+
+func cut(level, start, stop int) *edit {
+	return kept(level, func(_, n int) (int, int, error) {
+		lo, hi := clip(start, n), clip(stop, n)
+		return lo, max(0, hi-lo), nil
+	})
+}
+
+// clip resolves a bound of a range of n.
+func clip(at, n int) int {
+	if at < 0 {
+		at += n
+	}
+	return min(max(at, 0), n)
+}
+
+// CutStep is [Tensor.Cut] of every step-th position of the range. The step must be positive:
+// shapeops.ErrIndex.
+func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
+	if step < 1 {
+		return nil, fmt.Errorf("%w: got step %d, want a positive one", shapeops.ErrIndex, step)
+	}
+	var list []int
+	return rearranged(level, func(_, _, n int) ([]int, error) {
+		list = list[:0]
+		for i := clip(start, n); i < clip(stop, n); i += step {
+			list = append(list, i)
+		}
+		return list, nil
+	}).on(t)
+}
+
+// Nth returns one position of each row of a level, which thereby ends: [N * *], Nth(1, -1) -> [N *],
+// the last visit of each patient. A negative one counts from the end of each row. It copies. It
+// returns shapeops.ErrIndex, with the row, if a row has no such position: select rows that do, or
+// [Tensor.Cut] them, which leaves rows of length one or none.
+func (t *Tensor) Nth(level, position int) (*Tensor, error) {
+	one := kept(level, func(_, n int) (int, int, error) {
+		i := position
+		if i < 0 {
+			i += n
+		}
+		if i < 0 || i >= n {
+			return 0, 0, fmt.Errorf("%w: got position %d, want one of %d", shapeops.ErrIndex, position, n)
+		}
+		return i, 1, nil
+	})
+	out, err := one.on(t)
+	if err != nil {
+		return nil, err
+	}
+	return relayout(nil, out, func(l *Layout) (*Layout, error) { return without(&one.pass, l, one.level), nil })
+}
+
+// without returns a straight layout without a level whose rows all have length one.
+func without(p *shapeops.Pass, l *Layout, level int) *Layout {
+	if l.depth < level {
+		return l
+	}
+	if l.depth == level {
+		return l.outer
+	}
+	return nestIn(p, without(p, l.outer, level), l)
+}
+
+// A nestedKey is under which a pass keeps a layout whose outer one has changed.
+type nestedKey struct{ outer, l *Layout }
+
+// nestIn returns the innermost level of l in another layout, of as many rows.
+func nestIn(p *shapeops.Pass, outer, l *Layout) *Layout {
+	out, _ := shapeops.Once(p, nestedKey{outer, l}, func() (*Layout, error) { return outer.nested(l.offsets), nil })
+	return out
+}
+
+// Window cuts a window of at most size out of each row of a level, from a start of its own on:
+//
+//	[N * F...], starts integers [N] -> [N * F...]
+//
+// starts has a number for each row of the level around, row-major; negative ones count from the end
+// of a row. What is outside of a row is left out. It copies. Its errors are shapeops.ErrDim,
+// shapeops.ErrShape if starts is of another size, or size negative, and those of tensor.Tensor.Ints.
+func (t *Tensor) Window(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	e, err := t.layout.window(level, starts, size)
+	if err != nil {
+		return nil, err
+	}
+	return e.on(t)
+}
+
+func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, error) {
+	at, err := l.level(level)
+	if err != nil {
+		return nil, err
+	}
+	if size < 0 {
+		return nil, fmt.Errorf("%w: got a window of size %d", shapeops.ErrShape, size)
+	}
+	n, _ := l.NumRows(at - 1)
+	list, err := ints("starts", starts, n)
+	if err != nil {
+		return nil, err
+	}
+	return kept(at, func(row, n int) (int, int, error) {
+		lo := clip(list[row], n)
+		return lo, min(size, n-lo), nil
+	}), nil
+}
+
+// Shuffle returns t with the rows of a level in random order, each within its row of the level
+// around; level 0 is the batch, of which the first dim is shuffled. It copies. It returns
+// shapeops.ErrDim for a level that t does not have.
+func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
+	if level == 0 {
+		if len(t.Shape()) == 0 {
+			return nil, fmt.Errorf("%w: got the batch shape [], want a dim to shuffle", shapeops.ErrDim)
+		}
+		return t.Index(ix.Take(rng.Perm(t.Shape()[0])...))
+	}
+	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil }).on(t)
+}
+
+// Pick returns the positions of each row of t's last level that index lists, in its arrangement:
+//
+//	t [N * F...], index integers [N *] of other lengths -> [N * F...]
+//
+// Both have the same rows around their last level; negative positions count from the end of a row.
+// It copies. It returns [ErrLengths] if the layouts around differ, shapeops.ErrIndex, with level and
+// row, if a row has no such position, shapeops.ErrDim at depth 0, and those of tensor.Tensor.Ints.
+func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
+	if !t.made() || !index.made() {
+		return nil, errNil
+	}
+	if t.Depth() == 0 || index.Depth() != t.Depth() {
+		return nil, fmt.Errorf("index: %w: got %d levels, want the %d of the tensor, and one at least", shapeops.ErrDim, index.Depth(), t.Depth())
+	}
+	if err := t.layout.outer.checkEqual(index.layout.outer); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	e, err := picks(index)
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return e.on(t)
+}
+
+// picks returns the edit of the last level that keeps the positions that index lists.
+func picks(index *Tensor) (*edit, error) {
+	s, err := index.straight(nil)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.values.Ints()
+	if err != nil {
+		return nil, err
+	}
+	offsets := s.layout.offsets
+	return rearranged(s.Depth(), func(row, _, n int) ([]int, error) {
+		positions := list[offsets[row]:offsets[row+1]]
+		for i, at := range positions {
+			if at < -n || at >= n {
+				return nil, fmt.Errorf("%w: got position %d, want one of %d", shapeops.ErrIndex, at, n)
+			}
+			if at < 0 {
+				positions[i] += n
+			}
+		}
+		return positions, nil
+	}), nil
+}
+
+// MaskedSelect keeps the rows, or values, for which a bool tensor of the first levels of t is true:
+//
+//	t [N * * F...], mask [N *] -> [N * * F...], with fewer rows at level 1
+//	t [N * F...],   mask [N *] -> [N * F...], with fewer values
+//
+// A mask of depth 0 keeps rows of the batch, which must have one dim then. It copies. It returns
+// [ErrLengths] if the mask has other lengths than t, tensor.ErrDType if it does not hold bools, and
+// shapeops.ErrDim if it is deeper than t.
+func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	e, err := masked(t.layout, mask)
+	if err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	if e != nil {
+		return e.on(t)
+	}
+	err = mask.withMask(func(x ix.Index) (err error) {
+		out, err = t.Index(x)
+		return err
+	})
+	return out, err
+}
+
+// withMask calls fn with a tensor of depth 0 as a part of an index expression.
+func (t *Tensor) withMask(fn func(x ix.Index) error) error {
+	bits, err := t.Values()
+	if err == nil {
+		bits, err = bits.Reshape(t.Shape()...)
+	}
+	if err != nil {
+		return err
+	}
+	return tensor.WithMask(bits, fn)
+}
+
+// masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
+func masked(l *Layout, mask *Tensor) (*edit, error) {
+	if !mask.made() {
+		return nil, errNil
+	}
+	if mask.DType() != tensor.Bool {
+		return nil, fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
+	}
+	if len(mask.Features()) > 0 {
+		return nil, fmt.Errorf("%w: got features %v, want none", shapeops.ErrShape, mask.Features())
+	}
+	around, err := l.At(mask.Depth())
+	if err == nil {
+		err = around.checkEqual(mask.layout)
+	}
+	if err != nil || mask.Depth() == 0 {
+		return nil, err
+	}
+	values, err := mask.Values()
+	if err != nil {
+		return nil, err
+	}
+	var bits []bool
+	if err := tensor.Read(values, func(s []bool) { bits = append(bits, s...) }); err != nil {
+		return nil, err
+	}
+	var list []int
+	return rearranged(mask.Depth(), func(_, first, n int) ([]int, error) {
+		list = list[:0]
+		for i := range n {
+			if bits[first+i] {
+				list = append(list, i)
+			}
+		}
+		return list, nil
+	}), nil
+}

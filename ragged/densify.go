@@ -1,0 +1,306 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// DensifyOptions say how rows are padded. The zero value pads after each row, with zeros, to the
+// longest of its level.
+type DensifyOptions struct {
+	// Left puts padding before the rows, at every level.
+	Left bool
+	// Fill is what padding is: a number or a bool, as tensor.ScalarOf takes it. Nil is zero.
+	Fill any
+	// Widths are the lengths to which the rows of each level are padded; 0, or a level that is not
+	// listed, is the length of the longest. Longer rows are cut.
+	Widths []int
+	// KeepLast has rows that are cut lose their beginning. By default they lose their end.
+	KeepLast bool
+	// Rows are the rows of the batch, which must have one dim, that are wanted, negative ones
+	// counted from the end. Nil is all. They are padded straight from where they lie.
+	Rows []int
+	// Masks has a [Joint] say where there are values.
+	Masks bool
+	// Buffer, if not nil, is the memory that results are made in.
+	Buffer *Buffer
+	// Workers is how many cores are used; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// Densify returns t as a dense tensor, each row padded:
+//
+//	[B... * * F...] -> [B... L M F...], L and M being the longest lengths of each level
+//
+// of the rows that are wanted. It writes each element once, straight from t's values. It returns
+// shapeops.ErrIndex for a row that is not there, shapeops.ErrShape for negative widths or a result
+// whose elements cannot be counted, and tensor.ErrDType if the dtype does not hold opt.Fill.
+func (t *Tensor) Densify(opt DensifyOptions) (*tensor.Tensor, error) {
+	d, err := t.denser(opt)
+	if err != nil {
+		return nil, err
+	}
+	return d.dense(t)
+}
+
+// DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level a
+// bool tensor [B... L], [B... L M].
+func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
+	d, err := t.denser(opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if dense, err = d.dense(t); err != nil {
+		return nil, nil, err
+	}
+	for level := range t.Depth() {
+		mask, err := d.mask(t.layout.at(level + 1))
+		if err != nil {
+			return nil, nil, err
+		}
+		masks = append(masks, mask)
+	}
+	return dense, masks, nil
+}
+
+// DensifyInto is [Tensor.Densify] into a tensor that the caller owns, which must have the dtype and
+// the shape of the result: Widths may say which. Its errors are also those of tensor.Transfer; on an
+// error nothing has changed.
+func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
+	d, err := t.denser(opt)
+	if err != nil {
+		return err
+	}
+	return d.into(dst, t)
+}
+
+// A denser pads tensors. What it works out about a layout serves all that share it.
+type denser struct {
+	opt   DensifyOptions
+	pass  shapeops.Pass
+	level int   // of layouts whose rows start says
+	start *grid // of that level
+	outer int   // how many levels of a layout come before the first that is padded
+}
+
+// A grid is the rows of a level as they lie in a dense tensor: its shape [B... L M] up to that level,
+// and which rows come where, in order.
+type grid struct {
+	shape shapeops.Shape
+	runs  []shapeops.Run
+}
+
+// check returns ErrShape unless the options can be those of a denser.
+func (opt *DensifyOptions) check() error {
+	for level, n := range opt.Widths {
+		if n < 0 {
+			return fmt.Errorf("%w: level %d: got width %d", shapeops.ErrShape, level+1, n)
+		}
+	}
+	return nil
+}
+
+// denser returns what pads t.
+func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	rows := t.layout.root().rows
+	if opt.Rows != nil {
+		plan, err := rows.Shape().Take(0, opt.Rows, shapeops.Shape{len(opt.Rows)})
+		if err != nil {
+			return nil, err
+		}
+		if rows, err = rows.Execute(shapeops.NewPass(plan)); err != nil {
+			return nil, err
+		}
+	}
+	opt.Buffer.reset()
+	return &denser{opt: opt, start: &grid{rows.Shape(), runsOf(rows)}}, nil
+}
+
+// runsOf returns which rows stand at the positions of a shape, in row-major order.
+func runsOf(rows *shapeops.Rows) []shapeops.Run {
+	if first, n, ok := rows.Span(); ok {
+		return []shapeops.Run{{To: 0, From: first, Len: n}}
+	}
+	runs := make([]shapeops.Run, 0, rows.Shape().Size())
+	for row := range rows.All() {
+		runs = append(runs, shapeops.Run{To: len(runs), From: row, Len: 1})
+	}
+	return runs
+}
+
+// A gridKey is under which a denser keeps the grid of a layout's innermost level.
+type gridKey struct{ l *Layout }
+
+// grid returns how the rows of l's innermost level lie.
+func (d *denser) grid(l *Layout) (*grid, error) {
+	if l.depth == d.level {
+		return d.start, nil
+	}
+	return shapeops.Once(&d.pass, gridKey{l}, func() (*grid, error) {
+		around, err := d.grid(l.outer)
+		if err != nil {
+			return nil, err
+		}
+		width := d.fixed(l.depth)
+		if width == 0 {
+			width = longest(l, around)
+		}
+		shape := append(around.shape.Clone(), width)
+		if err := shape.Check(); err != nil {
+			return nil, err
+		}
+		return &grid{shape, d.lay(l, around, width)}, nil
+	})
+}
+
+// fixed returns how wide rows are to become at a depth, or 0 for as wide as the longest.
+func (d *denser) fixed(depth int) int {
+	if i := depth - d.outer - 1; i < len(d.opt.Widths) {
+		return d.opt.Widths[i]
+	}
+	return 0
+}
+
+// longest returns the length of the longest of the rows that l has in the rows of a grid.
+func longest(l *Layout, around *grid) int {
+	most := int64(0)
+	for _, r := range around.runs {
+		last := l.offsets[r.From]
+		for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
+			most = max(most, o-last)
+			last = o
+		}
+	}
+	return int(most)
+}
+
+// lay returns where the rows that l has in the rows of a grid come, in rows of a width.
+func (d *denser) lay(l *Layout, around *grid, width int) []shapeops.Run {
+	count := 0
+	for _, r := range around.runs {
+		count += r.Len
+	}
+	runs := make([]shapeops.Run, 0, count)
+	for _, r := range around.runs {
+		to, first := r.To*width, int(l.offsets[r.From])
+		for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
+			runs = d.opt.place(runs, to, first, int(o)-first, width)
+			to, first = to+width, int(o)
+		}
+	}
+	return runs
+}
+
+// place appends where n rows from first on come in one row of a width, which begins at to.
+func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) []shapeops.Run {
+	if n > width {
+		if opt.KeepLast {
+			first += n - width
+		}
+		n = width
+	}
+	if n == 0 {
+		return runs
+	}
+	if opt.Left {
+		to += width - n
+	}
+	return append(runs, shapeops.Run{To: to, From: first, Len: n})
+}
+
+// dense returns t padded.
+func (d *denser) dense(t *Tensor) (*tensor.Tensor, error) {
+	g, err := d.grid(t.layout)
+	if err != nil {
+		return nil, err
+	}
+	return d.laid(t, g)
+}
+
+// laid returns the values of t where a grid says.
+func (d *denser) laid(t *Tensor, g *grid) (*tensor.Tensor, error) {
+	dst, err := d.opt.Buffer.tensor(t.DType(), g.shape, t.Features())
+	if err != nil {
+		return nil, err
+	}
+	return dst, d.fill(dst, t.values, g, d.opt.Fill)
+}
+
+// into sets dst to t padded.
+func (d *denser) into(dst *tensor.Tensor, t *Tensor) error {
+	g, err := d.grid(t.layout)
+	if err != nil {
+		return err
+	}
+	if dst == nil {
+		return fmt.Errorf("destination: %w: got nil", shapeops.ErrKind)
+	}
+	if err := dst.Shape().CheckEqual(append(g.shape.Clone(), t.Features()...)); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if dst.View().IsContiguous() {
+		return d.fill(dst, t.values, g, d.opt.Fill)
+	}
+	made, err := d.dense(t)
+	if err != nil {
+		return err
+	}
+	return dst.CopyFrom(made)
+}
+
+// fill sets the cells of dst that a grid names to rows of src, and others to fill.
+func (d *denser) fill(dst, src *tensor.Tensor, g *grid, fill any) error {
+	if fill == nil {
+		fill = 0
+		if dst.DType() == tensor.Bool {
+			fill = false
+		}
+	}
+	value, err := tensor.ScalarOf(dst.DType(), fill)
+	if err != nil {
+		return fmt.Errorf("fill: %w", err)
+	}
+	cells, err := dst.Reshape(append(shapeops.Shape{g.shape.Size()}, src.Shape()[1:]...)...)
+	if err != nil {
+		return err
+	}
+	tr := tensor.Transfer{Workers: d.opt.Workers}
+	if err := tr.FillRuns(cells, src, value, g.runs); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// A maskKey is under which a denser keeps the mask of a layout's innermost level.
+type maskKey struct{ l *Layout }
+
+// mask returns where the innermost level of l has rows: [B... L M].
+func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
+	return shapeops.Once(&d.pass, maskKey{l}, func() (*tensor.Tensor, error) {
+		g, err := d.grid(l)
+		if err != nil {
+			return nil, err
+		}
+		ones, err := tensor.Full(true, g.shape[len(g.shape)-1])
+		if err != nil {
+			return nil, err
+		}
+		from := make([]shapeops.Run, len(g.runs))
+		for i, r := range g.runs {
+			from[i] = shapeops.Run{To: r.To, Len: r.Len}
+		}
+		mask, err := d.opt.Buffer.tensor(tensor.Bool, g.shape, nil)
+		if err != nil {
+			return nil, err
+		}
+		return mask, d.fill(mask, ones, &grid{g.shape, from}, false)
+	})
+}

@@ -1,0 +1,152 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Reducer is a verb of package arith that makes one element of many: arith.Sum, arith.Mean,
+// arith.Max, arith.ArgMax, arith.Any, arith.Count ...
+type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
+
+// Reduce makes one value of each row, by a verb of package arith:
+//
+//	[N * * F...], Reduce(0, arith.Sum) -> [N F...]: of each row of the batch, all that is in it
+//	[N * * F...], Reduce(1, arith.Mean) -> [N * F...]: of each row of level 1
+//
+// depth is that of the result, less than t's; a negative one counts from t's, so that -1 reduces the
+// last level. Of rows that are empty the result is what the verb makes of nothing, as the table in
+// package arith says: a sum is 0, a mean NaN, the least of no float NaN; where there is none, as of
+// integers, arith.ErrEmpty: cut or select rows first. The result is new, but for the layout.
+//
+// It returns shapeops.ErrDim unless t is deeper than that, and what the verb returns.
+func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
+	l, over, s, err := t.rowsAt(depth)
+	if err != nil {
+		return nil, err
+	}
+	values, err := verb(s.values, over)
+	if err != nil {
+		return nil, err
+	}
+	if got := values.Shape(); len(got) == 0 || got[0] != l.numbered() {
+		return nil, fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, l.numbered())
+	}
+	return &Tensor{l, values}, nil
+}
+
+// Scan replaces the values of each row by what a verb of package arith makes of them one after the
+// other, starting again in each row: [N *], Scan(0, arith.CumSum) -> [N *], running sums. depth is
+// that of the rows, as in [Tensor.Reduce]. The result has t's layout. It returns shapeops.ErrDim
+// unless t is deeper than that, and what the verb returns.
+func (t *Tensor) Scan(depth int, verb Reducer) (*Tensor, error) {
+	_, over, s, err := t.rowsAt(depth)
+	if err != nil {
+		return nil, err
+	}
+	values, err := verb(s.values, over)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, s.layout)
+}
+
+// rowsAt returns the layout with so many levels, where its rows lie in the values of s, which is t,
+// and s.
+func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err error) {
+	if !t.made() {
+		return nil, over, nil, errNil
+	}
+	if s, err = t.straight(nil); err != nil {
+		return nil, over, nil, err
+	}
+	if l, err = s.layout.At(depth); err != nil {
+		return nil, over, nil, err
+	}
+	if l.depth == s.Depth() {
+		return nil, over, nil, fmt.Errorf("%w: got depth %d, want less than the %d of the tensor", shapeops.ErrDim, depth, s.Depth())
+	}
+	return l, arith.BySplits(tensor.Vector(s.layout.reach(l.depth)...)), s, nil
+}
+
+// reach returns where the rows of a straight layout with fewer levels lie in the innermost one.
+func (l *Layout) reach(depth int) []int64 {
+	if l.depth == depth+1 {
+		return l.offsets
+	}
+	return composed(l.outer.reach(depth), l.offsets)
+}
+
+// Broadcast returns t with each value repeated for all that a deeper layout has in its place:
+//
+//	t [N *], layout [N * *] -> [N * *]: the day of a visit for each of its codes
+//
+// The first levels of the layout must be those of t. The result is a copy. It returns [ErrLengths]
+// if they are not, and shapeops.ErrDim if the layout is less deep.
+func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
+	if !t.made() || layout == nil {
+		return nil, errNil
+	}
+	around, err := layout.At(t.Depth())
+	if err != nil {
+		return nil, err
+	}
+	if err := around.checkEqual(t.layout); err != nil {
+		return nil, err
+	}
+	values, err := t.Values()
+	if err != nil || t.Depth() == layout.depth {
+		return &Tensor{layout.Straight(), values}, err
+	}
+	deep := layout.Straight()
+	ends := deep.reach(t.Depth())
+	counts := make([]int, len(ends)-1)
+	for i := range counts {
+		counts[i] = int(ends[i+1] - ends[i])
+	}
+	values, err = values.RepeatEach(counts, 0)
+	return &Tensor{deep, values}, err
+}
+
+// Positions returns where each value stands in its row of the last level, 0 for the first:
+// [N *] int64. It returns shapeops.ErrDim at depth 0.
+func (t *Tensor) Positions() (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if t.Depth() == 0 {
+		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
+	}
+	l := t.layout.Straight()
+	list := make([]int64, 0, l.numbered())
+	for row := range l.offsets[1:] {
+		for i := range l.offsets[row+1] - l.offsets[row] {
+			list = append(list, i)
+		}
+	}
+	return &Tensor{l, tensor.Vector(list...)}, nil
+}
+
+// Map returns the tensor that fn makes of the values, with the same rows: fn is given [V F...] and
+// returns [V G...], which it may share. It returns shapeops.ErrShape for another number of rows,
+// shapeops.ErrKind if fn is nil, and fn's error.
+func (t *Tensor) Map(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if fn == nil {
+		return nil, fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
+	}
+	s, err := t.straight(nil)
+	if err != nil {
+		return nil, err
+	}
+	values, err := fn(s.values)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, s.layout)
+}

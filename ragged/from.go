@@ -1,0 +1,141 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// From returns the tensor of nested slices: a []T has depth 0, a [][]T depth 1, a [][][]T depth 2, a
+// [][][][]T depth 3. The outermost slice is the batch. A []any stands for a slice of any of these,
+// and of further []any, T or values that are nested as deep as all others.
+//
+//	visits, err := ragged.From[int64]([][]int64{{1, 2}, {}, {3}}) // [3 *]
+//
+// It copies. It returns shapeops.ErrKind for another type, and [ErrLengths] if slices are nested
+// differently deep, or if there is only an empty []any: see [FromDepth].
+func From[T tensor.Elem](lists any) (*Tensor, error) { return FromDepth[T](lists, -1) }
+
+// FromDepth is [From] of lists of a depth that is known, so that empty ones have it too. It returns
+// [ErrLengths] for slices of another depth.
+func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
+	n := nest[T]{depth: depth, leaf: func(v any) (T, bool) { x, ok := v.(T); return x, ok }}
+	if err := n.add(lists, 0); err != nil {
+		return nil, err
+	}
+	l, err := n.layout()
+	if err != nil {
+		return nil, err
+	}
+	return New(tensor.Vector(n.values...), l)
+}
+
+// A nest collects the values of nested slices, and how long these are.
+type nest[T any] struct {
+	values  []T
+	lengths [][]int64 // of each level, the batch being level 0
+	depth   int       // -1 as long as it is not known
+	leaf    func(v any) (T, bool)
+}
+
+// layout returns the layout of all that was added.
+func (n *nest[T]) layout() (*Layout, error) {
+	if n.depth < 0 && len(n.lengths) < 2 {
+		return nil, fmt.Errorf("%w: got an empty list, which does not say how deep it is: see FromDepth", ErrLengths)
+	}
+	if n.depth < 0 {
+		n.depth = len(n.lengths) - 1
+	}
+	if len(n.lengths) > n.depth+1 {
+		return nil, fmt.Errorf("%w: got lists at depth %d, want values at depth %d", ErrLengths, len(n.lengths)-1, n.depth)
+	}
+	for len(n.lengths) <= n.depth {
+		n.lengths = append(n.lengths, nil)
+	}
+	return LayoutOf(shapeops.Shape{int(n.lengths[0][0])}, n.lengths[1:]...)
+}
+
+// add adds a slice of a level.
+func (n *nest[T]) add(list any, level int) error {
+	switch list := list.(type) {
+	case []T:
+		return n.row(list, level)
+	case [][]T:
+		return each(n, list, level, 1)
+	case [][][]T:
+		return each(n, list, level, 2)
+	case [][][][]T:
+		return each(n, list, level, 3)
+	case []any:
+		return n.mixed(list, level)
+	}
+	return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
+}
+
+// each adds a slice of slices, in which values are so many levels deeper.
+func each[T, S any](n *nest[T], list []S, level, deeper int) error {
+	if err := n.at(level + deeper); err != nil {
+		return err
+	}
+	n.length(level, len(list))
+	for i, x := range list {
+		if err := n.add(x, level+1); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// row adds values of a level.
+func (n *nest[T]) row(values []T, level int) error {
+	if err := n.at(level); err != nil {
+		return err
+	}
+	n.length(level, len(values))
+	n.values = append(n.values, values...)
+	return nil
+}
+
+// at notes that there are values at a level.
+func (n *nest[T]) at(level int) error {
+	if n.depth >= 0 && n.depth != level {
+		return fmt.Errorf("%w: got values at depth %d, want depth %d", ErrLengths, level, n.depth)
+	}
+	n.depth = level
+	return nil
+}
+
+// length notes the length of a row of a level.
+func (n *nest[T]) length(level, length int) {
+	for len(n.lengths) <= level {
+		n.lengths = append(n.lengths, nil)
+	}
+	n.lengths[level] = append(n.lengths[level], int64(length))
+}
+
+func (n *nest[T]) mixed(list []any, level int) error {
+	if n.depth >= 0 && level > n.depth {
+		return fmt.Errorf("%w: got a list at depth %d, want depth %d", ErrLengths, level, n.depth)
+	}
+	n.length(level, len(list))
+	for i, x := range list {
+		if err := n.item(x, level); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// item adds an item of a []any of a level.
+func (n *nest[T]) item(x any, level int) error {
+	v, ok := n.leaf(x)
+	if !ok {
+		return n.add(x, level+1)
+	}
+	if err := n.at(level); err != nil {
+		return err
+	}
+	n.values = append(n.values, v)
+	return nil
+}

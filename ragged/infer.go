@@ -1,0 +1,285 @@
+package ragged
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// FromLists is [From] of lists whose type is known only as the program runs, as those of a JSON
+// text:
+//
+//   - slices of one Elem, nested up to 4 deep, become a tensor of that dtype,
+//   - in a []any, values can be bools, numbers of all Go types, and strings "NaN", "+Inf", "-Inf";
+//     the dtype is the smallest that holds them all.
+//
+// The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
+// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a bool
+// among them being 0 or 1; float32 if there is a float, which must be finite or NaN. Unlike there,
+// integers that no integer dtype holds together are an error. It returns [ErrLengths] also if there
+// is no value: see [FromListsAs].
+func FromLists(lists any) (*Tensor, error) {
+	t, err := fromTyped(lists)
+	if t != nil || err != nil {
+		return t, err
+	}
+	return fromNumbers(lists, 0, -1)
+}
+
+// FromListsAs is [FromLists] of a dtype and depth that are known, so that lists may be empty. Values
+// are changed only in ways that tensor.ScalarOf allows: integers must be those that the dtype holds,
+// floats are rounded to its precision. A negative depth is that of the lists.
+func FromListsAs(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
+	t, err := fromTyped(lists)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return fromNumbers(lists, dtype, depth)
+	}
+	if depth >= 0 && t.Depth() != depth {
+		return nil, fmt.Errorf("%w: got values at depth %d, want depth %d", ErrLengths, t.Depth(), depth)
+	}
+	if t.DType() != dtype {
+		return nil, fmt.Errorf("%w: got %v, want %v: Cast it", tensor.ErrDType, t.DType(), dtype)
+	}
+	return t, nil
+}
+
+// fromTyped returns the tensor of slices of an Elem, or nil for others.
+func fromTyped(lists any) (*Tensor, error) {
+	for _, try := range []func(any) (*Tensor, error){
+		typed[bool], typed[uint8], typed[uint16], typed[uint32], typed[uint64],
+		typed[int8], typed[int16], typed[int32], typed[int64],
+		typed[tensor.F16], typed[tensor.BF16], typed[float32], typed[float64], typed[complex64], typed[complex128],
+	} {
+		if t, err := try(lists); t != nil || err != nil {
+			return t, err
+		}
+	}
+	return nil, nil
+}
+
+func typed[T tensor.Elem](lists any) (*Tensor, error) {
+	switch lists.(type) {
+	case []T, [][]T, [][][]T, [][][][]T:
+		return From[T](lists)
+	}
+	return nil, nil
+}
+
+// A number is a value in a list: an integer, a float, or a bool.
+type number struct {
+	kind  numberKind
+	whole int64
+	large uint64 // beyond an int64; whole is 0 then
+	float float64
+}
+
+type numberKind uint8
+
+const (
+	aBool numberKind = iota
+	anInteger
+	aFloat
+)
+
+// numberOf returns a value of a list, or false if it is none.
+func numberOf(v any) (number, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return number{kind: aBool, whole: 1}, true
+		}
+		return number{kind: aBool}, true
+	case float64:
+		return number{kind: aFloat, float: v}, true
+	case float32:
+		return number{kind: aFloat, float: float64(v)}, true
+	case string:
+		f, ok := map[string]float64{"NaN": math.NaN(), "nan": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[v]
+		return number{kind: aFloat, float: f}, ok
+	case uint64:
+		return unsigned(v), true
+	case uint:
+		return unsigned(uint64(v)), true
+	}
+	whole, ok := signed(v)
+	return number{kind: anInteger, whole: whole}, ok
+}
+
+func unsigned(v uint64) number {
+	if v > math.MaxInt64 {
+		return number{kind: anInteger, large: v}
+	}
+	return number{kind: anInteger, whole: int64(v)}
+}
+
+func signed(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case int32:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case uint8:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
+func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
+	n := nest[number]{depth: depth, leaf: numberOf}
+	if _, ok := lists.([]any); !ok {
+		return nil, fmt.Errorf("%w: got %T, want slices of numbers, nested up to 4 deep, or []any of them", shapeops.ErrKind, lists)
+	}
+	if err := n.add(lists, 0); err != nil {
+		return nil, err
+	}
+	l, err := n.layout()
+	if err != nil {
+		return nil, err
+	}
+	if dtype == 0 {
+		if dtype, err = smallest(n.values); err != nil {
+			return nil, err
+		}
+	}
+	values, err := numbersAs(n.values, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, l)
+}
+
+// smallest returns the dtype that holds all values.
+func smallest(values []number) (tensor.DType, error) {
+	if len(values) == 0 {
+		return 0, fmt.Errorf("%w: got no value to tell the dtype from: see FromListsAs", tensor.ErrDType)
+	}
+	var kind numberKind
+	low, high := int64(0), uint64(0)
+	for _, v := range values {
+		kind = max(kind, v.kind)
+		low = min(low, v.whole)
+		high = max(high, v.large, uint64(max(v.whole, 0)))
+	}
+	switch kind {
+	case aBool:
+		return tensor.Bool, nil
+	case aFloat:
+		return tensor.Float32, nil
+	}
+	return smallestInteger(low, high)
+}
+
+// integers are the integer dtypes, in the order in which they are tried.
+var integers = []struct {
+	dtype tensor.DType
+	low   int64
+	high  uint64
+}{
+	{tensor.Uint8, 0, math.MaxUint8}, {tensor.Uint16, 0, math.MaxUint16},
+	{tensor.Uint32, 0, math.MaxUint32}, {tensor.Uint64, 0, math.MaxUint64},
+	{tensor.Int8, math.MinInt8, math.MaxInt8}, {tensor.Int16, math.MinInt16, math.MaxInt16},
+	{tensor.Int32, math.MinInt32, math.MaxInt32}, {tensor.Int64, math.MinInt64, math.MaxInt64},
+}
+
+func smallestInteger(low int64, high uint64) (tensor.DType, error) {
+	for _, d := range integers {
+		if low >= d.low && high <= d.high {
+			return d.dtype, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: got integers from %d to %d, which none holds", tensor.ErrDType, low, high)
+}
+
+// numbersAs returns values as a tensor of a dtype, each unchanged but for the precision of floats.
+func numbersAs(values []number, dtype tensor.DType) (*tensor.Tensor, error) {
+	switch {
+	case dtype == tensor.Uint64:
+		return listed64(values, dtype, number.uint64)
+	case dtype == tensor.Bool || dtype.IsInteger():
+		return listed64(values, dtype, number.int64)
+	}
+	return listed64(values, dtype, number.float64)
+}
+
+// listed64 returns values as a tensor of a dtype, by way of a list of 64 bits each.
+func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, as func(number) (T, bool)) (*tensor.Tensor, error) {
+	list := make([]T, len(values))
+	for i, v := range values {
+		x, ok := as(v)
+		if !ok {
+			return nil, fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, v, dtype)
+		}
+		list[i] = x
+	}
+	wide := tensor.Vector(list...)
+	out, err := wide.Cast(dtype)
+	if err != nil {
+		return nil, err
+	}
+	back, err := out.Cast(tensor.DTypeOf[T]())
+	if err != nil {
+		return nil, err
+	}
+	err = tensor.Read(back, func(got []T) {
+		for i, x := range list {
+			if got[i] != x && (!dtype.IsFloat() || math.IsInf(float64(got[i]), 0)) && x == x {
+				err = fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, values[i], dtype)
+				return
+			}
+		}
+	})
+	return out, err
+}
+
+// int64 returns the value as an integer, or false if it is not one or too large.
+func (v number) int64() (int64, bool) {
+	if v.kind == aFloat {
+		whole := int64(v.float)
+		return whole, float64(whole) == v.float && math.Abs(v.float) < 1<<63
+	}
+	return v.whole, v.large == 0
+}
+
+// uint64 returns the value as an integer, or false if it is not one or negative.
+func (v number) uint64() (uint64, bool) {
+	if v.large > 0 {
+		return v.large, true
+	}
+	whole, ok := v.int64()
+	return uint64(whole), ok && whole >= 0
+}
+
+// float64 returns the value as a float.
+func (v number) float64() (float64, bool) {
+	if v.kind == aFloat {
+		return v.float, true
+	}
+	return float64(v.whole) + float64(v.large), true
+}
+
+// String returns the value as Go prints it.
+func (v number) String() string {
+	switch {
+	case v.kind == aFloat:
+		return fmt.Sprint(v.float)
+	case v.large > 0:
+		return fmt.Sprint(v.large)
+	}
+	return fmt.Sprint(v.whole)
+}

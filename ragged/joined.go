@@ -1,0 +1,180 @@
+package ragged
+
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A joinedKey is under which a pass keeps what it has made of several layouts, of which this is the
+// first.
+type joinedKey struct {
+	first *Layout
+	n     int
+}
+
+// A joined is what became of several layouts.
+type joined struct {
+	from  []*Layout
+	moved *moved
+}
+
+// joinedOnce returns what make makes of several layouts. Those that values share are joined once.
+func joinedOnce(p *shapeops.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
+	known, err := shapeops.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range *known {
+		if slices.Equal(j.from, ls) {
+			return j.moved, nil
+		}
+	}
+	m, err := make()
+	if err == nil {
+		*known = append(*known, joined{slices.Clone(ls), m})
+	}
+	return m, err
+}
+
+// join returns ls laid side by side as p.Join says.
+func join(p *shapeops.Pass, ls []*Layout) (*moved, error) {
+	return joinedOnce(p, ls, func() (*moved, error) {
+		if ls[0].outer == nil {
+			return joinRows(p, ls)
+		}
+		up, err := join(p, outers(ls))
+		if err != nil {
+			return nil, err
+		}
+		return up.below(ls...), nil
+	})
+}
+
+// outers returns the layouts around the innermost levels.
+func outers(ls []*Layout) []*Layout {
+	out := make([]*Layout, len(ls))
+	for i, l := range ls {
+		out[i] = l.outer
+	}
+	return out
+}
+
+func joinRows(p *shapeops.Pass, ls []*Layout) (*moved, error) {
+	rows, counts := make([]*shapeops.Rows, len(ls)), make([]int, len(ls))
+	for i, l := range ls {
+		rows[i], counts[i] = l.rows, l.rows.Count()
+	}
+	out, err := rows[0].Join(p, rows)
+	if err != nil {
+		return nil, err
+	}
+	return listed(out, counts...)
+}
+
+// A writtenKey is under which a pass keeps what becomes of a layout when rows of another are written
+// to it.
+type writtenKey struct{ to, from *Layout }
+
+// written returns what becomes of l when the rows that p.Plan selects become those of src,
+// broadcast: rows of l itself are source 0, those of src source 1.
+func (l *Layout) written(p *shapeops.Pass, src *Layout) (*moved, error) {
+	return shapeops.Once(p, writtenKey{l, src}, func() (*moved, error) {
+		if l.outer == nil {
+			return l.writtenRows(p, src)
+		}
+		up, err := l.outer.written(p, src.outer)
+		if err != nil {
+			return nil, err
+		}
+		if !up.view {
+			return up.below(l, src), nil
+		}
+		if m := up.over(l, src); m != nil {
+			return m, nil
+		}
+		return up.complete().below(l, src), nil
+	})
+}
+
+// complete returns m, which says which rows of source 1 come over those that are there, with those
+// that stay as rows of source 0.
+func (m *moved) complete() *moved {
+	const stays = -1
+	from := make([]int, m.rows())
+	for i := range from {
+		from[i] = stays
+	}
+	for _, p := range m.pieces {
+		for i := range p.Len {
+			from[p.To+i] = p.From + i
+		}
+	}
+	out := &moved{layout: m.layout}
+	for to, row := range from {
+		if row == stays {
+			out.add(0, to, to, 1)
+		} else {
+			out.add(1, to, row, 1)
+		}
+	}
+	return out
+}
+
+// writtenRows returns which rows of src come to which of l, as a view: the others stay. If a row of
+// l stands at several places, they all move.
+func (l *Layout) writtenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
+	if err := l.rows.CheckWrite(p, src.rows); err != nil {
+		return nil, err
+	}
+	if l.repeats {
+		return l.rewrittenRows(p, src)
+	}
+	to, err := l.rows.Execute(p)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := src.Shape().Expand(to.Shape()...)
+	if err != nil {
+		return nil, err
+	}
+	from, err := src.rows.Execute(shapeops.NewPass(plan))
+	if err != nil {
+		return nil, err
+	}
+	m := &moved{layout: l, view: true}
+	numbers := slices.Collect(from.All())
+	for row := range to.All() {
+		m.add(1, row, numbers[0], 1)
+		numbers = numbers[1:]
+	}
+	return m, nil
+}
+
+// rewrittenRows is writtenRows if all rows move.
+func (l *Layout) rewrittenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
+	rows, err := l.rows.Clone()
+	if err == nil {
+		err = rows.Write(p, src.rows)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return listed(rows, l.rows.Count(), src.rows.Count())
+}
+
+// over returns which rows of the innermost level of src come to which of l, if rows that are written
+// keep their lengths, or nil.
+func (m *moved) over(l, src *Layout) *moved {
+	out := &moved{layout: l, view: true}
+	for _, p := range m.pieces {
+		to, from := l.offsets[p.To:p.To+p.Len+1], src.offsets[p.From:p.From+p.Len+1]
+		for i := range to {
+			if to[i]-to[0] != from[i]-from[0] {
+				return nil
+			}
+		}
+		out.add(1, int(to[0]), int(from[0]), int(to[p.Len]-to[0]))
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package ragged
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Dense is what a [Joint] becomes when rows are padded: a dense tensor for each field and, on
+// request, masks that say where there are values.
+type Dense struct {
+	names  []string
+	values map[string]*tensor.Tensor
+	masks  map[string][]*tensor.Tensor
+}
+
+// Names returns the names of the fields, in their order. The caller must not change them.
+func (d *Dense) Names() []string { return d.names }
+
+// Tensor returns a field, or nil if there is none of that name.
+func (d *Dense) Tensor(name string) *tensor.Tensor { return d.values[name] }
+
+// All returns an iterator over the names and fields, in their order.
+func (d *Dense) All() iter.Seq2[string, *tensor.Tensor] {
+	return func(yield func(string, *tensor.Tensor) bool) {
+		for _, name := range d.names {
+			if !yield(name, d.values[name]) {
+				return
+			}
+		}
+	}
+}
+
+// Masks returns where a field has values, for each level that was padded: bool [N L], [N L M]. There
+// are none without [DensifyOptions].Masks, and none of a field without a level.
+func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
+
+// Densify returns all fields as dense tensors, as [Tensor.Densify] does: [N] for a field of depth 0,
+// [N L] for depth 1, and so on, scalars as they are; of one row, without the N. Fields that share a
+// layout are padded by one plan. opt.Rows are rows of j. Its errors are those of Tensor.Densify,
+// with the name of the field, and shapeops.ErrDim for opt.Rows if there are no rows.
+func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	rows, err := j.inner()
+	if err != nil && j.at.single && opt.Rows == nil {
+		return j.densifyRow(opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, n, err := rows.wanted(opt.Rows)
+	if err != nil {
+		return nil, err
+	}
+	d := &denser{opt: opt, level: rows.at.level, outer: rows.at.level, start: &grid{shapeops.Shape{n}, runs}}
+	return rows.dense(d, func(t *Tensor) (*tensor.Tensor, error) { return rows.scalar(t) })
+}
+
+// densifyRow is Densify of one row that has no rows, or those of several trees.
+func (j *Joint) densifyRow(opt DensifyOptions) (*Dense, error) {
+	out, err := Collate([]*Joint{j}, opt)
+	if err != nil {
+		return nil, err
+	}
+	return out, out.each(func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Index(ix.At(0)) })
+}
+
+// wanted returns which rows of j, or of those that list names, there are.
+func (j *Joint) wanted(list []int) (runs []shapeops.Run, n int, err error) {
+	if list == nil {
+		return []shapeops.Run{{To: 0, From: j.at.first, Len: j.at.n}}, j.at.n, nil
+	}
+	runs = make([]shapeops.Run, len(list))
+	for i, row := range list {
+		at := j.at
+		if err := at.step(row); err != nil {
+			return nil, 0, err
+		}
+		runs[i] = shapeops.Run{To: i, From: at.first, Len: 1}
+	}
+	return runs, len(list), nil
+}
+
+// scalar returns the value of a field of the base that is a scalar in j.
+func (j *Joint) scalar(t *Tensor) (*tensor.Tensor, error) {
+	return t.values.Index(ix.At(j.rowOf(t)))
+}
+
+// rowOf returns the row of a field of the base that j, where that field is a scalar, is in.
+func (j *Joint) rowOf(t *Tensor) int {
+	if len(t.Shape()) == 0 {
+		return 0
+	}
+	return j.path.at(t.Depth())
+}
+
+// dense returns what d makes of the fields, and scalar of those above its level.
+func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error)) (*Dense, error) {
+	d.opt.Buffer.reset()
+	out := &Dense{values: make(map[string]*tensor.Tensor, len(j.base.fields))}
+	if d.opt.Masks {
+		out.masks = map[string][]*tensor.Tensor{}
+	}
+	for _, f := range j.base.fields {
+		var x *tensor.Tensor
+		var err error
+		if len(f.Tensor.Shape()) == 0 || f.Tensor.Depth() < d.level {
+			x, err = scalar(f.Tensor)
+		} else if x, err = d.dense(f.Tensor); err == nil && d.opt.Masks {
+			out.masks[f.Name], err = d.masks(f.Tensor.layout)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		out.names, out.values[f.Name] = append(out.names, f.Name), x
+	}
+	return out, nil
+}
+
+// masks returns the mask of each level of l that is padded.
+func (d *denser) masks(l *Layout) ([]*tensor.Tensor, error) {
+	var masks []*tensor.Tensor
+	for level := d.outer + 1; level <= l.depth; level++ {
+		mask, err := d.mask(l.at(level))
+		if err != nil {
+			return nil, err
+		}
+		masks = append(masks, mask)
+	}
+	return masks, nil
+}
+
+// each replaces each tensor by what fn makes of it.
+func (d *Dense) each(fn func(t *tensor.Tensor) (*tensor.Tensor, error)) (err error) {
+	for name, t := range d.values {
+		if d.values[name], err = fn(t); err != nil {
+			return err
+		}
+	}
+	for _, masks := range d.masks {
+		for i := range masks {
+			if masks[i], err = fn(masks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Collate makes collections the rows of dense tensors: what VstackJoints and Densify return, in one
+// pass, for a batch of rows or of ranges of their rows:
+//
+//	visits, err := patients.Row(i)          // of each patient in the batch
+//	visits, err = visits.Range(a, b)
+//	batch, err := ragged.Collate(all, opt)  // [N L], [N L M]
+//
+// Parts of one collection, all of one kind as here, are padded straight from where they lie; others
+// are stacked first. Fields that are scalars in them become [N F...]. opt.Rows must be nil. Its
+// errors are those of [VstackJoints] and [Joint.Densify].
+func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Rows != nil || len(js) == 0 {
+		return nil, fmt.Errorf("%w: got Rows, or nothing to collate", shapeops.ErrShape)
+	}
+	if parts, ok := siblings(js); ok {
+		return collated(parts, opt)
+	}
+	all, err := VstackJoints(js, JoinOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return all.Densify(opt)
+}
+
+// siblings returns js if they are parts of one collection: rows of one level, or ranges of rows of
+// one level.
+func siblings(js []*Joint) ([]*Joint, bool) {
+	alike := func(xs []*Joint) bool {
+		for _, x := range xs {
+			if x.base != xs[0].base || x.at.level != xs[0].at.level || x.at.single != xs[0].at.single {
+				return false
+			}
+		}
+		return true
+	}
+	if alike(js) {
+		return js, true
+	}
+	entered, err := inners(js)
+	return entered, err == nil && alike(entered)
+}
+
+// collated is Collate of siblings.
+func collated(js []*Joint, opt DensifyOptions) (*Dense, error) {
+	first := js[0]
+	d := &denser{opt: opt, level: first.at.level, outer: first.at.level}
+	if first.at.single {
+		d.start = &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
+		for i, j := range js {
+			d.start.runs[i] = shapeops.Run{To: i, From: j.at.first, Len: 1}
+		}
+	} else {
+		d.outer--
+		d.start = d.ranges(js)
+	}
+	return first.dense(d, func(t *Tensor) (*tensor.Tensor, error) {
+		g := &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
+		for i, j := range js {
+			g.runs[i] = shapeops.Run{To: i, From: j.rowOf(t), Len: 1}
+		}
+		return d.laid(t, g)
+	})
+}
+
+// ranges returns the grid of ranges of rows, one to a row.
+func (d *denser) ranges(js []*Joint) *grid {
+	width := d.fixed(d.level)
+	if width == 0 {
+		for _, j := range js {
+			width = max(width, j.at.n)
+		}
+	}
+	g := &grid{shape: shapeops.Shape{len(js), width}}
+	for i, j := range js {
+		g.runs = d.opt.place(g.runs, i*width, j.at.first, j.at.n, width)
+	}
+	return g
+}

@@ -1,0 +1,337 @@
+package ragged
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// What can be wrong with a layout, besides its shape.
+var (
+	ErrOffsets = errors.New("bad offsets")
+	ErrLengths = errors.New("lengths differ")
+	ErrName    = errors.New("bad name of a field")
+)
+
+// A Layout says how the rows of a batch are cut into rows of rows: patients into visits, visits
+// into codes. It has a batch shape and so many levels, its depth. Each level has a length for every
+// row of the one around it, in the form of offsets:
+//
+//	batch [3]            patient 0           1    2
+//	level 1   0 2 3 5    visit   0     1     2    3     4     patient 0 has visits 0 and 1
+//	level 2   0 2 2 3 .. code    0 1         2    3 4 5       visit 1 has no code
+//
+// Row r of a level reaches from offsets[r] to before offsets[r+1] of the next. Level 0 is the batch.
+// A Layout of depth 2 contains one of depth 1, [Layout.Outer], so that a tensor of visits and one
+// of codes share it; operations on several tensors work out each Layout that they share once, and
+// their results share what comes of it.
+//
+// A row, a range of rows or a permutation of the batch is a Layout over the same offsets: nothing
+// is rewritten. Offsets then start where the first row does, which [Layout.Offsets] makes up for.
+//
+// A Layout never changes. Safe for concurrent use.
+type Layout struct {
+	outer   *Layout        // of one level less; nil at depth 0
+	rows    *shapeops.Rows // at depth 0: which row stands where in the batch shape
+	repeats bool           // at depth 0: a row may stand at several places
+	offsets []int64        // at other depths, of the innermost level: for each numbered row, and the end
+	depth   int
+}
+
+// NewLayout returns the layout of a batch with so many levels as there are lists of offsets:
+//
+//	batch [B...], offsets[0] of size(B)+1 numbers, offsets[k] of last(offsets[k-1])+1
+//
+// It keeps the lists, which must not change any more. It returns shapeops.ErrShape if the batch
+// shape fails its Check, and [ErrOffsets], with level and row, unless each list begins with 0, never
+// decreases and has so many numbers.
+func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
+	rows, err := shapeops.NewRows(batch...)
+	if err != nil {
+		return nil, err
+	}
+	l := &Layout{rows: rows}
+	for _, list := range offsets {
+		if l, err = l.Nest(list); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// LayoutOf returns the layout of a batch of which lengths says, level by level, how long each row
+// is:
+//
+//	batch [B...], lengths[0] of size(B) numbers, lengths[k] of sum(lengths[k-1])
+//
+// It copies. Its errors are those of [NewLayout], and [ErrLengths], with level and row, for a
+// negative length.
+func LayoutOf(batch shapeops.Shape, lengths ...[]int64) (*Layout, error) {
+	l, err := NewLayout(batch)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lengths {
+		offsets, err := offsetsOf(list)
+		if err != nil {
+			return nil, fmt.Errorf("level %d, %w", l.depth+1, err)
+		}
+		if l, err = l.Nest(offsets); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// offsetsOf returns the offsets of rows with these lengths.
+func offsetsOf(lengths []int64) ([]int64, error) {
+	offsets := make([]int64, len(lengths)+1)
+	for i, n := range lengths {
+		if n < 0 {
+			return nil, fmt.Errorf("row %d: %w: got %d, want none negative", i, ErrLengths, n)
+		}
+		if offsets[i] > math.MaxInt64-n {
+			return nil, fmt.Errorf("row %d: %w: got %d after %d rows, want a sum of 63 bits", i, ErrLengths, n, offsets[i])
+		}
+		offsets[i+1] = offsets[i] + n
+	}
+	return offsets, nil
+}
+
+// Nest returns the layout of one level more, in which l is the outer one: offsets has a number for
+// each row of l's innermost level, and one for the end. It keeps offsets, which must not change any
+// more. It returns [ErrOffsets], with level and row, unless they begin with 0, never decrease and are
+// so many, and shapeops.ErrKind if l is nil or not straight, as after an index that reorders:
+// [Layout.Straight] mends that.
+func (l *Layout) Nest(offsets []int64) (*Layout, error) {
+	if l == nil {
+		return nil, errNoLayout
+	}
+	if !l.root().whole() {
+		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
+	}
+	if err := checkOffsets(offsets, l.numbered()); err != nil {
+		return nil, fmt.Errorf("level %d: %w", l.depth+1, err)
+	}
+	return l.nested(offsets), nil
+}
+
+// nested is Nest of offsets that are known to fit.
+func (l *Layout) nested(offsets []int64) *Layout {
+	return &Layout{outer: l, offsets: offsets, depth: l.depth + 1}
+}
+
+// checkOffsets returns ErrOffsets unless they are those of so many rows.
+func checkOffsets(offsets []int64, rows int) error {
+	if len(offsets) != rows+1 {
+		return fmt.Errorf("%w: got %d of them, want %d: one for each row and one for the end", ErrOffsets, len(offsets), rows+1)
+	}
+	if offsets[0] != 0 {
+		return fmt.Errorf("row 0: %w: got %d, want the first to be 0", ErrOffsets, offsets[0])
+	}
+	last := int64(0)
+	for i, o := range offsets {
+		if o < last {
+			return fmt.Errorf("row %d: %w: got %d after %d, want them never to decrease", i-1, ErrOffsets, o, last)
+		}
+		last = o
+	}
+	return nil
+}
+
+var errNoLayout = fmt.Errorf("%w: got a nil layout", shapeops.ErrKind)
+
+// Depth returns the number of levels.
+func (l *Layout) Depth() int { return l.depth }
+
+// Shape returns the batch shape. The caller must not change it.
+func (l *Layout) Shape() shapeops.Shape { return l.root().rows.Shape() }
+
+// Outer returns the layout without its innermost level, or nil at depth 0.
+func (l *Layout) Outer() *Layout { return l.outer }
+
+// At returns the layout of the first levels only: l itself at its own depth, the batch alone at 0. A
+// negative depth counts from l's own, so that -1 is [Layout.Outer]. It returns shapeops.ErrDim if l
+// is not so deep.
+func (l *Layout) At(depth int) (*Layout, error) {
+	d := depth
+	if d < 0 {
+		d += l.depth
+	}
+	if d < 0 || d > l.depth {
+		return nil, fmt.Errorf("%w: got depth %d of a layout with %d levels", shapeops.ErrDim, depth, l.depth)
+	}
+	return l.at(d), nil
+}
+
+// at is At of a depth that l has.
+func (l *Layout) at(depth int) *Layout {
+	for l.depth > depth {
+		l = l.outer
+	}
+	return l
+}
+
+// root returns the layout of the batch.
+func (l *Layout) root() *Layout { return l.at(0) }
+
+// level resolves a level that may be negative.
+func (l *Layout) level(level int) (int, error) {
+	at := level
+	if at < 0 {
+		at += l.depth + 1
+	}
+	if at < 1 || at > l.depth {
+		return 0, fmt.Errorf("%w: got level %d, want one of the %d", shapeops.ErrDim, level, l.depth)
+	}
+	return at, nil
+}
+
+// span returns which of the numbered rows of the innermost level there are, if these follow one
+// another.
+func (l *Layout) span() (first, n int, ok bool) {
+	if l.outer == nil {
+		return l.rows.Span()
+	}
+	first, n, ok = l.outer.span()
+	if !ok {
+		return 0, 0, false
+	}
+	from, to := l.offsets[first], l.offsets[first+n]
+	return int(from), int(to - from), true
+}
+
+// within returns the rows that so many rows of the level around have, from row first on.
+func (l *Layout) within(first, n int) (from, to int) {
+	return int(l.offsets[first]), int(l.offsets[first+n])
+}
+
+// Straight returns l if its rows stand in their order, from the first on, or else a layout of its
+// own that says the same: what follows a view or a permutation, for [Layout.Nest] and
+// [Layout.Offsets].
+func (l *Layout) Straight() *Layout {
+	if l.root().whole() {
+		return l
+	}
+	return l.picked(nil).layout
+}
+
+// whole reports whether the rows of the batch are all that are numbered.
+func (l *Layout) whole() bool {
+	first, n, ok := l.rows.Span()
+	return ok && first == 0 && (l.rows.Count() == n)
+}
+
+// NumRows returns how many rows a level has, all together: level 0 the batch, the last level the
+// values. It returns shapeops.ErrDim for a level that l does not have.
+func (l *Layout) NumRows(level int) (int, error) {
+	at, err := l.At(level)
+	if err != nil {
+		return 0, err
+	}
+	if _, n, ok := at.span(); ok {
+		return n, nil
+	}
+	return at.Straight().numbered(), nil
+}
+
+// numbered returns how many rows of the innermost level have numbers.
+func (l *Layout) numbered() int {
+	if l.outer == nil {
+		return l.rows.Count()
+	}
+	return int(l.offsets[len(l.offsets)-1])
+}
+
+// Offsets returns the offsets of a level, 1 to the depth, negative ones counted from the end: they
+// begin with 0. It copies only if l is a part of another layout. The caller must not change them. It
+// returns shapeops.ErrDim for a level that l does not have.
+func (l *Layout) Offsets(level int) ([]int64, error) {
+	at, err := l.level(level)
+	if err != nil {
+		return nil, err
+	}
+	return l.at(at).Straight().offsets, nil
+}
+
+// Lengths returns how long each row of a level is: the lengths of the rows of the batch for level 1.
+// They are the caller's. It returns shapeops.ErrDim for a level that l does not have.
+func (l *Layout) Lengths(level int) ([]int64, error) {
+	offsets, err := l.Offsets(level)
+	if err != nil {
+		return nil, err
+	}
+	lengths := make([]int64, len(offsets)-1)
+	for i := range lengths {
+		lengths[i] = offsets[i+1] - offsets[i]
+	}
+	return lengths, nil
+}
+
+// Equal reports whether l and x have the same batch shape, depth and lengths.
+func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
+
+// differs says how x differs from l, or is empty if it does not.
+func (l *Layout) differs(x *Layout) string {
+	switch {
+	case l == x:
+		return ""
+	case x == nil:
+		return "no layout"
+	case l.depth != x.depth:
+		return fmt.Sprintf("depth %d, other %d", l.depth, x.depth)
+	case l.outer == nil:
+		if !l.Shape().Equal(x.Shape()) {
+			return fmt.Sprintf("batch %v, other %v", l.Shape(), x.Shape())
+		}
+		return ""
+	}
+	if text := l.outer.differs(x.outer); text != "" {
+		return text
+	}
+	return l.innermost(x)
+}
+
+// innermost says how the innermost level of x differs from that of l, whose outer ones are equal.
+func (l *Layout) innermost(x *Layout) string {
+	a, b := l.Straight().offsets, x.Straight().offsets
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
+		return ""
+	}
+	for i := range a[1:] {
+		if p, q := a[i+1]-a[i], b[i+1]-b[i]; p != q {
+			return fmt.Sprintf("level %d, row %d has length %d, other %d", l.depth, i, p, q)
+		}
+	}
+	return ""
+}
+
+// checkEqual returns ErrLengths unless x says the same as l.
+func (l *Layout) checkEqual(x *Layout) error {
+	if text := l.differs(x); text != "" {
+		return fmt.Errorf("%w: %s", ErrLengths, text)
+	}
+	return nil
+}
+
+// String returns the batch shape and a star for each level: "[3 * *]".
+func (l *Layout) String() string { return l.text(nil) }
+
+// text is String with the dims of features.
+func (l *Layout) text(features shapeops.Shape) string {
+	parts := make([]string, 0, len(l.Shape())+l.depth+len(features))
+	for _, n := range l.Shape() {
+		parts = append(parts, fmt.Sprint(n))
+	}
+	for range l.depth {
+		parts = append(parts, "*")
+	}
+	for _, n := range features {
+		parts = append(parts, fmt.Sprint(n))
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}

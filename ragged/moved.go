@@ -1,0 +1,165 @@
+package ragged
+
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A piece is a run of rows of one of several layouts.
+type piece struct {
+	source int
+	shapeops.Run
+}
+
+// A moved is a layout whose rows come from elsewhere: which, and where from. It says so for the rows
+// of the innermost level, and thereby for values.
+type moved struct {
+	layout *Layout
+	pieces []piece          // in the order of To; rows of the batch that none brings have no rows
+	runs   [][]shapeops.Run // of pieces, by source
+	view   bool             // the rows are those that were there, with their numbers: nothing moves
+}
+
+// add appends a row, or makes the last piece longer by it.
+func (m *moved) add(source, to, from, n int) {
+	if n == 0 {
+		return
+	}
+	if i := len(m.pieces) - 1; i >= 0 {
+		last := &m.pieces[i]
+		if last.source == source && last.To+last.Len == to && last.From+last.Len == from {
+			last.Len += n
+			return
+		}
+	}
+	m.pieces = append(m.pieces, piece{source, shapeops.Run{To: to, From: from, Len: n}})
+}
+
+// sorted returns the runs of each of so many sources.
+func (m *moved) sorted(sources int) [][]shapeops.Run {
+	if m.runs == nil {
+		m.runs = make([][]shapeops.Run, sources)
+		if sources == 1 {
+			m.runs[0] = make([]shapeops.Run, 0, len(m.pieces))
+		}
+		for _, p := range m.pieces {
+			m.runs[p.source] = append(m.runs[p.source], p.Run)
+		}
+	}
+	return m.runs
+}
+
+// rows returns how many rows there are of the innermost level.
+func (m *moved) rows() int { return m.layout.numbered() }
+
+// below returns what becomes of the innermost level of ls, the sources, when the rows of the level
+// around it move as m says.
+func (m *moved) below(ls ...*Layout) *moved {
+	out := &moved{}
+	offsets := make([]int64, m.rows()+1)
+	at, end := 0, int64(0)
+	for _, p := range m.pieces {
+		for ; at < p.To; at++ {
+			offsets[at+1] = end
+		}
+		from := ls[p.source].offsets[p.From : p.From+p.Len+1]
+		shift := end - from[0]
+		for _, o := range from[1:] {
+			at++
+			offsets[at] = o + shift
+		}
+		n := int(from[p.Len] - from[0])
+		out.add(p.source, int(end), int(from[0]), n)
+		end += int64(n)
+	}
+	for ; at < len(offsets)-1; at++ {
+		offsets[at+1] = end
+	}
+	out.layout = m.layout.nested(offsets)
+	return out
+}
+
+// listed returns the layout of rows that come from numbered rows of several sources, of which each
+// has so many: all of the first come before those of the second. A number that is none of them
+// stands for a row without rows.
+func listed(rows *shapeops.Rows, counts ...int) (*moved, error) {
+	to, err := shapeops.NewRows(rows.Shape()...)
+	if err != nil {
+		return nil, err
+	}
+	m := &moved{layout: &Layout{rows: to}}
+	ends := make([]int, len(counts))
+	end := 0
+	for i, n := range counts {
+		end += n
+		ends[i] = end
+	}
+	i, source := 0, 0
+	for row := range rows.All() {
+		if source >= len(ends) || row >= ends[source] || row < ends[source]-counts[source] {
+			source, _ = slices.BinarySearch(ends, row+1)
+		}
+		if source < len(ends) {
+			m.add(source, i, row-(ends[source]-counts[source]), 1)
+		}
+		i++
+	}
+	return m, nil
+}
+
+// picked returns l with rows that stand in their order, from the first on, in memory of its own. A
+// nil pass keeps nothing for others.
+func (l *Layout) picked(p *shapeops.Pass) *moved {
+	out, _ := shapeops.Once(p, pickedKey{l}, func() (*moved, error) {
+		if l.outer == nil {
+			return l.pickedRows(), nil
+		}
+		return l.outer.picked(p).below(l), nil
+	})
+	return out
+}
+
+// A pickedKey is under which a pass keeps what picked returns.
+type pickedKey struct{ l *Layout }
+
+func (l *Layout) pickedRows() *moved {
+	if first, n, ok := l.rows.Span(); ok {
+		to, _ := shapeops.NewRows(l.Shape()...) // of a shape that is one already
+		m := &moved{layout: &Layout{rows: to}}
+		m.add(0, 0, first, n)
+		return m
+	}
+	m, _ := listed(l.rows, l.rows.Count())
+	return m
+}
+
+// executed returns what p.Plan makes of l. What a pass has made of a layout, it makes for all that
+// share it.
+func (l *Layout) executed(p *shapeops.Pass) (*moved, error) {
+	return shapeops.Once(p, l, func() (*moved, error) {
+		if l.outer == nil {
+			return l.executedRows(p)
+		}
+		up, err := l.outer.executed(p)
+		if err != nil {
+			return nil, err
+		}
+		if up.view {
+			return &moved{layout: up.layout.nested(l.offsets), view: true}, nil
+		}
+		return up.below(l), nil
+	})
+}
+
+func (l *Layout) executedRows(p *shapeops.Pass) (*moved, error) {
+	rows, err := l.rows.Execute(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Plan.Pick() == nil && !p.Plan.Laid() {
+		repeats := l.repeats || rows.Shape().Size() > l.Shape().Size()
+		return &moved{layout: &Layout{rows: rows, repeats: repeats}, view: true}, nil
+	}
+	return listed(rows, l.rows.Count())
+}

@@ -1,0 +1,96 @@
+package ragged
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Argsort returns the positions of the values of each row of the last level in their order: what
+// [Tensor.Pick] takes. [N *] -> int64 [N *] with t's layout.
+//
+// The order is that of arith.Lexsort: ascending, NaN last, equal values in the order in which they
+// stand; opt can turn it round. It returns shapeops.ErrDim at depth 0, shapeops.ErrShape if values
+// have features, and tensor.ErrDType if they have no order.
+func (t *Tensor) Argsort(opt arith.SortOptions) (*Tensor, error) {
+	s, order, err := t.order(opt)
+	if err != nil {
+		return nil, err
+	}
+	positions := make([]int64, len(order))
+	offsets := s.layout.offsets
+	for row := range offsets[1:] {
+		for i := offsets[row]; i < offsets[row+1]; i++ {
+			positions[i] = int64(order[i]) - offsets[row]
+		}
+	}
+	return &Tensor{s.layout, tensor.Vector(positions...)}, nil
+}
+
+// Sort returns t with the values of each row of the last level in order, as [Tensor.Argsort] says:
+// [N *] -> [N *], with t's layout.
+func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
+	s, order, err := t.order(opt)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.values.Shape().Take(0, order, shapeops.Shape{len(order)})
+	if err != nil {
+		return nil, err
+	}
+	values, err := s.values.Execute(shapeops.NewPass(plan))
+	return &Tensor{s.layout, values}, err
+}
+
+// order returns t, straight, and the numbers of its values, row by row in order.
+func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error) {
+	if !t.made() {
+		return nil, nil, errNil
+	}
+	if t.Depth() == 0 {
+		return nil, nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
+	}
+	if len(t.Features()) > 0 {
+		return nil, nil, fmt.Errorf("%w: got features %v, want none: Argsort one of them, and Pick by that", shapeops.ErrShape, t.Features())
+	}
+	if s, err = t.straight(nil); err != nil {
+		return nil, nil, err
+	}
+	ranks, err := arith.Argsort(s.values, 0, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := ranks.Ints()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.layout.dealt(list), nil
+}
+
+// dealt returns numbers of rows of the innermost level, row by row of the level around: those of
+// each in the order in which the list has them.
+func (l *Layout) dealt(list []int) []int {
+	of := l.rowIDs()
+	next := slices.Clone(l.offsets)
+	out := make([]int, len(list))
+	for _, i := range list {
+		row := of[i]
+		out[next[row]] = i
+		next[row]++
+	}
+	return out
+}
+
+// rowIDs returns, for each row of the innermost level, in which row of the level around it is.
+func (l *Layout) rowIDs() []int64 {
+	ids := make([]int64, 0, l.numbered())
+	for row := range l.offsets[1:] {
+		for range l.offsets[row+1] - l.offsets[row] {
+			ids = append(ids, int64(row))
+		}
+	}
+	return ids
+}

@@ -1,0 +1,157 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// Row returns one row, as the batch that its own rows are: [N * *], Row(i) -> [L *]. At depth 0 it
+// is the value: [N F...] -> [F...] with the batch shape []. The result shares t's values; it takes
+// constant time. A negative row counts from the end. It returns shapeops.ErrIndex, with the number of
+// rows, if there is no such row, and shapeops.ErrDim if the batch has not exactly one dim.
+func (t *Tensor) Row(i int) (*Tensor, error) { return t.Path(ix.At(i)) }
+
+// Range returns the rows from start to before stop, with the rules of Python's slices: [N * *] ->
+// [n * *]. The result shares t's values; it takes constant time. It returns shapeops.ErrDim if the
+// batch has no dim.
+func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Range(start, stop)) }
+
+// Path goes into rows: [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) are rows a to b of row j of
+// row i, a batch [b-a]. All parts but the last are positions; the last can be a range without a
+// step. The result shares t's values; it takes constant time.
+//
+// It returns shapeops.ErrIndex, with level and length, for a position that is not there, for more
+// parts than t has levels and the batch, and for parts of another kind; shapeops.ErrDim if the batch
+// has not exactly one dim.
+func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if len(t.Shape()) != 1 {
+		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim: Flatten it first", shapeops.ErrDim, t.Shape())
+	}
+	if err := checkPath(expr, t.Depth()); err != nil {
+		return nil, err
+	}
+	first, n, ok := t.layout.root().rows.Span()
+	if !ok {
+		s, err := t.straight(nil)
+		if err != nil {
+			return nil, err
+		}
+		t, first, n = s, 0, s.Shape()[0]
+	}
+	at := spot{first: first, n: n}
+	if err := at.follow(expr, t.layout.at); err != nil {
+		return nil, err
+	}
+	l, err := inside(nil, t.layout, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{l, t.values}, nil
+}
+
+// checkPath returns ErrIndex unless expr can be a path into so many levels.
+func checkPath(expr []ix.Index, depth int) error {
+	if len(expr) > depth+1 {
+		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), depth+1)
+	}
+	for i, x := range expr {
+		kind := x.Kind()
+		if i == len(expr)-1 && (kind == ix.KindRange || kind == ix.KindAll) {
+			if kind == ix.KindRange {
+				if _, _, step := x.Bounds(); step > 1 {
+					return fmt.Errorf("%w: part %d: got %v, want a range without a step: see Index and CutStep", shapeops.ErrIndex, i, x)
+				}
+			}
+			continue
+		}
+		if kind != ix.KindAt {
+			return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
+		}
+	}
+	return nil
+}
+
+// A spot is some rows of a level that follow one another, or a single one.
+type spot struct {
+	level    int
+	first, n int
+	single   bool
+}
+
+// follow goes where a checked path leads. at returns the layout whose innermost level is numbered.
+func (s *spot) follow(expr []ix.Index, at func(level int) *Layout) error {
+	for _, x := range expr {
+		if s.single {
+			s.enter(at(s.level + 1))
+		}
+		switch x.Kind() {
+		case ix.KindRange:
+			start, stop, _ := x.Bounds()
+			s.narrow(start, stop)
+		case ix.KindAt:
+			if err := s.step(x.Position()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// step goes to one of the rows.
+func (s *spot) step(i int) error {
+	at := i
+	if at < 0 {
+		at += s.n
+	}
+	if at < 0 || at >= s.n {
+		return fmt.Errorf("%w: level %d: got row %d of %d", shapeops.ErrIndex, s.level, i, s.n)
+	}
+	s.first, s.n, s.single = s.first+at, 1, true
+	return nil
+}
+
+// narrow goes to some of the rows.
+func (s *spot) narrow(start, stop int) {
+	lo := clip(start, s.n)
+	s.first, s.n = s.first+lo, max(0, clip(stop, s.n)-lo)
+}
+
+// enter goes from a single row to the rows that it has in l, whose innermost level is the next.
+func (s *spot) enter(l *Layout) {
+	from, to := l.within(s.first, 1)
+	*s = spot{level: s.level + 1, first: from, n: to - from}
+}
+
+// inside returns the part of a layout that is at a spot: a batch of rows, or, of a single one, of
+// those that it has; the batch shape [] if it has none because l has no further level.
+func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
+	shape := []int{at.n}
+	if at.single && at.level < l.depth {
+		at.enter(l.at(at.level + 1))
+		shape[0] = at.n
+	} else if at.single {
+		shape = nil
+	}
+	root, err := shapeops.Once(p, at, func() (*Layout, error) {
+		rows, err := shapeops.RowsFrom(at.first, l.at(at.level).numbered(), shape...)
+		return &Layout{rows: rows}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return under(p, l, at.level, root), nil
+}
+
+// under returns l with another layout in the place of the one that has so many of its levels, and
+// which numbers its rows alike.
+func under(p *shapeops.Pass, l *Layout, level int, outer *Layout) *Layout {
+	if l.depth == level {
+		return outer
+	}
+	return nestIn(p, under(p, l.outer, level, outer), l)
+}

@@ -1,0 +1,195 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Tensor has rows that differ in length, at so many levels as its [Layout] has: values, one after
+// the other, and the layout that cuts them into rows. Its dims are those of the batch, one for each
+// level, and those of the features of a value:
+//
+//	[B... * * F...]    values [V F...]
+//
+// With depth 0 it has a value for each row of the batch, like a dense tensor [B... F...].
+//
+// Operations on the batch share memory where those on a dense tensor do: at an index without lists
+// and masks, a reshape or a permutation the values are those of the receiver, and no offset is
+// rewritten. Else the rows that are wanted are copied. Operations on levels copy, unless they say
+// otherwise.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Tensor struct {
+	layout *Layout
+	values *tensor.Tensor // rows as layout numbers them, and perhaps more
+}
+
+// New returns the tensor of values cut into rows by a layout:
+//
+//	layout [B... * *], values [V F...], V being the rows of its last level -> [B... * * F...]
+//
+// It shares values. The layout must be straight. It returns shapeops.ErrKind if an argument is nil
+// or the layout a part of another, and [ErrOffsets] if values has no dim, or not so many rows.
+func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
+	if values == nil || values.DType() == 0 {
+		return nil, errNoValues
+	}
+	if layout == nil {
+		return nil, errNoLayout
+	}
+	if !layout.root().whole() {
+		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
+	}
+	if len(values.Shape()) == 0 || values.Shape()[0] != layout.numbered() {
+		return nil, fmt.Errorf("%w: got values %v, want %d, where the last level ends, as their first dim", ErrOffsets, values.Shape(), layout.numbered())
+	}
+	return &Tensor{layout, values}, nil
+}
+
+var (
+	errNil      = fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)
+	errNoValues = fmt.Errorf("%w: got nil values", shapeops.ErrKind)
+)
+
+// made reports whether t is neither nil nor the zero Tensor.
+func (t *Tensor) made() bool { return t != nil && t.layout != nil }
+
+// Made reports whether t holds something: whether it is neither nil nor the zero Tensor.
+func (t *Tensor) Made() bool { return t.made() }
+
+// Shape returns the batch shape, the dims of even size before the levels. The caller must not change
+// it.
+func (t *Tensor) Shape() shapeops.Shape { return t.layout.Shape() }
+
+// Layout returns how the values are cut into rows. Tensors of one depth that were made from one
+// layout keep having one.
+func (t *Tensor) Layout() *Layout { return t.layout }
+
+// Depth returns the number of levels.
+func (t *Tensor) Depth() int { return t.layout.depth }
+
+// DType returns the type of the values.
+func (t *Tensor) DType() tensor.DType { return t.values.DType() }
+
+// Features returns the shape of a value. The caller must not change it.
+func (t *Tensor) Features() shapeops.Shape { return t.values.Shape()[1:] }
+
+// Values returns the values of all rows, one after the other: [V F...]. They share t's memory,
+// unless t was permuted or repeats rows; then they are copied. An error means that lent memory is
+// gone.
+func (t *Tensor) Values() (*tensor.Tensor, error) {
+	if first, n, ok := t.layout.span(); ok {
+		return t.values.Narrow(0, first, n)
+	}
+	s, err := t.straight(nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.values, nil
+}
+
+// NumValues returns how many values the rows have, all together.
+func (t *Tensor) NumValues() int {
+	n, _ := t.layout.NumRows(t.layout.depth)
+	return n
+}
+
+// Lengths is [Layout.Lengths].
+func (t *Tensor) Lengths(level int) ([]int64, error) { return t.layout.Lengths(level) }
+
+// Offsets is [Layout.Offsets].
+func (t *Tensor) Offsets(level int) ([]int64, error) { return t.layout.Offsets(level) }
+
+// straight returns t if its rows stand in their order and are all that its values hold, or a tensor
+// for which that is so: over the same values, if its rows follow one another, or copied.
+func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
+	if t.layout.root().whole() && t.values.Shape()[0] == t.layout.numbered() {
+		return t, nil
+	}
+	m := t.layout.picked(p)
+	if first, n, ok := t.layout.span(); ok {
+		values, err := t.values.Narrow(0, first, n)
+		return &Tensor{m.layout, values}, err
+	}
+	return t.gathered(m)
+}
+
+// gathered returns the values that come with a layout that was moved.
+func (t *Tensor) gathered(m *moved) (*Tensor, error) {
+	values, err := t.room(m.rows())
+	if err != nil {
+		return nil, err
+	}
+	var tr tensor.Transfer
+	if err := tr.Runs(values, t.values, m.sorted(1)[0]); err != nil {
+		return nil, err
+	}
+	return &Tensor{m.layout, values}, tr.Run()
+}
+
+// room returns memory for so many values, whose content is undefined.
+func (t *Tensor) room(n int) (*tensor.Tensor, error) {
+	shape := append(shapeops.Shape{n}, t.Features()...)
+	if err := shape.Check(); err != nil {
+		return nil, err
+	}
+	if t.values.Device() == tensor.Meta {
+		return tensor.NewMeta(t.DType(), shape...)
+	}
+	bytes := shape.Size() * t.DType().Size()
+	return tensor.FromBytes(t.DType(), cast.Uninit(bytes), shape...)
+}
+
+// Index returns the part of t that an index expression over the batch selects. The values are t's
+// own if the expression has neither a list nor a mask, and copied if it has. [Tensor.Path] and
+// [Tensor.Cut] go into rows. Its errors are those of shapeops.Shape.Index.
+func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
+	plan, err := t.Shape().Index(expr...)
+	if err != nil {
+		return nil, err
+	}
+	return t.Execute(shapeops.NewPass(plan))
+}
+
+// Take returns the rows of the first batch dim that positions name, copied:
+//
+//	[N * *], positions of n -> [n * *]
+//
+// Negative ones count from the end. Its errors are those of shapeops.Shape.Index.
+func (t *Tensor) Take(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
+
+// Mask returns the rows for which bits is true, copied: [N * *], n of N bits true -> [n * *]. Its
+// errors are those of shapeops.Shape.Index.
+func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bits)) }
+
+// SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
+// as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
+func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
+	plan, err := t.Shape().Index(expr...)
+	if err != nil {
+		return err
+	}
+	var tr tensor.Transfer
+	if err := t.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
+// error nothing has changed.
+func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
+	plan, err := t.Shape().Index(expr...)
+	if err != nil {
+		return err
+	}
+	var tr tensor.Transfer
+	if err := t.ExecuteInto(&tr, dst, shapeops.NewPass(plan)); err != nil {
+		return err
+	}
+	return tr.Run()
+}

@@ -1,0 +1,255 @@
+package tensor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// FillRuns adds, for each run, dst[To:To+Len] = src[From:From+Len] along dim 0, and for every row
+// of dst that no run sets, dst[row] = the only element of value:
+//
+//	src [N F...], dst [M F...], value with one element, of any shape
+//
+// It does what [Transfer.Fill] of dst and then [Transfer.Runs] do, but in one pass over dst, on
+// several cores if that pays, if dst is contiguous, each row of src is, and neither src nor value
+// lies in the memory of dst. Then all of src counts as read.
+//
+// The runs come in the order of To and do not overlap there. The Transfer keeps them, and they must
+// not change before Run. FillRuns returns shapeops.ErrIndex if a run leaves dst or src, or begins
+// before the end of the one before it, and shapeops.ErrShape if value has more than one element, or
+// none.
+func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
+	copied, err := checkFillRuns(dst, src, value, runs)
+	if err != nil || dst.Size() == 0 {
+		return err
+	}
+	if !rowsAreBlocks(dst, src) || dst.SharesMemory(src) || dst.SharesMemory(value) {
+		return tr.fillThenRuns(dst, src, value, runs)
+	}
+	tr.runFill(&runFill{dst: dst, src: src, value: value, runs: runs, copied: copied})
+	return nil
+}
+
+// checkFillRuns returns how many rows are copied, or why they cannot be.
+func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, err error) {
+	if err := checkRows(dst, src); err != nil {
+		return 0, err
+	}
+	if err := checkFill(dst, value); err != nil {
+		return 0, fmt.Errorf("value: %w", err)
+	}
+	to, from, end := dst.view.Shape[0], src.view.Shape[0], 0
+	for i, r := range runs {
+		if r.Len < 0 || r.To < end || r.To > to-r.Len || r.From < 0 || r.From > from-r.Len {
+			return 0, cmp.Or(shapeops.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
+				"%w: run %d: got row %d of the destination, want %d or later, where the run before ends",
+				shapeops.ErrIndex, i, r.To, end))
+		}
+		end = r.To + r.Len
+		copied += r.Len
+	}
+	return copied, nil
+}
+
+// rowsAreBlocks reports whether dst, and each row of src, lie without gaps.
+func rowsAreBlocks(dst, src *Tensor) bool {
+	row := shapeops.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
+	return dst.view.IsContiguous() && row.IsContiguous()
+}
+
+// fillThenRuns is FillRuns of any layout.
+func (tr *Transfer) fillThenRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
+	return tr.whole(func() error {
+		first := len(tr.moves)
+		if err := tr.Fill(dst, value); err != nil {
+			return err
+		}
+		if err := tr.Runs(dst, src, runs); err != nil {
+			return err
+		}
+		return checkCrossing(tr.moves[first:]) // what runs read must not be filled
+	})
+}
+
+// runFill adds f, whose sides share no memory.
+func (tr *Transfer) runFill(f *runFill) {
+	width, group := f.dst.dtype.Size(), len(tr.moves)+1
+	f.row, f.step = f.dst.view.Shape[1:].Size()*width, f.src.view.Strides[0]*width
+	tr.side(group, f.dst, writes)
+	tr.side(group, f.value, reads)
+	if f.copied > 0 {
+		tr.side(group, f.src, reads)
+	} else {
+		f.runs = nil // src may be nowhere
+	}
+	tr.task(f)
+}
+
+// A runFill copies runs of rows to a tensor and fills the rows between them.
+type runFill struct {
+	dst, src, value *Tensor
+	runs            []shapeops.Run // none if all are empty
+	copied          int            // rows of all runs
+	row             int            // bytes of a row
+	step            int            // bytes from one row of src to the next
+	pattern         []byte         // value many times, or nil if all its bytes are zero
+}
+
+const (
+	// patternBytes is how much of a pattern is copied at a time. It stays in the nearest cache.
+	patternBytes = 4 << 10
+	// Runs of at most shortBytes on average are copied over aheadBytes that were filled at once and
+	// are still in the cache: that is faster than to fill many short stretches.
+	shortBytes, aheadBytes = 1 << 10, 16 << 10
+	// hugeBytes is from where on clear writes past the caches, which is twice as fast. Then a part
+	// is cleared at once.
+	hugeBytes = 32 << 20
+)
+
+// prepare reads the value.
+func (f *runFill) prepare(bool, int) error {
+	var room [16]byte
+	element := room[:f.dst.dtype.Size()]
+	if err := f.value.use(func(b []byte) { copy(element, f.value.own(b)) }); err != nil {
+		return err
+	}
+	if f.pattern = nil; room != [16]byte{} {
+		f.pattern = make([]byte, min(patternBytes, f.dst.ByteSize()))
+		cast.Repeat(f.pattern, element)
+	}
+	return nil
+}
+
+// run does it, on at most so many cores. The Transfer holds the memory.
+func (f *runFill) run(most int) error {
+	to, err := f.dst.mem.borrow()
+	if err != nil {
+		return err
+	}
+	defer f.dst.mem.giveBack()
+	var from []byte
+	if f.copied > 0 {
+		if from, err = f.src.mem.borrow(); err != nil {
+			return err
+		}
+		defer f.src.mem.giveBack()
+	}
+	return nameFault(f.parts(to, from, most), to, f.dst.mem, from, f.src.mem)
+}
+
+// parts cuts the rows of the destination among cores.
+func (f *runFill) parts(to, from []byte, most int) error {
+	to = f.dst.own(to)
+	if f.copied > 0 {
+		from = from[f.src.view.Offset*f.src.dtype.Size():]
+	}
+	rows := f.dst.view.Shape[0]
+	cores := workers.Count(most, min(len(to)/parallelBytes+1, rows))
+	return workers.Do(context.Background(), cores, cores, func(w int) error {
+		return f.part(to, from, rows*w/cores, rows*(w+1)/cores)
+	})
+}
+
+// part does rows lo to hi of the destination. A fault in lent memory is an error.
+func (f *runFill) part(to, from []byte, lo, hi int) error {
+	if f.dst.mem.loan == nil && f.src.mem.loan == nil {
+		f.rows(to, from, lo, hi)
+		return nil
+	}
+	return mapping.Guard(func() { f.rows(to, from, lo, hi) })
+}
+
+// rows sets rows lo to hi of the destination.
+func (f *runFill) rows(to, from []byte, lo, hi int) {
+	runs := f.runs[f.first(lo):]
+	n := f.ahead(hi - lo)
+	if n == 0 {
+		f.between(to, from, runs, lo, hi)
+		return
+	}
+	for ; lo < hi; lo += n {
+		end := min(lo+n, hi)
+		f.fill(to[lo*f.row : end*f.row])
+		runs = f.over(to, from, runs, lo, end)
+	}
+}
+
+// over copies the runs to rows lo to hi, and returns those that go on after them.
+func (f *runFill) over(to, from []byte, runs []shapeops.Run, lo, hi int) []shapeops.Run {
+	for i, r := range runs {
+		if r.To >= hi {
+			return runs[i:]
+		}
+		start, end := max(r.To, lo), min(r.To+r.Len, hi)
+		f.copy(to[start*f.row:end*f.row], from, r.From+start-r.To)
+		if r.To+r.Len > hi {
+			return runs[i:]
+		}
+	}
+	return nil
+}
+
+// between copies the runs to rows lo to hi, and fills the rows between them.
+func (f *runFill) between(to, from []byte, runs []shapeops.Run, lo, hi int) {
+	for _, r := range runs {
+		if r.To >= hi {
+			break
+		}
+		start, end := max(r.To, lo), min(r.To+r.Len, hi)
+		f.fill(to[lo*f.row : start*f.row])
+		f.copy(to[start*f.row:end*f.row], from, r.From+start-r.To)
+		lo = end
+	}
+	f.fill(to[lo*f.row : hi*f.row])
+}
+
+// first returns the number of the first run that ends after a row.
+func (f *runFill) first(row int) int {
+	i, _ := slices.BinarySearchFunc(f.runs, row, func(r shapeops.Run, row int) int {
+		return r.To + r.Len - row - 1
+	})
+	return i
+}
+
+// ahead returns how many rows of a part of so many are filled at once, before runs are copied over
+// them, or 0 if only what lies between runs is to be filled.
+func (f *runFill) ahead(rows int) int {
+	switch {
+	case f.copied == 0 || f.copied > f.dst.view.Shape[0]/2:
+		return 0
+	case f.pattern == nil && rows >= hugeBytes/f.row:
+		return rows
+	case f.copied*f.row <= len(f.runs)*shortBytes:
+		return max(1, aheadBytes/f.row)
+	}
+	return 0
+}
+
+// fill sets rows to the value.
+func (f *runFill) fill(to []byte) {
+	if f.pattern == nil {
+		clear(to)
+		return
+	}
+	for len(to) > 0 {
+		to = to[copy(to, f.pattern):]
+	}
+}
+
+// copy sets rows to those of src from a row on.
+func (f *runFill) copy(to, from []byte, row int) {
+	if f.step == f.row {
+		copy(to, from[row*f.row:])
+		return
+	}
+	for ; len(to) > 0; row++ {
+		to = to[copy(to[:f.row], from[row*f.step:]):]
+	}
+}
