@@ -57,7 +57,7 @@ func runningKernel[T Operand[T]](x T, over Over) (*tensor.Kernel, []any, error) 
 		return nil, nil, err
 	}
 	k := sumOf.kernel(s)
-	k.Op, k.Batch, k.Fails = "cum sum", nil, always
+	k.Op, k.Batch, k.Rowwise, k.Fails = "cum sum", nil, false, always
 	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 		d, err := sumOf.dtype(xs[0].DType())
 		if err == nil {

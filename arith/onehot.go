@@ -58,7 +58,7 @@ func oneHotKernel[T Operand[T]](x T, classes int, dtype tensor.DType) (*tensor.K
 			return dtype, append(xs[0].Shape().Clone(), classes), nil
 		},
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return setOnes(dst, hot, xs[0], classes) },
-		Fails: always,
+		Fails: always, Rowwise: true,
 	}, nil
 }
 

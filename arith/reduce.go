@@ -48,6 +48,7 @@ func reduceInto[T Operand[T]](r *reduction, dst, x T, o Over) error {
 func (r *reduction) kernel(s *scope) *tensor.Kernel {
 	return &tensor.Kernel{
 		Op: r.name, Others: maskOnly, Free: true, Fails: r.fails, Batch: s.batch(),
+		Rowwise: s.kind == overFeatures,
 		Check: func(xs []*tensor.Tensor, lead int) (tensor.DType, shapeops.Shape, error) {
 			x := xs[0]
 			d, err := r.dtype(x.DType())

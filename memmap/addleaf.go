@@ -19,7 +19,8 @@ import (
 // AddLeaf saves v, of any kind but a dictionary, under a key that d, opened with Writable, does not
 // have, together with the dictionaries that the key needs, and shows it in d, mapped. Everything is
 // checked before anything is written, and others see the leaf whole or not at all; who has the
-// directory open sees it after a [Dataset.Refresh]. (Python: make_memmap_from_tensor.)
+// directory open sees it after a [Dataset.Refresh]. Ragged rows that have the layout of a leaf of d
+// beside them share its offsets on disk. (Python: make_memmap_from_tensor.)
 //
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
 // with the batch shape, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
@@ -95,7 +96,7 @@ func (a *addition) save() error {
 		return errors.Join(ErrReplaced, err)
 	}
 	s := &saver{op: "add", dir: d.dir, ctx: context.Background()}
-	top := &savedNode{}
+	top := &savedNode{owners: a.node.owners.clone()}
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (a *addition) fits(m *meta, file, dir string) error {
 		switch {
 		case x.name == a.name:
 			return fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.key)))
-		case x.file() == file || rawName(x.name) && x.rawFile() == file:
+		case x.file() == file || rawName(x.name) && x.rawFile() == file || x.nested == isNested && fileName(x.name)+sizesExt == file:
 			return fmt.Errorf("%w: %s: %s needs the same file", ErrName, quote(string(a.key)), quote(x.name))
 		}
 	}
@@ -198,9 +199,15 @@ func (a *addition) show(e *metaEntry) error {
 	}
 	defer root.Close()
 	n := &dirTree{o: o, root: root, at: a.node.dir, known: a.node}
+	if e.fact.rows != nil {
+		e.fact.rows.among = &siblings{o: o, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}
+	}
 	v, err := codecOf(e).open(o, n, e, td.Shape(), 0)
 	if err != nil {
 		return err
+	}
+	if e.fact.rows != nil {
+		a.node.owners = e.fact.rows.among.owners
 	}
 	d.files, d.nodes = o.files, o.nodes
 	return td.Set(nestedkey.Of(a.name), v)

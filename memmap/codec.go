@@ -3,6 +3,7 @@ package memmap
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -37,6 +38,8 @@ func codecFor(v tdict.Value) (valueCodec, error) {
 		return data{}, nil
 	case *tdict.Unbatched:
 		return unbatched{}, nil
+	case *ragged.Tensor:
+		return raggedRows{}, nil
 	}
 	return nil, unsupported("a %T cannot be saved", v)
 }
@@ -44,10 +47,14 @@ func codecFor(v tdict.Value) (valueCodec, error) {
 // codecOf returns what reads an entry.
 func codecOf(e *metaEntry) entryCodec {
 	switch {
+	case e.isNode() && e.fact.rows != nil:
+		return raggedRows{}
 	case e.isNode():
 		return nodes{}
 	case e.fact.alike:
 		return unbatched{}
+	case e.nested == isNested:
+		return nestedRows{}
 	}
 	return dense{}
 }

@@ -26,8 +26,9 @@ type CreateOptions struct {
 
 // Create makes a dictionary like prototype in the directory dir, with zeros for elements, and
 // returns it open to be written: a dataset that need not fit into memory, nor be copied. The
-// prototype tells keys, shapes and dtypes, and the values of Data and of unbatched tensors;
-// elements of its tensors are not looked at, so that expanded zeros, which take no memory, will do:
+// prototype tells keys, shapes and dtypes, the values of Data and of unbatched tensors, and the
+// lengths of ragged rows; elements of its tensors are not looked at, so that expanded zeros, which
+// take no memory, will do:
 //
 //	zero := tensor.Must(tensor.New(tensor.Float32))
 //	frames := tensor.Must(zero.Expand(1_000_000, 3, 64, 64)) // 49 GB that are not there
@@ -46,7 +47,7 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 		op: "create", ctx: context.Background(), dir: dir, reserve: true,
 		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync},
 	}
-	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt}
+	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}
 	if !opt.Hidden {
 		at, err := s.save(prototype)
 		if err != nil {

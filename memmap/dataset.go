@@ -154,10 +154,9 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 		return d.fail("read", "", fmt.Errorf("%w: got rows %d to %d, want 0 to %d", shapeops.ErrIndex, start, stop, n))
 	}
 	for _, l := range d.files {
-		offset, size := 0, l.file.Size()
-		if !l.alike {
-			width := size / n
-			offset, size = start*width, (stop-start)*width
+		offset, size, err := l.rowBytes(start, stop, n)
+		if err != nil {
+			return d.fail("read", l.file.Path(), err)
 		}
 		if size == 0 {
 			continue
@@ -167,6 +166,32 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 		}
 	}
 	return nil
+}
+
+// rowBytes returns which bytes of the file the rows from start to stop of n have.
+func (l *leafFile) rowBytes(start, stop, n int) (offset, size int, err error) {
+	switch {
+	case l.alike:
+		return 0, l.file.Size(), nil
+	case l.rows == nil:
+		width := l.file.Size() / n
+		return start * width, (stop - start) * width, nil
+	}
+	width := l.rows.Shape().Size() / n
+	start, stop = start*width, stop*width
+	for level := range l.rows.Depth() {
+		offsets, err := l.rows.Offsets(level + 1)
+		if err != nil {
+			return 0, 0, err
+		}
+		start, stop = int(offsets[start]), int(offsets[stop])
+	}
+	values, err := l.rows.NumRows(l.rows.Depth())
+	if err != nil {
+		return 0, 0, err
+	}
+	width = l.file.Size() / values
+	return start * width, (stop - start) * width, nil
 }
 
 // Refresh returns the dictionary as the directory holds it now: a new Dataset, opened with the same

@@ -42,7 +42,7 @@ func openTensor(o *opener, n tree, e *metaEntry) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.opened(n, e, lender); err != nil {
+	if err := o.opened(n, e, lender, nil); err != nil {
 		return nil, err
 	}
 	t, err := tensor.FromLender(dtype, lender, offset, e.shape...)
@@ -77,8 +77,7 @@ func (s *saver) tensor(n *savedNode, e *metaEntry, t *tensor.Tensor) error {
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), t.Shape().Clone(), isDense
 	if t.Size() > 0 {
 		write := func(w io.Writer) error { _, err := t.WriteTo(w); return err }
-		s.files = append(s.files, &savedFile{at: at, bytes: int64(t.ByteSize()), fact: &e.fact, write: write})
-		s.total += int64(t.ByteSize())
+		s.add(&savedFile{at: at, bytes: int64(t.ByteSize()), sums: &e.fact.sums, write: write})
 	}
 	return nil
 }

@@ -20,14 +20,44 @@ func (dict) read(o *opener, n tree, m *meta, _ *metaEntry, _ shapeops.Shape, dep
 	if m.native.growing {
 		return o.growing(n, m, depth)
 	}
+	values, err := o.values(n, m, depth)
+	if err != nil {
+		return nil, err
+	}
 	td := tdict.New(m.shape...)
-	for i := range m.entries {
-		e := &m.entries[i]
-		if err := o.entry(n, m, e, td, depth, e.name); err != nil {
+	for i, v := range values {
+		if err := o.put(n, td, v, m.entries[i].name); err != nil {
 			return nil, err
 		}
 	}
 	return td, o.names(n, m, td)
+}
+
+// values reads all entries, ragged rows last: their offsets may be those of a leaf in a dictionary
+// among the others. A value that is passed over is nil.
+func (o *opener) values(n tree, m *meta, depth int) ([]tdict.Value, error) {
+	s := &siblings{o: o, n: n, entries: m.entries, values: make([]tdict.Value, len(m.entries))}
+	read := func(rows bool) (err error) {
+		for i := range m.entries {
+			e := &m.entries[i]
+			if (e.fact.rows != nil) != rows || err != nil {
+				continue
+			}
+			if rows {
+				e.fact.rows.among = s
+			}
+			s.values[i], err = o.value(n, m, e, depth, e.name)
+		}
+		return err
+	}
+	if err := read(false); err != nil {
+		return nil, err
+	}
+	err := read(true)
+	if t, ok := n.(*dirTree); ok {
+		t.known.owners = s.owners
+	}
+	return s.values, err
 }
 
 // names gives the dims of td, and of the dictionaries in it, the names that m has for them.
@@ -40,12 +70,30 @@ func (o *opener) names(n tree, m *meta, td *tdict.TensorDict) error {
 
 // entry reads an entry and sets it in td under the key that has these parts.
 func (o *opener) entry(n tree, m *meta, e *metaEntry, td *tdict.TensorDict, depth int, parts ...string) error {
+	v, err := o.value(n, m, e, depth, parts...)
+	if err != nil {
+		return err
+	}
+	return o.put(n, td, v, parts...)
+}
+
+// value reads an entry whose key has these parts. It is nil if it is passed over.
+func (o *opener) value(n tree, m *meta, e *metaEntry, depth int, parts ...string) (tdict.Value, error) {
 	defer o.enter(parts...)()
 	v, err := codecOf(e).open(o, n, e, m.shape, depth)
-	if err == nil && v != nil { // not passed over
-		err = o.fail(n, metaName, asCorrupt(td.Set(nestedkey.Of(parts[0], parts[1:]...), v)))
+	if err != nil {
+		return nil, o.fault(err)
 	}
-	return o.fault(err)
+	return v, nil
+}
+
+// put sets a value in td under the key that has these parts, unless it was passed over.
+func (o *opener) put(n tree, td *tdict.TensorDict, v tdict.Value, parts ...string) error {
+	if v == nil {
+		return nil
+	}
+	defer o.enter(parts...)()
+	return o.fault(o.fail(n, metaName, asCorrupt(td.Set(nestedkey.Of(parts[0], parts[1:]...), v))))
 }
 
 // asCorrupt returns err, if there is one, as ErrCorrupt.
@@ -88,7 +136,11 @@ func (dict) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, depth int)
 	if err != nil {
 		return err
 	}
-	return s.dict(inner, v.(*tdict.TensorDict), depth+1)
+	if err := s.dict(inner, v.(*tdict.TensorDict), depth+1); err != nil {
+		return err
+	}
+	n.adopt(e.name, inner)
+	return nil
 }
 
 // dict adds a dictionary, as the node n, to what is saved.
@@ -116,5 +168,5 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 			return err
 		}
 	}
-	return nil
+	return s.share(n)
 }

@@ -35,9 +35,19 @@
 // regular file is [ErrCorrupt], as is a shape that does not fit. Nothing is unpickled, ever.
 //
 // Each kind of value has its form on disk: tensors, dictionaries, tdict.Data as Python's
-// NonTensorData and NonTensorStack, unbatched tensors. A lazy stack of Python's is read as one
-// dictionary, a copy, if its members agree. Other entries of Python's are [ErrUnsupported], as are
-// values that Python would read back as something else.
+// NonTensorData and NonTensorStack, unbatched tensors, ragged tensors. A lazy stack of Python's is
+// read as one dictionary, a copy, if its members agree, and its nested tensors as ragged ones.
+// Other entries of Python's are [ErrUnsupported], as are values that Python would read back as
+// something else.
+//
+// # Ragged rows
+//
+// A *ragged.Tensor is saved as its values, which are mapped like any leaf, and its offsets, which
+// are read into memory and checked by Open: 8 bytes for each row of a level, bounded by
+// [OpenOptions.MaxCopy]. Leaves that share a layout share its offsets on disk, and share one layout
+// again when they are opened. Values can be written in place, lengths cannot: what has other
+// lengths is saved anew. Python sees data that says what it is, "ragged int64 [3 * *]", which its
+// operations pass through; with [SaveOptions.NestedTensors] it sees nested tensors.
 //
 // # Memory
 //
@@ -61,7 +71,8 @@
 // of a leaf are written for the first time, or handed out to be by tensor.Of, those of the leaf,
 // and of the leaves beside it, are made void, durably; a full [Dataset.Flush] or Close sets them
 // again, for which it reads the whole leaf. They, and Save, sum what is there: what was damaged
-// before passes for sound from then on, so Verify first. Data and meta.json have no checksums.
+// before passes for sound from then on, so Verify first. Offsets of ragged rows, which are never
+// written in place, have theirs compared by Open. Data and meta.json have no checksums.
 //
 // # Errors
 //

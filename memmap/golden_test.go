@@ -21,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -35,13 +36,14 @@ type node struct {
 	Dim     int             `json:"stack_dim"`
 	Members []node          `json:"tds"`
 	Data    json.RawMessage `json:"data"`
+	Parts   []node          `json:"components"`
 }
 
-// readable reports whether a value consists of dictionaries, dense tensors, data, and stacks whose
-// members agree.
+// readable reports whether a value consists of dictionaries, dense and nested tensors, data, and
+// stacks whose members agree.
 func (n node) readable() bool {
 	switch n.Kind {
-	case "tensor", "nontensorstack":
+	case "tensor", "nontensorstack", "nested":
 		return true
 	case "nontensor":
 		return !n.pickled()
@@ -62,6 +64,18 @@ func (n node) readable() bool {
 
 // pickled reports whether the original pickled a value: JSON has nothing for it.
 func (n node) pickled() bool { return bytes.Contains(n.Data, []byte(`"__repr__"`)) }
+
+// nested returns the keys of nested tensors.
+func (n node) nested(under ...string) (keys []nestedkey.Key) {
+	for name, inner := range n.Keys {
+		parts := append(slices.Clip(under), name)
+		if inner.Kind == "nested" {
+			keys = append(keys, nestedkey.Of(parts[0], parts[1:]...))
+		}
+		keys = append(keys, inner.nested(parts...)...)
+	}
+	return keys
+}
 
 // alike reports whether n and m have the same entries, of the same shapes and dtypes.
 func (n node) alike(m node) bool {
@@ -162,7 +176,7 @@ func checkGolden(t *testing.T, folder string) {
 	sameAsNode(t, want.Root.dense(), ds.TensorDict)
 
 	again := filepath.Join(t.TempDir(), "again")
-	require.NoError(t, memmap.Save(again, ds.TensorDict))
+	require.NoError(t, memmap.SaveWith(t.Context(), again, ds.TensorDict, memmap.SaveOptions{NestedTensors: want.Root.nested()}))
 	if want.Root.Kind == "tensordict" {
 		sameMeta(t, data, again)
 	}
@@ -185,12 +199,31 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 		case *tdict.Data:
 			sameAsData(t, inner, v)
 			continue
+		case *ragged.Tensor:
+			sameAsParts(t, inner, v)
+			continue
 		}
 		leaf := v.(*tensor.Tensor)
 		require.Equal(t, inner.DType, leaf.DType().String(), name)
 		require.Equal(t, inner.Shape, []int(leaf.Shape().Clone()), name)
 		require.Equal(t, inner.Hex, hex.EncodeToString(testkit.Content(t, leaf)), name)
 	}
+}
+
+// sameAsParts compares ragged rows with the components of a nested tensor.
+func sameAsParts(t *testing.T, want node, got *ragged.Tensor) {
+	t.Helper()
+	require.Equal(t, "nested", want.Kind)
+	require.Equal(t, want.DType, got.DType().String())
+	require.Equal(t, []int{len(want.Parts)}, []int(got.Shape()))
+	require.Equal(t, 1, got.Depth(), "as in all golden files")
+	offsets, hexes := []int64{0}, ""
+	for i, part := range want.Parts {
+		offsets, hexes = append(offsets, offsets[i]+int64(part.Shape[0])), hexes+part.Hex
+		require.Equal(t, part.Shape[1:], []int(got.Features()))
+	}
+	require.Equal(t, offsets, tensor.Must(got.Offsets(1)))
+	require.Equal(t, hexes, hex.EncodeToString(testkit.Content(t, tensor.Must(got.Values()))))
 }
 
 // sameAsData compares data with what the original loaded: the shape, and one value or one for each
@@ -266,9 +299,10 @@ func sameMeta(t *testing.T, dirA, dirB string) {
 	require.Equal(t, string(a.raw["_type"]), string(b.raw["_type"]))
 	for _, name := range a.names {
 		var x, y struct {
-			Type  *string
-			Shape []int
-			DType string
+			Type   *string
+			Shape  []int
+			DType  string
+			Nested bool `json:"is_nested"`
 		}
 		require.NoError(t, json.Unmarshal(a.raw[name], &x))
 		require.NoError(t, json.Unmarshal(b.raw[name], &y))
@@ -385,7 +419,7 @@ func TestGoldenLazyStacks(t *testing.T) {
 }
 
 // native is what Save adds to an entry, and nothing else.
-var native = regexp.MustCompile(`,"go":\{"v":1(,"(unbatched|shape)":\[[0-9,]*\])?(,"sums":\[("[0-9a-f]{8}",?)*\])?\}`)
+var native = regexp.MustCompile(`,"go":\{"v":1(,"(unbatched|shape)":\[[0-9,]*\])?(,"nested":\{"sums":\[("[0-9a-f]{8}",?)*\]\})?(,"sums":\[("[0-9a-f]{8}",?)*\])?\}`)
 
 // withoutNative returns the text of a meta.json without what only this module writes.
 func withoutNative(text string) string { return native.ReplaceAllString(text, "") }
@@ -407,6 +441,7 @@ func TestWithoutNative(t *testing.T) {
 		{"sums of blocks", `{"x":{"a":1,"go":{"v":1,"sums":["0123abcd","00000000"]}}}`, `{"x":{"a":1}}`},
 		{"an unbatched tensor", `{"x":{"a":1,"go":{"v":1,"unbatched":[2,3],"sums":["0123abcd"]}},"y":2}`, `{"x":{"a":1},"y":2}`},
 		{"a batch shape", `{"x":{"a":1,"go":{"v":1,"shape":[]}}}`, `{"x":{"a":1}}`},
+		{"sums of the shapes of a nested tensor", `{"x":{"a":1,"go":{"v":1,"nested":{"sums":["0123abcd"]},"sums":["0123abcd"]}}}`, `{"x":{"a":1}}`},
 		{"an entry of that name stays", `{"x":1,"go":{"type":"TensorDict"}}`, `{"x":1,"go":{"type":"TensorDict"}}`},
 		{"another version stays", `{"x":{"a":1,"go":{"v":2}}}`, `{"x":{"a":1,"go":{"v":2}}}`},
 		{"other facts stay", `{"x":{"a":1,"go":{"v":1,"b":[]}}}`, `{"x":{"a":1,"go":{"v":1,"b":[]}}}`},
@@ -419,13 +454,13 @@ func TestWithoutNative(t *testing.T) {
 // TestWritesWhatPythonWrites compares whole directories with those of Python's tensordict, byte for
 // byte but for native fields.
 func TestWritesWhatPythonWrites(t *testing.T) {
-	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td08_nontensor", "td09_nontensorstack", "td13_device_cpu"} {
+	for _, name := range []string{"td01_flat", "td02_nested3", "td03_dtypes", "td04_scalar_batch", "td05_zero_size", "td06_odd_keys", "td08_nontensor", "td09_nontensorstack", "td11_nested_strided", "td13_device_cpu"} {
 		t.Run(name, func(t *testing.T) {
 			data := filepath.Join("..", "testdata", "golden", name, "data")
 			ds := tensor.Must(memmap.Open(data))
 			defer ds.Close()
 			again := filepath.Join(t.TempDir(), "again")
-			require.NoError(t, memmap.Save(again, ds.TensorDict))
+			require.NoError(t, memmap.SaveWith(t.Context(), again, ds.TensorDict, memmap.SaveOptions{NestedTensors: nestedKeys(ds.TensorDict)}))
 			wrote := tree(t, again)
 			for file, text := range wrote {
 				if filepath.Base(file) == "meta.json" {
@@ -435,6 +470,16 @@ func TestWritesWhatPythonWrites(t *testing.T) {
 			require.Equal(t, tree(t, data), wrote)
 		})
 	}
+}
+
+// nestedKeys returns the keys of ragged leaves.
+func nestedKeys(td *tdict.TensorDict) (keys []nestedkey.Key) {
+	for key, v := range td.Leaves() {
+		if _, ok := v.(*ragged.Tensor); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // tree returns the text of every file below dir.
@@ -464,10 +509,20 @@ func FuzzMeta(f *testing.F) {
 	f.Add([]byte(`{"a":{"shape":[2,-3],"dtype":"torch.int8"},"shape":[2],"_type":"TensorDict"}`), []byte("012345"))
 	f.Add([]byte(`{"a":{"shape":[4611686018427387904,0],"dtype":"torch.int8"},"shape":[],"_type":"TensorDict"}`), []byte{})
 	f.Add([]byte(`{"a":{"type":"TensorDict"},"shape":[],"_type":"TensorDict"}`), []byte{})
+	f.Add([]byte(`{"r":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int8","batch":[1],"levels":[{"rows":2}]}}},"s":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int8","batch":[1],"levels":[{"rows":2,"offsets":["r"]},{"rows":1}]}}},"shape":[1],"_type":"TensorDict"}`), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(`{"a":{"dtype":"torch.int8","shape":[2,1],"is_nested":true},"shape":[2],"_type":"TensorDict"}`), []byte("\x03\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(`{"a":{"dtype":"torch.int8","shape":[1,2],"is_nested":true},"shape":[1],"_type":"TensorDict"}`), []byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, meta, leaf []byte) {
 		dir := t.TempDir()
 		write(t, dir, "meta.json", string(meta))
 		write(t, dir, "a.memmap", string(leaf))
+		write(t, dir, "a.shape.memmap", string(leaf))
+		for name, text := range map[string]string{"r": "ragged int8 [1 *]", "s": "ragged int8 [1 * *]"} {
+			write(t, dir, name+"/meta.json", dataHead+strconv.Quote(text)+dataTail)
+			for _, file := range []string{"values", "offsets.1", "offsets.2"} {
+				write(t, dir, name+"/"+file+".memmap", string(leaf))
+			}
+		}
 		ds, err := memmap.Open(dir)
 		if err != nil {
 			if _, ok := errors.AsType[*memmap.FileError](err); !ok {
@@ -477,8 +532,20 @@ func FuzzMeta(f *testing.F) {
 		}
 		defer ds.Close()
 		for key, l := range ds.Leaves() {
+			if _, ok := l.(*tdict.Data); ok {
+				continue
+			}
 			var b bytes.Buffer
-			n, err := l.(*tensor.Tensor).WriteTo(&b)
+			x, ok := l.(*tensor.Tensor)
+			if r, is := l.(*ragged.Tensor); is {
+				requireSoundRows(t, r)
+				x = tensor.Must(r.Values())
+			} else if u, is := l.(*tdict.Unbatched); is {
+				x = u.Tensor()
+			} else if !ok {
+				t.Fatalf("%q: %T", key, l)
+			}
+			n, err := x.WriteTo(&b)
 			if err != nil || n > int64(len(leaf)) {
 				t.Fatalf("%q: read %d bytes of %d: %v", key, n, len(leaf), err)
 			}

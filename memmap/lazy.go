@@ -3,8 +3,10 @@ package memmap
 import (
 	"math"
 
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are
@@ -76,7 +78,11 @@ func checkShapes(td *tdict.TensorDict) error {
 		return err
 	}
 	for _, v := range td.Leaves() {
-		if err := checkShape(v.Shape()); err != nil {
+		err := checkShape(v.Shape())
+		if t, ok := v.(*ragged.Tensor); ok {
+			err = checkRank(t.Shape(), t.Depth(), t.Features())
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -86,26 +92,34 @@ func checkShapes(td *tdict.TensorDict) error {
 // strictly has the opener stop at faults, and forget the files that it meets, until the function
 // that it returns is called.
 func (o *opener) strictly() (end func()) {
-	faults, entries, files, nodes := o.faults, o.entries, len(o.files), len(o.nodes)
-	o.faults, o.entries = nil, 0
+	faults, entries, taken, files, nodes := o.faults, o.entries, o.taken, len(o.files), len(o.nodes)
+	o.faults, o.entries, o.taken = nil, 0, 0
 	return func() {
-		o.faults, o.entries = faults, entries
+		o.faults, o.entries, o.taken = faults, entries, taken
 		o.files, o.nodes = o.files[:files], o.nodes[:nodes]
 	}
 }
 
+// bytesOf returns how many bytes of elements a leaf has that are copied.
+func bytesOf(v tdict.Leaf) int {
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		return v.ByteSize()
+	case *ragged.Tensor:
+		n, _ := byteSize(v.DType(), append(shapeops.Shape{v.NumValues()}, v.Features()...)) // it has them
+		return n
+	}
+	return 0
+}
+
 // copies counts the bytes of leaves that are to be copied, and refuses more than the limit.
 func (o *opener) copies(tds []*tdict.TensorDict) error {
-	limit := o.opt.MaxCopy
-	if limit == 0 {
-		limit = 1 << 30
-	}
 	for _, td := range tds {
-		for _, t := range td.Tensors() {
-			o.copied += int64(min(t.ByteSize(), math.MaxInt32<<20))
+		for _, v := range td.Leaves() {
+			o.copied += int64(min(bytesOf(v), math.MaxInt32<<20))
 		}
 	}
-	if o.copied > limit {
+	if limit := o.maxCopy(); o.copied > limit {
 		return unsupported("lazy stacks of %d bytes would be copied, want at most %d: raise MaxCopy", o.copied, limit)
 	}
 	return nil

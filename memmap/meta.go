@@ -61,6 +61,9 @@ const (
 // isNode reports whether the entry has a meta.json of its own.
 func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
+// hasSums reports whether a native field may have sums of elements: whether it is one of a leaf.
+func (e *metaEntry) hasSums() bool { return e.fact.has && (!e.isNode() || e.fact.rows != nil) }
+
 // file returns the name of the entry's file or directory.
 func (e *metaEntry) file() string {
 	if e.isNode() {

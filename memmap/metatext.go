@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
@@ -33,7 +34,8 @@ func (e *metaEntry) appendTo(b []byte) []byte {
 	} else {
 		b = appendShape(append(b, `{"device":"cpu","shape":`...), e.shape)
 		b = appendText(append(b, `,"dtype":`...), e.dtype)
-		b = append(b, `,"is_nested":false}`...)
+		b = strconv.AppendBool(append(b, `,"is_nested":`...), e.nested == isNested)
+		b = append(b, '}')
 	}
 	return withFact(b, &e.fact)
 }
@@ -133,7 +135,7 @@ func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact)) 
 	if err := d.readEntry([]byte(key)); err != nil {
 		return nil, err
 	}
-	if len(d.m.entries) == 0 || d.m.entries[0].isNode() || !d.m.entries[0].fact.has {
+	if len(d.m.entries) == 0 || !d.m.entries[0].hasSums() {
 		return append(out, raw...), nil
 	}
 	edit(key, &d.m.entries[0].fact)

@@ -19,6 +19,8 @@ type fact struct {
 	batch shapeops.Shape // of data and unbatched tensors: their own batch shape; nil if not said
 	alike bool           // of a leaf: an unbatched tensor, of which batch is the batch shape
 	path  []string       // of an entry of a growing dataset: where it is to be
+	rows  *rowsFact      // of data: it is ragged rows
+	sizes []uint32       // of a nested tensor: the sums of its .shape.memmap; nil if it has none
 }
 
 // A nodeFact is what this module adds to a node, as its field "_go".
@@ -90,6 +92,10 @@ func (f *fact) decode(s *jsonscan.Scanner) error {
 			f.batch, err = r.shape()
 		case "path":
 			f.path, err = r.texts()
+		case "ragged":
+			f.rows, err = r.rows()
+		case "nested":
+			f.sizes, err = r.sizes()
 		default:
 			err = r.Skip()
 		}
@@ -183,7 +189,7 @@ func (r *factReader) sums() ([]uint32, error) {
 
 // appendTo appends the field's value, or nothing if there is nothing to say.
 func (f *fact) appendTo(b []byte) []byte {
-	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike && f.rows == nil && f.sizes == nil {
 		return b
 	}
 	b = append(b, `{"v":1`...)
@@ -195,19 +201,30 @@ func (f *fact) appendTo(b []byte) []byte {
 	} else if f.batch != nil {
 		b = appendShape(append(b, `,"shape":`...), f.batch)
 	}
+	if f.rows != nil {
+		b = f.rows.appendTo(append(b, `,"ragged":`...))
+	}
+	if f.sizes != nil {
+		b = append(appendSums(append(b, `,"nested":{"sums":`...), f.sizes), '}')
+	}
 	if f.sums != nil {
-		b = append(b, `,"sums":[`...)
-		for i, sum := range f.sums {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(b, '"')
-			b = hex.AppendEncode(b, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
-			b = append(b, '"')
-		}
-		b = append(b, ']')
+		b = appendSums(append(b, `,"sums":`...), f.sums)
 	}
 	return append(b, '}')
+}
+
+// appendSums appends a list of sums.
+func appendSums(b []byte, sums []uint32) []byte {
+	b = append(b, '[')
+	for i, sum := range sums {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = hex.AppendEncode(b, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+		b = append(b, '"')
+	}
+	return append(b, ']')
 }
 
 // appendTo appends the field's value.

@@ -15,6 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -28,8 +29,8 @@ type OpenOptions struct {
 	// MaxEntries is how many entries the dictionary may have, at all levels together; 0 means
 	// 200,000. It bounds what a hostile directory can make Open do.
 	MaxEntries int
-	// MaxCopy is how many bytes of lazy stacks, which are read as copies, may be copied; 0 means
-	// 1 GiB.
+	// MaxCopy is how many bytes of lazy stacks, which are read as copies, may be copied, and how
+	// many bytes of offsets of ragged rows may be read into memory; 0 means 1 GiB.
 	MaxCopy int64
 	// SkipPickled leaves out entries that Python has pickled. By default they are ErrUnsupported.
 	SkipPickled bool
@@ -83,7 +84,8 @@ type opener struct {
 	files   []*leafFile // numbered as those of set
 	nodes   []*leafNode
 	entries int
-	copied  int64
+	copied  int64 // bytes of lazy stacks
+	taken   int64 // bytes of offsets
 	ds      *Dataset
 	hidden  *dirSink // of Create: what is opened is not in its place yet
 
@@ -203,6 +205,23 @@ func (o *opener) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 	if depth > tdict.MaxDepth {
 		return nil, o.fail(n, "", corrupt("nested more than %d deep", tdict.MaxDepth))
 	}
+	m, err := o.nodeMeta(n)
+	if err != nil {
+		return nil, err
+	}
+	c, err := nodeCodecOf(m.class)
+	if err != nil {
+		return nil, o.fail(n, metaName, err)
+	}
+	v, err := c.read(o, n, m, e, batch, depth)
+	if t, ok := n.(*dirTree); ok {
+		t.known.td, _ = v.(*tdict.TensorDict)
+	}
+	return v, err
+}
+
+// nodeMeta reads the meta.json of a node.
+func (o *opener) nodeMeta(n tree) (*meta, error) {
 	text, err := n.meta()
 	if err != nil {
 		return nil, err
@@ -212,18 +231,10 @@ func (o *opener) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 		return nil, o.fail(n, metaName, err)
 	}
 	o.entries += len(m.entries)
-	c, err := nodeCodecOf(m.class)
-	if err != nil {
-		return nil, o.fail(n, metaName, err)
-	}
 	if t, ok := n.(*dirTree); ok {
 		o.nodes = append(o.nodes, t.known)
 	}
-	v, err := c.read(o, n, m, e, batch, depth)
-	if t, ok := n.(*dirTree); ok {
-		t.known.td, _ = v.(*tdict.TensorDict)
-	}
-	return v, err
+	return m, nil
 }
 
 func (o *opener) maxEntries() int {
@@ -233,13 +244,14 @@ func (o *opener) maxEntries() int {
 	return 200_000
 }
 
-// opened takes note of a leaf, and checks that it can be written if it should be.
-func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender) error {
+// opened takes note of the file of a leaf of n, which has rows of its own if it is ragged, and
+// checks that it can be written if it should be.
+func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender, rows *ragged.Layout) error {
 	f, ok := lender.(*mapfile.File)
 	if !ok {
 		return nil
 	}
-	l := &leafFile{file: f, node: n.(*dirTree).known, name: e.name, alike: e.fact.alike, sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil}
+	l := &leafFile{file: f, node: n.(*dirTree).known, name: e.name, alike: e.fact.alike, rows: rows, sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil}
 	if !l.marked {
 		l.sums = nil
 	}
@@ -255,7 +267,7 @@ func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender) error {
 	}
 	l.node.leaf[l.name] = l
 	if l.summed && len(l.node.leaf) == 1 { // its meta.json is to be replaced
-		if err := vfs.CanWrite(filepath.Dir(f.String())); err != nil {
+		if err := vfs.CanWrite(filepath.Join(o.at, filepath.FromSlash(l.node.path))); err != nil {
 			return o.failAt(l.node.path, err)
 		}
 	}

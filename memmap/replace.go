@@ -43,6 +43,9 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if err := checkAround(dir, batch); err != nil {
 		return nil, err
 	}
+	if err := checkLent(dir); err != nil {
+		return nil, err
+	}
 	old, err := survey(dir)
 	if err != nil {
 		return nil, err
@@ -176,6 +179,30 @@ func checkAround(dir string, batch shapeops.Shape) error {
 		}
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
+		}
+	}
+	return nil
+}
+
+// checkLent returns ErrForeign if ragged rows in a dictionary around dir have their offsets in it.
+func checkLent(dir string) error {
+	var names []string // of the entries that lead to dir
+	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
+		m, err := readNode(above)
+		if err != nil || !dictClasses[m.class] {
+			return nil
+		}
+		i := slices.IndexFunc(m.entries, func(e metaEntry) bool {
+			return e.isNode() && (fileName(e.name) == filepath.Base(at) || e.name == filepath.Base(at))
+		})
+		if i < 0 {
+			return nil
+		}
+		names = append([]string{m.entries[i].name}, names...)
+		for i := range m.entries {
+			if e := &m.entries[i]; e.fact.rows != nil && e.fact.rows.refersTo(names) {
+				return fmt.Errorf("%w: offsets of %s in %s are in it: save that as a whole", ErrForeign, quote(e.name), above)
+			}
 		}
 	}
 	return nil

@@ -8,11 +8,14 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -34,6 +37,10 @@ type SaveOptions struct {
 	// of the old or all of the new; if the machine stops within the next half minute or so, it may
 	// hold neither.
 	NoSync bool
+	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
+	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
+	// must have one level and a batch shape of one dim. Layouts are not shared with them.
+	NestedTensors []nestedkey.Key
 }
 
 // SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error,
@@ -52,9 +59,10 @@ type SaveOptions struct {
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
 // than 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
-// data that Python would misread, [ErrBusy] if a [Writer] is at work in dir, fs.ErrInvalid if dir
-// is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td
-// is nil, and ctx's error if that ends first.
+// data that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
+// [Writer] is at work in dir, fs.ErrInvalid if dir is empty or holds the working directory,
+// [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td is nil or NestedTensors names what is not
+// ragged, tdict.ErrMissing if it names what is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
 	_, err := s.save(td)
@@ -105,6 +113,9 @@ func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (
 	if err := td.CheckNames(); err != nil {
 		return nil, err
 	}
+	if err := s.checkNested(td); err != nil {
+		return nil, err
+	}
 	if err := s.dict(&savedNode{}, td, 0); err != nil {
 		return nil, err
 	}
@@ -130,6 +141,9 @@ type saver struct {
 	files []*savedFile
 	total int64 // bytes of leaves
 
+	nested map[nestedkey.Key]bool     // to be saved as nested tensors
+	known  map[*ragged.Layout][]int64 // offsets that were worked out
+
 	mu   sync.Mutex
 	done int64 // guarded by mu
 }
@@ -140,6 +154,10 @@ type savedNode struct {
 	meta  *meta             // of a dictionary; its entries are complete once all files are written
 	text  []byte            // of anything else: meta.json
 	taken map[string]string // the names of entries by those of files
+
+	names  []string    // of the entries that lead there
+	rows   []savedRows // entries of ragged rows whose offsets are to be saved
+	owners owners      // where the offsets are that are saved in it and below
 }
 
 func (n *savedNode) leaf(name string) string { return path.Join(n.at, fileName(name)+leafExt) }
@@ -160,7 +178,7 @@ func (n *savedNode) claim(name, ext string) (at string, err error) {
 // claimNode returns the node of an entry of n.
 func (s *saver) claimNode(n *savedNode, name string) (*savedNode, error) {
 	at, err := n.claim(name, "")
-	return &savedNode{at: at}, s.fail(at, err)
+	return &savedNode{at: at, names: append(slices.Clip(n.names), name)}, s.fail(at, err)
 }
 
 // nameClash says why an entry cannot be saved in a file, beside those that are taken, or is
@@ -184,10 +202,16 @@ func nameClash(name, file string, taken map[string]string) string {
 type savedFile struct {
 	at    string
 	bytes int64
-	fact  *fact // where its sums go
+	sums  *[]uint32 // where its sums go
 	write func(io.Writer) error
 	keep  bool   // it is written where others are made of zeros
 	from  string // if not "", a file that has the content, and becomes this one too
+}
+
+// add adds a file to what is saved.
+func (s *saver) add(f *savedFile) {
+	s.files = append(s.files, f)
+	s.total += f.bytes
 }
 
 func (s *saver) fail(at string, err error) error { return fileError(s.op, s.dir, at, err) }
@@ -240,12 +264,12 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() er
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
 		if s.reserve && !f.keep {
-			f.fact.sums = []uint32{} // void
+			*f.sums = []uint32{} // void
 			return w.Reserve(f.bytes)
 		}
 		sum := summer{w: w}
 		err := f.write(&sum)
-		f.fact.sums = sum.sums()
+		*f.sums = sum.sums()
 		return err
 	})
 }

@@ -9,15 +9,20 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// nested returns a dictionary of two leaves at two depths, filled with v.
+// nested returns a dictionary of two leaves at two depths, filled with v, and of ragged rows of
+// which v says how many.
 func nested(v int32) *tdict.TensorDict {
 	td := tdict.New(3)
 	require.NoError(nil, td.Set("a", tensor.Must(tensor.Full(v, 3, 2))))
 	require.NoError(nil, td.Set("sub/b", tensor.Must(tensor.Full(v, 3, 2))))
+	l := tensor.Must(ragged.NewLayout(shapeops.Shape{3}, []int64{0, 2, 2, 2 + int64(v%5)}))
+	require.NoError(nil, td.Set("sub/c", tensor.Must(ragged.New(tensor.Must(tensor.Full(v, 2+int(v%5))), l))))
 	return td
 }
 

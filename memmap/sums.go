@@ -16,6 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -23,13 +24,14 @@ import (
 type leafFile struct {
 	file   *mapfile.File
 	node   *leafNode
-	name   string        // of its entry
-	key    nestedkey.Key // for Verify
-	alike  bool          // an unbatched tensor
-	sums   []uint32      // of what the file holds, as far as it is known; else nil
-	marked bool          // the meta.json has sums for it
-	summed bool          // the meta.json has sums for it, or had, and says that they are void
-	fresh  bool          // sums were computed just now, not remembered
+	name   string         // of its entry
+	key    nestedkey.Key  // for Verify
+	alike  bool           // an unbatched tensor
+	rows   *ragged.Layout // of ragged rows; else nil
+	sums   []uint32       // of what the file holds, as far as it is known; else nil
+	marked bool           // the meta.json has sums for it
+	summed bool           // the meta.json has sums for it, or had, and says that they are void
+	fresh  bool           // sums were computed just now, not remembered
 }
 
 // A leafNode is a node of a [Dataset].
@@ -40,6 +42,8 @@ type leafNode struct {
 	info fs.FileInfo       // of its meta.json, when it was last read or written
 	sum  uint32            // of its text then
 	leaf map[string]*leafFile
+
+	owners owners // where the offsets are of layouts that leaves in it have
 
 	voided bool // this Dataset has made sums in it void, and not set all of them again
 }

@@ -25,6 +25,9 @@ type tree interface {
 	leafPath(name string) string
 	// leaf returns who lends the size bytes of a leaf, and where they begin in what it lends.
 	leaf(name string, size int) (lender tensor.Lender, offset int, err error)
+	// ints returns the first n numbers of 64 bits in a file of an entry, and the sums of their
+	// bytes.
+	ints(name, ext string, n int) (numbers []int64, sums []uint32, err error)
 	// node returns the node of an entry, which the caller closes.
 	node(name string) (tree, error)
 	// member returns a node by its number, which the caller closes, or nil if there is none.

@@ -60,8 +60,9 @@ const BlockSize = blockBytes
 // short, what is wrong in a meta.json. It does not stop at the first. Checksums are those of Save,
 // [Writer] and [Dataset.Flush]; leaves that Python has saved have none, nor have those of a
 // dictionary that is open to be written, and those that Python has written to through its own
-// mapping do not agree with theirs any more. Data and meta.json have none: of them only what cannot
-// be read is found.
+// mapping do not agree with theirs any more. Offsets of ragged rows are read and compared on the
+// way to the leaves, as Open does. Data and meta.json have none: of them only what cannot be read
+// is found.
 //
 // If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
 // or what kept Verify from looking at all: then there is no report.

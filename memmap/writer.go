@@ -78,6 +78,8 @@ type column struct {
 // So row must be one row: given a batch, each Append of such a batch is one row. Elements of row
 // are not looked at, but for the values of Data, which all rows share: Data with a value for each
 // row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved at once.
+// Ragged rows cannot be appended, which is ErrUnsupported too: lay them together with shapeops.Cat
+// and Save.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished, shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or

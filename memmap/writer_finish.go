@@ -116,7 +116,7 @@ func (w *Writer) linkFiles(s *saver) {
 	for _, f := range s.files {
 		if e := entries[f.at]; e != nil {
 			f.from = filepath.Join(w.at, fileName(e.name)+leafExt)
-			f.fact.sums = e.fact.sums
+			*f.sums = e.fact.sums
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -160,6 +161,9 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 		key := nestedkey.Of(e.fact.path[0], e.fact.path[1:]...)
 		w.leaves = append(w.leaves, &column{key: key, entry: e, width: t.ByteSize()})
 		return nil
+	}
+	if _, ok := v.(*ragged.Tensor); ok {
+		return s.fail(n.leaf(e.name), unsupported("ragged rows cannot be appended: lay them together with shapeops.Cat, and Save"))
 	}
 	if d, ok := v.(*tdict.Data); ok {
 		if _, same := d.Uniform(); !same {

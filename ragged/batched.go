@@ -39,20 +39,23 @@ func (t *Tensor) over(m *moved) *Tensor {
 	if m == nil {
 		return nil
 	}
-	return &Tensor{m.layout, t.values}
+	return &Tensor{layout: m.layout, values: t.values}
 }
 
 // arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory of
 // dst or, without one or if that is too small, in new memory. The result is filled by tr.
 func (t *Tensor) arrive(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
-	values, err := t.place(dst, m.rows())
+	values, err := t.place(dst, m)
 	if err != nil {
 		return nil, err
 	}
-	out := &Tensor{m.layout, values}
+	out := &Tensor{layout: m.layout, values: values}
 	to, err := values.Narrow(0, 0, m.rows())
 	if err != nil {
 		return nil, err
+	}
+	if values.Device() == tensor.Meta {
+		return out, nil
 	}
 	if fill, padded := t.filling(p, m); padded {
 		value, err := tensor.ScalarOf(t.DType(), fill)
@@ -86,12 +89,24 @@ func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
 	return fill, true
 }
 
-// place returns memory for so many values: that of dst, if there is enough.
-func (t *Tensor) place(dst *Tensor, n int) (*tensor.Tensor, error) {
-	if dst != nil && dst.values.Shape()[0] >= n {
+// place returns memory for values of a layout: where those of dst lie, if it has these lengths, or
+// else that of dst, if there is enough and no other rows lie in it.
+func (t *Tensor) place(dst *Tensor, m *moved) (*tensor.Tensor, error) {
+	if dst == nil {
+		return t.room(m.rows())
+	}
+	if first, n, ok := dst.layout.span(); ok && dst.keeps(m) {
+		return dst.values.Narrow(0, first, n)
+	}
+	if dst.layout.root().whole() && dst.values.Shape()[0] >= m.rows() {
 		return dst.values, nil
 	}
-	return t.room(n)
+	return t.room(m.rows())
+}
+
+// keeps reports whether rows of t that are moved keep their lengths, and are there once.
+func (t *Tensor) keeps(m *moved) bool {
+	return t.layout == m.layout || !t.layout.root().repeats && t.layout.Equal(m.layout)
 }
 
 // ExecuteInto adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
@@ -115,12 +130,11 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if dst.layout == m.layout || dst.layout.root().whole() && dst.layout.Equal(m.layout) {
-		_, err := t.arrive(tr, dst, p, m, xs...)
-		return err
-	}
-	if dst.values.Lender() != nil {
+	if dst.lasting() && !dst.keeps(m) {
 		return fmt.Errorf("destination: %w on a mapped file: got %s", ErrLengths, dst.layout.differs(m.layout))
+	}
+	if _, _, ok := dst.layout.span(); !ok && dst.keeps(m) {
+		return t.through(tr, dst, p, m, xs...)
 	}
 	out, err := t.arrive(tr, dst, p, m, xs...)
 	if err != nil {
@@ -128,6 +142,19 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 	}
 	tr.Commit(func() { dst.layout, dst.values = out.layout, out.values })
 	return nil
+}
+
+// through is settle in a permuted dst, whose rows keep their lengths and places.
+func (t *Tensor) through(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) error {
+	var first tensor.Transfer
+	made, err := t.arrive(&first, nil, p, m, xs...)
+	if err == nil {
+		err = first.Run()
+	}
+	if err != nil {
+		return err
+	}
+	return dst.become(tr, made, true)
 }
 
 // checkInto returns an error unless dst can hold values of t in a layout.
@@ -229,7 +256,7 @@ func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error
 	if m.view {
 		return tr.Runs(t.values, src.values, m.sorted(2)[1])
 	}
-	if t.values.Lender() != nil {
+	if t.lasting() {
 		return fmt.Errorf("%w on a mapped file: got rows of other lengths, want those that are there", ErrLengths)
 	}
 	s, err := t.straight(p)
@@ -260,5 +287,5 @@ func (t *Tensor) CloneIn(p *shapeops.Pass) (*Tensor, error) {
 		return s, nil
 	}
 	values, err := s.values.Clone()
-	return &Tensor{s.layout, values}, err
+	return &Tensor{layout: s.layout, values: values}, err
 }

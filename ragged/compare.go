@@ -1,11 +1,197 @@
 package ragged
 
-// Equal is written elsewhere.
-func (t *Tensor) Equal(x *Tensor) bool {
-	if !x.made() || !t.layout.Equal(x.layout) {
+import (
+	"fmt"
+	"sort"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// CompareOptions say what [Tensor.EqualWith] and [Tensor.DiffWith] overlook. The zero value is
+// nothing.
+type CompareOptions struct {
+	// AnyDType compares values of different dtypes as complex numbers, which rounds integers beyond
+	// 2^53, or, if both are integers or bools, as int64, which an uint64 beyond it is refused as.
+	AnyDType bool
+	// EqualNaN takes NaN to equal NaN.
+	EqualNaN bool
+}
+
+// Equal reports whether t and x have the same dtype, batch shape, depth, lengths, features and
+// values, however these are arranged. As everywhere in floating point, NaN differs from itself and 0
+// equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that apart.
+func (t *Tensor) Equal(x *Tensor) bool { return t.EqualWith(x, CompareOptions{}) }
+
+// EqualWith is [Tensor.Equal] with options.
+func (t *Tensor) EqualWith(x *Tensor, opt CompareOptions) bool {
+	if !t.made() || !x.made() || t.shapeDiff(x, opt) != "" {
 		return false
 	}
-	a, _ := t.Values()
-	b, _ := x.Values()
-	return a.Equal(b)
+	a, b, err := opt.values(t, x)
+	return err == nil && a.Equal(b)
+}
+
+// Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with level
+// and row or the position of an element, or returns "" if they are equal. An error means that values
+// cannot be read, or that a tensor is nil (shapeops.ErrKind).
+func (t *Tensor) Diff(x *Tensor) (string, error) { return t.DiffWith(x, CompareOptions{}) }
+
+// DiffWith is [Tensor.Diff] with options.
+func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
+	if !t.made() || !x.made() {
+		return "", errNil
+	}
+	if text := t.shapeDiff(x, opt); text != "" {
+		return text, nil
+	}
+	a, b, err := opt.values(t, x)
+	if err != nil {
+		return "", err
+	}
+	return t.valueDiff(a, b)
+}
+
+// shapeDiff says how x differs from t, values left out.
+func (t *Tensor) shapeDiff(x *Tensor, opt CompareOptions) string {
+	same := t.Depth() == x.Depth() && t.Shape().Equal(x.Shape()) && t.Features().Equal(x.Features())
+	if !same || t.DType() != x.DType() && !opt.AnyDType {
+		return fmt.Sprintf("%s, other %s", t.Text(), x.Text())
+	}
+	return t.layout.differs(x.layout)
+}
+
+// values returns the values of tensors as far as they are compared.
+func (opt CompareOptions) values(t, x *Tensor) (a, b *tensor.Tensor, err error) {
+	if a, err = t.Values(); err != nil {
+		return nil, nil, err
+	}
+	if b, err = x.Values(); err != nil {
+		return nil, nil, err
+	}
+	if to := common(a.DType(), b.DType()); a.DType() != b.DType() {
+		if a, err = a.Cast(to); err != nil {
+			return nil, nil, err
+		}
+		if b, err = b.Cast(to); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !opt.EqualNaN {
+		return a, b, nil
+	}
+	return withoutNaN(a, b)
+}
+
+// common returns a dtype that values of both are compared as.
+func common(a, b tensor.DType) tensor.DType {
+	whole := func(d tensor.DType) bool { return d.IsInteger() || d == tensor.Bool }
+	if whole(a) && whole(b) {
+		return tensor.Int64
+	}
+	return tensor.Complex128
+}
+
+// withoutNaN returns a and b with zeros where both are NaN.
+func withoutNaN(a, b *tensor.Tensor) (_, _ *tensor.Tensor, err error) {
+	if a.DType().IsInteger() || a.DType() == tensor.Bool {
+		return a, b, nil
+	}
+	both, err := arith.IsNaN(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	other, err := arith.IsNaN(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := arith.AndInPlace(both, other); err != nil {
+		return nil, nil, err
+	}
+	if a, err = arith.MaskedFill(a, both, 0); err != nil {
+		return nil, nil, err
+	}
+	b, err = arith.MaskedFill(b, both, 0)
+	return a, b, err
+}
+
+// valueDiff describes the first difference between values of t's rows.
+func (t *Tensor) valueDiff(a, b *tensor.Tensor) (string, error) {
+	text, err := a.Diff(b)
+	if text == "" || err != nil {
+		return "", err
+	}
+	if a, err = a.Reshape(a.Size()); err != nil {
+		return "", err
+	}
+	if b, err = b.Reshape(b.Size()); err != nil {
+		return "", err
+	}
+	at, err := firstDiff(a, b)
+	if err != nil {
+		return "", err
+	}
+	mine, err := textAt(a, at)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := textAt(b, at)
+	if mine == "NaN" && theirs == mine {
+		return fmt.Sprintf("element %v is NaN, which differs from itself", t.position(at)), err
+	}
+	return fmt.Sprintf("element %v is %s, other %s", t.position(at), mine, theirs), err
+}
+
+// firstDiff returns where two vectors, which are not equal, differ first. It looks at each half of a
+// half that differs.
+func firstDiff(a, b *tensor.Tensor) (at int, err error) {
+	from := 0 // what lies before is equal
+	n := sort.Search(a.Size(), func(n int) bool {
+		var x, y *tensor.Tensor
+		if x, err = a.Narrow(0, from, n+1-from); err == nil {
+			y, err = b.Narrow(0, from, n+1-from)
+		}
+		if err != nil || !x.Equal(y) {
+			return true
+		}
+		from = n + 1
+		return false
+	})
+	return n, err
+}
+
+func textAt(x *tensor.Tensor, at int) (string, error) {
+	one, err := x.Narrow(0, at, 1)
+	if err != nil {
+		return "", err
+	}
+	texts, err := one.Texts()
+	if err != nil {
+		return "", err
+	}
+	return texts[0], nil
+}
+
+// position returns the position of element number at of all values: one number for each dim.
+func (t *Tensor) position(at int) []int {
+	features := t.Features()
+	size := max(1, features.Size())
+	pos := unravel(features, at%size)
+	row := at / size
+	for l := t.layout.Straight(); l.depth > 0; l = l.outer {
+		outer := sort.Search(l.outer.numbered(), func(i int) bool { return int(l.offsets[i+1]) > row })
+		pos = append([]int{row - int(l.offsets[outer])}, pos...)
+		row = outer
+	}
+	return append(unravel(t.Shape(), row), pos...)
+}
+
+// unravel returns the position of entry number i, row-major.
+func unravel(shape shapeops.Shape, i int) []int {
+	pos := make([]int, len(shape))
+	for dim := len(shape) - 1; dim >= 0; dim-- {
+		pos[dim], i = i%shape[dim], i/shape[dim]
+	}
+	return pos
 }

@@ -35,7 +35,7 @@ func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
 	if got := values.Shape(); len(got) == 0 || got[0] != l.numbered() {
 		return nil, fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, l.numbered())
 	}
-	return &Tensor{l, values}, nil
+	return &Tensor{layout: l, values: values}, nil
 }
 
 // Scan replaces the values of each row by what a verb of package arith makes of them one after the
@@ -99,7 +99,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	}
 	values, err := t.Values()
 	if err != nil || t.Depth() == layout.depth {
-		return &Tensor{layout.Straight(), values}, err
+		return &Tensor{layout: layout.Straight(), values: values}, err
 	}
 	deep := layout.Straight()
 	ends := deep.reach(t.Depth())
@@ -108,7 +108,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 		counts[i] = int(ends[i+1] - ends[i])
 	}
 	values, err = values.RepeatEach(counts, 0)
-	return &Tensor{deep, values}, err
+	return &Tensor{layout: deep, values: values}, err
 }
 
 // Positions returns where each value stands in its row of the last level, 0 for the first:
@@ -127,7 +127,7 @@ func (t *Tensor) Positions() (*Tensor, error) {
 			list = append(list, i)
 		}
 	}
-	return &Tensor{l, tensor.Vector(list...)}, nil
+	return &Tensor{layout: l, values: tensor.Vector(list...)}, nil
 }
 
 // Map returns the tensor that fn makes of the values, with the same rows: fn is given [V F...] and

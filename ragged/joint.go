@@ -160,7 +160,7 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 		return nil, err
 	}
 	b.trees[i].deepest = deepest
-	return &Tensor{l, t.values}, nil
+	return &Tensor{layout: l, values: t.values}, nil
 }
 
 // meet returns l over the layouts of a tree, and the deeper of both.
@@ -222,7 +222,7 @@ func (j *Joint) field(p *shapeops.Pass, t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{l, t.values}, nil
+	return &Tensor{layout: l, values: t.values}, nil
 }
 
 // Fields returns an iterator over the fields, in their order. Those of a tree share layouts.

@@ -309,7 +309,7 @@ func (t *Tensor) spread(full, flat *Layout, mode FlattenMode) (*Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Tensor{flat, out.values}, nil
+		return &Tensor{layout: flat, values: out.values}, nil
 	}
 	runs := make([]shapeops.Run, 0, t.values.Shape()[0])
 	for row := range full.offsets[1:] {
@@ -330,7 +330,7 @@ func (t *Tensor) spread(full, flat *Layout, mode FlattenMode) (*Tensor, error) {
 	if err := tr.FillRuns(values, t.values, zero, runs); err != nil {
 		return nil, err
 	}
-	return &Tensor{flat, values}, tr.Run()
+	return &Tensor{layout: flat, values: values}, tr.Run()
 }
 
 // JoinOptions say how collections are joined. The zero value wants them to be alike.

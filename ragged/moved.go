@@ -112,6 +112,11 @@ func listed(rows *shapeops.Rows, counts ...int) (*moved, error) {
 // nil pass keeps nothing for others.
 func (l *Layout) picked(p *shapeops.Pass) *moved {
 	out, _ := shapeops.Once(p, pickedKey{l}, func() (*moved, error) {
+		if l.root().whole() {
+			m := &moved{layout: l}
+			m.add(0, 0, 0, l.numbered())
+			return m, nil
+		}
 		if l.outer == nil {
 			return l.pickedRows(), nil
 		}

@@ -27,7 +27,7 @@ func (t *Tensor) Argsort(opt arith.SortOptions) (*Tensor, error) {
 			positions[i] = int64(order[i]) - offsets[row]
 		}
 	}
-	return &Tensor{s.layout, tensor.Vector(positions...)}, nil
+	return &Tensor{layout: s.layout, values: tensor.Vector(positions...)}, nil
 }
 
 // Sort returns t with the values of each row of the last level in order, as [Tensor.Argsort] says:
@@ -42,7 +42,7 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 		return nil, err
 	}
 	values, err := s.values.Execute(shapeops.NewPass(plan))
-	return &Tensor{s.layout, values}, err
+	return &Tensor{layout: s.layout, values: values}, err
 }
 
 // order returns t, straight, and the numbers of its values, row by row in order.

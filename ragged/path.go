@@ -51,7 +51,7 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{l, t.values}, nil
+	return &Tensor{layout: l, values: t.values}, nil
 }
 
 // checkPath returns ErrIndex unless expr can be a path into so many levels.

@@ -122,7 +122,7 @@ func (t *Tensor) Counts(level int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{l.outer, tensor.Vector(lengths...)}, nil
+	return &Tensor{layout: l.outer, values: tensor.Vector(lengths...)}, nil
 }
 
 // Group lays rows of the batch together in groups that follow one another:

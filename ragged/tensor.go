@@ -26,6 +26,7 @@ import (
 type Tensor struct {
 	layout *Layout
 	values *tensor.Tensor // rows as layout numbers them, and perhaps more
+	fixed  bool           // rows keep their lengths
 }
 
 // New returns the tensor of values cut into rows by a layout:
@@ -47,8 +48,15 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	if len(values.Shape()) == 0 || values.Shape()[0] != layout.numbered() {
 		return nil, fmt.Errorf("%w: got values %v, want %d, where the last level ends, as their first dim", ErrOffsets, values.Shape(), layout.numbered())
 	}
-	return &Tensor{layout, values}, nil
+	return &Tensor{layout: layout, values: values}, nil
 }
+
+// Fixed returns t as one whose rows keep their lengths, since they stand in a file: what would change
+// them is [ErrLengths]. A tensor whose values are lent is that anyway. It shares memory with t.
+func (t *Tensor) Fixed() *Tensor { return &Tensor{t.layout, t.values, true} }
+
+// lasting reports whether the rows of t keep their lengths.
+func (t *Tensor) lasting() bool { return t.fixed || t.values.Lender() != nil }
 
 var (
 	errNil      = fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)
@@ -107,28 +115,33 @@ func (t *Tensor) Offsets(level int) ([]int64, error) { return t.layout.Offsets(l
 // straight returns t if its rows stand in their order and are all that its values hold, or a tensor
 // for which that is so: over the same values, if its rows follow one another, or copied.
 func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
-	if t.layout.root().whole() && t.values.Shape()[0] == t.layout.numbered() {
+	l := t.layout
+	first, n, ok := l.span()
+	switch whole := l.root().whole(); {
+	case whole && n == t.values.Shape()[0]:
 		return t, nil
+	case !whole:
+		m := l.picked(p)
+		if !ok {
+			return t.gathered(m)
+		}
+		l = m.layout
 	}
-	m := t.layout.picked(p)
-	if first, n, ok := t.layout.span(); ok {
-		values, err := t.values.Narrow(0, first, n)
-		return &Tensor{m.layout, values}, err
-	}
-	return t.gathered(m)
+	values, err := t.values.Narrow(0, first, n)
+	return &Tensor{layout: l, values: values}, err
 }
 
 // gathered returns the values that come with a layout that was moved.
 func (t *Tensor) gathered(m *moved) (*Tensor, error) {
 	values, err := t.room(m.rows())
-	if err != nil {
-		return nil, err
+	if err != nil || values.Device() == tensor.Meta {
+		return &Tensor{layout: m.layout, values: values}, err
 	}
 	var tr tensor.Transfer
 	if err := tr.Runs(values, t.values, m.sorted(1)[0]); err != nil {
 		return nil, err
 	}
-	return &Tensor{m.layout, values}, tr.Run()
+	return &Tensor{layout: m.layout, values: values}, tr.Run()
 }
 
 // room returns memory for so many values, whose content is undefined.

@@ -26,7 +26,8 @@ type Pass struct {
 	at     nestedkey.Key // of the value that the pass is at, if there are Fills
 	room   room
 	shared []shared
-	few    [2]shared // room for shared
+	last   map[any]int // the number of the last of shared for a key, plus one; nil of a few
+	few    [2]shared   // room for shared
 }
 
 // NewPass returns a Pass that carries plan.
@@ -112,7 +113,13 @@ func (p *Pass) Contiguous(lead, trailing Shape) (View, error) {
 }
 
 // A shared value is what Once made for a key.
-type shared struct{ key, value any }
+type shared struct {
+	key, value any
+	before     int // the number of the one before for that key, plus one, if there is an index
+}
+
+// fewShared is up to how many shared values are looked through.
+const fewShared = 16
 
 // Once returns what make makes for a key, which is compared by ==: the first time by calling it,
 // and from then on as it was. It is how values that share something, such as a ragged layout,
@@ -125,26 +132,56 @@ func Once[V any](p *Pass, key any, make func() (V, error)) (V, error) {
 	if p == nil || err != nil {
 		return v, err
 	}
+	p.share(key, v)
+	return v, nil
+}
+
+// share keeps a value for a key.
+func (p *Pass) share(key, value any) {
 	if p.shared == nil {
 		p.shared = p.few[:0]
 	}
-	p.shared = append(p.shared, shared{key, v})
-	return v, nil
+	p.shared = append(p.shared, shared{key: key, value: value})
+	switch n := len(p.shared); {
+	case p.last != nil:
+		p.index(n - 1)
+	case n > fewShared:
+		p.last = make(map[any]int, 2*n)
+		for i := range p.shared {
+			p.index(i)
+		}
+	}
+}
+
+// index enters shared value i in the index.
+func (p *Pass) index(i int) {
+	s := &p.shared[i]
+	s.before = p.last[s.key]
+	p.last[s.key] = i + 1
 }
 
 // Made returns what [Once] made for a key, and false if it has made nothing.
 func Made[V any](p *Pass, key any) (V, bool) {
-	if p != nil {
-		for i := range p.shared {
-			if p.shared[i].key != key {
-				continue
-			}
-			if v, ok := p.shared[i].value.(V); ok {
+	var none V
+	if p == nil {
+		return none, false
+	}
+	if p.last != nil {
+		for i := p.last[key]; i > 0; i = p.shared[i-1].before {
+			if v, ok := p.shared[i-1].value.(V); ok {
 				return v, true
 			}
 		}
+		return none, false
 	}
-	var none V
+	for i := range p.shared {
+		if p.shared[i].key != key {
+			continue
+		}
+		if v, ok := p.shared[i].value.(V); ok {
+			return v, true
+		}
+	}
 	return none, false
 }
 

@@ -82,6 +82,24 @@ func TestPlanShapesDoNotGrowIntoOthers(t *testing.T) {
 }
 
 // Once makes a value once for a key, by identity, and for a type.
+// What a pass keeps is found however much there is, and under one key for each type.
+func TestOnceOfMany(t *testing.T) {
+	p, calls := new(shapeops.Pass), 0
+	for range 2 {
+		for i := range 1000 {
+			got := must(shapeops.Once(p, i, func() (int, error) { calls++; return 2 * i, nil }))
+			require.Equal(t, 2*i, got)
+			text := must(shapeops.Once(p, i, func() (string, error) { calls++; return fmt.Sprint(i), nil }))
+			require.Equal(t, fmt.Sprint(i), text)
+		}
+	}
+	require.Equal(t, 2000, calls)
+	_, ok := shapeops.Made[float64](p, 1)
+	require.False(t, ok)
+	_, ok = shapeops.Made[int](p, 1000)
+	require.False(t, ok)
+}
+
 func TestOnce(t *testing.T) {
 	type layout struct{ rows int }
 	a, b := &layout{1}, &layout{1}

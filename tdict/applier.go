@@ -18,6 +18,7 @@ type applier struct {
 	tasks  []applyTask // an entry of the result each
 	calls  []int       // the tasks whose result fn makes
 	probe  tensor.Transfer
+	shared shapeops.Pass // of what leaves share
 }
 
 // An applyTask is an entry of the result: what fn returns for xs, or a value that is known.
@@ -25,7 +26,8 @@ type applyTask struct {
 	out    *TensorDict // where the result goes
 	name   nestedkey.Key
 	key    nestedkey.Key  // in full
-	first  *tensor.Tensor // of the first dictionary, if fn is called
+	leaf   Value          // of the first dictionary, if fn is called
+	first  *tensor.Tensor // of its elements
 	xs     []*tensor.Tensor
 	result Value
 }
@@ -60,9 +62,12 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	t, ok := task.result.(*tensor.Tensor)
-	if ok && chosen {
-		task.first, task.result = t, nil
+	if e := opsOf(task.result).elementwise(); e != nil && chosen {
+		t, err := e.tensor(task.result, &a.shared)
+		if err != nil {
+			return err
+		}
+		task.leaf, task.first, task.result = task.result, t, nil
 		return a.call(task)
 	}
 	a.keep(task)
@@ -89,7 +94,7 @@ func (a *applier) keep(task applyTask) {
 
 // checkBatch returns an error unless a leaf of a dictionary with the given batch shape can stay.
 func (t *applyTask) checkBatch(batch shapeops.Shape) error {
-	if _, ok := t.result.(*tensor.Tensor); ok {
+	if opsOf(t.result).elementwise() != nil {
 		return t.result.Shape().CheckPrefix(t.out.batch)
 	}
 	if t.out.batch.Equal(batch) {
@@ -103,7 +108,7 @@ func (a *applier) call(task applyTask) error {
 	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))
 	task.xs[0] = task.first
 	for i, other := range a.others {
-		t, err := a.opt.of(other, task.key, task.first)
+		t, err := a.opt.of(other, &task, &a.shared)
 		if err != nil {
 			return fmt.Errorf("dictionary %d: %w", i+1, err)
 		}
@@ -149,7 +154,7 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	var tr tensor.Transfer
 	tr.Workers = a.opt.Workers
 	for i := range a.tasks {
-		if err := a.tasks[i].finish(&tr, a.opt.InPlace); err != nil {
+		if err := a.tasks[i].finish(&tr, &a.shared, a.opt.InPlace); err != nil {
 			return nil, &KeyError{"apply", a.tasks[i].key, err}
 		}
 	}
@@ -163,31 +168,29 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 }
 
 // finish puts the result where it goes, if it fits; in place, it adds that to tr.
-func (t *applyTask) finish(tr *tensor.Transfer, inPlace bool) error {
+func (t *applyTask) finish(tr *tensor.Transfer, p *shapeops.Pass, inPlace bool) error {
 	if t.result == nil {
 		return nil
 	}
 	if err := checkValue(t.result); err != nil {
 		return err
 	}
-	if inPlace {
-		return t.write(tr)
+	made, _ := t.result.(*tensor.Tensor)
+	switch {
+	case inPlace && (t.leaf == nil || made == t.first):
+		return nil
+	case inPlace:
+		return opsOf(t.leaf).elementwise().set(tr, t.leaf, p, t.first, made)
+	case t.leaf != nil:
+		v, err := opsOf(t.leaf).elementwise().with(t.leaf, p, made)
+		if err != nil {
+			return err
+		}
+		t.result = v
 	}
 	if err := t.result.Shape().CheckPrefix(t.out.batch); err != nil {
 		return err
 	}
 	t.out.entries.put(t.name, t.result)
 	return nil
-}
-
-// write adds to tr: the leaf's elements = those of the result.
-func (t *applyTask) write(tr *tensor.Transfer) error {
-	made, ok := t.result.(*tensor.Tensor)
-	if !ok || made == t.first {
-		return nil
-	}
-	if err := made.Shape().CheckEqual(t.first.Shape()); err != nil {
-		return err
-	}
-	return tr.Copy(t.first, made)
 }

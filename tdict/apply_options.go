@@ -66,22 +66,29 @@ func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 		return err
 	}
 	_, isDict := asDict(v)
-	if _, isTensor := v.(*tensor.Tensor); isDict || isTensor {
+	if isDict || opsOf(v).elementwise() != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
 }
 
-// of returns what fn is given of another dictionary under a key, beside the first one's tensor.
-func (opt *ApplyOptions) of(other *TensorDict, key nestedkey.Key, first *tensor.Tensor) (*tensor.Tensor, error) {
-	t, err := other.Tensor(key)
+// of returns what fn is given of another dictionary beside the first one's leaf.
+func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *shapeops.Pass) (*tensor.Tensor, error) {
+	_, _, v, err := other.find(task.key)
 	if errors.Is(err, ErrMissing) && (opt.Default != nil || opt.AllowMissing) {
-		return opt.standIn(first)
+		return opt.standIn(task.first)
 	}
-	if inner, ok := err.(*KeyError); ok {
-		err = inner.Err
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	k := opsOf(v)
+	if k != opsOf(task.leaf) {
+		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
+	}
+	if err := k.elementwise().beside(task.leaf, v); err != nil {
+		return nil, err
+	}
+	return k.elementwise().tensor(v, p)
 }
 
 // standIn returns what stands for a tensor that is missing beside the first one.

@@ -117,8 +117,10 @@ func (c *chunks) usual() int {
 		return 1
 	}
 	var bytes float64 // of a row; sizes of expanded tensors may not add up to an int
-	for _, x := range c.td.Tensors() {
-		bytes += float64(x.ByteSize()) / float64(c.rows)
+	for _, v := range c.td.Leaves() {
+		if e := opsOf(v).elementwise(); e != nil {
+			bytes += float64(e.bytes(v)) / float64(c.rows)
+		}
 	}
 	even := (c.rows-1)/defaultChunks + 1
 	if bytes*float64(even) <= chunkBytes {

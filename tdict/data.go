@@ -402,4 +402,6 @@ func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
 	return column.Execute(shapeops.NewPass(plan))
 }
 
-func zeroData(_ *Data, shape shapeops.Shape) (*Data, error) { return NewData(nil, shape...) }
+func zeroData(_ *Data, _ *shapeops.Pass, shape shapeops.Shape) (*Data, error) {
+	return NewData(nil, shape...)
+}

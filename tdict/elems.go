@@ -49,10 +49,12 @@ func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt App
 // keysOf returns the keys of the tensors of a dtype. There must be one, if there is any tensor.
 func (td *TensorDict) keysOf(d tensor.DType) ([]nestedkey.Key, error) {
 	keys, others := []nestedkey.Key{}, false
-	for key, x := range td.Tensors() {
-		if x.DType() == d {
+	for key, v := range td.Leaves() {
+		switch e := opsOf(v).elementwise(); {
+		case e == nil:
+		case e.dtype(v) == d:
 			keys = append(keys, key)
-		} else {
+		default:
 			others = true
 		}
 	}

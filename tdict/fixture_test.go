@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -74,6 +75,8 @@ func state(t testing.TB, td *tdict.TensorDict) string {
 			text += fmt.Sprintln(key, v.Shape(), v.Locked())
 		case *tensor.Tensor:
 			text += fmt.Sprintln(key, v.Shape(), v.DType(), testkit.Content(t, v))
+		case *ragged.Tensor:
+			text += fmt.Sprintln(key, v, v.Layout())
 		case *tdict.Data:
 			text += fmt.Sprintln(key, v.Shape(), slices.Collect(v.All()))
 		case *tdict.Unbatched:

@@ -163,28 +163,36 @@ func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err err
 			return err
 		})
 	}
-	if _, ok := v.(*tensor.Tensor); ok {
-		err = withColumn(m.p, xs, c, func(ts []*tensor.Tensor) (err error) {
-			mask, err = some(m.leaf(ts))
-			return err
-		})
+	if opsOf(v).elementwise() != nil {
+		return some(m.leaf(v, xs, c))
 	}
 	return mask, err
 }
 
-// leaf returns the mask of tensors joined.
-func (m *masker) leaf(ts []*tensor.Tensor) (*tensor.Tensor, error) {
+// leaf returns the mask of a column of tensors, of which v is the first, joined.
+func (m *masker) leaf(v Value, xs []*TensorDict, c column) (*tensor.Tensor, error) {
+	shapes := make([]shapeops.Shape, len(xs))
+	for i, x := range xs {
+		w, err := c.of(x)
+		if err == nil && opsOf(w) != opsOf(v) {
+			err = mismatch(w, v)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		shapes[i] = w.Shape()
+	}
 	if m.all != nil {
 		return m.all, nil
 	}
-	shape, err := m.p.Join.Joined(len(ts), true, func(i int) shapeops.Shape { return ts[i].Shape() })
+	shape, err := m.p.Join.Joined(len(shapes), true, func(i int) shapeops.Shape { return shapes[i] })
 	if err != nil {
 		return nil, err
 	}
-	dim, _ := m.p.Join.PadDim(ts[0].Shape(), true)
-	lengths := make([]int, len(ts))
-	for i, t := range ts {
-		lengths[i] = t.Shape()[dim]
+	dim, _ := m.p.Join.PadDim(shapes[0], true)
+	lengths := make([]int, len(shapes))
+	for i, s := range shapes {
+		lengths[i] = s[dim]
 	}
 	to := append(m.batch.Clone(), shape[dim+1])
 	return tensor.LengthMask(lengths, to, -1, m.p.Join.PadsLeft())

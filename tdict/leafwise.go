@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -17,8 +18,10 @@ import (
 //   - a tensor, which broadcasts to the batch shape; features follow,
 //   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
 //
-// It is how the verbs of package arith work on dictionaries. Leaves that are no tensors stay as
-// they are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the
+// It is how the verbs of package arith work on dictionaries. On the values of ragged tensors they
+// work as ragged.Tensor.Leafwise says, a tensor being repeated for all that a row has; a kernel that
+// selects rows selects those of two ragged tensors whole, whatever their lengths. Leaves that have no
+// elements stay as they are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the
 // keys differ, unless the kernel says what stands for what is missing, [ErrKind] if an operand is
 // none of these or values under one key are of several kinds, and the errors of
 // tensor.Tensor.Leafwise.
@@ -45,6 +48,7 @@ func (td *TensorDict) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...
 	if err != nil {
 		return failed(opOf(k), err)
 	}
+	w.to = dst.batch
 	var tr tensor.Transfer
 	if err := w.into(&tr, dst, td, w.dicts); err != nil {
 		return failed(opOf(k), err)
@@ -62,15 +66,19 @@ func opOf(k *tensor.Kernel) string {
 
 // A leafwise applies a kernel to dictionaries.
 type leafwise struct {
-	kernel  *tensor.Kernel
-	pass    *tensor.KernelPass
-	others  []any                   // with nil in the place of each dictionary
-	dicts   []*TensorDict           // of the others, and nil in the place of each that is none
-	batch   int                     // dims of the outermost dictionary
-	done    map[*tensor.Tensor]bool // of those that change in place, under whatever keys
-	at      nestedkey.Key           // of the entry that is dealt with, into memory that is there
-	planned *shapeops.Plan
-	room    []any // for the operands of a leaf
+	kernel *tensor.Kernel
+	pass   *tensor.KernelPass
+	others []any              // with nil in the place of each dictionary
+	dicts  []*TensorDict      // of the others, and nil in the place of each that is none
+	batch  int                // dims of the outermost dictionary
+	done   map[Value]bool     // of those that change in place, under whatever keys
+	at     nestedkey.Key      // of the entry that is dealt with, into memory that is there
+	chosen *shapeops.Pass     // of the rows that the kernel selects, once it is planned
+	ragged *ragged.KernelPass // or nil
+	shared *shapeops.Pass     // of what stands for what is missing
+	to     shapeops.Shape     // the batch shape of a destination
+	whole  *shapeops.Pass     // of all of it, once it is planned
+	room   []any              // for the operands of a leaf
 }
 
 // leafwise checks the operands of a kernel.
@@ -97,7 +105,7 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
 		case isTensor && !k.Free:
 			other, err = x.Expand(td.batch...)
-		case !isTensor && !td.hasTensor():
+		case !isTensor && !td.hasElements():
 			err = checkNumber(other)
 		}
 		if err != nil {
@@ -134,8 +142,8 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 // expect says which tensors the kernel is going to be applied to.
 func (w *leafwise) expect(td *TensorDict) {
 	for _, v := range td.entries.all() {
-		if t, ok := v.(*tensor.Tensor); ok {
-			w.pass.Expect(t)
+		if e := opsOf(v).elementwise(); e != nil {
+			e.expect(w, v)
 		} else if d, ok := asDict(v); ok {
 			w.expect(d)
 		}
@@ -188,18 +196,28 @@ func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column
 
 // standIn returns what stands for a value that a dictionary lacks.
 func (w *leafwise) standIn(v Value) (Value, error) {
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
-		if d, isDict := asDict(v); isDict {
-			return d.emptied(), nil
-		}
-		return opsOf(v).zerosLike(v, v.Shape())
+	if d, isDict := asDict(v); isDict {
+		return d.emptied(), nil
 	}
-	one, err := tensor.ScalarOf(t.DType(), w.kernel.Missing)
+	if w.shared == nil {
+		w.shared = new(shapeops.Pass)
+	}
+	e := opsOf(v).elementwise()
+	if e == nil {
+		return opsOf(v).zerosLike(v, w.shared, v.Shape())
+	}
+	t, err := e.tensor(v, w.shared)
 	if err != nil {
 		return nil, err
 	}
-	return some(one.Expand(t.Shape()...))
+	one, err := tensor.ScalarOf(t.DType(), w.kernel.Missing)
+	if err == nil {
+		t, err = one.Expand(t.Shape()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.with(v, w.shared, t)
 }
 
 // sameKeys returns ErrMissing unless dictionaries have the keys of td, or something stands for what
@@ -229,23 +247,38 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 		}
 		return some(w.dict(d, inner))
 	}
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
+	e := opsOf(v).elementwise()
+	if e == nil || w.choosesRows(e, dicts) {
 		made, err := w.other(td, out, v, dicts, c)
 		if err != nil || made != v {
 			return made, err
 		}
-		return opsOf(v).clone(v)
+		return opsOf(v).clone(v, nil)
 	}
-	operands, err := w.operands(td, t, dicts, c)
+	operands, err := w.operands(td, v, dicts, c)
 	if err != nil {
 		return nil, err
 	}
-	return some(w.pass.Make(t, len(td.batch), operands))
+	return e.make(w, v, len(td.batch), operands)
 }
 
-// other returns what the kernel makes of a value of td that is not a tensor, for out: rows of it
-// and of the last operand, if the kernel says which.
+// choosesRows reports whether the kernel chooses rows of a value, and of the last operand, as a
+// whole, where it could look at their elements.
+func (w *leafwise) choosesRows(e elementwise, dicts []*TensorDict) bool {
+	last := len(dicts) - 1
+	return e.byRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
+}
+
+// raggedPass returns the pass that carries the kernel over ragged tensors.
+func (w *leafwise) raggedPass() *ragged.KernelPass {
+	if w.ragged == nil {
+		w.ragged = ragged.NewKernelPass(w.kernel, w.pass)
+	}
+	return w.ragged
+}
+
+// other returns what the kernel makes of a value of td whose elements it does not look at, for out:
+// rows of it and of the last operand, if the kernel says which.
 func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if w.kernel.Batch != nil {
 		return reduced(td, out, v)
@@ -293,7 +326,7 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if err != nil {
 		return nil, err
 	}
-	out, err := opsOf(from).clone(from)
+	out, err := opsOf(from).clone(from, p)
 	if err != nil {
 		return nil, err
 	}
@@ -306,12 +339,12 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 
 // selection returns a pass of the rows that the kernel selects, which is planned once.
 func (w *leafwise) selection() (*shapeops.Pass, error) {
-	if w.planned == nil {
+	if w.chosen == nil {
 		plan, err := w.kernel.Select()
 		if err != nil {
 			return nil, err
 		}
-		w.planned = plan
+		w.chosen = shapeops.NewPass(plan)
 	}
-	return shapeops.NewPass(w.planned), nil
+	return w.chosen, nil
 }

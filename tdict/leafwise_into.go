@@ -73,33 +73,33 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		e, _ := asDict(to)
 		return w.into(tr, e, d, inner)
 	}
-	t, ok := v.(*tensor.Tensor)
-	if !ok {
+	e := opsOf(v).elementwise()
+	if e == nil || w.choosesRows(e, dicts) {
 		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}
-	if to == v && w.again(t, dicts) {
+	if to == v && w.again(v, dicts) {
 		return nil
 	}
-	operands, err := w.operands(td, t, dicts, c)
+	operands, err := w.operands(td, v, dicts, c)
 	if err != nil {
 		return err
 	}
 	key := w.at
 	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
-	return w.pass.To(tr, to.(*tensor.Tensor), t, len(td.batch), operands)
+	return e.to(w, tr, to, v, len(td.batch), operands)
 }
 
-// again reports whether a tensor that changes in place has been dealt with under another key, with
+// again reports whether a value that changes in place has been dealt with under another key, with
 // the same operands.
-func (w *leafwise) again(t *tensor.Tensor, dicts []*TensorDict) bool {
+func (w *leafwise) again(v Value, dicts []*TensorDict) bool {
 	if slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
 		return false
 	}
 	if w.done == nil {
-		w.done = map[*tensor.Tensor]bool{}
+		w.done = map[Value]bool{}
 	}
-	was := w.done[t]
-	w.done[t] = true
+	was := w.done[v]
+	w.done[v] = true
 	return was
 }
 
@@ -109,9 +109,12 @@ func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	if err != nil || made == to || opsOf(to).passes() && opsOf(to).equal(to, made) {
 		return err
 	}
-	plan, err := made.Shape()[:len(dst.batch)].Index()
-	if err != nil {
-		return err
+	if w.whole == nil {
+		plan, err := w.to.Index()
+		if err != nil {
+			return err
+		}
+		w.whole = shapeops.NewPass(plan)
 	}
-	return opsOf(v).into(tr, to, made, shapeops.NewPass(plan))
+	return opsOf(v).into(tr, to, made, w.whole)
 }

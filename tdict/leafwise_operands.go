@@ -63,7 +63,7 @@ func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 }
 
 // operands returns the operands besides a leaf of td, until the next call.
-func (w *leafwise) operands(td *TensorDict, t *tensor.Tensor, dicts []*TensorDict, c column) ([]any, error) {
+func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c column) ([]any, error) {
 	out := w.room[:0]
 	for i, other := range dicts {
 		if other == nil {
@@ -74,13 +74,12 @@ func (w *leafwise) operands(td *TensorDict, t *tensor.Tensor, dicts []*TensorDic
 			out = append(out, x)
 			continue
 		}
-		v, err := w.of(t, other, c)
+		x, err := w.of(t, other, c)
 		if err != nil {
 			return nil, err
 		}
-		x, ok := v.(*tensor.Tensor)
-		if !ok {
-			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, t))
+		if opsOf(x) != opsOf(t) {
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(x, t))
 		}
 		if err := w.fitsLeaf(td, other, t, x); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
@@ -93,7 +92,7 @@ func (w *leafwise) operands(td *TensorDict, t *tensor.Tensor, dicts []*TensorDic
 
 // fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch
 // dims expand to batch dims, and features, as many, to features.
-func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x *tensor.Tensor) error {
+func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x Value) error {
 	features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
 	if w.kernel.Free || w.kernel.Select == nil && features == own {
 		return nil
@@ -103,7 +102,7 @@ func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x *tensor.Tensor) error {
 
 // wide returns an operand for a leaf: a tensor over the batch shape with dims of size 1 for the
 // features, a scalar as it is.
-func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
+func (w *leafwise) wide(other any, t Value) (any, error) {
 	x, ok := other.(*tensor.Tensor)
 	if !ok || len(t.Shape()) == w.batch || w.kernel.Free {
 		return other, nil
@@ -115,10 +114,12 @@ func (w *leafwise) wide(other any, t *tensor.Tensor) (any, error) {
 	return x.Index(expr...)
 }
 
-// hasTensor reports whether there is a tensor among the leaves of td.
-func (td *TensorDict) hasTensor() bool {
-	for range td.Tensors() {
-		return true
+// hasElements reports whether there is a leaf with elements in td.
+func (td *TensorDict) hasElements() bool {
+	for _, v := range td.Leaves() {
+		if opsOf(v).elementwise() != nil {
+			return true
+		}
 	}
 	return false
 }

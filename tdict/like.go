@@ -9,7 +9,7 @@ import (
 // ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's
 // own batch shape and names of dims.
 func (td *TensorDict) ZerosLike() (*TensorDict, error) {
-	out, err := td.zerosLike(td.batch, len(td.batch))
+	out, err := td.zerosLike(new(shapeops.Pass), td.batch, len(td.batch))
 	if err != nil {
 		return nil, failed("zeros like", err)
 	}
@@ -17,12 +17,12 @@ func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 }
 
 // NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
-// values, but a batch shape of its own and nothing in it yet: tensors of zeros, [Data] of nil;
-// unbatched tensors are copied. Nested dictionaries keep the dims of their batch shapes after td's.
+// values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones
+// with rows that are empty, [Data] of nil; unbatched tensors are copied. Nested dictionaries keep the dims of their batch shapes after td's.
 // Dims have no names. It is how a destination is made, as for [TensorDict.IndexInto]. It returns
 // shapeops.ErrShape if a size is negative or elements cannot be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
-	out, err := td.zerosLike(batch, len(td.batch))
+	out, err := td.zerosLike(new(shapeops.Pass), batch, len(td.batch))
 	if err != nil {
 		return nil, failed("new zeros", err)
 	}
@@ -31,16 +31,16 @@ func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 
 // zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's
 // names.
-func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, error) {
+func (td *TensorDict) zerosLike(p *shapeops.Pass, batch shapeops.Shape, dims int) (*TensorDict, error) {
 	to := append(batch.Clone(), td.batch[dims:]...)
 	if err := to.Check(); err != nil {
 		return nil, err
 	}
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.zerosLike(batch, dims))
+			return some(d.zerosLike(p, batch, dims))
 		}
-		return zeroLike(v, append(batch.Clone(), v.Shape()[dims:]...))
+		return zeroLike(v, p, append(batch.Clone(), v.Shape()[dims:]...))
 	})
 	if err != nil {
 		return nil, within("zeros like", name, err)
@@ -53,7 +53,8 @@ func (td *TensorDict) zerosLike(batch shapeops.Shape, dims int) (*TensorDict, er
 }
 
 // ToMeta returns a dictionary like td whose tensors are on device tensor.Meta: keys, dtypes and
-// shapes without elements, to plan with. Leaves of other kinds are shared.
+// shapes without elements, to plan with; of ragged tensors, lengths stay. Leaves of other kinds are
+// shared.
 func (td *TensorDict) ToMeta() (*TensorDict, error) {
 	return td.each("to meta", (*tensor.Tensor).ToMeta)
 }
@@ -88,11 +89,11 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 }
 
 // zeroLike returns a value like v that shares nothing with it.
-func zeroLike(v Value, shape shapeops.Shape) (_ Value, err error) {
+func zeroLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (_ Value, err error) {
 	if opsOf(v).passes() {
-		if v, err = opsOf(v).clone(v); err != nil {
+		if v, err = opsOf(v).clone(v, p); err != nil {
 			return nil, err
 		}
 	}
-	return opsOf(v).zerosLike(v, shape)
+	return opsOf(v).zerosLike(v, p, shape)
 }

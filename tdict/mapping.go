@@ -46,11 +46,12 @@ type nobody struct{}
 func (nobody) Lock()   {}
 func (nobody) Unlock() {}
 
-// hasData reports whether td has a leaf whose rows are not memory, so that several goroutines must
+// hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines must
 // not write them.
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
-		if _, ok := leaf.(*tensor.Tensor); !ok && !opsOf(leaf).passes() {
+		k := opsOf(leaf)
+		if e := k.elementwise(); !k.passes() && (e == nil || e.byRows()) {
 			return true
 		}
 	}

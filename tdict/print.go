@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -74,6 +75,14 @@ func showTensor(t *tensor.Tensor, more bool) string {
 		if !t.View().IsContiguous() {
 			text += fmt.Sprintf(", strides=%v", t.View().Strides)
 		}
+	}
+	return text + ")"
+}
+
+func showRagged(t *ragged.Tensor, more bool) string {
+	text := fmt.Sprintf("Ragged(shape=%s, dtype=%v", t.ShapeText(), t.DType())
+	if more {
+		text += fmt.Sprintf(", values=%d, bytes=%d", t.NumValues(), t.ByteSize())
 	}
 	return text + ")"
 }

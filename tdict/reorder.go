@@ -70,7 +70,7 @@ func (td *TensorDict) reorderInPlace(op string, plan *shapeops.Plan, err error) 
 	if err := td.checkApart(); err != nil {
 		return failed(op, err)
 	}
-	c, err := td.cloned()
+	c, err := td.cloned(new(shapeops.Pass))
 	if err != nil {
 		return failed(op, err)
 	}
@@ -92,13 +92,13 @@ func (td *TensorDict) checkApart() error {
 }
 
 // cloned is Clone that shares values which operations pass through as they are.
-func (td *TensorDict) cloned() (*TensorDict, error) {
+func (td *TensorDict) cloned(p *shapeops.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.cloned())
+			return some(d.cloned(p))
 		}
 		if k := opsOf(v); !k.passes() {
-			return k.clone(v)
+			return k.clone(v, p)
 		}
 		return v, nil
 	})

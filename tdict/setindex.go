@@ -25,6 +25,8 @@ type SetIndexOptions struct {
 // leaves of td keep their values. Its batch shape must be that of the part, or the last dims of it
 // (none of them, too), over which it is then repeated.
 //
+// Rows of ragged tensors are written whole, and take their lengths along.
+//
 // SetIndex writes elements, which a locked dictionary allows. Its errors are those of
 // shapeops.Shape.Index and tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if
 // a value is of another kind than the one that it is written to; on an error nothing has changed.
@@ -88,6 +90,7 @@ type setter struct {
 	value   shapeops.Shape // the batch shape of the value
 	create  bool
 	created []placement
+	zeroed  *shapeops.Pass // of what is created, or nil
 }
 
 // fill writes a leaf to every leaf.
@@ -167,7 +170,10 @@ func trailing(v Value, batch int) shapeops.Shape { return v.Shape()[batch:] }
 // zeros returns a value like v, for all of the batch shape, that holds nothing yet.
 func (w *setter) zeros(v Value) (Value, error) {
 	shape := append(w.batch.Clone(), trailing(v, len(w.value))...)
-	return opsOf(v).zerosLike(v, shape)
+	if w.zeroed == nil {
+		w.zeroed = new(shapeops.Pass)
+	}
+	return opsOf(v).zerosLike(v, w.zeroed, shape)
 }
 
 // A placement is an entry that is known to fit and waits to be set.

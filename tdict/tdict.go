@@ -110,8 +110,13 @@ func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
 
 // Clone returns a copy of td with leaves in memory of their own and dictionaries that are not
 // locked. An error means that memory of a leaf was lent and is gone.
-func (td *TensorDict) Clone() (*TensorDict, error) {
-	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).clone(v) })
+//
+// Ragged tensors that share a layout share one in the copy.
+func (td *TensorDict) Clone() (*TensorDict, error) { return td.cloneIn(new(shapeops.Pass)) }
+
+// cloneIn is Clone in a pass, in which what leaves share is made once.
+func (td *TensorDict) cloneIn(p *shapeops.Pass) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).clone(v, p) })
 	if err != nil {
 		return nil, within("clone", name, err)
 	}

@@ -154,7 +154,7 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	case b.batch.Equal(b.was):
 		return v, nil
 	case opsOf(v).passes():
-		return opsOf(v).zerosLike(v, b.fit(v.Shape()))
+		return opsOf(v).zerosLike(v, nil, b.fit(v.Shape()))
 	}
 	if d, ok := v.(*Data); ok {
 		if value, one := d.Uniform(); one {

@@ -171,6 +171,6 @@ func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, batch), nil
 }
 
-func zeroUnbatched(u *Unbatched, shape shapeops.Shape) (*Unbatched, error) {
+func zeroUnbatched(u *Unbatched, _ *shapeops.Pass, shape shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, shape[:len(shape)-len(u.tensor.Shape())]), nil
 }

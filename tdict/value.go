@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *[Data] or *[Unbatched], and
-// nothing else.
+// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data] or
+// *[Unbatched], and nothing else.
 type Value interface {
-	// Shape returns the shape; of a dictionary, the batch shape.
+	// Shape returns the shape; of a dictionary and a ragged tensor, the batch shape.
 	Shape() shapeops.Shape
 }
 
@@ -26,6 +27,8 @@ func opsOf(v Value) ops {
 		return tensors
 	case *TensorDict:
 		return dicts
+	case *ragged.Tensor:
+		return raggeds
 	case *Data:
 		return datas
 	case *Unbatched:
@@ -37,12 +40,17 @@ func opsOf(v Value) ops {
 var (
 	tensors = &kind[*tensor.Tensor]{
 		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		foretell: expectTensor, elements: (*tensor.Tensor).Texts,
+		foretell: expectTensor, texter: (*tensor.Tensor).Texts, elements: tensorElements,
 	}
-	dicts = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
+	dicts   = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
+	raggeds = &kind[*ragged.Tensor]{
+		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
+		made: (*ragged.Tensor).Made, texter: (*ragged.Tensor).Texts, cloneIn: (*ragged.Tensor).CloneIn,
+		elements: raggedElements, pads: checkRaggedPad,
+	}
 	datas = &kind[*Data]{
 		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
-		elements: (*Data).texts,
+		texter: (*Data).texts,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
@@ -51,7 +59,10 @@ var (
 )
 
 // What leads back to opsOf cannot be in an initializer, which would be a cycle.
-func init() { dicts.fit, dicts.show, dicts.foretell = fitDict, showDict, (*TensorDict).expect }
+func init() {
+	dicts.fit, dicts.show, dicts.foretell = fitDict, showDict, (*TensorDict).expect
+	dicts.cloneIn = (*TensorDict).cloneIn
+}
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
 // else the error is ErrKind.
@@ -62,11 +73,11 @@ type ops interface {
 	write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error
 	join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error)
 	joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error
-	clone(v Value) (Value, error)
+	clone(v Value, p *shapeops.Pass) (Value, error)
 	equal(a, b Value) bool
 	diff(a, b Value) (string, error)
 	fitTo(v Value, batch shapeops.Shape) (Value, error)
-	zerosLike(v Value, shape shapeops.Shape) (Value, error)
+	zerosLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (Value, error)
 	text(v Value) string
 	print(v Value, more bool) string
 	texts(v Value) ([]string, error)
@@ -74,6 +85,7 @@ type ops interface {
 	log(v Value) slog.Value
 	expect(v Value, p *shapeops.Pass, depth int) error
 	passes() bool
+	elementwise() elementwise
 }
 
 // member is what a kind of value implements on its own type.
@@ -89,20 +101,27 @@ type member[T any] interface {
 type kind[T member[T]] struct {
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
-	// zeros returns a value like v, of another shape, that holds nothing yet.
-	zeros func(v T, shape shapeops.Shape) (T, error)
+	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
+	// made once in a pass.
+	zeros func(v T, p *shapeops.Pass, shape shapeops.Shape) (T, error)
 	// describe says in an error what v is.
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
-	// elements returns the text of each element of a small value, row-major. It may be nil: then
-	// the value is described.
-	elements func(v T) ([]string, error)
+	// texter returns the text of each element or row of a small value, row-major. It may be nil:
+	// then the value is described.
+	texter func(v T) ([]string, error)
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
 	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
 	// be nil.
 	foretell func(v T, p *shapeops.Pass, depth int) error
+	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be nil.
+	cloneIn func(v T, p *shapeops.Pass) (T, error)
+	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
+	pads func(v T, p *shapeops.Pass) error
+	// elements is how functions of elements work on v, or nil if it has none.
+	elements elementwise
 	// through says that operations on a part of the rows leave a value as it is.
 	through bool
 }
@@ -111,23 +130,28 @@ func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
 
 func (*kind[T]) execute(v Value, p *shapeops.Pass) (Value, error) { return some(v.(T).Execute(p)) }
 
-func (*kind[T]) clone(v Value) (Value, error) { return some(v.(T).Clone()) }
+func (k *kind[T]) clone(v Value, p *shapeops.Pass) (Value, error) {
+	if k.cloneIn == nil {
+		return some(v.(T).Clone())
+	}
+	return some(k.cloneIn(v.(T), p))
+}
 
 func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
 	return some(k.fit(v.(T), batch))
 }
 
-func (k *kind[T]) zerosLike(v Value, shape shapeops.Shape) (Value, error) {
-	return some(k.zeros(v.(T), shape))
+func (k *kind[T]) zerosLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (Value, error) {
+	return some(k.zeros(v.(T), p, shape))
 }
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
 
 func (k *kind[T]) texts(v Value) ([]string, error) {
-	if k.elements == nil {
+	if k.texter == nil {
 		return []string{k.text(v)}, nil
 	}
-	return k.elements(v.(T))
+	return k.texter(v.(T))
 }
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
@@ -137,6 +161,8 @@ func (*kind[T]) json(v Value) ([]byte, error) { return v.(T).MarshalJSON() }
 func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
 
 func (k *kind[T]) passes() bool { return k.through }
+
+func (k *kind[T]) elementwise() elementwise { return k.elements }
 
 func (k *kind[T]) expect(v Value, p *shapeops.Pass, depth int) error {
 	if k.foretell == nil {
@@ -183,19 +209,33 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 }
 
 // join joins the values of a column.
-func (*kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (v Value, err error) {
+func (k *kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (v Value, err error) {
 	err = withColumn(p, xs, c, func(values []T) error {
+		if err := k.checkPad(p, values[0]); err != nil {
+			return err
+		}
 		v, err = some(values[0].Join(p, values))
 		return err
 	})
 	return v, err
 }
 
-func (*kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error {
+// checkPad returns an error if v cannot be padded as a pass says.
+func (k *kind[T]) checkPad(p *shapeops.Pass, v T) error {
+	if k.pads == nil || !p.Join.Padded() {
+		return nil
+	}
+	return k.pads(v, p)
+}
+
+func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error {
 	return withColumn(p, xs, c, func(values []T) error {
 		d, ok := dst.(T)
 		if !ok {
 			return fmt.Errorf("destination: %w", mismatch(dst, values[0]))
+		}
+		if err := k.checkPad(p, values[0]); err != nil {
+			return err
 		}
 		return values[0].JoinTo(tr, d, p, values)
 	})
@@ -236,7 +276,7 @@ func checkValue(v Value) error {
 	} else if k := opsOf(v); k != nil && k.valid(v) {
 		return nil
 	}
-	const want = "*tensor.Tensor, *tdict.TensorDict, *tdict.Data or *tdict.Unbatched that is not nil"
+	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data or *tdict.Unbatched that is not nil"
 	return fmt.Errorf("%w: got %T, want a %s", ErrKind, v, want)
 }
 
@@ -270,7 +310,7 @@ func expectTensor(t *tensor.Tensor, p *shapeops.Pass, _ int) error {
 	return nil
 }
 
-func zeroTensor(t *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
+func zeroTensor(t *tensor.Tensor, _ *shapeops.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
 	if t.Device() == tensor.Meta {
 		return tensor.NewMeta(t.DType(), shape...)
 	}
@@ -281,7 +321,9 @@ func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DTy
 
 func madeDict(td *TensorDict) bool { return td != nil }
 
-func zeroDict(_ *TensorDict, shape shapeops.Shape) (*TensorDict, error) { return New(shape...), nil }
+func zeroDict(_ *TensorDict, _ *shapeops.Pass, shape shapeops.Shape) (*TensorDict, error) {
+	return New(shape...), nil
+}
 
 func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }
 

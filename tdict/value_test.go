@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -31,7 +32,7 @@ func TestValuesOfNoKind(t *testing.T) {
 	none := map[string]tdict.Value{
 		"nil": nil, "foreign": stranger{count(3)}, "foreign pointer": &stranger{count(3)}, "another type": foreign{},
 		"nil tensor": (*tensor.Tensor)(nil), "nil dictionary": (*tdict.TensorDict)(nil), "nil data": (*tdict.Data)(nil),
-		"nil unbatched": (*tdict.Unbatched)(nil), "zero tensor": &tensor.Tensor{}, "zero data": &tdict.Data{}, "zero unbatched": &tdict.Unbatched{},
+		"nil unbatched": (*tdict.Unbatched)(nil), "nil ragged": (*ragged.Tensor)(nil), "zero ragged": &ragged.Tensor{}, "zero tensor": &tensor.Tensor{}, "zero data": &tdict.Data{}, "zero unbatched": &tdict.Unbatched{},
 	}
 	ops := map[string]func(td *tdict.TensorDict, v tdict.Value) error{
 		"set":         func(td *tdict.TensorDict, v tdict.Value) error { return td.Set("x", v) },

@@ -24,7 +24,7 @@ func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 }
 
 // Tensors returns an iterator over the tensors among the leaves, as [TensorDict.Leaves] does;
-// unbatched ones are not among them. The dictionary must not be changed meanwhile.
+// ragged and unbatched ones are not among them. The dictionary must not be changed meanwhile.
 func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
 	return func(yield func(nestedkey.Key, *tensor.Tensor) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {

@@ -36,6 +36,10 @@ type Kernel struct {
 	// memory, which is copied once it has not failed for any.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 
+	// Rowwise says of Whole that each row of the result, as lead dims number them, is made of that
+	// row of xs alone: so it may be run on the values of a ragged tensor.
+	Rowwise bool
+
 	// Fails reports whether Elements or Whole may return an error for operands of the dtypes of xs.
 	// Then it is tried before memory that is there is written. Nil means never.
 	Fails func(xs []*Tensor) bool

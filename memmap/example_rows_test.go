@@ -1,0 +1,62 @@
+package memmap_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Ragged leaves that share a layout share its offsets on disk.
+func ExampleSave_ragged() {
+	dir := tensor.Must(os.MkdirTemp("", "memmap"))
+	defer os.RemoveAll(dir)
+	at := filepath.Join(dir, "patients")
+
+	visits := tensor.Must(ragged.NewLayout(shapeops.Shape{3}, []int64{0, 2, 2, 3}))
+	td := tdict.New(3)
+	_ = td.Set("day", tensor.Must(ragged.New(tensor.Vector[int32](1, 9, 4), visits)))
+	_ = td.Set("dose", tensor.Must(ragged.New(tensor.Vector[float32](0.5, 1, 2), visits)))
+	fmt.Println(memmap.Save(at, td))
+
+	ds := tensor.Must(memmap.Open(at))
+	defer ds.Close()
+	day := tensor.Must(tdict.Get[*ragged.Tensor](ds.TensorDict, "day"))
+	dose := tensor.Must(tdict.Get[*ragged.Tensor](ds.TensorDict, "dose"))
+	fmt.Println(day.Layout(), day.Layout() == dose.Layout(), tensor.Must(dose.Values()))
+	files := tensor.Must(filepath.Glob(filepath.Join(at, "*", "offsets.*")))
+	fmt.Println(len(files), "file of offsets")
+	// Output:
+	// <nil>
+	// [3 *] true float32 [3]
+	// [0.5   1   2]
+	// 1 file of offsets
+}
+
+// For Python to read ragged rows, they are saved as a nested tensor.
+func ExampleSaveOptions_nestedTensors() {
+	dir := tensor.Must(os.MkdirTemp("", "memmap"))
+	defer os.RemoveAll(dir)
+	at := filepath.Join(dir, "patients")
+
+	visits := tensor.Must(ragged.NewLayout(shapeops.Shape{3}, []int64{0, 2, 2, 3}))
+	td := tdict.New(3)
+	_ = td.Set("day", tensor.Must(ragged.New(tensor.Vector[int32](1, 9, 4), visits)))
+	opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{"day"}}
+	fmt.Println(memmap.SaveWith(context.Background(), at, td, opt))
+	for _, file := range tensor.Must(filepath.Glob(filepath.Join(at, "*"))) {
+		fmt.Println(filepath.Base(file))
+	}
+	// Output:
+	// <nil>
+	// day.memmap
+	// day.shape.memmap
+	// meta.json
+}

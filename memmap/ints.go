@@ -1,0 +1,74 @@
+package memmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32, err error) {
+	file, info, err := t.find(name, ext)
+	if err == nil {
+		err = t.mayRead(info, n)
+	}
+	if err != nil {
+		return nil, nil, t.fail(file, err)
+	}
+	f, err := t.root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
+	if err != nil {
+		return nil, nil, t.fail(file, err)
+	}
+	numbers, sums, err = readInts(f, n)
+	return numbers, sums, t.fail(file, errors.Join(err, f.Close()))
+}
+
+// mayRead returns an error unless there is a file of so many numbers of 64 bits, and they may be
+// read into memory.
+func (t *dirTree) mayRead(info fs.FileInfo, n int) error {
+	if info == nil || !info.Mode().IsRegular() {
+		return unlike(info, "a file")
+	}
+	if info.Size()/8 < int64(n) {
+		return corrupt("got %d bytes, want %d", info.Size(), 8*n)
+	}
+	return t.o.takes(8 * n)
+}
+
+// readInts reads so many numbers of 64 bits, and sums their bytes.
+func readInts(f *os.File, n int) ([]int64, []uint32, error) {
+	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
+		return nil, nil, errors.Join(unlike(is, "a file"), err)
+	}
+	numbers, buf := make([]int64, n), make([]byte, min(8*n, 1<<16))
+	var s summer
+	for left := numbers; len(left) > 0; {
+		b := buf[:min(8*len(left), len(buf))]
+		if _, err := io.ReadFull(f, b); err != nil {
+			return nil, nil, corrupt("got %d bytes or less, want %d: %w", 8*(n-len(left))+len(b)-1, 8*n, err)
+		}
+		s.add(b)
+		for ; len(b) > 0; b, left = b[8:], left[1:] {
+			left[0] = int64(binary.LittleEndian.Uint64(b))
+		}
+	}
+	return numbers, s.sums(), nil
+}
+
+// takes counts bytes that are read into memory, and refuses more than the limit.
+func (o *opener) takes(bytes int) error {
+	if o.taken += int64(bytes); o.taken > o.maxCopy() {
+		return unsupported("offsets of ragged rows of %d bytes, want at most %d: raise MaxCopy", o.taken, o.maxCopy())
+	}
+	return nil
+}
+
+// maxCopy returns how many bytes may be copied.
+func (o *opener) maxCopy() int64 {
+	if o.opt.MaxCopy > 0 {
+		return o.opt.MaxCopy
+	}
+	return 1 << 30
+}

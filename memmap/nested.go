@@ -1,0 +1,280 @@
+package memmap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// nestedRows is the codec of nested tensors of Python's, in the layout that it calls strided: the
+// elements of all components, one after the other, and a file with the shape of each component.
+type nestedRows struct{}
+
+// sizesExt is how the name of the file ends that has the shapes.
+const sizesExt = ".shape" + leafExt
+
+func (nestedRows) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
+	at := n.leafPath(e.name)
+	dtype, err := e.element()
+	if err == nil && (len(e.shape) != 2 || e.shape[1] < 1 || e.shape[1] > maxDims-1) {
+		err = corrupt("%w: got %v for the shapes of components, want [components dims]", shapeops.ErrShape, e.shape)
+	}
+	if err == nil && len(batch) > 1 {
+		err = unsupported("a nested tensor in a dictionary of batch shape %v", batch)
+	}
+	if err != nil {
+		return nil, o.failAt(at, err)
+	}
+	c, err := o.components(n, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.count(); err != nil {
+		return nil, o.failAt(c.at, err)
+	}
+	t, err := c.open(o, n, e, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// components are the shapes of the components of a nested tensor.
+type components struct {
+	at     string // the file
+	number int
+	dims   int
+	sizes  []int64 // count * dims
+
+	levels int   // so many dims are levels
+	rows   []int // of each level, the components being level 0
+}
+
+// components reads the shapes of the components of e.
+func (o *opener) components(n tree, e *metaEntry) (*components, error) {
+	c := &components{at: sizesPath(n, e.name), number: e.shape[0], dims: e.shape[1]}
+	if c.number == 0 {
+		return c, nil
+	}
+	if c.number > math.MaxInt/8/c.dims {
+		return nil, o.failAt(c.at, corrupt("got %v shapes, want some that can be counted", e.shape))
+	}
+	var sums []uint32
+	var err error
+	c.sizes, sums, err = n.ints(e.name, sizesExt, c.number*c.dims)
+	if err == nil {
+		err = o.failAt(c.at, sameSums(sums, e.fact.sizes))
+	}
+	return c, err
+}
+
+// sizesPath returns the path of the file that has the shapes of a nested tensor.
+func sizesPath(n tree, name string) string { return join(n.path(), fileName(name)+sizesExt) }
+
+// shape returns the shape of a component.
+func (c *components) shape(i int) []int64 { return c.sizes[i*c.dims : (i+1)*c.dims] }
+
+// count finds out how many levels there are, all dims but the last ones that are the same in all
+// components, and how many rows each has.
+func (c *components) count() error {
+	for i := range c.number {
+		if d := slices.IndexFunc(c.shape(i), func(n int64) bool { return n < 0 }); d >= 0 {
+			return corrupt("%w: component %d: got %v, want no negative size", shapeops.ErrShape, i, c.shape(i))
+		}
+	}
+	c.levels = c.dims
+	for c.levels > 1 && c.number > 0 && c.same(c.levels-1) {
+		c.levels--
+	}
+	c.rows = make([]int, c.levels+1)
+	for i := range c.number {
+		n, ok := 1, true
+		for level := range c.rows {
+			if level > 0 {
+				n, ok = times(n, c.shape(i)[level-1])
+			}
+			if !ok || c.rows[level] > math.MaxInt-n {
+				return corrupt("%w: component %d: got %v, want elements that can be counted", shapeops.ErrShape, i, c.shape(i))
+			}
+			c.rows[level] += n
+		}
+	}
+	return nil
+}
+
+// same reports whether all components have the same size in a dim.
+func (c *components) same(dim int) bool {
+	for i := 1; i < c.number; i++ {
+		if c.shape(i)[dim] != c.shape(0)[dim] {
+			return false
+		}
+	}
+	return true
+}
+
+// times multiplies what is not negative.
+func times(a int, b int64) (int, bool) {
+	if b > 0 && a > math.MaxInt/int(b) {
+		return 0, false
+	}
+	return a * int(b), true
+}
+
+// values returns the shape of the elements of all components, as values of rows.
+func (c *components) values() shapeops.Shape {
+	shape := shapeops.Shape{c.rows[c.levels]}
+	if c.number > 0 {
+		for _, n := range c.shape(0)[c.levels:] {
+			shape = append(shape, int(n))
+		}
+	}
+	return shape
+}
+
+// open returns the ragged tensor of the entry e.
+func (c *components) open(o *opener, n tree, e *metaEntry, dtype tensor.DType) (*ragged.Tensor, error) {
+	shape := c.values()
+	if err := shape.Check(); err != nil {
+		return nil, o.failAt(c.at, corrupt("%w", err))
+	}
+	size, err := byteSize(dtype, shape)
+	if err != nil {
+		return nil, o.failAt(c.at, corrupt("%w", err))
+	}
+	var lender tensor.Lender
+	var offset int
+	if size > 0 { // there are as many rows as the file says, which is looked at first
+		if lender, offset, err = n.leaf(e.name, size); err != nil {
+			return nil, err
+		}
+	}
+	layout, err := c.layout(o, size)
+	if err != nil {
+		return nil, o.failAt(c.at, err)
+	}
+	find := func(int) (tensor.Lender, int, error) { return lender, offset, nil }
+	return o.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
+}
+
+// emptyRows is how many rows beyond those with elements a nested tensor may have, besides the
+// components themselves: no file is as large as they are many.
+const emptyRows = 1 << 16
+
+// layout returns the layout of the components, whose elements have so many bytes.
+func (c *components) layout(o *opener, size int) (*ragged.Layout, error) {
+	l, err := ragged.NewLayout(shapeops.Shape{c.number})
+	for level := 1; level <= c.levels && err == nil; level++ {
+		rows := c.rows[level-1]
+		if level > 1 && rows > size+emptyRows {
+			return nil, unsupported("a nested tensor of %d rows in %d bytes", rows, size)
+		}
+		if err = o.takes(8 * (rows + 1)); err == nil {
+			l, err = l.Nest(c.offsets(level))
+		}
+	}
+	return l, err
+}
+
+// offsets returns the offsets of a level.
+func (c *components) offsets(level int) []int64 {
+	offsets := make([]int64, 1, c.rows[level-1]+1)
+	for i := range c.number {
+		n := int64(1)
+		for _, size := range c.shape(i)[:level-1] {
+			n *= size
+		}
+		for range n {
+			offsets = append(offsets, offsets[len(offsets)-1]+c.shape(i)[level-1])
+		}
+	}
+	return offsets
+}
+
+// checkNested returns an error unless the keys in NestedTensors are of ragged rows that can be
+// saved so.
+func (s *saver) checkNested(td *tdict.TensorDict) error {
+	for _, key := range s.opt.NestedTensors {
+		v, err := td.Get(key)
+		if err == nil {
+			err = nestable(v)
+		}
+		if err != nil {
+			return s.fail("", &tdict.KeyError{Op: "save", Key: key, Err: reasonOf(err)})
+		}
+		if s.nested == nil {
+			s.nested = map[nestedkey.Key]bool{}
+		}
+		s.nested[key] = true
+	}
+	return nil
+}
+
+// reasonOf returns an error without the key that it is about.
+func reasonOf(err error) error {
+	if e, ok := err.(*tdict.KeyError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// nestable returns an error unless v can be a nested tensor.
+func nestable(v tdict.Value) error {
+	t, ok := v.(*ragged.Tensor)
+	if !ok {
+		return fmt.Errorf("%w: got a %T, want ragged rows for a nested tensor", tdict.ErrKind, v)
+	}
+	if t.Depth() != 1 || len(t.Shape()) != 1 || t.Shape()[0] == 0 {
+		return unsupported("a nested tensor of %v, want one level and a batch shape of one dim that is not 0", rowsFactOf(t).text())
+	}
+	return nil
+}
+
+// asNested reports whether an entry is to be saved as a nested tensor.
+func (s *saver) asNested(n *savedNode, name string) bool {
+	return len(s.nested) > 0 && s.nested[n.keyOf(name)]
+}
+
+// nestedTensor adds ragged rows in the form of a nested tensor to what is saved.
+func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
+	at, err := n.claim(e.name, leafExt)
+	if err != nil {
+		return s.fail(at, err)
+	}
+	sizesAt, err := n.claim(e.name, sizesExt)
+	if err == nil {
+		err = checkRank(t.Shape(), 1, t.Features())
+	}
+	if err != nil {
+		return s.fail(sizesAt, err)
+	}
+	sizes, err := sizesOf(t)
+	if err != nil {
+		return s.fail(sizesAt, err)
+	}
+	dims := 1 + len(t.Features())
+	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{t.Shape()[0], dims}, isNested
+	s.ints(sizesAt, sizes, &e.fact.sizes)
+	return s.values(at, e, t, append(shapeops.Shape{t.NumValues()}, t.Features()...))
+}
+
+// sizesOf returns the shape of each row.
+func sizesOf(t *ragged.Tensor) ([]int64, error) {
+	lengths, err := t.Lengths(1)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, 0, len(lengths)*(1+len(t.Features())))
+	for _, n := range lengths {
+		sizes = append(sizes, n)
+		for _, f := range t.Features() {
+			sizes = append(sizes, int64(f))
+		}
+	}
+	return sizes, nil
+}

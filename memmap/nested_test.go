@@ -1,0 +1,144 @@
+package memmap_test
+
+import (
+	"encoding/binary"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// int64s returns numbers as a file has them.
+func int64s(numbers ...int64) string {
+	var b []byte
+	for _, n := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	return string(b)
+}
+
+// TestNestedOpened opens nested tensors of bytes with any shapes of their components.
+func TestNestedOpened(t *testing.T) {
+	tests := []struct {
+		name   string
+		shape  string // of the shapes
+		sizes  []int64
+		bytes  int // of the file with the elements
+		want   string
+		levels [][]int64
+		err    error
+		text   string
+	}{
+		{"one dim", "[3,1]", []int64{2, 0, 3}, 5, "ragged uint8 [3 *]", [][]int64{{0, 2, 2, 5}}, nil, ""},
+		{"last dims that are the same", "[2,3]", []int64{2, 3, 1, 4, 3, 1}, 18, "ragged uint8 [2 * 3 1]", [][]int64{{0, 2, 6}}, nil, ""},
+		{"first dims that are the same", "[2,2]", []int64{2, 3, 2, 3}, 12, "ragged uint8 [2 * 3]", [][]int64{{0, 2, 4}}, nil, ""},
+		{"two dims that differ", "[2,2]", []int64{2, 3, 4, 5}, 26, "ragged uint8 [2 * *]", [][]int64{{0, 2, 6}, {0, 3, 6, 11, 16, 21, 26}}, nil, ""},
+		{"only the last dim differs", "[2,2]", []int64{2, 1, 2, 3}, 8, "ragged uint8 [2 * *]", [][]int64{{0, 2, 4}, {0, 1, 2, 5, 8}}, nil, ""},
+		{"no elements", "[2,2]", []int64{3, 0, 1, 0}, 0, "ragged uint8 [2 * 0]", [][]int64{{0, 3, 4}}, nil, ""},
+		{"no components", "[0,2]", nil, 0, "ragged uint8 [0 * *]", [][]int64{{0}, {0}}, nil, ""},
+		{"a file that is longer", "[2,1]", []int64{1, 2, 99}, 9, "ragged uint8 [2 *]", [][]int64{{0, 1, 3}}, nil, ""},
+		{"elements that are missing", "[2,1]", []int64{1, 2}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: got 2 bytes, want 3"},
+		{"shapes that are missing", "[2,1]", []int64{1}, 2, "", nil, memmap.ErrCorrupt, "x.shape.memmap: corrupt: got 8 bytes, want 16"},
+		{"a negative size", "[2,2]", []int64{1, 2, 3, -1}, 9, "", nil, memmap.ErrCorrupt, "x.shape.memmap: corrupt: shape mismatch: component 1: got [3 -1], want no negative size"},
+		{"elements that cannot be counted", "[2,2]", []int64{1 << 40, 1 << 40, 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 0: got [1099511627776 1099511627776], want elements that can be counted"},
+		{"elements whose sum cannot be counted", "[2,1]", []int64{1<<63 - 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 1: got [1], want elements that can be counted"},
+		{"more elements than the file has", "[2,1]", []int64{1 << 50, 1}, 9, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: got 9 bytes"},
+		{"rows that no file has", "[2,2]", []int64{1 << 40, 0, 1, 1}, 1, "", nil, memmap.ErrUnsupported, "x.shape.memmap: unsupported: a nested tensor of 1099511627777 rows in 1 bytes"},
+		{"shapes that are no matrix", "[2]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: shape mismatch: got [2] for the shapes of components"},
+		{"components without dims", "[2,0]", nil, 2, "", nil, memmap.ErrCorrupt, "got [2 0] for the shapes of components"},
+		{"more components than the file has", "[4611686018427387904,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want some that can be counted"},
+		{"another batch", "[1,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want a shape that begins with [2]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, batch := t.TempDir(), tt.shape[:2]+"]"
+			if tt.name == "another batch" || len(tt.shape) > 6 {
+				batch = "[2]"
+			}
+			write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":`+tt.shape+`,"dtype":"torch.uint8","is_nested":true},"shape":`+batch+`,`+dictTail)
+			write(t, dir, "x.memmap", string(make([]byte, tt.bytes)))
+			write(t, dir, "x.shape.memmap", int64s(tt.sizes...))
+			var ds *memmap.Dataset
+			var err error
+			testkit.MaxBytes(t, 1<<20, func() { ds, err = memmap.Open(dir) })
+			if tt.err != nil {
+				require.ErrorIs(t, err, tt.err)
+				require.ErrorContains(t, err, tt.text)
+				return
+			}
+			require.NoError(t, err)
+			defer ds.Close()
+			x := rowsAt(t, ds.TensorDict, "x")
+			require.Equal(t, tt.want, x.Text())
+			for i, want := range tt.levels {
+				require.Equal(t, want, tensor.Must(x.Offsets(i+1)))
+			}
+			requireSoundRows(t, x)
+			require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+		})
+	}
+}
+
+// TestNestedInABatchOfTwoDims: Python cannot have one there that has even rows.
+func TestNestedInABatchOfTwoDims(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[2,2],"dtype":"torch.uint8","is_nested":true},"shape":[2,2],`+dictTail)
+	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrUnsupported)
+}
+
+// TestNestedSaved: ragged rows in the form of nested tensors, at any depth of the dictionary.
+func TestNestedSaved(t *testing.T) {
+	td := visits(t)
+	x := rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1}), 2)
+	require.NoError(t, td.Set("more/x", x))
+	dir := filepath.Join(t.TempDir(), "d")
+	opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{"ts", "more/x"}}
+	require.NoError(t, memmap.SaveWith(t.Context(), dir, td, opt))
+	files := tree(t, dir)
+	require.Equal(t, int64s(2, 2, 0, 2, 1, 2), files["more/x.shape.memmap"])
+	require.Len(t, files["more/x.memmap"], 6*4)
+	require.Contains(t, withoutNative(files["more/meta.json"]), `"x":{"device":"cpu","shape":[3,2],"dtype":"torch.int32","is_nested":true}`)
+	ds := writable(t, dir)
+	require.True(t, td.Equal(ds.TensorDict))
+	require.NoError(t, rowsAt(t, ds.TensorDict, "more/x").SetIndex(x))
+	require.NoError(t, ds.AddLeaf("n", rowsOver(t, rowsAt(t, ds.TensorDict, "ts").Layout())))
+	require.ErrorIs(t, ds.AddLeaf("ts.shape", tensor.Vector[int32](1, 2, 3)), memmap.ErrName, "the file is taken")
+	require.NoError(t, ds.Close())
+	require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed)
+	write(t, dir, "more/x.shape.memmap", int64s(1, 2, 1, 2, 1, 2))
+	_, err := memmap.Open(dir)
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.ErrorContains(t, err, "more/x.shape.memmap: corrupt: changed or damaged: got CRC-32C")
+}
+
+func TestNestedRefused(t *testing.T) {
+	td := visits(t)
+	require.NoError(t, td.Set("ts.shape", tensor.Vector[int32](1, 2, 3)))
+	tests := []struct {
+		name string
+		key  nestedkey.Key
+		err  error
+		text string
+	}{
+		{"no such key", "missing", tdict.ErrMissing, `save "missing": `},
+		{"a tensor", "age", tdict.ErrKind, `save "age": `},
+		{"two levels", "more/weight", memmap.ErrUnsupported, `save "more/weight": unsupported: a nested tensor of ragged int32 [3 * * 2], want one level`},
+		{"a file that is taken", "ts", memmap.ErrName, `ts.shape.memmap: key cannot be saved: "ts.shape": "ts" needs the same file`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			err := memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NestedTensors: []nestedkey.Key{tt.key}})
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+			require.NoDirExists(t, dir)
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package memmap
+
+import (
+	"io"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// raggedRows is the codec of ragged tensors: a node of data that says what it is, for Python, with
+// the values and the offsets beside its meta.json. A native field says of which sizes.
+type raggedRows struct{}
+
+// valuesName is the name, without extension, of the file with the values of ragged rows.
+const valuesName = "values"
+
+func (raggedRows) open(o *opener, n tree, e *metaEntry, _ shapeops.Shape, _ int) (tdict.Value, error) {
+	f := e.fact.rows
+	if f.among == nil {
+		return nil, o.fail(n, metaName, inEntry(e, corrupt("ragged rows in a dictionary that grows")))
+	}
+	if err := f.check(); err != nil {
+		return nil, o.fail(n, metaName, inEntry(e, corrupt("%w", err)))
+	}
+	inner, err := n.node(e.name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := o.rows(n, inner, e)
+	if failed := inner.close(); err == nil {
+		err = o.fail(inner, "", failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// rows returns the ragged tensor of the entry e of n, whose node is inner.
+func (o *opener) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
+	f := e.fact.rows
+	if err := o.checkText(inner, f); err != nil {
+		return nil, err
+	}
+	layout, err := f.among.layout(e, len(f.levels))
+	if err != nil {
+		return nil, err
+	}
+	find := func(size int) (tensor.Lender, int, error) { return inner.leaf(valuesName, size) }
+	return o.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
+}
+
+// checkText returns an error unless a node is the data that Python is to see.
+func (o *opener) checkText(inner tree, f *rowsFact) error {
+	m, err := o.nodeMeta(inner)
+	if err != nil {
+		return err
+	}
+	if m.class != dataClass || m.data == nil {
+		return o.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), f.text()))
+	}
+	s := jsonscan.New(m.data)
+	if got, err := s.Text(); err != nil || string(got) != f.text() {
+		return o.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), f.text()))
+	}
+	return nil
+}
+
+// savedValues are the values of ragged rows on disk.
+type savedValues struct {
+	at    string // the file
+	dtype tensor.DType
+	shape shapeops.Shape
+	find  func(size int) (lender tensor.Lender, offset int, err error) // who lends them
+}
+
+// overRows returns values, which are checked but not mapped, cut into rows, for the entry e of n.
+func (o *opener) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedValues) (*ragged.Tensor, error) {
+	values, lender, err := o.lend(v)
+	if err != nil {
+		return nil, err
+	}
+	t, err := ragged.New(values, layout)
+	if err != nil {
+		return nil, o.failAt(v.at, asCorrupt(err))
+	}
+	if lender == nil { // there are no values, but lengths in a file
+		return t.Fixed(), nil
+	}
+	return t, o.opened(n, e, lender, layout)
+}
+
+// lend returns values, and who lends them: nobody, if there are no elements.
+func (o *opener) lend(v savedValues) (*tensor.Tensor, tensor.Lender, error) {
+	size, err := byteSize(v.dtype, v.shape)
+	if err != nil {
+		return nil, nil, o.failAt(v.at, corrupt("%w", err))
+	}
+	if size == 0 { // it has no file
+		t, err := tensor.New(v.dtype, v.shape...)
+		return t, nil, o.failAt(v.at, asCorrupt(err))
+	}
+	lender, offset, err := v.find(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := tensor.FromLender(v.dtype, lender, offset, v.shape...)
+	return t, lender, o.failAt(v.at, err)
+}
+
+func (raggedRows) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
+	t := v.(*ragged.Tensor)
+	if s.asNested(n, e.name) {
+		return s.nestedTensor(n, e, t)
+	}
+	inner, err := s.claimNode(n, e.name)
+	if err != nil {
+		return err
+	}
+	f := rowsFactOf(t)
+	if err := checkRank(f.batch, t.Depth(), f.features); err != nil {
+		return s.fail(inner.at, err)
+	}
+	for level := range f.levels {
+		offsets, err := s.offsets(t.Layout(), level+1)
+		if err != nil {
+			return s.fail(inner.at, err)
+		}
+		f.levels[level].rows = int(offsets[len(offsets)-1])
+	}
+	e.class, e.fact.rows, inner.text = dataClass, f, dataText(f.text())
+	s.nodes = append(s.nodes, inner)
+	n.rows = append(n.rows, savedRows{e, inner, t.Layout()})
+	return s.values(path.Join(inner.at, valuesName+leafExt), e, t, f.values())
+}
+
+// values adds the file with the values of ragged rows to what is saved.
+func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops.Shape) error {
+	size, err := byteSize(t.DType(), shape)
+	if err != nil || size == 0 {
+		return s.fail(at, err)
+	}
+	s.add(&savedFile{at: at, bytes: int64(size), sums: &e.fact.sums, write: func(w io.Writer) error {
+		values, err := t.Values()
+		if err == nil {
+			_, err = values.WriteTo(w)
+		}
+		return err
+	}})
+	return nil
+}
+
+// A savedRows is an entry of ragged rows whose offsets are still to be saved.
+type savedRows struct {
+	e      *metaEntry
+	inner  *savedNode
+	layout *ragged.Layout
+}
+
+// offsets returns the offsets of a level, which are worked out once for all that share it.
+func (s *saver) offsets(l *ragged.Layout, level int) ([]int64, error) {
+	l, err := l.At(level)
+	if err != nil {
+		return nil, err
+	}
+	if known, ok := s.known[l]; ok {
+		return known, nil
+	}
+	offsets, err := l.Offsets(level)
+	if s.known == nil {
+		s.known = map[*ragged.Layout][]int64{}
+	}
+	s.known[l] = offsets
+	return offsets, err
+}
+
+// share adds the offsets of the entries of n to what is saved, but for those that a leaf in n or
+// below has already.
+func (s *saver) share(n *savedNode) error {
+	for _, r := range n.rows {
+		paths := n.owners.of(r.layout)
+		for level := len(paths) + 1; level <= r.layout.Depth(); level++ {
+			if err := s.saveOffsets(r, level); err != nil {
+				return err
+			}
+			paths = append(slices.Clip(paths), []string{r.e.name})
+			l, _ := r.layout.At(level) // which it has
+			if n.owners == nil {
+				n.owners = owners{}
+			}
+			n.owners[l] = paths
+		}
+		for i, path := range paths {
+			if l := &r.e.fact.rows.levels[i]; !slices.Equal(path, []string{r.e.name}) {
+				l.of = path
+			}
+		}
+	}
+	return nil
+}
+
+// of returns where the offsets are of so many levels of l as are known.
+func (w owners) of(l *ragged.Layout) [][]string {
+	for ; l != nil; l = l.Outer() {
+		if paths, ok := w[l]; ok {
+			return paths
+		}
+	}
+	return nil
+}
+
+// adopt takes over what is known of the dictionary inner, an entry of n.
+func (n *savedNode) adopt(name string, inner *savedNode) {
+	for l, paths := range inner.owners {
+		if _, ok := n.owners[l]; ok {
+			continue
+		}
+		longer := make([][]string, len(paths))
+		for i, path := range paths {
+			longer[i] = append([]string{name}, path...)
+		}
+		if n.owners == nil {
+			n.owners = owners{}
+		}
+		n.owners[l] = longer
+	}
+}
+
+// saveOffsets adds the file with the offsets of a level to what is saved.
+func (s *saver) saveOffsets(r savedRows, level int) error {
+	offsets, err := s.offsets(r.layout, level)
+	if err != nil {
+		return s.fail(r.inner.at, err)
+	}
+	at := path.Join(r.inner.at, offsetsName(level)+leafExt)
+	s.ints(at, offsets, &r.e.fact.rows.levels[level-1].sums)
+	return nil
+}
+
+// ints adds a file of numbers, which is written even where others are made of zeros, to what is
+// saved.
+func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
+	write := func(w io.Writer) error { _, err := tensor.Vector(numbers...).WriteTo(w); return err }
+	s.add(&savedFile{at: at, bytes: int64(8 * len(numbers)), sums: sums, keep: true, write: write})
+}
+
+// clone returns a copy that can be added to.
+func (w owners) clone() owners { return maps.Clone(w) }
+
+// keyOf returns the key of an entry of n.
+func (n *savedNode) keyOf(name string) nestedkey.Key {
+	parts := append(slices.Clip(n.names), name)
+	return nestedkey.Of(parts[0], parts[1:]...)
+}

@@ -1,0 +1,372 @@
+package memmap_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// rowsOver returns ragged rows over a layout, whose values count on from 0.
+func rowsOver(t testing.TB, l *ragged.Layout, features ...int) *ragged.Tensor {
+	t.Helper()
+	n := tensor.Must(l.NumRows(l.Depth()))
+	shape := append(shapeops.Shape{n}, features...)
+	values := tensor.Must(tensor.Must(tensor.Arange[int32](0, int32(shape.Size()), 1)).Reshape(shape...))
+	return tensor.Must(ragged.New(values, l))
+}
+
+// layoutOf returns the layout of a batch with rows of some lengths.
+func layoutOf(t testing.TB, batch shapeops.Shape, lengths ...[]int64) *ragged.Layout {
+	t.Helper()
+	offsets := make([][]int64, len(lengths))
+	for i, list := range lengths {
+		offsets[i] = make([]int64, 1, len(list)+1)
+		for row, n := range list {
+			offsets[i] = append(offsets[i], offsets[i][row]+n)
+		}
+	}
+	return tensor.Must(ragged.NewLayout(batch, offsets...))
+}
+
+// requireSound requires that offsets fit the values.
+func requireSoundRows(t testing.TB, r *ragged.Tensor) {
+	t.Helper()
+	rows := r.Shape().Size()
+	for level := 1; level <= r.Depth(); level++ {
+		offsets := tensor.Must(r.Offsets(level))
+		require.Len(t, offsets, rows+1)
+		require.Zero(t, offsets[0])
+		for i := range rows {
+			require.LessOrEqual(t, offsets[i], offsets[i+1])
+		}
+		rows = int(offsets[rows])
+	}
+	require.Equal(t, rows, tensor.Must(r.Values()).Shape()[0])
+}
+
+// visits returns patients [3] with visits, and their codes, two leaves of each layout, one of them
+// in a nested dictionary.
+func visits(t testing.TB) *tdict.TensorDict {
+	t.Helper()
+	codes := layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1}, []int64{3, 0, 2})
+	td := tdict.New(3)
+	require.NoError(t, td.Set("ts", rowsOver(t, codes.Outer())))
+	require.NoError(t, td.Set("codes", rowsOver(t, codes)))
+	require.NoError(t, td.Set("age", tensor.Vector[float32](30, 40, 50)))
+	require.NoError(t, td.Set("more/weight", rowsOver(t, codes, 2)))
+	require.NoError(t, td.Set("more/ward", rowsOver(t, codes.Outer(), 0)))
+	return td
+}
+
+// rowsAt returns the ragged rows under a key.
+func rowsAt(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) *ragged.Tensor {
+	t.Helper()
+	return tensor.Must(tdict.Get[*ragged.Tensor](td, key))
+}
+
+func saveRows(t testing.TB, td *tdict.TensorDict) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "rows")
+	require.NoError(t, memmap.Save(dir, td))
+	return dir
+}
+
+func TestRowsReopened(t *testing.T) {
+	two := layoutOf(t, shapeops.Shape{4}, []int64{2, 0, 1, 3}, []int64{3, 0, 2, 1, 0, 4})
+	x := rowsOver(t, two, 2)
+	views := map[string]*ragged.Tensor{
+		"a range of rows":  tensor.Must(x.Index(ix.Range(1, 3))),
+		"rows backwards":   tensor.Must(x.Index(ix.Take(3, 2, 1, 0))),
+		"a row":            tensor.Must(x.Index(ix.At(3))),
+		"every other row":  tensor.Must(x.Index(ix.Range(0, 4).Step(2))),
+		"no rows of some":  tensor.Must(x.Index(ix.Range(2, 2))),
+		"rows of a matrix": tensor.Must(rowsOver(t, layoutOf(t, shapeops.Shape{2, 2}, []int64{1, 2, 3, 0})).Index(ix.All, ix.At(1))),
+	}
+	tests := map[string]*ragged.Tensor{
+		"depth 0":          rowsOver(t, layoutOf(t, shapeops.Shape{3}), 2),
+		"depth 1":          rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1})),
+		"depth 2":          rowsOver(t, two),
+		"depth 3":          rowsOver(t, layoutOf(t, shapeops.Shape{2}, []int64{2, 1}, []int64{0, 2, 1}, []int64{1, 2, 3}), 2, 3),
+		"features":         x,
+		"features without": rowsOver(t, two, 3, 0),
+		"empty rows":       rowsOver(t, layoutOf(t, shapeops.Shape{2}, []int64{0, 0})),
+		"no rows":          rowsOver(t, layoutOf(t, shapeops.Shape{0}, nil, nil)),
+		"a scalar batch":   rowsOver(t, layoutOf(t, shapeops.Shape{}, []int64{3})),
+		"a matrix":         rowsOver(t, layoutOf(t, shapeops.Shape{2, 3}, []int64{1, 2, 3, 0, 1, 2})),
+	}
+	for name, v := range views {
+		tests[name] = v
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			td := tdict.New(want.Shape()...)
+			require.NoError(t, td.Set("x", want))
+			dir := saveRows(t, td)
+			got := rowsAt(t, open(t, dir).TensorDict, "x")
+			require.Empty(t, tensor.Must(want.Diff(got)))
+			require.Equal(t, want.String(), got.String())
+			requireSoundRows(t, got)
+			report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
+			require.Empty(t, report.Unsummed)
+			readPython(t, dir).requireRules(t, true)
+			require.Equal(t, dataHead+`"`+want.Text()+`"`+dataTail, metaText(t, filepath.Join(dir, "x")))
+		})
+	}
+}
+
+// TestRowsOnDisk: the files and the native facts, and that shared offsets are there once.
+func TestRowsOnDisk(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	files := tree(t, dir)
+	for file, size := range map[string]int{
+		"age.memmap": 12, "ts/values.memmap": 12, "codes/values.memmap": 20,
+		"more/weight/values.memmap": 40, "more/weight/offsets.1.memmap": 32, "more/weight/offsets.2.memmap": 32,
+		"meta.json": len(files["meta.json"]), "more/meta.json": len(files["more/meta.json"]),
+		"ts/meta.json": len(files["ts/meta.json"]), "codes/meta.json": len(files["codes/meta.json"]),
+		"more/weight/meta.json": len(files["more/weight/meta.json"]), "more/ward/meta.json": len(files["more/ward/meta.json"]),
+	} {
+		require.Contains(t, files, file)
+		require.Len(t, files[file], size, file)
+		delete(files, file)
+	}
+	require.Empty(t, files)
+	require.Contains(t, metaText(t, dir), `"codes":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int32","batch":[3],"features":[],`+
+		`"levels":[{"rows":3,"offsets":["more","weight"]},{"rows":5,"offsets":["more","weight"]}]},"sums":["`)
+	require.Contains(t, metaText(t, filepath.Join(dir, "more")), `"features":[2],"levels":[{"rows":3,"sums":["`)
+}
+
+// TestRowsShareLayouts: leaves that share offsets on disk have one layout, wherever the entries
+// stand in meta.json, and a nested dictionary can be opened by itself.
+func TestRowsShareLayouts(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	shared := func(t *testing.T, td *tdict.TensorDict) {
+		codes, ts, weight, ward := rowsAt(t, td, "codes"), rowsAt(t, td, "ts"), rowsAt(t, td, "more/weight"), rowsAt(t, td, "more/ward")
+		require.Same(t, codes.Layout(), weight.Layout())
+		require.Same(t, codes.Layout().Outer(), ts.Layout())
+		require.Same(t, ts.Layout(), ward.Layout())
+	}
+	ds := open(t, dir)
+	require.True(t, visits(t).Equal(ds.TensorDict))
+	shared(t, ds.TensorDict)
+	again := saveRows(t, tensor.Must(ds.Index(ix.Range(0, 2))))
+	shared(t, open(t, again).TensorDict)
+	require.NotContains(t, tree(t, again), "ts/offsets.1.memmap", "views share too")
+
+	f := readFields(t, dir)
+	text := `{"codes":` + string(f.raw["codes"]) + `,"ts":` + string(f.raw["ts"]) + `,"more":` + string(f.raw["more"]) + `,"age":` + string(f.raw["age"]) + `,"shape":[3],` + dictTail
+	write(t, dir, "meta.json", text)
+	shared(t, open(t, dir).TensorDict)
+	more := open(t, filepath.Join(dir, "more"))
+	require.Same(t, rowsAt(t, more.TensorDict, "weight").Layout().Outer(), rowsAt(t, more.TensorDict, "ward").Layout())
+}
+
+// TestRowsOfCousins: where leaves share a layout in several dictionaries, each dictionary has its
+// own offsets, and those around it refer to one.
+func TestRowsOfCousins(t *testing.T) {
+	l := layoutOf(t, shapeops.Shape{2}, []int64{2, 1}, []int64{1, 0, 2})
+	td := tdict.New(2)
+	require.NoError(t, td.Set("a/outer", rowsOver(t, l.Outer())))
+	require.NoError(t, td.Set("b/both", rowsOver(t, l)))
+	require.NoError(t, td.Set("c/d/outer", rowsOver(t, l.Outer())))
+	require.NoError(t, td.Set("c/both", rowsOver(t, l)))
+	require.NoError(t, td.Set("both", rowsOver(t, l)))
+	require.NoError(t, td.Set("outer", rowsOver(t, l.Outer())))
+	dir := saveRows(t, td)
+	for _, at := range []string{"", "a", "b", "c", "c/d"} {
+		ds := open(t, filepath.Join(dir, at))
+		want := td
+		if at != "" {
+			want = tensor.Must(td.Dict(nestedkey.Key(at)))
+		}
+		require.True(t, want.Equal(ds.TensorDict), at)
+		require.NoError(t, testkit.Err(memmap.Verify(t.Context(), filepath.Join(dir, at), memmap.VerifyOptions{})))
+	}
+	ds := open(t, dir)
+	require.Same(t, rowsAt(t, ds.TensorDict, "both").Layout(), rowsAt(t, ds.TensorDict, "b/both").Layout())
+	require.Same(t, rowsAt(t, ds.TensorDict, "c/both").Layout().Outer(), rowsAt(t, ds.TensorDict, "c/d/outer").Layout())
+
+	require.ErrorIs(t, memmap.Save(filepath.Join(dir, "b"), tdict.New(2)), memmap.ErrForeign, "the offsets in it are wanted")
+	require.NoError(t, memmap.Save(filepath.Join(dir, "c"), tdict.New(2)), "those are not")
+	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+}
+
+// TestRowsWritten: values are written in place, lengths are not; sums are set again.
+func TestRowsWritten(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	ds := writable(t, dir)
+	src := tensor.Must(ragged.New(tensor.Vector[int32](70, 71, 72), layoutOf(t, shapeops.Shape{1}, []int64{2}, []int64{3, 0})))
+	codes := rowsAt(t, ds.TensorDict, "codes")
+	require.NoError(t, codes.SetIndex(src, ix.Range(0, 1)))
+	longer := tensor.Must(ragged.New(tensor.Vector[int32](1), layoutOf(t, shapeops.Shape{1}, []int64{1}, []int64{1})))
+	require.ErrorIs(t, codes.SetIndex(longer, ix.Range(0, 1)), ragged.ErrLengths)
+	require.Contains(t, metaText(t, dir), `]},"sums":[]`, "void while it is written")
+	require.NoError(t, ds.FlushRows(0, 2))
+	require.NoError(t, ds.Flush())
+	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
+	require.Empty(t, report.Unsummed)
+	require.Equal(t, 4, report.Leaves, "those with elements")
+	require.NoError(t, ds.Close())
+	got := rowsAt(t, open(t, dir).TensorDict, "codes")
+	require.Equal(t, []int32{70, 71, 72, 3, 4}, testkit.Elements[int32](t, tensor.Must(got.Values())))
+	readPython(t, dir).requireRules(t, true)
+}
+
+// TestRowsPrefetched: rows of a part of the batch, in each leaf.
+func TestRowsPrefetched(t *testing.T) {
+	ds := writable(t, saveRows(t, visits(t)))
+	for start := range 4 {
+		for stop := start; stop <= 3; stop++ {
+			require.NoError(t, ds.FlushRows(start, stop))
+		}
+	}
+	require.NoError(t, ds.Prefetch(0, 2, 1))
+	require.NoError(t, ds.Advise(memmap.Random))
+}
+
+func TestRowsCreated(t *testing.T) {
+	for _, hidden := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "rows")
+		ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{Hidden: hidden}))
+		codes := rowsAt(t, ds.TensorDict, "codes")
+		require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
+		require.Equal(t, make([]int32, 5), testkit.Elements[int32](t, tensor.Must(codes.Values())))
+		require.NoError(t, codes.SetIndex(rowsAt(t, visits(t), "codes"), ix.All))
+		if hidden {
+			require.NoError(t, ds.Publish())
+		}
+		require.NoError(t, ds.Close())
+		back := open(t, dir)
+		require.True(t, rowsAt(t, visits(t), "codes").Equal(rowsAt(t, back.TensorDict, "codes")))
+		require.NotContains(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, nestedkey.Key("codes"))
+	}
+}
+
+// TestRowsAdded: AddLeaf takes offsets that are there already.
+func TestRowsAdded(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	ds := writable(t, dir)
+	own, weight := rowsAt(t, ds.TensorDict, "ts").Layout(), rowsAt(t, ds.TensorDict, "more/weight").Layout()
+	require.NoError(t, ds.AddLeaf("scores", rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{1, 1, 1}), 2)))
+	scores := rowsAt(t, ds.TensorDict, "scores").Layout()
+	require.NoError(t, ds.AddLeaf("ranks", rowsOver(t, scores)))
+	require.NoError(t, ds.AddLeaf("more/height", rowsOver(t, weight)))
+	require.NoError(t, ds.AddLeaf("new/x", rowsOver(t, own)))
+	require.Same(t, scores, rowsAt(t, ds.TensorDict, "ranks").Layout())
+	require.Same(t, weight, rowsAt(t, ds.TensorDict, "more/height").Layout())
+	files := tree(t, dir)
+	require.NotContains(t, files, "ranks/offsets.1.memmap")
+	require.NotContains(t, files, "more/height/offsets.1.memmap")
+	require.Contains(t, files, "new/x/offsets.1.memmap")
+
+	fresh := tensor.Must(ds.Refresh())
+	defer fresh.Close()
+	require.True(t, ds.Equal(fresh.TensorDict))
+	require.Same(t, rowsAt(t, fresh.TensorDict, "scores").Layout(), rowsAt(t, fresh.TensorDict, "ranks").Layout())
+	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+	require.ErrorIs(t, ds.AddLeaf("ranks", rowsOver(t, scores)), tdict.ErrExists)
+}
+
+func TestRowsReplaced(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	ds := open(t, dir)
+	want := tensor.Must(ds.Index(ix.Take(2, 0)))
+	var done, total int64
+	require.NoError(t, memmap.SaveWith(t.Context(), dir, want, memmap.SaveOptions{NoSync: true, Progress: func(d, n int64) { done, total = d, n }}))
+	require.Equal(t, total, done)
+	require.NotZero(t, total)
+	require.True(t, tensor.Must(ds.Stale()))
+	require.True(t, want.Equal(open(t, dir).TensorDict))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ts", "notes.txt"), nil, 0o666))
+	require.ErrorIs(t, memmap.Save(dir, want), memmap.ErrForeign)
+	require.ErrorIs(t, memmap.Save(filepath.Join(dir, "ts"), want), memmap.ErrForeign, "an entry that is no dictionary")
+}
+
+func TestRowsServed(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	live := tensor.Must(memmap.OpenLive(dir, memmap.LiveOptions{}))
+	ds := tensor.Must(live.Acquire())
+	require.True(t, visits(t).Equal(ds.TensorDict))
+	require.NoError(t, live.Release(ds))
+	require.NoError(t, live.Close())
+}
+
+func TestRowsAppended(t *testing.T) {
+	row := tdict.New()
+	require.NoError(t, row.Set("x", rowsOver(t, layoutOf(t, nil, []int64{2}))))
+	dir := filepath.Join(t.TempDir(), "log")
+	_, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
+	require.ErrorIs(t, err, memmap.ErrUnsupported)
+	require.ErrorContains(t, err, "ragged rows cannot be appended: lay them together with shapeops.Cat, and Save")
+	require.NoDirExists(t, dir)
+}
+
+// TestRowsOfALazyStack: members of a stack that keeps them may have ragged rows, which are copied
+// within the limit.
+func TestRowsOfALazyStack(t *testing.T) {
+	dir := t.TempDir()
+	members := []*tdict.TensorDict{visits(t), tensor.Must(visits(t).Index(ix.Take(2, 1, 0)))}
+	for i, td := range members {
+		require.NoError(t, memmap.Save(filepath.Join(dir, fmt.Sprint(i)), td))
+	}
+	write(t, dir, "meta.json", `{"_type":"<class 'tensordict._lazy.LazyStackedTensorDict'>","stack_dim":0}`)
+	ds, err := memmap.Open(dir)
+	require.NoError(t, err)
+	defer ds.Close()
+	require.True(t, tensor.Must(shapeops.Stack(members, 0)).Equal(ds.TensorDict))
+	const values = 2 * (12 + 12 + 20 + 40)
+	_, err = memmap.OpenWith(dir, memmap.OpenOptions{MaxCopy: values - 1})
+	require.ErrorContains(t, err, fmt.Sprintf("lazy stacks of %d bytes would be copied", values))
+	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+}
+
+// TestRowsWithoutFacts: what Python saved again is data that says what it was.
+func TestRowsWithoutFacts(t *testing.T) {
+	dir := saveRows(t, visits(t))
+	write(t, dir, "meta.json", `{"ts":{"type":"NonTensorData"},"codes":{"type":"NonTensorData"},"shape":[3],`+dictTail)
+	ds := open(t, dir)
+	one, _ := tensor.Must(tdict.Get[*tdict.Data](ds.TensorDict, "codes")).Uniform()
+	require.Equal(t, "ragged int32 [3 * *]", one)
+}
+
+func TestRowsKeysRefused(t *testing.T) {
+	for _, name := range []string{"shape", "_go", "meta.json"} {
+		td := tdict.New(3)
+		require.NoError(t, td.Set(nestedkey.Of(name), rowsOver(t, layoutOf(t, shapeops.Shape{3}))))
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td), memmap.ErrName)
+	}
+}
+
+// TestRowsGrowth: opening costs in proportion to leaves and offsets, whatever the values are, and
+// saving in proportion to leaves.
+func TestRowsGrowth(t *testing.T) {
+	many := func(leaves int, features int) string {
+		td := tdict.New(3)
+		l := layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1}, []int64{3, 0, 2})
+		for i := range leaves {
+			x := l
+			if i%2 == 0 {
+				x = l.Outer()
+			}
+			require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint("leaf", i)), rowsOver(t, x, features)))
+		}
+		dir := filepath.Join(t.TempDir(), "many")
+		require.NoError(t, memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NoSync: true}))
+		return dir
+	}
+	opening := func(dir string) func() { return func() { require.NoError(t, tensor.Must(memmap.Open(dir)).Close()) } }
+	testkit.Near(t, 15, opening(many(10, 1)), opening(many(100, 1)))
+	testkit.Near(t, 15, opening(many(100, 1)), opening(many(1000, 1)))
+	testkit.Near(t, 1.1, opening(many(10, 1)), opening(many(10, 10_000)))
+}

@@ -1,0 +1,201 @@
+package memmap
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A rowsFact is what the parent's meta.json says of ragged rows: all that tells how large each of
+// their files is.
+type rowsFact struct {
+	dtype    tensor.DType
+	batch    shapeops.Shape
+	features shapeops.Shape
+	levels   []levelFact
+
+	among *siblings // the entries that it stands among, once these are read
+}
+
+// A levelFact is what it says of one level.
+type levelFact struct {
+	rows int      // how many there are, all together
+	of   []string // the path to the leaf whose offsets they are, below the dictionary; empty if its own
+	sums []uint32 // of its own offsets; nil if it has none
+}
+
+// own reports whether the leaf itself has the offsets of a level, from 1.
+func (f *rowsFact) own(level int) bool { return len(f.levels[level-1].of) == 0 }
+
+// refersTo reports whether offsets are those of a leaf in the dictionary at a path.
+func (f *rowsFact) refersTo(path []string) bool {
+	return slices.ContainsFunc(f.levels, func(l levelFact) bool {
+		return len(l.of) > len(path) && slices.Equal(l.of[:len(path)], path)
+	})
+}
+
+// rowsAt returns how many rows a level has, 0 being the batch.
+func (f *rowsFact) rowsAt(level int) int {
+	if level == 0 {
+		return f.batch.Size()
+	}
+	return f.levels[level-1].rows
+}
+
+// values returns the shape of the values.
+func (f *rowsFact) values() shapeops.Shape {
+	return append(shapeops.Shape{f.rowsAt(len(f.levels))}, f.features...)
+}
+
+// check returns an error unless there can be such rows.
+func (f *rowsFact) check() error {
+	if err := checkRank(f.batch, len(f.levels), f.features); err != nil {
+		return err
+	}
+	return f.values().Check()
+}
+
+// checkRank returns an error if ragged rows have more dims than the format's readers take.
+func checkRank(batch shapeops.Shape, depth int, features shapeops.Shape) error {
+	return checkShape(slices.Concat(batch, slices.Repeat(shapeops.Shape{1}, depth), features))
+}
+
+// text is what Python shows of the leaf: "ragged int64 [3 * * 2]".
+func (f *rowsFact) text() string {
+	b := append([]byte("ragged "+f.dtype.String()), " ["...)
+	add := func(text string) {
+		if b[len(b)-1] != '[' {
+			b = append(b, ' ')
+		}
+		b = append(b, text...)
+	}
+	for _, n := range f.batch {
+		add(strconv.Itoa(n))
+	}
+	for range f.levels {
+		add("*")
+	}
+	for _, n := range f.features {
+		add(strconv.Itoa(n))
+	}
+	return string(append(b, ']'))
+}
+
+// rows reads what is said of ragged rows.
+func (r *factReader) rows() (*rowsFact, error) {
+	f := &rowsFact{}
+	err := r.Object(func(name []byte) (err error) {
+		switch string(name) {
+		case "dtype":
+			f.dtype, err = r.dtype()
+		case "batch":
+			f.batch, err = r.shape()
+		case "features":
+			f.features, err = r.shape()
+		case "levels":
+			f.levels, err = r.levels()
+		default:
+			err = r.Skip()
+		}
+		return err
+	})
+	if err == nil && f.dtype == 0 {
+		err = corrupt("ragged rows without a dtype")
+	}
+	return f, err
+}
+
+func (r *factReader) dtype() (tensor.DType, error) {
+	text, err := r.Text()
+	if err != nil {
+		return 0, err
+	}
+	dtype, err := tensor.ParseDType(string(text))
+	if err != nil {
+		return 0, corrupt("there is no dtype %s", quote(string(text)))
+	}
+	return dtype, nil
+}
+
+func (r *factReader) levels() ([]levelFact, error) {
+	var levels []levelFact
+	err := r.Array(func(i int) error {
+		if i == maxDims {
+			return corrupt("ragged rows of more than %d levels", maxDims)
+		}
+		l, err := r.level()
+		levels = append(levels, l)
+		return err
+	})
+	return levels, err
+}
+
+func (r *factReader) level() (l levelFact, err error) {
+	err = r.Object(func(name []byte) (err error) {
+		switch string(name) {
+		case "rows":
+			var n int64
+			if n, err = r.Int(); err == nil && n < 0 {
+				err = corrupt("got %d rows, want none negative", n)
+			}
+			l.rows = int(n)
+		case "offsets":
+			l.of, err = r.texts()
+		case "sums":
+			l.sums, err = r.sums()
+		default:
+			err = r.Skip()
+		}
+		return err
+	})
+	return l, err
+}
+
+// sizes reads what is said of a nested tensor.
+func (r *factReader) sizes() (sums []uint32, err error) {
+	err = r.Object(func(name []byte) (err error) {
+		if string(name) != "sums" {
+			return r.Skip()
+		}
+		sums, err = r.sums()
+		return err
+	})
+	return sums, err
+}
+
+// appendTo appends the field's value.
+func (f *rowsFact) appendTo(b []byte) []byte {
+	b = append(append(append(b, `{"dtype":"`...), f.dtype.String()...), '"')
+	b = appendShape(append(b, `,"batch":`...), f.batch)
+	b = appendShape(append(b, `,"features":`...), f.features)
+	b = append(b, `,"levels":[`...)
+	for i := range f.levels {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = f.levels[i].appendTo(b)
+	}
+	return append(b, `]}`...)
+}
+
+func (l *levelFact) appendTo(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"rows":`...), int64(l.rows), 10)
+	if len(l.of) > 0 {
+		b = appendTexts(append(b, `,"offsets":`...), l.of)
+	}
+	if l.sums != nil {
+		b = appendSums(append(b, `,"sums":`...), l.sums)
+	}
+	return append(b, '}')
+}
+
+// rowsFactOf returns what is to be said of t, all but rows and offsets of its levels.
+func rowsFactOf(t *ragged.Tensor) *rowsFact {
+	return &rowsFact{
+		dtype: t.DType(), batch: t.Shape().Clone(), features: t.Features().Clone(),
+		levels: make([]levelFact, t.Depth()),
+	}
+}

@@ -1,0 +1,234 @@
+package ragged
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+const (
+	excerptOver = 1000 // rows and elements; a larger tensor is printed in excerpt
+	edge        = 3    // rows printed at either end of a list in an excerpt
+	mostDims    = 5    // of an excerpt: with more, even that would be thousands of rows
+	rowOver     = 16   // a text of a row with more rows and elements is cut
+	jsonOver    = 1000 // the most rows and elements that MarshalJSON writes
+	logOver     = 16   // the most rows and elements that LogValue shows
+)
+
+// ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
+func (t *Tensor) ShapeText() string { return t.layout.text(t.Features()) }
+
+// Text returns a line that describes t without its values: "ragged int64 [3 * * 2]".
+func (t *Tensor) Text() string {
+	if !t.made() {
+		return "ragged <nil>"
+	}
+	return fmt.Sprintf("ragged %v %s", t.DType(), t.ShapeText())
+}
+
+// String returns dtype, shape and the rows as nested lists, each row of the batch on a line of its
+// own. Of a tensor with more than 1000 rows and elements it shows the first and last three of each
+// list.
+func (t *Tensor) String() string {
+	if !t.made() {
+		return "ragged <nil>"
+	}
+	w := lister{gap: " ", lines: true}
+	if t.sizeOf() > excerptOver {
+		w.edge = edge
+		if t.dims() > mostDims {
+			return t.Text() + "\n[...]"
+		}
+	}
+	if err := w.tensor(t); err != nil {
+		return fmt.Sprintf("%s: %v", t.Text(), err)
+	}
+	gap := "\n"
+	if len(t.Shape()) == 0 {
+		gap = " "
+	}
+	return t.Text() + gap + w.out.String()
+}
+
+// sizeOf returns how many rows of all levels and elements there are, all together.
+func (t *Tensor) sizeOf() int {
+	n := t.NumValues() * max(1, t.Features().Size())
+	for level := range t.Depth() {
+		rows, _ := t.layout.NumRows(level)
+		n += rows
+	}
+	return n
+}
+
+// dims returns how many dims there are, those of levels included.
+func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
+
+// Texts returns the text of each row of the batch, row-major, as String prints it, or of its ends if
+// it is long. An error means that values cannot be read. It is for few rows.
+func (t *Tensor) Texts() ([]string, error) {
+	s, err := t.straight(nil)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, s.Shape().Size())
+	for i := range texts {
+		w := lister{gap: " ", of: s}
+		if s.rowSize(i) > rowOver {
+			w.edge = edge
+		}
+		if err := w.row(0, i); err != nil {
+			return nil, err
+		}
+		texts[i] = w.out.String()
+	}
+	return texts, nil
+}
+
+// rowSize returns how many values a row of the batch has.
+func (t *Tensor) rowSize(i int) int {
+	n := max(1, t.Features().Size())
+	if t.Depth() == 0 {
+		return n
+	}
+	ends := t.layout.reach(0)
+	return n * int(ends[i+1]-ends[i])
+}
+
+// MarshalJSON returns dtype, shape and, of a tensor with at most 1000 rows and elements, these as
+// nested lists:
+//
+//	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
+//
+// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". It is for people and their
+// tools; no function reads it back.
+func (t *Tensor) MarshalJSON() ([]byte, error) {
+	if !t.made() {
+		return []byte("null"), nil
+	}
+	out := struct {
+		DType  string          `json:"dtype"`
+		Shape  string          `json:"shape"`
+		Values json.RawMessage `json:"values,omitempty"`
+	}{DType: t.DType().String(), Shape: t.ShapeText()}
+	if t.sizeOf() <= jsonOver {
+		w := lister{gap: ",", quote: t.DType() != tensor.Bool}
+		if err := w.tensor(t); err != nil {
+			return nil, err
+		}
+		out.Values = json.RawMessage(w.out.String())
+	}
+	return json.Marshal(out)
+}
+
+// LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.
+func (t *Tensor) LogValue() slog.Value {
+	if !t.made() {
+		return slog.StringValue("<nil>")
+	}
+	if t.sizeOf() > logOver {
+		return slog.StringValue(t.Text())
+	}
+	w := lister{gap: ",", quote: t.DType() != tensor.Bool}
+	if err := w.tensor(t); err != nil {
+		return slog.StringValue(fmt.Sprintf("%s: %v", t.Text(), err))
+	}
+	return slog.StringValue(t.Text() + " " + w.out.String())
+}
+
+// A lister writes rows as nested lists.
+type lister struct {
+	of    *Tensor // straight
+	gap   string  // between entries of a list
+	lines bool    // rows of the batch begin on lines of their own
+	quote bool    // what is not a number is quoted
+	edge  int     // how many entries of a list there are at either end, or 0 for all
+	out   strings.Builder
+}
+
+// tensor writes all rows.
+func (w *lister) tensor(t *Tensor) (err error) {
+	if w.of, err = t.straight(nil); err != nil {
+		return err
+	}
+	return w.batch(t.Shape(), 0, 0)
+}
+
+// batch writes the rows of the batch from number first on, as a list of the given shape, which lies
+// in so many others.
+func (w *lister) batch(shape shapeops.Shape, depth, first int) error {
+	if len(shape) == 0 {
+		return w.row(0, first)
+	}
+	between := w.gap
+	if w.lines {
+		between = strings.Repeat("\n", len(shape)) + strings.Repeat(" ", depth+1)
+	}
+	size := shape[1:].Size()
+	return w.list(shape[0], between, func(i int) error { return w.batch(shape[1:], depth+1, first+i*size) })
+}
+
+// row writes what a row of a level has.
+func (w *lister) row(level, row int) error {
+	if level == w.of.Depth() {
+		return w.value(row)
+	}
+	offsets := w.of.layout.at(level + 1).offsets
+	from := int(offsets[row])
+	return w.list(int(offsets[row+1])-from, w.gap, func(i int) error { return w.row(level+1, from+i) })
+}
+
+// value writes a value, with its features.
+func (w *lister) value(row int) error {
+	x, err := w.of.values.Index(ix.At(row))
+	if err != nil {
+		return err
+	}
+	return w.features(x)
+}
+
+func (w *lister) features(x *tensor.Tensor) error {
+	if len(x.Shape()) > 0 {
+		return w.list(x.Shape()[0], w.gap, func(i int) error {
+			part, err := x.Index(ix.At(i))
+			if err != nil {
+				return err
+			}
+			return w.features(part)
+		})
+	}
+	texts, err := x.Texts()
+	if err != nil {
+		return err
+	}
+	text := texts[0]
+	if w.quote && strings.ContainsAny(text, "NIi") { // of NaN, Inf, and complex numbers
+		text = strconv.Quote(text)
+	}
+	w.out.WriteString(text)
+	return nil
+}
+
+// list writes n entries in brackets, or the first and last of many.
+func (w *lister) list(n int, between string, entry func(i int) error) error {
+	w.out.WriteByte('[')
+	for i := 0; i < n; i++ {
+		if i > 0 {
+			w.out.WriteString(between)
+		}
+		if w.edge > 0 && n > 2*w.edge && i == w.edge {
+			w.out.WriteString("..." + between)
+			i = n - w.edge
+		}
+		if err := entry(i); err != nil {
+			return err
+		}
+	}
+	w.out.WriteByte(']')
+	return nil
+}

@@ -1,0 +1,144 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ValuesIn is [Tensor.Values] in a pass, for [Tensor.WithIn].
+func (t *Tensor) ValuesIn(p *shapeops.Pass) (*tensor.Tensor, error) {
+	s, err := t.straight(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.values, nil
+}
+
+// WithIn returns the tensor of other values, of whatever dtype and features, with t's rows: values
+// [V G...], as many as [Tensor.ValuesIn] returned. It shares them. What is made in one pass of
+// tensors that share a layout shares one. It returns [ErrOffsets] for another number of values, and
+// shapeops.ErrKind if values is nil.
+func (t *Tensor) WithIn(p *shapeops.Pass, values *tensor.Tensor) (*Tensor, error) {
+	return New(values, t.layout.straightIn(p))
+}
+
+// straightIn is [Layout.Straight] in a pass.
+func (l *Layout) straightIn(p *shapeops.Pass) *Layout {
+	if l.root().whole() {
+		return l
+	}
+	return l.picked(p).layout
+}
+
+// CheckLengths returns [ErrLengths], with level and row, unless x has t's batch shape, depth and
+// lengths.
+func (t *Tensor) CheckLengths(x *Tensor) error {
+	if !x.made() {
+		return errNil
+	}
+	return t.layout.checkEqual(x.layout)
+}
+
+// An emptyKey is under which a pass keeps a layout like another, without rows.
+type emptyKey struct{ l *Layout }
+
+// EmptyIn returns a tensor with t's depth, features, dtype and device, and rows that are all empty,
+// for a batch shape. With depth 0 its values are zero. What is made in one pass of tensors that share
+// a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape fails
+// its Check.
+func (t *Tensor) EmptyIn(p *shapeops.Pass, batch ...int) (*Tensor, error) {
+	l, err := t.layout.emptied(p, batch)
+	if err != nil {
+		return nil, err
+	}
+	shape := append(shapeops.Shape{l.numbered()}, t.Features()...)
+	values, err := zeros(t, shape)
+	return &Tensor{layout: l, values: values}, err
+}
+
+func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
+	if like.values.Device() == tensor.Meta {
+		return tensor.NewMeta(like.DType(), shape...)
+	}
+	return tensor.New(like.DType(), shape...)
+}
+
+// emptied returns a layout with l's depth in which no row of the batch has rows.
+func (l *Layout) emptied(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error) {
+	return shapeops.Once(p, emptyKey{l}, func() (*Layout, error) {
+		if l.outer == nil {
+			return NewLayout(batch)
+		}
+		outer, err := l.outer.emptied(p, batch)
+		if err != nil {
+			return nil, err
+		}
+		return outer.nested(make([]int64, outer.numbered()+1)), nil
+	})
+}
+
+// WithinIn returns t with its batch as the rows of a layout's last level:
+//
+//	t [V * F...], outer [N *], V being the rows of its last level -> [N * * F...]
+//
+// It shares t's values, unless t was permuted or repeats rows. What is made in one pass of tensors
+// that share a layout shares one. It returns shapeops.ErrKind if outer is nil or not straight, and
+// [ErrOffsets] if t's batch shape is not [V].
+func (t *Tensor) WithinIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
+	if outer == nil || !outer.root().whole() {
+		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
+	}
+	if s := t.Shape(); len(s) != 1 || s[0] != outer.numbered() {
+		return nil, fmt.Errorf("%w: got batch shape %v, want [%d], where the last level of %v ends", ErrOffsets, s, outer.numbered(), outer)
+	}
+	s, err := t.straight(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{layout: under(p, s.layout, 0, outer), values: s.values}, nil
+}
+
+// A rowKey is under which a pass keeps the batch of the rows that a row has.
+type rowKey struct{ l *Layout }
+
+// RowIn undoes [Tensor.WithinIn] for one row of the batch: it returns the rows that it has as a
+// batch, which shares t's memory.
+//
+//	t [N * * F...] -> [Li * F...]
+//
+// One pass serves one row; what is made in it of tensors that share a layout shares one. t must be
+// straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if the
+// batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
+func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
+	switch s := t.Shape(); {
+	case t.Depth() == 0:
+		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
+	case len(s) != 1 || i < 0 || i >= s[0] || !t.layout.root().whole():
+		return nil, fmt.Errorf("%w: got row %d of batch shape %v", shapeops.ErrIndex, i, s)
+	}
+	first := t.layout.at(1)
+	root, err := shapeops.Once(p, rowKey{first}, func() (*Layout, error) {
+		from, to := first.within(i, 1)
+		rows, err := shapeops.RowsFrom(from, first.numbered(), to-from)
+		return &Layout{rows: rows}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{layout: under(p, t.layout, 1, root), values: t.values}, nil
+}
+
+// StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the same
+// with a layout of its own, over the same values or copies. What is made in one pass of tensors that
+// share a layout shares one.
+func (t *Tensor) StraightIn(p *shapeops.Pass) (*Tensor, error) { return t.straight(p) }
+
+// ByteSize returns how many bytes the values of t's rows take.
+func (t *Tensor) ByteSize() int {
+	return t.NumValues() * t.Features().Size() * t.DType().Size()
+}
+
+// CheckEqual returns [ErrLengths], with level and row, unless x says the same as l.
+func (l *Layout) CheckEqual(x *Layout) error { return l.checkEqual(x) }

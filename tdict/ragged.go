@@ -1,0 +1,27 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// fitRagged returns t, whose batch shape must begin with batch.
+func fitRagged(t *ragged.Tensor, batch shapeops.Shape) (*ragged.Tensor, error) {
+	return t, t.Shape().CheckPrefix(batch)
+}
+
+// zeroRagged returns a ragged tensor like t with rows that are empty.
+func zeroRagged(t *ragged.Tensor, p *shapeops.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
+	return t.EmptyIn(p, shape...)
+}
+
+// checkRaggedPad returns ErrDim if a pass pads along a dim after those of t's batch shape.
+func checkRaggedPad(t *ragged.Tensor, p *shapeops.Pass) error {
+	if _, ok := p.Join.PadDim(t.Shape(), false); ok {
+		return nil
+	}
+	return fmt.Errorf("%w: got %s to pad along a dim that is not one of its batch shape: Densify it first",
+		shapeops.ErrDim, t.Text())
+}

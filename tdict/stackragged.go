@@ -1,0 +1,261 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// StackRagged stacks dictionaries that differ in length along their first batch dim: their leaves
+// become ragged tensors, of one layout, and nothing is padded.
+//
+//	N dictionaries [Li B...], a tensor [Li B... F...] -> a dictionary [N], [N * B... F...]
+//	a ragged tensor [Li * F...] -> [N * * F...]
+//
+// Further batch dims, which must be equal, become features. [Data] of batch shape [Li] becomes Data
+// with a list of Li values for each dictionary. The result is a copy; dims have no names.
+// [TensorDict.UnstackRagged] undoes it. (Python: nested tensors of torch.stack.)
+//
+// StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a batch
+// shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with further batch dims, and
+// the errors of shapeops.Cat: [ErrMissing] if the keys differ.
+func StackRagged(tds []*TensorDict) (*TensorDict, error) {
+	if len(tds) == 0 || slices.Contains(tds, nil) {
+		return nil, failed("stack ragged", fmt.Errorf("%w: got no dictionary", ErrKind))
+	}
+	lengths := make([]int64, len(tds))
+	for i, td := range tds {
+		if _, err := td.batch.Dim(0); err != nil {
+			return nil, failed("stack ragged", fmt.Errorf("value %d: %w", i, err))
+		}
+		lengths[i] = int64(td.batch[0])
+	}
+	all, err := shapeops.Cat(tds, 0)
+	if err != nil {
+		return nil, failed("stack ragged", err)
+	}
+	l, err := ragged.LayoutOf(shapeops.Shape{len(tds)}, lengths)
+	if err != nil {
+		return nil, failed("stack ragged", err)
+	}
+	s := raggedStack{layout: l, lengths: lengths}
+	out, err := s.dict(all)
+	return out, failed("stack ragged", err)
+}
+
+// A raggedStack makes rows of a layout of the rows of a dictionary.
+type raggedStack struct {
+	layout  *ragged.Layout
+	lengths []int64 // of its rows
+	pass    shapeops.Pass
+}
+
+func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return s.value(v) })
+	if err != nil {
+		return nil, within("stack ragged", name, err)
+	}
+	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries}, nil
+}
+
+// value returns a value whose first dim is that of all rows with rows of the layout.
+func (s *raggedStack) value(v Value) (Value, error) {
+	switch v := v.(type) {
+	case *TensorDict:
+		return some(s.dict(v))
+	case *tensor.Tensor:
+		return some(ragged.New(v, s.layout))
+	case *ragged.Tensor:
+		if err := s.checkOneDim(v); err != nil {
+			return nil, err
+		}
+		return some(v.WithinIn(&s.pass, s.layout))
+	case *Data:
+		if err := s.checkOneDim(v); err != nil {
+			return nil, err
+		}
+		return some(s.lists(v))
+	case *Unbatched:
+		return unbatched(v.tensor, s.layout.Shape()), nil
+	}
+	return nil, fmt.Errorf("%w: got %s", ErrKind, describe(v))
+}
+
+// checkOneDim returns shapeops.ErrShape for a value with batch dims after the first.
+func (s *raggedStack) checkOneDim(v Value) error {
+	if n := len(v.Shape()); n != 1 {
+		return fmt.Errorf("%w: got %s, want one batch dim: Exclude it first, or Flatten", shapeops.ErrShape, describe(v))
+	}
+	return nil
+}
+
+// lists returns data with a list of values for each row of the layout.
+func (s *raggedStack) lists(d *Data) (*Data, error) {
+	values := slices.Collect(d.All())
+	lists := make([]any, len(s.lengths))
+	for i, n := range s.lengths {
+		lists[i] = values[:n:n]
+		values = values[n:]
+	}
+	return DataFrom(lists, len(lists))
+}
+
+// UnstackRagged undoes [StackRagged]: it returns a dictionary for each row of td, whose leaves are
+// ragged tensors with the same lengths at their first level:
+//
+//	td [N], [N * F...] -> N dictionaries [Li], [Li F...]
+//	[N * * F...] -> ragged tensors [Li * F...]
+//
+// [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was permuted
+// or repeats rows; then they share that of a copy. UnstackRagged returns shapeops.ErrDim unless the
+// batch shape is [N], and, with the key, [ErrKind] for a leaf that is neither, and if there is no
+// ragged one, and ragged.ErrLengths, with the row, if lengths differ.
+func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
+	if len(td.batch) != 1 {
+		return nil, failed("unstack ragged", fmt.Errorf("%w: got batch shape %v, want one dim", shapeops.ErrDim, td.batch))
+	}
+	u := raggedUnstack{}
+	whole, err := u.straight(td)
+	if err == nil && u.first == nil {
+		err = fmt.Errorf("%w: got no ragged leaf", ErrKind)
+	}
+	if err == nil {
+		u.lengths, err = u.first.Lengths(1)
+	}
+	if err == nil {
+		err = u.checkLengths(whole)
+	}
+	if err != nil {
+		return nil, failed("unstack ragged", err)
+	}
+	out := make([]*TensorDict, td.batch[0])
+	for i := range out {
+		u.row, u.pass = i, new(shapeops.Pass)
+		if out[i], err = u.dict(whole); err != nil {
+			return nil, failed("unstack ragged", err)
+		}
+	}
+	return out, nil
+}
+
+// A raggedUnstack makes dictionaries of the rows of one.
+type raggedUnstack struct {
+	shared  shapeops.Pass
+	first   *ragged.Tensor // of the leaves
+	lengths []int64        // of its rows
+	row     int            // which is dealt with
+	pass    *shapeops.Pass // for it
+}
+
+// straight returns td with ragged leaves whose rows lie in their order.
+func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		switch v := v.(type) {
+		case *TensorDict:
+			return some(u.straight(v))
+		case *ragged.Tensor:
+			s, err := v.StraightIn(&u.shared)
+			if u.first == nil && err == nil && s.Depth() > 0 {
+				u.first = s
+			}
+			return some(s, err)
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil, within("unstack ragged", name, err)
+	}
+	return &TensorDict{batch: td.batch, entries: entries}, nil
+}
+
+// checkLengths returns an error unless all leaves have the lengths of the first at level 1.
+func (u *raggedUnstack) checkLengths(td *TensorDict) error {
+	for name, v := range td.entries.all() {
+		var err error
+		switch v := v.(type) {
+		case *TensorDict:
+			err = u.checkLengths(v)
+		case *ragged.Tensor:
+			err = u.checkLayout(v)
+		case *Data:
+			err = u.checkLists(v)
+		case *tensor.Tensor:
+			err = fmt.Errorf("%w: got %s, want a ragged tensor: Exclude it first", ErrKind, describe(v))
+		}
+		if err != nil {
+			return within("unstack ragged", name, err)
+		}
+	}
+	return nil
+}
+
+func (u *raggedUnstack) checkLayout(t *ragged.Tensor) error {
+	if t.Depth() == 0 || len(t.Shape()) != 1 {
+		return fmt.Errorf("%w: got %s, want one batch dim and a level", ErrKind, describe(t))
+	}
+	own, err := t.Layout().At(1)
+	if err != nil {
+		return err
+	}
+	want, err := u.first.Layout().At(1)
+	if err != nil {
+		return err
+	}
+	return want.CheckEqual(own)
+}
+
+// checkLists returns an error unless each row of data is a list of as many values as the row has.
+func (u *raggedUnstack) checkLists(d *Data) error {
+	i := 0
+	for v := range d.All() {
+		list, ok := v.([]any)
+		if !ok {
+			return fmt.Errorf("%w: got %s, want a list for each row: Exclude it first", ErrKind, describe(d))
+		}
+		if n := int(u.lengths[i]); len(list) != n {
+			return fmt.Errorf("row %d: %w: got %d values in a list, want %d", i, ragged.ErrLengths, len(list), n)
+		}
+		i++
+	}
+	return nil
+}
+
+// dict returns a row of a dictionary that has been checked.
+func (u *raggedUnstack) dict(td *TensorDict) (*TensorDict, error) {
+	n := int(u.lengths[u.row])
+	var name nestedkey.Key
+	var err error
+	out := New(n)
+	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) { return u.value(v, n) })
+	if err != nil {
+		return nil, within("unstack ragged", name, err)
+	}
+	return out, nil
+}
+
+// value returns what a row of n rows is of a value.
+func (u *raggedUnstack) value(v Value, n int) (Value, error) {
+	switch v := v.(type) {
+	case *TensorDict:
+		return some(u.dict(v))
+	case *ragged.Tensor:
+		row, err := v.RowIn(u.pass, u.row)
+		if err != nil || row.Depth() > 0 {
+			return some(row, err)
+		}
+		return some(row.Values())
+	case *Data:
+		list, err := v.At(u.row)
+		if err != nil {
+			return nil, err
+		}
+		return some(DataFrom(list.([]any), n))
+	case *Unbatched:
+		return unbatched(v.tensor, shapeops.Shape{n}), nil
+	}
+	return nil, fmt.Errorf("%w: got %s", ErrKind, describe(v))
+}
