@@ -22,7 +22,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"memmap transform",
+	"memmap transform interop/",
 	"examples/internal/",
 	"examples/ internal/conformance internal/layers",
 }

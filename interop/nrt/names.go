@@ -1,0 +1,67 @@
+package nrt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+const (
+	boundsName  = "bounds"  // of the array that says where the rows of a level end
+	lengthsName = "lengths" // of one that old writers left beside it
+	boundsDType = "I64"
+)
+
+// dtypes lists the types of elements that the format has, and how it spells them.
+var dtypes = []struct {
+	name  string
+	dtype tensor.DType
+}{
+	{"BOOL", tensor.Bool},
+	{"U8", tensor.Uint8}, {"U16", tensor.Uint16}, {"U32", tensor.Uint32}, {"U64", tensor.Uint64},
+	{"I8", tensor.Int8}, {"I16", tensor.Int16}, {"I32", tensor.Int32}, {"I64", tensor.Int64},
+	{"F16", tensor.Float16}, {"F32", tensor.Float32}, {"F64", tensor.Float64},
+}
+
+// dtypeOf returns the dtype that the format spells so.
+func dtypeOf(name string) (tensor.DType, error) {
+	for _, d := range dtypes {
+		if d.name == name {
+			return d.dtype, nil
+		}
+	}
+	return 0, unsupported("got dtype %s, want bools, integers, or floats of IEEE", quote(name))
+}
+
+// spelled returns how the format spells a dtype.
+func spelled(dtype tensor.DType) (string, error) {
+	for _, d := range dtypes {
+		if d.dtype == dtype {
+			return d.name, nil
+		}
+	}
+	return "", unsupported("got dtype %v, want bools, integers, or floats of IEEE: the format has no other", dtype)
+}
+
+// nameOf returns the name of an array at a depth.
+func nameOf(depth int, key string) string { return fmt.Sprintf("dim%d/%s", depth, key) }
+
+// parseName returns the depth and the key of which nameOf makes name.
+func parseName(name string) (depth int, key string, ok bool) {
+	number, key, ok := strings.Cut(strings.TrimPrefix(name, "dim"), "/")
+	depth, err := strconv.Atoi(number)
+	return depth, key, ok && err == nil && nameOf(depth, key) == name
+}
+
+// checkKey returns ErrUnsupported for a key that a field cannot have.
+func checkKey(key string) error {
+	switch {
+	case key == "" || strings.Contains(key, "/"):
+		return unsupported("got the key %s, want one that is not empty and has no \"/\"", quote(key))
+	case key == "mask":
+		return unsupported("got the key %s, which the original has for itself", quote(key))
+	}
+	return nil
+}

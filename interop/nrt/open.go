@@ -1,0 +1,131 @@
+package nrt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A File is a collection whose values lie in a mapped file. It has all methods of the Joint in it;
+// where a *ragged.Joint is wanted, as by Save or ragged.Collate, pass f.Joint. The methods of File
+// itself return [ErrClosed] for the zero File, which holds no Joint.
+//
+// Values cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use.
+type File struct {
+	*ragged.Joint
+	mem *mapped
+}
+
+// Options say how [OpenWith] opens. The zero value is the default.
+type Options struct {
+	// Keys are the names of the fields to open, in this order; nil means all of them, in the order
+	// of their names. Of the others no byte is read, and nothing is checked.
+	Keys []string
+}
+
+// Open opens a file, with all of its fields, for reading. It is [OpenWith] without options.
+func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
+
+// OpenWith opens a file for reading:
+//
+//	dim{D}/key, an array of V values -> key [N * *], with D levels, and V values
+//	dim-1/key, of 1 value            -> key [], a scalar
+//
+// The values of fields are those of the mapped file; bounds are copied. Closing is up to the
+// caller.
+//
+// OpenWith returns a [FileError] that says where: [ErrCorrupt], also with ragged.ErrOffsets for
+// bounds that decrease, [ErrUnsupported], ragged.ErrName for a key that the file does not have, or
+// what the system says, such as fs.ErrNotExist.
+func OpenWith(path string, opt Options) (*File, error) {
+	f, err := open(path, opt)
+	if err != nil {
+		return nil, fileError("open", path, "", err)
+	}
+	return f, nil
+}
+
+func open(path string, opt Options) (*File, error) {
+	file, size, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	head, err := header(file, size)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := mapFile(file, path, int(size))
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{op: "open", path: path, from: file, head: head, keys: opt.Keys}
+	r.values = func(d tensor.DType, at, n int) (*tensor.Tensor, error) { return tensor.FromLender(d, mem, at, n) }
+	j, err := r.joint()
+	if err != nil {
+		return nil, errors.Join(err, mem.Close())
+	}
+	return &File{j, mem}, nil
+}
+
+// openFile opens a regular file. It waits for nobody.
+func openFile(path string) (file *os.File, size int64, err error) {
+	file, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = corrupt("got mode %v, want a regular file", info.Mode())
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// header reads what a file of so many bytes begins with.
+func header(r io.ReaderAt, size int64) (*safetensors.Header, error) {
+	if !cast.LittleEndian() {
+		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
+	}
+	return safetensors.Read(r, size)
+}
+
+// Close refuses new operations on values, which return [ErrClosed] from now on, and unmaps the
+// file. It does not wait for operations under way, which read to the end what they have begun to
+// read: the file is unmapped when the last of them ends. Slices that tensor.Of handed out must not
+// be used any more. Names, lengths and bounds stay. Close returns ErrClosed if it was called
+// before.
+func (f *File) Close() error {
+	if f == nil || f.mem == nil {
+		return ErrClosed
+	}
+	err := f.mem.Close()
+	if errors.Is(err, ErrClosed) {
+		return err
+	}
+	return f.mem.fail("close", err)
+}
+
+// CloseWait begins the close if it has not begun, as [File.Close] does, and waits until the file is
+// unmapped; some systems refuse to replace it until then. It returns the error of ctx if that ends
+// first. It may be called any number of times, before and after Close.
+func (f *File) CloseWait(ctx context.Context) error {
+	if f == nil || f.mem == nil {
+		return ErrClosed
+	}
+	err := f.mem.CloseWait(ctx)
+	if err != nil && err == ctx.Err() {
+		return err
+	}
+	return f.mem.fail("close", err)
+}

@@ -1,0 +1,195 @@
+package nrt
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Write writes to w what [Save] makes a file of. Values go from where they are to w, field by
+// field; only those of rows that do not follow one another, as after a permutation, are copied
+// before. After an error a part may have been written. Its errors are [ErrUnsupported], as Save has
+// it, and those of w.
+func Write(w io.Writer, j *ragged.Joint) error {
+	p, err := newPlan(j)
+	if err == nil {
+		err = p.writeTo(context.Background(), w)
+	}
+	return fileError("write", "", "", err)
+}
+
+// A plan is what is to be written.
+type plan struct {
+	entries []safetensors.Entry
+	content map[string]func(io.Writer) error // of each entry, by name
+	deepest *ragged.Layout                   // of all fields; nil if there are only scalars
+	tree    *ragged.Field                    // the first field that is in one
+	head    []byte                           // what the file begins with
+}
+
+// newPlan plans a file of j. It checks all that can be wrong with it.
+func newPlan(j *ragged.Joint) (*plan, error) {
+	if !cast.LittleEndian() {
+		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
+	}
+	if j == nil {
+		return nil, fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
+	}
+	p := &plan{content: map[string]func(io.Writer) error{}}
+	for f := range j.Fields() {
+		if err := p.field(f); err != nil {
+			return nil, &FileError{Op: "write", Name: f.Name, Err: err}
+		}
+	}
+	if err := p.bounds(); err != nil {
+		return nil, err
+	}
+	return p, p.place()
+}
+
+// place lays the arrays one after another.
+func (p *plan) place() error {
+	h, head, err := safetensors.Plan(p.entries, nil)
+	if err == nil {
+		p.entries, p.head = h.Entries, head
+	}
+	return err
+}
+
+// add adds an array of n elements.
+func (p *plan) add(name, dtype string, n int, write func(io.Writer) error) {
+	p.entries = append(p.entries, safetensors.Entry{Name: name, DType: dtype, Shape: []int{n}})
+	p.content[name] = write
+}
+
+// field adds the values of a field.
+func (p *plan) field(f ragged.Field) error {
+	t := f.Tensor
+	if features := t.Features(); len(features) > 0 {
+		return unsupported("got values %v, want single numbers: the format has no dims after the levels", features)
+	}
+	dtype, err := spelled(t.DType())
+	if err != nil {
+		return err
+	}
+	depth := -1
+	if len(t.Shape()) > 0 {
+		if depth, err = p.nest(f); err != nil {
+			return err
+		}
+	}
+	p.add(nameOf(depth, f.Name), dtype, t.NumValues(), func(w io.Writer) error { return writeValues(w, t) })
+	return nil
+}
+
+// nest takes note of a field that is not a scalar, and returns its depth.
+func (p *plan) nest(f ragged.Field) (depth int, err error) {
+	depth = f.Tensor.Depth()
+	if p.tree == nil {
+		p.tree = &f
+	}
+	if f.Tree != p.tree.Tree {
+		return 0, unsupported("got tree %q, want %q as of field %q: the format has one", f.Tree, p.tree.Tree, p.tree.Name)
+	}
+	if p.deepest == nil || depth > p.deepest.Depth() {
+		p.deepest = f.Tensor.Layout()
+	}
+	return depth, checkLengths(f)
+}
+
+// checkLengths returns ErrUnsupported for a field that would be read as what old writers left
+// beside bounds.
+func checkLengths(f ragged.Field) error {
+	t := f.Tensor
+	if f.Name != lengthsName || t.Depth() == 0 || t.DType() != tensor.Int64 {
+		return nil
+	}
+	lengths, err := t.Lengths(t.Depth())
+	if err != nil || len(lengths) != t.NumValues() {
+		return err
+	}
+	values, err := t.Values()
+	if err != nil {
+		return err
+	}
+	same := false
+	err = tensor.Read(values, func(v []int64) { same = slices.Equal(v, lengths) })
+	if err == nil && same {
+		err = unsupported("got values that are the lengths of their rows, which readers take for those: use another name")
+	}
+	return err
+}
+
+func writeValues(w io.Writer, t *ragged.Tensor) error {
+	values, err := t.Values()
+	if err != nil {
+		return err
+	}
+	_, err = values.WriteTo(w)
+	return err
+}
+
+// bounds adds those of each level.
+func (p *plan) bounds() error {
+	if p.deepest == nil {
+		return nil
+	}
+	l := p.deepest.Straight()
+	for level := 1; level <= l.Depth(); level++ {
+		offsets, err := l.Offsets(level)
+		if err != nil {
+			return err
+		}
+		p.add(nameOf(level, boundsName), boundsDType, len(offsets)-1, func(w io.Writer) error {
+			_, err := w.Write(cast.Bytes(offsets[1:]))
+			return err
+		})
+	}
+	return nil
+}
+
+// smallWrite is up to how many bytes are put together with others.
+const smallWrite = 64 << 10
+
+// writeTo writes the file. It returns the error of ctx if that ends first.
+func (p *plan) writeTo(ctx context.Context, w io.Writer) error {
+	b := bufio.NewWriterSize(&stoppable{ctx, w}, smallWrite)
+	if _, err := b.Write(p.head); err != nil {
+		return err
+	}
+	for _, e := range p.entries {
+		if err := p.content[e.Name](b); err != nil {
+			return fileError("write", "", e.Name, err)
+		}
+	}
+	return b.Flush()
+}
+
+// A stoppable writer refuses to write once ctx has ended.
+type stoppable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write writes p some MB at a time.
+func (s *stoppable) Write(p []byte) (n int, err error) {
+	const most = 8 << 20
+	for len(p) > 0 && err == nil {
+		if err := s.ctx.Err(); err != nil {
+			return n, err
+		}
+		var m int
+		m, err = s.w.Write(p[:min(len(p), most)])
+		n, p = n+m, p[m:]
+	}
+	return n, err
+}
