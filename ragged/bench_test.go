@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -87,15 +86,4 @@ func BenchmarkDensify(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkTake(b *testing.B) {
-	j := small(b)
-	rows := rows64()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := j.Index(ix.Take(rows...)); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -37,12 +37,18 @@ type DensifyOptions struct {
 // of the rows that are wanted. It writes each element once, straight from t's values. It returns
 // shapeops.ErrIndex for a row that is not there, shapeops.ErrShape for negative widths or a result
 // whose elements cannot be counted, and tensor.ErrDType if the dtype does not hold opt.Fill.
-func (t *Tensor) Densify(opt DensifyOptions) (*tensor.Tensor, error) {
+func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {
 		return nil, err
 	}
-	return d.dense(t)
+	if dense, err = d.dense(t); err != nil {
+		return nil, err
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	return dense, nil
 }
 
 // DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level a
@@ -55,12 +61,11 @@ func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks 
 	if dense, err = d.dense(t); err != nil {
 		return nil, nil, err
 	}
-	for level := range t.Depth() {
-		mask, err := d.mask(t.layout.at(level + 1))
-		if err != nil {
-			return nil, nil, err
-		}
-		masks = append(masks, mask)
+	if masks, err = d.masks(t.layout); err != nil {
+		return nil, nil, err
+	}
+	if err := d.finish(); err != nil {
+		return nil, nil, err
 	}
 	return dense, masks, nil
 }
@@ -73,16 +78,21 @@ func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 	if err != nil {
 		return err
 	}
-	return d.into(dst, t)
+	if err := d.into(dst, t); err != nil {
+		return err
+	}
+	return d.finish()
 }
 
 // A denser pads tensors. What it works out about a layout serves all that share it.
 type denser struct {
 	opt   DensifyOptions
 	pass  shapeops.Pass
-	level int   // of layouts whose rows start says
-	start *grid // of that level
-	outer int   // how many levels of a layout come before the first that is padded
+	level int    // of layouts whose rows start says
+	start *grid  // of that level
+	outer int    // how many levels of a layout come before the first that is padded
+	name  string // of the field that is dealt with
+	fills []fill // what is still to be done
 }
 
 // A grid is the rows of a level as they lie in a dense tensor: its shape [B... L M] up to that level,
@@ -250,21 +260,21 @@ func (d *denser) into(dst *tensor.Tensor, t *Tensor) error {
 		return d.fill(dst, t.values, g, d.opt.Fill)
 	}
 	made, err := d.dense(t)
+	if err == nil {
+		err = d.finish()
+	}
 	if err != nil {
 		return err
 	}
 	return dst.CopyFrom(made)
 }
 
-// fill sets the cells of dst that a grid names to rows of src, and others to fill.
-func (d *denser) fill(dst, src *tensor.Tensor, g *grid, fill any) error {
-	if fill == nil {
-		fill = 0
-		if dst.DType() == tensor.Bool {
-			fill = false
-		}
+// fill has finish set the cells of dst that a grid names to rows of src, and others to a value.
+func (d *denser) fill(dst, src *tensor.Tensor, g *grid, value any) error {
+	if value == nil {
+		value = zeroOf(dst.DType())
 	}
-	value, err := tensor.ScalarOf(dst.DType(), fill)
+	element, err := tensor.ScalarOf(dst.DType(), value)
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
@@ -272,11 +282,16 @@ func (d *denser) fill(dst, src *tensor.Tensor, g *grid, fill any) error {
 	if err != nil {
 		return err
 	}
-	tr := tensor.Transfer{Workers: d.opt.Workers}
-	if err := tr.FillRuns(cells, src, value, g.runs); err != nil {
-		return err
+	tr := new(tensor.Transfer)
+	d.fills = append(d.fills, fill{tr, d.name, dst.ByteSize()})
+	return tr.FillRuns(cells, src, element, g.runs)
+}
+
+func zeroOf(d tensor.DType) any {
+	if d == tensor.Bool {
+		return false
 	}
-	return tr.Run()
+	return 0
 }
 
 // A maskKey is under which a denser keeps the mask of a layout's innermost level.

@@ -109,6 +109,7 @@ func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error))
 	for _, f := range j.base.fields {
 		var x *tensor.Tensor
 		var err error
+		d.name = f.Name
 		if len(f.Tensor.Shape()) == 0 || f.Tensor.Depth() < d.level {
 			x, err = scalar(f.Tensor)
 		} else if x, err = d.dense(f.Tensor); err == nil && d.opt.Masks {
@@ -118,6 +119,9 @@ func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error))
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		out.names, out.values[f.Name] = append(out.names, f.Name), x
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
