@@ -41,7 +41,7 @@ func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
 	var list []int
 	return rearranged(level, func(_, _, n int) ([]int, error) {
 		list = list[:0]
-		for i := clip(start, n); i < clip(stop, n); i += step {
+		for i := clip(start, n); i < clip(stop, n); i += min(step, n) {
 			list = append(list, i)
 		}
 		return list, nil
@@ -131,6 +131,12 @@ func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, erro
 // around; level 0 is the batch, of which the first dim is shuffled. It copies. It returns
 // shapeops.ErrDim for a level that t does not have.
 func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
+	if rng == nil {
+		return nil, errNoRand
+	}
+	if !t.made() {
+		return nil, errNil
+	}
 	if level == 0 {
 		if len(t.Shape()) == 0 {
 			return nil, fmt.Errorf("%w: got the batch shape [], want a dim to shuffle", shapeops.ErrDim)
@@ -139,6 +145,8 @@ func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
 	}
 	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil }).on(t)
 }
+
+var errNoRand = fmt.Errorf("%w: got a nil source of random numbers", shapeops.ErrKind)
 
 // Pick returns the positions of each row of t's last level that index lists, in its arrangement:
 //
@@ -166,6 +174,9 @@ func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
 
 // picks returns the edit of the last level that keeps the positions that index lists.
 func picks(index *Tensor) (*edit, error) {
+	if err := index.checkBare(); err != nil {
+		return nil, err
+	}
 	s, err := index.straight(nil)
 	if err != nil {
 		return nil, err
@@ -227,6 +238,14 @@ func (t *Tensor) withMask(fn func(x ix.Index) error) error {
 	return tensor.WithMask(bits, fn)
 }
 
+// checkBare returns ErrShape if values have features.
+func (t *Tensor) checkBare() error {
+	if len(t.Features()) > 0 {
+		return fmt.Errorf("%w: got features %v, want none", shapeops.ErrShape, t.Features())
+	}
+	return nil
+}
+
 // masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
 func masked(l *Layout, mask *Tensor) (*edit, error) {
 	if !mask.made() {
@@ -235,8 +254,8 @@ func masked(l *Layout, mask *Tensor) (*edit, error) {
 	if mask.DType() != tensor.Bool {
 		return nil, fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
 	}
-	if len(mask.Features()) > 0 {
-		return nil, fmt.Errorf("%w: got features %v, want none", shapeops.ErrShape, mask.Features())
+	if err := mask.checkBare(); err != nil {
+		return nil, err
 	}
 	around, err := l.At(mask.Depth())
 	if err == nil {

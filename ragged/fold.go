@@ -28,7 +28,7 @@ func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := verb(s.values, over)
+	values, err := made(verb, s.values, over)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,20 @@ func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
 	}
 	return &Tensor{layout: l, values: values}, nil
 }
+
+// made returns what a verb makes of values, or ErrKind if either is nil.
+func made(verb Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	if verb == nil {
+		return nil, errNoFunc
+	}
+	out, err := verb(values, over)
+	if err == nil && out == nil {
+		err = errNoValues
+	}
+	return out, err
+}
+
+var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 
 // Scan replaces the values of each row by what a verb of package arith makes of them one after the
 // other, starting again in each row: [N *], Scan(0, arith.CumSum) -> [N *], running sums. depth is
@@ -47,7 +61,7 @@ func (t *Tensor) Scan(depth int, verb Reducer) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := verb(s.values, over)
+	values, err := made(verb, s.values, over)
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +112,14 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 		return nil, err
 	}
 	values, err := t.Values()
-	if err != nil || t.Depth() == layout.depth {
-		return &Tensor{layout: layout.Straight(), values: values}, err
+	if err != nil {
+		return nil, err
 	}
 	deep := layout.Straight()
+	if t.Depth() == layout.depth {
+		values, err = values.Clone()
+		return &Tensor{layout: deep, values: values}, err
+	}
 	ends := deep.reach(t.Depth())
 	counts := make([]int, len(ends)-1)
 	for i := range counts {
@@ -138,7 +156,7 @@ func (t *Tensor) Map(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*T
 		return nil, errNil
 	}
 	if fn == nil {
-		return nil, fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
+		return nil, errNoFunc
 	}
 	s, err := t.straight(nil)
 	if err != nil {

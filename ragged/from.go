@@ -37,6 +37,7 @@ type nest[T any] struct {
 	lengths [][]int64 // of each level, the batch being level 0
 	depth   int       // -1 as long as it is not known
 	leaf    func(v any) (T, bool)
+	open    func(list any) ([]any, bool) // turns slices of other types into a []any; may be nil
 }
 
 // layout returns the layout of all that was added.
@@ -70,7 +71,14 @@ func (n *nest[T]) add(list any, level int) error {
 	case []any:
 		return n.mixed(list, level)
 	}
-	return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
+	if n.open == nil {
+		return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
+	}
+	opened, ok := n.open(list)
+	if !ok {
+		return fmt.Errorf("%w: got %T, want slices of numbers, nested up to 4 deep, or []any of them", shapeops.ErrKind, list)
+	}
+	return n.mixed(opened, level)
 }
 
 // each adds a slice of slices, in which values are so many levels deeper.

@@ -12,8 +12,8 @@ import (
 // text:
 //
 //   - slices of one Elem, nested up to 4 deep, become a tensor of that dtype,
-//   - in a []any, values can be bools, numbers of all Go types, and strings "NaN", "+Inf", "-Inf";
-//     the dtype is the smallest that holds them all.
+//   - in a []any, values can be bools, numbers of all Go types, and strings "NaN", "+Inf", "-Inf",
+//     and further []any or slices of these; the dtype is the smallest that holds them all.
 //
 // The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
 // integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a bool
@@ -141,7 +141,7 @@ func signed(v any) (int64, bool) {
 
 // fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
 func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
-	n := nest[number]{depth: depth, leaf: numberOf}
+	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
 	if _, ok := lists.([]any); !ok {
 		return nil, fmt.Errorf("%w: got %T, want slices of numbers, nested up to 4 deep, or []any of them", shapeops.ErrKind, lists)
 	}
@@ -162,6 +162,40 @@ func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 		return nil, err
 	}
 	return New(values, l)
+}
+
+// opened returns a slice of numbers, or of such slices, as a []any.
+func opened(list any) ([]any, bool) {
+	for _, try := range []func(any) ([]any, bool){
+		openedAs[bool], openedAs[uint8], openedAs[uint16], openedAs[uint32], openedAs[uint64],
+		openedAs[int8], openedAs[int16], openedAs[int32], openedAs[int64],
+		openedAs[float32], openedAs[float64], openedAs[int], openedAs[uint],
+	} {
+		if out, ok := try(list); ok {
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+func openedAs[T any](list any) ([]any, bool) {
+	switch list := list.(type) {
+	case []T:
+		return anys(list), true
+	case [][]T:
+		return anys(list), true
+	case [][][]T:
+		return anys(list), true
+	}
+	return nil, false
+}
+
+func anys[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, x := range list {
+		out[i] = x
+	}
+	return out
 }
 
 // smallest returns the dtype that holds all values.
@@ -236,15 +270,22 @@ func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, a
 	if err != nil {
 		return nil, err
 	}
+	changed := -1
 	err = tensor.Read(back, func(got []T) {
 		for i, x := range list {
 			if got[i] != x && (!dtype.IsFloat() || math.IsInf(float64(got[i]), 0)) && x == x {
-				err = fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, values[i], dtype)
+				changed = i
 				return
 			}
 		}
 	})
-	return out, err
+	if err == nil && changed >= 0 {
+		err = fmt.Errorf("value %d: %w: got %v, want one that %v holds", changed, tensor.ErrDType, values[changed], dtype)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // int64 returns the value as an integer, or false if it is not one or too large.

@@ -53,6 +53,11 @@ func (p path) with(level, row int) path {
 	return p
 }
 
+// made reports whether j is neither nil nor the zero Joint.
+func (j *Joint) made() bool { return j != nil && j.base != nil }
+
+var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
+
 // A Field is one tensor of a [Joint].
 type Field struct {
 	Name   string
@@ -148,7 +153,7 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 		b.root = t.layout.root()
 	}
 	if got, want := t.Shape()[0], b.root.Shape()[0]; got != want {
-		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ErrLengths, got, want, b.fields[0].Name)
+		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ErrLengths, got, want, b.other(0, "", true))
 	}
 	i := slices.IndexFunc(b.trees, func(x tree) bool { return x.name == name })
 	if i < 0 {
@@ -157,10 +162,18 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 	}
 	l, deepest, err := meet(t.layout, b.trees[i].deepest)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w in field %q", err, b.other(min(t.Depth(), b.trees[i].deepest.depth), name, false))
 	}
 	b.trees[i].deepest = deepest
 	return &Tensor{layout: l, values: t.values}, nil
+}
+
+// other returns the name of the first field that is so deep, of a tree or of any.
+func (b *joint) other(depth int, tree string, any bool) string {
+	i := slices.IndexFunc(b.fields, func(f Field) bool {
+		return len(f.Tensor.Shape()) > 0 && f.Tensor.Depth() >= depth && (any || f.Tree == tree)
+	})
+	return b.fields[i].Name
 }
 
 // meet returns l over the layouts of a tree, and the deeper of both.

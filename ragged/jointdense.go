@@ -173,6 +173,11 @@ func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
 	if opt.Rows != nil || len(js) == 0 {
 		return nil, fmt.Errorf("%w: got Rows, or nothing to collate", shapeops.ErrShape)
 	}
+	for i, j := range js {
+		if !j.made() {
+			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
+		}
+	}
 	if parts, ok := siblings(js); ok {
 		return collated(parts, opt)
 	}

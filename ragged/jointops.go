@@ -74,6 +74,9 @@ func (j *Joint) Take(positions ...int) (*Joint, error) { return j.Index(ix.Take(
 
 // Shuffle returns the rows in random order, copied.
 func (j *Joint) Shuffle(rng *rand.Rand) (*Joint, error) {
+	if rng == nil {
+		return nil, errNoRand
+	}
 	n, _ := j.Len()
 	return j.Take(rng.Perm(n)...)
 }
@@ -210,11 +213,7 @@ func (j *Joint) regrouped(groups *Layout) (*Joint, error) {
 	var p shapeops.Pass
 	return j.each(func(f Field) (*Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
-			plan, err := f.Tensor.Shape().Unsqueeze(0)
-			if err != nil {
-				return nil, err
-			}
-			return f.Tensor.Execute(shapeops.NewPass(plan))
+			return f.Tensor.rowed()
 		}
 		return relayout(&p, f.Tensor, func(l *Layout) (*Layout, error) { return under(&p, l, 0, groups), nil })
 	})
@@ -357,30 +356,51 @@ func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 // [Joint.Row]. A scalar becomes the value of its row. Its errors are those of [ConcatJoints], but
 // scalars may differ.
 func VstackJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
-	lifted := make([]*Joint, len(js))
-	for i, j := range js {
-		var err error
-		if lifted[i], err = j.lifted(); err != nil {
-			return nil, fmt.Errorf("value %d: %w", i, err)
+	parts, err := eachJoint(js, (*Joint).lifted)
+	if err != nil {
+		return nil, err
+	}
+	return joinJoints(parts, opt)
+}
+
+// lifted returns j as one row, of which scalars are values.
+func (j *Joint) lifted() (*Joint, error) {
+	if !j.at.single {
+		return j.Unsqueeze()
+	}
+	at := j.at
+	one := &Joint{j.base, spot{level: at.level, first: at.first, n: 1}, j.path, j.tree}
+	for _, f := range j.base.fields {
+		if len(f.Tensor.Shape()) == 0 || f.Tensor.Depth() < at.level {
+			return one.each(func(f Field) (*Tensor, error) { return f.Tensor.rowed() })
 		}
 	}
-	return joinJoints(lifted, opt)
+	return one, nil
 }
 
-// lifted returns j as one row.
-func (j *Joint) lifted() (*Joint, error) {
-	if j.at.single {
-		at := j.at
-		return &Joint{j.base, spot{level: at.level, first: at.first, n: 1}, j.path, j.tree}, nil
+// rowed returns t, or, if it is a scalar, the batch that has it as its only row.
+func (t *Tensor) rowed() (*Tensor, error) {
+	if len(t.Shape()) > 0 {
+		return t, nil
 	}
-	return j.Unsqueeze()
+	plan, err := t.Shape().Unsqueeze(0)
+	if err != nil {
+		return nil, err
+	}
+	return t.Execute(shapeops.NewPass(plan))
 }
 
-func inners(js []*Joint) ([]*Joint, error) {
+func inners(js []*Joint) ([]*Joint, error) { return eachJoint(js, (*Joint).inner) }
+
+// eachJoint returns what fn makes of each collection.
+func eachJoint(js []*Joint, fn func(j *Joint) (*Joint, error)) ([]*Joint, error) {
 	out := make([]*Joint, len(js))
 	for i, j := range js {
-		var err error
-		if out[i], err = j.inner(); err != nil {
+		err := errNoJoint
+		if j.made() {
+			out[i], err = fn(j)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 	}

@@ -226,13 +226,17 @@ func (l *Layout) whole() bool {
 	return ok && first == 0 && (l.rows.Count() == n)
 }
 
-// NumRows returns how many rows a level has, all together: level 0 the batch, the last level the
-// values. It returns shapeops.ErrDim for a level that l does not have.
+// NumRows returns how many rows a level has, all together: level 0 the batch, the last level, which
+// is -1, the values. It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
-	at, err := l.At(level)
-	if err != nil {
-		return 0, err
+	k := level
+	if k < 0 {
+		k += l.depth + 1
 	}
+	if k < 0 || k > l.depth {
+		return 0, fmt.Errorf("%w: got level %d, want 0 or one of the %d", shapeops.ErrDim, level, l.depth)
+	}
+	at := l.at(k)
 	if _, n, ok := at.span(); ok {
 		return n, nil
 	}

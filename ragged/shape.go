@@ -69,6 +69,9 @@ func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lengths: %w", err)
 	}
+	if err := lengths.checkBare(); err != nil {
+		return nil, fmt.Errorf("lengths: %w", err)
+	}
 	s, err := lengths.straight(nil)
 	if err != nil {
 		return nil, err

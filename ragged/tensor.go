@@ -71,7 +71,12 @@ func (t *Tensor) Made() bool { return t.made() }
 
 // Shape returns the batch shape, the dims of even size before the levels. The caller must not change
 // it.
-func (t *Tensor) Shape() shapeops.Shape { return t.layout.Shape() }
+func (t *Tensor) Shape() shapeops.Shape {
+	if t.layout == nil {
+		return nil
+	}
+	return t.layout.Shape()
+}
 
 // Layout returns how the values are cut into rows. Tensors of one depth that were made from one
 // layout keep having one.
@@ -115,6 +120,9 @@ func (t *Tensor) Offsets(level int) ([]int64, error) { return t.layout.Offsets(l
 // straight returns t if its rows stand in their order and are all that its values hold, or a tensor
 // for which that is so: over the same values, if its rows follow one another, or copied.
 func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
 	l := t.layout
 	first, n, ok := l.span()
 	switch whole := l.root().whole(); {
@@ -161,6 +169,9 @@ func (t *Tensor) room(n int) (*tensor.Tensor, error) {
 // own if the expression has neither a list nor a mask, and copied if it has. [Tensor.Path] and
 // [Tensor.Cut] go into rows. Its errors are those of shapeops.Shape.Index.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
 	plan, err := t.Shape().Index(expr...)
 	if err != nil {
 		return nil, err
@@ -182,6 +193,9 @@ func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bi
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
 // as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
+	if !t.made() {
+		return errNil
+	}
 	plan, err := t.Shape().Index(expr...)
 	if err != nil {
 		return err
@@ -196,6 +210,9 @@ func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
 // error nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
+	if !t.made() {
+		return errNil
+	}
 	plan, err := t.Shape().Index(expr...)
 	if err != nil {
 		return err

@@ -13,11 +13,11 @@ import (
 
 // folders has the packages that docs/features.md names.
 var folders = map[string]string{
-	"nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "tensor": "tensor", "arith": "arith", "tdict": "tdict", "memmap": "memmap",
+	"nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "tdict": "tdict", "memmap": "memmap", "nrt": "interop/nrt",
 }
 
 // stands says which type a name stands for.
-var stands = map[string]string{"td": "tdict.TensorDict", "x": "tensor.Tensor", "key": "nestedkey.Key", "v": "tdict.Value"}
+var stands = map[string]string{"td": "tdict.TensorDict", "x": "tensor.Tensor", "r": "ragged.Tensor", "j": "ragged.Joint", "key": "nestedkey.Key", "v": "tdict.Value"}
 
 var (
 	code     = regexp.MustCompile("`[^`]*`")

@@ -1,0 +1,180 @@
+package ragged_test
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// clinic returns patients, with their visits and the codes of these.
+func clinic() *ragged.Joint {
+	return tensor.Must(ragged.JointFromLists(map[string]any{
+		"age":  []any{70, 80, 90},
+		"day":  []any{[]any{5, 2}, []any{3}, []any{}},
+		"code": []any{[]any{[]any{1}, []any{2, 3}}, []any{[]any{4, 5}}, []any{}},
+	}))
+}
+
+// fields prints the fields of a collection.
+func fields(j *ragged.Joint) {
+	for f := range j.Fields() {
+		fmt.Print(f.Name, ": ")
+		show(f.Tensor)
+	}
+}
+
+func ExampleJointFromLists() {
+	fmt.Println(clinic())
+	// Output:
+	// joint {
+	//   age: uint8 [3]
+	//   code: uint8 [3 * *]
+	//   day: uint8 [3 *]
+	// }
+}
+
+func ExampleSchema_Joint() {
+	s := ragged.Schema{{Name: "code", DType: tensor.Int32, Depth: 2}}
+	fmt.Println(tensor.Must(s.Joint(map[string]any{"code": []any{[]any{}, []any{}}})))
+	// Output:
+	// joint {
+	//   code: int32 [2 * *]
+	// }
+}
+
+func ExampleNewJoint() {
+	day := tensor.Must(ragged.From[int64]([][]int64{{5, 2}, {3}}))
+	lab := tensor.Must(ragged.From[float32]([][]float32{{0.5}, {0.25}}))
+	_, err := ragged.NewJoint(ragged.Field{Name: "day", Tensor: day}, ragged.Field{Name: "lab", Tensor: lab})
+	fmt.Println(err)
+	j, err := ragged.NewJoint(ragged.Field{Name: "day", Tensor: day}, ragged.Field{Name: "lab", Tensor: lab, Tree: "labs"})
+	fmt.Println(j, err)
+	// Output:
+	// field "lab": lengths differ: level 1, row 0 has length 2, other 1 in field "day"
+	// joint {
+	//   day: int64 [2 *]
+	//   lab: float32 [2 *] of labs
+	// } <nil>
+}
+
+func ExampleJoint_Row() {
+	patient := tensor.Must(clinic().Row(0)) // whose visits are the rows
+	fields(patient)
+	fmt.Println("from visit 1 on")
+	fields(tensor.Must(patient.Range(1, 2)))
+	// Output:
+	// age: values [70]
+	// code: lengths [1 2] values [1 2 3]
+	// day: values [5 2]
+	// from visit 1 on
+	// age: values [70]
+	// code: lengths [2] values [2 3]
+	// day: values [2]
+}
+
+func ExampleJoint_Take() {
+	fields(tensor.Must(clinic().Take(1, 0)))
+	// Output:
+	// age: values [80 70]
+	// code: lengths [1 2] lengths [2 1 2] values [4 5 1 2 3]
+	// day: lengths [1 2] values [3 5 2]
+}
+
+func ExampleJoint_Cut() {
+	fields(tensor.Must(clinic().Cut(1, 0, 1))) // the first visit of each patient
+	// Output:
+	// age: values [70 80 90]
+	// code: lengths [1 1 0] lengths [1 2] values [1 4 5]
+	// day: lengths [1 1 0] values [5 3]
+}
+
+func ExampleJoint_MaskedSelect() {
+	j := clinic()
+	day := tensor.Must(j.Tensor("day"))
+	late := tensor.Must(day.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 2) }))
+	fields(tensor.Must(j.MaskedSelect(late)))
+	// Output:
+	// age: values [70 80 90]
+	// code: lengths [1 1 0] lengths [1 2] values [1 4 5]
+	// day: lengths [1 1 0] values [5 3]
+}
+
+func ExampleJoint_SortBy() {
+	fields(tensor.Must(clinic().SortBy("day", arith.SortOptions{})))
+	// Output:
+	// age: values [70 80 90]
+	// code: lengths [2 1 0] lengths [2 1 2] values [2 3 1 4 5]
+	// day: lengths [2 1 0] values [2 5 3]
+}
+
+func ExampleJoint_Flatten() {
+	fields(tensor.Must(clinic().Flatten(1, ragged.Repeat))) // visits, each with the age of its patient
+	fields(tensor.Must(clinic().Flatten(2, ragged.First)))  // the day of a visit at its first code
+	// Output:
+	// age: values [70 70 80]
+	// code: lengths [1 2 2] values [1 2 3 4 5]
+	// day: values [5 2 3]
+	// age: values [70 80 90]
+	// code: lengths [3 2 0] values [1 2 3 4 5]
+	// day: lengths [3 2 0] values [5 2 0 3 0]
+}
+
+func ExampleJoint_Densify() {
+	d, err := clinic().Densify(ragged.DensifyOptions{Masks: true})
+	if err != nil {
+		panic(err)
+	}
+	for name, x := range d.All() {
+		fmt.Println(name, x.Shape(), len(d.Masks(name)), "masks")
+	}
+	fmt.Println(d.Tensor("day"))
+	// Output:
+	// age [3] 0 masks
+	// code [3 2 2] 2 masks
+	// day [3 2] 1 masks
+	// uint8 [3 2]
+	// [[5 2]
+	//  [3 0]
+	//  [0 0]]
+}
+
+func ExampleCollate() {
+	j := clinic()
+	var batch []*ragged.Joint
+	for _, i := range []int{1, 0} {
+		patient := tensor.Must(j.Row(i))
+		batch = append(batch, tensor.Must(patient.Range(0, 2)))
+	}
+	d, err := ragged.Collate(batch, ragged.DensifyOptions{Widths: []int{2, 2}})
+	if err != nil {
+		panic(err)
+	}
+	for name, x := range d.All() {
+		fmt.Println(name, x.Shape(), elements(x))
+	}
+	// Output:
+	// age [2] [80 70]
+	// code [2 2 2] [4 5 0 0 1 0 2 3]
+	// day [2 2] [3 0 5 2]
+}
+
+func ExampleConcatJoints() {
+	j := clinic()
+	fields(tensor.Must(ragged.ConcatJoints([]*ragged.Joint{tensor.Must(j.Range(1, 2)), j}, ragged.JoinOptions{})))
+	// Output:
+	// age: values [80 70 80 90]
+	// code: lengths [1 2 1 0] lengths [2 1 2 2] values [4 5 1 2 3 4 5]
+	// day: lengths [1 2 1 0] values [3 5 2 3]
+}
+
+func ExampleVstackJoints() {
+	j := clinic()
+	rows := []*ragged.Joint{tensor.Must(j.Row(1)), tensor.Must(j.Row(0))}
+	fields(tensor.Must(ragged.VstackJoints(rows, ragged.JoinOptions{})))
+	// Output:
+	// age: values [80 70]
+	// code: lengths [1 2] lengths [2 1 2] values [4 5 1 2 3]
+	// day: lengths [1 2] values [3 5 2]
+}

@@ -1,0 +1,256 @@
+package ragged_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// labs returns the values of visits of three patients: [3 *].
+func labs() *ragged.Tensor {
+	return tensor.Must(ragged.From[int64]([][]int64{{7, 5}, {}, {1, 9, 4}}))
+}
+
+// show prints the lengths of each level, and the values.
+func show(x *ragged.Tensor) {
+	for level := 1; level <= x.Depth(); level++ {
+		fmt.Print("lengths ", tensor.Must(x.Lengths(level)), " ")
+	}
+	fmt.Println("values", elements(tensor.Must(x.Values())))
+}
+
+func elements(x *tensor.Tensor) []int64 {
+	return slices.Collect(tensor.Must(tensor.Elements[int64](tensor.Must(x.Cast(tensor.Int64)))))
+}
+
+func ExampleFrom() {
+	codes, err := ragged.From[int64]([][][]int64{{{}, {3, 0}}, {{3, 4, 5}}, {{}, {}, {2}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(codes.Layout(), codes.DType())
+	show(codes)
+	// Output:
+	// [3 * *] int64
+	// lengths [2 1 3] lengths [0 2 3 0 0 1] values [3 0 3 4 5 2]
+}
+
+func ExampleFromLists() {
+	for _, lists := range []any{
+		[]any{[]any{1, 2}, []any{300}},
+		[]any{[]any{1, -2}, []any{}},
+		[]any{[]any{0.5}, []any{"NaN"}},
+	} {
+		x := tensor.Must(ragged.FromLists(lists))
+		fmt.Println(x.Layout(), x.DType())
+	}
+	// Output:
+	// [2 *] uint16
+	// [2 *] int8
+	// [2 *] float32
+}
+
+func ExampleFromOffsets() {
+	values := tensor.Vector[int64](7, 5, 1, 9, 4)
+	x, err := ragged.FromOffsets(values, []int32{0, 2, 2, 5}) // as in an Arrow list
+	if err != nil {
+		panic(err)
+	}
+	show(x)
+	fmt.Println(tensor.Must(x.Layout().Offsets32(1)))
+	// Output:
+	// lengths [2 0 3] values [7 5 1 9 4]
+	// [0 2 2 5]
+}
+
+func ExampleFromRowIDs() {
+	x := tensor.Must(ragged.FromRowIDs(tensor.Vector[int64](7, 5, 1), []int64{0, 0, 2}, 3))
+	show(x)
+	fmt.Println(tensor.Must(x.Layout().RowIDs(1)))
+	// Output:
+	// lengths [2 0 1] values [7 5 1]
+	// [0 0 2]
+}
+
+func ExampleLayout() {
+	visits, err := ragged.LayoutOf(shapeops.Shape{3}, []int64{2, 0, 3})
+	if err != nil {
+		panic(err)
+	}
+	codes, err := visits.Nest([]int64{0, 1, 3, 3, 4, 4}) // of each of the 5 visits
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(codes, "in", codes.Outer())
+	fmt.Println(tensor.Must(codes.Lengths(2)), tensor.Must(codes.NumRows(-1)))
+	_, err = visits.Nest([]int64{0, 1, 3})
+	fmt.Println(err)
+	// Output:
+	// [3 * *] in [3 *]
+	// [1 2 0 1 0] 4
+	// level 2: bad offsets: got 3 of them, want 6: one for each row and one for the end
+}
+
+func ExampleTensor_Row() {
+	x := labs()
+	show(tensor.Must(x.Range(1, 3)))
+	last := tensor.Must(x.Row(-1)) // its rows are the batch
+	fmt.Println(last.Shape(), elements(tensor.Must(last.Values())))
+	// Output:
+	// lengths [0 3] values [1 9 4]
+	// [3] [1 9 4]
+}
+
+func ExampleTensor_Path() {
+	x := labs()
+	tail := tensor.Must(x.Path(ix.At(2), ix.Range(1, ix.End)))
+	fmt.Println(tail.Shape(), elements(tensor.Must(tail.Values())))
+	_, err := x.Path(ix.At(1), ix.At(0))
+	fmt.Println(err)
+	// Output:
+	// [2] [9 4]
+	// bad index: level 1: got row 0 of 0
+}
+
+func ExampleTensor_Index() {
+	x := labs()
+	show(tensor.Must(x.Index(ix.Range(0, ix.End).Step(2))))
+	show(tensor.Must(x.Take(2, 2, 0)))
+	// Output:
+	// lengths [2 3] values [7 5 1 9 4]
+	// lengths [3 3 2] values [1 9 4 1 9 4 7 5]
+}
+
+func ExampleTensor_SetIndex() {
+	x := labs()
+	one := tensor.Must(ragged.From[int64]([][]int64{{0}}))
+	if err := x.SetIndex(one, ix.Range(1, 3)); err != nil { // rows may change their lengths
+		panic(err)
+	}
+	show(x)
+	// Output:
+	// lengths [2 1 1] values [7 5 0 0]
+}
+
+func ExampleTensor_Cut() {
+	x := labs()
+	show(tensor.Must(x.Cut(1, -2, ix.End)))                 // the last two of each row
+	show(tensor.Must(x.CutStep(1, 0, ix.End, 2)))           // every other one
+	show(tensor.Must(tensor.Must(x.Take(0, 2)).Nth(1, -1))) // the last, which every row must have
+	// Output:
+	// lengths [2 0 2] values [7 5 9 4]
+	// lengths [1 0 2] values [7 1 4]
+	// values [5 4]
+}
+
+func ExampleTensor_Window() {
+	starts := tensor.Vector[int64](1, 0, -2)
+	show(tensor.Must(labs().Window(1, starts, 2)))
+	// Output:
+	// lengths [1 0 2] values [5 9 4]
+}
+
+func ExampleTensor_MaskedSelect() {
+	x := labs()
+	large := tensor.Must(x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 4) }))
+	show(tensor.Must(x.MaskedSelect(large)))
+	// Output:
+	// lengths [2 0 1] values [7 5 9]
+}
+
+func ExampleTensor_Flatten() {
+	codes := tensor.Must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {{4}}}))
+	perVisit := tensor.Must(codes.Counts(2))
+	all := tensor.Must(codes.Flatten(2)) // all codes of each patient
+	show(all)
+	show(tensor.Must(all.Unflatten(perVisit)))
+	// Output:
+	// lengths [3 1] values [1 2 3 4]
+	// lengths [2 1] lengths [1 2 1] values [1 2 3 4]
+}
+
+func ExampleTensor_Group() {
+	show(tensor.Must(labs().Group(1, 2)))
+	// Output:
+	// lengths [1 2] lengths [2 0 3] values [7 5 1 9 4]
+}
+
+func ExampleTensor_Reduce() {
+	x := labs()
+	show(tensor.Must(x.Reduce(-1, arith.Sum[*tensor.Tensor])))
+	show(tensor.Must(x.Scan(-1, arith.CumSum[*tensor.Tensor])))
+	_, err := x.Reduce(-1, arith.Max[*tensor.Tensor])
+	fmt.Println(err)
+	// Output:
+	// values [12 0 14]
+	// lengths [2 0 3] values [7 12 1 10 14]
+	// max: no element to choose from
+}
+
+func ExampleTensor_Broadcast() {
+	sums := tensor.Must(labs().Reduce(0, arith.Sum[*tensor.Tensor]))
+	show(tensor.Must(sums.Broadcast(labs().Layout())))
+	// Output:
+	// lengths [2 0 3] values [12 12 14 14 14]
+}
+
+func ExampleTensor_Sort() {
+	x := labs()
+	show(tensor.Must(x.Sort(arith.SortOptions{})))
+	order := tensor.Must(x.Argsort(arith.SortOptions{}))
+	show(order)
+	show(tensor.Must(x.Pick(order)))
+	// Output:
+	// lengths [2 0 3] values [5 7 1 4 9]
+	// lengths [2 0 3] values [1 0 0 2 1]
+	// lengths [2 0 3] values [5 7 1 4 9]
+}
+
+func ExampleTensor_DensifyMasked() {
+	dense, masks, err := labs().DensifyMasked(ragged.DensifyOptions{Fill: -1, Left: true})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(dense)
+	fmt.Println(masks[0])
+	// Output:
+	// int64 [3 3]
+	// [[-1  7  5]
+	//  [-1 -1 -1]
+	//  [ 1  9  4]]
+	// bool [3 3]
+	// [[false  true  true]
+	//  [false false false]
+	//  [ true  true  true]]
+}
+
+func ExampleFromMasks() {
+	dense, masks, err := labs().DensifyMasked(ragged.DensifyOptions{})
+	if err != nil {
+		panic(err)
+	}
+	show(tensor.Must(ragged.FromMasks(dense, masks...)))
+	// Output:
+	// lengths [2 0 3] values [7 5 1 9 4]
+}
+
+func ExampleConcat() {
+	x := labs()
+	show(tensor.Must(ragged.Concat([]*ragged.Tensor{x, x}, 1))) // side by side in each row
+	show(tensor.Must(ragged.Concat([]*ragged.Tensor{x, x}, 0))) // one after the other
+	// Output:
+	// lengths [4 0 6] values [7 5 7 5 1 9 4 1 9 4]
+	// lengths [2 0 3 2 0 3] values [7 5 1 9 4 7 5 1 9 4]
+}
+
+func ExampleVstack() {
+	x := labs()
+	show(tensor.Must(ragged.Vstack([]*ragged.Tensor{tensor.Must(x.Row(2)), tensor.Must(x.Row(0))})))
+	// Output:
+	// lengths [3 2] values [1 9 4 7 5]
+}
