@@ -7,10 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Execute returns what p.Plan makes of t: of its batch, rows staying whole. Where the plan pads, rows
-// are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the plan
-// picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch shape
-// does not begin with that of the plan.
+// Execute returns what p.Plan makes of t: of its batch, rows staying whole. Where the plan pads,
+// rows are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the
+// plan picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch
+// shape does not begin with that of the plan.
 func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
 	m, err := t.executed(p)
 	if err != nil || m.view {
@@ -42,8 +42,8 @@ func (t *Tensor) over(m *moved) *Tensor {
 	return &Tensor{layout: m.layout, values: t.values}
 }
 
-// arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory of
-// dst or, without one or if that is too small, in new memory. The result is filled by tr.
+// arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory
+// of dst or, without one or if that is too small, in new memory. The result is filled by tr.
 func (t *Tensor) arrive(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
 	values, err := t.place(dst, m)
 	if err != nil {
@@ -110,10 +110,10 @@ func (t *Tensor) keeps(m *moved) bool {
 }
 
 // ExecuteInto adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
-// features and dtype of the result; its lengths become those of the result. Its memory is used again
-// if it is large enough, so that what else is over that memory changes too; if it is not, or is
-// repeated in dst, dst gets memory of its own. Lengths of rows on a mapped file do not change:
-// [ErrLengths]. Its errors are also those of tensor.Transfer.
+// features and dtype of the result; its lengths become those of the result. Its memory is used
+// again if it is large enough, so that what else is over that memory changes too; if it is not, dst
+// gets memory of its own. Lengths of rows on a mapped file do not change: [ErrLengths]. Its errors
+// are also those of tensor.Transfer.
 func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass) error {
 	m, err := t.executed(p)
 	if err != nil {
@@ -236,9 +236,9 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 
 // Write adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
 // their lengths are written in place, in memory that other tensors may share; else t gets memory of
-// its own, in which all rows lie anew. Lengths of rows on a mapped file do not change: [ErrLengths].
-// Where a list names a row twice, the last value stays. Write returns shapeops.ErrShape if the
-// shapes do not fit, and the errors of Join and of tensor.Transfer.
+// its own, in which all rows lie anew. Lengths of rows on a mapped file do not change:
+// [ErrLengths]. Where a list names a row twice, the last value stays. Write returns
+// shapeops.ErrShape if the shapes do not fit, and the errors of Join and of tensor.Transfer.
 func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
 	if !t.made() || !src.made() {
 		return errNil

@@ -1,17 +1,14 @@
 package ragged
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Buffer is memory in which dense tensors are made again and again, as by a loop over batches. What
-// was made in it is overwritten by the next call that is given it. The zero Buffer is ready for use,
-// and a nil one stands for new memory each time. Not safe for concurrent use.
+// A Buffer is memory in which dense tensors are made again and again, as by a loop over batches.
+// What was made in it is overwritten by the next call that is given it. The zero Buffer is ready
+// for use, and a nil one stands for new memory each time. Not safe for concurrent use.
 type Buffer struct {
 	slots [][]byte
 	next  int
@@ -27,13 +24,24 @@ func (b *Buffer) reset() {
 // tensor returns a tensor whose content is undefined.
 func (b *Buffer) tensor(d tensor.DType, shape, features shapeops.Shape) (*tensor.Tensor, error) {
 	all := append(shape.Clone(), features...)
-	if err := all.Check(); err != nil {
+	bytes, err := byteSize(d, all)
+	if err != nil {
 		return nil, err
 	}
-	if all.Size() > math.MaxInt/d.Size() {
-		return nil, fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, d, all)
+	return tensor.FromBytes(d, b.bytes(bytes), all...)
+}
+
+// byteSize returns how many bytes a tensor takes, or the error that tensor.New would return.
+func byteSize(d tensor.DType, shape shapeops.Shape) (int, error) {
+	const surely = 1 << 40 // elements that can be counted in bytes
+	if err := shape.Check(); err == nil && shape.Size() < surely {
+		return shape.Size() * d.Size(), nil
 	}
-	return tensor.FromBytes(d, b.bytes(all.Size()*d.Size()), all...)
+	like, err := tensor.NewMeta(d, shape...)
+	if err != nil {
+		return 0, err
+	}
+	return like.ByteSize(), nil
 }
 
 func (b *Buffer) bytes(n int) []byte {

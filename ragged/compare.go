@@ -20,8 +20,9 @@ type CompareOptions struct {
 }
 
 // Equal reports whether t and x have the same dtype, batch shape, depth, lengths, features and
-// values, however these are arranged. As everywhere in floating point, NaN differs from itself and 0
-// equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that apart.
+// values, however these are arranged. As everywhere in floating point, NaN differs from itself and
+// 0 equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that
+// apart.
 func (t *Tensor) Equal(x *Tensor) bool { return t.EqualWith(x, CompareOptions{}) }
 
 // EqualWith is [Tensor.Equal] with options.
@@ -34,8 +35,8 @@ func (t *Tensor) EqualWith(x *Tensor, opt CompareOptions) bool {
 }
 
 // Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with level
-// and row or the position of an element, or returns "" if they are equal. An error means that values
-// cannot be read, or that a tensor is nil (shapeops.ErrKind).
+// and row or the position of an element, or returns "" if they are equal. An error means that
+// values cannot be read, or that a tensor is nil (shapeops.ErrKind).
 func (t *Tensor) Diff(x *Tensor) (string, error) { return t.DiffWith(x, CompareOptions{}) }
 
 // DiffWith is [Tensor.Diff] with options.
@@ -143,8 +144,8 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor) (string, error) {
 	return fmt.Sprintf("element %v is %s, other %s", t.position(at), mine, theirs), err
 }
 
-// firstDiff returns where two vectors, which are not equal, differ first. It looks at each half of a
-// half that differs.
+// firstDiff returns where two vectors, which are not equal, differ first. It looks at each half of
+// a half that differs.
 func firstDiff(a, b *tensor.Tensor) (at int, err error) {
 	from := 0 // what lies before is equal
 	n := sort.Search(a.Size(), func(n int) bool {

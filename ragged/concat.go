@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Concat lays tensors side by side along a level: each row of the level around gets the rows that it
-// has in the first of them, then those in the second, and so on.
+// Concat lays tensors side by side along a level: each row of the level around gets the rows that
+// it has in the first of them, then those in the second, and so on.
 //
 //	[N *] and [N *], level 1 -> [N *], with lengths that are sums
 //
@@ -108,9 +108,9 @@ func interleaved(ls []*Layout) (*moved, error) {
 	return m.done(ls[0]), nil
 }
 
-// Vstack makes tensors the rows of a new first dim: [Li *], i = 1..N -> [N * *]. Each has one dim of
-// batch, or, as a row of depth 0, none, and then the result is [N]. It is what undoes taking tensors
-// apart by [Tensor.Row]. The result is a copy. Its errors are those of shapeops.Cat, and
+// Vstack makes tensors the rows of a new first dim: [Li *], i = 1..N -> [N * *]. Each has one dim
+// of batch, or, as a row of depth 0, none, and then the result is [N]. It is what undoes taking
+// tensors apart by [Tensor.Row]. The result is a copy. Its errors are those of shapeops.Cat, and
 // shapeops.ErrDim for a batch of more dims.
 func Vstack(xs []*Tensor) (*Tensor, error) {
 	if len(xs) > 0 && xs[0].made() && len(xs[0].Shape()) == 0 {

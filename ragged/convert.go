@@ -8,8 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromOffsets returns the tensor of values with one level, in the form of Arrow's lists, TensorFlow's
-// row_splits and torch's jagged tensors: row i has the values from offsets[i] to before offsets[i+1].
+// FromOffsets returns the tensor of values with one level, in the form of Arrow's lists,
+// TensorFlow's row_splits and torch's jagged tensors: row i has the values from offsets[i] to
+// before offsets[i+1].
 //
 //	values [V F...], offsets of N+1 numbers -> [N * F...]
 //
@@ -56,8 +57,8 @@ func wide[I int32 | int64](offsets []I) []int64 {
 //
 //	values [V F...], lengths[0] of N numbers, lengths[k] of sum(lengths[k-1]) -> [N * * F...]
 //
-// It shares values and copies lengths. Its errors are those of [LayoutOf] and [New], and [ErrLengths]
-// without lengths.
+// It shares values and copies lengths. Its errors are those of [LayoutOf] and [New], and
+// [ErrLengths] without lengths.
 func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
 	if len(lengths) == 0 {
 		return nil, fmt.Errorf("%w: got none, want one list for each level", ErrLengths)
@@ -79,6 +80,9 @@ func FromRowIDs(values *tensor.Tensor, ids []int64, n int) (*Tensor, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: got %d rows", shapeops.ErrShape, n)
 	}
+	if err := checkListed(n); err != nil {
+		return nil, err
+	}
 	lengths, last := make([]int64, n), int64(0)
 	for i, id := range ids {
 		if id < last || id >= int64(n) {
@@ -97,7 +101,21 @@ func (l *Layout) RowIDs(level int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.at(at).Straight().rowIDs(), nil
+	if l = l.at(at).Straight(); checkListed(l.numbered()) != nil {
+		return nil, checkListed(l.numbered())
+	}
+	return l.rowIDs(), nil
+}
+
+// mostListed is how many rows can be listed, each with a number of its own.
+const mostListed = 1 << 40
+
+// checkListed returns ErrShape if there are more rows than can be listed.
+func checkListed(n int) error {
+	if n > mostListed {
+		return fmt.Errorf("%w: got %d rows, want at most %d that have numbers", shapeops.ErrShape, n, mostListed)
+	}
+	return nil
 }
 
 // Offsets32 is [Layout.Offsets] as int32, for Arrow's lists. It copies. It returns [ErrOffsets] if
@@ -124,8 +142,8 @@ func (l *Layout) Offsets32(level int) ([]int32, error) {
 //	x [B... L M F...], masks [B... L] and [B... L M] -> [B... * * F...]
 //
 // Values may stand anywhere in a row, as with padding on the left; their order stays. It copies. It
-// returns tensor.ErrDType if a mask does not hold bools, shapeops.ErrShape if shapes do not fit, and
-// [ErrLengths], with the level, if a mask is true in a row that the one before has not.
+// returns tensor.ErrDType if a mask does not hold bools, shapeops.ErrShape if shapes do not fit,
+// and [ErrLengths], with the level, if a mask is true in a row that the one before has not.
 func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	if x == nil || len(masks) == 0 || masks[0] == nil || len(masks[0].Shape()) == 0 {
 		return nil, fmt.Errorf("%w: got no tensor, or no mask with a dim", shapeops.ErrKind)
@@ -151,8 +169,8 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	return New(values, l)
 }
 
-// nestMask returns l with a further level, of the rows for which a mask is true, and the mask's bits.
-// present says where the mask has rows of l.
+// nestMask returns l with a further level, of the rows for which a mask is true, and the mask's
+// bits. present says where the mask has rows of l.
 func (l *Layout) nestMask(mask *tensor.Tensor, present []bool) (*Layout, []bool, error) {
 	if mask == nil || len(mask.Shape()) != len(l.Shape())+l.depth+1 || mask.Shape()[:len(mask.Shape())-1].Size() != len(present) {
 		return nil, nil, fmt.Errorf("%w: want one dim more than the one before", shapeops.ErrShape)
@@ -179,8 +197,8 @@ func (l *Layout) nestMask(mask *tensor.Tensor, present []bool) (*Layout, []bool,
 	return out, bits, err
 }
 
-// FromPadded returns the tensor of the first values of each row of a dense one, or, with left, of the
-// last ones:
+// FromPadded returns the tensor of the first values of each row of a dense one, or, with left, of
+// the last ones:
 //
 //	x [N L F...], lengths integers [N] -> [N * F...]
 //

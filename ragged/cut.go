@@ -2,15 +2,13 @@ package ragged
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Cut keeps a range of each row of a level, with the rules of Python's slices: negative bounds count
-// from the end of each row, and what is outside of a row is left out.
+// Cut keeps a range of each row of a level, with the rules of Python's slices: negative bounds
+// count from the end of each row, and what is outside of a row is left out.
 //
 //	[N *], Cut(1, 0, 3): the first three of each row; Cut(-1, -3, ix.End): the last three
 //
@@ -48,8 +46,8 @@ func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
 	}).on(t)
 }
 
-// Nth returns one position of each row of a level, which thereby ends: [N * *], Nth(1, -1) -> [N *],
-// the last visit of each patient. A negative one counts from the end of each row. It copies. It
+// Nth returns one position of each row of a level, which thereby ends: [N * *], Nth(1, -1) -> [N
+// *], the last visit of each patient. A negative one counts from the end of each row. It copies. It
 // returns shapeops.ErrIndex, with the row, if a row has no such position: select rows that do, or
 // [Tensor.Cut] them, which leaves rows of length one or none.
 func (t *Tensor) Nth(level, position int) (*Tensor, error) {
@@ -96,7 +94,8 @@ func nestIn(p *shapeops.Pass, outer, l *Layout) *Layout {
 //
 // starts has a number for each row of the level around, row-major; negative ones count from the end
 // of a row. What is outside of a row is left out. It copies. Its errors are shapeops.ErrDim,
-// shapeops.ErrShape if starts is of another size, or size negative, and those of tensor.Tensor.Ints.
+// shapeops.ErrShape if starts is of another size, or size negative, and those of
+// tensor.Tensor.Ints.
 func (t *Tensor) Window(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -124,162 +123,5 @@ func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, erro
 	return kept(at, func(row, n int) (int, int, error) {
 		lo := clip(list[row], n)
 		return lo, min(size, n-lo), nil
-	}), nil
-}
-
-// Shuffle returns t with the rows of a level in random order, each within its row of the level
-// around; level 0 is the batch, of which the first dim is shuffled. It copies. It returns
-// shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
-	if rng == nil {
-		return nil, errNoRand
-	}
-	if !t.made() {
-		return nil, errNil
-	}
-	if level == 0 {
-		if len(t.Shape()) == 0 {
-			return nil, fmt.Errorf("%w: got the batch shape [], want a dim to shuffle", shapeops.ErrDim)
-		}
-		return t.Index(ix.Take(rng.Perm(t.Shape()[0])...))
-	}
-	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil }).on(t)
-}
-
-var errNoRand = fmt.Errorf("%w: got a nil source of random numbers", shapeops.ErrKind)
-
-// Pick returns the positions of each row of t's last level that index lists, in its arrangement:
-//
-//	t [N * F...], index integers [N *] of other lengths -> [N * F...]
-//
-// Both have the same rows around their last level; negative positions count from the end of a row.
-// It copies. It returns [ErrLengths] if the layouts around differ, shapeops.ErrIndex, with level and
-// row, if a row has no such position, shapeops.ErrDim at depth 0, and those of tensor.Tensor.Ints.
-func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
-	if !t.made() || !index.made() {
-		return nil, errNil
-	}
-	if t.Depth() == 0 || index.Depth() != t.Depth() {
-		return nil, fmt.Errorf("index: %w: got %d levels, want the %d of the tensor, and one at least", shapeops.ErrDim, index.Depth(), t.Depth())
-	}
-	if err := t.layout.outer.checkEqual(index.layout.outer); err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	e, err := picks(index)
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	return e.on(t)
-}
-
-// picks returns the edit of the last level that keeps the positions that index lists.
-func picks(index *Tensor) (*edit, error) {
-	if err := index.checkBare(); err != nil {
-		return nil, err
-	}
-	s, err := index.straight(nil)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.values.Ints()
-	if err != nil {
-		return nil, err
-	}
-	offsets := s.layout.offsets
-	return rearranged(s.Depth(), func(row, _, n int) ([]int, error) {
-		positions := list[offsets[row]:offsets[row+1]]
-		for i, at := range positions {
-			if at < -n || at >= n {
-				return nil, fmt.Errorf("%w: got position %d, want one of %d", shapeops.ErrIndex, at, n)
-			}
-			if at < 0 {
-				positions[i] += n
-			}
-		}
-		return positions, nil
-	}), nil
-}
-
-// MaskedSelect keeps the rows, or values, for which a bool tensor of the first levels of t is true:
-//
-//	t [N * * F...], mask [N *] -> [N * * F...], with fewer rows at level 1
-//	t [N * F...],   mask [N *] -> [N * F...], with fewer values
-//
-// A mask of depth 0 keeps rows of the batch, which must have one dim then. It copies. It returns
-// [ErrLengths] if the mask has other lengths than t, tensor.ErrDType if it does not hold bools, and
-// shapeops.ErrDim if it is deeper than t.
-func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	e, err := masked(t.layout, mask)
-	if err != nil {
-		return nil, fmt.Errorf("mask: %w", err)
-	}
-	if e != nil {
-		return e.on(t)
-	}
-	err = mask.withMask(func(x ix.Index) (err error) {
-		out, err = t.Index(x)
-		return err
-	})
-	return out, err
-}
-
-// withMask calls fn with a tensor of depth 0 as a part of an index expression.
-func (t *Tensor) withMask(fn func(x ix.Index) error) error {
-	bits, err := t.Values()
-	if err == nil {
-		bits, err = bits.Reshape(t.Shape()...)
-	}
-	if err != nil {
-		return err
-	}
-	return tensor.WithMask(bits, fn)
-}
-
-// checkBare returns ErrShape if values have features.
-func (t *Tensor) checkBare() error {
-	if len(t.Features()) > 0 {
-		return fmt.Errorf("%w: got features %v, want none", shapeops.ErrShape, t.Features())
-	}
-	return nil
-}
-
-// masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
-func masked(l *Layout, mask *Tensor) (*edit, error) {
-	if !mask.made() {
-		return nil, errNil
-	}
-	if mask.DType() != tensor.Bool {
-		return nil, fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
-	}
-	if err := mask.checkBare(); err != nil {
-		return nil, err
-	}
-	around, err := l.At(mask.Depth())
-	if err == nil {
-		err = around.checkEqual(mask.layout)
-	}
-	if err != nil || mask.Depth() == 0 {
-		return nil, err
-	}
-	values, err := mask.Values()
-	if err != nil {
-		return nil, err
-	}
-	var bits []bool
-	if err := tensor.Read(values, func(s []bool) { bits = append(bits, s...) }); err != nil {
-		return nil, err
-	}
-	var list []int
-	return rearranged(mask.Depth(), func(_, first, n int) ([]int, error) {
-		list = list[:0]
-		for i := range n {
-			if bits[first+i] {
-				list = append(list, i)
-			}
-		}
-		return list, nil
 	}), nil
 }

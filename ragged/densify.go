@@ -51,8 +51,8 @@ func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 	return dense, nil
 }
 
-// DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level a
-// bool tensor [B... L], [B... L M].
+// DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level
+// a bool tensor [B... L], [B... L M].
 func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {
@@ -71,8 +71,8 @@ func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks 
 }
 
 // DensifyInto is [Tensor.Densify] into a tensor that the caller owns, which must have the dtype and
-// the shape of the result: Widths may say which. Its errors are also those of tensor.Transfer; on an
-// error nothing has changed.
+// the shape of the result: Widths may say which. Its errors are also those of tensor.Transfer; on
+// an error nothing has changed.
 func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 	d, err := t.denser(opt)
 	if err != nil {
@@ -82,24 +82,6 @@ func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 		return err
 	}
 	return d.finish()
-}
-
-// A denser pads tensors. What it works out about a layout serves all that share it.
-type denser struct {
-	opt   DensifyOptions
-	pass  shapeops.Pass
-	level int    // of layouts whose rows start says
-	start *grid  // of that level
-	outer int    // how many levels of a layout come before the first that is padded
-	name  string // of the field that is dealt with
-	fills []fill // what is still to be done
-}
-
-// A grid is the rows of a level as they lie in a dense tensor: its shape [B... L M] up to that level,
-// and which rows come where, in order.
-type grid struct {
-	shape shapeops.Shape
-	runs  []shapeops.Run
 }
 
 // check returns ErrShape unless the options can be those of a denser.
@@ -146,84 +128,15 @@ func runsOf(rows *shapeops.Rows) []shapeops.Run {
 	return runs
 }
 
-// A gridKey is under which a denser keeps the grid of a layout's innermost level.
-type gridKey struct{ l *Layout }
-
-// grid returns how the rows of l's innermost level lie.
-func (d *denser) grid(l *Layout) (*grid, error) {
-	if l.depth == d.level {
-		return d.start, nil
-	}
-	return shapeops.Once(&d.pass, gridKey{l}, func() (*grid, error) {
-		around, err := d.grid(l.outer)
-		if err != nil {
-			return nil, err
-		}
-		width := d.fixed(l.depth)
-		if width == 0 {
-			width = longest(l, around)
-		}
-		shape := append(around.shape.Clone(), width)
-		if err := shape.Check(); err != nil {
-			return nil, err
-		}
-		return &grid{shape, d.lay(l, around, width)}, nil
-	})
-}
-
-// fixed returns how wide rows are to become at a depth, or 0 for as wide as the longest.
-func (d *denser) fixed(depth int) int {
-	if i := depth - d.outer - 1; i < len(d.opt.Widths) {
-		return d.opt.Widths[i]
-	}
-	return 0
-}
-
-// longest returns the length of the longest of the rows that l has in the rows of a grid.
-func longest(l *Layout, around *grid) int {
-	most := int64(0)
-	for _, r := range around.runs {
-		last := l.offsets[r.From]
-		for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
-			most = max(most, o-last)
-			last = o
-		}
-	}
-	return int(most)
-}
-
-// lay returns where the rows that l has in the rows of a grid come, in rows of a width.
-func (d *denser) lay(l *Layout, around *grid, width int) []shapeops.Run {
-	count := 0
-	for _, r := range around.runs {
-		count += r.Len
-	}
-	runs := make([]shapeops.Run, 0, count)
-	for _, r := range around.runs {
-		to, first := r.To*width, int(l.offsets[r.From])
-		for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
-			runs = d.opt.place(runs, to, first, int(o)-first, width)
-			to, first = to+width, int(o)
-		}
-	}
-	return runs
-}
-
-// place appends where n rows from first on come in one row of a width, which begins at to.
-func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) []shapeops.Run {
-	if n > width {
-		if opt.KeepLast {
-			first += n - width
-		}
-		n = width
-	}
-	if n == 0 {
-		return runs
-	}
-	if opt.Left {
-		to += width - n
-	}
-	return append(runs, shapeops.Run{To: to, From: first, Len: n})
+// A denser pads tensors. What it works out about a layout serves all that share it.
+type denser struct {
+	opt   DensifyOptions
+	pass  shapeops.Pass
+	level int    // of layouts whose rows start says
+	start *grid  // of that level
+	outer int    // how many levels of a layout come before the first that is padded
+	name  string // of the field that is dealt with
+	fills []fill // what is still to be done
 }
 
 // dense returns t padded.
@@ -318,4 +231,17 @@ func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
 		}
 		return mask, d.fill(mask, ones, &grid{g.shape, from}, false)
 	})
+}
+
+// masks returns the mask of each level of l that is padded.
+func (d *denser) masks(l *Layout) ([]*tensor.Tensor, error) {
+	var masks []*tensor.Tensor
+	for level := d.outer + 1; level <= l.depth; level++ {
+		mask, err := d.mask(l.at(level))
+		if err != nil {
+			return nil, err
+		}
+		masks = append(masks, mask)
+	}
+	return masks, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An edit moves rows of one level: for each row of the level around it, it says which rows are kept,
-// and in which order. What lies deeper goes with them. An edit of several tensors works out each
-// layout that they share once.
+// An edit moves rows of one level: for each row of the level around it, it says which rows are
+// kept, and in which order. What lies deeper goes with them. An edit of several tensors works out
+// each layout that they share once.
 type edit struct {
 	pass  shapeops.Pass
 	level int

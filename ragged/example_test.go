@@ -93,7 +93,7 @@ func ExampleLayout() {
 	// Output:
 	// [3 * *] in [3 *]
 	// [1 2 0 1 0] 4
-	// level 2: bad offsets: got 3 of them, want 6: one for each row and one for the end
+	// level 2, of 5 rows: bad offsets: got 3 of them, want one for each row and one for the end
 }
 
 func ExampleTensor_Row() {
@@ -189,7 +189,7 @@ func ExampleTensor_Reduce() {
 	// Output:
 	// values [12 0 14]
 	// lengths [2 0 3] values [7 12 1 10 14]
-	// max: no element to choose from
+	// level 1, row 1: max: no element to choose from
 }
 
 func ExampleTensor_Broadcast() {

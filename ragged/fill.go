@@ -19,8 +19,8 @@ type fill struct {
 // largeFill is how many bytes of a dense tensor are worth a second core.
 const largeFill = 4 << 20
 
-// finish fills what is to be filled, several tensors at the same time: one core fills the whole of a
-// large one faster, past the caches, than several fill parts of it.
+// finish fills what is to be filled, several tensors at the same time: one core fills the whole of
+// a large one faster, past the caches, than several fill parts of it.
 func (d *denser) finish() error {
 	fills := d.fills
 	d.fills = nil

@@ -1,6 +1,7 @@
 package ragged
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
@@ -17,10 +18,10 @@ type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
 //	[N * * F...], Reduce(0, arith.Sum) -> [N F...]: of each row of the batch, all that is in it
 //	[N * * F...], Reduce(1, arith.Mean) -> [N * F...]: of each row of level 1
 //
-// depth is that of the result, less than t's; a negative one counts from t's, so that -1 reduces the
-// last level. Of rows that are empty the result is what the verb makes of nothing, as the table in
-// package arith says: a sum is 0, a mean NaN, the least of no float NaN; where there is none, as of
-// integers, arith.ErrEmpty: cut or select rows first. The result is new, but for the layout.
+// depth is that of the result, less than t's; a negative one counts from t's, so that -1 reduces
+// the last level. Of rows that are empty the result is what the verb makes of nothing, as the table
+// in package arith says: a sum is 0, a mean NaN, the least of no float NaN; where there is none, as
+// of integers, arith.ErrEmpty: cut or select rows first. The result is new, but for the layout.
 //
 // It returns shapeops.ErrDim unless t is deeper than that, and what the verb returns.
 func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
@@ -30,12 +31,28 @@ func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
 	}
 	values, err := made(verb, s.values, over)
 	if err != nil {
-		return nil, err
+		return nil, s.emptyRow(depth, err)
 	}
 	if got := values.Shape(); len(got) == 0 || got[0] != l.numbered() {
 		return nil, fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, l.numbered())
 	}
 	return &Tensor{layout: l, values: values}, nil
+}
+
+// emptyRow returns the error of a verb that has nothing to choose from with the row, of those at a
+// depth, which is empty.
+func (t *Tensor) emptyRow(depth int, err error) error {
+	l, failed := t.layout.At(depth)
+	if failed != nil || !errors.Is(err, arith.ErrEmpty) {
+		return err
+	}
+	ends := t.layout.reach(l.depth)
+	for row := range ends[1:] {
+		if ends[row] == ends[row+1] {
+			return fmt.Errorf("level %d, row %d: %w", l.depth+1, row, err)
+		}
+	}
+	return err
 }
 
 // made returns what a verb makes of values, or ErrKind if either is nil.
@@ -139,6 +156,9 @@ func (t *Tensor) Positions() (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
 	}
 	l := t.layout.Straight()
+	if err := checkListed(l.numbered()); err != nil {
+		return nil, err
+	}
 	list := make([]int64, 0, l.numbered())
 	for row := range l.offsets[1:] {
 		for i := range l.offsets[row+1] - l.offsets[row] {

@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// From returns the tensor of nested slices: a []T has depth 0, a [][]T depth 1, a [][][]T depth 2, a
-// [][][][]T depth 3. The outermost slice is the batch. A []any stands for a slice of any of these,
-// and of further []any, T or values that are nested as deep as all others.
+// From returns the tensor of nested slices: a []T has depth 0, a [][]T depth 1, a [][][]T depth 2,
+// a [][][][]T depth 3. The outermost slice is the batch. A []any stands for a slice of any of
+// these, and of further []any, T or values that are nested as deep as all others.
 //
 //	visits, err := ragged.From[int64]([][]int64{{1, 2}, {}, {3}}) // [3 *]
 //

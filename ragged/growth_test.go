@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// grown returns a collection of n rows, of so many levels and fields. Rows of level 1 have per rows,
-// those of deeper levels one or none.
+// grown returns a collection of n rows, of so many levels and fields. Rows of level 1 have per
+// rows, those of deeper levels one or none.
 func grown(n, per, depth, fields int) *ragged.Joint {
 	lengths := make([][]int64, depth)
 	for level, rows := 0, n; level < depth; level++ {
@@ -183,8 +183,8 @@ func TestBufferAllocations(t *testing.T) {
 	require.Less(t, many, few+4096, "bytes")
 }
 
-// What fields share of a layout is worked out once: a further field costs its values, one byte each,
-// and not its offsets, eight bytes each.
+// What fields share of a layout is worked out once: a further field costs its values, one byte
+// each, and not its offsets, eight bytes each.
 func TestLayoutsAreWorkedOutOnce(t *testing.T) {
 	const rows = 20_000
 	offsets := make([]int64, rows+1)

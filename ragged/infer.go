@@ -16,10 +16,10 @@ import (
 //     and further []any or slices of these; the dtype is the smallest that holds them all.
 //
 // The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
-// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a bool
-// among them being 0 or 1; float32 if there is a float, which must be finite or NaN. Unlike there,
-// integers that no integer dtype holds together are an error. It returns [ErrLengths] also if there
-// is no value: see [FromListsAs].
+// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a
+// bool among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype
+// does not hold, as 16777217 beside a float, are an error. It returns [ErrLengths] also if there is
+// no value: see [FromListsAs].
 func FromLists(lists any) (*Tensor, error) {
 	t, err := fromTyped(lists)
 	if t != nil || err != nil {
@@ -28,9 +28,9 @@ func FromLists(lists any) (*Tensor, error) {
 	return fromNumbers(lists, 0, -1)
 }
 
-// FromListsAs is [FromLists] of a dtype and depth that are known, so that lists may be empty. Values
-// are changed only in ways that tensor.ScalarOf allows: integers must be those that the dtype holds,
-// floats are rounded to its precision. A negative depth is that of the lists.
+// FromListsAs is [FromLists] of a dtype and depth that are known, so that lists may be empty.
+// Integers must be those that the dtype holds, as must floats for an integer dtype; for others
+// these are rounded. A bool is 0 or 1. The depth can be [AsListed].
 func FromListsAs(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	t, err := fromTyped(lists)
 	if err != nil {
@@ -68,75 +68,6 @@ func typed[T tensor.Elem](lists any) (*Tensor, error) {
 		return From[T](lists)
 	}
 	return nil, nil
-}
-
-// A number is a value in a list: an integer, a float, or a bool.
-type number struct {
-	kind  numberKind
-	whole int64
-	large uint64 // beyond an int64; whole is 0 then
-	float float64
-}
-
-type numberKind uint8
-
-const (
-	aBool numberKind = iota
-	anInteger
-	aFloat
-)
-
-// numberOf returns a value of a list, or false if it is none.
-func numberOf(v any) (number, bool) {
-	switch v := v.(type) {
-	case bool:
-		if v {
-			return number{kind: aBool, whole: 1}, true
-		}
-		return number{kind: aBool}, true
-	case float64:
-		return number{kind: aFloat, float: v}, true
-	case float32:
-		return number{kind: aFloat, float: float64(v)}, true
-	case string:
-		f, ok := map[string]float64{"NaN": math.NaN(), "nan": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[v]
-		return number{kind: aFloat, float: f}, ok
-	case uint64:
-		return unsigned(v), true
-	case uint:
-		return unsigned(uint64(v)), true
-	}
-	whole, ok := signed(v)
-	return number{kind: anInteger, whole: whole}, ok
-}
-
-func unsigned(v uint64) number {
-	if v > math.MaxInt64 {
-		return number{kind: anInteger, large: v}
-	}
-	return number{kind: anInteger, whole: int64(v)}
-}
-
-func signed(v any) (int64, bool) {
-	switch v := v.(type) {
-	case int:
-		return int64(v), true
-	case int64:
-		return v, true
-	case int32:
-		return int64(v), true
-	case int16:
-		return int64(v), true
-	case int8:
-		return int64(v), true
-	case uint32:
-		return int64(v), true
-	case uint16:
-		return int64(v), true
-	case uint8:
-		return int64(v), true
-	}
-	return 0, false
 }
 
 // fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
@@ -273,7 +204,8 @@ func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, a
 	changed := -1
 	err = tensor.Read(back, func(got []T) {
 		for i, x := range list {
-			if got[i] != x && (!dtype.IsFloat() || math.IsInf(float64(got[i]), 0)) && x == x {
+			rounded := values[i].kind == aFloat && dtype.IsFloat() && !math.IsInf(float64(got[i]), 0)
+			if got[i] != x && x == x && !rounded {
 				changed = i
 				return
 			}
@@ -286,41 +218,4 @@ func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, a
 		return nil, err
 	}
 	return out, nil
-}
-
-// int64 returns the value as an integer, or false if it is not one or too large.
-func (v number) int64() (int64, bool) {
-	if v.kind == aFloat {
-		whole := int64(v.float)
-		return whole, float64(whole) == v.float && math.Abs(v.float) < 1<<63
-	}
-	return v.whole, v.large == 0
-}
-
-// uint64 returns the value as an integer, or false if it is not one or negative.
-func (v number) uint64() (uint64, bool) {
-	if v.large > 0 {
-		return v.large, true
-	}
-	whole, ok := v.int64()
-	return uint64(whole), ok && whole >= 0
-}
-
-// float64 returns the value as a float.
-func (v number) float64() (float64, bool) {
-	if v.kind == aFloat {
-		return v.float, true
-	}
-	return float64(v.whole) + float64(v.large), true
-}
-
-// String returns the value as Go prints it.
-func (v number) String() string {
-	switch {
-	case v.kind == aFloat:
-		return fmt.Sprint(v.float)
-	case v.large > 0:
-		return fmt.Sprint(v.large)
-	}
-	return fmt.Sprint(v.whole)
 }

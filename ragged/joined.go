@@ -72,8 +72,8 @@ func joinRows(p *shapeops.Pass, ls []*Layout) (*moved, error) {
 	return listed(out, counts...)
 }
 
-// A writtenKey is under which a pass keeps what becomes of a layout when rows of another are written
-// to it.
+// A writtenKey is under which a pass keeps what becomes of a layout when rows of another are
+// written to it.
 type writtenKey struct{ to, from *Layout }
 
 // written returns what becomes of l when the rows that p.Plan selects become those of src,
@@ -163,8 +163,8 @@ func (l *Layout) rewrittenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
 	return listed(rows, l.rows.Count(), src.rows.Count())
 }
 
-// over returns which rows of the innermost level of src come to which of l, if rows that are written
-// keep their lengths, or nil.
+// over returns which rows of the innermost level of src come to which of l, if rows that are
+// written keep their lengths, or nil.
 func (m *moved) over(l, src *Layout) *moved {
 	out := &moved{layout: l, view: true}
 	for _, p := range m.pieces {

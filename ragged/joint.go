@@ -7,56 +7,24 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Joint is tensors, each under a name, that are cut into rows together: of patients, their visits,
-// the codes of these. All have the same rows at level 0, and tensors of one tree the same lengths at
-// each level that they share; several trees are independent of one another below level 0. A field of
-// depth 0 has a value for each row, and a scalar one for all of them.
+// A Joint is tensors, each under a name, that are cut into rows together: of patients, their
+// visits, the codes of these. All have the same rows at level 0, and tensors of one tree the same
+// lengths at each level that they share; several trees are independent of one another below level
+// 0. A field of depth 0 has a value for each row, and a scalar one for all of them.
 //
 // A Joint is thin: [Joint.Row], [Joint.Range] and [Joint.Path] take constant time, whatever lies
-// below, and share all memory. They go where the rows are, so that a Joint of one row is that of the
-// rows in it: fields of lesser depth become scalars, and others one less deep.
+// below, and share all memory. They go where the rows are, so that a Joint of one row is that of
+// the rows in it: fields of lesser depth become scalars, and others one less deep.
 //
-// A Joint never changes. Safe for concurrent readers.
+// The zero Joint has no field. A Joint never changes. Safe for concurrent use.
 type Joint struct {
 	base *joint
 	at   spot
 	path path
 	tree string // that InTree set
 }
-
-// A path is the rows of lower levels that a spot is in, level by level, as far as one was picked
-// there. The first few need no memory of their own.
-type path struct {
-	few  [3]int
-	more []int
-}
-
-// at returns the row of a level.
-func (p *path) at(level int) int {
-	if level < len(p.few) {
-		return p.few[level]
-	}
-	return p.more[level-len(p.few)]
-}
-
-// with returns p and the row of the level that comes next.
-func (p path) with(level, row int) path {
-	if level < len(p.few) {
-		p.few[level] = row
-	} else {
-		p.more = append(p.more[:level-len(p.few):level-len(p.few)], row)
-	}
-	return p
-}
-
-// made reports whether j is neither nil nor the zero Joint.
-func (j *Joint) made() bool { return j != nil && j.base != nil }
-
-var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
 
 // A Field is one tensor of a [Joint].
 type Field struct {
@@ -81,14 +49,14 @@ type tree struct {
 	deepest *Layout
 }
 
-// NewJoint returns the collection of fields, in their order. It shares their tensors, and makes those
-// of a tree share layouts. Each has one dim of batch, of one size for all; one with none is a scalar,
-// and must have depth 0.
+// NewJoint returns the collection of fields, in their order. It shares their tensors, and makes
+// those of a tree share layouts. Each has one dim of batch, of one size for all; one with none is a
+// scalar, and must have depth 0.
 //
 // It returns [ErrLengths], with the names, level and row, if two tensors of a tree, or the rows of
-// two fields, differ in length; [ErrName] for a name that is empty, taken, has a "/", or is "bounds"
-// or "mask", which the file format has for itself; shapeops.ErrDim for more dims of batch; and
-// shapeops.ErrKind for a nil tensor.
+// two fields, differ in length; [ErrName] for a name that is empty, taken, has a "/", or is
+// "bounds" or "mask", which the file format has for itself; shapeops.ErrDim for more dims of batch;
+// and shapeops.ErrKind for a nil tensor.
 func NewJoint(fields ...Field) (*Joint, error) {
 	b := &joint{names: make(map[string]int, len(fields))}
 	var p shapeops.Pass
@@ -189,23 +157,38 @@ func meet(l, deepest *Layout) (own, deeper *Layout, err error) {
 	return own, own, nil
 }
 
+// all returns what j is a part of; of the zero Joint and nil, nothing.
+func (j *Joint) all() *joint {
+	if !j.made() {
+		return &nothing
+	}
+	return j.base
+}
+
+var nothing joint
+
+// made reports whether j is neither nil nor the zero Joint.
+func (j *Joint) made() bool { return j != nil && j.base != nil }
+
+var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
+
 // Names returns the names of the fields, in their order. They are the caller's.
 func (j *Joint) Names() []string {
-	names := make([]string, len(j.base.fields))
-	for i, f := range j.base.fields {
+	names := make([]string, len(j.all().fields))
+	for i, f := range j.all().fields {
 		names[i] = f.Name
 	}
 	return names
 }
 
 // Has reports whether there is a field of that name.
-func (j *Joint) Has(name string) bool { _, ok := j.base.names[name]; return ok }
+func (j *Joint) Has(name string) bool { _, ok := j.all().names[name]; return ok }
 
 // Len returns the number of rows, and false if there are none to count: after [Joint.Path] to a
 // single value, of scalars only, or of one row of several trees.
 func (j *Joint) Len() (n int, ok bool) {
 	at, err := j.entered()
-	if err != nil || at.single {
+	if err != nil || at.single || !j.made() {
 		return 0, false
 	}
 	return at.n, true
@@ -215,11 +198,11 @@ func (j *Joint) Len() (n int, ok bool) {
 // memory and takes constant time; [Joint.Fields] has those of all, sharing layouts. It returns
 // [ErrName] if there is no such field.
 func (j *Joint) Tensor(name string) (*Tensor, error) {
-	i, ok := j.base.names[name]
+	i, ok := j.all().names[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: got %q, want one of %q", ErrName, name, j.Names())
 	}
-	return j.field(nil, j.base.fields[i].Tensor)
+	return j.field(nil, j.all().fields[i].Tensor)
 }
 
 // field returns the part of a field of the base that j is.
@@ -242,7 +225,7 @@ func (j *Joint) field(p *shapeops.Pass, t *Tensor) (*Tensor, error) {
 func (j *Joint) Fields() iter.Seq[Field] {
 	return func(yield func(Field) bool) {
 		var p shapeops.Pass
-		for _, f := range j.base.fields {
+		for _, f := range j.all().fields {
 			t, err := j.field(&p, f.Tensor)
 			if err != nil {
 				panic("ragged: impossible: " + err.Error()) // the spot is one of the layout
@@ -272,115 +255,24 @@ func (j *Joint) Select(names ...string) (*Joint, error) {
 	return NewJoint(fields...)
 }
 
-// Row returns what is in one row: of patients, one patient, whose visits are the rows of the result.
-// A negative row counts from the end. It takes constant time. It returns shapeops.ErrIndex if there
-// is no such row, and shapeops.ErrDim if there are no rows.
-func (j *Joint) Row(i int) (*Joint, error) {
-	out, err := j.inner()
-	if err != nil {
-		return nil, err
-	}
-	return out, out.at.step(i)
+// Equal reports whether j and x have the same fields, in any order, of the same trees, each equal
+// as [Tensor.Equal] says.
+func (j *Joint) Equal(x *Joint) bool {
+	return j.agrees(x, func(a, b *Tensor) bool { return a.Equal(b) })
 }
 
-// Range returns the rows from start to before stop, with the rules of Python's slices. It takes
-// constant time. It returns shapeops.ErrDim if there are no rows.
-func (j *Joint) Range(start, stop int) (*Joint, error) {
-	out, err := j.inner()
-	if err != nil {
-		return nil, err
+// agrees reports whether j and x have the same names, and equal is true of each pair.
+func (j *Joint) agrees(x *Joint, equal func(a, b *Tensor) bool) bool {
+	if x == nil || len(j.all().fields) != len(x.all().fields) {
+		return false
 	}
-	out.at.narrow(start, stop)
-	return out, nil
-}
-
-// Path goes into rows, as [Tensor.Path] does: j.Path(ix.At(0), ix.Range(1, ix.End)) is what j.Row(0)
-// and then Range(1, ix.End) return. The empty path is j.
-func (j *Joint) Path(expr ...ix.Index) (*Joint, error) {
-	if err := checkPath(expr, j.depth()); err != nil {
-		return nil, err
-	}
-	out := j
-	for _, x := range expr {
-		var err error
-		switch x.Kind() {
-		case ix.KindAt:
-			out, err = out.Row(x.Position())
-		case ix.KindRange:
-			start, stop, _ := x.Bounds()
-			out, err = out.Range(start, stop)
-		}
-		if err != nil {
-			return nil, err
+	for f := range j.Fields() {
+		t, err := x.Tensor(f.Name)
+		if err != nil || x.all().fields[x.all().names[f.Name]].Tree != f.Tree || !equal(f.Tensor, t) {
+			return false
 		}
 	}
-	return out, nil
-}
-
-// depth returns how many levels the deepest tree has below the rows.
-func (j *Joint) depth() int {
-	depth := 0
-	for _, t := range j.base.trees {
-		depth = max(depth, t.deepest.depth)
-	}
-	if j.at.single {
-		return depth - j.at.level - 1
-	}
-	return depth - j.at.level
-}
-
-// inner returns a copy of j that is not a single row, but the rows in it.
-func (j *Joint) inner() (*Joint, error) {
-	out := &Joint{j.base, j.at, j.path, j.tree}
-	if !j.at.single {
-		return out, nil
-	}
-	at, err := j.entered()
-	if err != nil {
-		return nil, err
-	}
-	if at.single {
-		return nil, errNoRows
-	}
-	out.path = j.path.with(j.at.level, j.at.first)
-	out.at = at
-	return out, nil
-}
-
-var errNoRows = fmt.Errorf("%w: there are no rows in it", shapeops.ErrDim)
-
-// entered returns where the rows of j are; j itself if it is a row that has none.
-func (j *Joint) entered() (spot, error) {
-	at := j.at
-	if !at.single {
-		return at, nil
-	}
-	l, err := j.base.spine(at.level + 1)
-	if err != nil || l == nil {
-		return at, err
-	}
-	at.enter(l)
-	return at, nil
-}
-
-// spine returns the layout whose innermost level is the given one, or nil if there is none. It
-// returns ErrDim if several trees have one.
-func (b *joint) spine(level int) (*Layout, error) {
-	var found *tree
-	for i := range b.trees {
-		t := &b.trees[i]
-		if t.deepest.depth < level {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%w: trees %q and %q have rows of their own in one row: Select fields of one", shapeops.ErrDim, found.name, t.name)
-		}
-		found = t
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return found.deepest.at(level), nil
+	return true
 }
 
 // String describes the fields, one a line.
@@ -393,53 +285,8 @@ func (j *Joint) String() string {
 			fmt.Fprintf(&b, " of %s", f.Tree)
 		}
 	}
-	if len(j.base.fields) > 0 {
+	if len(j.all().fields) > 0 {
 		b.WriteString("\n")
 	}
 	return b.String() + "}"
-}
-
-// Equal reports whether j and x have the same fields, in any order, of the same trees, each equal as
-// [Tensor.Equal] says.
-func (j *Joint) Equal(x *Joint) bool {
-	return j.agrees(x, func(a, b *Tensor) bool { return a.Equal(b) })
-}
-
-// agrees reports whether j and x have the same names, and equal is true of each pair.
-func (j *Joint) agrees(x *Joint, equal func(a, b *Tensor) bool) bool {
-	if x == nil || len(j.base.fields) != len(x.base.fields) {
-		return false
-	}
-	for f := range j.Fields() {
-		t, err := x.Tensor(f.Name)
-		if err != nil || x.base.fields[x.base.names[f.Name]].Tree != f.Tree || !equal(f.Tensor, t) {
-			return false
-		}
-	}
-	return true
-}
-
-// Schema returns the name, dtype, depth and tree of each field, in order. A scalar has depth -1.
-func (j *Joint) Schema() Schema {
-	var s Schema
-	for f := range j.Fields() {
-		depth := f.Tensor.Depth()
-		if len(f.Tensor.Shape()) == 0 {
-			depth = -1
-		}
-		s = append(s, Spec{f.Name, f.Tensor.DType(), depth, f.Tree})
-	}
-	return s
-}
-
-// A Schema says what fields a collection has.
-type Schema []Spec
-
-// A Spec says what a field is: its dtype, and how deep it lies, so that lists without a value are of
-// that depth too.
-type Spec struct {
-	Name  string
-	DType tensor.DType
-	Depth int // -1 if lists say so
-	Tree  string
 }

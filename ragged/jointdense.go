@@ -34,14 +34,15 @@ func (d *Dense) All() iter.Seq2[string, *tensor.Tensor] {
 	}
 }
 
-// Masks returns where a field has values, for each level that was padded: bool [N L], [N L M]. There
-// are none without [DensifyOptions].Masks, and none of a field without a level.
+// Masks returns where a field has values, for each level that was padded: bool [N L], [N L M].
+// There are none without [DensifyOptions].Masks, and none of a field without a level.
 func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
 
-// Densify returns all fields as dense tensors, as [Tensor.Densify] does: [N] for a field of depth 0,
-// [N L] for depth 1, and so on, scalars as they are; of one row, without the N. Fields that share a
-// layout are padded by one plan. opt.Rows are rows of j. Its errors are those of Tensor.Densify,
-// with the name of the field, and shapeops.ErrDim for opt.Rows if there are no rows.
+// Densify returns all fields as dense tensors, as [Tensor.Densify] does: [N] for a field of depth
+// 0, [N L] for depth 1, and so on, scalars as they are; of one row, without the N. Fields that
+// share a layout are padded by one plan. opt.Rows are rows of j. Its errors are those of
+// Tensor.Densify, with the name of the field, and shapeops.ErrDim for opt.Rows if there are no
+// rows.
 func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -102,11 +103,11 @@ func (j *Joint) rowOf(t *Tensor) int {
 // dense returns what d makes of the fields, and scalar of those above its level.
 func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error)) (*Dense, error) {
 	d.opt.Buffer.reset()
-	out := &Dense{values: make(map[string]*tensor.Tensor, len(j.base.fields))}
+	out := &Dense{values: make(map[string]*tensor.Tensor, len(j.all().fields))}
 	if d.opt.Masks {
 		out.masks = map[string][]*tensor.Tensor{}
 	}
-	for _, f := range j.base.fields {
+	for _, f := range j.all().fields {
 		var x *tensor.Tensor
 		var err error
 		d.name = f.Name
@@ -126,19 +127,6 @@ func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error))
 	return out, nil
 }
 
-// masks returns the mask of each level of l that is padded.
-func (d *denser) masks(l *Layout) ([]*tensor.Tensor, error) {
-	var masks []*tensor.Tensor
-	for level := d.outer + 1; level <= l.depth; level++ {
-		mask, err := d.mask(l.at(level))
-		if err != nil {
-			return nil, err
-		}
-		masks = append(masks, mask)
-	}
-	return masks, nil
-}
-
 // each replaces each tensor by what fn makes of it.
 func (d *Dense) each(fn func(t *tensor.Tensor) (*tensor.Tensor, error)) (err error) {
 	for name, t := range d.values {
@@ -154,91 +142,4 @@ func (d *Dense) each(fn func(t *tensor.Tensor) (*tensor.Tensor, error)) (err err
 		}
 	}
 	return nil
-}
-
-// Collate makes collections the rows of dense tensors: what VstackJoints and Densify return, in one
-// pass, for a batch of rows or of ranges of their rows:
-//
-//	visits, err := patients.Row(i)          // of each patient in the batch
-//	visits, err = visits.Range(a, b)
-//	batch, err := ragged.Collate(all, opt)  // [N L], [N L M]
-//
-// Parts of one collection, all of one kind as here, are padded straight from where they lie; others
-// are stacked first. Fields that are scalars in them become [N F...]. opt.Rows must be nil. Its
-// errors are those of [VstackJoints] and [Joint.Densify].
-func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
-	}
-	if opt.Rows != nil || len(js) == 0 {
-		return nil, fmt.Errorf("%w: got Rows, or nothing to collate", shapeops.ErrShape)
-	}
-	for i, j := range js {
-		if !j.made() {
-			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
-		}
-	}
-	if parts, ok := siblings(js); ok {
-		return collated(parts, opt)
-	}
-	all, err := VstackJoints(js, JoinOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return all.Densify(opt)
-}
-
-// siblings returns js if they are parts of one collection: rows of one level, or ranges of rows of
-// one level.
-func siblings(js []*Joint) ([]*Joint, bool) {
-	alike := func(xs []*Joint) bool {
-		for _, x := range xs {
-			if x.base != xs[0].base || x.at.level != xs[0].at.level || x.at.single != xs[0].at.single {
-				return false
-			}
-		}
-		return true
-	}
-	if alike(js) {
-		return js, true
-	}
-	entered, err := inners(js)
-	return entered, err == nil && alike(entered)
-}
-
-// collated is Collate of siblings.
-func collated(js []*Joint, opt DensifyOptions) (*Dense, error) {
-	first := js[0]
-	d := &denser{opt: opt, level: first.at.level, outer: first.at.level}
-	if first.at.single {
-		d.start = &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
-		for i, j := range js {
-			d.start.runs[i] = shapeops.Run{To: i, From: j.at.first, Len: 1}
-		}
-	} else {
-		d.outer--
-		d.start = d.ranges(js)
-	}
-	return first.dense(d, func(t *Tensor) (*tensor.Tensor, error) {
-		g := &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
-		for i, j := range js {
-			g.runs[i] = shapeops.Run{To: i, From: j.rowOf(t), Len: 1}
-		}
-		return d.laid(t, g)
-	})
-}
-
-// ranges returns the grid of ranges of rows, one to a row.
-func (d *denser) ranges(js []*Joint) *grid {
-	width := d.fixed(d.level)
-	if width == 0 {
-		for _, j := range js {
-			width = max(width, j.at.n)
-		}
-	}
-	g := &grid{shape: shapeops.Shape{len(js), width}}
-	for i, j := range js {
-		g.runs = d.opt.place(g.runs, i*width, j.at.first, j.at.n, width)
-	}
-	return g
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -25,10 +24,10 @@ var (
 //	level 1   0 2 3 5    visit   0     1     2    3     4     patient 0 has visits 0 and 1
 //	level 2   0 2 2 3 .. code    0 1         2    3 4 5       visit 1 has no code
 //
-// Row r of a level reaches from offsets[r] to before offsets[r+1] of the next. Level 0 is the batch.
-// A Layout of depth 2 contains one of depth 1, [Layout.Outer], so that a tensor of visits and one
-// of codes share it; operations on several tensors work out each Layout that they share once, and
-// their results share what comes of it.
+// Row r of a level reaches from offsets[r] to before offsets[r+1] of the next. Level 0 is the
+// batch. A Layout of depth 2 contains one of depth 1, [Layout.Outer], so that a tensor of visits
+// and one of codes share it; operations on several tensors work out each Layout that they share
+// once, and their results share what comes of it.
 //
 // A row, a range of rows or a permutation of the batch is a Layout over the same offsets: nothing
 // is rewritten. Offsets then start where the first row does, which [Layout.Offsets] makes up for.
@@ -47,8 +46,8 @@ type Layout struct {
 //	batch [B...], offsets[0] of size(B)+1 numbers, offsets[k] of last(offsets[k-1])+1
 //
 // It keeps the lists, which must not change any more. It returns shapeops.ErrShape if the batch
-// shape fails its Check, and [ErrOffsets], with level and row, unless each list begins with 0, never
-// decreases and has so many numbers.
+// shape fails its Check, and [ErrOffsets], with level and row, unless each list begins with 0,
+// never decreases and has so many numbers.
 func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
 	rows, err := shapeops.NewRows(batch...)
 	if err != nil {
@@ -104,8 +103,8 @@ func offsetsOf(lengths []int64) ([]int64, error) {
 
 // Nest returns the layout of one level more, in which l is the outer one: offsets has a number for
 // each row of l's innermost level, and one for the end. It keeps offsets, which must not change any
-// more. It returns [ErrOffsets], with level and row, unless they begin with 0, never decrease and are
-// so many, and shapeops.ErrKind if l is nil or not straight, as after an index that reorders:
+// more. It returns [ErrOffsets], with level and row, unless they begin with 0, never decrease and
+// are so many, and shapeops.ErrKind if l is nil or not straight, as after an index that reorders:
 // [Layout.Straight] mends that.
 func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 	if l == nil {
@@ -115,7 +114,7 @@ func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
 	}
 	if err := checkOffsets(offsets, l.numbered()); err != nil {
-		return nil, fmt.Errorf("level %d: %w", l.depth+1, err)
+		return nil, fmt.Errorf("level %d, %w", l.depth+1, err)
 	}
 	return l.nested(offsets), nil
 }
@@ -128,7 +127,7 @@ func (l *Layout) nested(offsets []int64) *Layout {
 // checkOffsets returns ErrOffsets unless they are those of so many rows.
 func checkOffsets(offsets []int64, rows int) error {
 	if len(offsets) != rows+1 {
-		return fmt.Errorf("%w: got %d of them, want %d: one for each row and one for the end", ErrOffsets, len(offsets), rows+1)
+		return fmt.Errorf("of %d rows: %w: got %d of them, want one for each row and one for the end", rows, ErrOffsets, len(offsets))
 	}
 	if offsets[0] != 0 {
 		return fmt.Errorf("row 0: %w: got %d, want the first to be 0", ErrOffsets, offsets[0])
@@ -154,9 +153,9 @@ func (l *Layout) Shape() shapeops.Shape { return l.root().rows.Shape() }
 // Outer returns the layout without its innermost level, or nil at depth 0.
 func (l *Layout) Outer() *Layout { return l.outer }
 
-// At returns the layout of the first levels only: l itself at its own depth, the batch alone at 0. A
-// negative depth counts from l's own, so that -1 is [Layout.Outer]. It returns shapeops.ErrDim if l
-// is not so deep.
+// At returns the layout of the first levels only: l itself at its own depth, the batch alone at 0.
+// A negative depth counts from l's own, so that -1 is [Layout.Outer]. It returns shapeops.ErrDim if
+// l is not so deep.
 func (l *Layout) At(depth int) (*Layout, error) {
 	d := depth
 	if d < 0 {
@@ -191,41 +190,6 @@ func (l *Layout) level(level int) (int, error) {
 	return at, nil
 }
 
-// span returns which of the numbered rows of the innermost level there are, if these follow one
-// another.
-func (l *Layout) span() (first, n int, ok bool) {
-	if l.outer == nil {
-		return l.rows.Span()
-	}
-	first, n, ok = l.outer.span()
-	if !ok {
-		return 0, 0, false
-	}
-	from, to := l.offsets[first], l.offsets[first+n]
-	return int(from), int(to - from), true
-}
-
-// within returns the rows that so many rows of the level around have, from row first on.
-func (l *Layout) within(first, n int) (from, to int) {
-	return int(l.offsets[first]), int(l.offsets[first+n])
-}
-
-// Straight returns l if its rows stand in their order, from the first on, or else a layout of its
-// own that says the same: what follows a view or a permutation, for [Layout.Nest] and
-// [Layout.Offsets].
-func (l *Layout) Straight() *Layout {
-	if l.root().whole() {
-		return l
-	}
-	return l.picked(nil).layout
-}
-
-// whole reports whether the rows of the batch are all that are numbered.
-func (l *Layout) whole() bool {
-	first, n, ok := l.rows.Span()
-	return ok && first == 0 && (l.rows.Count() == n)
-}
-
 // NumRows returns how many rows a level has, all together: level 0 the batch, the last level, which
 // is -1, the values. It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
@@ -252,8 +216,8 @@ func (l *Layout) numbered() int {
 }
 
 // Offsets returns the offsets of a level, 1 to the depth, negative ones counted from the end: they
-// begin with 0. It copies only if l is a part of another layout. The caller must not change them. It
-// returns shapeops.ErrDim for a level that l does not have.
+// begin with 0. It copies only if l is a part of another layout. The caller must not change them.
+// It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) Offsets(level int) ([]int64, error) {
 	at, err := l.level(level)
 	if err != nil {
@@ -262,8 +226,8 @@ func (l *Layout) Offsets(level int) ([]int64, error) {
 	return l.at(at).Straight().offsets, nil
 }
 
-// Lengths returns how long each row of a level is: the lengths of the rows of the batch for level 1.
-// They are the caller's. It returns shapeops.ErrDim for a level that l does not have.
+// Lengths returns how long each row of a level is: the lengths of the rows of the batch for level
+// 1. They are the caller's. It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) Lengths(level int) ([]int64, error) {
 	offsets, err := l.Offsets(level)
 	if err != nil {
@@ -274,52 +238,6 @@ func (l *Layout) Lengths(level int) ([]int64, error) {
 		lengths[i] = offsets[i+1] - offsets[i]
 	}
 	return lengths, nil
-}
-
-// Equal reports whether l and x have the same batch shape, depth and lengths.
-func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
-
-// differs says how x differs from l, or is empty if it does not.
-func (l *Layout) differs(x *Layout) string {
-	switch {
-	case l == x:
-		return ""
-	case x == nil:
-		return "no layout"
-	case l.depth != x.depth:
-		return fmt.Sprintf("depth %d, other %d", l.depth, x.depth)
-	case l.outer == nil:
-		if !l.Shape().Equal(x.Shape()) {
-			return fmt.Sprintf("batch %v, other %v", l.Shape(), x.Shape())
-		}
-		return ""
-	}
-	if text := l.outer.differs(x.outer); text != "" {
-		return text
-	}
-	return l.innermost(x)
-}
-
-// innermost says how the innermost level of x differs from that of l, whose outer ones are equal.
-func (l *Layout) innermost(x *Layout) string {
-	a, b := l.Straight().offsets, x.Straight().offsets
-	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
-		return ""
-	}
-	for i := range a[1:] {
-		if p, q := a[i+1]-a[i], b[i+1]-b[i]; p != q {
-			return fmt.Sprintf("level %d, row %d has length %d, other %d", l.depth, i, p, q)
-		}
-	}
-	return ""
-}
-
-// checkEqual returns ErrLengths unless x says the same as l.
-func (l *Layout) checkEqual(x *Layout) error {
-	if text := l.differs(x); text != "" {
-		return fmt.Errorf("%w: %s", ErrLengths, text)
-	}
-	return nil
 }
 
 // String returns the batch shape and a star for each level: "[3 * *]".

@@ -12,17 +12,17 @@ import (
 //
 //   - a number or bool, which tensor.ScalarOf makes an element of t's dtype,
 //   - a ragged tensor with t's lengths,
-//   - a ragged tensor with fewer levels, which has the lengths of t's first ones: each of its values
-//     is repeated for all that t has in its place,
+//   - a ragged tensor with fewer levels, which has the lengths of t's first ones: each of its
+//     values is repeated for all that t has in its place,
 //   - a tensor that broadcasts to t's batch shape, or [B... F...] with features: likewise.
 //
 // Features follow: where an operand has fewer dims of features, it is one for all of them.
 //
 // It is how the verbs of package arith work on ragged tensors: on each value by itself, and on its
 // features. What works on rows of several values is [Tensor.Reduce], [Tensor.Scan] and
-// [Tensor.Sort]. Leafwise returns shapeops.ErrKind for a kernel that looks beyond a value, and for an
-// operand that is none of these; [ErrLengths], with level and row, if lengths differ; and the errors
-// of tensor.Tensor.Leafwise.
+// [Tensor.Sort]. Leafwise returns shapeops.ErrKind for a kernel that looks beyond a value, and for
+// an operand that is none of these; [ErrLengths], with level and row, if lengths differ; and the
+// errors of tensor.Tensor.Leafwise.
 func (t *Tensor) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	p, err := newKernelPass(k)
 	if err != nil {
@@ -33,8 +33,8 @@ func (t *Tensor) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 }
 
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the batch
-// shape, depth, features and dtype of the result. It may be t or another operand. If its lengths are
-// those of t, its values are set in place, in memory that others may share; else it becomes the
+// shape, depth, features and dtype of the result. It may be t or another operand. If its lengths
+// are those of t, its values are set in place, in memory that others may share; else it becomes the
 // result, in memory of its own. Lengths of rows on a mapped file do not change: [ErrLengths]. Its
 // errors are also those of tensor.Transfer; on an error nothing has changed.
 func (t *Tensor) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
@@ -123,8 +123,8 @@ func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error
 	return nil
 }
 
-// become adds to tr: t = x, whose memory is its own. If the lengths are the same, values are written
-// to where they lie.
+// become adds to tr: t = x, whose memory is its own. If the lengths are the same, values are
+// written to where they lie.
 func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
 	if err := x.checkInto(t, x.layout); err != nil {
 		return err
@@ -241,8 +241,8 @@ func (p *KernelPass) spread(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error)
 	})
 }
 
-// over returns x expanded to a batch shape, with the features that it has besides. Of a kernel whose
-// operands are free, it is one over leading dims.
+// over returns x expanded to a batch shape, with the features that it has besides. Of a kernel
+// whose operands are free, it is one over leading dims.
 func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
 	s, to := x.Shape(), batch
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A model is a ragged tensor as lists of lists: a row for each place of the batch, row-major, each a
-// value at depth 0 or else a []any of rows one less deep.
+// A model is a ragged tensor as lists of lists: a row for each place of the batch, row-major, each
+// a value at depth 0 or else a []any of rows one less deep.
 type model struct {
 	shape []int
 	depth int

@@ -12,8 +12,8 @@ type piece struct {
 	shapeops.Run
 }
 
-// A moved is a layout whose rows come from elsewhere: which, and where from. It says so for the rows
-// of the innermost level, and thereby for values.
+// A moved is a layout whose rows come from elsewhere: which, and where from. It says so for the
+// rows of the innermost level, and thereby for values.
 type moved struct {
 	layout *Layout
 	pieces []piece          // in the order of To; rows of the batch that none brings have no rows

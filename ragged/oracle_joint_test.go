@@ -14,7 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// collection returns a random collection of one tree of so many levels, with two fields at the last.
+// collection returns a random collection of one tree of so many levels, with two fields at the
+// last.
 func (g *drawer) collection(depth int) *ragged.Joint {
 	l := g.layout([]int{g.IntN(5)}, depth)
 	var fields []ragged.Field
@@ -33,8 +34,8 @@ func (g *drawer) collection(depth int) *ragged.Joint {
 	return j
 }
 
-// each fails the test unless each field of y is what want makes of that of j, and fields share their
-// layouts.
+// each fails the test unless each field of y is what want makes of that of j, and fields share
+// their layouts.
 func (g *drawer) each(j, y *ragged.Joint, err error, want func(m model) model) {
 	g.Helper()
 	require.NoError(g, err)

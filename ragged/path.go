@@ -9,8 +9,8 @@ import (
 
 // Row returns one row, as the batch that its own rows are: [N * *], Row(i) -> [L *]. At depth 0 it
 // is the value: [N F...] -> [F...] with the batch shape []. The result shares t's values; it takes
-// constant time. A negative row counts from the end. It returns shapeops.ErrIndex, with the number of
-// rows, if there is no such row, and shapeops.ErrDim if the batch has not exactly one dim.
+// constant time. A negative row counts from the end. It returns shapeops.ErrIndex, with the number
+// of rows, if there is no such row, and shapeops.ErrDim if the batch has not exactly one dim.
 func (t *Tensor) Row(i int) (*Tensor, error) { return t.Path(ix.At(i)) }
 
 // Range returns the rows from start to before stop, with the rules of Python's slices: [N * *] ->
@@ -18,13 +18,13 @@ func (t *Tensor) Row(i int) (*Tensor, error) { return t.Path(ix.At(i)) }
 // batch has no dim.
 func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Range(start, stop)) }
 
-// Path goes into rows: [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) are rows a to b of row j of
-// row i, a batch [b-a]. All parts but the last are positions; the last can be a range without a
+// Path goes into rows: [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) are rows a to b of row j
+// of row i, a batch [b-a]. All parts but the last are positions; the last can be a range without a
 // step. The result shares t's values; it takes constant time.
 //
 // It returns shapeops.ErrIndex, with level and length, for a position that is not there, for more
-// parts than t has levels and the batch, and for parts of another kind; shapeops.ErrDim if the batch
-// has not exactly one dim.
+// parts than t has levels and the batch, and for parts of another kind; shapeops.ErrDim if the
+// batch has not exactly one dim.
 func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil

@@ -69,8 +69,8 @@ func (t *Tensor) sizeOf() int {
 // dims returns how many dims there are, those of levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts returns the text of each row of the batch, row-major, as String prints it, or of its ends if
-// it is long. An error means that values cannot be read. It is for few rows.
+// Texts returns the text of each row of the batch, row-major, as String prints it, or of its ends
+// if it is long. An error means that values cannot be read. It is for few rows.
 func (t *Tensor) Texts() ([]string, error) {
 	s, err := t.straight(nil)
 	if err != nil {

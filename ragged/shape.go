@@ -59,8 +59,8 @@ func composed(outer, inner []int64) []int64 {
 // Each row of lengths, whose depth is the level, lists how long the rows are that a row of t is cut
 // into; they add up to its length. Unflatten undoes [Tensor.Flatten], given [Tensor.Counts] of what
 // was flattened. The result shares t's values, or, after a permutation, copies them. It returns
-// shapeops.ErrDim if t is not so deep, and [ErrLengths], with level and row, if lengths are negative
-// or do not add up.
+// shapeops.ErrDim if t is not so deep, and [ErrLengths], with level and row, if lengths are
+// negative or do not add up.
 func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
 	if !t.made() || !lengths.made() {
 		return nil, errNil

@@ -51,8 +51,9 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	return &Tensor{layout: layout, values: values}, nil
 }
 
-// Fixed returns t as one whose rows keep their lengths, since they stand in a file: what would change
-// them is [ErrLengths]. A tensor whose values are lent is that anyway. It shares memory with t.
+// Fixed returns t as one whose rows keep their lengths, since they stand in a file: what would
+// change them is [ErrLengths]. A tensor whose values are lent is that anyway. It shares memory with
+// t.
 func (t *Tensor) Fixed() *Tensor { return &Tensor{t.layout, t.values, true} }
 
 // lasting reports whether the rows of t keep their lengths.
@@ -69,8 +70,8 @@ func (t *Tensor) made() bool { return t != nil && t.layout != nil }
 // Made reports whether t holds something: whether it is neither nil nor the zero Tensor.
 func (t *Tensor) Made() bool { return t.made() }
 
-// Shape returns the batch shape, the dims of even size before the levels. The caller must not change
-// it.
+// Shape returns the batch shape, the dims of even size before the levels. The caller must not
+// change it.
 func (t *Tensor) Shape() shapeops.Shape {
 	if t.layout == nil {
 		return nil
@@ -83,18 +84,36 @@ func (t *Tensor) Shape() shapeops.Shape {
 func (t *Tensor) Layout() *Layout { return t.layout }
 
 // Depth returns the number of levels.
-func (t *Tensor) Depth() int { return t.layout.depth }
+func (t *Tensor) Depth() int {
+	if !t.made() {
+		return 0
+	}
+	return t.layout.depth
+}
 
 // DType returns the type of the values.
-func (t *Tensor) DType() tensor.DType { return t.values.DType() }
+func (t *Tensor) DType() tensor.DType {
+	if !t.made() {
+		return 0
+	}
+	return t.values.DType()
+}
 
 // Features returns the shape of a value. The caller must not change it.
-func (t *Tensor) Features() shapeops.Shape { return t.values.Shape()[1:] }
+func (t *Tensor) Features() shapeops.Shape {
+	if !t.made() {
+		return nil
+	}
+	return t.values.Shape()[1:]
+}
 
 // Values returns the values of all rows, one after the other: [V F...]. They share t's memory,
 // unless t was permuted or repeats rows; then they are copied. An error means that lent memory is
 // gone.
 func (t *Tensor) Values() (*tensor.Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
 	if first, n, ok := t.layout.span(); ok {
 		return t.values.Narrow(0, first, n)
 	}
@@ -107,15 +126,28 @@ func (t *Tensor) Values() (*tensor.Tensor, error) {
 
 // NumValues returns how many values the rows have, all together.
 func (t *Tensor) NumValues() int {
+	if !t.made() {
+		return 0
+	}
 	n, _ := t.layout.NumRows(t.layout.depth)
 	return n
 }
 
 // Lengths is [Layout.Lengths].
-func (t *Tensor) Lengths(level int) ([]int64, error) { return t.layout.Lengths(level) }
+func (t *Tensor) Lengths(level int) ([]int64, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	return t.layout.Lengths(level)
+}
 
 // Offsets is [Layout.Offsets].
-func (t *Tensor) Offsets(level int) ([]int64, error) { return t.layout.Offsets(level) }
+func (t *Tensor) Offsets(level int) ([]int64, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	return t.layout.Offsets(level)
+}
 
 // straight returns t if its rows stand in their order and are all that its values hold, or a tensor
 // for which that is so: over the same values, if its rows follow one another, or copied.
@@ -155,13 +187,13 @@ func (t *Tensor) gathered(m *moved) (*Tensor, error) {
 // room returns memory for so many values, whose content is undefined.
 func (t *Tensor) room(n int) (*tensor.Tensor, error) {
 	shape := append(shapeops.Shape{n}, t.Features()...)
-	if err := shape.Check(); err != nil {
-		return nil, err
-	}
 	if t.values.Device() == tensor.Meta {
 		return tensor.NewMeta(t.DType(), shape...)
 	}
-	bytes := shape.Size() * t.DType().Size()
+	bytes, err := byteSize(t.DType(), shape)
+	if err != nil {
+		return nil, err
+	}
 	return tensor.FromBytes(t.DType(), cast.Uninit(bytes), shape...)
 }
 

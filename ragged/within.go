@@ -45,9 +45,9 @@ func (t *Tensor) CheckLengths(x *Tensor) error {
 type emptyKey struct{ l *Layout }
 
 // EmptyIn returns a tensor with t's depth, features, dtype and device, and rows that are all empty,
-// for a batch shape. With depth 0 its values are zero. What is made in one pass of tensors that share
-// a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape fails
-// its Check.
+// for a batch shape. With depth 0 its values are zero. What is made in one pass of tensors that
+// share a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape
+// fails its Check.
 func (t *Tensor) EmptyIn(p *shapeops.Pass, batch ...int) (*Tensor, error) {
 	l, err := t.layout.emptied(p, batch)
 	if err != nil {
@@ -109,8 +109,8 @@ type rowKey struct{ l *Layout }
 //	t [N * * F...] -> [Li * F...]
 //
 // One pass serves one row; what is made in it of tensors that share a layout shares one. t must be
-// straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if the
-// batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
+// straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if
+// the batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
 func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 	switch s := t.Shape(); {
 	case t.Depth() == 0:
@@ -130,9 +130,9 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 	return &Tensor{layout: under(p, t.layout, 1, root), values: t.values}, nil
 }
 
-// StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the same
-// with a layout of its own, over the same values or copies. What is made in one pass of tensors that
-// share a layout shares one.
+// StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the
+// same with a layout of its own, over the same values or copies. What is made in one pass of
+// tensors that share a layout shares one.
 func (t *Tensor) StraightIn(p *shapeops.Pass) (*Tensor, error) { return t.straight(p) }
 
 // ByteSize returns how many bytes the values of t's rows take.

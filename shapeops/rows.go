@@ -421,8 +421,8 @@ func (r *Rows) At(pos ...int) (int, error) {
 	return r.at(at), nil
 }
 
-// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, of so many as there are.
-// It returns [ErrShape] if shape fails its Check, and [ErrIndex] if there are no such rows.
+// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, of so many as there
+// are. It returns [ErrShape] if shape fails its Check, and [ErrIndex] if there are no such rows.
 func RowsFrom(first, count int, shape ...int) (*Rows, error) {
 	r, err := NewRows(shape...)
 	if err != nil {

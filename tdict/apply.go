@@ -14,8 +14,8 @@ import (
 // keys, one after the other. A tensor for which fn returns nil is left out; the dictionary around
 // it stays. Of a ragged tensor fn is given the values of all rows, [V F...], and returns as many,
 // which become those of the rows. Leaves of other kinds pass through. The result is not locked, and
-// shares memory with td only where fn does. Apply returns fn's first error, with the key, and shapeops.ErrShape if a
-// result does not begin with the batch shape.
+// shares memory with td only where fn does. Apply returns fn's first error, with the key, and
+// shapeops.ErrShape if a result does not begin with the batch shape.
 func (td *TensorDict) Apply(fn func(key nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error)) (*TensorDict, error) {
 	if fn == nil {
 		return nil, failed("apply", errNoFunc)
@@ -66,9 +66,10 @@ func (td *TensorDict) adopt(name nestedkey.Key, v Value) error {
 type LeafFunc func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error)
 
 // Apply returns the dictionary of what fn makes of the tensors that several dictionaries have under
-// each key of the first; of ragged tensors, of the values, whose rows must be as long in all of them
-// (ragged.ErrLengths). Keys that only the others have are ignored. Leaves of the first of other
-// kinds pass through, and are shared. fn must be safe for concurrent use unless opt.Workers is 1.
+// each key of the first; of ragged tensors, of the values, whose rows must be as long in all of
+// them (ragged.ErrLengths). Keys that only the others have are ignored. Leaves of the first of
+// other kinds pass through, and are shared. fn must be safe for concurrent use unless opt.Workers
+// is 1.
 //
 // Apply stops at the first error: that of ctx, or one with its key. Before fn is called for the
 // first time, that is

@@ -1,9 +1,9 @@
 // Package tdict carries named tensors that share a leading batch shape.
 //
 // A [TensorDict] maps nested keys to values: tensors, further dictionaries, and values that are not
-// dense tensors (ragged.Tensor, [Data], [Unbatched]). Every value's shape begins with the dictionary's batch
-// shape, so that indexing, stacking or splitting the dictionary does the same to each value at
-// once.
+// dense tensors (ragged.Tensor, [Data], [Unbatched]). Every value's shape begins with the
+// dictionary's batch shape, so that indexing, stacking or splitting the dictionary does the same to
+// each value at once.
 //
 //	td := tdict.New(128)                         // batch shape [128]
 //	err := td.Set("obs/pixels", pixels)          // pixels: uint8 [128 84 84]; "obs" is created
@@ -27,10 +27,10 @@
 //
 // # Kinds of value
 //
-//   - A *ragged.Tensor has rows that differ in length. What is done to the batch moves its rows whole;
-//     leaves that share a layout, or have one within that of another, still do in the result, as far
-//     as the operands did. What looks at elements, [TensorDict.Apply] and package arith, looks at the
-//     values. [StackRagged] makes them of dictionaries of unequal lengths.
+//   - A *ragged.Tensor has rows that differ in length. What is done to the batch moves its rows
+//     whole; leaves that share a layout, or have one within that of another, still do in the
+//     result, as far as the operands did. What looks at elements, [TensorDict.Apply] and package
+//     arith, looks at the values. [StackRagged] makes them of dictionaries of unequal lengths.
 //   - A *tensor.Tensor is shared by Set; operations return views of it or copies, as package tensor
 //     says.
 //   - A *TensorDict is shared by Set too, and goes through each operation as the outer one does.

@@ -9,8 +9,8 @@ import (
 // elementwise is how functions of elements work on a kind of value that has some. Values given to
 // its methods are of that kind.
 type elementwise interface {
-	// tensor returns a tensor of all elements of v, in which they can be written if they lie in order.
-	// What values share is made once in a pass.
+	// tensor returns a tensor of all elements of v, in which they can be written if they lie in
+	// order. What values share is made once in a pass.
 	tensor(v Value, p *shapeops.Pass) (*tensor.Tensor, error)
 	// with returns v with what was made of that tensor in its place.
 	with(v Value, p *shapeops.Pass, made *tensor.Tensor) (Value, error)

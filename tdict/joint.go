@@ -14,9 +14,9 @@ import (
 // Ragged tensors that have the lengths of level 1 in common are of one tree, that of the first has
 // no name, and others have that of their first leaf.
 //
-// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and for
-// nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away; and the
-// errors of ragged.NewJoint: names with "/", "bounds" and "mask" are ragged.ErrName.
+// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and
+// for nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away; and
+// the errors of ragged.NewJoint: names with "/", "bounds" and "mask" are ragged.ErrName.
 func ToJoint(td *TensorDict) (*ragged.Joint, error) {
 	if td == nil {
 		return nil, failed("to joint", errNil)

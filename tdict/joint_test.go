@@ -26,8 +26,8 @@ func surgery(t *testing.T) *tdict.TensorDict {
 	return td
 }
 
-// To a collection and back nothing is lost: dense leaves are of depth 0, unbatched ones scalars, and
-// leaves of other lengths a tree of their own.
+// To a collection and back nothing is lost: dense leaves are of depth 0, unbatched ones scalars,
+// and leaves of other lengths a tree of their own.
 func TestJointAndBack(t *testing.T) {
 	td := surgery(t)
 	j, err := tdict.ToJoint(td)
@@ -36,7 +36,7 @@ func TestJointAndBack(t *testing.T) {
 	schema := j.Schema()
 	require.Equal(t, ragged.Spec{Name: "code", DType: tensor.Uint8, Depth: 2}, schema[2])
 	require.Equal(t, ragged.Spec{Name: "note", DType: tensor.Uint8, Depth: 1, Tree: "note"}, schema[3])
-	require.Equal(t, -1, schema[4].Depth)
+	require.Equal(t, ragged.Single, schema[4].Depth)
 
 	back, err := tdict.FromJoint(j)
 	require.NoError(t, err)

@@ -19,12 +19,12 @@ import (
 //   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
 //
 // It is how the verbs of package arith work on dictionaries. On the values of ragged tensors they
-// work as ragged.Tensor.Leafwise says, a tensor being repeated for all that a row has; a kernel that
-// selects rows selects those of two ragged tensors whole, whatever their lengths. Leaves that have no
-// elements stay as they are, unless the kernel says what to select of them. Leafwise returns [ErrMissing] if the
-// keys differ, unless the kernel says what stands for what is missing, [ErrKind] if an operand is
-// none of these or values under one key are of several kinds, and the errors of
-// tensor.Tensor.Leafwise.
+// work as ragged.Tensor.Leafwise says, a tensor being repeated for all that a row has; a kernel
+// that selects rows selects those of two ragged tensors whole, whatever their lengths. Leaves that
+// have no elements stay as they are, unless the kernel says what to select of them. Leafwise
+// returns [ErrMissing] if the keys differ, unless the kernel says what stands for what is missing,
+// [ErrKind] if an operand is none of these or values under one key are of several kinds, and the
+// errors of tensor.Tensor.Leafwise.
 func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	w, err := td.leafwise(k, others)
 	if err != nil {

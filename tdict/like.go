@@ -17,10 +17,11 @@ func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 }
 
 // NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
-// values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones
-// with rows that are empty, [Data] of nil; unbatched tensors are copied. Nested dictionaries keep the dims of their batch shapes after td's.
-// Dims have no names. It is how a destination is made, as for [TensorDict.IndexInto]. It returns
-// shapeops.ErrShape if a size is negative or elements cannot be counted. (Python: new_zeros.)
+// values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones with
+// rows that are empty, [Data] of nil; unbatched tensors are copied. Nested dictionaries keep the
+// dims of their batch shapes after td's. Dims have no names. It is how a destination is made, as
+// for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is negative or elements cannot
+// be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	out, err := td.zerosLike(new(shapeops.Pass), batch, len(td.batch))
 	if err != nil {

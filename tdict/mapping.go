@@ -46,8 +46,8 @@ type nobody struct{}
 func (nobody) Lock()   {}
 func (nobody) Unlock() {}
 
-// hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines must
-// not write them.
+// hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines
+// must not write them.
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
 		k := opsOf(leaf)

@@ -23,9 +23,9 @@ type PadOptions struct {
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// Tensors are padded as opt says, ragged tensors with empty rows, [Data] with nil. Pad returns the errors of shapeops.Shape.Pad,
-// tensor.ErrDType if a leaf does not hold its value, [ErrMissing] for a key of opt.Values that td
-// lacks, and [ErrKind] if that is no tensor.
+// Tensors are padded as opt says, ragged tensors with empty rows, [Data] with nil. Pad returns the
+// errors of shapeops.Shape.Pad, tensor.ErrDType if a leaf does not hold its value, [ErrMissing] for
+// a key of opt.Values that td lacks, and [ErrKind] if that is no tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	plan, err := td.planPad(opt, sizes)
 	if err != nil {

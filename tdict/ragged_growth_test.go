@@ -16,8 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// raggedLeaves returns a dictionary [8] of so many ragged leaves of depth 2, which share a layout or
-// have one each.
+// raggedLeaves returns a dictionary [8] of so many ragged leaves of depth 2, which share a layout
+// or have one each.
 func raggedLeaves(n int, shared bool) *tdict.TensorDict {
 	layout := func() *ragged.Layout {
 		return tensor.Must(ragged.LayoutOf(shapeops.Shape{8}, []int64{1, 2, 0, 1, 3, 0, 1, 2}, []int64{1, 0, 2, 1, 0, 1, 1, 3, 0, 1}))

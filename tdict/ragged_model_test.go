@@ -18,8 +18,8 @@ import (
 )
 
 // A clinic is a dictionary with ragged leaves of two layouts and of every depth, and what its rows
-// are. The dense leaf row has a number for each row, from first on, so that it says where a row came
-// from, whatever was done.
+// are. The dense leaf row has a number for each row, from first on, so that it says where a row
+// came from, whatever was done.
 //
 //	row     int64 [B...]
 //	days    int64 [B... *]      one layout

@@ -20,9 +20,9 @@ import (
 // with a list of Li values for each dictionary. The result is a copy; dims have no names.
 // [TensorDict.UnstackRagged] undoes it. (Python: nested tensors of torch.stack.)
 //
-// StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a batch
-// shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with further batch dims, and
-// the errors of shapeops.Cat: [ErrMissing] if the keys differ.
+// StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a
+// batch shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with further batch
+// dims, and the errors of shapeops.Cat: [ErrMissing] if the keys differ.
 func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 || slices.Contains(tds, nil) {
 		return nil, failed("stack ragged", fmt.Errorf("%w: got no dictionary", ErrKind))
@@ -110,10 +110,10 @@ func (s *raggedStack) lists(d *Data) (*Data, error) {
 //	td [N], [N * F...] -> N dictionaries [Li], [Li F...]
 //	[N * * F...] -> ragged tensors [Li * F...]
 //
-// [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was permuted
-// or repeats rows; then they share that of a copy. UnstackRagged returns shapeops.ErrDim unless the
-// batch shape is [N], and, with the key, [ErrKind] for a leaf that is neither, and if there is no
-// ragged one, and ragged.ErrLengths, with the row, if lengths differ.
+// [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was
+// permuted or repeats rows; then they share that of a copy. UnstackRagged returns shapeops.ErrDim
+// unless the batch shape is [N], and, with the key, [ErrKind] for a leaf that is neither, and if
+// there is no ragged one, and ragged.ErrLengths, with the row, if lengths differ.
 func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
 	if len(td.batch) != 1 {
 		return nil, failed("unstack ragged", fmt.Errorf("%w: got batch shape %v, want one dim", shapeops.ErrDim, td.batch))

@@ -116,7 +116,8 @@ type kind[T member[T]] struct {
 	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
 	// be nil.
 	foretell func(v T, p *shapeops.Pass, depth int) error
-	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be nil.
+	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
+	// nil.
 	cloneIn func(v T, p *shapeops.Pass) (T, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
 	pads func(v T, p *shapeops.Pass) error

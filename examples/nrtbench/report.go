@@ -56,8 +56,8 @@ var originals = published{
 	},
 }
 
-// files returns the rows of sizes of files. The original's had, when it was published, the lengths of
-// rows beside their bounds.
+// files returns the rows of sizes of files. The original's had, when it was published, the lengths
+// of rows beside their bounds.
 func (r *results) files() []row {
 	var dense, old []float64
 	for i, e := range r.extents {

@@ -21,8 +21,8 @@ type dict = *tdict.TensorDict
 type op func(c testCase, in []dict) (any, error)
 
 // find returns what runs a case and says how it went wrong, or nil if its operation is not
-// implemented. Files about other kinds of value name some operations alike, so it goes by the inputs,
-// all of which must be of one kind.
+// implemented. Files about other kinds of value name some operations alike, so it goes by the
+// inputs, all of which must be of one kind.
 func find(c testCase) func(c testCase) error {
 	all := func(is func(json.RawMessage) bool) bool {
 		other := func(raw json.RawMessage) bool { return !is(raw) }

@@ -133,8 +133,8 @@ func runJoint(run jointOp, c testCase) (map[string]*tensor.Tensor, error) {
 	return denseByName(j, d), nil
 }
 
-// denseByName returns fields and masks under the names that the original gives them: the mask of the
-// last level of each field, counted from the rows of the collection.
+// denseByName returns fields and masks under the names that the original gives them: the mask of
+// the last level of each field, counted from the rows of the collection.
 func denseByName(j joint, d *ragged.Dense) map[string]*tensor.Tensor {
 	out := map[string]*tensor.Tensor{}
 	for name, x := range d.All() {

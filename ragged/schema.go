@@ -8,6 +8,38 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// A Schema says what fields a collection has.
+type Schema []Spec
+
+// A Spec says what a field is: its dtype, and how deep it lies, so that lists without a value are
+// of that depth too.
+type Spec struct {
+	Name  string
+	DType tensor.DType
+	Depth int // or AsListed, or Single
+	Tree  string
+}
+
+// What can be a depth in a Spec besides 0, for a value for each row, and more.
+const (
+	AsListed = -1 // the depth that lists show
+	Single   = -2 // one value for all rows: a scalar
+)
+
+// Schema returns the name, dtype, depth and tree of each field, in order. A scalar has depth
+// [Single].
+func (j *Joint) Schema() Schema {
+	var s Schema
+	for f := range j.Fields() {
+		depth := f.Tensor.Depth()
+		if len(f.Tensor.Shape()) == 0 {
+			depth = Single
+		}
+		s = append(s, Spec{f.Name, f.Tensor.DType(), depth, f.Tree})
+	}
+	return s
+}
+
 // JointFromLists returns the collection of nested lists, each as [FromLists] takes them, with the
 // dtype that it infers. Fields come in the order of their names. The depth of lists must show: if
 // they may be empty, give a schema. Its errors are those of FromLists, with the name, and of
@@ -15,14 +47,15 @@ import (
 func JointFromLists(lists map[string]any) (*Joint, error) {
 	var s Schema
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
-		s = append(s, Spec{Name: name, Depth: -1})
+		s = append(s, Spec{Name: name, Depth: AsListed})
 	}
 	return s.Joint(lists)
 }
 
 // Joint returns the collection of nested lists, each as [FromListsAs] takes them, in the order of
-// the schema. Where a spec has no dtype, it is inferred. It returns [ErrName] if a list has no spec,
-// or a spec no list, and the errors of FromListsAs and of [NewJoint].
+// the schema; what a spec calls [Single] is a value instead of a list. Where a spec has no dtype,
+// it is inferred. It returns [ErrName] if a list has no spec, or a spec no list, and the errors of
+// FromListsAs and of [NewJoint].
 func (s Schema) Joint(lists map[string]any) (*Joint, error) {
 	if len(lists) > len(s) {
 		for _, name := range slices.Sorted(maps.Keys(lists)) {
@@ -47,6 +80,13 @@ func (s Schema) Joint(lists map[string]any) (*Joint, error) {
 }
 
 func (s Spec) tensor(list any) (*Tensor, error) {
+	if s.Depth == Single {
+		row, err := Spec{s.Name, s.DType, 0, s.Tree}.tensor([]any{list})
+		if err != nil {
+			return nil, err
+		}
+		return row.Row(0)
+	}
 	if s.DType == 0 && s.Depth < 0 {
 		return FromLists(list)
 	}

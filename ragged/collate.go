@@ -1,0 +1,95 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Collate makes collections the rows of dense tensors: what VstackJoints and Densify return, in one
+// pass, for a batch of rows or of ranges of their rows:
+//
+//	visits, err := patients.Row(i)          // of each patient in the batch
+//	visits, err = visits.Range(a, b)
+//	batch, err := ragged.Collate(all, opt)  // [N L], [N L M]
+//
+// Parts of one collection, all of one kind as here, are padded straight from where they lie; others
+// are stacked first. Fields that are scalars in them become [N F...]. opt.Rows must be nil. Its
+// errors are those of [VstackJoints] and [Joint.Densify].
+func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Rows != nil || len(js) == 0 {
+		return nil, fmt.Errorf("%w: got Rows, or nothing to collate", shapeops.ErrShape)
+	}
+	for i, j := range js {
+		if !j.made() {
+			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
+		}
+	}
+	if parts, ok := siblings(js); ok {
+		return collated(parts, opt)
+	}
+	all, err := VstackJoints(js, JoinOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return all.Densify(opt)
+}
+
+// siblings returns js if they are parts of one collection: rows of one level, or ranges of rows of
+// one level.
+func siblings(js []*Joint) ([]*Joint, bool) {
+	alike := func(xs []*Joint) bool {
+		for _, x := range xs {
+			if x.base != xs[0].base || x.at.level != xs[0].at.level || x.at.single != xs[0].at.single {
+				return false
+			}
+		}
+		return true
+	}
+	if alike(js) {
+		return js, true
+	}
+	entered, err := inners(js)
+	return entered, err == nil && alike(entered)
+}
+
+// collated is Collate of siblings.
+func collated(js []*Joint, opt DensifyOptions) (*Dense, error) {
+	first := js[0]
+	d := &denser{opt: opt, level: first.at.level, outer: first.at.level}
+	if first.at.single {
+		d.start = &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
+		for i, j := range js {
+			d.start.runs[i] = shapeops.Run{To: i, From: j.at.first, Len: 1}
+		}
+	} else {
+		d.outer--
+		d.start = d.ranges(js)
+	}
+	return first.dense(d, func(t *Tensor) (*tensor.Tensor, error) {
+		g := &grid{shape: shapeops.Shape{len(js)}, runs: make([]shapeops.Run, len(js))}
+		for i, j := range js {
+			g.runs[i] = shapeops.Run{To: i, From: j.rowOf(t), Len: 1}
+		}
+		return d.laid(t, g)
+	})
+}
+
+// ranges returns the grid of ranges of rows, one to a row.
+func (d *denser) ranges(js []*Joint) *grid {
+	width := d.fixed(d.level)
+	if width == 0 {
+		for _, j := range js {
+			width = max(width, j.at.n)
+		}
+	}
+	g := &grid{shape: shapeops.Shape{len(js), width}}
+	for i, j := range js {
+		g.runs = d.opt.place(g.runs, i*width, j.at.first, j.at.n, width)
+	}
+	return g
+}
