@@ -53,10 +53,10 @@ func TestRowsBroken(t *testing.T) {
 	}{
 		{"nothing", func(*testing.T, string) {}, nil, ""},
 		{"files that are longer", file(a1, int64s(0, 1, 3, 7)), nil, ""},
-		{"a decrease", file(b2, int64s(0, 2, 1, 4)), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2: row 1: bad offsets: got 1 after 2"},
-		{"a first offset", file(a1, int64s(1, 1, 3)), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: level 1: row 0: bad offsets: got 1, want the first to be 0"},
-		{"a wrong end", file(b2, int64s(0, 1, 1, 5)), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2: row 2: got the end 5, want 4"},
-		{"a negative offset", file(a1, int64s(0, -1, 3)), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: level 1: row 0: bad offsets: got -1 after 0"},
+		{"a decrease", file(b2, int64s(0, 2, 1, 4)), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2, row 1: bad offsets: got 1 after 2"},
+		{"a first offset", file(a1, int64s(1, 1, 3)), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: level 1, row 0: bad offsets: got 1, want the first to be 0"},
+		{"a wrong end", file(b2, int64s(0, 1, 1, 5)), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2, row 2: got the end 5, want 4"},
+		{"a negative offset", file(a1, int64s(0, -1, 3)), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: level 1, row 0: bad offsets: got -1 after 0"},
 		{"a file that is short", file(a1, int64s(0, 1)), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: got 16 bytes, want 24"},
 		{"a file that is missing", func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, b2))) }, memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: got nothing, want a file"},
 		{"a directory for a file", func(t *testing.T, dir string) {
@@ -94,7 +94,7 @@ func TestRowsBroken(t *testing.T) {
 		{"rows that cannot be counted", meta(`{"rows":4}`, `{"rows":9223372036854775807,"offsets":[]},{"rows":4}`), memmap.ErrCorrupt, "b/"},
 		{"a batch beyond the file", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2305843009213693952],"levels":[{"rows":3}]`), memmap.ErrCorrupt, ""},
 		{"more rows than a file has", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[1099511627776],"levels":[{"rows":3}]`), memmap.ErrCorrupt, ""},
-		{"more values than a file has", meta(`{"rows":4}`, `{"rows":1099511627776}`), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2: row 2: got the end 4, want 1099511627776"},
+		{"more values than a file has", meta(`{"rows":4}`, `{"rows":1099511627776}`), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2, row 2: got the end 4, want 1099511627776"},
 		{"features that cannot be counted", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"features":[4611686018427387904],"levels":[{"rows":3}]`), memmap.ErrCorrupt, `(entry "a")`},
 		{"too many dims", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"features":[1`+strings.Repeat(",1", 62)+`],"levels":[{"rows":3}]`), memmap.ErrCorrupt, `(entry "a")`},
 		{"too many levels", meta(`{"rows":4}`, `{"rows":4}`+strings.Repeat(`,{"rows":4}`, 70)), memmap.ErrCorrupt, "meta.json: corrupt: ragged rows of more than 64 levels"},

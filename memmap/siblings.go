@@ -138,7 +138,7 @@ func (s *siblings) readLevel(inner tree, f *rowsFact, level int, outer *ragged.L
 		return nil, err
 	}
 	if got, want := offsets[rows], int64(f.rowsAt(level)); got != want {
-		return nil, corrupt("level %d: row %d: got the end %d, want %d", level, rows-1, got, want)
+		return nil, corrupt("level %d, row %d: got the end %d, want %d", level, rows-1, got, want)
 	}
 	return l, sameSums(sums, f.levels[level-1].sums)
 }

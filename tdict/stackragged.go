@@ -38,17 +38,24 @@ func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("stack ragged", err)
 	}
-	l, err := ragged.LayoutOf(shapeops.Shape{len(tds)}, lengths)
+	return all.inRows("stack ragged", lengths)
+}
+
+// inRows returns the rows of td, as many as the lengths add up to, as rows of rows, for an
+// operation.
+func (td *TensorDict) inRows(op string, lengths []int64) (*TensorDict, error) {
+	l, err := ragged.LayoutOf(shapeops.Shape{len(lengths)}, lengths)
 	if err != nil {
-		return nil, failed("stack ragged", err)
+		return nil, failed(op, err)
 	}
-	s := raggedStack{layout: l, lengths: lengths}
-	out, err := s.dict(all)
-	return out, failed("stack ragged", err)
+	s := raggedStack{op: op, layout: l, lengths: lengths}
+	out, err := s.dict(td)
+	return out, failed(op, err)
 }
 
 // A raggedStack makes rows of a layout of the rows of a dictionary.
 type raggedStack struct {
+	op      string
 	layout  *ragged.Layout
 	lengths []int64 // of its rows
 	pass    shapeops.Pass
@@ -57,7 +64,7 @@ type raggedStack struct {
 func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return s.value(v) })
 	if err != nil {
-		return nil, within("stack ragged", name, err)
+		return nil, within(s.op, name, err)
 	}
 	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries}, nil
 }

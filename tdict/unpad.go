@@ -1,0 +1,52 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Unpad undoes padding along the second batch dim: it returns the rows of which a mask says that
+// they are not padding, as rows of a ragged dictionary of one dim less.
+//
+//	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
+//
+// It is what undoes shapeops.PadSequenceMasked, whose masks of leaves are all one if the dim that it
+// padded is the first batch dim: [TensorDict.UnstackRagged] then has the dictionaries that were
+// padded. Further batch dims become features; [Data] of batch shape [N L] becomes Data with a list of
+// values for each row. The result is a copy, whose leaves share one layout.
+//
+// Unpad returns shapeops.ErrDim if td has fewer than two batch dims, shapeops.ErrShape if the mask
+// has another shape, or, with the key, for Data and ragged tensors with further batch dims, and the
+// errors of [TensorDict.MaskedSelect].
+func (td *TensorDict) Unpad(mask *tensor.Tensor) (*TensorDict, error) {
+	lengths, err := td.present(mask)
+	if err != nil {
+		return nil, failed("unpad", err)
+	}
+	all, err := td.MaskedSelect(mask)
+	if err != nil {
+		return nil, failed("unpad", err)
+	}
+	return all.inRows("unpad", lengths)
+}
+
+// present returns how many rows of each row of td a mask says are there.
+func (td *TensorDict) present(mask *tensor.Tensor) ([]int64, error) {
+	if len(td.batch) < 2 {
+		return nil, fmt.Errorf("%w: got batch shape %v, want two dims or more", shapeops.ErrDim, td.batch)
+	}
+	if mask == nil {
+		return nil, fmt.Errorf("mask: %w: got nil", ErrKind)
+	}
+	if err := mask.Shape().CheckEqual(td.batch[:2]); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	rows, err := ragged.FromMasks(mask, mask)
+	if err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	return rows.Lengths(1)
+}
