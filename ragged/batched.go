@@ -39,7 +39,7 @@ func (t *Tensor) over(m *moved) *Tensor {
 	if m == nil {
 		return nil
 	}
-	return &Tensor{layout: m.layout, values: t.values}
+	return &Tensor{m.layout, t.values, true}
 }
 
 // arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory
@@ -112,8 +112,8 @@ func (t *Tensor) keeps(m *moved) bool {
 // ExecuteInto adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
 // features and dtype of the result; its lengths become those of the result. Its memory is used
 // again if it is large enough, so that what else is over that memory changes too; if it is not, dst
-// gets memory of its own. Lengths of rows on a mapped file do not change: [ErrLengths]. Its errors
-// are also those of tensor.Transfer.
+// gets memory of its own. If dst is a view, or on a mapped file, its rows keep their lengths:
+// [ErrLengths]. Its errors are also those of tensor.Transfer.
 func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass) error {
 	m, err := t.executed(p)
 	if err != nil {
@@ -130,8 +130,10 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if dst.lasting() && !dst.keeps(m) {
-		return fmt.Errorf("destination: %w on a mapped file: got %s", ErrLengths, dst.layout.differs(m.layout))
+	if !dst.keeps(m) {
+		if err := dst.checkFixed(m.layout); err != nil {
+			return fmt.Errorf("destination: %w", err)
+		}
 	}
 	if _, _, ok := dst.layout.span(); !ok && dst.keeps(m) {
 		return t.through(tr, dst, p, m, xs...)
@@ -236,9 +238,10 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 
 // Write adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
 // their lengths are written in place, in memory that other tensors may share; else t gets memory of
-// its own, in which all rows lie anew. Lengths of rows on a mapped file do not change:
-// [ErrLengths]. Where a list names a row twice, the last value stays. Write returns
-// shapeops.ErrShape if the shapes do not fit, and the errors of Join and of tensor.Transfer.
+// its own, in which all rows lie anew, and what was a view of it stays as it was. If t is a view, or
+// on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice, the
+// last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of Join
+// and of tensor.Transfer.
 func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
 	if !t.made() || !src.made() {
 		return errNil
@@ -256,8 +259,8 @@ func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error
 	if m.view {
 		return tr.Runs(t.values, src.values, m.sorted(2)[1])
 	}
-	if t.lasting() {
-		return fmt.Errorf("%w on a mapped file: got rows of other lengths, want those that are there", ErrLengths)
+	if err := t.checkFixed(m.layout); err != nil {
+		return err
 	}
 	s, err := t.straight(p)
 	if err == nil && s.layout != t.layout { // a part of another, of which nothing else is kept

@@ -18,16 +18,19 @@ import (
 // are stacked first. Fields that are scalars in them become [N F...]. opt.Rows must be nil. Its
 // errors are those of [VstackJoints] and [Joint.Densify].
 func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
+	if len(js) == 0 {
+		return nil, fmt.Errorf("%w: got nothing to collate, want at least one collection", shapeops.ErrShape)
 	}
-	if opt.Rows != nil || len(js) == 0 {
-		return nil, fmt.Errorf("%w: got Rows, or nothing to collate", shapeops.ErrShape)
+	if opt.Rows != nil {
+		return nil, fmt.Errorf("%w: got Rows, want them in the list of collections", shapeops.ErrShape)
 	}
 	for i, j := range js {
 		if !j.made() {
 			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
 		}
+	}
+	if err := opt.check(js[0].depth() + 1); err != nil {
+		return nil, err
 	}
 	if parts, ok := siblings(js); ok {
 		return collated(parts, opt)

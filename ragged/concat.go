@@ -58,11 +58,16 @@ func alike(p *shapeops.Pass, xs []*Tensor) ([]*Tensor, error) {
 
 // concat is Concat of straight tensors that are alike.
 func concat(p *shapeops.Pass, xs []*Tensor, level int) (*Tensor, error) {
+	return brought(p, xs, func(ls []*Layout) (*moved, error) { return sideBySide(p, ls, level) })
+}
+
+// brought returns the tensor of straight ones that are alike with rows where move brings them.
+func brought(p *shapeops.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, error)) (*Tensor, error) {
 	ls := make([]*Layout, len(xs))
 	for i, x := range xs {
 		ls[i] = x.layout
 	}
-	m, err := sideBySide(p, ls, level)
+	m, err := move(ls)
 	if err != nil {
 		return nil, err
 	}
@@ -129,20 +134,7 @@ func Vstack(xs []*Tensor) (*Tensor, error) {
 
 // cat lays straight tensors that are alike one after the other along the first dim of the batch.
 func cat(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
-	ls := make([]*Layout, len(xs))
-	for i, x := range xs {
-		ls[i] = x.layout
-	}
-	m, err := stacked(p, ls)
-	if err != nil {
-		return nil, err
-	}
-	var tr tensor.Transfer
-	out, err := xs[0].arrive(&tr, nil, p, m, xs...)
-	if err != nil {
-		return nil, err
-	}
-	return out, tr.Run()
+	return brought(p, xs, func(ls []*Layout) (*moved, error) { return stacked(p, ls) })
 }
 
 // stacked returns the rows of straight layouts one after the other.

@@ -67,6 +67,9 @@ func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if values != nil && len(values.Shape()) > 0 && values.Shape()[0] != l.numbered() {
+		return nil, fmt.Errorf("%w: they add up to %d, and there are %d values", ErrLengths, l.numbered(), values.Shape()[0])
+	}
 	return New(values, l)
 }
 

@@ -93,7 +93,7 @@ func nestIn(p *shapeops.Pass, outer, l *Layout) *Layout {
 //	[N * F...], starts integers [N] -> [N * F...]
 //
 // starts has a number for each row of the level around, row-major; negative ones count from the end
-// of a row. What is outside of a row is left out. It copies. Its errors are shapeops.ErrDim,
+// of a row. What of a window is outside of its row is left out. It copies. Its errors are shapeops.ErrDim,
 // shapeops.ErrShape if starts is of another size, or size negative, and those of
 // tensor.Tensor.Ints.
 func (t *Tensor) Window(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
@@ -121,7 +121,15 @@ func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, erro
 		return nil, err
 	}
 	return kept(at, func(row, n int) (int, int, error) {
-		lo := clip(list[row], n)
-		return lo, min(size, n-lo), nil
+		start := list[row]
+		if start < 0 {
+			start += n
+		}
+		end := n
+		if start < n-size {
+			end = max(0, start+size)
+		}
+		start = min(max(start, 0), end)
+		return start, end - start, nil
 	}), nil
 }

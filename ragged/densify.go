@@ -84,8 +84,11 @@ func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 	return d.finish()
 }
 
-// check returns ErrShape unless the options can be those of a denser.
-func (opt *DensifyOptions) check() error {
+// check returns ErrShape unless the options can be those of what has so many levels.
+func (opt *DensifyOptions) check(levels int) error {
+	if len(opt.Widths) > levels {
+		return fmt.Errorf("%w: got %d widths, want at most %d: one for each level", shapeops.ErrShape, len(opt.Widths), levels)
+	}
 	for level, n := range opt.Widths {
 		if n < 0 {
 			return fmt.Errorf("%w: level %d: got width %d", shapeops.ErrShape, level+1, n)
@@ -99,8 +102,11 @@ func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	if err := opt.check(); err != nil {
+	if err := opt.check(t.Depth()); err != nil {
 		return nil, err
+	}
+	if opt.Masks {
+		return nil, fmt.Errorf("%w: got Masks for a Tensor: see DensifyMasked", shapeops.ErrKind)
 	}
 	rows := t.layout.root().rows
 	if opt.Rows != nil {

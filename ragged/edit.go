@@ -132,7 +132,7 @@ func relayout(p *shapeops.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) 
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: l, values: s.values}, nil
+	return &Tensor{l, s.values, true}, nil
 }
 
 // ints returns the elements of an integer tensor with one for each of n rows.

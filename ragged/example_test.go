@@ -183,7 +183,7 @@ func ExampleTensor_Group() {
 func ExampleTensor_Reduce() {
 	x := labs()
 	show(tensor.Must(x.Reduce(-1, arith.Sum[*tensor.Tensor])))
-	show(tensor.Must(x.Scan(-1, arith.CumSum[*tensor.Tensor])))
+	show(tensor.Must(x.CumSum(-1)))
 	_, err := x.Reduce(-1, arith.Max[*tensor.Tensor])
 	fmt.Println(err)
 	// Output:

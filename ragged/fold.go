@@ -33,10 +33,30 @@ func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
 	if err != nil {
 		return nil, s.emptyRow(depth, err)
 	}
-	if got := values.Shape(); len(got) == 0 || got[0] != l.numbered() {
-		return nil, fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, l.numbered())
+	if err := s.checkReduced(verb, values, l.numbered()); err != nil {
+		return nil, err
 	}
 	return &Tensor{layout: l, values: values}, nil
+}
+
+// checkReduced returns ErrShape unless a verb has made one value of each of so many rows. If there
+// are as many values as rows, one that keeps values could pass; it also keeps none.
+func (t *Tensor) checkReduced(verb Reducer, made *tensor.Tensor, rows int) error {
+	if got := made.Shape(); len(got) == 0 || got[0] != rows {
+		return fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, rows)
+	}
+	if t.layout.numbered() != rows {
+		return nil
+	}
+	none, err := t.values.Narrow(0, 0, 0)
+	if err != nil {
+		return err
+	}
+	out, err := verb(none, arith.BySplits(tensor.Vector[int64](0, 0)))
+	if err == nil && out != nil && (len(out.Shape()) == 0 || out.Shape()[0] != 1) {
+		return fmt.Errorf("%w: the verb makes %v of one row that is empty: see CumSum", shapeops.ErrShape, out.Shape())
+	}
+	return nil
 }
 
 // emptyRow returns the error of a verb that has nothing to choose from with the row, of those at a
@@ -69,16 +89,16 @@ func made(verb Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor,
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 
-// Scan replaces the values of each row by what a verb of package arith makes of them one after the
-// other, starting again in each row: [N *], Scan(0, arith.CumSum) -> [N *], running sums. depth is
-// that of the rows, as in [Tensor.Reduce]. The result has t's layout. It returns shapeops.ErrDim
-// unless t is deeper than that, and what the verb returns.
-func (t *Tensor) Scan(depth int, verb Reducer) (*Tensor, error) {
+// CumSum returns running sums of the values of each row, as arith.CumSum makes them, starting again
+// in each row: [N *], CumSum(0) -> [N *]. depth is that of the rows, as in [Tensor.Reduce]. The
+// result has t's layout. It returns shapeops.ErrDim unless t is deeper than that, and the errors of
+// arith.CumSum.
+func (t *Tensor) CumSum(depth int) (*Tensor, error) {
 	_, over, s, err := t.rowsAt(depth)
 	if err != nil {
 		return nil, err
 	}
-	values, err := made(verb, s.values, over)
+	values, err := arith.CumSum(s.values, over)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (n *nest[T]) add(list any, level int) error {
 	}
 	opened, ok := n.open(list)
 	if !ok {
-		return fmt.Errorf("%w: got %T, want slices of numbers, nested up to 4 deep, or []any of them", shapeops.ErrKind, list)
+		return fmt.Errorf("%w: got %T, want []any, or slices of bool or of numbers of so many bits (not of int), nested up to 4 deep", shapeops.ErrKind, list)
 	}
 	return n.mixed(opened, level)
 }

@@ -12,14 +12,19 @@ import (
 // text:
 //
 //   - slices of one Elem, nested up to 4 deep, become a tensor of that dtype,
-//   - in a []any, values can be bools, numbers of all Go types, and strings "NaN", "+Inf", "-Inf",
-//     and further []any or slices of these; the dtype is the smallest that holds them all.
+//   - in a []any, values can be bools, numbers of all Go types and encoding/json's Number, and
+//     strings "NaN", "+Inf", "-Inf", and further []any or slices of these; the dtype is the smallest
+//     that holds them all.
 //
 // The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
-// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a
-// bool among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype
-// does not hold, as 16777217 beside a float, are an error. It returns [ErrLengths] also if there is
-// no value: see [FromListsAs].
+// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a bool
+// among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype does
+// not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is a
+// float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs], or
+// a [Schema], says the dtype.
+//
+// FromLists returns [ErrLengths] if lists are nested differently deep, or if there is only an empty
+// one, and tensor.ErrDType if there is no value to tell the dtype from.
 func FromLists(lists any) (*Tensor, error) {
 	t, err := fromTyped(lists)
 	if t != nil || err != nil {
@@ -74,7 +79,7 @@ func typed[T tensor.Elem](lists any) (*Tensor, error) {
 func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
 	if _, ok := lists.([]any); !ok {
-		return nil, fmt.Errorf("%w: got %T, want slices of numbers, nested up to 4 deep, or []any of them", shapeops.ErrKind, lists)
+		return nil, fmt.Errorf("%w: got %T, want []any, or slices of bool or of numbers of so many bits (not of int), nested up to 4 deep", shapeops.ErrKind, lists)
 	}
 	if err := n.add(lists, 0); err != nil {
 		return nil, err

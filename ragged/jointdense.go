@@ -44,12 +44,12 @@ func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
 // Tensor.Densify, with the name of the field, and shapeops.ErrDim for opt.Rows if there are no
 // rows.
 func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
-	}
 	rows, err := j.inner()
 	if err != nil && j.at.single && opt.Rows == nil {
 		return j.densifyRow(opt)
+	}
+	if err == nil {
+		err = opt.check(rows.depth())
 	}
 	if err != nil {
 		return nil, err

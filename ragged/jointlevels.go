@@ -45,7 +45,11 @@ func (j *Joint) deepest(name string) (*Layout, error) {
 			return inside(nil, t.deepest, j.at)
 		}
 	}
-	return nil, fmt.Errorf("%w: got tree %q, which has no rows: see InTree", ErrName, name)
+	var names []string
+	for _, t := range j.all().trees {
+		names = append(names, t.name)
+	}
+	return nil, fmt.Errorf("%w: got tree %q, want one of %q: see InTree", ErrName, name, names)
 }
 
 // edited returns what an edit makes of the fields of a tree, which has as many levels as it edits

@@ -57,7 +57,7 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 // Path goes into rows, as [Tensor.Path] does: j.Path(ix.At(0), ix.Range(1, ix.End)) is what
 // j.Row(0) and then Range(1, ix.End) return. The empty path is j.
 func (j *Joint) Path(expr ...ix.Index) (*Joint, error) {
-	if err := checkPath(expr, j.depth()); err != nil {
+	if err := checkPath(expr, j.depth()+1); err != nil {
 		return nil, err
 	}
 	out := j

@@ -185,7 +185,7 @@ func (l *Layout) level(level int) (int, error) {
 		at += l.depth + 1
 	}
 	if at < 1 || at > l.depth {
-		return 0, fmt.Errorf("%w: got level %d, want one of the %d", shapeops.ErrDim, level, l.depth)
+		return 0, fmt.Errorf("%w: got level %d of %v, want 1 to %d", shapeops.ErrDim, level, l, l.depth)
 	}
 	return at, nil
 }
@@ -229,15 +229,20 @@ func (l *Layout) Offsets(level int) ([]int64, error) {
 // Lengths returns how long each row of a level is: the lengths of the rows of the batch for level
 // 1. They are the caller's. It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) Lengths(level int) ([]int64, error) {
-	offsets, err := l.Offsets(level)
+	at, err := l.level(level)
 	if err != nil {
 		return nil, err
 	}
-	lengths := make([]int64, len(offsets)-1)
-	for i := range lengths {
-		lengths[i] = offsets[i+1] - offsets[i]
+	return l.at(at).Straight().lengths(), nil
+}
+
+// lengths returns how long each row of the innermost level of a straight layout is.
+func (l *Layout) lengths() []int64 {
+	out := make([]int64, len(l.offsets)-1)
+	for i := range out {
+		out[i] = l.offsets[i+1] - l.offsets[i]
 	}
-	return lengths, nil
+	return out
 }
 
 // String returns the batch shape and a star for each level: "[3 * *]".

@@ -19,7 +19,7 @@ import (
 // Features follow: where an operand has fewer dims of features, it is one for all of them.
 //
 // It is how the verbs of package arith work on ragged tensors: on each value by itself, and on its
-// features. What works on rows of several values is [Tensor.Reduce], [Tensor.Scan] and
+// features. What works on rows of several values is [Tensor.Reduce], [Tensor.CumSum] and
 // [Tensor.Sort]. Leafwise returns shapeops.ErrKind for a kernel that looks beyond a value, and for
 // an operand that is none of these; [ErrLengths], with level and row, if lengths differ; and the
 // errors of tensor.Tensor.Leafwise.
@@ -35,8 +35,8 @@ func (t *Tensor) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the batch
 // shape, depth, features and dtype of the result. It may be t or another operand. If its lengths
 // are those of t, its values are set in place, in memory that others may share; else it becomes the
-// result, in memory of its own. Lengths of rows on a mapped file do not change: [ErrLengths]. Its
-// errors are also those of tensor.Transfer; on an error nothing has changed.
+// result, in memory of its own. If it is a view, or on a mapped file, its rows keep their lengths:
+// [ErrLengths]. Its errors are also those of tensor.Transfer; on an error nothing has changed.
 func (t *Tensor) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	p, err := newKernelPass(k)
 	if err != nil {
@@ -136,8 +136,8 @@ func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
 		}
 		return t.Write(tr, x, shapeops.NewPass(plan))
 	}
-	if t.lasting() {
-		return fmt.Errorf("%w on a mapped file: got %s", ErrLengths, t.layout.differs(x.layout))
+	if err := t.checkFixed(x.layout); err != nil {
+		return err
 	}
 	tr.Commit(func() { t.layout, t.values = x.layout, x.values })
 	return nil
@@ -149,7 +149,7 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 		return nil, nil, errNil
 	}
 	if k := p.kernel; k.Batch != nil || k.Elements == nil && !k.Rowwise {
-		return nil, nil, fmt.Errorf("%w: got %s, and a verb that looks beyond a value of it: call Reduce, Scan or Sort of it",
+		return nil, nil, fmt.Errorf("%w: got %s, and a verb that looks beyond a value of it: call Reduce, CumSum or Sort of it",
 			shapeops.ErrKind, t.Text())
 	}
 	s, err := t.straight(p.shared)

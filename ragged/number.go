@@ -1,8 +1,10 @@
 package ragged
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // A number is a value in a list: an integer, a float, or a bool.
@@ -41,8 +43,23 @@ func numberOf(v any) (number, bool) {
 	case uint:
 		return unsigned(uint64(v)), true
 	}
+	if text, ok := v.(json.Number); ok {
+		return parsed(text)
+	}
 	whole, ok := signed(v)
 	return number{kind: anInteger, whole: whole}, ok
+}
+
+// parsed returns a number of a JSON text as an integer, if it is spelled as one.
+func parsed(text json.Number) (number, bool) {
+	if whole, err := text.Int64(); err == nil {
+		return number{kind: anInteger, whole: whole}, true
+	}
+	if large, err := strconv.ParseUint(text.String(), 10, 64); err == nil {
+		return unsigned(large), true
+	}
+	f, err := text.Float64()
+	return number{kind: aFloat, float: f}, err == nil
 }
 
 func unsigned(v uint64) number {

@@ -29,7 +29,7 @@ func onLevel(name string, run func(g *drawer, x *ragged.Tensor, m model, level, 
 var levelSteps = []step{
 	{"path", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		var expr []ix.Index
-		rows, single, depth, ok := m.rows, false, m.depth, len(m.shape) == 1
+		rows, single, depth, ok := m.rows, len(m.shape) == 0, m.depth, len(m.shape) < 2 && len(m.shape)+m.depth > 0
 		for range g.IntN(m.depth + 3) {
 			if single && ok {
 				ok = depth > 0
@@ -111,8 +111,16 @@ var levelSteps = []step{
 		}
 		y, err := x.Window(spelled, tensor.Vector(starts...), size)
 		want := m.at(level, func(i int, rows []any) any {
-			from := clipped(rows, int(starts[i]), ix.End, 1)
-			return from[:min(size, len(from))]
+			out, start := []any{}, int(starts[i])
+			if start < 0 {
+				start += len(rows)
+			}
+			for k, row := range rows {
+				if k >= start && k-start < size {
+					out = append(out, row)
+				}
+			}
+			return out
 		})
 		g.same(want, y, err)
 		return y, want
@@ -206,14 +214,19 @@ var levelSteps = []step{
 		return y, want
 	}},
 	{"unsqueeze and squeeze", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := x.Unsqueeze()
+		y, err := x.Unsqueeze(0)
 		if len(m.shape) != 1 {
 			g.refused(err)
 			return x, m
 		}
 		want := model{[]int{1}, m.depth + 1, []any{m.rows}}
 		g.same(want, y, err)
-		z, err := y.Squeeze()
+		z, err := y.Squeeze(0)
+		g.same(m, z, err)
+		level := 1 + g.IntN(m.depth+1)
+		z, err = x.Unsqueeze(level)
+		require.NoError(g, err)
+		z, err = z.Squeeze(level)
 		g.same(m, z, err)
 		return y, want
 	}},

@@ -194,6 +194,12 @@ func setIndex(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		return y, m
 	}
 	want := model{nil, m.depth, slices.Concat(m.rows, modelOf(g, src).rows)}.placed(set)
+	if errors.Is(err, ragged.ErrLengths) || errors.Is(err, tensor.ErrLayout) { // a view, whose rows keep their lengths
+		g.same(m, y, nil)
+		y, err = y.Clone()
+		require.NoError(g, err)
+		err = y.SetIndex(src, expr...)
+	}
 	g.same(want, y, err)
 	first, err := both.Index(ix.At(0))
 	g.same(m, first, err)

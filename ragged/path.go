@@ -24,15 +24,15 @@ func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Ran
 //
 // It returns shapeops.ErrIndex, with level and length, for a position that is not there, for more
 // parts than t has levels and the batch, and for parts of another kind; shapeops.ErrDim if the
-// batch has not exactly one dim.
+// batch has more dims than one. With a batch shape [], a path begins at level 1.
 func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	if len(t.Shape()) != 1 {
-		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim: Flatten it first", shapeops.ErrDim, t.Shape())
+	if len(t.Shape()) > 1 || len(t.Shape())+t.Depth() == 0 {
+		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim", shapeops.ErrDim, t.Shape())
 	}
-	if err := checkPath(expr, t.Depth()); err != nil {
+	if err := checkPath(expr, t.Depth()+len(t.Shape())); err != nil {
 		return nil, err
 	}
 	first, n, ok := t.layout.root().rows.Span()
@@ -41,9 +41,9 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, first, n = s, 0, s.Shape()[0]
+		t, first, n = s, 0, s.Shape().Size()
 	}
-	at := spot{first: first, n: n}
+	at := spot{first: first, n: n, single: len(t.Shape()) == 0}
 	if err := at.follow(expr, t.layout.at); err != nil {
 		return nil, err
 	}
@@ -51,13 +51,13 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: l, values: t.values}, nil
+	return &Tensor{l, t.values, true}, nil
 }
 
-// checkPath returns ErrIndex unless expr can be a path into so many levels.
-func checkPath(expr []ix.Index, depth int) error {
-	if len(expr) > depth+1 {
-		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), depth+1)
+// checkPath returns ErrIndex unless expr can be a path into so many dims and levels.
+func checkPath(expr []ix.Index, dims int) error {
+	if len(expr) > dims {
+		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
 	}
 	for i, x := range expr {
 		kind := x.Kind()

@@ -112,7 +112,7 @@ func TestTensorRefusals(t *testing.T) {
 		{"row numbers that decrease", testkit.Err(ragged.FromRowIDs(values, list{0, 1, 0}, 2)), ragged.ErrOffsets},
 		{"row numbers past the rows", testkit.Err(ragged.FromRowIDs(values, list{0, 1, 2}, 2)), ragged.ErrOffsets},
 		{"a negative row number", testkit.Err(ragged.FromRowIDs(values, list{-1, 1, 1}, 2)), ragged.ErrOffsets},
-		{"too few row numbers", testkit.Err(ragged.FromRowIDs(values, list{0}, 2)), ragged.ErrOffsets},
+		{"too few row numbers", testkit.Err(ragged.FromRowIDs(values, list{0}, 2)), ragged.ErrLengths},
 		{"a negative number of rows", testkit.Err(ragged.FromRowIDs(values, nil, -1)), shapeops.ErrShape},
 		{"no mask", testkit.Err(ragged.FromMasks(values)), shapeops.ErrKind},
 		{"a nil mask", testkit.Err(ragged.FromMasks(values, nil)), shapeops.ErrKind},
@@ -191,7 +191,23 @@ func TestOperationRefusals(t *testing.T) {
 		{"lengths of the batch", func(x *ragged.Tensor) error { return testkit.Err(x.Unflatten(tensor.Must(x.Counts(1)))) }, shapeops.ErrDim},
 		{"groups that do not add up", func(x *ragged.Tensor) error { return testkit.Err(x.Group(1, 1)) }, ragged.ErrLengths},
 		{"a negative group", func(x *ragged.Tensor) error { return testkit.Err(x.Group(4, -1)) }, ragged.ErrLengths},
-		{"squeezing several rows", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze()) }, shapeops.ErrShape},
+		{"squeezing several rows", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(0)) }, shapeops.ErrShape},
+		{"squeezing rows that are not of length one", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(1)) }, shapeops.ErrShape},
+		{"squeezing a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(2)) }, shapeops.ErrDim},
+		{"unsqueezing a level too far", func(x *ragged.Tensor) error { return testkit.Err(x.Unsqueeze(3)) }, shapeops.ErrDim},
+		{"other lengths for rows of a view", func(x *ragged.Tensor) error {
+			return tensor.Must(x.Range(0, 2)).SetIndex(row(9, 9, 9, 9, 9, 9, 9), ix.Range(0, 1))
+		}, ragged.ErrLengths},
+		{"a verb that keeps values", func(x *ragged.Tensor) error {
+			even := tensor.Must(ragged.From[int64]([][]int64{{3, 9}, {}, {7}}))
+			return testkit.Err(even.Reduce(0, arith.CumSum))
+		}, shapeops.ErrShape},
+		{"more widths than levels", func(x *ragged.Tensor) error {
+			return testkit.Err(x.Densify(ragged.DensifyOptions{Widths: []int{1, 2}}))
+		}, shapeops.ErrShape},
+		{"masks of a tensor by Densify", func(x *ragged.Tensor) error {
+			return testkit.Err(x.Densify(ragged.DensifyOptions{Masks: true}))
+		}, shapeops.ErrKind},
 		{"concatenating nothing", func(*ragged.Tensor) error { return testkit.Err(ragged.Concat(nil, 1)) }, shapeops.ErrShape},
 		{"concatenating nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{x, nil}, 1)) }, shapeops.ErrKind},
 		{"concatenating nil first", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{nil, x}, 1)) }, shapeops.ErrKind},
@@ -218,7 +234,7 @@ func TestOperationRefusals(t *testing.T) {
 		{"indexing into itself", func(x *ragged.Tensor) error { return x.IndexInto(x, ix.Take(2, 1, 0)) }, tensor.ErrOverlap},
 		{"no verb", func(x *ragged.Tensor) error { return testkit.Err(x.Reduce(0, nil)) }, shapeops.ErrKind},
 		{"a verb that makes nothing", func(x *ragged.Tensor) error {
-			return testkit.Err(x.Scan(0, func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, nil }))
+			return testkit.Err(x.Reduce(0, func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, nil }))
 		}, shapeops.ErrKind},
 		{"a verb that makes too much", func(x *ragged.Tensor) error {
 			return testkit.Err(x.Reduce(0, func(v *tensor.Tensor, _ arith.Over) (*tensor.Tensor, error) { return v.Index(ix.Take(0, 0)) }))
@@ -279,6 +295,5 @@ func TestErrorOfAFunction(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, broken }
 	require.ErrorIs(t, testkit.Err(oneDeep().Reduce(0, fails)), broken)
-	require.ErrorIs(t, testkit.Err(oneDeep().Scan(0, fails)), broken)
 	require.ErrorIs(t, testkit.Err(oneDeep().Map(func(*tensor.Tensor) (*tensor.Tensor, error) { return nil, broken })), broken)
 }

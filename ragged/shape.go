@@ -121,11 +121,7 @@ func (t *Tensor) Counts(level int) (*Tensor, error) {
 		return nil, err
 	}
 	l := t.layout.at(at).Straight()
-	lengths, err := l.Lengths(at)
-	if err != nil {
-		return nil, err
-	}
-	return &Tensor{layout: l.outer, values: tensor.Vector(lengths...)}, nil
+	return &Tensor{layout: l.outer, values: tensor.Vector(l.lengths()...)}, nil
 }
 
 // Group lays rows of the batch together in groups that follow one another:
@@ -158,24 +154,57 @@ func grouped(batch shapeops.Shape, lengths []int64) (*Layout, error) {
 	return l, err
 }
 
-// Unsqueeze puts the batch into one row: [N *] -> [1 * *], with the batch as level 1. The result
-// shares t's values, or, after a permutation, copies them. It returns shapeops.ErrDim if the batch
-// has not exactly one dim.
-func (t *Tensor) Unsqueeze() (*Tensor, error) {
-	if !t.made() {
+// Unsqueeze adds a level. At 0 it puts the batch into one row: [N *] -> [1 * *], with the batch as
+// level 1. At level k it makes a row of each of those that the levels before have: [N], level 1 ->
+// [N *], rows of length one, as what is to come first in each row by [Concat]. The result shares
+// t's values, or, after a permutation, copies them. It returns shapeops.ErrDim for a level that the
+// result does not have, and at 0 if the batch has not exactly one dim.
+func (t *Tensor) Unsqueeze(level int) (*Tensor, error) {
+	switch {
+	case !t.made():
 		return nil, errNil
+	case level == 0:
+		return t.Group(int64(t.Shape().Size()))
+	case level < 0:
+		level += t.Depth() + 2
 	}
-	return t.Group(int64(t.Shape().Size()))
+	if level < 1 || level > t.Depth()+1 {
+		return nil, fmt.Errorf("%w: got level %d of a result with %d", shapeops.ErrDim, level, t.Depth()+1)
+	}
+	return relayout(nil, t, func(l *Layout) (*Layout, error) {
+		around := l.at(level - 1)
+		ends := make([]int64, around.numbered()+1)
+		for i := range ends {
+			ends[i] = int64(i)
+		}
+		return under(nil, l, level-1, around.nested(ends)), nil
+	})
 }
 
-// Squeeze undoes [Tensor.Unsqueeze]: [1 * *] -> [L *]. The result shares t's values. It returns
-// shapeops.ErrShape unless the batch is one row, and shapeops.ErrDim at depth 0.
-func (t *Tensor) Squeeze() (*Tensor, error) {
+// Squeeze undoes [Tensor.Unsqueeze]: at 0, [1 * *] -> [L *]; at another level, its rows, all of length
+// one, are no rows any more. The result shares t's values, or, after a permutation, copies them. It
+// returns shapeops.ErrShape, with the row, if a row has another length, or the batch more rows than
+// one, and shapeops.ErrDim for a level that t does not have.
+func (t *Tensor) Squeeze(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	if t.Shape().Size() != 1 || t.Depth() == 0 {
-		return nil, fmt.Errorf("%w: got %v, want one row that has rows", shapeops.ErrShape, t.layout)
+	if level == 0 {
+		if t.Shape().Size() != 1 || t.Depth() == 0 {
+			return nil, fmt.Errorf("%w: got %v, want one row that has rows", shapeops.ErrShape, t.layout)
+		}
+		return t.Flatten(1)
 	}
-	return t.Flatten(1)
+	at, err := t.layout.level(level)
+	if err != nil {
+		return nil, err
+	}
+	return relayout(nil, t, func(l *Layout) (*Layout, error) {
+		for row, n := range l.at(at).lengths() {
+			if n != 1 {
+				return nil, fmt.Errorf("level %d, row %d: %w: got length %d, want 1", at, row, shapeops.ErrShape, n)
+			}
+		}
+		return without(nil, l, at), nil
+	})
 }

@@ -51,13 +51,22 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	return &Tensor{layout: layout, values: values}, nil
 }
 
-// Fixed returns t as one whose rows keep their lengths, since they stand in a file: what would
-// change them is [ErrLengths]. A tensor whose values are lent is that anyway. It shares memory with
-// t.
+// Fixed returns t as one whose rows keep their lengths: what would change them is [ErrLengths]. So
+// it is for a view, which would not be one of t any more, and for a tensor whose values are lent, as
+// by a mapped file, which would not have the rows. It shares memory with t.
 func (t *Tensor) Fixed() *Tensor { return &Tensor{t.layout, t.values, true} }
 
-// lasting reports whether the rows of t keep their lengths.
-func (t *Tensor) lasting() bool { return t.fixed || t.values.Lender() != nil }
+// checkFixed returns ErrLengths, with how they differ, if the rows of t must keep their lengths, and
+// those of a layout are others; tensor.ErrLayout if a row is at several places.
+func (t *Tensor) checkFixed(l *Layout) error {
+	if t.fixed && t.layout.root().repeats {
+		return fmt.Errorf("%w: expanding repeats rows: Clone it first", tensor.ErrLayout)
+	}
+	if t.fixed || t.values.Lender() != nil {
+		return fmt.Errorf("%w: rows of a view, or in a file, keep theirs: Clone it first: %s", ErrLengths, t.layout.differs(l))
+	}
+	return nil
+}
 
 var (
 	errNil      = fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)

@@ -217,14 +217,20 @@ func TestRaggedRefuses(t *testing.T) {
 	})
 }
 
-// Data of a part that is written to stays its own, and rows besides it are as they were.
+// Rows of a part keep their lengths: what would change them is refused, and has changed nothing,
+// dense leaves neither, which would be those of the whole.
 func TestRaggedPartInPlace(t *testing.T) {
 	c := newClinic(t, rand.New(rand.NewPCG(3, 3)), 0, 6)
-	rest := tensor.Must(tensor.Must(c.td.Index(ix.Range(0, 3))).Clone())
+	was := tensor.Must(c.td.Clone())
 	part := tensor.Must(c.td.Index(ix.Range(3, 6)))
-	require.NoError(t, part.FlipInPlace(0))
-	c.check(t, part, "the part")
-	require.Equal(t, "", tensor.Must(rest.Diff(tensor.Must(c.td.Index(ix.Range(0, 3))))))
+	require.ErrorIs(t, part.FlipInPlace(0), ragged.ErrLengths)
+	require.ErrorIs(t, part.SetIndex(tensor.Must(was.Index(ix.Range(2, 5)))), ragged.ErrLengths)
+	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
+
+	own := tensor.Must(part.Clone())
+	require.NoError(t, own.FlipInPlace(0))
+	c.check(t, own, "a clone")
+	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
 }
 
 // Dictionaries of unequal lengths lie one after the other, under one layout, and come back.
