@@ -21,7 +21,7 @@ func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tr.Run()
+	return finished(out, tr.Run())
 }
 
 func (t *Tensor) executed(p *shapeops.Pass) (*moved, error) {
@@ -42,20 +42,24 @@ func (t *Tensor) over(m *moved) *Tensor {
 	return &Tensor{m.layout, t.values, true}
 }
 
-// arrive adds to tr what brings values of xs, the first of which is t, to where m says, in memory
-// of dst or, without one or if that is too small, in new memory. The result is filled by tr.
-func (t *Tensor) arrive(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
-	values, err := t.place(dst, m)
+// arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the first
+// of given values, or, without these, in new memory. The result is filled by tr.
+func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+	values, err := given, error(nil)
+	if given == nil {
+		values, err = t.room(m.rows())
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &Tensor{layout: m.layout, values: values}
-	to, err := values.Narrow(0, 0, m.rows())
-	if err != nil {
-		return nil, err
+	out, to := &Tensor{layout: m.layout, values: values}, values
+	if values.Shape()[0] > m.rows() {
+		if to, err = values.Narrow(0, 0, m.rows()); err != nil {
+			return nil, err
+		}
 	}
 	if values.Device() == tensor.Meta {
-		return out, nil
+		return finished(out, checkMeta(given, xs))
 	}
 	if fill, padded := t.filling(p, m); padded {
 		value, err := tensor.ScalarOf(t.DType(), fill)
@@ -74,6 +78,16 @@ func (t *Tensor) arrive(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 	return out, nil
 }
 
+// checkMeta returns tensor.ErrMeta if elements are to come to given values that have none.
+func checkMeta(given *tensor.Tensor, xs []*Tensor) error {
+	for _, x := range xs {
+		if given != nil && x.values.Device() != tensor.Meta {
+			return fmt.Errorf("destination: %w", tensor.ErrMeta)
+		}
+	}
+	return nil
+}
+
 // filling returns what rows of depth 0 that come from nowhere are filled with, if there are some.
 func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
 	rows := 0
@@ -89,19 +103,16 @@ func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
 	return fill, true
 }
 
-// place returns memory for values of a layout: where those of dst lie, if it has these lengths, or
-// else that of dst, if there is enough and no other rows lie in it.
-func (t *Tensor) place(dst *Tensor, m *moved) (*tensor.Tensor, error) {
-	if dst == nil {
-		return t.room(m.rows())
+// place returns where in t's memory values come that m moves: where they lie, if rows keep their
+// lengths, or else to its beginning, if there is enough and no other rows lie in it; nil if not.
+func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
+	if first, n, ok := t.layout.span(); ok && kept && n < t.values.Shape()[0] {
+		return t.values.Narrow(0, first, n)
 	}
-	if first, n, ok := dst.layout.span(); ok && dst.keeps(m) {
-		return dst.values.Narrow(0, first, n)
+	if t.layout.root().whole() && t.values.Shape()[0] >= m.rows() {
+		return t.values, nil
 	}
-	if dst.layout.root().whole() && dst.values.Shape()[0] >= m.rows() {
-		return dst.values, nil
-	}
-	return t.room(m.rows())
+	return nil, nil
 }
 
 // keeps reports whether rows of t that are moved keep their lengths, and are there once.
@@ -130,15 +141,20 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if !dst.keeps(m) {
+	kept := dst.keeps(m)
+	if !kept {
 		if err := dst.checkFixed(m.layout); err != nil {
 			return fmt.Errorf("destination: %w", err)
 		}
 	}
-	if _, _, ok := dst.layout.span(); !ok && dst.keeps(m) {
+	if _, _, ok := dst.layout.span(); !ok && kept {
 		return t.through(tr, dst, p, m, xs...)
 	}
-	out, err := t.arrive(tr, dst, p, m, xs...)
+	values, err := dst.place(m, kept)
+	if err != nil {
+		return err
+	}
+	out, err := t.arrive(tr, values, p, m, xs...)
 	if err != nil {
 		return err
 	}
@@ -197,7 +213,7 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tr.Run()
+	return finished(out, tr.Run())
 }
 
 func (t *Tensor) joined(p *shapeops.Pass, xs []*Tensor) (*moved, error) {
@@ -269,6 +285,9 @@ func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error
 	if err != nil {
 		return err
 	}
+	if m.view {
+		m = m.complete()
+	}
 	out, err := s.arrive(tr, nil, p, m, s, src)
 	if err != nil {
 		return err
@@ -290,5 +309,5 @@ func (t *Tensor) CloneIn(p *shapeops.Pass) (*Tensor, error) {
 		return s, nil
 	}
 	values, err := s.values.Clone()
-	return &Tensor{layout: s.layout, values: values}, err
+	return finished(&Tensor{layout: s.layout, values: values}, err)
 }

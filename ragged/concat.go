@@ -76,7 +76,7 @@ func brought(p *shapeops.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, er
 	if err != nil {
 		return nil, err
 	}
-	return out, tr.Run()
+	return finished(out, tr.Run())
 }
 
 // sideBySide returns what becomes of straight layouts whose rows of a level are laid side by side.

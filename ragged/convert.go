@@ -111,7 +111,7 @@ func (l *Layout) RowIDs(level int) ([]int64, error) {
 }
 
 // mostListed is how many rows can be listed, each with a number of its own.
-const mostListed = 1 << 40
+const mostListed = 1 << 36
 
 // checkListed returns ErrShape if there are more rows than can be listed.
 func checkListed(n int) error {
@@ -160,10 +160,12 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	for i := range present {
 		present[i] = true
 	}
+	before := batch
 	for level, mask := range masks {
-		if l, present, err = l.nestMask(mask, present); err != nil {
+		if l, present, err = l.nestMask(mask, before, present); err != nil {
 			return nil, fmt.Errorf("mask of level %d: %w", level+1, err)
 		}
+		before = mask.Shape()
 	}
 	values, err := x.MaskedSelect(masks[len(masks)-1])
 	if err != nil {
@@ -173,10 +175,13 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 }
 
 // nestMask returns l with a further level, of the rows for which a mask is true, and the mask's
-// bits. present says where the mask has rows of l.
-func (l *Layout) nestMask(mask *tensor.Tensor, present []bool) (*Layout, []bool, error) {
-	if mask == nil || len(mask.Shape()) != len(l.Shape())+l.depth+1 || mask.Shape()[:len(mask.Shape())-1].Size() != len(present) {
-		return nil, nil, fmt.Errorf("%w: want one dim more than the one before", shapeops.ErrShape)
+// bits. present says where the mask, whose shape is before and one dim more, has rows of l.
+func (l *Layout) nestMask(mask *tensor.Tensor, before shapeops.Shape, present []bool) (*Layout, []bool, error) {
+	if mask == nil {
+		return nil, nil, fmt.Errorf("%w: got nil", shapeops.ErrKind)
+	}
+	if s := mask.Shape(); len(s) != len(before)+1 || !s.HasPrefix(before) {
+		return nil, nil, fmt.Errorf("%w: got %v, want %v and one dim more", shapeops.ErrShape, s, before)
 	}
 	var bits []bool
 	if err := tensor.Read(mask, func(s []bool) { bits = append(bits, s...) }); err != nil {

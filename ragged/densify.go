@@ -223,13 +223,14 @@ func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		ones, err := tensor.Full(true, g.shape[len(g.shape)-1])
-		if err != nil {
-			return nil, err
-		}
-		from := make([]shapeops.Run, len(g.runs))
+		from, longest := make([]shapeops.Run, len(g.runs)), 0
 		for i, r := range g.runs {
 			from[i] = shapeops.Run{To: r.To, Len: r.Len}
+			longest = max(longest, r.Len)
+		}
+		ones, err := tensor.Full(true, longest)
+		if err != nil {
+			return nil, err
 		}
 		mask, err := d.opt.Buffer.tensor(tensor.Bool, g.shape, nil)
 		if err != nil {

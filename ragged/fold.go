@@ -138,8 +138,11 @@ func (l *Layout) reach(depth int) []int64 {
 // The first levels of the layout must be those of t. The result is a copy. It returns [ErrLengths]
 // if they are not, and shapeops.ErrDim if the layout is less deep.
 func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
-	if !t.made() || layout == nil {
+	if !t.made() {
 		return nil, errNil
+	}
+	if !layout.made() {
+		return nil, errNoLayout
 	}
 	around, err := layout.At(t.Depth())
 	if err != nil {
@@ -155,7 +158,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	deep := layout.Straight()
 	if t.Depth() == layout.depth {
 		values, err = values.Clone()
-		return &Tensor{layout: deep, values: values}, err
+		return finished(&Tensor{layout: deep, values: values}, err)
 	}
 	ends := deep.reach(t.Depth())
 	counts := make([]int, len(ends)-1)
@@ -163,7 +166,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 		counts[i] = int(ends[i+1] - ends[i])
 	}
 	values, err = values.RepeatEach(counts, 0)
-	return &Tensor{layout: deep, values: values}, err
+	return finished(&Tensor{layout: deep, values: values}, err)
 }
 
 // Positions returns where each value stands in its row of the last level, 0 for the first:
@@ -186,6 +189,11 @@ func (t *Tensor) Positions() (*Tensor, error) {
 		}
 	}
 	return &Tensor{layout: l, values: tensor.Vector(list...)}, nil
+}
+
+// Cast returns t's values as another dtype, as tensor.Tensor.Cast does, with the same rows.
+func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
+	return t.Map(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
 // Map returns the tensor that fn makes of the values, with the same rows: fn is given [V F...] and

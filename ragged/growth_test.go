@@ -179,7 +179,7 @@ func TestBufferAllocations(t *testing.T) {
 	}
 	fewTimes, few := count(2)
 	manyTimes, many := count(2_000)
-	require.Equal(t, fewTimes, manyTimes)
+	require.InDelta(t, fewTimes, manyTimes, 4) // of the race detector
 	require.Less(t, many, few+4096, "bytes")
 }
 

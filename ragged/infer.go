@@ -78,7 +78,7 @@ func typed[T tensor.Elem](lists any) (*Tensor, error) {
 // fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
 func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
-	if _, ok := lists.([]any); !ok {
+	if _, ok := opened(lists); !ok {
 		return nil, fmt.Errorf("%w: got %T, want []any, or slices of bool or of numbers of so many bits (not of int), nested up to 4 deep", shapeops.ErrKind, lists)
 	}
 	if err := n.add(lists, 0); err != nil {
@@ -103,6 +103,7 @@ func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 // opened returns a slice of numbers, or of such slices, as a []any.
 func opened(list any) ([]any, bool) {
 	for _, try := range []func(any) ([]any, bool){
+		openedAs[any],
 		openedAs[bool], openedAs[uint8], openedAs[uint16], openedAs[uint32], openedAs[uint64],
 		openedAs[int8], openedAs[int16], openedAs[int32], openedAs[int64],
 		openedAs[float32], openedAs[float64], openedAs[int], openedAs[uint],

@@ -40,6 +40,7 @@ type joint struct {
 	fields []Field // straight, and each tree's over the same layouts
 	names  map[string]int
 	trees  []tree
+	treeAt map[string]int
 	root   *Layout // of depth 0
 }
 
@@ -58,7 +59,7 @@ type tree struct {
 // "bounds" or "mask", which the file format has for itself; shapeops.ErrDim for more dims of batch;
 // and shapeops.ErrKind for a nil tensor.
 func NewJoint(fields ...Field) (*Joint, error) {
-	b := &joint{names: make(map[string]int, len(fields))}
+	b := &joint{names: make(map[string]int, len(fields)), treeAt: map[string]int{}}
 	var p shapeops.Pass
 	for _, f := range fields {
 		if err := b.add(&p, f); err != nil {
@@ -123,9 +124,10 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 	if got, want := t.Shape()[0], b.root.Shape()[0]; got != want {
 		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ErrLengths, got, want, b.other(0, "", true))
 	}
-	i := slices.IndexFunc(b.trees, func(x tree) bool { return x.name == name })
-	if i < 0 {
+	i, ok := b.treeAt[name]
+	if !ok {
 		i = len(b.trees)
+		b.treeAt[name] = i
 		b.trees = append(b.trees, tree{name, b.root})
 	}
 	l, deepest, err := meet(t.layout, b.trees[i].deepest)
@@ -252,27 +254,66 @@ func (j *Joint) Select(names ...string) (*Joint, error) {
 		}
 		fields = append(fields, f)
 	}
-	return NewJoint(fields...)
+	return j.like(fields)
+}
+
+// With returns j with fields added, or put in the place of those with their names. Their rows are
+// those of j: of one row, those in it. Its errors are those of [NewJoint].
+func (j *Joint) With(fields ...Field) (*Joint, error) {
+	var all []Field
+	for f := range j.Fields() {
+		i := slices.IndexFunc(fields, func(x Field) bool { return x.Name == f.Name })
+		if i >= 0 {
+			f = fields[i]
+			fields = slices.Delete(slices.Clone(fields), i, i+1)
+		}
+		all = append(all, f)
+	}
+	return j.like(append(all, fields...))
+}
+
+// like returns the collection of fields, with the levels of the tree that InTree chose.
+func (j *Joint) like(fields []Field) (*Joint, error) {
+	out, err := NewJoint(fields...)
+	if err != nil {
+		return nil, err
+	}
+	out.tree = j.tree
+	return out, nil
 }
 
 // Equal reports whether j and x have the same fields, in any order, of the same trees, each equal
 // as [Tensor.Equal] says.
-func (j *Joint) Equal(x *Joint) bool {
-	return j.agrees(x, func(a, b *Tensor) bool { return a.Equal(b) })
+func (j *Joint) Equal(x *Joint) bool { return j.EqualWith(x, CompareOptions{}) }
+
+// EqualWith is [Joint.Equal] that compares values as opt says.
+func (j *Joint) EqualWith(x *Joint, opt CompareOptions) bool {
+	text, err := j.DiffWith(x, opt)
+	return text == "" && err == nil
 }
 
-// agrees reports whether j and x have the same names, and equal is true of each pair.
-func (j *Joint) agrees(x *Joint, equal func(a, b *Tensor) bool) bool {
-	if x == nil || len(j.all().fields) != len(x.all().fields) {
-		return false
-	}
+// Diff describes the first difference between j and x, as [Tensor.Diff] does, with the name of the
+// field, or returns "" if they are equal.
+func (j *Joint) Diff(x *Joint) (string, error) { return j.DiffWith(x, CompareOptions{}) }
+
+// DiffWith is [Joint.Diff] by the rules of opt.
+func (j *Joint) DiffWith(x *Joint, opt CompareOptions) (string, error) {
 	for f := range j.Fields() {
-		t, err := x.Tensor(f.Name)
-		if err != nil || x.all().fields[x.all().names[f.Name]].Tree != f.Tree || !equal(f.Tensor, t) {
-			return false
+		other, err := x.Tensor(f.Name)
+		if err != nil || len(x.Names()) != len(j.Names()) {
+			return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
+		}
+		if tree := x.all().fields[x.all().names[f.Name]].Tree; tree != f.Tree {
+			return fmt.Sprintf("field %q is of tree %q, other of %q", f.Name, f.Tree, tree), nil
+		}
+		if text, err := f.Tensor.DiffWith(other, opt); text != "" || err != nil {
+			return fmt.Sprintf("field %q: %s", f.Name, text), err
 		}
 	}
-	return true
+	if len(x.Names()) != len(j.Names()) {
+		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
+	}
+	return "", nil
 }
 
 // String describes the fields, one a line.

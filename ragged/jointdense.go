@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -34,6 +35,23 @@ func (d *Dense) All() iter.Seq2[string, *tensor.Tensor] {
 	}
 }
 
+// String returns dtype and shape of each field, one a line, and how many masks it has.
+func (d *Dense) String() string {
+	var b strings.Builder
+	b.WriteString("dense {")
+	for _, name := range d.names {
+		x := d.values[name]
+		fmt.Fprintf(&b, "\n  %s: %v %v", name, x.DType(), x.Shape())
+		if n := len(d.masks[name]); n > 0 {
+			fmt.Fprintf(&b, ", masks of %d levels", n)
+		}
+	}
+	if len(d.names) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String() + "}"
+}
+
 // Masks returns where a field has values, for each level that was padded: bool [N L], [N L M].
 // There are none without [DensifyOptions].Masks, and none of a field without a level.
 func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
@@ -45,7 +63,7 @@ func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
 // rows.
 func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
 	rows, err := j.inner()
-	if err != nil && j.at.single && opt.Rows == nil {
+	if err != nil && j.made() && j.at.single && opt.Rows == nil {
 		return j.densifyRow(opt)
 	}
 	if err == nil {
@@ -68,7 +86,10 @@ func (j *Joint) densifyRow(opt DensifyOptions) (*Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, out.each(func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Index(ix.At(0)) })
+	if err := out.each(func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Index(ix.At(0)) }); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // wanted returns which rows of j, or of those that list names, there are.

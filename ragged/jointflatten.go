@@ -50,7 +50,7 @@ func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
 			fields = append(fields, Field{f.Name, t, f.Tree})
 		}
 	}
-	return NewJoint(fields...)
+	return rows.like(fields)
 }
 
 // flatten returns a field of which a level has ended, or nil if it is left out.
@@ -109,5 +109,5 @@ func (t *Tensor) spread(full, flat *Layout, mode FlattenMode) (*Tensor, error) {
 	if err := tr.FillRuns(values, t.values, zero, runs); err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: flat, values: values}, tr.Run()
+	return finished(&Tensor{layout: flat, values: values}, tr.Run())
 }

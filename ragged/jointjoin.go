@@ -91,7 +91,7 @@ func joinJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 		}
 		fields[i].Tensor = t
 	}
-	return NewJoint(fields...)
+	return js[0].like(fields)
 }
 
 // collect appends the fields of x to columns, in the order of j.
@@ -146,7 +146,7 @@ func promoted(xs []*Tensor) ([]*Tensor, error) {
 		if x.DType() == dtype {
 			continue
 		}
-		t, err := x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return v.Cast(dtype) })
+		t, err := x.Cast(dtype)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,9 @@ import (
 // are about, also for what is made of the result: by default that is the tree without a name, or
 // the only one that has levels.
 func (j *Joint) InTree(name string) *Joint {
+	if !j.made() {
+		return j
+	}
 	out := *j
 	out.tree = name
 	return &out

@@ -40,7 +40,10 @@ func (j *Joint) Row(i int) (*Joint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, out.at.step(i)
+	if err := out.at.step(i); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Range returns the rows from start to before stop, with the rules of Python's slices. It takes
@@ -79,6 +82,9 @@ func (j *Joint) Path(expr ...ix.Index) (*Joint, error) {
 
 // depth returns how many levels the deepest tree has below the rows.
 func (j *Joint) depth() int {
+	if !j.made() {
+		return -1
+	}
 	depth := 0
 	for _, t := range j.all().trees {
 		depth = max(depth, t.deepest.depth)

@@ -34,12 +34,7 @@ func (j *Joint) each(fn func(f Field) (*Tensor, error)) (*Joint, error) {
 		}
 		fields = append(fields, Field{f.Name, t, f.Tree})
 	}
-	out, err := NewJoint(fields...)
-	if err != nil {
-		return nil, err
-	}
-	out.tree = j.tree
-	return out, nil
+	return j.like(fields)
 }
 
 // Index returns the rows that one part of an index expression selects: a range, with a step too, a

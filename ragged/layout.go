@@ -50,6 +50,9 @@ type Layout struct {
 // never decreases and has so many numbers.
 func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
 	rows, err := shapeops.NewRows(batch...)
+	if err == nil {
+		err = checkListed(rows.Count())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func offsetsOf(lengths []int64) ([]int64, error) {
 // are so many, and shapeops.ErrKind if l is nil or not straight, as after an index that reorders:
 // [Layout.Straight] mends that.
 func (l *Layout) Nest(offsets []int64) (*Layout, error) {
-	if l == nil {
+	if !l.made() {
 		return nil, errNoLayout
 	}
 	if !l.root().whole() {
@@ -142,13 +145,21 @@ func checkOffsets(offsets []int64, rows int) error {
 	return nil
 }
 
-var errNoLayout = fmt.Errorf("%w: got a nil layout", shapeops.ErrKind)
+var errNoLayout = fmt.Errorf("%w: got no layout", shapeops.ErrKind)
+
+// made reports whether l is neither nil nor the zero Layout, which has no rows.
+func (l *Layout) made() bool { return l != nil && l.root().rows != nil }
 
 // Depth returns the number of levels.
 func (l *Layout) Depth() int { return l.depth }
 
 // Shape returns the batch shape. The caller must not change it.
-func (l *Layout) Shape() shapeops.Shape { return l.root().rows.Shape() }
+func (l *Layout) Shape() shapeops.Shape {
+	if !l.made() {
+		return nil
+	}
+	return l.root().rows.Shape()
+}
 
 // Outer returns the layout without its innermost level, or nil at depth 0.
 func (l *Layout) Outer() *Layout { return l.outer }

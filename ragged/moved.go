@@ -159,11 +159,14 @@ func (l *Layout) executed(p *shapeops.Pass) (*moved, error) {
 
 func (l *Layout) executedRows(p *shapeops.Pass) (*moved, error) {
 	rows, err := l.rows.Execute(p)
+	if err == nil {
+		err = checkListed(rows.Shape().Size())
+	}
 	if err != nil {
 		return nil, err
 	}
 	if p.Plan.Pick() == nil && !p.Plan.Laid() {
-		repeats := l.repeats || rows.Shape().Size() > l.Shape().Size()
+		repeats := l.repeats || rows.Repeats()
 		return &moved{layout: &Layout{rows: rows, repeats: repeats}, view: true}, nil
 	}
 	return listed(rows, l.rows.Count())

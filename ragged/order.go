@@ -42,7 +42,7 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 		return nil, err
 	}
 	values, err := s.values.Execute(shapeops.NewPass(plan))
-	return &Tensor{layout: s.layout, values: values}, err
+	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 
 // order returns t, straight, and the numbers of its values, row by row in order.

@@ -127,6 +127,12 @@ func (s *spot) enter(l *Layout) {
 	*s = spot{level: s.level + 1, first: from, n: to - from}
 }
 
+// An insideKey is under which a pass keeps the batch at a spot of a layout.
+type insideKey struct {
+	at spot
+	l  *Layout
+}
+
 // inside returns the part of a layout that is at a spot: a batch of rows, or, of a single one, of
 // those that it has; the batch shape [] if it has none because l has no further level.
 func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
@@ -137,7 +143,7 @@ func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
 	} else if at.single {
 		shape = nil
 	}
-	root, err := shapeops.Once(p, at, func() (*Layout, error) {
+	root, err := shapeops.Once(p, insideKey{at, l.at(at.level)}, func() (*Layout, error) {
 		rows, err := shapeops.RowsFrom(at.first, l.at(at.level).numbered(), shape...)
 		return &Layout{rows: rows}, err
 	})

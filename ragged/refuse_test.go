@@ -116,7 +116,7 @@ func TestTensorRefusals(t *testing.T) {
 		{"a negative number of rows", testkit.Err(ragged.FromRowIDs(values, nil, -1)), shapeops.ErrShape},
 		{"no mask", testkit.Err(ragged.FromMasks(values)), shapeops.ErrKind},
 		{"a nil mask", testkit.Err(ragged.FromMasks(values, nil)), shapeops.ErrKind},
-		{"a nil mask of level 2", testkit.Err(ragged.FromMasks(values, bits, nil)), shapeops.ErrShape},
+		{"a nil mask of level 2", testkit.Err(ragged.FromMasks(values, bits, nil)), shapeops.ErrKind},
 		{"a mask of numbers", testkit.Err(ragged.FromMasks(values, values)), tensor.ErrDType},
 		{"a mask of another size", testkit.Err(ragged.FromMasks(values, bits)), shapeops.ErrIndex},
 		{"a value in a row that is not there", testkit.Err(ragged.FromMasks(two, bits, tensor.Must(tensor.Full(true, 2, 2)))), ragged.ErrLengths},

@@ -39,7 +39,7 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	if values == nil || values.DType() == 0 {
 		return nil, errNoValues
 	}
-	if layout == nil {
+	if !layout.made() {
 		return nil, errNoLayout
 	}
 	if !layout.root().whole() {
@@ -72,6 +72,14 @@ var (
 	errNil      = fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)
 	errNoValues = fmt.Errorf("%w: got nil values", shapeops.ErrKind)
 )
+
+// finished returns t, or nothing beside an error.
+func finished(t *Tensor, err error) (*Tensor, error) {
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
 
 // made reports whether t is neither nil nor the zero Tensor.
 func (t *Tensor) made() bool { return t != nil && t.layout != nil }
@@ -177,20 +185,20 @@ func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
 		l = m.layout
 	}
 	values, err := t.values.Narrow(0, first, n)
-	return &Tensor{layout: l, values: values}, err
+	return finished(&Tensor{layout: l, values: values}, err)
 }
 
 // gathered returns the values that come with a layout that was moved.
 func (t *Tensor) gathered(m *moved) (*Tensor, error) {
 	values, err := t.room(m.rows())
 	if err != nil || values.Device() == tensor.Meta {
-		return &Tensor{layout: m.layout, values: values}, err
+		return finished(&Tensor{layout: m.layout, values: values}, err)
 	}
 	var tr tensor.Transfer
 	if err := tr.Runs(values, t.values, m.sorted(1)[0]); err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: m.layout, values: values}, tr.Run()
+	return finished(&Tensor{layout: m.layout, values: values}, tr.Run())
 }
 
 // room returns memory for so many values, whose content is undefined.

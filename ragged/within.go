@@ -21,6 +21,9 @@ func (t *Tensor) ValuesIn(p *shapeops.Pass) (*tensor.Tensor, error) {
 // tensors that share a layout shares one. It returns [ErrOffsets] for another number of values, and
 // shapeops.ErrKind if values is nil.
 func (t *Tensor) WithIn(p *shapeops.Pass, values *tensor.Tensor) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
 	return New(values, t.layout.straightIn(p))
 }
 
@@ -35,13 +38,13 @@ func (l *Layout) straightIn(p *shapeops.Pass) *Layout {
 // CheckLengths returns [ErrLengths], with level and row, unless x has t's batch shape, depth and
 // lengths.
 func (t *Tensor) CheckLengths(x *Tensor) error {
-	if !x.made() {
+	if !x.made() || !t.made() {
 		return errNil
 	}
 	return t.layout.checkEqual(x.layout)
 }
 
-// An emptyKey is under which a pass keeps a layout like another, without rows.
+// An emptyKey is under which a pass keeps layouts like another, without rows.
 type emptyKey struct{ l *Layout }
 
 // EmptyIn returns a tensor with t's depth, features, dtype and device, and rows that are all empty,
@@ -49,13 +52,16 @@ type emptyKey struct{ l *Layout }
 // share a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape
 // fails its Check.
 func (t *Tensor) EmptyIn(p *shapeops.Pass, batch ...int) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
 	l, err := t.layout.emptied(p, batch)
 	if err != nil {
 		return nil, err
 	}
 	shape := append(shapeops.Shape{l.numbered()}, t.Features()...)
 	values, err := zeros(t, shape)
-	return &Tensor{layout: l, values: values}, err
+	return finished(&Tensor{layout: l, values: values}, err)
 }
 
 func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
@@ -67,16 +73,28 @@ func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 
 // emptied returns a layout with l's depth in which no row of the batch has rows.
 func (l *Layout) emptied(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error) {
-	return shapeops.Once(p, emptyKey{l}, func() (*Layout, error) {
-		if l.outer == nil {
-			return NewLayout(batch)
+	known, _ := shapeops.Once(p, emptyKey{l}, func() (*[]*Layout, error) { return new([]*Layout), nil })
+	for _, e := range *known {
+		if e.Shape().Equal(batch) {
+			return e, nil
 		}
-		outer, err := l.outer.emptied(p, batch)
-		if err != nil {
-			return nil, err
-		}
-		return outer.nested(make([]int64, outer.numbered()+1)), nil
-	})
+	}
+	out, err := l.emptiedNew(p, batch)
+	if err == nil {
+		*known = append(*known, out)
+	}
+	return out, err
+}
+
+func (l *Layout) emptiedNew(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error) {
+	if l.outer == nil {
+		return NewLayout(batch)
+	}
+	outer, err := l.outer.emptied(p, batch)
+	if err != nil {
+		return nil, err
+	}
+	return outer.nested(make([]int64, outer.numbered()+1)), nil
 }
 
 // WithinIn returns t with its batch as the rows of a layout's last level:
@@ -87,7 +105,7 @@ func (l *Layout) emptied(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error
 // that share a layout shares one. It returns shapeops.ErrKind if outer is nil or not straight, and
 // [ErrOffsets] if t's batch shape is not [V].
 func (t *Tensor) WithinIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
-	if outer == nil || !outer.root().whole() {
+	if !outer.made() || !outer.root().whole() {
 		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
 	}
 	if s := t.Shape(); len(s) != 1 || s[0] != outer.numbered() {
@@ -101,14 +119,17 @@ func (t *Tensor) WithinIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
 }
 
 // A rowKey is under which a pass keeps the batch of the rows that a row has.
-type rowKey struct{ l *Layout }
+type rowKey struct {
+	l   *Layout
+	row int
+}
 
 // RowIn undoes [Tensor.WithinIn] for one row of the batch: it returns the rows that it has as a
 // batch, which shares t's memory.
 //
 //	t [N * * F...] -> [Li * F...]
 //
-// One pass serves one row; what is made in it of tensors that share a layout shares one. t must be
+// What is made in one pass of tensors that share a layout shares one. t must be
 // straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if
 // the batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
 func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
@@ -119,7 +140,7 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got row %d of batch shape %v", shapeops.ErrIndex, i, s)
 	}
 	first := t.layout.at(1)
-	root, err := shapeops.Once(p, rowKey{first}, func() (*Layout, error) {
+	root, err := shapeops.Once(p, rowKey{first, i}, func() (*Layout, error) {
 		from, to := first.within(i, 1)
 		rows, err := shapeops.RowsFrom(from, first.numbered(), to-from)
 		return &Layout{rows: rows}, err

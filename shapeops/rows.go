@@ -435,6 +435,10 @@ func RowsFrom(first, count int, shape ...int) (*Rows, error) {
 	return r, nil
 }
 
+// Repeats reports whether, as far as strides tell, what stands at one position stands at another
+// too: because a dim repeats it, or windows overlap.
+func (r *Rows) Repeats() bool { return r.view.Shape.Size() > 0 && r.view.Overlaps() }
+
 // Span returns the first row and how many there are, if they stand in row-major order one after the
 // other, and that is known without looking at each.
 func (r *Rows) Span() (first, n int, ok bool) {

@@ -92,3 +92,23 @@ func (v View) walk(dim, at int, yield func(int) bool) bool {
 	}
 	return true
 }
+
+// Overlaps reports whether elements of v may be one in the buffer: because a dim repeats them, or
+// because its dims reach into one another, as those of windows that overlap do.
+func (v View) Overlaps() bool {
+	for i, size := range v.Shape {
+		if size < 2 {
+			continue
+		}
+		reach := 0 // of the dims with shorter strides
+		for j, stride := range v.Strides {
+			if j != i && v.Shape[j] > 1 && (stride < v.Strides[i] || stride == v.Strides[i] && j > i) {
+				reach += (v.Shape[j] - 1) * stride
+			}
+		}
+		if reach >= v.Strides[i] {
+			return true
+		}
+	}
+	return false
+}

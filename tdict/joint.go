@@ -11,98 +11,72 @@ import (
 
 // ToJoint returns the leaves of a dictionary [N] as a collection of N rows: ragged tensors as they
 // are, dense ones [N F...] as fields of depth 0, unbatched ones as scalars. It shares their memory.
-// Ragged tensors that have the lengths of level 1 in common are of one tree, that of the first has
-// no name, and others have that of their first leaf.
+// trees says which leaves are of a tree of their own, by their names; it may be nil. Others must
+// have the lengths of one tree.
 //
-// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and
-// for nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away; and
-// the errors of ragged.NewJoint: names with "/", "bounds" and "mask" are ragged.ErrName.
-func ToJoint(td *TensorDict) (*ragged.Joint, error) {
+// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and for
+// nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away;
+// ragged.ErrLengths, with names, level and row, if leaves of one tree differ in lengths;
+// [ErrMissing] for a name in trees that td has not; and ragged.ErrName for a name with "/", "bounds"
+// and "mask".
+func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 	if td == nil {
 		return nil, failed("to joint", errNil)
 	}
 	if len(td.batch) != 1 {
 		return nil, failed("to joint", fmt.Errorf("%w: got the batch shape %v, want one dim", shapeops.ErrDim, td.batch))
 	}
+	for name := range trees {
+		if !td.entries.has(nestedkey.Of(name)) {
+			return nil, failed("to joint", td.absent(name))
+		}
+	}
 	rows, err := ragged.NewLayout(td.batch)
 	if err != nil {
 		return nil, failed("to joint", err)
 	}
-	g := grove{rows: rows}
+	var fields []ragged.Field
 	for name, v := range td.All() {
-		if err := g.add(name.Name(), v); err != nil {
+		t, err := fieldOf(v, rows)
+		if err != nil {
 			return nil, within("to joint", name, err)
 		}
+		fields = append(fields, ragged.Field{Name: name.Name(), Tensor: t, Tree: trees[name.Name()]})
 	}
-	j, err := ragged.NewJoint(g.fields...)
+	j, err := ragged.NewJoint(fields...)
 	return j, failed("to joint", err)
 }
 
-// A grove collects fields and tells of which tree each is.
-type grove struct {
-	rows   *ragged.Layout
-	fields []ragged.Field
-	trees  []ragged.Field // the first field of each
+// absent returns the error of a name that td has not.
+func (td *TensorDict) absent(name string) error {
+	return &KeyError{"to joint", nestedkey.Of(name), td.missing()}
 }
 
-func (g *grove) add(name string, v Value) error {
+// fieldOf returns a value of a dictionary as a field of a collection with these rows.
+func fieldOf(v Value, rows *ragged.Layout) (*ragged.Tensor, error) {
 	switch v := v.(type) {
 	case *tensor.Tensor:
-		return g.dense(name, v, g.rows)
+		return ragged.New(v, rows)
 	case *Unbatched:
 		one, err := v.Tensor().Unsqueeze(0)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		scalar, err := ragged.NewLayout(nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return g.dense(name, one, scalar)
+		return ragged.New(one, scalar)
 	case *ragged.Tensor:
-		g.ragged(name, v)
-		return nil
+		return v, nil
 	}
-	return fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
-}
-
-func (g *grove) dense(name string, values *tensor.Tensor, l *ragged.Layout) error {
-	t, err := ragged.New(values, l)
-	g.fields = append(g.fields, ragged.Field{Name: name, Tensor: t})
-	return err
-}
-
-func (g *grove) ragged(name string, t *ragged.Tensor) {
-	f := ragged.Field{Name: name, Tensor: t}
-	defer func() { g.fields = append(g.fields, f) }()
-	if t.Depth() == 0 {
-		return
-	}
-	for _, tree := range g.trees {
-		if sameTree(t.Layout(), tree.Tensor.Layout()) {
-			f.Tree = tree.Tree
-			return
-		}
-	}
-	if len(g.trees) > 0 {
-		f.Tree = name
-	}
-	g.trees = append(g.trees, f)
-}
-
-// sameTree reports whether two layouts have the lengths of their first level in common.
-func sameTree(a, b *ragged.Layout) bool {
-	first, err := a.At(1)
-	if err != nil {
-		return false
-	}
-	other, err := b.At(1)
-	return err == nil && first.Equal(other)
+	return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
 }
 
 // FromJoint returns a collection of N rows as a dictionary [N]: fields of depth 0 as dense tensors,
 // scalars as unbatched ones, others as ragged leaves. One without rows becomes a dictionary [] of
-// dense scalars. It shares their memory. It returns shapeops.ErrDim for a row of several trees.
+// dense scalars. It shares their memory. Names of trees are lost, but not which leaves share a
+// layout. It returns shapeops.ErrDim for a row of several trees.
 func FromJoint(j *ragged.Joint) (*TensorDict, error) {
 	if j == nil {
 		return nil, failed("from joint", fmt.Errorf("%w: got a nil collection", ErrKind))

@@ -26,16 +26,19 @@ func surgery(t *testing.T) *tdict.TensorDict {
 	return td
 }
 
+// notes says that the notes of a surgery are of a tree of their own.
+var notes = map[string]string{"note": "notes"}
+
 // To a collection and back nothing is lost: dense leaves are of depth 0, unbatched ones scalars,
 // and leaves of other lengths a tree of their own.
 func TestJointAndBack(t *testing.T) {
 	td := surgery(t)
-	j, err := tdict.ToJoint(td)
+	j, err := tdict.ToJoint(td, notes)
 	require.NoError(t, err)
 	require.Equal(t, []string{"age", "day", "code", "note", "weights"}, j.Names())
 	schema := j.Schema()
 	require.Equal(t, ragged.Spec{Name: "code", DType: tensor.Uint8, Depth: 2}, schema[2])
-	require.Equal(t, ragged.Spec{Name: "note", DType: tensor.Uint8, Depth: 1, Tree: "note"}, schema[3])
+	require.Equal(t, ragged.Spec{Name: "note", DType: tensor.Uint8, Depth: 1, Tree: "notes"}, schema[3])
 	require.Equal(t, ragged.Single, schema[4].Depth)
 
 	back, err := tdict.FromJoint(j)
@@ -51,7 +54,7 @@ func TestJointAndBack(t *testing.T) {
 func TestFromJointRow(t *testing.T) {
 	td, err := surgery(t).Exclude("note"), error(nil)
 	require.NoError(t, err)
-	one, err := tensor.Must(tdict.ToJoint(td)).Row(0)
+	one, err := tensor.Must(tdict.ToJoint(td, nil)).Row(0)
 	require.NoError(t, err)
 	got, err := tdict.FromJoint(one)
 	require.NoError(t, err)
@@ -84,13 +87,17 @@ func TestJointRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tdict.ToJoint(tt.set(surgery(t)))
+			_, err := tdict.ToJoint(tt.set(surgery(t)), notes)
 			require.ErrorIs(t, err, tt.want)
 		})
 	}
-	_, err := tdict.FromJoint(nil)
+	_, err := tdict.ToJoint(surgery(t), nil)
+	require.ErrorIs(t, err, ragged.ErrLengths, "notes have other lengths than visits")
+	_, err = tdict.ToJoint(surgery(t), map[string]string{"nobody": "x"})
+	require.ErrorIs(t, err, tdict.ErrMissing)
+	_, err = tdict.FromJoint(nil)
 	require.ErrorIs(t, err, tdict.ErrKind)
-	row := tensor.Must(tensor.Must(tdict.ToJoint(surgery(t))).Row(0))
+	row := tensor.Must(tensor.Must(tdict.ToJoint(surgery(t), notes)).Row(0))
 	_, err = tdict.FromJoint(row)
 	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees")
 }
@@ -101,7 +108,7 @@ func ExampleToJoint() {
 	_ = td.Set("age", tensor.Vector[int32](58, 56))
 	_ = td.Set("day", tensor.Must(ragged.New(tensor.Vector[int32](0, 192, 7), visits)))
 
-	j := tensor.Must(tdict.ToJoint(td))
+	j := tensor.Must(tdict.ToJoint(td, nil))
 	batch := tensor.Must(j.Densify(ragged.DensifyOptions{Left: true, Fill: -1}))
 	for name, x := range batch.All() {
 		fmt.Println(name, x)

@@ -381,30 +381,10 @@ func (t *Tensor) checkWritable() error {
 				ErrLayout, dim)
 		}
 	}
-	if windowed(t.view) {
+	if t.view.Overlaps() {
 		return fmt.Errorf("%w: windows share elements: call Clone first", ErrLayout)
 	}
 	return nil
-}
-
-// windowed reports whether elements of a view may be one in memory because its dims reach into one
-// another, as those of windows that overlap do.
-func windowed(v shapeops.View) bool {
-	for i, size := range v.Shape {
-		if size < 2 {
-			continue
-		}
-		reach := 0 // of the dims with shorter strides
-		for j, stride := range v.Strides {
-			if j != i && v.Shape[j] > 1 && (stride < v.Strides[i] || stride == v.Strides[i] && j > i) {
-				reach += (v.Shape[j] - 1) * stride
-			}
-		}
-		if reach >= v.Strides[i] {
-			return true
-		}
-	}
-	return false
 }
 
 // broadcast returns the view of t's elements repeated to the given shape.
