@@ -174,11 +174,14 @@ func (s *saver) offsets(l *ragged.Layout, level int) ([]int64, error) {
 		return known, nil
 	}
 	offsets, err := l.Offsets(level)
+	if err != nil {
+		return nil, err
+	}
 	if s.known == nil {
 		s.known = map[*ragged.Layout][]int64{}
 	}
 	s.known[l] = offsets
-	return offsets, err
+	return offsets, nil
 }
 
 // share adds the offsets of the entries of n to what is saved, but for those that a leaf in n or

@@ -33,6 +33,14 @@ func clip(at, n int) int {
 // CutStep is [Tensor.Cut] of every step-th position of the range. The step must be positive:
 // shapeops.ErrIndex.
 func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
+	e, err := cutStep(level, start, stop, step)
+	if err != nil {
+		return nil, err
+	}
+	return e.on(t)
+}
+
+func cutStep(level, start, stop, step int) (*edit, error) {
 	if step < 1 {
 		return nil, fmt.Errorf("%w: got step %d, want a positive one", shapeops.ErrIndex, step)
 	}
@@ -43,7 +51,7 @@ func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
 			list = append(list, i)
 		}
 		return list, nil
-	}).on(t)
+	}), nil
 }
 
 // Nth returns one position of each row of a level, which thereby ends: [N * *], Nth(1, -1) -> [N

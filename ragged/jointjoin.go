@@ -10,17 +10,25 @@ import (
 
 // JoinOptions say how collections are joined. The zero value wants them to be alike.
 type JoinOptions struct {
+	// Level is where ConcatJoints joins: at 0, the default, rows of one collection come after those
+	// of another; at level 1, the rows of each row, as further visits of the same patients. Fields
+	// that are less deep must then be equal. Several trees have no level in common.
+	Level int
 	// Promote casts fields whose dtypes differ to the smallest that holds all values of both:
 	// integers to integers, floats to floats. By default that is tensor.ErrDType.
 	Promote bool
 }
 
 // ConcatJoints lays the rows of several collections one after the other. They must have the same
-// fields, in any order, of the same depths and trees; scalars must be equal. The result is a copy,
-// in which each layout is worked out once. It returns shapeops.ErrShape if there is no collection,
-// [ErrName] if names or trees differ, [ErrLengths] if depths do, tensor.ErrDType if dtypes do, and
-// shapeops.ErrDim if one has no rows.
+// fields, in any order, of the same depths and trees. The result is a copy, in which each layout is
+// worked out once. It returns shapeops.ErrShape if there is no collection, [ErrName] if names or
+// trees differ, [ErrDiffers] if scalars do, or fields less deep than opt.Level, [ErrLengths] if
+// depths do, or lengths around that level, tensor.ErrDType if dtypes do, and shapeops.ErrDim if one
+// has no rows.
 func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
+	if opt.Level < 0 {
+		return nil, fmt.Errorf("%w: got level %d", shapeops.ErrDim, opt.Level)
+	}
 	parts, err := inners(js)
 	if err != nil {
 		return nil, err
@@ -32,6 +40,9 @@ func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 // [Joint.Row]. A scalar becomes the value of its row. Its errors are those of [ConcatJoints], but
 // scalars may differ.
 func VstackJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
+	if opt.Level != 0 {
+		return nil, fmt.Errorf("%w: got level %d, want 0", shapeops.ErrDim, opt.Level)
+	}
 	parts, err := eachJoint(js, (*Joint).lifted)
 	if err != nil {
 		return nil, err
@@ -48,7 +59,7 @@ func (j *Joint) lifted() (*Joint, error) {
 	one := &Joint{j.base, spot{level: at.level, first: at.first, n: 1}, j.path, j.tree}
 	for _, f := range j.all().fields {
 		if len(f.Tensor.Shape()) == 0 || f.Tensor.Depth() < at.level {
-			return one.each(func(f Field) (*Tensor, error) { return f.Tensor.rowed() })
+			return one.Map(func(f Field) (*Tensor, error) { return f.Tensor.rowed() })
 		}
 	}
 	return one, nil
@@ -85,7 +96,7 @@ func joinJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	p := &shapeops.Pass{}
 	fields := slices.Clone(js[0].all().fields)
 	for i := range fields {
-		t, err := joinColumn(p, columns[i], opt)
+		t, err := opt.join(p, columns[i])
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", fields[i].Name, err)
 		}
@@ -109,8 +120,8 @@ func (j *Joint) collect(x *Joint, columns [][]*Tensor) error {
 	return nil
 }
 
-// joinColumn joins the fields of one name.
-func joinColumn(p *shapeops.Pass, xs []*Tensor, opt JoinOptions) (*Tensor, error) {
+// join joins the fields of one name.
+func (opt JoinOptions) join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	if opt.Promote {
 		var err error
 		if xs, err = promoted(xs); err != nil {
@@ -121,12 +132,15 @@ func joinColumn(p *shapeops.Pass, xs []*Tensor, opt JoinOptions) (*Tensor, error
 	if err != nil {
 		return nil, err
 	}
-	if len(xs[0].Shape()) > 0 {
-		return cat(p, straight)
+	if len(xs[0].Shape()) > 0 && xs[0].Depth() >= opt.Level {
+		if opt.Level == 0 {
+			return cat(p, straight)
+		}
+		return concat(p, straight, opt.Level)
 	}
 	for i, x := range xs {
 		if !x.EqualWith(xs[0], CompareOptions{EqualNaN: true}) {
-			return nil, fmt.Errorf("value %d: %w: scalars differ: VstackJoints keeps each", i, ErrLengths)
+			return nil, fmt.Errorf("value %d: %w: from those of value 0, and they are not deep enough to be joined at level %d", i, ErrDiffers, opt.Level)
 		}
 	}
 	return xs[0], nil

@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -23,6 +24,9 @@ func (j *Joint) InTree(name string) *Joint {
 // chosen returns the name of the tree whose levels operations are about: what InTree said, or else
 // the only tree that has levels.
 func (j *Joint) chosen() string {
+	if !j.made() {
+		return ""
+	}
 	if j.tree != "" {
 		return j.tree
 	}
@@ -69,7 +73,7 @@ func (j *Joint) edited(tree string, e *edit) (*Joint, error) {
 	if e.level, err = l.level(e.level); err != nil {
 		return nil, err
 	}
-	return rows.each(func(f Field) (*Tensor, error) {
+	return rows.Map(func(f Field) (*Tensor, error) {
 		if f.Tree != tree || len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
@@ -81,6 +85,25 @@ func (j *Joint) edited(tree string, e *edit) (*Joint, error) {
 // are so deep; of another tree see [Joint.InTree].
 func (j *Joint) Cut(level, start, stop int) (*Joint, error) {
 	return j.edited(j.chosen(), cut(level, start, stop))
+}
+
+// CutStep is [Joint.Cut] of every step-th position of the range, as [Tensor.CutStep] is.
+func (j *Joint) CutStep(level, start, stop, step int) (*Joint, error) {
+	e, err := cutStep(level, start, stop, step)
+	if err != nil {
+		return nil, err
+	}
+	return j.edited(j.chosen(), e)
+}
+
+// ShuffleLevel puts the rows of a level, each within its row of the level around, in random order:
+// the visits of each patient, in all fields of the tree that are so deep alike. The rows of level 0
+// are those of [Joint.Shuffle].
+func (j *Joint) ShuffleLevel(level int, rng *rand.Rand) (*Joint, error) {
+	if rng == nil {
+		return nil, errNoRand
+	}
+	return j.edited(j.chosen(), shuffled(level, rng))
 }
 
 // Window cuts a window out of each row of a level, as [Tensor.Window] does, in all fields of the

@@ -16,7 +16,7 @@ func (j *Joint) mapped(fn func(p *shapeops.Pass, t *Tensor) (*Tensor, error)) (*
 		return nil, err
 	}
 	var p shapeops.Pass
-	return rows.each(func(f Field) (*Tensor, error) {
+	return rows.Map(func(f Field) (*Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
@@ -24,15 +24,30 @@ func (j *Joint) mapped(fn func(p *shapeops.Pass, t *Tensor) (*Tensor, error)) (*
 	})
 }
 
-// each returns the collection of what fn makes of each field.
-func (j *Joint) each(fn func(f Field) (*Tensor, error)) (*Joint, error) {
-	fields := make([]Field, 0, len(j.all().fields))
+// Map returns the collection of what fn makes of each field, under the same names; a field of which
+// it makes nil is left out. It is how what tensors can do is done to all of a collection:
+//
+//	perVisit, err := j.Map(func(f ragged.Field) (*ragged.Tensor, error) {
+//		if f.Tensor.Depth() < 2 {
+//			return f.Tensor, nil
+//		}
+//		return f.Tensor.Reduce(1, arith.Max)
+//	})
+//
+// Map returns shapeops.ErrKind if fn is nil, fn's error, with the name, and those of [NewJoint].
+func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
+	if fn == nil {
+		return nil, errNoFunc
+	}
+	var fields []Field
 	for f := range j.Fields() {
 		t, err := fn(f)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		fields = append(fields, Field{f.Name, t, f.Tree})
+		if t != nil {
+			fields = append(fields, Field{f.Name, t, f.Tree})
+		}
 	}
 	return j.like(fields)
 }
@@ -95,7 +110,7 @@ func (j *Joint) Unsqueeze() (*Joint, error) {
 // regrouped returns j with its rows as level 1 of groups.
 func (j *Joint) regrouped(groups *Layout) (*Joint, error) {
 	var p shapeops.Pass
-	return j.each(func(f Field) (*Tensor, error) {
+	return j.Map(func(f Field) (*Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor.rowed()
 		}

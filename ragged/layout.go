@@ -14,6 +14,7 @@ var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")
 	ErrName    = errors.New("bad name of a field")
+	ErrDiffers = errors.New("values differ") // that must be equal
 )
 
 // A Layout says how the rows of a batch are cut into rows of rows: patients into visits, visits

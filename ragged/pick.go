@@ -162,7 +162,11 @@ func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
 		}
 		return t.Index(ix.Take(rng.Perm(t.Shape()[0])...))
 	}
-	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil }).on(t)
+	return shuffled(level, rng).on(t)
+}
+
+func shuffled(level int, rng *rand.Rand) *edit {
+	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil })
 }
 
 var errNoRand = fmt.Errorf("%w: got a nil source of random numbers", shapeops.ErrKind)

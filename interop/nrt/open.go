@@ -29,6 +29,9 @@ type Options struct {
 	// Keys are the names of the fields to open, in this order; nil means all of them, in the order
 	// of their names. Of the others no byte is read, and nothing is checked.
 	Keys []string
+	// MaxCopy is how many bytes of bounds may be copied into memory; 0 means 1 GiB. It limits what
+	// a hostile file, which may be large and empty, can make Open do.
+	MaxCopy int64
 }
 
 // Open opens a file, with all of its fields, for reading. It is [OpenWith] without options.
@@ -67,7 +70,7 @@ func open(path string, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{op: "open", path: path, from: file, head: head, keys: opt.Keys}
+	r := &reader{op: "open", path: path, from: file, head: head, keys: opt.Keys, most: opt.MaxCopy}
 	r.values = func(d tensor.DType, at, n int) (*tensor.Tensor, error) { return tensor.FromLender(d, mem, at, n) }
 	j, err := r.joint()
 	if err != nil {

@@ -41,6 +41,8 @@ type reader struct {
 	from     io.ReaderAt
 	head     *safetensors.Header
 	keys     []string // that are wanted; nil for all
+	most     int64    // bytes of bounds that may be copied; 0 for the default
+	copied   int64
 	// values returns n values that begin at a byte of the file.
 	values func(d tensor.DType, at, n int) (*tensor.Tensor, error)
 
@@ -189,6 +191,9 @@ func (r *reader) level(e *safetensors.Entry) error {
 	if got, want := e.Shape[0], rows(outer); got != want {
 		return corrupt("got %d bounds, want %d: one for each row of level %d", got, want, outer.Depth())
 	}
+	if err := r.copies(e.Shape[0] + 1); err != nil {
+		return err
+	}
 	offsets := make([]int64, e.Shape[0]+1)
 	if err := r.read(cast.Bytes(offsets[1:]), e.Begin); err != nil {
 		return err
@@ -198,6 +203,18 @@ func (r *reader) level(e *safetensors.Entry) error {
 		return corrupt("%w", err)
 	}
 	r.levels = append(r.levels, l)
+	return nil
+}
+
+// copies counts so many numbers of 64 bits that are copied, and refuses more than the limit.
+func (r *reader) copies(n int) error {
+	most := r.most
+	if most == 0 {
+		most = 1 << 30
+	}
+	if r.copied += int64(n) * 8; r.copied > most {
+		return unsupported("%d bytes of bounds would be copied, want at most %d: raise MaxCopy", r.copied, most)
+	}
 	return nil
 }
 
@@ -239,6 +256,9 @@ func (r *reader) dropLengths() error {
 func (r *reader) areLengths(f field) (bool, error) {
 	if f.key != lengthsName || f.depth < 1 || f.dtype != tensor.Int64 || f.Shape[0] != rows(r.levels[f.depth-1]) {
 		return false, nil
+	}
+	if err := r.copies(2 * f.Shape[0]); err != nil {
+		return false, err
 	}
 	values := make([]int64, f.Shape[0])
 	if err := r.read(cast.Bytes(values), f.Begin); err != nil {

@@ -1,0 +1,102 @@
+package ragged_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// windows returns overlapping windows of rows of length one: as many places as there are rows.
+func windows(t *testing.T) *ragged.Tensor {
+	t.Helper()
+	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}, {2}, {3}, {4}, {5}}))
+	plan, err := x.Shape().Unfold(0, 3, 2)
+	require.NoError(t, err)
+	return tensor.Must(x.Execute(shapeops.NewPass(plan))) // [2 3 *]: 0 1 2 and 2 3 4
+}
+
+// A row that stands at two places is not written in one of them: not of windows that overlap, though
+// there are no more places than rows, and not of rows that are repeated.
+func TestRowsAtTwoPlacesAreNotWritten(t *testing.T) {
+	x := windows(t)
+	src := tensor.Must(ragged.From[int64]([][]int64{{7}, {8}, {9}}))
+	require.ErrorIs(t, x.SetIndex(src, ix.At(0)), tensor.ErrLayout)
+	other := tensor.Must(ragged.FromLengths(tensor.Vector[int64](1, 2, 3, 4, 5, 6), []int64{1, 1, 1, 1, 1, 1}))
+	plan, err := other.Shape().Reshape(2, 3)
+	require.NoError(t, err)
+	full := tensor.Must(other.Execute(shapeops.NewPass(plan)))
+	require.Error(t, full.IndexInto(x, ix.All))
+	require.Equal(t, []int64{0, 1, 2, 2, 3, 4}, tensor.Must(tensor.Of[int64](tensor.Must(x.Values()))))
+
+	own := tensor.Must(x.Clone())
+	require.NoError(t, own.SetIndex(src, ix.At(0)))
+	require.Equal(t, []int64{7, 8, 9, 2, 3, 4}, tensor.Must(tensor.Of[int64](tensor.Must(own.Values()))))
+}
+
+// In one pass, tensors without rows have the batch shape that each is asked for.
+func TestEmptyOfSeveralShapes(t *testing.T) {
+	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}}))
+	var p shapeops.Pass
+	two, five, again := tensor.Must(x.EmptyIn(&p, 2)), tensor.Must(x.EmptyIn(&p, 5)), tensor.Must(x.EmptyIn(&p, 2))
+	require.Equal(t, "[2] [5]", two.Shape().String()+" "+five.Shape().String())
+	require.Same(t, two.Layout(), again.Layout())
+}
+
+// Masks of levels have the shape of the one before and one dim more.
+func TestMasksOfOtherShapes(t *testing.T) {
+	ones := func(shape ...int) *tensor.Tensor { return tensor.Must(tensor.Full(true, shape...)) }
+	_, err := ragged.FromMasks(tensor.Must(tensor.Zeros[int8](3, 2, 4)), ones(2, 3), ones(3, 2, 4))
+	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
+// The mask of an empty batch takes no memory, however wide it is.
+func TestMasksOfNoRows(t *testing.T) {
+	x := tensor.Must(ragged.FromLengths(tensor.Vector[int8](), []int64{}))
+	dense, masks, err := x.DensifyMasked(ragged.DensifyOptions{Widths: []int{1 << 40}})
+	require.NoError(t, err)
+	require.Equal(t, "[0 1099511627776] [0 1099511627776]", dense.Shape().String()+" "+masks[0].Shape().String())
+}
+
+// What has no elements is not a destination of elements.
+func TestMetaIsNotADestination(t *testing.T) {
+	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}}))
+	none := tensor.Must(x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return v.ToMeta() }))
+	require.ErrorIs(t, x.IndexInto(none, ix.All), tensor.ErrMeta)
+}
+
+// Sizes beyond what can be listed are refused before anything is made.
+func TestSizesThatCannotBeListed(t *testing.T) {
+	x := tensor.Must(ragged.From[int64]([][]int64{{0}}))
+	plan, err := x.Shape().Expand(1 << 45)
+	require.NoError(t, err)
+	_, err = x.Execute(shapeops.NewPass(plan))
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	_, err = ragged.NewLayout([]int{1 << 45})
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	_, err = ragged.FromRowIDs(tensor.Vector[int8](), nil, 1<<60)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	_, err = x.Densify(ragged.DensifyOptions{Widths: []int{1 << 58}})
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	wide := tensor.Must(ragged.LayoutOf([]int{1}, []int64{1 << 60}))
+	_, err = wide.RowIDs(1)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	values := tensor.Must(tensor.Must(tensor.Zeros[int64](1)).Expand(1 << 60))
+	_, err = tensor.Must(ragged.New(values, wide)).Take(0)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
+// The zero Layout is none.
+func TestZeroLayout(t *testing.T) {
+	none := new(ragged.Layout)
+	_, err := ragged.New(tensor.Vector[int8](), none)
+	require.ErrorIs(t, err, shapeops.ErrKind)
+	_, err = none.Nest([]int64{0})
+	require.ErrorIs(t, err, shapeops.ErrKind)
+	_, err = tensor.Must(ragged.From[int8]([]int8{1})).Broadcast(none)
+	require.ErrorIs(t, err, shapeops.ErrKind)
+}

@@ -1,0 +1,121 @@
+package ragged_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ward returns patients with an age, days of visits and codes of these.
+func ward(t *testing.T) *ragged.Joint {
+	t.Helper()
+	return tensor.Must(ragged.JointFromLists(map[string]any{
+		"age":  []uint8{58, 56},
+		"day":  [][]int32{{0, 7, 9}, {3}},
+		"code": [][][]int64{{{1, 2}, {}, {3}}, {{4, 5, 6}}},
+	}))
+}
+
+func lists[T tensor.Elem](t *testing.T, j *ragged.Joint, name string) any {
+	t.Helper()
+	return tensor.Must(ragged.Lists[T](tensor.Must(j.Tensor(name))))
+}
+
+// What goes into rows goes into those of all fields that are so deep.
+func TestJointLevels(t *testing.T) {
+	j := ward(t)
+	odd := tensor.Must(j.CutStep(1, 0, ix.End, 2))
+	require.Equal(t, [][]int32{{0, 9}, {3}}, lists[int32](t, odd, "day"))
+	require.Equal(t, [][][]int64{{{1, 2}, {3}}, {{4, 5, 6}}}, lists[int64](t, odd, "code"))
+
+	mixed := tensor.Must(j.ShuffleLevel(1, rand.New(rand.NewPCG(1, 2))))
+	days := lists[int32](t, mixed, "day").([][]int32)
+	codes := lists[int64](t, mixed, "code").([][][]int64)
+	of := map[int32][]int64{0: {1, 2}, 7: {}, 9: {3}, 3: {4, 5, 6}}
+	for i, row := range days {
+		for k, day := range row {
+			require.Equal(t, of[day], codes[i][k], "codes stay with their visits")
+		}
+	}
+	require.ElementsMatch(t, []int32{0, 7, 9}, days[0])
+	_, err := j.ShuffleLevel(1, nil)
+	require.ErrorIs(t, err, shapeops.ErrKind)
+	_, err = j.CutStep(1, 0, ix.End, 0)
+	require.ErrorIs(t, err, shapeops.ErrIndex)
+}
+
+// Map is how what tensors can do is done to a collection; layouts are shared again.
+func TestJointMap(t *testing.T) {
+	j := ward(t)
+	sums := tensor.Must(j.Map(func(f ragged.Field) (*ragged.Tensor, error) {
+		switch {
+		case f.Name == "age":
+			return nil, nil
+		case f.Tensor.Depth() < 2:
+			return f.Tensor, nil
+		}
+		return f.Tensor.Reduce(1, arith.Sum)
+	}))
+	require.Equal(t, []string{"code", "day"}, sums.Names())
+	require.Equal(t, [][]int64{{3, 0, 3}, {15}}, lists[int64](t, sums, "code"))
+	_, err := j.Map(nil)
+	require.ErrorIs(t, err, shapeops.ErrKind)
+	_, err = j.Map(func(f ragged.Field) (*ragged.Tensor, error) { return f.Tensor.Row(9) })
+	require.ErrorContains(t, err, `field "age": `)
+}
+
+// At level 1, rows of the same patients come after one another; what is less deep must be equal.
+func TestConcatJointsAtALevel(t *testing.T) {
+	j := ward(t)
+	later := tensor.Must(ragged.JointFromLists(map[string]any{
+		"age": []uint8{58, 56}, "day": [][]int32{{}, {8, 9}}, "code": [][][]int64{{}, {{}, {7}}},
+	}))
+	both := tensor.Must(ragged.ConcatJoints([]*ragged.Joint{j, later}, ragged.JoinOptions{Level: 1}))
+	require.Equal(t, []uint8{58, 56}, lists[uint8](t, both, "age"))
+	require.Equal(t, [][]int32{{0, 7, 9}, {3, 8, 9}}, lists[int32](t, both, "day"))
+	require.Equal(t, [][][]int64{{{1, 2}, {}, {3}}, {{4, 5, 6}, {}, {7}}}, lists[int64](t, both, "code"))
+
+	older := tensor.Must(later.With(ragged.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{59, 57}))}))
+	_, err := ragged.ConcatJoints([]*ragged.Joint{j, older}, ragged.JoinOptions{Level: 1})
+	require.ErrorIs(t, err, ragged.ErrDiffers)
+	_, err = ragged.ConcatJoints([]*ragged.Joint{j, later}, ragged.JoinOptions{Level: 2})
+	require.ErrorIs(t, err, ragged.ErrLengths, "there are other visits")
+	_, err = ragged.VstackJoints([]*ragged.Joint{j, later}, ragged.JoinOptions{Level: 1})
+	require.ErrorIs(t, err, shapeops.ErrDim)
+}
+
+// The zero Joint has no field and no rows; it and nil are errors and not panics.
+func TestZeroJoint(t *testing.T) {
+	for _, j := range []*ragged.Joint{nil, {}} {
+		require.Empty(t, j.Names())
+		require.False(t, j.Has("a"))
+		_, ok := j.Len()
+		require.False(t, ok)
+		require.Equal(t, "joint {}", j.String())
+		require.True(t, j.Equal(&ragged.Joint{}))
+		require.False(t, ward(t).Equal(j))
+		require.Empty(t, slices.Collect(j.Fields()))
+		for name, fails := range map[string]func() error{
+			"tensor":  func() error { _, err := j.Tensor("a"); return err },
+			"row":     func() error { _, err := j.Row(0); return err },
+			"range":   func() error { _, err := j.Range(0, 1); return err },
+			"path":    func() error { _, err := j.Path(ix.At(0)); return err },
+			"take":    func() error { _, err := j.Take(0); return err },
+			"cut":     func() error { _, err := j.InTree("x").Cut(1, 0, 1); return err },
+			"flatten": func() error { _, err := j.Flatten(1, ragged.First); return err },
+			"densify": func() error { _, err := j.Densify(ragged.DensifyOptions{}); return err },
+			"collate": func() error { _, err := ragged.Collate([]*ragged.Joint{j}, ragged.DensifyOptions{}); return err },
+			"concat":  func() error { _, err := ragged.ConcatJoints([]*ragged.Joint{j}, ragged.JoinOptions{}); return err },
+		} {
+			require.Error(t, fails(), name)
+		}
+	}
+}
