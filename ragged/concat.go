@@ -97,7 +97,7 @@ func sideBySide(p *shapeops.Pass, ls []*Layout, level int) (*moved, error) {
 // interleaved is sideBySide of the innermost level.
 func interleaved(ls []*Layout) (*moved, error) {
 	for i, l := range ls[1:] {
-		if err := ls[0].outer.checkEqual(l.outer); err != nil {
+		if err := ls[0].outer.CheckEqual(l.outer); err != nil {
 			return nil, fmt.Errorf("value %d: around level %d: %w", i+1, l.depth, err)
 		}
 	}

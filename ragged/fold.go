@@ -148,7 +148,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := around.checkEqual(t.layout); err != nil {
+	if err := around.CheckEqual(t.layout); err != nil {
 		return nil, err
 	}
 	values, err := t.Values()

@@ -149,7 +149,7 @@ func (b *joint) other(depth int, tree string, any bool) string {
 // meet returns l over the layouts of a tree, and the deeper of both.
 func meet(l, deepest *Layout) (own, deeper *Layout, err error) {
 	known := min(l.depth, deepest.depth)
-	if err := deepest.at(known).checkEqual(l.at(known)); err != nil {
+	if err := deepest.at(known).CheckEqual(l.at(known)); err != nil {
 		return nil, nil, err
 	}
 	if l.depth <= deepest.depth {

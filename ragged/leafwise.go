@@ -207,7 +207,7 @@ func (p *KernelPass) beside(t, x *Tensor) (*tensor.Tensor, error) {
 	if x.Depth() > t.Depth() {
 		return nil, fmt.Errorf("%w: got %v with %d levels, want at most %d as in %v", ErrLengths, x.layout, x.Depth(), t.Depth(), t.layout)
 	}
-	if err := t.layout.at(x.Depth()).checkEqual(x.layout); err != nil {
+	if err := t.layout.at(x.Depth()).CheckEqual(x.layout); err != nil {
 		return nil, err
 	}
 	s, err := x.straight(p.shared)

@@ -24,7 +24,7 @@ func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
 	if t.Depth() == 0 || index.Depth() != t.Depth() {
 		return nil, fmt.Errorf("index: %w: got %d levels, want the %d of the tensor, and one at least", shapeops.ErrDim, index.Depth(), t.Depth())
 	}
-	if err := t.layout.outer.checkEqual(index.layout.outer); err != nil {
+	if err := t.layout.outer.CheckEqual(index.layout.outer); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	e, err := picks(index)
@@ -121,7 +121,7 @@ func masked(l *Layout, mask *Tensor) (*edit, error) {
 	}
 	around, err := l.At(mask.Depth())
 	if err == nil {
-		err = around.checkEqual(mask.layout)
+		err = around.CheckEqual(mask.layout)
 	}
 	if err != nil || mask.Depth() == 0 {
 		return nil, err

@@ -82,7 +82,7 @@ func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
 	}
 	return relayout(nil, t, func(l *Layout) (*Layout, error) {
 		at := l.at(level)
-		if err := at.outer.checkEqual(s.layout.outer); err != nil {
+		if err := at.outer.CheckEqual(s.layout.outer); err != nil {
 			return nil, fmt.Errorf("lengths: %w", err)
 		}
 		for row, end := range composed(s.layout.offsets, cuts) {

@@ -131,7 +131,9 @@ func (t *Tensor) Values() (*tensor.Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	if first, n, ok := t.layout.span(); ok {
+	if first, n, ok := t.layout.span(); ok && n == t.values.Shape()[0] {
+		return t.values, nil
+	} else if ok {
 		return t.values.Narrow(0, first, n)
 	}
 	s, err := t.straight(nil)
@@ -149,6 +151,9 @@ func (t *Tensor) NumValues() int {
 	n, _ := t.layout.NumRows(t.layout.depth)
 	return n
 }
+
+// ByteSize returns how many bytes the values of t's rows take.
+func (t *Tensor) ByteSize() int { return t.NumValues() * t.Features().Size() * t.DType().Size() }
 
 // Lengths is [Layout.Lengths].
 func (t *Tensor) Lengths(level int) ([]int64, error) {

@@ -7,43 +7,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ValuesIn is [Tensor.Values] in a pass, for [Tensor.WithIn].
-func (t *Tensor) ValuesIn(p *shapeops.Pass) (*tensor.Tensor, error) {
-	s, err := t.straight(p)
-	if err != nil {
-		return nil, err
-	}
-	return s.values, nil
-}
-
-// WithIn returns the tensor of other values, of whatever dtype and features, with t's rows: values
-// [V G...], as many as [Tensor.ValuesIn] returned. It shares them. What is made in one pass of
-// tensors that share a layout shares one. It returns [ErrOffsets] for another number of values, and
-// shapeops.ErrKind if values is nil.
-func (t *Tensor) WithIn(p *shapeops.Pass, values *tensor.Tensor) (*Tensor, error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	return New(values, t.layout.straightIn(p))
-}
-
-// straightIn is [Layout.Straight] in a pass.
-func (l *Layout) straightIn(p *shapeops.Pass) *Layout {
-	if l.root().whole() {
-		return l
-	}
-	return l.picked(p).layout
-}
-
-// CheckLengths returns [ErrLengths], with level and row, unless x has t's batch shape, depth and
-// lengths.
-func (t *Tensor) CheckLengths(x *Tensor) error {
-	if !x.made() || !t.made() {
-		return errNil
-	}
-	return t.layout.checkEqual(x.layout)
-}
-
 // An emptyKey is under which a pass keeps layouts like another, without rows.
 type emptyKey struct{ l *Layout }
 
@@ -97,14 +60,14 @@ func (l *Layout) emptiedNew(p *shapeops.Pass, batch shapeops.Shape) (*Layout, er
 	return outer.nested(make([]int64, outer.numbered()+1)), nil
 }
 
-// WithinIn returns t with its batch as the rows of a layout's last level:
+// NestIn returns t with its batch as the rows of a layout's last level:
 //
 //	t [V * F...], outer [N *], V being the rows of its last level -> [N * * F...]
 //
 // It shares t's values, unless t was permuted or repeats rows. What is made in one pass of tensors
 // that share a layout shares one. It returns shapeops.ErrKind if outer is nil or not straight, and
 // [ErrOffsets] if t's batch shape is not [V].
-func (t *Tensor) WithinIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
+func (t *Tensor) NestIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
 	if !outer.made() || !outer.root().whole() {
 		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
 	}
@@ -124,7 +87,7 @@ type rowKey struct {
 	row int
 }
 
-// RowIn undoes [Tensor.WithinIn] for one row of the batch: it returns the rows that it has as a
+// RowIn undoes [Tensor.NestIn] for one row of the batch: it returns the rows that it has as a
 // batch, which shares t's memory.
 //
 //	t [N * * F...] -> [Li * F...]
@@ -155,11 +118,3 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 // same with a layout of its own, over the same values or copies. What is made in one pass of
 // tensors that share a layout shares one.
 func (t *Tensor) StraightIn(p *shapeops.Pass) (*Tensor, error) { return t.straight(p) }
-
-// ByteSize returns how many bytes the values of t's rows take.
-func (t *Tensor) ByteSize() int {
-	return t.NumValues() * t.Features().Size() * t.DType().Size()
-}
-
-// CheckEqual returns [ErrLengths], with level and row, unless x says the same as l.
-func (l *Layout) CheckEqual(x *Layout) error { return l.checkEqual(x) }

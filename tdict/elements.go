@@ -75,15 +75,19 @@ func (elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst, v Value, lead 
 type elementsOfRagged struct{}
 
 func (elementsOfRagged) tensor(v Value, p *shapeops.Pass) (*tensor.Tensor, error) {
-	return v.(*ragged.Tensor).ValuesIn(p)
+	s, err := v.(*ragged.Tensor).StraightIn(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.Values()
 }
 
 func (elementsOfRagged) with(v Value, p *shapeops.Pass, made *tensor.Tensor) (Value, error) {
-	return some(v.(*ragged.Tensor).WithIn(p, made))
+	return some(ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p)))
 }
 
 func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *shapeops.Pass, _, made *tensor.Tensor) error {
-	x, err := v.(*ragged.Tensor).WithIn(p, made)
+	x, err := ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p))
 	if err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *shapeops.Pass, _,
 }
 
 func (elementsOfRagged) beside(v, x Value) error {
-	return v.(*ragged.Tensor).CheckLengths(x.(*ragged.Tensor))
+	return v.(*ragged.Tensor).Layout().CheckEqual(x.(*ragged.Tensor).Layout())
 }
 
 func (elementsOfRagged) dtype(v Value) tensor.DType { return v.(*ragged.Tensor).DType() }

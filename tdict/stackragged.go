@@ -80,7 +80,7 @@ func (s *raggedStack) value(v Value) (Value, error) {
 		if err := s.checkOneDim(v); err != nil {
 			return nil, err
 		}
-		return some(v.WithinIn(&s.pass, s.layout))
+		return some(v.NestIn(&s.pass, s.layout))
 	case *Data:
 		if err := s.checkOneDim(v); err != nil {
 			return nil, err

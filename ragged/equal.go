@@ -1,0 +1,52 @@
+package ragged
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Equal reports whether l and x have the same batch shape, depth and lengths.
+func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
+
+// differs says how x differs from l, or is empty if it does not.
+func (l *Layout) differs(x *Layout) string {
+	switch {
+	case l == x:
+		return ""
+	case x == nil:
+		return "no layout"
+	case l.depth != x.depth:
+		return fmt.Sprintf("depth %d, other %d", l.depth, x.depth)
+	case l.outer == nil:
+		if !l.Shape().Equal(x.Shape()) {
+			return fmt.Sprintf("batch %v, other %v", l.Shape(), x.Shape())
+		}
+		return ""
+	}
+	if text := l.outer.differs(x.outer); text != "" {
+		return text
+	}
+	return l.innermost(x)
+}
+
+// innermost says how the innermost level of x differs from that of l, whose outer ones are equal.
+func (l *Layout) innermost(x *Layout) string {
+	a, b := l.Straight().offsets, x.Straight().offsets
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
+		return ""
+	}
+	for i := range a[1:] {
+		if p, q := a[i+1]-a[i], b[i+1]-b[i]; p != q {
+			return fmt.Sprintf("level %d, row %d has length %d, other %d", l.depth, i, p, q)
+		}
+	}
+	return ""
+}
+
+// CheckEqual returns [ErrLengths], with level and row, unless x says the same as l.
+func (l *Layout) CheckEqual(x *Layout) error {
+	if text := l.differs(x); text != "" {
+		return fmt.Errorf("%w: %s", ErrLengths, text)
+	}
+	return nil
+}
