@@ -1,9 +1,10 @@
 // Package arith has the verbs that look at elements, or at a mask of them: Add, Less, Mean, Where,
 // Sort, GroupBy. What only moves whole rows is a method of tensors and dictionaries.
 //
-// Most verbs are generic over what they work on, an [Operand]: *tensor.Tensor and
-// *tdict.TensorDict, on each leaf of which they do the same. Each is a tensor.Kernel that Leafwise
-// applies.
+// Most verbs are generic over what they work on, an [Operand]: *tensor.Tensor, *ragged.Tensor, on
+// whose values they work, and *tdict.TensorDict, on each leaf of which they do the same. Each is a
+// tensor.Kernel that Leafwise applies. What makes one of several elements of a ragged tensor is a
+// Reducer for its method Reduce.
 //
 //	scaled, err := arith.Mul(td, 2)                     // a copy of td
 //	err = arith.MulInPlace(td, 2)                       // td itself

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An Operand is what the generic verbs work on. *tensor.Tensor and *tdict.TensorDict satisfy it,
-// each returning itself.
+// An Operand is what the generic verbs work on. *tensor.Tensor, *ragged.Tensor and
+// *tdict.TensorDict satisfy it, each returning itself.
 type Operand[T any] interface {
 	comparable
 	Shape() shapeops.Shape

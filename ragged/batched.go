@@ -42,8 +42,8 @@ func (t *Tensor) over(m *moved) *Tensor {
 	return &Tensor{m.layout, t.values, true}
 }
 
-// arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the first
-// of given values, or, without these, in new memory. The result is filled by tr.
+// arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the
+// first of given values, or, without these, in new memory. The result is filled by tr.
 func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
 	values, err := given, error(nil)
 	if given == nil {
@@ -254,10 +254,10 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 
 // Write adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
 // their lengths are written in place, in memory that other tensors may share; else t gets memory of
-// its own, in which all rows lie anew, and what was a view of it stays as it was. If t is a view, or
-// on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice, the
-// last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of Join
-// and of tensor.Transfer.
+// its own, in which all rows lie anew, and what was a view of it stays as it was. If t is a view,
+// or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice,
+// the last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of
+// Join and of tensor.Transfer.
 func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
 	if !t.made() || !src.made() {
 		return errNil

@@ -12,8 +12,8 @@ import (
 // CompareOptions say what [Tensor.EqualWith] and [Tensor.DiffWith] overlook. The zero value is
 // nothing.
 type CompareOptions struct {
-	// AnyDType compares values of different dtypes: as int64, if both are integers or bools, where a
-	// uint64 beyond that is refused; else as complex numbers, which rounds integers beyond 2^53.
+	// AnyDType compares values of different dtypes: as int64, if both are integers or bools, where
+	// a uint64 beyond that is refused; else as complex numbers, which rounds integers beyond 2^53.
 	AnyDType bool
 	// EqualNaN takes NaN to equal NaN.
 	EqualNaN bool

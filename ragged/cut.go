@@ -101,8 +101,8 @@ func nestIn(p *shapeops.Pass, outer, l *Layout) *Layout {
 //	[N * F...], starts integers [N] -> [N * F...]
 //
 // starts has a number for each row of the level around, row-major; negative ones count from the end
-// of a row. What of a window is outside of its row is left out. It copies. Its errors are shapeops.ErrDim,
-// shapeops.ErrShape if starts is of another size, or size negative, and those of
+// of a row. What of a window is outside of its row is left out. It copies. Its errors are
+// shapeops.ErrDim, shapeops.ErrShape if starts is of another size, or size negative, and those of
 // tensor.Tensor.Ints.
 func (t *Tensor) Window(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
 	if !t.made() {

@@ -20,8 +20,8 @@ func windows(t *testing.T) *ragged.Tensor {
 	return tensor.Must(x.Execute(shapeops.NewPass(plan))) // [2 3 *]: 0 1 2 and 2 3 4
 }
 
-// A row that stands at two places is not written in one of them: not of windows that overlap, though
-// there are no more places than rows, and not of rows that are repeated.
+// A row that stands at two places is not written in one of them: not of windows that overlap,
+// though there are no more places than rows, and not of rows that are repeated.
 func TestRowsAtTwoPlacesAreNotWritten(t *testing.T) {
 	x := windows(t)
 	src := tensor.Must(ragged.From[int64]([][]int64{{7}, {8}, {9}}))

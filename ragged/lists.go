@@ -14,9 +14,9 @@ import (
 //	days, err := ragged.Lists[int64](t)
 //	for _, row := range days.([][]int64) {
 //
-// It copies the values once; slices of one level lie one after the other. It returns tensor.ErrDType
-// if t does not hold T, shapeops.ErrDim for a batch of other than one dim or for more levels than
-// three, and shapeops.ErrShape if values have features.
+// It copies the values once; slices of one level lie one after the other. It returns
+// tensor.ErrDType if t does not hold T, shapeops.ErrDim for a batch of other than one dim or for
+// more levels than three, and shapeops.ErrShape if values have features.
 func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	if !t.made() {
 		return nil, errNil

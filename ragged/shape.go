@@ -181,10 +181,10 @@ func (t *Tensor) Unsqueeze(level int) (*Tensor, error) {
 	})
 }
 
-// Squeeze undoes [Tensor.Unsqueeze]: at 0, [1 * *] -> [L *]; at another level, its rows, all of length
-// one, are no rows any more. The result shares t's values, or, after a permutation, copies them. It
-// returns shapeops.ErrShape, with the row, if a row has another length, or the batch more rows than
-// one, and shapeops.ErrDim for a level that t does not have.
+// Squeeze undoes [Tensor.Unsqueeze]: at 0, [1 * *] -> [L *]; at another level, its rows, all of
+// length one, are no rows any more. The result shares t's values, or, after a permutation, copies
+// them. It returns shapeops.ErrShape, with the row, if a row has another length, or the batch more
+// rows than one, and shapeops.ErrDim for a level that t does not have.
 func (t *Tensor) Squeeze(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil

@@ -52,12 +52,12 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 }
 
 // Fixed returns t as one whose rows keep their lengths: what would change them is [ErrLengths]. So
-// it is for a view, which would not be one of t any more, and for a tensor whose values are lent, as
-// by a mapped file, which would not have the rows. It shares memory with t.
+// it is for a view, which would not be one of t any more, and for a tensor whose values are lent,
+// as by a mapped file, which would not have the rows. It shares memory with t.
 func (t *Tensor) Fixed() *Tensor { return &Tensor{t.layout, t.values, true} }
 
-// checkFixed returns ErrLengths, with how they differ, if the rows of t must keep their lengths, and
-// those of a layout are others; tensor.ErrLayout if a row is at several places.
+// checkFixed returns ErrLengths, with how they differ, if the rows of t must keep their lengths,
+// and those of a layout are others; tensor.ErrLayout if a row is at several places.
 func (t *Tensor) checkFixed(l *Layout) error {
 	if t.fixed && t.layout.root().repeats {
 		return fmt.Errorf("%w: expanding repeats rows: Clone it first", tensor.ErrLayout)

@@ -14,11 +14,11 @@ import (
 // trees says which leaves are of a tree of their own, by their names; it may be nil. Others must
 // have the lengths of one tree.
 //
-// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and for
-// nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away;
+// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and
+// for nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away;
 // ragged.ErrLengths, with names, level and row, if leaves of one tree differ in lengths;
-// [ErrMissing] for a name in trees that td has not; and ragged.ErrName for a name with "/", "bounds"
-// and "mask".
+// [ErrMissing] for a name in trees that td has not; and ragged.ErrName for a name with "/",
+// "bounds" and "mask".
 func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 	if td == nil {
 		return nil, failed("to joint", errNil)

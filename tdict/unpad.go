@@ -13,10 +13,10 @@ import (
 //
 //	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
 //
-// It is what undoes shapeops.PadSequenceMasked, whose masks of leaves are all one if the dim that it
-// padded is the first batch dim: [TensorDict.UnstackRagged] then has the dictionaries that were
-// padded. Further batch dims become features; [Data] of batch shape [N L] becomes Data with a list of
-// values for each row. The result is a copy, whose leaves share one layout.
+// It is what undoes shapeops.PadSequenceMasked, whose masks of leaves are all one if the dim that
+// it padded is the first batch dim: [TensorDict.UnstackRagged] then has the dictionaries that were
+// padded. Further batch dims become features; [Data] of batch shape [N L] becomes Data with a list
+// of values for each row. The result is a copy, whose leaves share one layout.
 //
 // Unpad returns shapeops.ErrDim if td has fewer than two batch dims, shapeops.ErrShape if the mask
 // has another shape, or, with the key, for Data and ragged tensors with further batch dims, and the
