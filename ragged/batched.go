@@ -278,10 +278,16 @@ func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error
 	if err := t.checkFixed(m.layout); err != nil {
 		return err
 	}
+	return t.rewrite(tr, src, p)
+}
+
+// rewrite is Write of rows whose lengths change: all rows of t come to new memory.
+func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
 	s, err := t.straight(p)
-	if err == nil && s.layout != t.layout { // a part of another, of which nothing else is kept
-		m, err = s.layout.written(p, src.layout)
+	if err != nil {
+		return err
 	}
+	m, err := s.layout.written(p, src.layout)
 	if err != nil {
 		return err
 	}

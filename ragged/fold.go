@@ -131,6 +131,16 @@ func (l *Layout) reach(depth int) []int64 {
 	return composed(l.outer.reach(depth), l.offsets)
 }
 
+// counts returns how many rows of the innermost level each row at a depth has.
+func (l *Layout) counts(depth int) []int {
+	ends := l.reach(depth)
+	counts := make([]int, len(ends)-1)
+	for i := range counts {
+		counts[i] = int(ends[i+1] - ends[i])
+	}
+	return counts
+}
+
 // Broadcast returns t with each value repeated for all that a deeper layout has in its place:
 //
 //	t [N *], layout [N * *] -> [N * *]: the day of a visit for each of its codes
@@ -160,12 +170,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 		values, err = values.Clone()
 		return finished(&Tensor{layout: deep, values: values}, err)
 	}
-	ends := deep.reach(t.Depth())
-	counts := make([]int, len(ends)-1)
-	for i := range counts {
-		counts[i] = int(ends[i+1] - ends[i])
-	}
-	values, err = values.RepeatEach(counts, 0)
+	values, err = values.RepeatEach(deep.counts(t.Depth()), 0)
 	return finished(&Tensor{layout: deep, values: values}, err)
 }
 

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -13,15 +14,15 @@ import (
 //
 //   - slices of one Elem, nested up to 4 deep, become a tensor of that dtype,
 //   - in a []any, values can be bools, numbers of all Go types and encoding/json's Number, and
-//     strings "NaN", "+Inf", "-Inf", and further []any or slices of these; the dtype is the smallest
-//     that holds them all.
+//     strings "NaN", "+Inf", "-Inf", and further []any or slices of these; the dtype is the
+//     smallest that holds them all.
 //
 // The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
 // integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a
 // bool among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype
-// does not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is
-// a float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs],
-// or a [Schema], says the dtype.
+// does not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is a
+// float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs], or
+// a [Schema], says the dtype.
 //
 // FromLists returns [ErrLengths] if lists are nested differently deep, or if there is only an empty
 // one, and tensor.ErrDType if there is no value to tell the dtype from.
@@ -194,34 +195,37 @@ func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, a
 	for i, v := range values {
 		x, ok := as(v)
 		if !ok {
-			return nil, fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, v, dtype)
+			return nil, v.refused(i, dtype)
 		}
 		list[i] = x
 	}
 	wide := tensor.Vector(list...)
 	out, err := wide.Cast(dtype)
-	if err != nil {
-		return nil, err
-	}
-	back, err := out.Cast(tensor.DTypeOf[T]())
-	if err != nil {
-		return nil, err
-	}
-	changed := -1
-	err = tensor.Read(back, func(got []T) {
-		for i, x := range list {
-			rounded := values[i].kind == aFloat && dtype.IsFloat() && !math.IsInf(float64(got[i]), 0)
-			if got[i] != x && x == x && !rounded {
-				changed = i
-				return
-			}
-		}
-	})
-	if err == nil && changed >= 0 {
-		err = fmt.Errorf("value %d: %w: got %v, want one that %v holds", changed, tensor.ErrDType, values[changed], dtype)
+	if err == nil {
+		err = checkCast(list, out, values)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// checkCast returns tensor.ErrDType unless out, a cast of a list, holds its values; floats may be
+// rounded.
+func checkCast[T uint64 | int64 | float64](list []T, out *tensor.Tensor, values []number) error {
+	back, err := out.Cast(tensor.DTypeOf[T]())
+	if err != nil {
+		return err
+	}
+	var got []T
+	if err := tensor.Read(back, func(s []T) { got = slices.Clone(s) }); err != nil {
+		return err
+	}
+	for i, x := range list {
+		rounded := values[i].kind == aFloat && out.DType().IsFloat() && !math.IsInf(float64(got[i]), 0)
+		if got[i] != x && x == x && !rounded {
+			return values[i].refused(i, out.DType())
+		}
+	}
+	return nil
 }

@@ -271,13 +271,6 @@ func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 	if depth == l.depth {
 		return rows, nil
 	}
-	counts, _ := shapeops.Once(p.shared, countsKey{l, depth}, func() ([]int, error) {
-		ends := l.reach(depth)
-		counts := make([]int, len(ends)-1)
-		for i := range counts {
-			counts[i] = int(ends[i+1] - ends[i])
-		}
-		return counts, nil
-	})
+	counts, _ := shapeops.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
 	return rows.RepeatEach(counts, 0)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A number is a value in a list: an integer, a float, or a bool.
@@ -120,6 +122,11 @@ func (v number) float64() (float64, bool) {
 	}
 	f := float64(v.whole)
 	return f, f < 1<<63 && int64(f) == v.whole
+}
+
+// refused returns the error of value i, which a dtype does not hold.
+func (v number) refused(i int, dtype tensor.DType) error {
+	return fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, v, dtype)
 }
 
 // String returns the value as Go prints it.

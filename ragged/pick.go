@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -110,20 +111,7 @@ func (t *Tensor) checkBare() error {
 
 // masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
 func masked(l *Layout, mask *Tensor) (*edit, error) {
-	if !mask.made() {
-		return nil, errNil
-	}
-	if mask.DType() != tensor.Bool {
-		return nil, fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
-	}
-	if err := mask.checkBare(); err != nil {
-		return nil, err
-	}
-	around, err := l.At(mask.Depth())
-	if err == nil {
-		err = around.CheckEqual(mask.layout)
-	}
-	if err != nil || mask.Depth() == 0 {
+	if err := l.checkMask(mask); err != nil || mask.Depth() == 0 {
 		return nil, err
 	}
 	values, err := mask.Values()
@@ -131,19 +119,37 @@ func masked(l *Layout, mask *Tensor) (*edit, error) {
 		return nil, err
 	}
 	var bits []bool
-	if err := tensor.Read(values, func(s []bool) { bits = append(bits, s...) }); err != nil {
+	var list []int
+	if err := tensor.Read(values, func(s []bool) { bits = slices.Clone(s) }); err != nil {
 		return nil, err
 	}
-	var list []int
 	return rearranged(mask.Depth(), func(_, first, n int) ([]int, error) {
 		list = list[:0]
-		for i := range n {
-			if bits[first+i] {
+		for i, bit := range bits[first : first+n] {
+			if bit {
 				list = append(list, i)
 			}
 		}
 		return list, nil
 	}), nil
+}
+
+// checkMask returns an error unless a mask is bools with the lengths of the first levels of l.
+func (l *Layout) checkMask(mask *Tensor) error {
+	if !mask.made() {
+		return errNil
+	}
+	if mask.DType() != tensor.Bool {
+		return fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
+	}
+	if err := mask.checkBare(); err != nil {
+		return err
+	}
+	around, err := l.At(mask.Depth())
+	if err != nil {
+		return err
+	}
+	return around.CheckEqual(mask.layout)
 }
 
 // Shuffle returns t with the rows of a level in random order, each within its row of the level

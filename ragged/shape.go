@@ -69,9 +69,6 @@ func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lengths: %w", err)
 	}
-	if err := lengths.checkBare(); err != nil {
-		return nil, fmt.Errorf("lengths: %w", err)
-	}
 	s, err := lengths.straight(nil)
 	if err != nil {
 		return nil, err
@@ -81,21 +78,31 @@ func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
 		return nil, fmt.Errorf("lengths: %w", err)
 	}
 	return relayout(nil, t, func(l *Layout) (*Layout, error) {
-		at := l.at(level)
-		if err := at.outer.CheckEqual(s.layout.outer); err != nil {
+		if err := l.at(level).checkCuts(s.layout, cuts); err != nil {
 			return nil, fmt.Errorf("lengths: %w", err)
-		}
-		for row, end := range composed(s.layout.offsets, cuts) {
-			if want := at.offsets[row]; end != want {
-				return nil, fmt.Errorf("lengths: level %d, row %d: %w: got lengths up to %d, want up to %d", level, max(row-1, 0), ErrLengths, end, want)
-			}
 		}
 		return under(nil, l, level, s.layout.nested(cuts)), nil
 	})
 }
 
+// checkCuts returns ErrLengths unless cuts, which a layout groups, end where the rows of l do.
+func (l *Layout) checkCuts(groups *Layout, cuts []int64) error {
+	if err := l.outer.CheckEqual(groups.outer); err != nil {
+		return err
+	}
+	for row, end := range composed(groups.offsets, cuts) {
+		if want := l.offsets[row]; end != want {
+			return fmt.Errorf("level %d, row %d: %w: got lengths up to %d, want up to %d", l.depth, max(row-1, 0), ErrLengths, end, want)
+		}
+	}
+	return nil
+}
+
 // cuts returns the values of a straight tensor of lengths as offsets.
 func (t *Tensor) cuts() ([]int64, error) {
+	if err := t.checkBare(); err != nil {
+		return nil, err
+	}
 	list, err := t.values.Ints()
 	if err != nil {
 		return nil, err
