@@ -78,7 +78,8 @@ func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
 //
 //	values [V F...], ids of V numbers that never decrease -> [n * F...]
 //
-// It shares values. It returns [ErrOffsets], with the value, if ids decrease or are not rows.
+// It shares values. It returns [ErrOffsets], with the value, if ids decrease or are not rows, and
+// [ErrLengths] unless there is one for each value.
 func FromRowIDs(values *tensor.Tensor, ids []int64, n int) (*Tensor, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: got %d rows", shapeops.ErrShape, n)

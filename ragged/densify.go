@@ -34,9 +34,11 @@ type DensifyOptions struct {
 //
 //	[B... * * F...] -> [B... L M F...], L and M being the longest lengths of each level
 //
-// of the rows that are wanted. It writes each element once, straight from t's values. It returns
-// shapeops.ErrIndex for a row that is not there, shapeops.ErrShape for negative widths or a result
-// whose elements cannot be counted, and tensor.ErrDType if the dtype does not hold opt.Fill.
+// of the rows that are wanted, in one pass over the result, straight from t's values. It returns
+// shapeops.ErrIndex for a row that is not there, shapeops.ErrShape for widths that are negative or
+// more than t has levels, and for a result whose elements cannot be counted, tensor.ErrDType if the
+// dtype does not hold opt.Fill, and shapeops.ErrKind for opt.Masks, for which there is
+// [Tensor.DensifyMasked].
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {

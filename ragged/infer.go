@@ -20,9 +20,9 @@ import (
 // The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
 // integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a
 // bool among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype
-// does not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is a
-// float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs], or
-// a [Schema], says the dtype.
+// does not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is
+// a float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs],
+// or a [Schema], says the dtype.
 //
 // FromLists returns [ErrLengths] if lists are nested differently deep, or if there is only an empty
 // one, and tensor.ErrDType if there is no value to tell the dtype from.

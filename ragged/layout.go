@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// What can be wrong with a layout, besides its shape.
+// What can be wrong with lengths, fields and what must agree, besides shapes.
 var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")
