@@ -106,7 +106,10 @@ func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
 // place returns where in t's memory values come that m moves: where they lie, if rows keep their
 // lengths, or else to its beginning, if there is enough and no other rows lie in it; nil if not.
 func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
-	if first, n, ok := t.layout.span(); ok && kept && n < t.values.Shape()[0] {
+	if first, n, ok := t.layout.span(); ok && kept {
+		if n == t.values.Shape()[0] {
+			return t.values, nil
+		}
 		return t.values.Narrow(0, first, n)
 	}
 	if t.layout.root().whole() && t.values.Shape()[0] >= m.rows() {
@@ -312,7 +315,7 @@ func (t *Tensor) CloneIn(p *shapeops.Pass) (*Tensor, error) {
 		return nil, err
 	}
 	if s.values != t.values && !s.values.SharesMemory(t.values) {
-		return s, nil
+		return &Tensor{layout: s.layout, values: s.values}, nil
 	}
 	values, err := s.values.Clone()
 	return finished(&Tensor{layout: s.layout, values: values}, err)

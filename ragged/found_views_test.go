@@ -100,3 +100,29 @@ func TestZeroLayout(t *testing.T) {
 	_, err = tensor.Must(ragged.From[int8]([]int8{1})).Broadcast(none)
 	require.ErrorIs(t, err, shapeops.ErrKind)
 }
+
+// What is written into a view comes to the whole, though all values are the view's.
+func TestWriteIntoAViewWithAllValues(t *testing.T) {
+	for _, rest := range [][]int64{{}, {3}} {
+		base := tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {}, rest}))
+		src := tensor.Must(ragged.From[int64]([][]int64{{7, 8}}))
+		require.NoError(t, src.IndexInto(tensor.Must(base.Range(0, 1)), ix.All))
+		require.Equal(t, []int64{7, 8}, tensor.Must(ragged.Lists[int64](base)).([][]int64)[0])
+		require.NoError(t, shapeops.CatInto(tensor.Must(base.Range(0, 1)), []*ragged.Tensor{tensor.Must(src.Map(negated))}, 0))
+		require.Equal(t, [][]int64{{-7, -8}, {}, rest}, tensor.Must(ragged.Lists[int64](base)))
+	}
+}
+
+func negated(x *tensor.Tensor) (*tensor.Tensor, error) {
+	return tensor.Map(x, func(v int64) int64 { return -v })
+}
+
+// Rows of what a collection gives out keep their lengths, as those of any view.
+func TestFieldsAreViews(t *testing.T) {
+	a := tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {3}}))
+	j := tensor.Must(ragged.NewJoint(ragged.Field{Name: "a", Tensor: a}))
+	long := tensor.Must(ragged.From[int64]([][]int64{{9, 9, 9}}))
+	require.ErrorIs(t, tensor.Must(tensor.Must(j.Range(0, 1)).Tensor("a")).SetIndex(long, ix.All), ragged.ErrLengths)
+	require.ErrorIs(t, tensor.Must(j.Tensor("a")).SetIndex(long, ix.Range(0, 1)), ragged.ErrLengths)
+	require.NoError(t, tensor.Must(tensor.Must(j.Tensor("a")).Clone()).SetIndex(long, ix.Range(0, 1)))
+}

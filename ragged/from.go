@@ -31,6 +31,9 @@ func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
 	return New(tensor.Vector(n.values...), l)
 }
 
+// mostLevels is how deep lists can be.
+const mostLevels = 1000
+
 // A nest collects the values of nested slices, and how long these are.
 type nest[T any] struct {
 	values  []T
@@ -42,6 +45,9 @@ type nest[T any] struct {
 
 // layout returns the layout of all that was added.
 func (n *nest[T]) layout() (*Layout, error) {
+	if n.depth > mostLevels {
+		return nil, fmt.Errorf("%w: got depth %d, want at most %d", ErrLengths, n.depth, mostLevels)
+	}
 	if n.depth < 0 && len(n.lengths) < 2 {
 		return nil, fmt.Errorf("%w: got an empty list, which does not say how deep it is: see FromDepth", ErrLengths)
 	}

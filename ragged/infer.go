@@ -141,6 +141,9 @@ func smallest(values []number) (tensor.DType, error) {
 	if len(values) == 0 {
 		return 0, fmt.Errorf("%w: got no value to tell the dtype from: see FromListsAs", tensor.ErrDType)
 	}
+	if i := slices.IndexFunc(values, func(v number) bool { return v.huge }); i >= 0 {
+		return 0, fmt.Errorf("value %d: %w: got %v, which is beyond 64 bits", i, tensor.ErrDType, values[i])
+	}
 	var kind numberKind
 	low, high := int64(0), uint64(0)
 	for _, v := range values {
@@ -222,7 +225,7 @@ func checkCast[T uint64 | int64 | float64](list []T, out *tensor.Tensor, values 
 		return err
 	}
 	for i, x := range list {
-		rounded := values[i].kind == aFloat && out.DType().IsFloat() && !math.IsInf(float64(got[i]), 0)
+		rounded := values[i].kind == aFloat && !out.DType().IsInteger() && out.DType() != tensor.Bool && !math.IsInf(float64(got[i]), 0)
 		if got[i] != x && x == x && !rounded {
 			return values[i].refused(i, out.DType())
 		}

@@ -220,7 +220,7 @@ func (j *Joint) field(p *shapeops.Pass, t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: l, values: t.values}, nil
+	return &Tensor{l, t.values, true}, nil
 }
 
 // Fields returns an iterator over the fields, in their order. Those of a tree share layouts.
@@ -274,12 +274,32 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 
 // like returns the collection of fields, with the levels of the tree that InTree chose.
 func (j *Joint) like(fields []Field) (*Joint, error) {
+	if err := j.checkRows(fields); err != nil {
+		return nil, err
+	}
 	out, err := NewJoint(fields...)
 	if err != nil {
 		return nil, err
 	}
 	out.tree = j.tree
 	return out, nil
+}
+
+// checkRows returns shapeops.ErrDim if j is a row of several trees, and fields have rows of more
+// than one, which are not those of one collection, though there may be as many.
+func (j *Joint) checkRows(fields []Field) error {
+	_, several := j.entered()
+	tree := ""
+	for _, f := range fields {
+		if several == nil || !f.Tensor.made() || len(f.Tensor.Shape()) == 0 {
+			continue
+		}
+		if tree != "" && f.Tree+"/" != tree {
+			return several
+		}
+		tree = f.Tree + "/"
+	}
+	return nil
 }
 
 // Equal reports whether j and x have the same fields, in any order, of the same trees, each equal

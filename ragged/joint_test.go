@@ -119,3 +119,48 @@ func TestZeroJoint(t *testing.T) {
 		}
 	}
 }
+
+// A scalar and a value for each row are not joined, in no order.
+func TestConcatOfAScalarAndRows(t *testing.T) {
+	rows := tensor.Must(ragged.JointFromLists(map[string]any{"s": []int64{0, 0}, "a": [][]int64{{1}, {1}}}))
+	single := tensor.Must(ragged.Schema{{Name: "s", Depth: ragged.Single}, {Name: "a", Depth: 1}}.Joint(
+		map[string]any{"s": int64(9), "a": [][]int64{{1}}}))
+	single = tensor.Must(single.Map(func(f ragged.Field) (*ragged.Tensor, error) { return f.Tensor.Cast(tensor.Int64) }))
+	for _, js := range [][]*ragged.Joint{{rows, single}, {single, rows}} {
+		_, err := ragged.ConcatJoints(js, ragged.JoinOptions{})
+		require.ErrorIs(t, err, ragged.ErrLengths)
+	}
+	_, err := ragged.ConcatJoints([]*ragged.Joint{rows, rows}, ragged.JoinOptions{Level: 2})
+	require.ErrorIs(t, err, shapeops.ErrDim, "no field is so deep")
+}
+
+// The rows of several trees in one row are not those of one collection, though there be as many.
+func TestRowOfSeveralTrees(t *testing.T) {
+	of := func(name, tree string, lists any) ragged.Field {
+		return ragged.Field{Name: name, Tensor: tensor.Must(ragged.From[int8](lists)), Tree: tree}
+	}
+	j := tensor.Must(ragged.NewJoint(of("a", "", [][]int8{{1, 2}, {3}}), of("b", "x", [][]int8{{4, 5}, {6, 7}})))
+	for i := range 2 {
+		one := tensor.Must(j.Row(i))
+		_, err := one.Select("a", "b")
+		require.ErrorIs(t, err, shapeops.ErrDim)
+		_, err = one.Map(func(f ragged.Field) (*ragged.Tensor, error) { return f.Tensor, nil })
+		require.ErrorIs(t, err, shapeops.ErrDim)
+		require.NoError(t, func() error { _, err := one.Select("b"); return err }())
+	}
+	back := tensor.Must(tensor.Must(j.Unsqueeze()).Squeeze())
+	require.Equal(t, "", tensor.Must(j.Diff(back)))
+	n, ok := back.Len()
+	require.True(t, ok)
+	require.Equal(t, 2, n)
+}
+
+// Levels are those of the tree that has some, if others have only a value for each row.
+func TestTreeThatHasLevels(t *testing.T) {
+	j := tensor.Must(ragged.NewJoint(
+		ragged.Field{Name: "age", Tensor: tensor.Must(ragged.From[int8]([]int8{5, 6}))},
+		ragged.Field{Name: "day", Tensor: tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}})), Tree: "visits"}))
+	cut := tensor.Must(j.Cut(1, 0, 1))
+	require.Equal(t, [][]int8{{1}, {3}}, lists[int8](t, cut, "day"))
+	require.Equal(t, []int8{5, 6}, lists[int8](t, cut, "age"))
+}

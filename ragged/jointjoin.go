@@ -12,7 +12,7 @@ import (
 type JoinOptions struct {
 	// Level is where ConcatJoints joins: at 0, the default, rows of one collection come after those
 	// of another; at level 1, the rows of each row, as further visits of the same patients. Fields
-	// that are less deep must then be equal. Several trees have no level in common.
+	// that are less deep must then be equal. Of several trees it is that level of each.
 	Level int
 	// Promote casts fields whose dtypes differ to the smallest that holds all values of both:
 	// integers to integers, floats to floats. By default that is tensor.ErrDType.
@@ -32,6 +32,9 @@ func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	parts, err := inners(js)
 	if err != nil {
 		return nil, err
+	}
+	if len(parts) > 0 && opt.Level > parts[0].depth() {
+		return nil, fmt.Errorf("%w: got level %d, want at most %d", shapeops.ErrDim, opt.Level, parts[0].depth())
 	}
 	return joinJoints(parts, opt)
 }
@@ -126,6 +129,11 @@ func (opt JoinOptions) join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 		var err error
 		if xs, err = promoted(xs); err != nil {
 			return nil, err
+		}
+	}
+	for i, x := range xs {
+		if len(x.Shape()) != len(xs[0].Shape()) {
+			return nil, fmt.Errorf("value %d: %w: got %v, want %v: one is a scalar", i, ErrLengths, x.layout, xs[0].layout)
 		}
 	}
 	straight, err := alike(p, xs)

@@ -32,12 +32,13 @@ func (j *Joint) chosen() string {
 	}
 	name, n := "", 0
 	for _, t := range j.all().trees {
+		if t.deepest.depth <= j.at.level {
+			continue
+		}
 		if t.name == "" {
 			return ""
 		}
-		if t.deepest.depth > 0 {
-			name, n = t.name, n+1
-		}
+		name, n = t.name, n+1
 	}
 	if n > 1 {
 		return ""

@@ -131,10 +131,16 @@ func (t *Tensor) rowed() (*Tensor, error) {
 }
 
 // Squeeze undoes [Joint.Unsqueeze]: it returns what is in the only row. It returns
-// shapeops.ErrShape if there are more or none.
+// shapeops.ErrShape if there are more or none, and [ErrLengths] if trees have other numbers of rows
+// in it.
 func (j *Joint) Squeeze() (*Joint, error) {
 	if n, ok := j.Len(); !ok || n != 1 {
 		return nil, fmt.Errorf("%w: got %d rows, want one", shapeops.ErrShape, n)
 	}
-	return j.Row(0)
+	return j.mapped(func(_ *shapeops.Pass, t *Tensor) (*Tensor, error) {
+		if t.Depth() == 0 {
+			return t.Row(0)
+		}
+		return t.Flatten(1)
+	})
 }

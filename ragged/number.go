@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -15,6 +17,10 @@ type number struct {
 	whole int64
 	large uint64 // beyond an int64; whole is 0 then
 	float float64
+
+	huge bool // an integer beyond 64 bits
+	text bool // a float that was spelled: whole is its value, if it is an integer
+	even bool // and it is one
 }
 
 type numberKind uint8
@@ -60,8 +66,35 @@ func parsed(text json.Number) (number, bool) {
 	if large, err := strconv.ParseUint(text.String(), 10, 64); err == nil {
 		return unsigned(large), true
 	}
+	s := text.String()
 	f, err := text.Float64()
-	return number{kind: aFloat, float: f}, err == nil
+	if err != nil || s[0] == '+' || strings.Trim(s, "0123456789+-.eE") != "" {
+		return number{}, false
+	}
+	if !strings.ContainsAny(s, ".eE") {
+		return number{kind: anInteger, float: f, huge: true}, true
+	}
+	whole, even := wholeOf(s, f)
+	return number{kind: aFloat, float: f, text: true, whole: whole, even: even}, true
+}
+
+// wholeOf returns the integer that a text spells with a fraction or an exponent, or false if that
+// is none, or none of 64 bits. f is about its value, so that no exponent is large where it is
+// exact.
+func wholeOf(s string, f float64) (int64, bool) {
+	const longest = 64
+	if f == 0 {
+		mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
+		return 0, strings.Trim(mantissa, "-0.") == ""
+	}
+	if len(s) > longest || math.Abs(f) < 1 || math.Abs(f) > 1<<63 {
+		return 0, false
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return r.Num().Int64(), true
 }
 
 func unsigned(v uint64) number {
@@ -95,11 +128,14 @@ func signed(v any) (int64, bool) {
 
 // int64 returns the value as an integer, or false if it is not one or too large.
 func (v number) int64() (int64, bool) {
+	if v.text {
+		return v.whole, v.even
+	}
 	if v.kind == aFloat {
 		whole := int64(v.float)
 		return whole, float64(whole) == v.float && v.float >= -1<<63 && v.float < 1<<63
 	}
-	return v.whole, v.large == 0
+	return v.whole, v.large == 0 && !v.huge
 }
 
 // uint64 returns the value as an integer, or false if it is not one or negative.
@@ -114,8 +150,8 @@ func (v number) uint64() (uint64, bool) {
 // float64 returns the value as a float, or false if it is an integer that none is equal to.
 func (v number) float64() (float64, bool) {
 	switch {
-	case v.kind == aFloat:
-		return v.float, true
+	case v.kind == aFloat || v.huge:
+		return v.float, !v.huge
 	case v.large > 0:
 		f := float64(v.large)
 		return f, f < 1<<64 && uint64(f) == v.large
@@ -132,7 +168,7 @@ func (v number) refused(i int, dtype tensor.DType) error {
 // String returns the value as Go prints it.
 func (v number) String() string {
 	switch {
-	case v.kind == aFloat:
+	case v.kind == aFloat || v.huge:
 		return fmt.Sprint(v.float)
 	case v.large > 0:
 		return fmt.Sprint(v.large)

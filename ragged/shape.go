@@ -197,7 +197,7 @@ func (t *Tensor) Squeeze(level int) (*Tensor, error) {
 		return nil, errNil
 	}
 	if level == 0 {
-		if t.Shape().Size() != 1 || t.Depth() == 0 {
+		if len(t.Shape()) != 1 || t.Shape()[0] != 1 || t.Depth() == 0 {
 			return nil, fmt.Errorf("%w: got %v, want one row that has rows", shapeops.ErrShape, t.layout)
 		}
 		return t.Flatten(1)

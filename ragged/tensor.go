@@ -190,7 +190,7 @@ func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
 		l = m.layout
 	}
 	values, err := t.values.Narrow(0, first, n)
-	return finished(&Tensor{layout: l, values: values}, err)
+	return finished(&Tensor{l, values, t.fixed}, err)
 }
 
 // gathered returns the values that come with a layout that was moved.

@@ -111,7 +111,7 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{layout: under(p, t.layout, 1, root), values: t.values}, nil
+	return &Tensor{under(p, t.layout, 1, root), t.values, true}, nil
 }
 
 // StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the

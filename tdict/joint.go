@@ -100,10 +100,10 @@ func FromJoint(j *ragged.Joint) (*TensorDict, error) {
 
 // fieldValue returns a field as an entry of a dictionary, with rows or without.
 func fieldValue(t *ragged.Tensor, rows bool) (Value, error) {
+	if !rows && (t.Depth() > 0 || len(t.Shape()) > 0) {
+		return nil, fmt.Errorf("%w: got a row of several trees: Select fields of one", shapeops.ErrDim)
+	}
 	if t.Depth() > 0 {
-		if !rows {
-			return nil, fmt.Errorf("%w: got a row of several trees: Select fields of one", shapeops.ErrDim)
-		}
 		return t, nil
 	}
 	values, err := t.Values()

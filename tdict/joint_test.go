@@ -100,6 +100,11 @@ func TestJointRefuses(t *testing.T) {
 	row := tensor.Must(tensor.Must(tdict.ToJoint(surgery(t), notes)).Row(0))
 	_, err = tdict.FromJoint(row)
 	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees")
+	flat := tensor.Must(ragged.NewJoint(
+		ragged.Field{Name: "a", Tensor: tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}}))},
+		ragged.Field{Name: "b", Tensor: tensor.Must(ragged.From[int8]([][]int8{{4}, {5}})), Tree: "x"}))
+	_, err = tdict.FromJoint(tensor.Must(flat.Row(0)))
+	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees of one level")
 }
 
 func ExampleToJoint() {
