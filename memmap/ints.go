@@ -17,7 +17,7 @@ func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}
-	f, err := t.root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
+	f, err := t.root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nor wait for a pipe
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}

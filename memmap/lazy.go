@@ -106,7 +106,7 @@ func bytesOf(v tdict.Leaf) int {
 	case *tensor.Tensor:
 		return v.ByteSize()
 	case *ragged.Tensor:
-		n, _ := byteSize(v.DType(), append(shapeops.Shape{v.NumValues()}, v.Features()...)) // it has them
+		n, _ := byteSize(v.DType(), append(shapeops.Shape{v.NumValues()}, v.Features()...)) // there
 		return n
 	}
 	return 0

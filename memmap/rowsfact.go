@@ -23,7 +23,7 @@ type rowsFact struct {
 // A levelFact is what it says of one level.
 type levelFact struct {
 	rows int      // how many there are, all together
-	of   []string // the path to the leaf whose offsets they are, below the dictionary; empty if its own
+	of   []string // the path, below the dictionary, of the leaf whose offsets they are; or empty
 	sums []uint32 // of its own offsets; nil if it has none
 }
 

@@ -110,7 +110,7 @@ func ExampleJoint_SortBy() {
 }
 
 func ExampleJoint_Flatten() {
-	fields(tensor.Must(clinic().Flatten(1, ragged.Repeat))) // visits, each with the age of its patient
+	fields(tensor.Must(clinic().Flatten(1, ragged.Repeat))) // visits with the age of the patient
 	fields(tensor.Must(clinic().Flatten(2, ragged.First)))  // the day of a visit at its first code
 	// Output:
 	// age: values [70 70 80]

@@ -28,11 +28,7 @@ const (
 // tree has not, or for level 1 if there is another tree, and [ErrLengths], with name and row, for a
 // value that has no row in mode First.
 func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
-	rows, err := j.inner()
-	if err != nil {
-		return nil, err
-	}
-	l, err := rows.deepest(j.chosen())
+	rows, l, err := j.chosenRows()
 	if err != nil {
 		return nil, err
 	}

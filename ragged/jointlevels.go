@@ -60,6 +60,15 @@ func (j *Joint) deepest(name string) (*Layout, error) {
 	return nil, fmt.Errorf("%w: got tree %q, want one of %q: see InTree", ErrName, name, names)
 }
 
+// chosenRows returns the rows of j, and the deepest layout of the chosen tree as it is in them.
+func (j *Joint) chosenRows() (rows *Joint, l *Layout, err error) {
+	if rows, err = j.inner(); err != nil {
+		return nil, nil, err
+	}
+	l, err = rows.deepest(j.chosen())
+	return rows, l, err
+}
+
 // edited returns what an edit makes of the fields of a tree, which has as many levels as it edits
 // at least.
 func (j *Joint) edited(tree string, e *edit) (*Joint, error) {
@@ -110,11 +119,7 @@ func (j *Joint) ShuffleLevel(level int, rng *rand.Rand) (*Joint, error) {
 // Window cuts a window out of each row of a level, as [Tensor.Window] does, in all fields of the
 // tree that are so deep.
 func (j *Joint) Window(level int, starts *tensor.Tensor, size int) (*Joint, error) {
-	rows, err := j.inner()
-	if err != nil {
-		return nil, err
-	}
-	l, err := rows.deepest(j.chosen())
+	rows, l, err := j.chosenRows()
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +136,7 @@ func (j *Joint) Window(level int, starts *tensor.Tensor, size int) (*Joint, erro
 //	high, err := arith.Greater(labs, 10)    // of the field "labs": [N *]
 //	j, err = j.MaskedSelect(high)           // visits with such a lab, in all fields of visits
 func (j *Joint) MaskedSelect(mask *Tensor) (*Joint, error) {
-	rows, err := j.inner()
-	if err != nil {
-		return nil, err
-	}
-	l, err := rows.deepest(j.chosen())
+	rows, l, err := j.chosenRows()
 	if err != nil {
 		return nil, err
 	}

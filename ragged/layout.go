@@ -38,7 +38,7 @@ type Layout struct {
 	outer   *Layout        // of one level less; nil at depth 0
 	rows    *shapeops.Rows // at depth 0: which row stands where in the batch shape
 	repeats bool           // at depth 0: a row may stand at several places
-	offsets []int64        // at other depths, of the innermost level: for each numbered row, and the end
+	offsets []int64        // at other depths: of the innermost level, one more than rows
 	depth   int
 }
 

@@ -194,7 +194,7 @@ func setIndex(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		return y, m
 	}
 	want := model{nil, m.depth, slices.Concat(m.rows, modelOf(g, src).rows)}.placed(set)
-	if errors.Is(err, ragged.ErrLengths) || errors.Is(err, tensor.ErrLayout) { // a view, whose rows keep their lengths
+	if errors.Is(err, ragged.ErrLengths) || errors.Is(err, tensor.ErrLayout) { // rows of a view
 		g.same(m, y, nil)
 		y, err = y.Clone()
 		require.NoError(g, err)

@@ -247,23 +247,17 @@ func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bi
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
 // as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
-	if !t.made() {
-		return errNil
-	}
-	plan, err := t.Shape().Index(expr...)
-	if err != nil {
-		return err
-	}
-	var tr tensor.Transfer
-	if err := t.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
-		return err
-	}
-	return tr.Run()
+	return t.indexed(expr, func(tr *tensor.Transfer, p *shapeops.Pass) error { return t.Write(tr, src, p) })
 }
 
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
 // error nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
+	return t.indexed(expr, func(tr *tensor.Transfer, p *shapeops.Pass) error { return t.ExecuteInto(tr, dst, p) })
+}
+
+// indexed runs what add adds, with a pass of what an index expression selects of t.
+func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *shapeops.Pass) error) error {
 	if !t.made() {
 		return errNil
 	}
@@ -272,7 +266,7 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 		return err
 	}
 	var tr tensor.Transfer
-	if err := t.ExecuteInto(&tr, dst, shapeops.NewPass(plan)); err != nil {
+	if err := add(&tr, shapeops.NewPass(plan)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -37,7 +37,7 @@ func byVisit(patient *ragged.Joint) {
 	all := tensor.Must(patient.Tensor("value")) // [N *], N visits
 	measured := list[int64](tensor.Must(all.Counts(1)))
 	bili := list[float32](tensor.Must(values(patient, "bili").Reduce(0, arith.Mean)))
-	chol := list[float32](tensor.Must(values(patient, "chol").Reduce(0, arith.Mean))) // of none, NaN
+	chol := list[float32](tensor.Must(values(patient, "chol").Reduce(0, arith.Mean))) // or NaN
 	fmt.Printf("\nthe visits of patient %d:\n", list[int32](tensor.Must(patient.Tensor("id")))[0])
 	fmt.Println("    day  measured  bilirubin  cholesterol")
 	for i, day := range list[int32](tensor.Must(patient.Tensor("day"))) {
