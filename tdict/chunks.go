@@ -116,12 +116,7 @@ func (c *chunks) usual() int {
 	if c.rows == 0 {
 		return 1
 	}
-	var bytes float64 // of a row; sizes of expanded tensors may not add up to an int
-	for _, v := range c.td.Leaves() {
-		if e := opsOf(v).elementwise(); e != nil {
-			bytes += float64(e.bytes(v)) / float64(c.rows)
-		}
-	}
+	bytes := float64(c.td.ByteSize()) / float64(c.rows) // of a row
 	even := (c.rows-1)/defaultChunks + 1
 	if bytes*float64(even) <= chunkBytes {
 		return even

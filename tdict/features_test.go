@@ -124,6 +124,7 @@ func TestFeatureCounts(t *testing.T) {
 	require.Equal(t, 3, td.Shape().Size())
 	require.Equal(t, 12+24, elements)
 	require.Equal(t, 8*elements, size)
+	require.Equal(t, size, td.ByteSize())
 	require.Equal(t, 1, depth)
 }
 

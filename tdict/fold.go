@@ -1,6 +1,8 @@
 package tdict
 
 import (
+	"math"
+
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -9,8 +11,8 @@ import (
 // Fold returns what fn makes of start and the first tensor among the leaves, then of that and the
 // second, and so on, in the order of [TensorDict.Tensors]: start, if there is none.
 //
-//	bytes, err := tdict.Fold(td, 0, func(n int, _ nestedkey.Key, x *tensor.Tensor) (int, error) {
-//		return n + x.ByteSize(), nil
+//	elements, err := tdict.Fold(td, 0, func(n int, _ nestedkey.Key, x *tensor.Tensor) (int, error) {
+//		return n + x.Size(), nil
 //	})
 //
 // It returns fn's first error, or its panic, with the key, and [ErrKind] if td or fn is nil. td
@@ -30,4 +32,27 @@ func Fold[A any](td *TensorDict, start A, fn func(acc A, key nestedkey.Key, x *t
 		}
 	}
 	return acc, nil
+}
+
+// ByteSize returns how many bytes the elements of all tensors and ragged tensors take, as their
+// ByteSize says, or math.MaxInt if that is more than an int holds. Offsets, unbatched tensors and
+// data do not count. (Python: bytes.)
+func (td *TensorDict) ByteSize() int {
+	size := 0
+	for _, v := range td.All() {
+		n := byteSize(v)
+		size = min(size, math.MaxInt-n) + n
+	}
+	return size
+}
+
+// byteSize returns how many bytes the elements of a value take.
+func byteSize(v Value) int {
+	if d, ok := asDict(v); ok {
+		return d.ByteSize()
+	}
+	if e := opsOf(v).elementwise(); e != nil {
+		return e.bytes(v)
+	}
+	return 0
 }

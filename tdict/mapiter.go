@@ -2,9 +2,7 @@ package tdict
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
@@ -55,81 +53,27 @@ func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptio
 		if opt.Shuffle {
 			c.shuffle(opt.Seed)
 		}
-		ahead := make(chan *pending, workers.Count(opt.Workers, c.count))
-		s := stream{chunks: c, ctx: orBackground(ctx), ahead: ahead}
-		s.run(yield)
-	}
-}
-
-// A stream is one loop over a [MapIter].
-type stream struct {
-	*chunks
-	ctx     context.Context
-	next    int           // the chunk to be begun
-	ahead   chan *pending // results that are on their way, in order; only the loop uses it
-	running sync.WaitGroup
-}
-
-// A pending result is there once done is closed.
-type pending struct {
-	chunk int
-	td    *TensorDict
-	err   error
-	done  chan struct{}
-}
-
-var errGoexit = errors.New("the function ended its goroutine: runtime.Goexit was called")
-
-// run yields the results.
-func (s *stream) run(yield func(*TensorDict, error) bool) {
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer s.running.Wait()
-	defer cancel()
-	for s.next < s.count || len(s.ahead) > 0 {
-		s.fill(ctx)
-		out, err := s.take()
-		if err != nil {
-			cancel()
-			yield(nil, failedRows("map iter", err))
-			return
-		}
-		s.fill(ctx) // the workers need not wait for the loop
-		if out != nil && !yield(out, nil) {
-			return
+		n := workers.Count(opt.Workers, c.count)
+		for out, err := range workers.Stream(ctx, c.count, n, n, c.make) {
+			if err != nil {
+				yield(nil, failedRows("map iter", err))
+				return
+			}
+			if out != nil && !yield(out, nil) {
+				return
+			}
 		}
 	}
 }
 
-// fill begins as many chunks as there may be, unless ctx ended.
-func (s *stream) fill(ctx context.Context) {
-	for ; s.next < s.count && len(s.ahead) < cap(s.ahead) && ctx.Err() == nil; s.next++ {
-		p := &pending{chunk: s.next, err: errGoexit, done: make(chan struct{})}
-		s.ahead <- p
-		s.running.Go(func() {
-			defer close(p.done)
-			p.err = workers.Call(func() error { return s.make(ctx, p) })
-		})
-	}
-}
-
-// make calls the function.
-func (s *stream) make(ctx context.Context, p *pending) error {
-	chunk, err := s.chunk(p.chunk)
-	if err == nil {
-		p.td, err = s.fn(ctx, chunk)
-	}
-	return err
-}
-
-// take waits for the next result.
-func (s *stream) take() (*TensorDict, error) {
-	if s.ctx.Err() != nil {
-		return nil, context.Cause(s.ctx)
-	}
-	p := <-s.ahead
-	<-p.done
-	if s.ctx.Err() != nil {
-		return nil, context.Cause(s.ctx)
-	}
-	return p.td, s.failed(p.chunk, p.err)
+// make calls the function with chunk i.
+func (c *chunks) make(ctx context.Context, i int) (out *TensorDict, err error) {
+	err = workers.Call(func() error {
+		chunk, err := c.chunk(i)
+		if err == nil {
+			out, err = c.fn(ctx, chunk)
+		}
+		return err
+	})
+	return out, c.failed(i, err)
 }

@@ -22,7 +22,9 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"memmap transform interop/",
+	"memmap transform interop/ loader/sampler",
+	"loader",
+	"loader/loadertest",
 	"examples/internal/",
 	"examples/ internal/conformance internal/layers",
 }

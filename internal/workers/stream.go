@@ -1,0 +1,141 @@
+package workers
+
+import (
+	"context"
+	"iter"
+	"sync"
+)
+
+// Stream returns an iterator over what make returns for the items 0 to items-1, in their order,
+// made by [Count] goroutines ahead of the loop: besides the result that the loop has, at most ahead
+// of them, at least 1, are made or being made. Items are begun in order.
+//
+// After an error Stream yields it and stops: that of the lowest-numbered item that failed, as make
+// returned it, or, as [Call] does, of a panic; or the cause of ctx. When the loop ends, early or
+// not, the context that make is given ends, and Stream waits for make to return: no goroutine
+// outlives the loop. Ranging again begins again.
+//
+// make must be safe for concurrent use unless workers is 1, and with the body of the loop. Safe for
+// concurrent use.
+func Stream[T any](ctx context.Context, items, workers, ahead int, make func(ctx context.Context, item int) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if items <= 0 {
+			return
+		}
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		inner, cancel := context.WithCancel(ctx)
+		s := newStream(inner, items, max(1, min(ahead, items)), make)
+		for range Count(workers, items) {
+			s.running.Go(s.work)
+		}
+		defer s.running.Wait()
+		defer cancel()
+		s.run(ctx, yield)
+	}
+}
+
+// A stream is one loop over a [Stream].
+type stream[T any] struct {
+	ctx   context.Context
+	items int
+	make  func(ctx context.Context, item int) (T, error)
+
+	begun   chan struct{}    // an element for each item that is begun and not yet taken
+	results []chan result[T] // of item i at i modulo its length: each has room for one
+	running sync.WaitGroup
+
+	mu   sync.Mutex // guards next
+	next int        // the item to begin; items, if no further one may be
+}
+
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func newStream[T any](ctx context.Context, items, ahead int, fn func(ctx context.Context, item int) (T, error)) *stream[T] {
+	s := &stream[T]{
+		ctx: ctx, items: items, make: fn,
+		begun: make(chan struct{}, ahead), results: make([]chan result[T], ahead),
+	}
+	for i := range s.results {
+		s.results[i] = make(chan result[T], 1)
+	}
+	return s
+}
+
+// run yields the results.
+func (s *stream[T]) run(ctx context.Context, yield func(T, error) bool) {
+	for item := range s.items {
+		r := s.take(ctx, item)
+		if !yield(r.value, r.err) || r.err != nil {
+			return
+		}
+	}
+}
+
+// take waits for the result of an item.
+func (s *stream[T]) take(ctx context.Context, item int) (r result[T]) {
+	if ctx.Err() == nil {
+		select {
+		case r = <-s.results[item%len(s.results)]:
+			<-s.begun
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return result[T]{err: context.Cause(ctx)}
+	}
+	return r
+}
+
+// work makes items until there are none to begin.
+func (s *stream[T]) work() {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case s.begun <- struct{}{}:
+		}
+		item, ok := s.start()
+		if !ok {
+			return
+		}
+		s.do(item)
+	}
+}
+
+// start returns the next item to begin, if there is one.
+func (s *stream[T]) start() (item int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == s.items || s.ctx.Err() != nil {
+		return 0, false
+	}
+	s.next++
+	return s.next - 1, true
+}
+
+// do makes an item, and hands over how that ended.
+func (s *stream[T]) do(item int) {
+	r := result[T]{err: errGoexit} // unless Call returns
+	defer func() {
+		if r.err != nil {
+			s.stop()
+		}
+		s.results[item%len(s.results)] <- r
+	}()
+	r.err = Call(func() (err error) {
+		r.value, err = s.make(s.ctx, item)
+		return err
+	})
+}
+
+// stop has no further item begun: those before this one have been.
+func (s *stream[T]) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = s.items
+}

@@ -1,0 +1,182 @@
+package loader
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Batches returns an iterator over the batches that are left of the epoch that l stands in: all, at
+// its beginning. When they have come, l stands at the beginning of the next epoch, whose order is
+// another one if the sampler draws it. A loop that ends early leaves l where it is: ranging again
+// goes on with the next batch.
+//
+// A batch is valid until the next one is asked for, when its memory is used again, unless
+// Options.Own is set. The loop may change its entries, but must not write to its elements if it is
+// a view of the source, as batches of sampler.Sequential are unless Collate or Transform copies.
+//
+// After an error Batches yields (nil, err) and stops; l stands before the batch that failed. It is
+// a [BatchError], with the error of the source, of Collate or of Transform, a panic as a
+// tdict.PanicError, or [ErrSource] if the source returned something else than it was asked for; the
+// cause of ctx; [ErrBusy] within another loop; or, before the first batch, an error that [New]
+// returns, or one of the source's Snapshot.
+//
+// With Workers, batches are made while the loop deals with one. When it ends, early or not, Batches
+// waits for the workers to return: no goroutine outlives the loop. The batches are the same for any
+// number of workers.
+func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		if err := l.loop(ctx, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// loop yields the batches, and returns an error that has yet to be yielded.
+func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) error {
+	if err := l.begin(); err != nil {
+		return err
+	}
+	defer l.end()
+	src, release, err := snapshot(l.src)
+	if err != nil {
+		return err
+	}
+	done := false
+	plan, err := l.planned(src)
+	if err == nil {
+		done, err = newRun(l, src, plan).loop(ctx, yield)
+	}
+	if failed := release(); err == nil && done {
+		return failed // who broke off is not there any more to be told
+	}
+	return err
+}
+
+// begin notes that a loop runs.
+func (l *Loader) begin() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy {
+		return ErrBusy
+	}
+	l.busy, l.stats = true, Stats{}
+	return nil
+}
+
+// end notes that the loop has ended.
+func (l *Loader) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy = false
+}
+
+// A run is one loop over the batches of an epoch. The rank's batches are counted as steps.
+type run struct {
+	*maker
+	l      *Loader
+	steps  int
+	budget *budget
+	ahead  *readAhead
+	mark   time.Time // when the loop last asked for a batch, or was given one
+}
+
+func newRun(l *Loader, src Source, plan sampler.Plan) *run {
+	m := newMaker(l, src, plan)
+	steps := l.left(plan, m.at)
+	return &run{
+		maker: m, l: l, steps: steps,
+		budget: newBudget(l.opt.AheadBytes),
+		ahead:  newReadAhead(m, steps),
+	}
+}
+
+// loop yields the batches, and reports whether all have come and the loop goes on.
+func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) (done bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer r.ahead.wait()
+	defer cancel()
+	r.ahead.start(ctx)
+	step := 0
+	r.mark = time.Now()
+	for s, err := range r.all(ctx) {
+		if err != nil {
+			return false, err
+		}
+		r.hand(s, step)
+		more := yield(s.batch, nil)
+		r.back(s, step)
+		if step++; !more && step < r.steps {
+			return false, nil
+		}
+		done = more
+	}
+	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1})
+	return done || step == 0, nil
+}
+
+// all returns an iterator over the batches, made by workers or, if there are none, by the loop.
+func (r *run) all(ctx context.Context) iter.Seq2[*slot, error] {
+	if r.opt.Workers > 0 {
+		return workers.Stream(ctx, r.steps, r.opt.Workers, r.opt.Ahead, r.makeAhead)
+	}
+	return func(yield func(*slot, error) bool) {
+		for step := range r.steps {
+			s, err := r.make(ctx, step)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// makeAhead makes a batch as soon as there is room for it besides those that wait for the loop.
+func (r *run) makeAhead(ctx context.Context, step int) (*slot, error) {
+	if err := r.budget.enter(ctx, step); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	s, err := r.make(ctx, step)
+	if err == nil {
+		s.took = time.Since(began)
+		r.budget.settle(s.bytes)
+	}
+	return s, err
+}
+
+// hand notes that the loop is given a batch.
+func (r *run) hand(s *slot, step int) {
+	now := time.Now()
+	waited, worked := now.Sub(r.mark), s.took
+	if r.opt.Workers == 0 {
+		worked = waited
+	}
+	r.mark = now
+	r.budget.leave(s.bytes, step)
+	r.ahead.reached(step)
+	r.l.handed(r.after(step), Stats{
+		Batches: 1, Rows: len(s.rows.Rows), Bytes: s.bytes, Waited: waited, Worked: worked,
+	})
+}
+
+// back notes that the loop is done with a batch, the memory of which can be used again.
+func (r *run) back(s *slot, step int) {
+	now := time.Now()
+	stats := r.l.used(now.Sub(r.mark))
+	r.mark = now
+	if r.opt.Poison {
+		s.poison()
+	}
+	r.pool.put(s)
+	if r.opt.Progress != nil {
+		r.opt.Progress(Progress{Epoch: r.at.epoch, Done: step + 1, Total: r.steps, Stats: stats})
+		r.mark = time.Now()
+	}
+}

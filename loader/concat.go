@@ -1,0 +1,194 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Concat returns a source of the rows of several, one source after the other, which must have the
+// same keys, kinds, dtypes and shapes:
+//
+//	sources of N0, N1... rows -> N0 + N1 + ... rows
+//
+// It returns [ErrSource] if there is none or one is nil.
+func Concat(sources ...Source) (Source, error) {
+	if err := checkSources(sources); err != nil {
+		return nil, fmt.Errorf("concat: %w", err)
+	}
+	return newConcat(sources), nil
+}
+
+// checkSources returns an error if there are no sources or one is nil.
+func checkSources(sources []Source) error {
+	if len(sources) == 0 {
+		return fmt.Errorf("%w: got no sources", ErrSource)
+	}
+	for i, src := range sources {
+		if src == nil {
+			return fmt.Errorf("%w: source %d is nil", ErrSource, i)
+		}
+	}
+	return nil
+}
+
+// A concat is several sources, one after the other.
+type concat struct {
+	parts  []Source
+	starts []int // the first row of each part, and the number of all rows
+}
+
+func newConcat(parts []Source) *concat {
+	c := &concat{append([]Source(nil), parts...), make([]int, 1, len(parts)+1)}
+	for i, part := range parts {
+		c.starts = append(c.starts, c.starts[i]+part.Len())
+	}
+	return c
+}
+
+// Len implements [Source].
+func (c *concat) Len() int { return c.starts[len(c.parts)] }
+
+// part returns the part that a row is in.
+func (c *concat) part(row int) int { return sort.SearchInts(c.starts, row+1) - 1 }
+
+// Fetch implements [Source].
+func (c *concat) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if err := checkFetch(ctx, rows, c.Len()); err != nil {
+		return nil, err
+	}
+	if i := c.part(rows[0]); c.holds(i, rows) {
+		return c.parts[i].Fetch(ctx, c.within(i, rows), dst)
+	}
+	parts, order, err := c.fetchParts(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	all, err := shapeops.Cat(parts, 0)
+	if err != nil {
+		return nil, err
+	}
+	return dict{all, len(rows)}.Fetch(ctx, order, dst)
+}
+
+// holds reports whether all rows are of part i.
+func (c *concat) holds(i int, rows []int) bool {
+	return !slices.ContainsFunc(rows, func(row int) bool { return row < c.starts[i] || row >= c.starts[i+1] })
+}
+
+// within returns what rows of part i are called there.
+func (c *concat) within(i int, rows []int) []int {
+	within := make([]int, len(rows))
+	for k, row := range rows {
+		within[k] = row - c.starts[i]
+	}
+	return within
+}
+
+// fetchParts returns the rows part by part, and where in them each is.
+func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.TensorDict, order []int, err error) {
+	order = make([]int, len(rows))
+	done := 0
+	for i, s := range c.deal(rows) {
+		if len(s.rows) == 0 {
+			continue
+		}
+		td, err := c.parts[i].Fetch(ctx, s.rows, nil)
+		if err != nil {
+			return nil, nil, fmt.Errorf("source %d: %w", i, err)
+		}
+		for k, to := range s.to {
+			order[to] = done + k
+		}
+		done += len(s.rows)
+		fetched = append(fetched, td)
+	}
+	return fetched, order, nil
+}
+
+// A share is the rows that are fetched of one part, and where in the result they come.
+type share struct{ rows, to []int }
+
+// deal gives each part its share of rows.
+func (c *concat) deal(rows []int) []share {
+	shares := make([]share, len(c.parts))
+	for to, row := range rows {
+		i := c.part(row)
+		shares[i].rows = append(shares[i].rows, row-c.starts[i])
+		shares[i].to = append(shares[i].to, to)
+	}
+	return shares
+}
+
+// Slice implements [Slicer]: for rows of one part that is a Slicer.
+func (c *concat) Slice(start, stop int) (*tdict.TensorDict, error) {
+	i := c.part(start)
+	if i < 0 || i >= len(c.parts) || stop > c.starts[i+1] {
+		return nil, errApart
+	}
+	s, ok := c.parts[i].(Slicer)
+	if !ok {
+		return nil, errApart
+	}
+	return s.Slice(start-c.starts[i], stop-c.starts[i])
+}
+
+// Prefetch implements [Prefetcher], for parts that do.
+func (c *concat) Prefetch(rows ...int) error {
+	for i, s := range c.deal(rows) {
+		if p, ok := c.parts[i].(Prefetcher); ok && len(s.rows) > 0 {
+			if err := p.Prefetch(s.rows...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Describe implements [Describer]: the bytes are those of the average row.
+func (c *concat) Describe() (Description, error) {
+	var schemas []string
+	bytes := 0.
+	for i, part := range c.parts {
+		about, err := describe(part)
+		if err != nil {
+			return Description{}, fmt.Errorf("source %d: %w", i, err)
+		}
+		bytes += float64(about.RowBytes) * float64(c.starts[i+1]-c.starts[i])
+		schemas = append(schemas, about.Schema)
+	}
+	return Description{perRow(bytes, c.Len()), strings.Join(schemas, "\n+\n")}, nil
+}
+
+// Snapshot implements [Snapshotter].
+func (c *concat) Snapshot() (Source, func() error, error) {
+	parts, release, err := snapshots(c.parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newConcat(parts), release, nil
+}
+
+// snapshots returns what sources are at present, until release is called.
+func snapshots(sources []Source) (now []Source, release func() error, err error) {
+	var releases []func() error
+	release = func() (err error) {
+		for _, fn := range releases {
+			err = first(err, fn())
+		}
+		return err
+	}
+	for i, src := range sources {
+		part, done, err := snapshot(src)
+		if err != nil {
+			return nil, nil, first(fmt.Errorf("source %d: %w", i, err), release())
+		}
+		now, releases = append(now, part), append(releases, done)
+	}
+	return now, release, nil
+}

@@ -1,0 +1,189 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// From returns a source of the rows of a dictionary along its first batch dim, which lies in memory
+// or in mapped files:
+//
+//	td [N B...] -> N rows
+//
+// Neighbouring rows can be shown as views of td, which must not change while it is loaded. From
+// returns [ErrSource] if td is nil and shapeops.ErrDim if it has no batch dim.
+func From(td *tdict.TensorDict) (Source, error) {
+	d, err := newDict(td)
+	if err != nil {
+		return nil, fmt.Errorf("from: %w", err)
+	}
+	return d, nil
+}
+
+// FromDataset is [From] of a dataset in mapped files, which also can be told what will be read
+// soon: see Options.ReadAhead. If it is closed in the middle of an epoch, that ends with
+// memmap.ErrClosed.
+func FromDataset(ds *memmap.Dataset) (Source, error) {
+	if ds == nil || ds.TensorDict == nil {
+		return nil, fmt.Errorf("from dataset: %w", errNilDict)
+	}
+	d, err := newDict(ds.TensorDict)
+	if err != nil {
+		return nil, fmt.Errorf("from dataset: %w", err)
+	}
+	return mapped{d, ds}, nil
+}
+
+// FromJoint is [From] of the dictionary that tdict.FromJoint makes of a collection: fields are
+// ragged leaves, or dense ones if they have a value a row.
+func FromJoint(j *ragged.Joint) (Source, error) {
+	td, err := tdict.FromJoint(j)
+	if err != nil {
+		return nil, fmt.Errorf("from joint: %w", err)
+	}
+	return From(td)
+}
+
+// FromTensors is [From] of tensors that go together, under the keys "0", "1" and so on:
+//
+//	[N F0...], [N F1...] -> N rows
+//
+// It returns [ErrLen] if they differ in N, shapeops.ErrDim if one is a scalar, and [ErrSource] if
+// there is none or one is nil.
+func FromTensors(xs ...*tensor.Tensor) (Source, error) {
+	td, err := together(xs)
+	if err != nil {
+		return nil, fmt.Errorf("from tensors: %w", err)
+	}
+	return From(td)
+}
+
+// together returns tensors under their numbers.
+func together(xs []*tensor.Tensor) (*tdict.TensorDict, error) {
+	if len(xs) == 0 {
+		return nil, fmt.Errorf("%w: got no tensors", ErrSource)
+	}
+	entries := tdict.Entries{}
+	for i, x := range xs {
+		switch {
+		case x == nil:
+			return nil, fmt.Errorf("%w: tensor %d is nil", ErrSource, i)
+		case len(x.Shape()) == 0:
+			return nil, fmt.Errorf("%w: tensor %d is a scalar, want rows", shapeops.ErrDim, i)
+		case x.Shape()[0] != xs[0].Shape()[0]:
+			return nil, fmt.Errorf("%w: tensor %d has %d rows, want %d as the first", ErrLen, i, x.Shape()[0], xs[0].Shape()[0])
+		}
+		entries[nestedkey.Of(strconv.Itoa(i))] = x
+	}
+	return tdict.FromMap(shapeops.Shape{xs[0].Shape()[0]}, entries)
+}
+
+var errNilDict = fmt.Errorf("%w: got a nil dictionary", ErrSource)
+
+// A dict is a source of the rows of a dictionary.
+type dict struct {
+	td *tdict.TensorDict
+	n  int
+}
+
+func newDict(td *tdict.TensorDict) (dict, error) {
+	if td == nil {
+		return dict{}, errNilDict
+	}
+	if len(td.Shape()) == 0 {
+		return dict{}, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
+	}
+	return dict{td, td.Shape()[0]}, nil
+}
+
+// Len implements [Source].
+func (d dict) Len() int { return d.n }
+
+// Fetch implements [Source].
+func (d dict) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if err := checkFetch(ctx, rows, d.n); err != nil {
+		return nil, err
+	}
+	take := ix.Take(rows...)
+	if dst != nil && d.td.IndexInto(dst, take) == nil {
+		return dst, nil
+	}
+	return d.td.Index(take) // if it was not that dst does not fit, this says what is wrong
+}
+
+// checkFetch returns an error if ctx ended or one of n rows does not exist.
+func checkFetch(ctx context.Context, rows []int, n int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, row := range rows {
+		if uint(row) >= uint(n) {
+			return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, n)
+		}
+	}
+	return nil
+}
+
+// Slice implements [Slicer].
+func (d dict) Slice(start, stop int) (*tdict.TensorDict, error) {
+	if start < 0 || stop < start || stop > d.n {
+		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, d.n)
+	}
+	return d.td.Index(ix.Range(start, stop))
+}
+
+// Describe implements [Describer].
+func (d dict) Describe() (Description, error) {
+	var lines []string
+	bytes := 0.
+	for key, leaf := range d.td.Leaves() {
+		text, size := describeLeaf(leaf)
+		lines = append(lines, strconv.Quote(string(key))+" "+text)
+		bytes += float64(size)
+	}
+	return Description{RowBytes: perRow(bytes, d.n), Schema: strings.Join(lines, "\n")}, nil
+}
+
+// perRow returns how many bytes each of n rows has.
+func perRow(bytes float64, n int) int {
+	if n == 0 || bytes == 0 {
+		return 0
+	}
+	return max(1, int(bytes/float64(n)))
+}
+
+// describeLeaf returns what a row of a leaf is, and how many bytes all rows have.
+func describeLeaf(leaf tdict.Leaf) (text string, bytes int) {
+	switch x := leaf.(type) {
+	case *tensor.Tensor:
+		return fmt.Sprint(x.DType(), " ", x.Shape()[1:]), x.ByteSize()
+	case *ragged.Tensor:
+		return fmt.Sprint("ragged ", x.DType(), " ", x.Shape()[1:], " depth ", x.Depth(), " ", x.Features()), x.ByteSize()
+	case *tdict.Unbatched:
+		return fmt.Sprint("unbatched ", x.Tensor().DType(), " ", x.Tensor().Shape()), 0
+	}
+	return "data", 0
+}
+
+// A mapped is a dict in mapped files.
+type mapped struct {
+	dict
+	ds *memmap.Dataset
+}
+
+// Prefetch implements [Prefetcher].
+func (m mapped) Prefetch(rows ...int) error { return m.ds.Prefetch(rows...) }
+
+// errApart says that rows of a source do not lie in one piece.
+var errApart = fmt.Errorf("rows that do not lie together: %w", errors.ErrUnsupported)

@@ -1,0 +1,134 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// LiveOptions say what [FromLive] does when a dataset is replaced. The zero value is the default.
+type LiveOptions struct {
+	// Finish has an epoch end on the dataset that it began with, which stays in memory and on the
+	// disk until then. By default an epoch ends with [ErrReplaced] when its dataset is replaced.
+	Finish bool
+}
+
+// FromLive returns a source of what a memmap.Live serves. Each epoch has the rows that the dataset
+// has when it begins. FromLive returns [ErrSource] if live is nil.
+func FromLive(live *memmap.Live, opt LiveOptions) (Source, error) {
+	if live == nil {
+		return nil, fmt.Errorf("from live: %w: got nil", ErrSource)
+	}
+	return &liveSource{live, opt}, nil
+}
+
+// A liveSource is whatever a [memmap.Live] serves.
+type liveSource struct {
+	live *memmap.Live
+	opt  LiveOptions
+}
+
+// with calls fn with the dataset that is served.
+func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
+	ds, err := s.live.Acquire()
+	if err != nil {
+		return err
+	}
+	defer func() { err = first(err, s.live.Release(ds)) }()
+	return fn(ds)
+}
+
+// first returns the first error that is one.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len implements [Source]. It is 0 once the Live is closed.
+func (s *liveSource) Len() (n int) {
+	_ = s.with(func(ds *memmap.Dataset) error { // Fetch says what is wrong
+		if d, err := newDict(ds.TensorDict); err == nil {
+			n = d.n
+		}
+		return nil
+	})
+	return n
+}
+
+// Fetch implements [Source].
+func (s *liveSource) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (out *tdict.TensorDict, err error) {
+	err = s.with(func(ds *memmap.Dataset) error {
+		d, err := newDict(ds.TensorDict)
+		if err == nil {
+			out, err = d.Fetch(ctx, rows, dst)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Describe implements [Describer].
+func (s *liveSource) Describe() (about Description, err error) {
+	err = s.with(func(ds *memmap.Dataset) error {
+		d, err := newDict(ds.TensorDict)
+		if err == nil {
+			about, err = d.Describe()
+		}
+		return err
+	})
+	return about, err
+}
+
+// Snapshot implements [Snapshotter].
+func (s *liveSource) Snapshot() (Source, func() error, error) {
+	ds, err := s.live.Acquire()
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := newDict(ds.TensorDict)
+	if err != nil {
+		return nil, nil, first(err, s.live.Release(ds))
+	}
+	held := mapped{d, ds}
+	release := func() error { return s.live.Release(ds) }
+	if s.opt.Finish {
+		return held, release, nil
+	}
+	return unreplaced{held, s}, release, nil
+}
+
+// An unreplaced is the dataset that an epoch began with, as long as it is not replaced. It has no
+// views: they would outlive that.
+type unreplaced struct {
+	held mapped
+	from *liveSource
+}
+
+// Len implements [Source].
+func (u unreplaced) Len() int { return u.held.n }
+
+// Fetch implements [Source].
+func (u unreplaced) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	err := u.from.with(func(ds *memmap.Dataset) error {
+		if ds != u.held.ds {
+			return ErrReplaced
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return u.held.Fetch(ctx, rows, dst)
+}
+
+// Describe implements [Describer].
+func (u unreplaced) Describe() (Description, error) { return u.held.Describe() }
+
+// Prefetch implements [Prefetcher].
+func (u unreplaced) Prefetch(rows ...int) error { return u.held.Prefetch(rows...) }

@@ -1,0 +1,166 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/transform"
+)
+
+// A maker makes the batches of a run. Its method make is safe for concurrent use.
+type maker struct {
+	opt    *Options
+	src    Source
+	slicer Slicer // src, if batches may be views of it
+	n      int    // rows of src
+	plan   sampler.Plan
+	at     cursor // where the run begins
+	pool   *pool
+}
+
+func newMaker(l *Loader, src Source, plan sampler.Plan) *maker {
+	m := &maker{opt: &l.opt, src: src, n: src.Len(), plan: plan, at: l.cursor(), pool: &l.pool}
+	if !l.opt.Own {
+		m.slicer, _ = src.(Slicer)
+	}
+	return m
+}
+
+// number returns the number in the epoch of the batch of a step. Beyond the end, where ranks are
+// made equal, the epoch begins again.
+func (m *maker) number(step int) int {
+	return (m.at.batch + m.opt.Share.Rank + step*m.world()) % m.plan.Len()
+}
+
+// world returns how many ranks there are.
+func (m *maker) world() int { return max(1, m.opt.Share.World) }
+
+// after returns where a loader stands after a step.
+func (m *maker) after(step int) cursor {
+	return cursor{m.at.seed, m.at.epoch, min(m.plan.Len(), m.at.batch+(step+1)*m.world())}
+}
+
+// make makes the batch of a step.
+func (m *maker) make(ctx context.Context, step int) (*slot, error) {
+	s, number := m.pool.get(), m.number(step)
+	s.rows = m.plan.Batch(number, s.rows)
+	err := workers.Call(func() error { return m.fill(ctx, s) })
+	if err == nil {
+		return s, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, &BatchError{Epoch: m.at.epoch, Batch: number, Rows: slices.Clone(m.fetched(s)), Err: err}
+}
+
+// fill makes the batch that has the rows of a slot.
+func (m *maker) fill(ctx context.Context, s *slot) (err error) {
+	if s.batch, err = m.fetch(ctx, s); err != nil {
+		return err
+	}
+	if err := m.label(s); err != nil {
+		return err
+	}
+	if m.opt.Collate != nil {
+		if s.batch, err = m.opt.Collate(s.batch, s.memory(m.opt.Own)); err != nil {
+			return fmt.Errorf("collate: %w", err)
+		}
+	}
+	if m.opt.Transform != nil && s.batch != nil {
+		draw := transform.Draw{Seed: m.at.seed, Epoch: m.at.epoch, Rows: s.rows.Rows}
+		if s.batch, err = m.opt.Transform.Apply(s.batch, draw); err != nil {
+			return fmt.Errorf("transform: %w", err)
+		}
+	}
+	if s.batch == nil {
+		return fmt.Errorf("%w: Collate or Transform returned a nil dictionary", tdict.ErrKind)
+	}
+	s.bytes = s.batch.ByteSize()
+	return nil
+}
+
+// fetch returns the rows of a slot: as a view, or in memory that the slot keeps. The dictionary is
+// the caller's, who may change its entries.
+func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
+	rows := m.fetched(s)
+	if s.rows.Run && m.slicer != nil && len(rows) > 0 {
+		td, err := m.slicer.Slice(rows[0], rows[0]+len(rows))
+		if !isUnsupported(err) {
+			return checkRows(td, err, len(rows))
+		}
+	}
+	dst := s.room(len(rows))
+	td, err := m.src.Fetch(ctx, rows, dst)
+	if td, err = checkRows(td, err, len(rows)); err != nil {
+		return nil, err
+	}
+	if m.opt.Own {
+		return td, nil
+	}
+	if td != dst {
+		s.keep(td)
+	}
+	return td.Copy(), nil
+}
+
+// fetched returns the numbers in the source of the rows of a slot: those of the plan, without
+// repetitions.
+func (m *maker) fetched(s *slot) []int {
+	if !slices.ContainsFunc(s.rows.Rows, func(row int) bool { return row >= m.n }) {
+		return s.rows.Rows
+	}
+	s.once = s.once[:0]
+	for _, row := range s.rows.Rows {
+		s.once = append(s.once, row%m.n)
+	}
+	return s.once
+}
+
+// checkRows returns an error unless a source has returned n rows.
+func checkRows(td *tdict.TensorDict, err error, n int) (*tdict.TensorDict, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case td == nil:
+		return nil, errNilDict
+	case len(td.Shape()) == 0 || td.Shape()[0] != n:
+		return nil, fmt.Errorf("%w: got batch shape %v, want %d rows", ErrSource, td.Shape(), n)
+	}
+	return td, nil
+}
+
+// label puts into a batch what the options want besides what the source has.
+func (m *maker) label(s *slot) error {
+	if m.opt.Rows != "" {
+		numbers := make([]int64, len(s.rows.Rows))
+		for i, row := range m.fetched(s) {
+			numbers[i] = int64(row)
+		}
+		if err := add(s.batch, m.opt.Rows, tensor.Vector(numbers...)); err != nil {
+			return err
+		}
+	}
+	if s.rows.Splits == nil {
+		return nil
+	}
+	splits, err := tdict.NewUnbatched(tensor.Vector(slices.Clone(s.rows.Splits)...))
+	if err != nil {
+		return err
+	}
+	return add(s.batch, m.opt.Splits, splits)
+}
+
+// add sets a key that must not be there.
+func add(td *tdict.TensorDict, key nestedkey.Key, v tdict.Value) error {
+	if td.Has(key) {
+		return &tdict.KeyError{Op: "set", Key: key, Err: tdict.ErrExists}
+	}
+	return td.Set(key, v)
+}

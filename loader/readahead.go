@@ -1,0 +1,91 @@
+package loader
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A readAhead tells a source which rows will be wanted soon, a stretch of batches at a time: that
+// which follows the one that the loop is in. Within a stretch it tells of rows in ascending order,
+// so that neighbours are read together.
+type readAhead struct {
+	*maker
+	source  Prefetcher // nil if there is nobody to tell
+	steps   int
+	stretch int // steps
+
+	at      atomic.Int64  // the step that the loop is at
+	moved   chan struct{} // has room for one: at has come to another stretch
+	running sync.WaitGroup
+}
+
+// newReadAhead returns what looks ahead of a run of so many steps.
+func newReadAhead(m *maker, steps int) *readAhead {
+	a := &readAhead{maker: m, steps: steps, moved: make(chan struct{}, 1)}
+	if m.opt.ReadAhead > 0 && steps > 0 {
+		a.source, _ = m.src.(Prefetcher)
+	}
+	return a
+}
+
+// start begins to look ahead, until ctx ends.
+func (a *readAhead) start(ctx context.Context) {
+	if a.source == nil {
+		return
+	}
+	about, err := describe(a.src)
+	if err != nil || about.RowBytes == 0 {
+		return // fetching says what is wrong
+	}
+	first := a.rows(0, 1)
+	a.stretch = max(1, a.opt.ReadAhead/2/max(1, about.RowBytes*len(first)))
+	a.running.Go(func() { a.run(ctx) })
+}
+
+// reached notes that the loop is at a step.
+func (a *readAhead) reached(step int) {
+	if a.stretch == 0 || step%a.stretch != 0 {
+		return
+	}
+	a.at.Store(int64(step))
+	select {
+	case a.moved <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits until nobody looks ahead any more.
+func (a *readAhead) wait() { a.running.Wait() }
+
+// run tells of one stretch after the other, until ctx ends or the source cannot be told.
+func (a *readAhead) run(ctx context.Context) {
+	for next := 0; next < a.steps; {
+		if at := int(a.at.Load()); next > at+a.stretch {
+			select {
+			case <-ctx.Done():
+				return
+			case <-a.moved:
+			}
+			continue
+		}
+		stop := next + min(a.stretch, a.steps-next)
+		if ctx.Err() != nil || a.source.Prefetch(a.rows(next, stop)...) != nil {
+			return // it is advice only; fetching says what is wrong
+		}
+		next = stop
+	}
+}
+
+// rows returns the rows of the batches of some steps, ascending, each once.
+func (a *readAhead) rows(start, stop int) []int {
+	var s slot
+	var all []int
+	for step := start; step < stop; step++ {
+		s.rows = a.plan.Batch(a.number(step), s.rows)
+		all = append(all, a.fetched(&s)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

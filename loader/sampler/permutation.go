@@ -1,0 +1,116 @@
+package sampler
+
+import "math/bits"
+
+// maxListed is the number of units up to which a permutation is written out, which takes 8 bytes a
+// unit. Above it a permutation takes no memory, but 2 to 5 times as long a unit.
+const maxListed = 50_000
+
+// Random returns a sampler that puts the units in a random order, each once, another one in each
+// epoch. Up to 50,000 units the order is written out at the beginning of the epoch; that of more
+// takes no memory: a Feistel network says what is at a position.
+func Random() Sampler { return random{} }
+
+type random struct{}
+
+// Order implements [Sampler].
+func (random) Order(e Epoch) (Order, error) { return permuted(e.Units, e.key()), nil }
+
+// String implements [Sampler].
+func (random) String() string { return "random" }
+
+// key returns the number that all random choices of an epoch come from.
+func (e Epoch) key() uint64 { return mix(mix(0, e.Seed), e.Number) }
+
+// mix returns h with x mixed into it: what SplitMix64 makes of the state h + x.
+func mix(h, x uint64) uint64 {
+	h += x + 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// below returns a number from 0 to n-1 that x, of 64 random bits, stands for.
+func below(n int, x uint64) int {
+	hi, _ := bits.Mul64(x, uint64(n))
+	return int(hi)
+}
+
+// permuted returns a random order of n units, each once, the same for the same key.
+func permuted(n int, key uint64) Order {
+	if n > maxListed {
+		return newFeistel(n, key)
+	}
+	return shuffled(n, key)
+}
+
+// shuffled returns a random order that is written out (Fisher and Yates; Durstenfeld 1964).
+func shuffled(n int, key uint64) listed {
+	order := make(listed, n)
+	for i := range order {
+		j := below(i+1, mix(key, uint64(i)))
+		order[i] = order[j]
+		order[j] = i
+	}
+	return order
+}
+
+// rounds is how many rounds a [feistel] has.
+const rounds = 6
+
+// A feistel is a random order of n units that takes no memory: a Feistel network, the halves of
+// which may differ by a bit, permutes the numbers below the next power of two; what is n or more
+// goes through it again until it is less (Black and Rogaway, Ciphers with Arbitrary Finite Domains,
+// 2002).
+type feistel struct {
+	n         int
+	low, high uint // bits of the halves
+	keys      [rounds]uint64
+}
+
+// newFeistel returns a random order of n units, at least 2.
+func newFeistel(n int, key uint64) *feistel {
+	width := uint(bits.Len(uint(n - 1)))
+	f := &feistel{n: n, low: width / 2, high: width - width/2}
+	for i := range f.keys {
+		f.keys[i] = mix(key, uint64(i))
+	}
+	return f
+}
+
+// Len implements [Order].
+func (f *feistel) Len() int { return f.n }
+
+// AppendTo implements [Order].
+func (f *feistel) AppendTo(dst []int, start, stop int) []int {
+	for position := start; position < stop; position++ {
+		dst = append(dst, f.at(position))
+	}
+	return dst
+}
+
+// at returns the unit at a position.
+func (f *feistel) at(position int) int {
+	x := f.permute(uint64(position))
+	for x >= uint64(f.n) {
+		x = f.permute(x)
+	}
+	return int(x)
+}
+
+// permute returns what the network makes of a number of low + high bits. Each pair of rounds
+// changes first the low half, then the high one.
+func (f *feistel) permute(x uint64) uint64 {
+	low, high := x&(1<<f.low-1), x>>f.low
+	for i := 0; i < rounds; i += 2 {
+		low ^= scramble(high, f.keys[i]) >> (64 - f.low)
+		high ^= scramble(low, f.keys[i+1]) >> (64 - f.high)
+	}
+	return high<<f.low | low
+}
+
+// scramble returns 64 bits, of which the highest depend on all of x and key.
+func scramble(x, key uint64) uint64 {
+	x = (x ^ key) * 0x9e3779b97f4a7c15
+	return (x ^ x>>32) * 0xd6e8feb86659fd93
+}

@@ -1,0 +1,106 @@
+package loader
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A slot is a batch and the memory that it is made in.
+type slot struct {
+	rows sampler.Batch
+	once []int             // rows without repetitions, where these are not the same
+	kept *tdict.TensorDict // what rows are fetched into
+	mem  Memory
+
+	batch *tdict.TensorDict // what the loop is given
+	bytes int               // of batch
+	took  time.Duration     // to make it
+}
+
+// room returns memory for n rows, nil if there is not as much.
+func (s *slot) room(n int) *tdict.TensorDict {
+	if s.kept == nil || s.kept.Shape()[0] < n {
+		return nil
+	}
+	if s.kept.Shape()[0] == n {
+		return s.kept
+	}
+	room, err := s.kept.Index(ix.Range(0, n))
+	if err != nil {
+		return nil // a source will make other memory
+	}
+	return room
+}
+
+// keep has rows fetched into the memory of td from now on, unless there is more.
+func (s *slot) keep(td *tdict.TensorDict) {
+	if s.kept == nil || s.kept.Shape()[0] <= td.Shape()[0] {
+		s.kept = td
+	}
+}
+
+// memory returns the memory for Collate.
+func (s *slot) memory(own bool) *Memory {
+	s.mem.own = own
+	return &s.mem
+}
+
+// poison overwrites the memory that will be used again.
+func (s *slot) poison() {
+	if s.kept == nil {
+		return
+	}
+	for _, x := range s.kept.Tensors() {
+		spoil(x)
+	}
+}
+
+// spoil overwrites elements with rubbish: NaN, true or 85.
+func spoil(x *tensor.Tensor) {
+	var rubbish any = 85
+	switch {
+	case x.DType() == tensor.Bool:
+		rubbish = true
+	case x.DType().IsFloat():
+		rubbish = math.NaN()
+	}
+	_ = arith.FillInPlace(x, rubbish) // what cannot be written to is not used again
+}
+
+// A pool has the slots that are not in use. Safe for concurrent use.
+type pool struct {
+	mu   sync.Mutex
+	free []*slot
+}
+
+// get returns a slot that nobody uses.
+func (p *pool) get() *slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.free)
+	if n == 0 {
+		return &slot{}
+	}
+	s := p.free[n-1]
+	p.free = p.free[:n-1]
+	return s
+}
+
+// put gives a slot back.
+func (p *pool) put(s *slot) {
+	s.batch = nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, s)
+}
+
+// isUnsupported reports whether an error says that something is not done in this way.
+func isUnsupported(err error) bool { return errors.Is(err, errors.ErrUnsupported) }

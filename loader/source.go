@@ -1,0 +1,86 @@
+package loader
+
+import (
+	"context"
+
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A Source is a dataset whose rows can be fetched by number. [From], [FromDataset], [FromLive],
+// [FromJoint], [FromTensors], [FromRows] and [FromFunc] make Sources, [Concat], [Zip] and [Subset]
+// make one of others. Package loadertest checks any other.
+//
+// A Source may implement [Slicer], [Prefetcher], [Describer] and [Snapshotter], too.
+type Source interface {
+	// Len returns the number of rows.
+	Len() int
+
+	// Fetch returns the rows with the given numbers, at least one, from 0 to Len-1, in that order,
+	// repetitions included:
+	//
+	//	rows [N] -> batch shape [N B...]
+	//
+	// It fills dst and returns it if that is not nil and fits: if it has the keys, kinds, dtypes
+	// and shapes of the result. Otherwise it returns another dictionary and leaves dst as it is.
+	// What it returns is the caller's, who may change it and give it back as dst: it shares no
+	// memory with the source. rows is the caller's, too, and must not be kept.
+	//
+	// It is an error if a row does not exist, shapeops.ErrIndex by convention, or if ctx ended.
+	// Fetch must be safe for concurrent use.
+	Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error)
+}
+
+// A Slicer is a [Source] whose neighbouring rows can be shown without copying them.
+type Slicer interface {
+	// Slice returns the rows from start on, before stop, in a new dictionary, the leaves of which
+	// are views of the source's memory. An error that wraps errors.ErrUnsupported says that these rows have to be fetched. Slice must be safe
+	// for concurrent use.
+	Slice(start, stop int) (*tdict.TensorDict, error)
+}
+
+// A Prefetcher is a [Source] that can be told which rows will be fetched soon, as
+// memmap.Dataset is.
+type Prefetcher interface {
+	// Prefetch has the rows read in, and does not wait for it. It changes speed, never results.
+	// Prefetch must be safe for concurrent use.
+	Prefetch(rows ...int) error
+}
+
+// A Describer is a [Source] that says what its rows are.
+type Describer interface {
+	// Describe returns the description, which does not depend on the number of rows.
+	Describe() (Description, error)
+}
+
+// A Description says what the rows of a source are.
+type Description struct {
+	// RowBytes is how many bytes a row has, on average; 0 if that is not known.
+	RowBytes int
+	// Schema says what a row consists of, as "image uint8 [8 8]\nlabel int64 []"; "" if that is not
+	// known. The state of a run fits sources of an equal schema only.
+	Schema string
+}
+
+// A Snapshotter is a [Source] that others may change or replace. An epoch is loaded from a snapshot
+// of it.
+type Snapshotter interface {
+	// Snapshot returns what the source is at present, until release is called: a source that does
+	// not change, or whose Fetch returns an error if the Snapshotter has changed.
+	Snapshot() (now Source, release func() error, err error)
+}
+
+// snapshot returns what src is at present, until release is called.
+func snapshot(src Source) (now Source, release func() error, err error) {
+	if s, ok := src.(Snapshotter); ok {
+		return s.Snapshot()
+	}
+	return src, func() error { return nil }, nil
+}
+
+// describe returns what is known of the rows of src.
+func describe(src Source) (Description, error) {
+	if d, ok := src.(Describer); ok {
+		return d.Describe()
+	}
+	return Description{}, nil
+}

@@ -1,0 +1,162 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Zip returns a source whose rows have the entries of the rows of several, which must have
+// different keys:
+//
+//	sources of N rows -> N rows
+//
+// It returns [ErrLen] if they differ in N, and [ErrSource] if there is none or one is nil. Fetch
+// returns tdict.ErrExists if two of them have a key.
+func Zip(sources ...Source) (Source, error) {
+	if err := checkSources(sources); err != nil {
+		return nil, fmt.Errorf("zip: %w", err)
+	}
+	if err := checkLens(sources); err != nil {
+		return nil, fmt.Errorf("zip: %w", err)
+	}
+	return newZip(sources), nil
+}
+
+// checkLens returns an error if sources differ in length.
+func checkLens(sources []Source) error {
+	n := sources[0].Len()
+	for i, src := range sources {
+		if got := src.Len(); got != n {
+			return fmt.Errorf("%w: source %d has %d rows, want %d as the first", ErrLen, i, got, n)
+		}
+	}
+	return nil
+}
+
+// A zipped is several sources side by side.
+type zipped struct {
+	parts []Source
+	keys  []atomic.Pointer[[]nestedkey.Key] // of the entries of each part, once it was fetched
+}
+
+func newZip(parts []Source) *zipped {
+	return &zipped{slices.Clone(parts), make([]atomic.Pointer[[]nestedkey.Key], len(parts))}
+}
+
+// Len implements [Source].
+func (z *zipped) Len() int { return z.parts[0].Len() }
+
+// Fetch implements [Source].
+func (z *zipped) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	return z.side(func(i int) (*tdict.TensorDict, error) {
+		return z.parts[i].Fetch(ctx, rows, z.room(i, dst))
+	})
+}
+
+// room returns the entries of dst that part i filled when it was fetched into it, or nil.
+func (z *zipped) room(i int, dst *tdict.TensorDict) *tdict.TensorDict {
+	keys := z.keys[i].Load()
+	if dst == nil || keys == nil {
+		return nil
+	}
+	room, err := dst.Select(*keys...)
+	if err != nil {
+		return nil // dst does not fit
+	}
+	return room
+}
+
+// side returns the entries of all parts, side by side.
+func (z *zipped) side(part func(i int) (*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
+	var out *tdict.TensorDict
+	for i := range z.parts {
+		td, err := part(i)
+		if err == nil {
+			out, err = z.add(out, td, i)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("source %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// add returns out with the entries of part i.
+func (z *zipped) add(out, td *tdict.TensorDict, i int) (*tdict.TensorDict, error) {
+	if td == nil {
+		return nil, errNilDict
+	}
+	if z.keys[i].Load() == nil {
+		keys := slices.Collect(td.Keys())
+		z.keys[i].Store(&keys)
+	}
+	if out == nil {
+		return td.Copy(), nil
+	}
+	for key, v := range td.All() {
+		if out.Has(key) {
+			return nil, &tdict.KeyError{Op: "zip", Key: key, Err: tdict.ErrExists}
+		}
+		if err := out.Set(key, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Slice implements [Slicer]: if all parts are Slicers.
+func (z *zipped) Slice(start, stop int) (*tdict.TensorDict, error) {
+	return z.side(func(i int) (*tdict.TensorDict, error) {
+		s, ok := z.parts[i].(Slicer)
+		if !ok {
+			return nil, errApart
+		}
+		return s.Slice(start, stop)
+	})
+}
+
+// Prefetch implements [Prefetcher], for parts that do.
+func (z *zipped) Prefetch(rows ...int) error {
+	for _, part := range z.parts {
+		if p, ok := part.(Prefetcher); ok {
+			if err := p.Prefetch(rows...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Describe implements [Describer].
+func (z *zipped) Describe() (Description, error) {
+	var all Description
+	var schemas []string
+	for i, part := range z.parts {
+		about, err := describe(part)
+		if err != nil {
+			return Description{}, fmt.Errorf("source %d: %w", i, err)
+		}
+		all.RowBytes += about.RowBytes
+		schemas = append(schemas, about.Schema)
+	}
+	all.Schema = strings.Join(schemas, "\n")
+	return all, nil
+}
+
+// Snapshot implements [Snapshotter].
+func (z *zipped) Snapshot() (Source, func() error, error) {
+	parts, release, err := snapshots(z.parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkLens(parts); err != nil {
+		return nil, nil, first(err, release())
+	}
+	return newZip(parts), release, nil
+}
