@@ -116,6 +116,7 @@ func TestM32Resume(t *testing.T) {
 // state before the first and after each.
 func run(t testing.TB, l *loader.Loader, epochs uint64, from []byte) (batches [][]int, states [][]byte) {
 	t.Helper()
+	batches = [][]int{}
 	if from != nil {
 		var state loader.State
 		require.NoError(t, json.Unmarshal(from, &state))
