@@ -48,9 +48,12 @@ func (m *maker) after(step int) cursor {
 
 // make makes the batch of a step.
 func (m *maker) make(ctx context.Context, step int) (*slot, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	s, number := m.pool.get(), m.number(step)
 	s.rows = m.plan.Batch(number, s.rows)
-	err := workers.Call(func() error { return m.fill(ctx, s) })
+	err := m.fill(ctx, s)
 	if err == nil {
 		return s, nil
 	}
@@ -61,29 +64,29 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 }
 
 // fill makes the batch that has the rows of a slot.
-func (m *maker) fill(ctx context.Context, s *slot) (err error) {
-	if s.batch, err = m.fetch(ctx, s); err != nil {
+func (m *maker) fill(ctx context.Context, s *slot) error {
+	err := workers.Call(func() (err error) {
+		s.batch, err = m.fetch(ctx, s)
 		return err
+	})
+	if err == nil {
+		err = m.label(s)
 	}
-	if err := m.label(s); err != nil {
-		return err
+	if err == nil && m.opt.Collate != nil {
+		err = s.become("collate", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+			return m.opt.Collate(td, s.memory(m.opt.Own))
+		})
 	}
-	if m.opt.Collate != nil {
-		if s.batch, err = m.opt.Collate(s.batch, s.memory(m.opt.Own)); err != nil {
-			return fmt.Errorf("collate: %w", err)
-		}
-	}
-	if m.opt.Transform != nil && s.batch != nil {
+	if err == nil && m.opt.Transform != nil {
 		draw := transform.Draw{Seed: m.at.seed, Epoch: m.at.epoch, Rows: s.rows.Rows}
-		if s.batch, err = m.opt.Transform.Apply(s.batch, draw); err != nil {
-			return fmt.Errorf("transform: %w", err)
-		}
+		err = s.become("transform", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+			return m.opt.Transform.Apply(td, draw)
+		})
 	}
-	if s.batch == nil {
-		return fmt.Errorf("%w: Collate or Transform returned a nil dictionary", tdict.ErrKind)
+	if err == nil {
+		s.bytes = s.batch.ByteSize()
 	}
-	s.bytes = s.batch.ByteSize()
-	return nil
+	return err
 }
 
 // fetch returns the rows of a slot: as a view, or in memory that the slot keeps. The dictionary is

@@ -73,6 +73,11 @@ func (o *Options) check() error {
 	if err := o.Share.Check(); err != nil {
 		return err
 	}
+	for _, key := range []nestedkey.Key{o.Rows, o.Splits} {
+		if err := key.Check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrOptions, err)
+		}
+	}
 	if o.Workers < 0 || o.Ahead < 0 || o.AheadBytes < 0 || o.ReadAhead < 0 {
 		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none below 0",
 			ErrOptions, o.Workers, o.Ahead, o.AheadBytes, o.ReadAhead)

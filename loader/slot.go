@@ -2,11 +2,13 @@ package loader
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -51,6 +53,20 @@ func (s *slot) keep(td *tdict.TensorDict) {
 func (s *slot) memory(own bool) *Memory {
 	s.mem.own = own
 	return &s.mem
+}
+
+// become has the batch be what a function of a user makes of it.
+func (s *slot) become(what string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error)) error {
+	err := workers.Call(func() (err error) {
+		if s.batch, err = fn(s.batch); err == nil && s.batch == nil {
+			err = fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // poison overwrites the memory that will be used again.

@@ -9,7 +9,11 @@
 // that failed, which is the one that doing them one by one would have met. A panic in an item is an
 // error that says which item, a [PanicError], so it neither ends the process nor gets lost.
 //
-// No goroutine outlives Do. The number of workers bounds one call: a Do inside an item has its own.
+// [Stream] does the same for a loop that takes the results one by one, in order, while the next are
+// made ahead of it, as many as it is told.
+//
+// No goroutine outlives Do or the loop. The number of workers bounds one call: a Do inside an item
+// has its own.
 //
 // Settings of a goroutine, such as debug.SetPanicOnFault, are not handed on to the workers; an item
 // sets them itself.
