@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,9 +15,13 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/examples/internal/data"
+	"github.com/go-tensordict/tensordict/examples/internal/softmax"
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/transform"
 )
 
 var (
@@ -52,26 +57,44 @@ func run(dir string, seed uint64) (accuracy float64, err error) {
 	}
 	defer func() { err = errors.Join(err, ds.Close()) }()
 
-	rng := rand.New(rand.NewPCG(seed, 0))
-	rows := rng.Perm(ds.Shape()[0])
-	train, test := rows[:1500], rows[1500:]
-	model := &softmax{}
+	rows := rand.New(rand.NewPCG(seed, 0)).Perm(ds.Shape()[0])
+	train, err := batches(ds, rows[:1500], loader.Options{Batch: *batch, Sampler: sampler.Random(), Seed: seed})
+	if err != nil {
+		return 0, err
+	}
+	test, err := batches(ds, rows[1500:], loader.Options{Batch: len(rows) - 1500})
+	if err != nil {
+		return 0, err
+	}
+	model := softmax.New(10, 64)
 	start := time.Now()
-	for epoch := range *epochs {
-		rng.Shuffle(len(train), func(i, j int) { train[i], train[j] = train[j], train[i] })
-		loss, err := trainEpoch(model, ds.TensorDict, train)
+	for train.Epoch() < uint64(*epochs) {
+		loss, err := trainEpoch(model, train)
 		if err != nil {
 			return 0, err
 		}
-		if accuracy, err = evaluate(model, ds.TensorDict, test); err != nil {
+		if accuracy, err = evaluate(model, test); err != nil {
 			return 0, err
 		}
-		fmt.Printf("epoch %2d: loss %.3f, held-out accuracy %.1f %%\n", epoch+1, loss, 100*accuracy)
+		fmt.Printf("epoch %2d: loss %.3f, held-out accuracy %.1f %%\n", train.Epoch(), loss, 100*accuracy)
 	}
-	elapsed := time.Since(start)
-	seen := float64(*epochs * (len(train) + len(test)))
-	fmt.Printf("%v elapsed, %.0f rows per second\n", elapsed.Round(time.Millisecond), seen/elapsed.Seconds())
+	fmt.Println("the last epoch:", train.Stats())
+	fmt.Println(time.Since(start).Round(time.Millisecond), "elapsed")
 	return accuracy, nil
+}
+
+// batches returns a loader of some rows of a dataset, with images as float32 from 0 to 1.
+func batches(ds *memmap.Dataset, rows []int, opt loader.Options) (*loader.Loader, error) {
+	all, err := loader.FromDataset(ds)
+	if err != nil {
+		return nil, err
+	}
+	src, err := loader.Subset(all, rows)
+	if err != nil {
+		return nil, err
+	}
+	opt.Transform = transform.OnKeys(transform.CastScale(tensor.Float32, 1./16, 0), "image")
+	return loader.New(src, opt)
 }
 
 // saveAndOpen saves the digits in dir and opens them mapped.
@@ -89,45 +112,40 @@ func saveAndOpen(dir string) (*memmap.Dataset, error) {
 }
 
 // trainEpoch updates the model with each row once, and returns the mean loss.
-func trainEpoch(model *softmax, ds *tdict.TensorDict, rows []int) (loss float64, err error) {
-	for start := 0; start < len(rows); start += *batch {
-		images, labels, err := fetch(ds, rows[start:min(start+*batch, len(rows))])
+func trainEpoch(model *softmax.Model, l *loader.Loader) (loss float64, err error) {
+	for batch, err := range l.Batches(context.Background()) {
 		if err != nil {
 			return 0, err
 		}
-		loss += model.train(images, labels)
+		images, labels, err := slices(batch)
+		if err != nil {
+			return 0, err
+		}
+		loss += model.Train(images, labels)
 	}
-	return loss / float64(len(rows)), nil
+	return loss / float64(l.Stats().Rows), nil
 }
 
 // evaluate returns the share of rows whose label the model finds.
-func evaluate(model *softmax, ds *tdict.TensorDict, rows []int) (float64, error) {
-	images, labels, err := fetch(ds, rows)
-	if err != nil {
-		return 0, err
-	}
-	right := 0
-	for i, label := range labels {
-		if model.predict(images[i*pixels:(i+1)*pixels]) == int(label) {
-			right++
+func evaluate(model *softmax.Model, l *loader.Loader) (accuracy float64, err error) {
+	for batch, err := range l.Batches(context.Background()) {
+		if err != nil {
+			return 0, err
 		}
+		images, labels, err := slices(batch)
+		if err != nil {
+			return 0, err
+		}
+		accuracy += model.Accuracy(images, labels) / float64(l.Len())
 	}
-	return float64(right) / float64(len(rows)), nil
+	return accuracy, nil
 }
 
-// fetch copies rows out of the mapped files, and returns their images, from 0 to 1, and labels.
-func fetch(ds *tdict.TensorDict, rows []int) (images []float32, labels []int64, err error) {
-	b, err := ds.Index(ix.Take(rows...))
-	if err != nil {
+// slices returns the images and the labels of a batch.
+func slices(batch *tdict.TensorDict) (images []float32, labels []int64, err error) {
+	if images, err = tdict.Slice[float32](batch, "image"); err != nil {
 		return nil, nil, err
 	}
-	raw, err := tdict.Slice[uint8](b, "image")
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, v := range raw {
-		images = append(images, float32(v)/16)
-	}
-	labels, err = tdict.Slice[int64](b, "meta/label")
+	labels, err = tdict.Slice[int64](batch, "meta/label")
 	return images, labels, err
 }

@@ -1,0 +1,64 @@
+package sampler
+
+import "fmt"
+
+// Plan implements [Batching].
+func (b *buckets) Plan(o Order, _ int) (Plan, error) {
+	if o.Len() == NoEnd {
+		return nil, fmt.Errorf("%w: got an order that does not end, want one that does for buckets", ErrSize)
+	}
+	p := &bucketPlan{rows: make([]int, 0, o.Len()), cuts: []int{0}}
+	open := make([]openBatch, b.numBuckets())
+	for _, row := range each(o) {
+		b.join(p, open, row)
+	}
+	for i := range open {
+		if len(open[i].rows) > 0 && !b.opt.DropLast {
+			p.close(&open[i])
+		}
+	}
+	return p, nil
+}
+
+// An openBatch is rows of a bucket that may become more.
+type openBatch struct {
+	rows    []int
+	longest int64
+}
+
+// join adds a row, or a repetition of one, to the batch of its bucket, and closes that before, if
+// there is no room, and after, if there is no more.
+func (b *buckets) join(p *bucketPlan, open []openBatch, row int) {
+	length := b.lengths[row%len(b.lengths)]
+	batch := &open[b.bucket(length)]
+	longest := max(batch.longest, length)
+	if !b.room(len(batch.rows)+1, longest) {
+		p.close(batch)
+		longest = length
+	}
+	batch.rows, batch.longest = append(batch.rows, row), longest
+	if !b.room(len(batch.rows)+1, longest) {
+		p.close(batch)
+	}
+}
+
+// A bucketPlan is the [Plan] of buckets.
+type bucketPlan struct {
+	rows []int
+	cuts []int // batch k has the rows from cuts[k] to cuts[k+1]
+}
+
+// close adds a batch, and empties it.
+func (p *bucketPlan) close(batch *openBatch) {
+	p.rows = append(p.rows, batch.rows...)
+	p.cuts = append(p.cuts, len(p.rows))
+	batch.rows, batch.longest = batch.rows[:0], 0
+}
+
+// Len implements [Plan].
+func (p *bucketPlan) Len() int { return len(p.cuts) - 1 }
+
+// Batch implements [Plan].
+func (p *bucketPlan) Batch(k int, dst Batch) Batch {
+	return Batch{Rows: append(dst.Rows[:0], p.rows[p.cuts[k]:p.cuts[k+1]]...)}
+}

@@ -1,0 +1,175 @@
+package sampler
+
+import (
+	"fmt"
+	"slices"
+)
+
+// GroupBatches say how many groups a batch has: as many as fit. One of the bounds must be given; if
+// both are, the one that is reached first ends a batch.
+type GroupBatches struct {
+	Groups   int  // groups of a batch, at most; 0 means any number
+	MaxRows  int  // rows of a batch, at most; 0 means any number
+	DropLast bool // leave out the last batch if the order ends before it is full
+}
+
+// Batches returns a batching of whole groups, for a source of the rows that ids were given for:
+//
+//	order of groups -> batches, each with its rows and the splits of its groups
+//
+// The units that a sampler orders are groups, so Shard deals groups to ranks. Splits of a batch are
+// always set: they begin with 0, and are one more than its groups. Where each group lies together
+// and the order is [Sequential], batches may be views.
+//
+// With Groups alone nothing is set up for an epoch, and any batch is found at once. With MaxRows
+// the groups are packed in their order at the beginning of the epoch, in one pass over the order,
+// which must end: Plan returns [ErrSize] if it does not.
+//
+// Batches returns [ErrSize] if opt has no bound or a negative one, and [ErrTooLong], which names
+// it, if a group has more than MaxRows rows. The batching's Units returns [ErrUnits] for a source
+// of another number of rows.
+func (g *Groups) Batches(opt GroupBatches) (Batching, error) {
+	if opt.Groups < 0 || opt.MaxRows < 0 || opt.Groups == 0 && opt.MaxRows == 0 {
+		return nil, fmt.Errorf("%w: got batches of %d groups and %d rows at most, want at least 1 of either and none negative",
+			ErrSize, opt.Groups, opt.MaxRows)
+	}
+	for group := range g.Len() {
+		if size := g.size(group); opt.MaxRows > 0 && size > opt.MaxRows {
+			return nil, fmt.Errorf("%w: got %d rows in group %d, of id %s, want at most %d",
+				ErrTooLong, size, group, g.id(group), opt.MaxRows)
+		}
+	}
+	return groupBatching{g, opt}, nil
+}
+
+type groupBatching struct {
+	groups *Groups
+	opt    GroupBatches
+}
+
+// Units implements [Batching].
+func (b groupBatching) Units(n int) (int, error) {
+	if want := b.groups.numRows(); n != want {
+		return 0, fmt.Errorf("%w: got a source of %d rows, want %d, as many as there were ids", ErrUnits, n, want)
+	}
+	return b.groups.Len(), nil
+}
+
+// Plan implements [Batching].
+func (b groupBatching) Plan(o Order, _ int) (Plan, error) {
+	_, inOrder := o.(ascending)
+	p := groupPlan{groups: b.groups, order: o, run: inOrder && b.groups.rows == nil}
+	if b.opt.MaxRows == 0 {
+		return &groupCount{p, b.opt.Groups, count(o.Len(), b.opt.Groups, b.opt.DropLast)}, nil
+	}
+	if o.Len() == NoEnd {
+		return nil, fmt.Errorf("%w: got an order that does not end, want one that does for batches by rows: give Groups alone", ErrSize)
+	}
+	return &groupPack{p, b.pack(o)}, nil
+}
+
+// String implements [Batching].
+func (b groupBatching) String() string {
+	g, text := b.groups, "batches"
+	if b.opt.Groups > 0 {
+		text += fmt.Sprintf(" of %d groups", b.opt.Groups)
+	}
+	if b.opt.MaxRows > 0 {
+		text += fmt.Sprintf(" of at most %d rows", b.opt.MaxRows)
+	}
+	if b.opt.DropLast {
+		text += ", incomplete ones left out"
+	}
+	return fmt.Sprintf("%s: %d groups of %d rows %s %s", text, g.Len(), g.numRows(), digest(g.starts), digest(g.rows))
+}
+
+// pack returns at which positions of an order batches end, after a 0.
+func (b groupBatching) pack(o Order) []int {
+	cuts, first, rows := []int{0}, 0, 0
+	for position, unit := range each(o) {
+		size := b.groups.size(unit % b.groups.Len())
+		if b.full(position-first, rows) || rows+size > b.opt.MaxRows {
+			cuts, first, rows = append(cuts, position), position, 0
+		}
+		rows += size
+	}
+	if first == o.Len() || b.opt.DropLast && !b.full(o.Len()-first, rows) {
+		return cuts
+	}
+	return append(cuts, o.Len())
+}
+
+// full reports whether a batch of so many groups and rows has no room for one more group.
+func (b groupBatching) full(groups, rows int) bool {
+	return b.opt.Groups > 0 && groups == b.opt.Groups || rows == b.opt.MaxRows
+}
+
+// A groupPlan is what the plans of groupBatching have in common.
+type groupPlan struct {
+	groups *Groups
+	order  Order
+	run    bool
+}
+
+// batch returns the groups at the positions of the order from start on, before stop.
+func (p *groupPlan) batch(start, stop int, dst Batch) Batch {
+	rows := p.order.AppendTo(dst.Rows[:0], start, stop)
+	units := len(rows) // which come first, and are overwritten in the end
+	splits := append(dst.Splits[:0], 0)
+	for i := range units {
+		rows = p.groups.appendUnit(rows, rows[i])
+		splits = append(splits, int64(len(rows)-units))
+	}
+	copy(rows, rows[units:])
+	return Batch{Rows: rows[:len(rows)-units], Splits: splits, Run: p.run}
+}
+
+// appendUnit appends the rows of a unit of an order: of group unit, or a repetition of it.
+func (g *Groups) appendUnit(dst []int, unit int) []int {
+	shift := 0
+	if n := g.Len(); unit >= n {
+		shift = unit / n * g.numRows()
+		unit %= n
+	}
+	start, stop, at := g.starts[unit], g.starts[unit+1], len(dst)
+	dst = slices.Grow(dst, stop-start)[:at+stop-start]
+	if g.rows == nil {
+		for i := range dst[at:] {
+			dst[at+i] = start + i + shift
+		}
+		return dst
+	}
+	for i, row := range g.rows[start:stop] {
+		dst[at+i] = row + shift
+	}
+	return dst
+}
+
+// A groupCount is a [Plan] of batches of so many groups.
+type groupCount struct {
+	groupPlan
+	size, count int
+}
+
+// Len implements [Plan].
+func (p *groupCount) Len() int { return p.count }
+
+// Batch implements [Plan].
+func (p *groupCount) Batch(k int, dst Batch) Batch {
+	start := k * p.size
+	return p.batch(start, start+min(p.size, p.order.Len()-start), dst)
+}
+
+// A groupPack is a [Plan] of batches of so many rows at most.
+type groupPack struct {
+	groupPlan
+	cuts []int // batch k has the positions from cuts[k] to cuts[k+1]
+}
+
+// Len implements [Plan].
+func (p *groupPack) Len() int { return len(p.cuts) - 1 }
+
+// Batch implements [Plan].
+func (p *groupPack) Batch(k int, dst Batch) Batch {
+	return p.batch(p.cuts[k], p.cuts[k+1], dst)
+}
