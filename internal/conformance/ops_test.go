@@ -34,6 +34,9 @@ func find(c testCase) func(c testCase) error {
 	if run := jointOps[c.Op]; run != nil && all(isJoint) {
 		return func(c testCase) error { return caught(func() error { return checkJoint(run, c) }) }
 	}
+	if run := listOps[c.Op]; run != nil && len(c.Inputs) == 0 {
+		return func(c testCase) error { return caught(func() error { return checkLists(run, c) }) }
+	}
 	return nil
 }
 

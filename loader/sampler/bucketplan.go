@@ -32,9 +32,8 @@ func (b *buckets) join(p *bucketPlan, open []openBatch, row int) {
 	length := b.lengths[row%len(b.lengths)]
 	batch := &open[b.bucket(length)]
 	longest := max(batch.longest, length)
-	if !b.room(len(batch.rows)+1, longest) {
+	if !b.room(len(batch.rows)+1, longest) { // then this row is the longest
 		p.close(batch)
-		longest = length
 	}
 	batch.rows, batch.longest = append(batch.rows, row), longest
 	if !b.room(len(batch.rows)+1, longest) {

@@ -135,54 +135,49 @@ func ascend(ids []int64) bool {
 	return true
 }
 
-// joined returns the groups that runs with equal ids make together, or ErrApart.
+// joined returns the groups that runs with equal ids make together, or ErrApart. The runs end.
 func (g *Groups) joined(apart Apart) (*Groups, error) {
-	table, of, first := newIDTable(g.ids), make([]int, g.Len()), []int{}
+	table, of := newIDTable(g.ids), g.ids // which become numbers of groups
+	all := &Groups{unsigned: g.unsigned}
+	var firsts []int // the first run of each group
 	for run, id := range g.ids {
-		of[run] = table.number(id)
-		if of[run] == len(first) {
-			first = append(first, run)
+		group := table.number(id)
+		if group == len(firsts) {
+			firsts, all.ids = append(firsts, run), append(all.ids, id)
 		} else if apart == Refuse {
 			return nil, fmt.Errorf("%w: got id %s in row %d and, after others, in row %d, want equal ids together",
-				ErrApart, g.id(run), g.starts[first[of[run]]], g.starts[run])
+				ErrApart, g.id(run), g.starts[firsts[group]], g.starts[run])
 		}
+		of[run] = int64(group)
 	}
-	if len(first) == g.Len() {
-		return g, nil
+	if len(firsts) == len(of) {
+		all.starts = g.starts
+	} else {
+		all.starts, all.rows = gathered(of, g.starts, len(all.ids))
 	}
-	return g.gathered(of, first), nil
+	return all, nil
 }
 
-// gathered returns the groups that runs make if each belongs to a group, given the first run of
-// each.
-func (g *Groups) gathered(of, first []int) *Groups {
-	all := &Groups{ids: make([]int64, len(first)), starts: make([]int, len(first)+1), unsigned: g.unsigned}
-	for group, run := range first {
-		all.ids[group] = g.ids[run]
-	}
+// gathered returns where groups start, of which each run belongs to one, and the rows, group by
+// group.
+func gathered(of []int64, runs []int, groups int) (starts, rows []int) {
+	starts, rows = make([]int, groups+1), make([]int, runs[len(of)])
 	for run, group := range of {
-		all.starts[group+1] += g.size(run)
+		starts[group+1] += runs[run+1] - runs[run]
 	}
-	for group := range first {
-		all.starts[group+1] += all.starts[group]
+	for group := range groups {
+		starts[group+1] += starts[group]
 	}
-	all.rows = g.listed(of, all.starts)
-	return all
-}
-
-// listed returns the rows of runs, group by group, each group's from its start on.
-func (g *Groups) listed(of, starts []int) []int {
-	rows := make([]int, g.numRows())
 	next := slices.Clone(starts)
 	for run, group := range of {
 		at := next[group]
-		for row := g.starts[run]; row < g.starts[run+1]; row++ {
+		for row := runs[run]; row < runs[run+1]; row++ {
 			rows[at] = row
 			at++
 		}
 		next[group] = at
 	}
-	return rows
+	return starts, rows
 }
 
 // Len returns how many groups there are.

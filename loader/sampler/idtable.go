@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 )
@@ -32,7 +33,7 @@ func newIDTable(ids []int64) *idTable {
 	if spread := uint64(high) - uint64(low); len(ids) < math.MaxInt32 && spread < uint64(2*len(ids)) {
 		return &idTable{low: low, dense: make([]int32, spread+1)}
 	}
-	return &idTable{seed: rand.Uint64(), slots: make([]idSlot, 1<<10)}
+	return &idTable{seed: rand.Uint64(), slots: make([]idSlot, 8<<bits.Len(uint(len(ids)/32)))}
 }
 
 // number returns the number of id.
