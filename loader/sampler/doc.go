@@ -1,5 +1,5 @@
-// Package sampler says which rows of a dataset make an epoch, in which order, and where batches end.
-// It knows numbers of rows only; package loader fetches them.
+// Package sampler says which rows of a dataset make an epoch, in which order, and where batches
+// end. It knows numbers of rows only; package loader fetches them.
 //
 //	loader.New(src, loader.Options{Batch: 64, Sampler: sampler.Random(), Seed: 1})
 //

@@ -4,8 +4,8 @@ import "errors"
 
 // What can be wrong with what a sampler or a batching is given.
 var (
-	// ErrSize says that a size cannot be used: a batch of less than one row, blocks or windows of
-	// none, bounds that do not ascend.
+	// ErrSize says that a size cannot be used: a batch of less than one row, blocks of none, bounds
+	// that do not ascend, an order without end where one with an end is wanted.
 	ErrSize = errors.New("unusable size")
 	// ErrUnits says that a sampler or a batching was made for another number of rows or groups, or
 	// is given a number that no row has.

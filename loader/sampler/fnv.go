@@ -61,8 +61,8 @@ type fnvSampler struct{ groups *Groups }
 
 // Order implements [Sampler].
 func (s fnvSampler) Order(e Epoch) (Order, error) {
-	if e.Units != s.groups.Len() {
-		return nil, fmt.Errorf("%w: got %d units, want one for each of %d groups", ErrUnits, e.Units, s.groups.Len())
+	if err := e.checkUnits(s.groups.Len()); err != nil {
+		return nil, err
 	}
 	return listed(FNVOrder(s.groups.ids, int64(e.Seed))), nil
 }

@@ -1,9 +1,12 @@
 package sampler
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // maxListed is the number of units up to which a permutation is written out, which takes 8 bytes a
-// unit. Above it a permutation takes no memory, but 2 to 5 times as long a unit.
+// unit. Above it a permutation takes no memory, but twice as long a unit.
 const maxListed = 50_000
 
 // Random returns a sampler that puts the units in a random order, each once, another one in each
@@ -37,8 +40,11 @@ func below(n int, x uint64) int {
 }
 
 // permuted returns a random order of n units, each once, the same for the same key.
-func permuted(n int, key uint64) Order {
-	if n > maxListed {
+func permuted(n int, key uint64) Order { return permutedIn(n, key, maxListed) }
+
+// permutedIn is permuted with a limit of its own up to which the order is written out.
+func permutedIn(n int, key uint64, limit int) Order {
+	if n > limit {
 		return newFeistel(n, key)
 	}
 	return shuffled(n, key)
@@ -58,20 +64,20 @@ func shuffled(n int, key uint64) listed {
 // rounds is how many rounds a [feistel] has.
 const rounds = 6
 
-// A feistel is a random order of n units that takes no memory: a Feistel network, the halves of
-// which may differ by a bit, permutes the numbers below the next power of two; what is n or more
-// goes through it again until it is less (Black and Rogaway, Ciphers with Arbitrary Finite Domains,
-// 2002).
+// A feistel is a random order of n units that takes no memory: a Feistel network permutes the cells
+// of a grid of low x high, which are numbered row by row and hardly more than n; the number of a
+// cell that is n or more goes through it again until it is less (Black and Rogaway, Ciphers with
+// Arbitrary Finite Domains, 2002, have both: a generalized network and cycle walking).
 type feistel struct {
 	n         int
-	low, high uint // bits of the halves
+	low, high uint64
 	keys      [rounds]uint64
 }
 
-// newFeistel returns a random order of n units, at least 2.
+// newFeistel returns a random order of n units, at least 1.
 func newFeistel(n int, key uint64) *feistel {
-	width := uint(bits.Len(uint(n - 1)))
-	f := &feistel{n: n, low: width / 2, high: width - width/2}
+	low := uint64(math.Sqrt(float64(n)))
+	f := &feistel{n: n, low: low, high: (uint64(n)-1)/low + 1}
 	for i := range f.keys {
 		f.keys[i] = mix(key, uint64(i))
 	}
@@ -98,15 +104,22 @@ func (f *feistel) at(position int) int {
 	return int(x)
 }
 
-// permute returns what the network makes of a number of low + high bits. Each pair of rounds
-// changes first the low half, then the high one.
+// permute returns what the network makes of the number of a cell. Each pair of rounds moves it
+// first along its row, then along its column. Nothing depends on a branch, so that the processor
+// works on several positions at a time.
 func (f *feistel) permute(x uint64) uint64 {
-	low, high := x&(1<<f.low-1), x>>f.low
+	low, high := x%f.low, x/f.low
 	for i := 0; i < rounds; i += 2 {
-		low ^= scramble(high, f.keys[i]) >> (64 - f.low)
-		high ^= scramble(low, f.keys[i+1]) >> (64 - f.high)
+		step, _ := bits.Mul64(scramble(high, f.keys[i]), f.low)
+		if low += step; low >= f.low {
+			low -= f.low
+		}
+		step, _ = bits.Mul64(scramble(low, f.keys[i+1]), f.high)
+		if high += step; high >= f.high {
+			high -= f.high
+		}
 	}
-	return high<<f.low | low
+	return high*f.low + low
 }
 
 // scramble returns 64 bits, of which the highest depend on all of x and key.

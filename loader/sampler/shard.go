@@ -44,15 +44,15 @@ func (s Share) At(i, n int) int {
 	return int(at % uint(n))
 }
 
-// Shard returns a sampler of a share of the order of s: what is at the positions Rank, Rank + World,
-// Rank + 2*World and so on. All ranks get equally many. If the order of s cannot be divided, it goes
-// on from its beginning, several times round if need be, or, with Drop, what is left over is left
-// out. A share of an order without end has no end.
+// Shard returns a sampler of a share of the order of s: what is at the positions Rank, Rank +
+// World, Rank + 2*World and so on. All ranks get equally many. If the order of s cannot be divided,
+// it goes on from its beginning, several times round if need be, or, with Drop, what is left over
+// is left out. A share of an order without end has no end.
 //
 //	half, err := sampler.Shard(sampler.Sequential(), sampler.Share{Rank: 1, World: 2}) // 1, 3, 5
 //
-// It returns the error of [Share.Check], and [ErrNil] if s is nil. The sampler's description does not
-// contain the rank: the state of one rank fits the others.
+// It returns the error of [Share.Check], and [ErrNil] if s is nil. The sampler's description does
+// not contain the rank: the state of one rank fits the others.
 func Shard(s Sampler, share Share) (Sampler, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: got nil, to shard", ErrNil)
