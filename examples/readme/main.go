@@ -2,14 +2,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log"
 
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/transform"
 )
 
 func main() {
@@ -24,23 +26,22 @@ func main() {
 	check(err)
 	defer ds.Close()
 	fmt.Println(ds) // a tree of keys, shapes and dtypes
-
-	last, err := ds.Index(ix.Range(-10, ix.End)) // the last ten rows of every leaf, a view
+	src, err := loader.FromDataset(ds)
 	check(err)
-	batch, err := ds.Index(ix.Take(3, 1, 4)) // these rows, copied
+	l, err := loader.New(src, loader.Options{
+		Batch: 32, Sampler: sampler.Random(), Seed: 1,
+		Transform: transform.OnKeys(transform.CastScale(tensor.Float32, 1./16, 0), "image"),
+	})
 	check(err)
-	check(ds.IndexInto(batch, ix.Take(1, 5, 9))) // others, into the same memory
-	both, err := shapeops.Stack([]*tdict.TensorDict{batch, batch}, 0)
-	check(err)
-	fmt.Println(last.Shape(), batch.Shape(), both.Shape()) // [10] [3] [2 3]
-
-	labels, err := tdict.Slice[int64](ds.TensorDict, "meta/label") // a Go slice, to read
-	check(err)
-	pixels, err := tdict.Get[*tensor.Tensor](batch, "image")
-	check(err)
-	scaled, err := tensor.Map(pixels, func(v uint8) float32 { return float32(v) / 16 })
-	check(err)
-	fmt.Println(len(labels), scaled.Shape()) // 100 [3 8 8]
+	for l.Epoch() < 3 { // each in another order
+		for batch, err := range l.Batches(context.Background()) { // in the same memory again and again
+			check(err)
+			images, err := tdict.Slice[float32](batch, "image") // a Go slice, to read
+			check(err)
+			_ = images // train on them
+		}
+		fmt.Println(l.Stats()) // rows and bytes a second, and how long the loop has waited
+	}
 }
 
 func check(err error) {
