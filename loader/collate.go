@@ -56,8 +56,8 @@ type PadOptions struct {
 //
 //	[N * F...] -> [N L F...]
 //
-// It returns tdict.ErrMissing for a key that a batch lacks, and the errors of
-// ragged.Tensor.Densify.
+// It returns tdict.ErrMissing for a key that a batch lacks, tdict.ErrExists if there is something
+// where a mask should be, and the errors of ragged.Tensor.Densify.
 func Pad(opt PadOptions) Collate {
 	return func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error) {
 		out := td.Copy()
@@ -110,10 +110,10 @@ func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memor
 	}
 	at := nestedkey.Join(o.Masks, key)
 	if len(masks) == 1 {
-		return out.Set(at, masks[0])
+		return add(out, at, masks[0])
 	}
 	for i, mask := range masks {
-		if err := out.Set(nestedkey.Join(at, nestedkey.Of(strconv.Itoa(i+1))), mask); err != nil {
+		if err := add(out, nestedkey.Join(at, nestedkey.Of(strconv.Itoa(i+1))), mask); err != nil {
 			return err
 		}
 	}

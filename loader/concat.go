@@ -73,7 +73,11 @@ func (c *concat) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (
 	if err != nil {
 		return nil, err
 	}
-	return dict{all, len(rows)}.Fetch(ctx, order, dst)
+	d, err := newDict(all)
+	if err != nil {
+		return nil, err
+	}
+	return d.Fetch(ctx, order, dst)
 }
 
 // holds reports whether all rows are of part i.
@@ -99,7 +103,7 @@ func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.T
 			continue
 		}
 		td, err := c.parts[i].Fetch(ctx, s.rows, nil)
-		if err != nil {
+		if td, err = checkRows(td, err, len(s.rows)); err != nil {
 			return nil, nil, fmt.Errorf("source %d: %w", i, err)
 		}
 		for k, to := range s.to {
@@ -140,6 +144,9 @@ func (c *concat) Slice(start, stop int) (*tdict.TensorDict, error) {
 
 // Prefetch implements [Prefetcher], for parts that do.
 func (c *concat) Prefetch(rows ...int) error {
+	if err := checkExist(rows, c.Len()); err != nil {
+		return err
+	}
 	for i, s := range c.deal(rows) {
 		if p, ok := c.parts[i].(Prefetcher); ok && len(s.rows) > 0 {
 			if err := p.Prefetch(s.rows...); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func FromDataset(ds *memmap.Dataset) (Source, error) {
 func FromJoint(j *ragged.Joint) (Source, error) {
 	td, err := tdict.FromJoint(j)
 	if err != nil {
-		return nil, fmt.Errorf("from joint: %w", err)
+		return nil, err // it says from joint
 	}
 	return From(td)
 }
@@ -93,8 +94,9 @@ var errNilDict = fmt.Errorf("%w: got a nil dictionary", ErrSource)
 
 // A dict is a source of the rows of a dictionary.
 type dict struct {
-	td *tdict.TensorDict
-	n  int
+	td    *tdict.TensorDict
+	n     int
+	alike []nestedkey.Key // of the unbatched leaves, whose tensors belong to all rows alike
 }
 
 func newDict(td *tdict.TensorDict) (dict, error) {
@@ -104,7 +106,23 @@ func newDict(td *tdict.TensorDict) (dict, error) {
 	if len(td.Shape()) == 0 {
 		return dict{}, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
 	}
-	return dict{td, td.Shape()[0]}, nil
+	d := dict{td: td, n: td.Shape()[0]}
+	for key, leaf := range td.Leaves() {
+		if _, ok := leaf.(*tdict.Unbatched); ok {
+			d.alike = append(d.alike, key)
+		}
+	}
+	return d, nil
+}
+
+// owns reports whether the unbatched tensors of dst are those of d. Those of another source would
+// be overwritten.
+func (d dict) owns(dst *tdict.TensorDict) bool {
+	return !slices.ContainsFunc(d.alike, func(key nestedkey.Key) bool {
+		own, err := tdict.Get[*tdict.Unbatched](d.td, key)
+		got, failed := tdict.Get[*tdict.Unbatched](dst, key)
+		return err != nil || failed != nil || got.Tensor() != own.Tensor()
+	})
 }
 
 // Len implements [Source].
@@ -116,7 +134,7 @@ func (d dict) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*td
 		return nil, err
 	}
 	take := ix.Take(rows...)
-	if dst != nil && d.td.IndexInto(dst, take) == nil {
+	if dst != nil && d.owns(dst) && d.td.IndexInto(dst, take) == nil {
 		return dst, nil
 	}
 	return d.td.Index(take) // if it was not that dst does not fit, this says what is wrong
@@ -127,6 +145,14 @@ func checkFetch(ctx context.Context, rows []int, n int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if len(rows) == 0 {
+		return fmt.Errorf("%w: got no rows, want at least one", shapeops.ErrShape)
+	}
+	return checkExist(rows, n)
+}
+
+// checkExist returns an error if one of n rows does not exist.
+func checkExist(rows []int, n int) error {
 	for _, row := range rows {
 		if uint(row) >= uint(n) {
 			return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, n)
@@ -184,6 +210,14 @@ type mapped struct {
 
 // Prefetch implements [Prefetcher].
 func (m mapped) Prefetch(rows ...int) error { return m.ds.Prefetch(rows...) }
+
+// Slice implements [Slicer]. Views of a dataset that is closed could not be read.
+func (m mapped) Slice(start, stop int) (*tdict.TensorDict, error) {
+	if err := m.ds.Prefetch(); err != nil {
+		return nil, err
+	}
+	return m.dict.Slice(start, stop)
+}
 
 // errApart says that rows of a source do not lie in one piece.
 var errApart = fmt.Errorf("rows that do not lie together: %w", errors.ErrUnsupported)

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -38,8 +37,8 @@ func (f function) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) 
 // FromRows returns a source of n rows that a function makes one by one, as by reading a file each:
 // dictionaries which are stacked:
 //
-//	row -> [B...], N rows -> [N B...]
-//	row -> [L B...], where L differs -> [N], leaves [N * B...], as tdict.StackRagged does
+//	row -> [], N rows -> [N]
+//	row -> [L B...] -> [N], leaves [N * B...], as tdict.StackRagged does, also if L is the same
 //
 // fn must be safe for concurrent use; what it returns is only read, and may be the same each time.
 // FromRows returns [ErrSource] if n is negative or fn nil.
@@ -78,18 +77,21 @@ func (o oneByOne) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) 
 		}
 		made[i] = td
 	}
-	return stack(made, dst)
+	out, err := stack(made, dst)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", rowsText(rows), err)
+	}
+	return out, nil
 }
 
 // stack returns dictionaries, of which there is one at least, as the rows of one, in dst if that
 // fits.
 func stack(tds []*tdict.TensorDict, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if len(tds[0].Shape()) > 0 {
+		return tdict.StackRagged(tds)
+	}
 	if dst != nil && shapeops.StackInto(dst, tds, 0) == nil {
 		return dst, nil
 	}
-	out, err := shapeops.Stack(tds, 0)
-	if errors.Is(err, shapeops.ErrShape) && len(tds[0].Shape()) > 0 {
-		return tdict.StackRagged(tds)
-	}
-	return out, err
+	return shapeops.Stack(tds, 0)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -74,8 +75,15 @@ func (s *slot) poison() {
 	if s.kept == nil {
 		return
 	}
-	for _, x := range s.kept.Tensors() {
-		spoil(x)
+	for _, leaf := range s.kept.Leaves() {
+		switch x := leaf.(type) {
+		case *tensor.Tensor:
+			spoil(x)
+		case *ragged.Tensor:
+			if values, err := x.Values(); err == nil { // what cannot be read is not used again
+				spoil(values)
+			}
+		}
 	}
 }
 

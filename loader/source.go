@@ -21,9 +21,12 @@ type Source interface {
 	//	rows [N] -> batch shape [N B...]
 	//
 	// It fills dst and returns it if that is not nil and fits: if it has the keys, kinds, dtypes
-	// and shapes of the result. Otherwise it returns another dictionary and leaves dst as it is.
-	// What it returns is the caller's, who may change it and give it back as dst: it shares no
-	// memory with the source. rows is the caller's, too, and must not be kept.
+	// and shapes of the result. Otherwise it returns another dictionary; dst then stands for nothing
+	// any more, as the slice that is given to append.
+	//
+	// What Fetch returns is the caller's, who may change it: it shares no memory with the source,
+	// but for the tensors of unbatched leaves, which are to be read only. rows is the caller's, too,
+	// and must not be kept.
 	//
 	// It is an error if a row does not exist, shapeops.ErrIndex by convention, or if ctx ended.
 	// Fetch must be safe for concurrent use.
@@ -33,8 +36,8 @@ type Source interface {
 // A Slicer is a [Source] whose neighbouring rows can be shown without copying them.
 type Slicer interface {
 	// Slice returns the rows from start on, before stop, in a new dictionary, the leaves of which
-	// are views of the source's memory. An error that wraps errors.ErrUnsupported says that these rows have to be fetched. Slice must be safe
-	// for concurrent use.
+	// are views of the source's memory. An error that wraps errors.ErrUnsupported says that these
+	// rows have to be fetched. Slice must be safe for concurrent use.
 	Slice(start, stop int) (*tdict.TensorDict, error)
 }
 

@@ -67,6 +67,9 @@ func (s subset) Slice(start, stop int) (*tdict.TensorDict, error) {
 
 // Prefetch implements [Prefetcher], if the source does.
 func (s subset) Prefetch(rows ...int) error {
+	if err := checkExist(rows, len(s.rows)); err != nil {
+		return err
+	}
 	if p, ok := s.src.(Prefetcher); ok {
 		return p.Prefetch(s.of(rows)...)
 	}

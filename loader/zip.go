@@ -14,7 +14,7 @@ import (
 // Zip returns a source whose rows have the entries of the rows of several, which must have
 // different keys:
 //
-//	sources of N rows -> N rows
+//	sources of N rows, [N B...] and [N B... C...] -> N rows, [N B...]
 //
 // It returns [ErrLen] if they differ in N, and [ErrSource] if there is none or one is nil. Fetch
 // returns tdict.ErrExists if two of them have a key.
@@ -54,12 +54,31 @@ func (z *zipped) Len() int { return z.parts[0].Len() }
 
 // Fetch implements [Source].
 func (z *zipped) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
-	return z.side(func(i int) (*tdict.TensorDict, error) {
+	out, err := z.side(len(rows), func(i int) (*tdict.TensorDict, error) {
 		return z.parts[i].Fetch(ctx, rows, z.room(i, dst))
 	})
+	if err != nil || dst == nil || !sameKeys(dst, out) {
+		return out, err
+	}
+	for key, v := range out.All() {
+		if dst.Set(key, v) != nil { // dst has another batch shape
+			return out, nil
+		}
+	}
+	return dst, nil
 }
 
-// room returns the entries of dst that part i filled when it was fetched into it, or nil.
+// sameKeys reports whether two dictionaries have entries under the same keys.
+func sameKeys(a, b *tdict.TensorDict) bool {
+	for key := range a.Keys() {
+		if !b.Has(key) {
+			return false
+		}
+	}
+	return a.NumEntries() == b.NumEntries()
+}
+
+// room returns the entries of dst that part i is fetched into, or nil.
 func (z *zipped) room(i int, dst *tdict.TensorDict) *tdict.TensorDict {
 	keys := z.keys[i].Load()
 	if dst == nil || keys == nil {
@@ -67,17 +86,17 @@ func (z *zipped) room(i int, dst *tdict.TensorDict) *tdict.TensorDict {
 	}
 	room, err := dst.Select(*keys...)
 	if err != nil {
-		return nil // dst does not fit
+		return nil // dst is of something else
 	}
 	return room
 }
 
-// side returns the entries of all parts, side by side.
-func (z *zipped) side(part func(i int) (*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
+// side returns the entries of all parts, of n rows each, side by side.
+func (z *zipped) side(n int, part func(i int) (*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
 	var out *tdict.TensorDict
 	for i := range z.parts {
 		td, err := part(i)
-		if err == nil {
+		if td, err = checkRows(td, err, n); err == nil {
 			out, err = z.add(out, td, i)
 		}
 		if err != nil {
@@ -89,9 +108,6 @@ func (z *zipped) side(part func(i int) (*tdict.TensorDict, error)) (*tdict.Tenso
 
 // add returns out with the entries of part i.
 func (z *zipped) add(out, td *tdict.TensorDict, i int) (*tdict.TensorDict, error) {
-	if td == nil {
-		return nil, errNilDict
-	}
 	if z.keys[i].Load() == nil {
 		keys := slices.Collect(td.Keys())
 		z.keys[i].Store(&keys)
@@ -112,7 +128,7 @@ func (z *zipped) add(out, td *tdict.TensorDict, i int) (*tdict.TensorDict, error
 
 // Slice implements [Slicer]: if all parts are Slicers.
 func (z *zipped) Slice(start, stop int) (*tdict.TensorDict, error) {
-	return z.side(func(i int) (*tdict.TensorDict, error) {
+	return z.side(stop-start, func(i int) (*tdict.TensorDict, error) {
 		s, ok := z.parts[i].(Slicer)
 		if !ok {
 			return nil, errApart
@@ -158,5 +174,9 @@ func (z *zipped) Snapshot() (Source, func() error, error) {
 	if err := checkLens(parts); err != nil {
 		return nil, nil, first(err, release())
 	}
-	return newZip(parts), release, nil
+	now := newZip(parts)
+	for i := range now.keys {
+		now.keys[i].Store(z.keys[i].Load())
+	}
+	return now, release, nil
 }

@@ -46,7 +46,7 @@ func walk[T any](m *move, to, from []T, unit, lo, hi int) {
 		copy(to[t+lo*unit:t+hi*unit], from[f+lo*unit:])
 		return
 	}
-	w := walker[T]{m, to, from, unit, m.block * unit}
+	w := walker[T]{move: m, to: to, from: from, unit: unit, n: m.block * unit}
 	w.dim(0, lo, hi, t, f)
 }
 
@@ -56,6 +56,8 @@ type walker[T any] struct {
 	to, from []T
 	unit     int // items of an element
 	n        int // items of a block
+
+	touched [2]T // what was last read ahead of its copy
 }
 
 // dim does positions lo to hi of one dim; t and f are where its position 0 begins.
@@ -182,9 +184,27 @@ func (w *walker[T]) pickedLine(d span, lo, hi, t, f int) {
 		for i, row := range w.fromRows[lo:hi] {
 			to[t+(lo+i)*d.to] = from[f+row*d.from]
 		}
+	case n >= touchedBlock:
+		w.touching(d, lo, hi, t, f)
 	default:
 		for i, row := range w.fromRows[lo:hi] {
 			copy(to[t+(lo+i)*d.to:t+(lo+i)*d.to+n], from[f+row*d.from:])
 		}
+	}
+}
+
+// touchedBlock is from how many items on a block is worth being touched before it is copied.
+const touchedBlock = 1024
+
+// touching is pickedLine for large blocks that come from anywhere: the next one is touched before
+// one is copied, so that its memory is on the way by then.
+func (w *walker[T]) touching(d span, lo, hi, t, f int) {
+	to, from, n, rows := w.to, w.from, w.n, w.fromRows[lo:hi]
+	for i, row := range rows {
+		if i+1 < len(rows) {
+			next := f + rows[i+1]*d.from
+			w.touched = [2]T{from[next], from[next+n/2]}
+		}
+		copy(to[t+(lo+i)*d.to:t+(lo+i)*d.to+n], from[f+row*d.from:])
 	}
 }

@@ -1,0 +1,281 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// uneven returns a dictionary with three rows:
+//
+//	row       int64 [3]
+//	x         ragged int64 [3 *]: 1 2; nothing; 3 4 5
+//	deep/y    ragged int64 [3 * *]: 1, 2 3; nothing; 4
+func uneven(t testing.TB) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New(3)
+	require.NoError(t, td.Set("row", tensor.Vector[int64](0, 1, 2)))
+	require.NoError(t, td.Set("x", must(ragged.From[int64]([][]int64{{1, 2}, {}, {3, 4, 5}}))))
+	require.NoError(t, td.Set("deep/y", must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {}, {{4}}}))))
+	return td
+}
+
+func TestPad(t *testing.T) {
+	const o, x = false, true
+	tests := []struct {
+		name  string
+		opt   loader.PadOptions
+		key   nestedkey.Key
+		shape shapeops.Shape
+		want  any // int64s or bools; nil for what is ragged yet
+	}{
+		{"to the longest", loader.PadOptions{}, "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
+		{"at both levels", loader.PadOptions{}, "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
+		{"before each row", loader.PadOptions{Left: true}, "x", shapeops.Shape{3, 3}, []int64{0, 1, 2, 0, 0, 0, 3, 4, 5}},
+		{"with a number", loader.PadOptions{Fill: -1}, "x", shapeops.Shape{3, 3}, []int64{1, 2, -1, -1, -1, -1, 3, 4, 5}},
+		{"to a width", loader.PadOptions{Widths: []int{4}, Keys: []nestedkey.Key{"x"}}, "x", shapeops.Shape{3, 4}, []int64{1, 2, 0, 0, 0, 0, 0, 0, 3, 4, 5, 0}},
+		{"cut at a width", loader.PadOptions{Widths: []int{2}}, "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 3, 4}},
+		{"cut before it", loader.PadOptions{Widths: []int{2}, KeepLast: true}, "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 4, 5}},
+		{"a width for each level", loader.PadOptions{Widths: []int{1, 3}, Keys: []nestedkey.Key{"deep/y"}}, "deep/y", shapeops.Shape{3, 1, 3}, []int64{1, 0, 0, 0, 0, 0, 4, 0, 0}},
+		{"one key of several", loader.PadOptions{Keys: []nestedkey.Key{"deep/y"}}, "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
+		{"others stay ragged", loader.PadOptions{Keys: []nestedkey.Key{"deep/y"}}, "x", nil, nil},
+		{"no key", loader.PadOptions{Keys: []nestedkey.Key{}}, "x", nil, nil},
+		{"dense ones stay", loader.PadOptions{}, "row", shapeops.Shape{3}, []int64{0, 1, 2}},
+		{"a mask of one level", loader.PadOptions{Masks: "m"}, "m/x", shapeops.Shape{3, 3}, []bool{x, x, o, o, o, o, x, x, x}},
+		{"a mask on the left", loader.PadOptions{Masks: "m", Left: true}, "m/x", shapeops.Shape{3, 3}, []bool{o, x, x, o, o, o, x, x, x}},
+		{"a mask of the first of two levels", loader.PadOptions{Masks: "deep/m"}, "deep/m/deep/y/1", shapeops.Shape{3, 2}, []bool{x, x, o, o, x, o}},
+		{"a mask of the second", loader.PadOptions{Masks: "m"}, "m/deep/y/2", shapeops.Shape{3, 2, 2}, []bool{x, o, x, x, o, o, o, o, x, o, o, o}},
+		{"what the masks are of", loader.PadOptions{Masks: "m"}, "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
+	}
+	for _, tt := range tests {
+		for _, own := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/own=%t", tt.name, own), func(t *testing.T) {
+				td := uneven(t)
+				l := must(loader.New(must(loader.From(td)), loader.Options{Batch: 3, Collate: loader.Pad(tt.opt), Own: own}))
+				for batch, err := range l.Batches(t.Context()) {
+					require.NoError(t, err)
+					requirePadded(t, batch, tt.key, tt.shape, tt.want)
+				}
+				require.True(t, td.Equal(uneven(t)), "the source is as it was")
+			})
+		}
+	}
+}
+
+// requirePadded fails the test unless a batch has a tensor, or a ragged one if want is nil.
+func requirePadded(t *testing.T, batch *tdict.TensorDict, key nestedkey.Key, shape shapeops.Shape, want any) {
+	t.Helper()
+	if want == nil {
+		require.NoError(t, testkit.Err(tdict.Get[*ragged.Tensor](batch, key)))
+		return
+	}
+	x := must(batch.Tensor(key))
+	require.Equal(t, shape, x.Shape().Clone())
+	if x.DType() == tensor.Bool {
+		require.Equal(t, want, testkit.Elements[bool](t, x))
+		return
+	}
+	require.Equal(t, want, testkit.Elements[int64](t, x))
+}
+
+// Batches of other widths, one after the other in the same memory, have nothing of the one before.
+func TestPadInTheSameMemory(t *testing.T) {
+	td := kinds(t, 0, 60)
+	for _, opt := range []loader.Options{{}, {Workers: 2}, {Poison: true}, {Own: true}} {
+		opt.Batch, opt.Sampler, opt.Collate = 3, sampler.Random(), loader.Pad(loader.PadOptions{Fill: -7, Masks: "m"})
+		l := must(loader.New(must(loader.From(td)), opt))
+		for range 2 {
+			for batch, err := range l.Batches(t.Context()) {
+				require.NoError(t, err)
+				rows := rowsOf(t, batch)
+				codes, mask := must(batch.Tensor("codes")), testkit.Elements[bool](t, must(batch.Tensor("m/codes")))
+				width := codes.Shape()[1]
+				for i, v := range testkit.Elements[int64](t, codes) {
+					row, there := rows[i/width], i%width < rows[i/width]%3
+					require.Equal(t, there, mask[i])
+					if !there {
+						row = -7
+					}
+					require.Equal(t, int64(row), v)
+				}
+			}
+		}
+	}
+}
+
+// Batches that own their memory keep what they have.
+func TestPadOwned(t *testing.T) {
+	l := must(loader.New(must(loader.From(kinds(t, 0, 12))), loader.Options{Batch: 3, Own: true, Collate: loader.Pad(loader.PadOptions{})}))
+	var kept, copies []*tdict.TensorDict
+	for batch, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		kept, copies = append(kept, batch), append(copies, must(batch.Clone()))
+	}
+	for i := range kept {
+		require.True(t, kept[i].Equal(copies[i]), i)
+	}
+}
+
+// A Collate may do without Memory.
+func TestPadWithoutMemory(t *testing.T) {
+	out := must(loader.Pad(loader.PadOptions{})(uneven(t), nil))
+	require.Equal(t, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}, must(tdict.Slice[int64](out, "x")))
+	var m loader.Memory
+	require.Same(t, m.Buffer("x"), m.Buffer("x"))
+	require.NotSame(t, m.Buffer("x"), m.Buffer("y"))
+}
+
+func TestPadRefuses(t *testing.T) {
+	pad := func(opt loader.PadOptions, change ...func(td *tdict.TensorDict) error) func() error {
+		return func() error {
+			td := uneven(t)
+			for _, fn := range change {
+				require.NoError(t, fn(td))
+			}
+			return testkit.Err(loader.Pad(opt)(td, nil))
+		}
+	}
+	set := func(key nestedkey.Key) func(td *tdict.TensorDict) error {
+		return func(td *tdict.TensorDict) error { return td.Set(key, tensor.Vector[int64](1, 2, 3)) }
+	}
+	collate := func(fn loader.Collate) func() error {
+		return func() error {
+			l := must(loader.New(must(loader.From(uneven(t))), loader.Options{Batch: 3, Collate: fn}))
+			for _, err := range l.Batches(context.Background()) {
+				return err
+			}
+			return nil
+		}
+	}
+	mine := errors.New("mine")
+	tests := []struct {
+		name string
+		op   func() error
+		is   error
+	}{
+		{"a key that is missing", pad(loader.PadOptions{Keys: []nestedkey.Key{"no"}}), tdict.ErrMissing},
+		{"a key of a dense leaf", pad(loader.PadOptions{Keys: []nestedkey.Key{"row"}}), tdict.ErrKind},
+		{"a fill that the dtype does not have", pad(loader.PadOptions{Fill: 0.5}), tensor.ErrDType},
+		{"a negative width", pad(loader.PadOptions{Widths: []int{-1}}), shapeops.ErrShape},
+		{"a mask where there is something", pad(loader.PadOptions{Masks: "m"}, set("m/x")), tdict.ErrExists},
+		{"a mask where there is something, at a level", pad(loader.PadOptions{Masks: "m"}, set("m/deep/y/2")), tdict.ErrExists},
+		{"masks within a leaf", pad(loader.PadOptions{Masks: "row"}), tdict.ErrNotDict},
+		{"a missing key in an epoch", collate(loader.Pad(loader.PadOptions{Keys: []nestedkey.Key{"no"}})), tdict.ErrMissing},
+		{"a function that fails", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { return nil, mine }), mine},
+		{"a function that panics", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { panic(mine) }), mine},
+		{"a function that returns nothing", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { return nil, nil }), tdict.ErrKind},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.is, tt.op()) })
+	}
+}
+
+// wide returns n rows with some leaves.
+func wide(t testing.TB, n, leaves int) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New(n)
+	for i := range leaves {
+		require.NoError(t, td.Set(nestedkey.Key(fmt.Sprint("leaf", i)), must(tensor.Zeros[float32](n, 16))))
+	}
+	return td
+}
+
+// perBatch returns how many allocations a batch costs in steady state: those of 200 batches without
+// those of 100 of them.
+func perBatch(t testing.TB, opt loader.Options, src func(n int) loader.Source) float64 {
+	t.Helper()
+	epoch := func(n int) float64 {
+		l := must(loader.New(src(n), opt))
+		return testing.AllocsPerRun(5, func() {
+			for _, err := range l.Batches(context.Background()) {
+				require.NoError(t, err)
+			}
+		})
+	}
+	return (epoch(200*opt.Batch) - epoch(100*opt.Batch)) / 100
+}
+
+// TestAllocations: batches cost headers only, whatever they have.
+func TestAllocations(t *testing.T) {
+	leaves := func(count int) func(n int) loader.Source {
+		return func(n int) loader.Source { return must(loader.From(wide(t, n, count))) }
+	}
+	concat := func(n int) loader.Source {
+		return must(loader.Concat(leaves(1)(n/2), leaves(1)(n/2)))
+	}
+	zip := func(n int) loader.Source {
+		return must(loader.Zip(leaves(1)(n), must(loader.From(rename(t, wide(t, n, 1), "b")))))
+	}
+	subset := func(n int) loader.Source {
+		order := must(sampler.Random().Order(sampler.Epoch{Units: n}))
+		return must(loader.Subset(leaves(1)(n), order.AppendTo(nil, 0, n)))
+	}
+	lists := func(n int) loader.Source { return must(loader.From(must(kinds(t, 0, n).Select("codes")))) }
+	random := loader.Options{Sampler: sampler.Random()}
+	padded := loader.Options{Sampler: sampler.Random(), Collate: loader.Pad(loader.PadOptions{Masks: "m"})}
+	tests := []struct {
+		name   string
+		src    func(n int) loader.Source
+		opt    loader.Options
+		allocs float64 // a batch, at most
+	}{
+		{"views of 1 leaf", leaves(1), loader.Options{}, 6},
+		{"views of 10 leaves", leaves(10), loader.Options{}, 6},
+		{"rows of 1 leaf", leaves(1), random, 10},
+		{"rows of 10 leaves", leaves(10), random, 17},
+		{"rows of a subset", subset, random, 11},
+		{"rows of two parts", concat, random, 58},
+		{"rows side by side", zip, random, 43},
+		{"rows padded, with a mask", lists, padded, 131},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opt.Batch = 8
+			require.LessOrEqual(t, perBatch(t, tt.opt, tt.src), tt.allocs+0.5)
+		})
+	}
+}
+
+// TestBytes: the elements of batches lie in the same memory again and again, also where they are
+// padded. An epoch allocates less than a quarter of what its batches have.
+func TestBytes(t *testing.T) {
+	const rows, batch, size = 400, 8, 4096
+	dense, lists := tdict.New(rows), tdict.New(rows)
+	require.NoError(t, dense.Set("x", must(tensor.Zeros[int64](rows, size))))
+	values := must(tensor.Zeros[int64](rows * size))
+	require.NoError(t, lists.Set("x", must(ragged.FromLengths(values, repeat(int64(size), rows)))))
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+		opt  loader.Options
+	}{
+		{"dense", dense, loader.Options{}},
+		{"ragged", lists, loader.Options{}},
+		{"padded", lists, loader.Options{Collate: loader.Pad(loader.PadOptions{Masks: "m"})}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opt.Batch, tt.opt.Sampler = batch, sampler.Random()
+			l := must(loader.New(must(loader.From(tt.td)), tt.opt))
+			epoch := func() {
+				for _, err := range l.Batches(context.Background()) {
+					require.NoError(t, err)
+				}
+			}
+			epoch() // makes the memory
+			testkit.MaxBytes(t, rows*size*8/4, epoch)
+		})
+	}
+}

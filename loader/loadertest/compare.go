@@ -1,0 +1,152 @@
+package loadertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// different returns an error unless got and want are equal, NaN being equal to itself.
+func different(got, want *tdict.TensorDict) error {
+	text, err := got.Diff(want)
+	if err != nil || text == "" {
+		return err
+	}
+	g, err := bits(got)
+	if err != nil {
+		return err
+	}
+	w, err := bits(want)
+	if err != nil || g.Equal(w) {
+		return err
+	}
+	return fmt.Errorf("got (and other, want) %s", text)
+}
+
+// bits returns td with the bits of floating point numbers as integers.
+func bits(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	out := td.Copy()
+	for key, leaf := range td.Leaves() {
+		var v tdict.Value = leaf
+		var err error
+		switch x := leaf.(type) {
+		case *tensor.Tensor:
+			v, err = bitsOf(x)
+		case *ragged.Tensor:
+			v, err = x.Map(bitsOf)
+		}
+		if err == nil {
+			err = out.Set(key, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// bitsOf returns the bits of floating point numbers as integers, and others as they are.
+func bitsOf(x *tensor.Tensor) (*tensor.Tensor, error) {
+	if !x.DType().IsFloat() && !x.DType().IsComplex() {
+		return x, nil
+	}
+	clone, err := x.Clone()
+	if err != nil {
+		return nil, err
+	}
+	if clone, err = clone.Unsqueeze(-1); err != nil {
+		return nil, err
+	}
+	return clone.Reinterpret(tensor.Uint8)
+}
+
+// A rubbish is what memory is overwritten with.
+type rubbish struct {
+	number, float any
+	bit           bool
+}
+
+// rubbishes differ everywhere, so that one of them shows.
+var rubbishes = []rubbish{{85, math.NaN(), true}, {0, 0, false}}
+
+// write overwrites all of td, unbatched tensors left out.
+func (r rubbish) write(td *tdict.TensorDict) error {
+	for key, leaf := range td.Leaves() {
+		var err error
+		switch x := leaf.(type) {
+		case *tensor.Tensor:
+			err = r.fill(x)
+		case *ragged.Tensor:
+			var values *tensor.Tensor
+			if values, err = x.Values(); err == nil {
+				err = r.fill(values)
+			}
+		case *tdict.Data:
+			err = r.blank(x)
+		}
+		if err != nil {
+			return fmt.Errorf("%q cannot be written to: %w", string(key), err)
+		}
+	}
+	return nil
+}
+
+// fill overwrites elements.
+func (r rubbish) fill(x *tensor.Tensor) error {
+	switch {
+	case x.DType() == tensor.Bool:
+		return arith.FillInPlace(x, r.bit)
+	case x.DType().IsFloat():
+		return arith.FillInPlace(x, r.float)
+	}
+	return arith.FillInPlace(x, r.number)
+}
+
+// blank overwrites data.
+func (r rubbish) blank(d *tdict.Data) error {
+	td, blank := tdict.New(d.Shape()...), tdict.New(d.Shape()...)
+	v, err := tdict.NewData(r.number, d.Shape()...)
+	if err != nil {
+		return err
+	}
+	if err := td.Set("d", d); err != nil {
+		return err
+	}
+	if err := blank.Set("d", v); err != nil {
+		return err
+	}
+	return td.SetIndex(blank, ix.All)
+}
+
+// empty deletes all entries, at every depth.
+func empty(td *tdict.TensorDict) error {
+	for _, v := range td.All() {
+		if d, ok := v.(*tdict.TensorDict); ok {
+			if err := empty(d); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range slices.Collect(td.Keys()) {
+		if err := td.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasRagged reports whether a leaf is ragged.
+func hasRagged(td *tdict.TensorDict) bool {
+	for _, leaf := range td.Leaves() {
+		if _, ok := leaf.(*ragged.Tensor); ok {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package loadertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// orders checks rows one by one, backwards, repeated and mixed.
+func (c *checker) orders() error {
+	n := len(c.rows)
+	for p := range c.rows {
+		if _, err := c.fetched([]int{p}, nil); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	backwards := c.all(0, n)
+	slices.Reverse(backwards)
+	for _, positions := range [][]int{
+		c.all(0, n), backwards, {0, 0, 0}, {n - 1, 0, n - 1}, {n / 2, n - 1, n / 2, 0}, c.all(n/3, n+2),
+	} {
+		if _, err := c.fetched(positions, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memory overwrites what was fetched, and fetches it again.
+func (c *checker) memory() error {
+	for _, r := range rubbishes {
+		for _, n := range []int{1, len(c.rows)} {
+			positions := c.all(0, min(n, len(c.rows)))
+			if len(positions) == 0 {
+				return nil
+			}
+			td, err := c.fetch(c.at(positions...), nil)
+			if err != nil {
+				return err
+			}
+			if err := r.write(td); err != nil {
+				return err
+			}
+			if _, err := c.fetched(positions, nil); err != nil {
+				return fmt.Errorf("after writing to what was fetched before: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// fresh deletes the entries of what was fetched, and fetches it again.
+func (c *checker) fresh() error {
+	if c.n == 0 {
+		return nil
+	}
+	td, err := c.fetch(c.at(0), nil)
+	if err != nil {
+		return err
+	}
+	again, err := c.fetch(c.at(0), nil)
+	if err != nil {
+		return err
+	}
+	if td == again {
+		return errors.New("got the same dictionary twice")
+	}
+	if err := empty(td); err != nil {
+		return err
+	}
+	_, err = c.fetched([]int{0}, nil)
+	if err == nil {
+		err = c.same(again, []int{0})
+	}
+	if err != nil {
+		return fmt.Errorf("after deleting the entries of what was fetched before: %w", err)
+	}
+	return nil
+}
+
+// callers changes the numbers of rows after they were fetched.
+func (c *checker) callers() error {
+	if c.n == 0 {
+		return nil
+	}
+	positions := c.all(0, min(3, len(c.rows)))
+	rows := c.at(positions...)
+	td, err := c.fetch(rows, nil)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(rows, c.at(positions...)) {
+		return fmt.Errorf("it has changed: got %v, want %v", rows, c.at(positions...))
+	}
+	clear(rows)
+	rows[0] = c.n - 1
+	if err := c.same(td, positions); err != nil {
+		return fmt.Errorf("after changing the numbers in it: %w", err)
+	}
+	return nil
+}
+
+// absent asks for rows that there are not.
+func (c *checker) absent() error {
+	for _, rows := range [][]int{{-1}, {c.n}, {math.MaxInt}, {math.MinInt}, {0, c.n}, {-1, 0}} {
+		var td *tdict.TensorDict
+		var failed error
+		err := workers.Call(func() error {
+			td, failed = c.src.Fetch(c.ctx, slices.Clone(rows), nil)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("rows %v of %d: %w", rows, c.n, err)
+		}
+		if failed == nil {
+			return fmt.Errorf("rows %v of %d: got a dictionary, nil: %t, and no error", rows, c.n, td == nil)
+		}
+	}
+	return nil
+}
+
+// ended asks for rows when ctx has ended.
+func (c *checker) ended() error {
+	if c.n == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	cancel()
+	if _, err := c.src.Fetch(ctx, c.at(0), nil); err == nil {
+		return errors.New("got none")
+	}
+	return nil
+}
+
+// length asks for the number of rows again.
+func (c *checker) length() error {
+	for range 3 {
+		if n := c.src.Len(); n != c.n {
+			return fmt.Errorf("got %d, it was %d before", n, c.n)
+		}
+	}
+	return nil
+}
+
+// goroutines is how many fetch at the same time.
+const goroutines = 4
+
+// concurrent fetches on several goroutines, each into memory of its own.
+func (c *checker) concurrent() error {
+	if c.n == 0 {
+		return nil
+	}
+	return workers.Do(c.ctx, goroutines, goroutines, func(g int) error {
+		var dst *tdict.TensorDict
+		for i := range goroutines {
+			positions := c.all(g*3+i*5, min(5, len(c.rows)))
+			if p, ok := c.src.(loader.Prefetcher); ok {
+				if err := p.Prefetch(c.at(positions...)...); err != nil {
+					return err
+				}
+			}
+			td, err := c.fetched(positions, dst)
+			if err == nil {
+				err = c.beside(td, positions)
+			}
+			if err != nil {
+				return err
+			}
+			dst = td
+		}
+		return nil
+	})
+}
+
+// beside shows the first row of what a goroutine has fetched, and looks whether all of that is
+// still the same.
+func (c *checker) beside(td *tdict.TensorDict, positions []int) error {
+	if s, ok := c.src.(loader.Slicer); ok {
+		row := c.rows[positions[0]]
+		if _, err := s.Slice(row, row+1); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	return c.same(td, positions)
+}
