@@ -118,38 +118,12 @@ func (d *Dataset) Advise(a Advice) error {
 	return nil
 }
 
-// Prefetch asks the system to read rows, counted along the first batch dim, of all leaves, so that
-// they are there when they are wanted; it does not wait. Neighbouring rows are best given in order.
-// Its errors are those of [Dataset.FlushRows].
-func (d *Dataset) Prefetch(rows ...int) error {
-	if !d.open() || d.set.Closed() {
-		return ErrClosed
-	}
-	for i := 0; i < len(rows); {
-		start := rows[i]
-		stop := start + 1
-		for i++; i < len(rows) && rows[i] == stop; i++ {
-			stop++
-		}
-		err := d.rows(start, stop, func(f *mapfile.File, offset, size int) error {
-			return f.Advise(WillNeed, offset, size)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // rows calls fn with the bytes that rows have in each leaf.
 func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size int) error) error {
-	if !d.open() || d.set.Closed() {
-		return ErrClosed
+	n, err := d.numRows()
+	if err != nil {
+		return err
 	}
-	if len(d.Shape()) == 0 {
-		return d.fail("read", "", fmt.Errorf("%w: a batch shape without dims has no rows", shapeops.ErrDim))
-	}
-	n := d.Shape()[0]
 	if start < 0 || stop < start || stop > n {
 		return d.fail("read", "", fmt.Errorf("%w: got rows %d to %d, want 0 to %d", shapeops.ErrIndex, start, stop, n))
 	}
@@ -166,6 +140,17 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 		}
 	}
 	return nil
+}
+
+// numRows returns how many rows there are along the first batch dim.
+func (d *Dataset) numRows() (int, error) {
+	if !d.open() || d.set.Closed() {
+		return 0, ErrClosed
+	}
+	if len(d.Shape()) == 0 {
+		return 0, d.fail("read", "", fmt.Errorf("%w: a batch shape without dims has no rows", shapeops.ErrDim))
+	}
+	return d.Shape()[0], nil
 }
 
 // rowBytes returns which bytes of the file the rows from start to stop of n have.

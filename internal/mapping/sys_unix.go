@@ -5,6 +5,7 @@ package mapping
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -18,13 +19,26 @@ var advices = [...]int{
 	WillNeed:   unix.MADV_WILLNEED,
 }
 
+// neededAtOnce is how many bytes are asked for at a time: of more, Linux reads in as many as it
+// reads ahead, by default these, and forgets the rest (force_page_cache_ra in mm/readahead.c).
+const neededAtOnce = 128 << 10
+
 // advise passes the advice on. Kernels and file systems that do not know it say ENOSYS or EINVAL.
 func advise(data []byte, a Advice) error {
-	err := unix.Madvise(data, advices[a])
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
-		return nil
+	piece := len(data)
+	if a == WillNeed {
+		piece = neededAtOnce
 	}
-	return os.NewSyscallError("madvise", err)
+	for piece := range slices.Chunk(data, piece) {
+		err := unix.Madvise(piece, advices[a])
+		if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+			return nil
+		}
+		if err != nil {
+			return os.NewSyscallError("madvise", err)
+		}
+	}
+	return nil
 }
 
 // flush writes pages, which are part of all, to the disk.
