@@ -23,7 +23,7 @@ import (
 // a [BatchError], with the error of the source, of Collate or of Transform, a panic as a
 // tdict.PanicError, or [ErrSource] if the source returned something else than it was asked for; the
 // cause of ctx; [ErrBusy] within another loop; or, before the first batch, an error that [New]
-// returns, or one of the source's Snapshot.
+// returns, one of the source's Snapshot, or [ErrReplaced] if the epoch began with another version.
 //
 // With Workers, batches are made while the loop deals with one. When it ends, early or not, Batches
 // waits for the workers to return: no goroutine outlives the loop. The batches are the same for any
@@ -45,19 +45,35 @@ func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) 
 		return err
 	}
 	defer l.end()
-	src, release, err := snapshot(l.src)
+	began := time.Now()
+	now, err := snapshot(l.src)
 	if err != nil {
 		return err
 	}
 	done := false
-	plan, err := l.planned(src)
+	plan, err := l.plannedOf(now)
 	if err == nil {
-		done, err = newRun(l, src, plan).loop(ctx, yield)
+		done, err = newRun(l, now.Source, plan, began).loop(ctx, yield)
 	}
-	if failed := release(); err == nil && done {
+	if failed := now.release(); err == nil && done {
 		return failed // who broke off is not there any more to be told
 	}
 	return err
+}
+
+// plannedOf returns the batches of the epoch that l stands in, of a snapshot of the source, which
+// must be that which the epoch began with.
+func (l *Loader) plannedOf(now Snapshot) (sampler.Plan, error) {
+	l.mu.Lock()
+	if l.at.batch == 0 || l.version == nil {
+		l.version = &now.Version
+	}
+	same := *l.version == now.Version
+	l.mu.Unlock()
+	if !same {
+		return nil, ErrReplaced
+	}
+	return l.planned(now.Source)
 }
 
 // begin notes that a loop runs.
@@ -88,11 +104,11 @@ type run struct {
 	mark   time.Time // when the loop last asked for a batch, or was given one
 }
 
-func newRun(l *Loader, src Source, plan sampler.Plan) *run {
+func newRun(l *Loader, src Source, plan sampler.Plan, began time.Time) *run {
 	m := newMaker(l, src, plan)
 	steps := l.left(plan, m.at)
 	return &run{
-		maker: m, l: l, steps: steps,
+		maker: m, l: l, steps: steps, mark: began,
 		budget: newBudget(l.opt.AheadBytes),
 		ahead:  newReadAhead(m, steps),
 	}
@@ -105,7 +121,6 @@ func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) boo
 	defer cancel()
 	r.ahead.start(ctx)
 	step := 0
-	r.mark = time.Now()
 	for s, err := range r.all(ctx) {
 		if err != nil {
 			return false, err

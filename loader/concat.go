@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -37,7 +38,7 @@ func checkSources(sources []Source) error {
 	return nil
 }
 
-// A concat is several sources, one after the other.
+// A concat is several sources, one after the other, which had so many rows when it was made.
 type concat struct {
 	parts  []Source
 	starts []int // the first row of each part, and the number of all rows
@@ -160,42 +161,51 @@ func (c *concat) Prefetch(rows ...int) error {
 // Describe implements [Describer]: the bytes are those of the average row.
 func (c *concat) Describe() (Description, error) {
 	var schemas []string
-	bytes := 0.
+	bytes, unknown := 0., false
 	for i, part := range c.parts {
 		about, err := describe(part)
 		if err != nil {
 			return Description{}, fmt.Errorf("source %d: %w", i, err)
 		}
-		bytes += float64(about.RowBytes) * float64(c.starts[i+1]-c.starts[i])
+		if n := c.starts[i+1] - c.starts[i]; n > 0 {
+			bytes, unknown = bytes+float64(about.RowBytes)*float64(n), unknown || about.RowBytes == 0
+		}
 		schemas = append(schemas, about.Schema)
+	}
+	if unknown {
+		bytes = 0
 	}
 	return Description{perRow(bytes, c.Len()), strings.Join(schemas, "\n+\n")}, nil
 }
 
 // Snapshot implements [Snapshotter].
-func (c *concat) Snapshot() (Source, func() error, error) {
-	parts, release, err := snapshots(c.parts)
+func (c *concat) Snapshot() (Snapshot, error) {
+	parts, all, err := snapshots(c.parts)
 	if err != nil {
-		return nil, nil, err
+		return Snapshot{}, err
 	}
-	return newConcat(parts), release, nil
+	all.Source = newConcat(parts)
+	return all, nil
 }
 
-// snapshots returns what sources are at present, until release is called.
-func snapshots(sources []Source) (now []Source, release func() error, err error) {
-	var releases []func() error
-	release = func() (err error) {
-		for _, fn := range releases {
-			err = first(err, fn())
+// snapshots returns what sources are at present, and a snapshot of nothing that has their versions
+// and releases all.
+func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
+	var each []Snapshot
+	var versions []string
+	all.Release = func() (err error) {
+		for _, s := range each {
+			err = first(err, s.release())
 		}
 		return err
 	}
 	for i, src := range sources {
-		part, done, err := snapshot(src)
+		now, err := snapshot(src)
 		if err != nil {
-			return nil, nil, first(fmt.Errorf("source %d: %w", i, err), release())
+			return nil, Snapshot{}, first(fmt.Errorf("source %d: %w", i, err), all.release())
 		}
-		now, releases = append(now, part), append(releases, done)
+		each, parts, versions = append(each, now), append(parts, now.Source), append(versions, strconv.Quote(now.Version))
 	}
-	return now, release, nil
+	all.Version = strings.Join(versions, " ")
+	return parts, all, nil
 }

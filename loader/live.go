@@ -3,6 +3,8 @@ package loader
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -11,7 +13,8 @@ import (
 // LiveOptions say what [FromLive] does when a dataset is replaced. The zero value is the default.
 type LiveOptions struct {
 	// Finish has an epoch end on the dataset that it began with, which stays in memory and on the
-	// disk until then. By default an epoch ends with [ErrReplaced] when its dataset is replaced.
+	// disk until then. By default an epoch ends with [ErrReplaced] when its dataset is replaced. If
+	// the loop ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway.
 	Finish bool
 }
 
@@ -21,13 +24,27 @@ func FromLive(live *memmap.Live, opt LiveOptions) (Source, error) {
 	if live == nil {
 		return nil, fmt.Errorf("from live: %w: got nil", ErrSource)
 	}
-	return &liveSource{live, opt}, nil
+	return &liveSource{live: live, opt: opt}, nil
 }
 
 // A liveSource is whatever a [memmap.Live] serves.
 type liveSource struct {
 	live *memmap.Live
 	opt  LiveOptions
+
+	mu      sync.Mutex
+	last    *memmap.Dataset // that there was a snapshot of
+	changes int             // how often it was another one
+}
+
+// version returns what tells a dataset from those before it.
+func (s *liveSource) version(ds *memmap.Dataset) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ds != s.last {
+		s.last, s.changes = ds, s.changes+1
+	}
+	return strconv.Itoa(s.changes)
 }
 
 // with calls fn with the dataset that is served.
@@ -86,21 +103,21 @@ func (s *liveSource) Describe() (about Description, err error) {
 }
 
 // Snapshot implements [Snapshotter].
-func (s *liveSource) Snapshot() (Source, func() error, error) {
+func (s *liveSource) Snapshot() (Snapshot, error) {
 	ds, err := s.live.Acquire()
 	if err != nil {
-		return nil, nil, err
+		return Snapshot{}, err
 	}
 	d, err := newDict(ds.TensorDict)
 	if err != nil {
-		return nil, nil, first(err, s.live.Release(ds))
+		return Snapshot{}, first(err, s.live.Release(ds))
 	}
-	held := mapped{d, ds}
-	release := func() error { return s.live.Release(ds) }
-	if s.opt.Finish {
-		return held, release, nil
+	now := Snapshot{Source: mapped{d, ds}, Version: s.version(ds)}
+	if !s.opt.Finish {
+		now.Source = unreplaced{mapped{d, ds}, s}
 	}
-	return unreplaced{held, s}, release, nil
+	now.Release = func() error { return s.live.Release(ds) }
+	return now, nil
 }
 
 // An unreplaced is the dataset that an epoch began with, as long as it is not replaced. It has no

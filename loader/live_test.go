@@ -153,15 +153,15 @@ func TestLiveClosedInTheMiddle(t *testing.T) {
 func TestLiveSnapshot(t *testing.T) {
 	s := serve(t, kinds(t, 0, 7))
 	src := must(loader.FromLive(s.live, loader.LiveOptions{Finish: true}))
-	now, release, err := src.(loader.Snapshotter).Snapshot()
+	now, err := src.(loader.Snapshotter).Snapshot()
 	require.NoError(t, err)
 	s.replace(t, kinds(t, 100, 3))
-	require.NoError(t, loadertest.TestSource(t.Context(), now))
+	require.NoError(t, loadertest.TestSource(t.Context(), now.Source))
 	require.NoError(t, loadertest.TestSource(t.Context(), src))
-	require.Equal(t, []int{6, 0}, numbers(t, now, 6, 0))
+	require.Equal(t, []int{6, 0}, numbers(t, now.Source, 6, 0))
 	require.Equal(t, []int{102, 100}, numbers(t, src, 2, 0))
-	require.NoError(t, release())
-	require.ErrorIs(t, testkit.Err(now.Fetch(t.Context(), []int{0}, nil)), memmap.ErrClosed)
+	require.NoError(t, now.Release())
+	require.ErrorIs(t, testkit.Err(now.Source.Fetch(t.Context(), []int{0}, nil)), memmap.ErrClosed)
 }
 
 func TestLiveRefuses(t *testing.T) {
@@ -172,7 +172,7 @@ func TestLiveRefuses(t *testing.T) {
 	require.Zero(t, src.Len())
 	require.Zero(t, scalar.Len())
 	snapshot := func(src loader.Source) error {
-		_, _, err := src.(loader.Snapshotter).Snapshot()
+		_, err := src.(loader.Snapshotter).Snapshot()
 		return err
 	}
 	s := serve(t, kinds(t, 0, 9))
@@ -199,5 +199,26 @@ func TestLiveRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.is, tt.op()) })
+	}
+}
+
+// An epoch is of one dataset, also if it is loaded in several loops.
+func TestLiveReplacedBetweenLoops(t *testing.T) {
+	for _, finish := range []bool{false, true} {
+		t.Run(fmt.Sprintf("finish=%t", finish), func(t *testing.T) {
+			s := serve(t, kinds(t, 0, 6))
+			src := must(loader.Concat(must(loader.FromLive(s.live, loader.LiveOptions{Finish: finish}))))
+			l := must(loader.New(src, loader.Options{Batch: 2}))
+			for _, err := range l.Batches(t.Context()) {
+				require.NoError(t, err)
+				break
+			}
+			s.replace(t, kinds(t, 100, 8))
+			_, err := untilError(l)
+			require.ErrorIs(t, err, loader.ErrReplaced)
+			require.Equal(t, 4, l.Len(), "there are more rows now")
+			require.NoError(t, l.Seek(1, 0))
+			require.Equal(t, []int{100, 101}, epoch(t, l)[0])
+		})
 	}
 }

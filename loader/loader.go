@@ -23,6 +23,8 @@ type Loader struct {
 	plans plans
 	busy  bool // a loop runs
 	stats Stats
+
+	version *string // of the source when the epoch that l stands in began; nil if l was put there
 }
 
 // A cursor is where a loader stands.
@@ -34,9 +36,10 @@ type cursor struct {
 
 // plans has the batches of the epoch that was planned last.
 type plans struct {
-	of   cursor // seed and epoch
-	rows int    // of the source
-	plan sampler.Plan
+	of     cursor // seed and epoch
+	rows   int    // of the source
+	schema string // of the source, as a State has it
+	plan   sampler.Plan
 }
 
 // New returns a loader of the rows of a source. It returns [ErrSource] if src is nil;
@@ -53,7 +56,7 @@ func New(src Source, opt Options) (*Loader, error) {
 	}
 	l := &Loader{src: src, opt: opt, at: cursor{seed: opt.Seed}}
 	if err == nil {
-		_, err = l.planned(src)
+		_, err = l.current()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("new loader: %w", err)
@@ -61,7 +64,17 @@ func New(src Source, opt Options) (*Loader, error) {
 	return l, nil
 }
 
-// planned returns the batches of the epoch that l stands in, of the rows that src has now.
+// current returns the batches of the epoch that l stands in, of what the source is at present.
+func (l *Loader) current() (plan sampler.Plan, err error) {
+	now, err := snapshot(l.src)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = first(err, now.release()) }()
+	return l.planned(now.Source)
+}
+
+// planned returns the batches of the epoch that l stands in, of the rows that src has.
 func (l *Loader) planned(src Source) (sampler.Plan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,21 +82,21 @@ func (l *Loader) planned(src Source) (sampler.Plan, error) {
 	if l.plans.plan != nil && l.plans.of == of && l.plans.rows == n {
 		return l.plans.plan, nil
 	}
-	plan, err := l.opt.plan(src, n, of)
+	about, err := describe(src)
 	if err != nil {
 		return nil, err
 	}
-	l.plans = plans{of, n, plan}
+	plan, err := l.opt.plan(about, n, of)
+	if err != nil {
+		return nil, err
+	}
+	l.plans = plans{of, n, sum(about.Schema), plan}
 	return plan, nil
 }
 
-// plan returns the batches of an epoch of the n rows of src.
-func (o *Options) plan(src Source, n int, at cursor) (sampler.Plan, error) {
+// plan returns the batches of an epoch of a source of n rows.
+func (o *Options) plan(about Description, n int, at cursor) (sampler.Plan, error) {
 	units, err := o.Batching.Units(n)
-	if err != nil {
-		return nil, err
-	}
-	about, err := describe(src)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +114,7 @@ func (o *Options) plan(src Source, n int, at cursor) (sampler.Plan, error) {
 // no end, and 0 if it cannot be planned, because the source has changed; [Loader.Batches] says why.
 // Where batches have different numbers of rows, epochs may differ in length.
 func (l *Loader) Len() int {
-	plan, err := l.planned(l.src)
+	plan, err := l.current()
 	if err != nil {
 		return 0
 	}
@@ -110,7 +123,7 @@ func (l *Loader) Len() int {
 
 // Left returns how many of them have yet to come.
 func (l *Loader) Left() int {
-	plan, err := l.planned(l.src)
+	plan, err := l.current()
 	if err != nil {
 		return 0
 	}

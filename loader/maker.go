@@ -52,8 +52,7 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 		return nil, context.Cause(ctx)
 	}
 	s, number := m.pool.get(), m.number(step)
-	s.rows = m.plan.Batch(number, s.rows)
-	err := m.fill(ctx, s)
+	err := m.fill(ctx, s, number)
 	if err == nil {
 		return s, nil
 	}
@@ -63,9 +62,10 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 	return nil, &BatchError{Epoch: m.at.epoch, Batch: number, Rows: slices.Clone(m.fetched(s)), Err: err}
 }
 
-// fill makes the batch that has the rows of a slot.
-func (m *maker) fill(ctx context.Context, s *slot) error {
+// fill makes the batch of a number in a slot.
+func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 	err := workers.Call(func() (err error) {
+		s.rows = m.plan.Batch(number, s.rows)
 		s.batch, err = m.fetch(ctx, s)
 		return err
 	})

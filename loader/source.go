@@ -67,17 +67,36 @@ type Description struct {
 // A Snapshotter is a [Source] that others may change or replace. An epoch is loaded from a snapshot
 // of it.
 type Snapshotter interface {
-	// Snapshot returns what the source is at present, until release is called: a source that does
-	// not change, or whose Fetch returns an error if the Snapshotter has changed.
-	Snapshot() (now Source, release func() error, err error)
+	// Snapshot returns what the source is at present.
+	Snapshot() (Snapshot, error)
 }
 
-// snapshot returns what src is at present, until release is called.
-func snapshot(src Source) (now Source, release func() error, err error) {
+// A Snapshot is what a source is at one moment.
+type Snapshot struct {
+	// Source does not change until Release is called; or its Fetch returns an error if what it is a
+	// snapshot of has changed.
+	Source Source
+	// Version differs between snapshots of a source that has changed. An epoch that is loaded in
+	// several loops must be of one version.
+	Version string
+	// Release ends the use of Source; nil if there is nothing to do.
+	Release func() error
+}
+
+// snapshot returns what src is at present.
+func snapshot(src Source) (Snapshot, error) {
 	if s, ok := src.(Snapshotter); ok {
 		return s.Snapshot()
 	}
-	return src, func() error { return nil }, nil
+	return Snapshot{Source: src}, nil
+}
+
+// release ends the use of a snapshot.
+func (s Snapshot) release() error {
+	if s.Release == nil {
+		return nil
+	}
+	return s.Release()
 }
 
 // describe returns what is known of the rows of src.

@@ -32,12 +32,15 @@ func (l *Loader) State() State {
 	return s
 }
 
-// identity returns the part of the state that does not change as batches come.
+// identity returns the part of the state that does not change as batches come, of the source that
+// the epoch was planned for.
 func (l *Loader) identity() State {
-	about, _ := describe(l.src) // a source that fails has no schema to compare
+	l.mu.Lock()
+	rows, schema := l.plans.rows, l.plans.schema
+	l.mu.Unlock()
 	return State{
 		Version: stateVersion, Dataset: l.opt.Dataset,
-		Rows: l.src.Len(), Schema: sum(about.Schema),
+		Rows: rows, Schema: schema,
 		Sampler: l.opt.Sampler.String(), Batching: l.opt.Batching.String(),
 	}
 }
@@ -71,6 +74,9 @@ func (l *Loader) Restore(s State) error {
 
 // checkState returns an error if a state is of another run.
 func (l *Loader) checkState(s State) error {
+	if _, err := l.current(); err != nil {
+		return err
+	}
 	own := l.identity()
 	for _, field := range []struct {
 		name      string
@@ -109,12 +115,16 @@ func (l *Loader) seek(to cursor) error {
 		return ErrBusy
 	}
 	l.move(to)
-	plan, err := l.planned(l.src)
+	plan, err := l.current()
 	if err == nil && (to.batch < 0 || to.batch > plan.Len()) {
 		err = fmt.Errorf("%w: got batch %d, want one from 0 to %d", ErrState, to.batch, plan.Len())
 	}
 	if err != nil {
 		l.move(was)
+		return err
 	}
-	return err
+	l.mu.Lock()
+	l.version = nil
+	l.mu.Unlock()
+	return nil
 }

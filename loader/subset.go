@@ -80,10 +80,10 @@ func (s subset) Prefetch(rows ...int) error {
 func (s subset) Describe() (Description, error) { return describe(s.src) }
 
 // Snapshot implements [Snapshotter].
-func (s subset) Snapshot() (Source, func() error, error) {
-	src, release, err := snapshot(s.src)
-	if err != nil {
-		return nil, nil, err
+func (s subset) Snapshot() (Snapshot, error) {
+	now, err := snapshot(s.src)
+	if err == nil {
+		now.Source = subset{now.Source, s.rows}
 	}
-	return subset{src, s.rows}, release, nil
+	return now, err
 }

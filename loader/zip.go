@@ -153,30 +153,35 @@ func (z *zipped) Prefetch(rows ...int) error {
 func (z *zipped) Describe() (Description, error) {
 	var all Description
 	var schemas []string
+	unknown := false
 	for i, part := range z.parts {
 		about, err := describe(part)
 		if err != nil {
 			return Description{}, fmt.Errorf("source %d: %w", i, err)
 		}
-		all.RowBytes += about.RowBytes
+		all.RowBytes, unknown = all.RowBytes+about.RowBytes, unknown || about.RowBytes == 0
 		schemas = append(schemas, about.Schema)
+	}
+	if unknown {
+		all.RowBytes = 0
 	}
 	all.Schema = strings.Join(schemas, "\n")
 	return all, nil
 }
 
 // Snapshot implements [Snapshotter].
-func (z *zipped) Snapshot() (Source, func() error, error) {
-	parts, release, err := snapshots(z.parts)
+func (z *zipped) Snapshot() (Snapshot, error) {
+	parts, all, err := snapshots(z.parts)
 	if err != nil {
-		return nil, nil, err
+		return Snapshot{}, err
 	}
 	if err := checkLens(parts); err != nil {
-		return nil, nil, first(err, release())
+		return Snapshot{}, first(err, all.release())
 	}
 	now := newZip(parts)
 	for i := range now.keys {
 		now.keys[i].Store(z.keys[i].Load())
 	}
-	return now, release, nil
+	all.Source = now
+	return all, nil
 }

@@ -103,20 +103,41 @@ func (c *checker) describe() error {
 
 // snapshot checks a snapshot of the source like the source, and then releases it.
 func (c *checker) snapshot(s loader.Snapshotter) error {
-	var now loader.Source
-	var release func() error
-	err := workers.Call(func() (err error) { now, release, err = s.Snapshot(); return err })
+	now, err := shot(s)
 	if err != nil {
 		return err
 	}
-	if now == nil || release == nil {
-		return fmt.Errorf("got a source, nil: %t, and a release, nil: %t, and no error", now == nil, release == nil)
+	err = c.snapped(now.Source)
+	again, failed := shot(s)
+	if failed == nil && again.Version != now.Version {
+		failed = fmt.Errorf("got version %q, want %q as before", again.Version, now.Version)
 	}
-	err = c.snapped(now)
-	if failed := workers.Call(release); failed != nil {
-		err = errors.Join(err, fmt.Errorf("release: %w", failed))
+	for _, s := range []loader.Snapshot{now, again} {
+		if done := released(s); failed == nil {
+			failed = done
+		}
 	}
-	return err
+	return errors.Join(err, failed)
+}
+
+// shot returns a snapshot.
+func shot(s loader.Snapshotter) (now loader.Snapshot, err error) {
+	err = workers.Call(func() (err error) { now, err = s.Snapshot(); return err })
+	if err == nil && now.Source == nil {
+		err = errors.New("got a nil source and no error")
+	}
+	return now, err
+}
+
+// released ends the use of a snapshot.
+func released(s loader.Snapshot) error {
+	if s.Release == nil {
+		return nil
+	}
+	if err := workers.Call(s.Release); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return nil
 }
 
 // snapped checks a snapshot, and that it has the rows of the source.

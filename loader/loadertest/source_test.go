@@ -69,22 +69,25 @@ type (
 	}
 	snapshotter struct {
 		source
-		snapshot func() (loader.Source, func() error, error)
+		snapshot func() (loader.Snapshot, error)
 	}
 )
 
 func (s slicer) Slice(start, stop int) (*tdict.TensorDict, error) { return s.slice(start, stop) }
 func (s prefetcher) Prefetch(rows ...int) error                   { return s.prefetch(rows...) }
 func (s describer) Describe() (loader.Description, error)         { return s.describe() }
-func (s snapshotter) Snapshot() (loader.Source, func() error, error) {
-	return s.snapshot()
-}
+func (s snapshotter) Snapshot() (loader.Snapshot, error)          { return s.snapshot() }
 
 // good returns a source that does what it should.
 func good(t testing.TB, td *tdict.TensorDict) source {
 	t.Helper()
 	src := tensor.Must(loader.From(td))
 	return source{src.Len, src.Fetch}
+}
+
+// snapshotOf returns a Snapshot of a source that does not change.
+func snapshotOf(src loader.Source) func() (loader.Snapshot, error) {
+	return func() (loader.Snapshot, error) { return loader.Snapshot{Source: src}, nil }
 }
 
 // TestFinds: each source breaks a rule, and is found to do so.
@@ -231,22 +234,22 @@ func TestFinds(t *testing.T) {
 		{"a description that changes", describer{ok, func() (loader.Description, error) {
 			return loader.Description{Schema: fmt.Sprint(calls.Add(1))}, nil
 		}}, "Describe says what rows are: got"},
-		{"a snapshot that fails", snapshotter{ok, func() (loader.Source, func() error, error) {
-			return nil, nil, errors.New("no such file")
+		{"a snapshot that fails", snapshotter{ok, func() (loader.Snapshot, error) {
+			return loader.Snapshot{}, errors.New("no such file")
 		}}, "Snapshot returns what the source is at present: no such file"},
-		{"no snapshot", snapshotter{ok, func() (loader.Source, func() error, error) { return nil, nil, nil }}, "got a source, nil: true, and a release, nil: true, and no error"},
-		{"a release that fails", snapshotter{ok, func() (loader.Source, func() error, error) {
-			return ok, func() error { return errors.New("no such file") }, nil
+		{"no snapshot", snapshotter{ok, func() (loader.Snapshot, error) { return loader.Snapshot{}, nil }}, "got a nil source and no error"},
+		{"a release that fails", snapshotter{ok, func() (loader.Snapshot, error) {
+			return loader.Snapshot{Source: ok, Release: func() error { return errors.New("no such file") }}, nil
 		}}, "Snapshot returns what the source is at present: release: no such file"},
-		{"a snapshot of other length", snapshotter{ok, func() (loader.Source, func() error, error) {
-			return good(t, rows(t, 3)), func() error { return nil }, nil
-		}}, "Snapshot returns what the source is at present: got 3 rows, the source has 12"},
-		{"a snapshot of other rows", snapshotter{ok, func() (loader.Source, func() error, error) {
-			return good(t, tensor.Must(td.Flip(0))), func() error { return nil }, nil
-		}}, "Snapshot returns what the source is at present: got (and other, want) \"row\": element [0] is 11, other 0"},
-		{"a snapshot that breaks a rule", snapshotter{ok, func() (loader.Source, func() error, error) {
-			return withRows(func() int { return -1 }), func() error { return nil }, nil
-		}}, "Snapshot returns what the source is at present: broken rule: Len is the number of rows: got -1"},
+		{"a snapshot of other length", snapshotter{ok, snapshotOf(good(t, rows(t, 3)))},
+			"Snapshot returns what the source is at present: got 3 rows, the source has 12"},
+		{"a snapshot of other rows", snapshotter{ok, snapshotOf(good(t, tensor.Must(td.Flip(0))))},
+			"Snapshot returns what the source is at present: got (and other, want) \"row\": element [0] is 11, other 0"},
+		{"a snapshot that breaks a rule", snapshotter{ok, snapshotOf(withRows(func() int { return -1 }))},
+			"Snapshot returns what the source is at present: broken rule: Len is the number of rows: got -1"},
+		{"versions that change", snapshotter{ok, func() (loader.Snapshot, error) {
+			return loader.Snapshot{Source: ok, Version: fmt.Sprint(calls.Add(1))}, nil
+		}}, "Snapshot returns what the source is at present: got version"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

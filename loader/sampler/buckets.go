@@ -46,7 +46,7 @@ func Buckets(lengths []int64, opt BucketOptions) (Batching, error) {
 		}
 	}
 	opt.Bounds = slices.Clone(opt.Bounds)
-	return &buckets{slices.Clone(lengths), opt}, nil
+	return &buckets{slices.Clone(lengths), opt, opt.text(lengths)}, nil
 }
 
 // check returns ErrSize if options cannot be used.
@@ -66,6 +66,7 @@ func (opt BucketOptions) check() error {
 type buckets struct {
 	lengths []int64
 	opt     BucketOptions
+	text    string
 }
 
 // Units implements [Batching].
@@ -77,12 +78,14 @@ func (b *buckets) Units(n int) (int, error) {
 }
 
 // String implements [Batching].
-func (b *buckets) String() string {
-	bounds, opt := "powers of two", b.opt
+func (b *buckets) String() string { return b.text }
+
+// text describes batches of rows of these lengths.
+func (opt BucketOptions) text(lengths []int64) string {
+	bounds, text := "powers of two", "batches"
 	if len(opt.Bounds) > 0 {
 		bounds = fmt.Sprintf("%d bounds %s", len(opt.Bounds), digest(opt.Bounds))
 	}
-	text := "batches"
 	if opt.Tokens > 0 {
 		text += fmt.Sprintf(" of at most %d tokens", opt.Tokens)
 	}
@@ -92,7 +95,7 @@ func (b *buckets) String() string {
 	if opt.DropLast {
 		text += ", incomplete ones left out"
 	}
-	return fmt.Sprintf("%s: buckets by %s of %d lengths %s", text, bounds, len(b.lengths), digest(b.lengths))
+	return fmt.Sprintf("%s: buckets by %s of %d lengths %s", text, bounds, len(lengths), digest(lengths))
 }
 
 // bucket returns the bucket of a length.

@@ -55,9 +55,14 @@ func FNVOrder(ids []int64, seed int64) []int {
 // [FNVOrder] of their ids and the seed of the epoch, as an int64. As there, every epoch has the
 // same order. It is for repeating what was done with the original: the order is a weak one, see
 // [FNVOrder], so use [Random] else. Its Order returns [ErrUnits] for another number of units.
-func (g *Groups) FNV() Sampler { return fnvSampler{g} }
+func (g *Groups) FNV() Sampler {
+	return fnvSampler{g, fmt.Sprintf("FNV order of %d groups %s", g.Len(), digest(g.ids))}
+}
 
-type fnvSampler struct{ groups *Groups }
+type fnvSampler struct {
+	groups *Groups
+	text   string
+}
 
 // Order implements [Sampler].
 func (s fnvSampler) Order(e Epoch) (Order, error) {
@@ -68,6 +73,4 @@ func (s fnvSampler) Order(e Epoch) (Order, error) {
 }
 
 // String implements [Sampler].
-func (s fnvSampler) String() string {
-	return fmt.Sprintf("FNV order of %d groups %s", s.groups.Len(), digest(s.groups.ids))
-}
+func (s fnvSampler) String() string { return s.text }

@@ -39,12 +39,28 @@ func (g *Groups) Batches(opt GroupBatches) (Batching, error) {
 				ErrTooLong, size, group, g.id(group), opt.MaxRows)
 		}
 	}
-	return groupBatching{g, opt}, nil
+	return groupBatching{g, opt, opt.text(g)}, nil
+}
+
+// text describes batches of groups.
+func (opt GroupBatches) text(g *Groups) string {
+	text := "batches"
+	if opt.Groups > 0 {
+		text += fmt.Sprintf(" of %d groups", opt.Groups)
+	}
+	if opt.MaxRows > 0 {
+		text += fmt.Sprintf(" of at most %d rows", opt.MaxRows)
+	}
+	if opt.DropLast {
+		text += ", incomplete ones left out"
+	}
+	return fmt.Sprintf("%s: %d groups of %d rows %s %s", text, g.Len(), g.numRows(), digest(g.starts), digest(g.rows))
 }
 
 type groupBatching struct {
 	groups *Groups
 	opt    GroupBatches
+	text   string
 }
 
 // Units implements [Batching].
@@ -69,19 +85,7 @@ func (b groupBatching) Plan(o Order, _ int) (Plan, error) {
 }
 
 // String implements [Batching].
-func (b groupBatching) String() string {
-	g, text := b.groups, "batches"
-	if b.opt.Groups > 0 {
-		text += fmt.Sprintf(" of %d groups", b.opt.Groups)
-	}
-	if b.opt.MaxRows > 0 {
-		text += fmt.Sprintf(" of at most %d rows", b.opt.MaxRows)
-	}
-	if b.opt.DropLast {
-		text += ", incomplete ones left out"
-	}
-	return fmt.Sprintf("%s: %d groups of %d rows %s %s", text, g.Len(), g.numRows(), digest(g.starts), digest(g.rows))
-}
+func (b groupBatching) String() string { return b.text }
 
 // pack returns at which positions of an order batches end, after a 0.
 func (b groupBatching) pack(o Order) []int {

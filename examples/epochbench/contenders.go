@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+)
+
+// A contender is a way through the rows of a table.
+type contender struct {
+	where, name string
+	table       *table
+	opt         loader.Options
+	views       bool // batches are views, which the loop copies
+}
+
+// contenders returns those for two tables of equally many rows.
+func contenders(where string, dense, ragged *table, c config) ([]contender, error) {
+	groups, err := sampler.NewGroups(ids(dense.rows()), sampler.GroupOptions{})
+	if err != nil {
+		return nil, err
+	}
+	whole, err := groups.Batches(sampler.GroupBatches{Groups: max(1, c.batch/groupRows)})
+	if err != nil {
+		return nil, err
+	}
+	all := []contender{
+		{name: "sequential", table: dense, views: true, opt: loader.Options{Batch: c.batch}},
+		{name: "shuffled", table: dense, opt: loader.Options{Batch: c.batch, Sampler: sampler.Random()}},
+		{name: "block-shuffled", table: dense, opt: loader.Options{Batch: c.batch, Sampler: sampler.Blocks(blocks)}},
+		{name: "grouped", table: dense, opt: loader.Options{Batching: whole, Sampler: sampler.Random()}},
+		{name: "padded", table: ragged, opt: loader.Options{
+			Batch: c.batch, Sampler: sampler.Random(), Collate: loader.Pad(loader.PadOptions{}),
+		}},
+	}
+	for i := range all {
+		all[i].where, all[i].opt.Workers, all[i].opt.Seed = where, c.workers, 1
+	}
+	return all, nil
+}
+
+// blocks are the defaults, written out: see foot.
+var blocks = sampler.BlockOptions{BlockBytes: 1 << 20, WindowBytes: 64 << 20}
+
+// ahead is how many bytes are read ahead of the loop, where files are cold.
+const ahead = 64 << 20
+
+// fromDisk returns a contender for files whose pages are not in memory: what knows where it reads
+// next says so.
+func (c contender) fromDisk() contender {
+	if c.name == "block-shuffled" {
+		c.opt.ReadAhead = ahead
+	}
+	c.where = cold
+	return c
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// evicts reports whether pages of files in a directory can be evicted: there is nowhere else that
+// those of a tmpfs could be.
+func evicts(dir string) bool {
+	var s unix.Statfs_t
+	return unix.Statfs(dir, &s) == nil && s.Type != unix.TMPFS_MAGIC
+}
+
+// evict has the system forget what it has read of the files of a directory. They must be on the
+// disk, and nobody may have them mapped.
+func evict(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		return evictFile(path)
+	})
+}
+
+func evictFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
+	return errors.Join(err, f.Close())
+}
