@@ -116,7 +116,7 @@ func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 // fetched returns the numbers in the source of the rows of a slot: those of the plan, without
 // repetitions.
 func (m *maker) fetched(s *slot) []int {
-	if !slices.ContainsFunc(s.rows.Rows, func(row int) bool { return row >= m.n }) {
+	if s.rows.Run || !anyFrom(s.rows.Rows, m.n) {
 		return s.rows.Rows
 	}
 	s.once = s.once[:0]
@@ -124,6 +124,16 @@ func (m *maker) fetched(s *slot) []int {
 		s.once = append(s.once, row%m.n)
 	}
 	return s.once
+}
+
+// anyFrom reports whether one of the numbers is n or more.
+func anyFrom(numbers []int, n int) bool {
+	for _, x := range numbers {
+		if x >= n {
+			return true
+		}
+	}
+	return false
 }
 
 // checkRows returns an error unless a source has returned n rows.

@@ -21,6 +21,9 @@ type readAhead struct {
 	running sync.WaitGroup
 }
 
+// stretches is how many of them are ahead of the loop.
+const stretches = 4
+
 // newReadAhead returns what looks ahead of a run of so many steps.
 func newReadAhead(m *maker, steps int) *readAhead {
 	a := &readAhead{maker: m, steps: steps, moved: make(chan struct{}, 1)}
@@ -40,7 +43,7 @@ func (a *readAhead) start(ctx context.Context) {
 		return // fetching says what is wrong
 	}
 	first := a.rows(0, 1)
-	a.stretch = max(1, a.opt.ReadAhead/2/max(1, about.RowBytes*len(first)))
+	a.stretch = max(1, a.opt.ReadAhead/stretches/max(1, about.RowBytes*len(first)))
 	a.running.Go(func() { a.run(ctx) })
 }
 
@@ -62,7 +65,7 @@ func (a *readAhead) wait() { a.running.Wait() }
 // run tells of one stretch after the other, until ctx ends or the source cannot be told.
 func (a *readAhead) run(ctx context.Context) {
 	for next := 0; next < a.steps; {
-		if at := int(a.at.Load()); next > at+a.stretch {
+		if at := int(a.at.Load()); next > at+(stretches-1)*a.stretch {
 			select {
 			case <-ctx.Done():
 				return

@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"iter"
+	"runtime"
 	"sync"
 )
 
@@ -78,9 +79,11 @@ func (s *stream[T]) run(ctx context.Context, yield func(T, error) bool) {
 
 // take waits for the result of an item.
 func (s *stream[T]) take(ctx context.Context, item int) (r result[T]) {
+	made := s.results[item%len(s.results)]
+	waitAWhile(ctx, made)
 	if ctx.Err() == nil {
 		select {
-		case r = <-s.results[item%len(s.results)]:
+		case r = <-made:
 			<-s.begun
 		case <-ctx.Done():
 		}
@@ -89,6 +92,17 @@ func (s *stream[T]) take(ctx context.Context, item int) (r result[T]) {
 		return result[T]{err: context.Cause(ctx)}
 	}
 	return r
+}
+
+// looks is how often a loop looks for a result before it sleeps: for some ten microseconds, in
+// which a small item is made, while to be woken may take longer than that.
+const looks = 200
+
+// waitAWhile returns when there is a result, or after a while.
+func waitAWhile[T any](ctx context.Context, made chan result[T]) {
+	for i := 0; i < looks && len(made) == 0 && ctx.Err() == nil; i++ {
+		runtime.Gosched()
+	}
 }
 
 // work makes items until there are none to begin.
