@@ -7,6 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Collate makes a batch of the rows that a source returned, [N B...]. It may change td, but not
@@ -18,7 +19,15 @@ type Collate func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error)
 // safe for concurrent use.
 type Memory struct {
 	buffers map[nestedkey.Key]*ragged.Buffer
+	made    []*tensor.Tensor // in the buffers, for this batch
 	own     bool
+}
+
+// keep notes what was made in a buffer, and will be overwritten.
+func (m *Memory) keep(xs ...*tensor.Tensor) {
+	if m != nil && !m.own {
+		m.made = append(m.made, xs...)
+	}
 }
 
 // Buffer returns memory in which to make what is under a key. It is nil, which stands for new
@@ -84,6 +93,15 @@ func (o PadOptions) keys(td *tdict.TensorDict) []nestedkey.Key {
 	return keys
 }
 
+// densify returns the padded rows of x, with masks if they are wanted.
+func (o PadOptions) densify(x *ragged.Tensor, opt ragged.DensifyOptions) (*tensor.Tensor, []*tensor.Tensor, error) {
+	if o.Masks != "" {
+		return x.DensifyMasked(opt)
+	}
+	dense, err := x.Densify(opt)
+	return dense, nil, err
+}
+
 // pad puts the padded leaf of td into out, and its masks.
 func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory) error {
 	x, err := tdict.Get[*ragged.Tensor](td, key)
@@ -94,18 +112,13 @@ func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memor
 		Left: o.Left, Fill: o.Fill, Widths: o.Widths, KeepLast: o.KeepLast,
 		Buffer: mem.Buffer(key), Workers: 1,
 	}
-	if o.Masks == "" {
-		dense, err := x.Densify(opt)
-		if err != nil {
-			return &tdict.KeyError{Op: "densify", Key: key, Err: err}
-		}
-		return out.Set(key, dense)
-	}
-	dense, masks, err := x.DensifyMasked(opt)
+	dense, masks, err := o.densify(x, opt)
 	if err != nil {
 		return &tdict.KeyError{Op: "densify", Key: key, Err: err}
 	}
-	if err := out.Set(key, dense); err != nil {
+	mem.keep(dense)
+	mem.keep(masks...)
+	if err := out.Set(key, dense); err != nil || o.Masks == "" {
 		return err
 	}
 	at := nestedkey.Join(o.Masks, key)

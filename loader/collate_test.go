@@ -279,3 +279,29 @@ func TestBytes(t *testing.T) {
 		})
 	}
 }
+
+// What was padded is poisoned, too, with its masks.
+func TestPaddedIsPoisoned(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		td := tdict.New(4)
+		require.NoError(t, td.Set("codes", must(ragged.From[int64]([][]int64{{1}, {2, 3}, {}, {4}}))))
+		l := must(loader.New(must(loader.From(td)), loader.Options{
+			Batch: 2, Collate: loader.Pad(loader.PadOptions{Masks: "masks"}), Poison: true, Own: own,
+		}))
+		var kept *tdict.TensorDict
+		for batch, err := range l.Batches(t.Context()) {
+			require.NoError(t, err)
+			if kept == nil {
+				kept = batch
+			}
+		}
+		codes, masks := must(tdict.Slice[int64](kept, "codes")), must(tdict.Slice[bool](kept, "masks/codes"))
+		if own {
+			require.Equal(t, []int64{1, 0, 2, 3}, codes)
+			require.Equal(t, []bool{true, false, true, true}, masks)
+		} else {
+			require.Equal(t, []int64{85, 85, 85, 85}, codes)
+			require.Equal(t, []bool{true, true, true, true}, masks)
+		}
+	}
+}

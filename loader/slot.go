@@ -52,7 +52,7 @@ func (s *slot) keep(td *tdict.TensorDict) {
 
 // memory returns the memory for Collate.
 func (s *slot) memory(own bool) *Memory {
-	s.mem.own = own
+	s.mem.own, s.mem.made = own, s.mem.made[:0]
 	return &s.mem
 }
 
@@ -72,6 +72,9 @@ func (s *slot) become(what string, fn func(td *tdict.TensorDict) (*tdict.TensorD
 
 // poison overwrites the memory that will be used again.
 func (s *slot) poison() {
+	for _, x := range s.mem.made {
+		spoil(x)
+	}
 	if s.kept == nil {
 		return
 	}
