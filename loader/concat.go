@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -99,13 +100,10 @@ func (c *concat) within(i int, rows []int) []int {
 func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.TensorDict, order []int, err error) {
 	order = make([]int, len(rows))
 	done := 0
-	for i, s := range c.deal(rows) {
-		if len(s.rows) == 0 {
-			continue
-		}
-		td, err := c.parts[i].Fetch(ctx, s.rows, nil)
+	for _, s := range c.deal(rows) {
+		td, err := c.parts[s.part].Fetch(ctx, s.rows, nil)
 		if td, err = checkRows(td, err, len(s.rows)); err != nil {
-			return nil, nil, fmt.Errorf("source %d: %w", i, err)
+			return nil, nil, fmt.Errorf("source %d: %w", s.part, err)
 		}
 		for k, to := range s.to {
 			order[to] = done + k
@@ -117,17 +115,24 @@ func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.T
 }
 
 // A share is the rows that are fetched of one part, and where in the result they come.
-type share struct{ rows, to []int }
+type share struct {
+	part     int
+	rows, to []int
+}
 
-// deal gives each part its share of rows.
-func (c *concat) deal(rows []int) []share {
-	shares := make([]share, len(c.parts))
+// deal gives each part that has some of the rows its share, in the order of the parts.
+func (c *concat) deal(rows []int) []*share {
+	of := map[int]*share{}
 	for to, row := range rows {
 		i := c.part(row)
-		shares[i].rows = append(shares[i].rows, row-c.starts[i])
-		shares[i].to = append(shares[i].to, to)
+		s := of[i]
+		if s == nil {
+			s = &share{part: i}
+			of[i] = s
+		}
+		s.rows, s.to = append(s.rows, row-c.starts[i]), append(s.to, to)
 	}
-	return shares
+	return slices.SortedFunc(maps.Values(of), func(a, b *share) int { return a.part - b.part })
 }
 
 // Slice implements [Slicer]: for rows of one part that is a Slicer.
@@ -148,8 +153,8 @@ func (c *concat) Prefetch(rows ...int) error {
 	if err := checkExist(rows, c.Len()); err != nil {
 		return err
 	}
-	for i, s := range c.deal(rows) {
-		if p, ok := c.parts[i].(Prefetcher); ok && len(s.rows) > 0 {
+	for _, s := range c.deal(rows) {
+		if p, ok := c.parts[s.part].(Prefetcher); ok {
 			if err := p.Prefetch(s.rows...); err != nil {
 				return err
 			}
