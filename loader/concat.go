@@ -1,9 +1,9 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -120,19 +120,22 @@ type share struct {
 	rows, to []int
 }
 
-// deal gives each part that has some of the rows its share, in the order of the parts.
-func (c *concat) deal(rows []int) []*share {
-	of := map[int]*share{}
-	for to, row := range rows {
-		i := c.part(row)
-		s := of[i]
-		if s == nil {
-			s = &share{part: i}
-			of[i] = s
-		}
-		s.rows, s.to = append(s.rows, row-c.starts[i]), append(s.to, to)
+// deal gives each part that has some of the rows its share, ascending, in the order of the parts.
+func (c *concat) deal(rows []int) (shares []share) {
+	to, within := make([]int, len(rows)), make([]int, len(rows))
+	for i := range to {
+		to[i] = i
 	}
-	return slices.SortedFunc(maps.Values(of), func(a, b *share) int { return a.part - b.part })
+	slices.SortFunc(to, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	for start := 0; start < len(to); {
+		part, stop := c.part(rows[to[start]]), start
+		for ; stop < len(to) && rows[to[stop]] < c.starts[part+1]; stop++ {
+			within[stop] = rows[to[stop]] - c.starts[part]
+		}
+		shares = append(shares, share{part, within[start:stop], to[start:stop]})
+		start = stop
+	}
+	return shares
 }
 
 // Slice implements [Slicer]: for rows of one part that is a Slicer.
