@@ -65,7 +65,9 @@ func (a *readAhead) wait() { a.running.Wait() }
 // run tells of one stretch after the other, until ctx ends or the source cannot be told.
 func (a *readAhead) run(ctx context.Context) {
 	for next := 0; next < a.steps; {
-		if at := int(a.at.Load()); next > at+(stretches-1)*a.stretch {
+		at := int(a.at.Load())
+		next = max(next, at) // what the loop has come to it reads itself
+		if next > at+(stretches-1)*a.stretch {
 			select {
 			case <-ctx.Done():
 				return
