@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -300,7 +301,7 @@ func TestPaddedIsPoisoned(t *testing.T) {
 			require.Equal(t, []int64{1, 0, 2, 3}, codes)
 			require.Equal(t, []bool{true, false, true, true}, masks)
 		} else {
-			require.Equal(t, []int64{85, 85, 85, 85}, codes)
+			require.Equal(t, []int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}, codes)
 			require.Equal(t, []bool{true, true, true, true}, masks)
 		}
 	}

@@ -18,12 +18,46 @@ import (
 //
 //	sources of N0, N1... rows -> N0 + N1 + ... rows
 //
-// It returns [ErrSource] if there is none or one is nil.
+// It returns [ErrSource] if there is none, one is nil, or the schemas that they describe differ.
+// Sources that do not describe themselves are compared when a batch has rows of several.
 func Concat(sources ...Source) (Source, error) {
-	if err := checkSources(sources); err != nil {
+	err := checkSources(sources)
+	if err == nil {
+		err = checkSchemas(sources)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("concat: %w", err)
 	}
 	return newConcat(sources), nil
+}
+
+// checkSchemas returns an error if sources describe different schemas.
+func checkSchemas(sources []Source) error {
+	first, known := "", -1
+	for i, src := range sources {
+		about, err := describe(src)
+		switch {
+		case err != nil:
+			return fmt.Errorf("source %d: %w", i, err)
+		case about.Schema == "":
+		case known < 0:
+			first, known = about.Schema, i
+		case about.Schema != first:
+			return fmt.Errorf("%w: rows of source %d have %s, those of source %d %s",
+				ErrSource, i, besides(about.Schema, first), known, besides(first, about.Schema))
+		}
+	}
+	return nil
+}
+
+// besides returns the lines of a schema that another one has not.
+func besides(schema, other string) string {
+	all := strings.Split(other, "\n")
+	more := slices.DeleteFunc(strings.Split(schema, "\n"), func(line string) bool { return slices.Contains(all, line) })
+	if len(more) == 0 {
+		return "nothing besides"
+	}
+	return strings.Join(more, ", ")
 }
 
 // checkSources returns an error if there are no sources or one is nil.
@@ -178,7 +212,9 @@ func (c *concat) Describe() (Description, error) {
 		if n := c.starts[i+1] - c.starts[i]; n > 0 {
 			bytes, unknown = bytes+float64(about.RowBytes)*float64(n), unknown || about.RowBytes == 0
 		}
-		schemas = append(schemas, about.Schema)
+		if !slices.Contains(schemas, about.Schema) {
+			schemas = append(schemas, about.Schema)
+		}
 	}
 	if unknown {
 		bytes = 0

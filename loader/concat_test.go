@@ -164,6 +164,9 @@ func TestPrefetchRefuses(t *testing.T) {
 	require.ErrorIs(t, must(loader.Zip(from)).(loader.Prefetcher).Prefetch(3), shapeops.ErrIndex)
 }
 
+// An undescribed source does not say what its rows are.
+type undescribed struct{ loader.Source }
+
 func TestConcatRefuses(t *testing.T) {
 	from := must(loader.From(kinds(t, 0, 3)))
 	less := must(loader.From(must(kinds(t, 0, 3).Select("row"))))
@@ -187,8 +190,10 @@ func TestConcatRefuses(t *testing.T) {
 		{"no sources", func() error { return testkit.Err(loader.Concat()) }, loader.ErrSource},
 		{"a nil source", func() error { return testkit.Err(loader.Concat(from, nil)) }, loader.ErrSource},
 		{"a row after the last", fetch([]int{0, 6}, from, from), shapeops.ErrIndex},
-		{"parts with other keys", fetch([]int{0, 4}, from, less), tdict.ErrMissing},
-		{"parts with other dtypes", fetch([]int{0, 4}, less, other), tensor.ErrDType},
+		{"parts with other keys", func() error { return testkit.Err(loader.Concat(from, less)) }, loader.ErrSource},
+		{"parts with other dtypes", func() error { return testkit.Err(loader.Concat(less, other)) }, loader.ErrSource},
+		{"parts with other keys that nobody described", fetch([]int{0, 4}, from, undescribed{less}), tdict.ErrMissing},
+		{"parts with other dtypes that nobody described", fetch([]int{0, 4}, undescribed{less}, other), tensor.ErrDType},
 		{"a part that returns more rows", fetch([]int{0, 4}, wrong(kinds(t, 0, 2)), from), loader.ErrSource},
 		{"a part that returns no dictionary", fetch([]int{0, 4}, wrong(nil), from), loader.ErrSource},
 	}

@@ -19,8 +19,10 @@ var (
 	ErrState = errors.New("state of another run")
 	// ErrReplaced says that a source was replaced in the middle of an epoch.
 	ErrReplaced = errors.New("source was replaced in the middle of an epoch")
+	// ErrSeek says that an epoch has no such batch.
+	ErrSeek = errors.New("no such batch")
 	// ErrBusy says that a loader is used while a loop over its batches runs.
-	ErrBusy = errors.New("loop over batches is running")
+	ErrBusy = errors.New("another loop over the batches of this loader is running")
 )
 
 // A BatchError says which batch failed.

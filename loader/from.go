@@ -178,6 +178,7 @@ func (d dict) Describe() (Description, error) {
 		lines = append(lines, strconv.Quote(string(key))+" "+text)
 		bytes += float64(size)
 	}
+	slices.Sort(lines) // the order of entries makes no difference
 	return Description{RowBytes: perRow(bytes, d.n), Schema: strings.Join(lines, "\n")}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/transform"
@@ -84,9 +85,22 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 		})
 	}
 	if err == nil {
+		err = m.checkSplits(s)
+	}
+	if err == nil {
 		s.bytes = s.batch.ByteSize()
 	}
 	return err
+}
+
+// checkSplits returns an error if a batch has splits of groups, but other rows than came.
+func (m *maker) checkSplits(s *slot) error {
+	batch := s.batch.Shape()
+	if s.rows.Splits == nil || !s.batch.Has(m.opt.SplitsKey) || len(batch) > 0 && batch[0] == len(s.rows.Rows) {
+		return nil
+	}
+	return &tdict.KeyError{Op: "batch", Key: m.opt.SplitsKey, Err: fmt.Errorf(
+		"%w: splits are of %d rows, Collate or Transform returned batch shape %v: delete them there", shapeops.ErrShape, len(s.rows.Rows), batch)}
 }
 
 // fetch returns the rows of a slot: as a view, or in memory that the slot keeps. The dictionary is
@@ -151,12 +165,12 @@ func checkRows(td *tdict.TensorDict, err error, n int) (*tdict.TensorDict, error
 
 // label puts into a batch what the options want besides what the source has.
 func (m *maker) label(s *slot) error {
-	if m.opt.Rows != "" {
+	if m.opt.RowsKey != "" {
 		numbers := make([]int64, len(s.rows.Rows))
 		for i, row := range m.fetched(s) {
 			numbers[i] = int64(row)
 		}
-		if err := add(s.batch, m.opt.Rows, tensor.Vector(numbers...)); err != nil {
+		if err := add(s.batch, m.opt.RowsKey, tensor.Vector(numbers...)); err != nil {
 			return err
 		}
 	}
@@ -167,7 +181,7 @@ func (m *maker) label(s *slot) error {
 	if err != nil {
 		return err
 	}
-	return add(s.batch, m.opt.Splits, splits)
+	return add(s.batch, m.opt.SplitsKey, splits)
 }
 
 // add sets a key that must not be there.

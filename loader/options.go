@@ -34,12 +34,12 @@ type Options struct {
 	// Transform is applied to each batch, with random numbers that depend on Seed, the epoch and
 	// the row, and on nothing else.
 	Transform transform.Transform
-	// Rows is the key under which a batch has the numbers of its rows, int64 [N]; "" means under
+	// RowsKey is the key under which a batch has the numbers of its rows, int64 [N]; "" means under
 	// none.
-	Rows nestedkey.Key
-	// Splits is the key under which a batch of groups has its row splits, an unbatched int64 [G+1]:
+	RowsKey nestedkey.Key
+	// SplitsKey is the key under which a batch of groups has its row splits, an unbatched int64 [G+1]:
 	// group g has the rows from number g to number g+1. "" means "splits".
-	Splits nestedkey.Key
+	SplitsKey nestedkey.Key
 
 	// Workers is how many goroutines make batches ahead of the loop. 0 means none: the loop makes
 	// each batch when it wants it, which for rows in memory is the fastest way unless transforms
@@ -58,7 +58,8 @@ type Options struct {
 	// Own gives each batch memory of its own, which the loop may keep and change.
 	Own bool
 	// Poison overwrites a batch with rubbish when it is not valid any more, so that keeping it
-	// shows. It is for tests.
+	// shows: NaN, the least or the largest integer, true. It is for tests. It does not see what is
+	// written to views of the source.
 	Poison bool
 
 	// Dataset names the data and their version. A state fits loaders with an equal name only.
@@ -73,7 +74,7 @@ func (o *Options) check() error {
 	if err := o.Share.Check(); err != nil {
 		return err
 	}
-	for _, key := range []nestedkey.Key{o.Rows, o.Splits} {
+	for _, key := range []nestedkey.Key{o.RowsKey, o.SplitsKey} {
 		if err := key.Check(); err != nil {
 			return fmt.Errorf("%w: %w", ErrOptions, err)
 		}
@@ -96,8 +97,8 @@ func (o *Options) fill() (err error) {
 	if o.Sampler == nil {
 		o.Sampler = sampler.Sequential()
 	}
-	if o.Splits == "" {
-		o.Splits = "splits"
+	if o.SplitsKey == "" {
+		o.SplitsKey = "splits"
 	}
 	if o.Ahead == 0 {
 		o.Ahead = 2 * o.Workers

@@ -8,10 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/transform"
 )
 
 // kindsOfOrder returns options for 40 rows of all kinds of order, each of which ends, and whether
@@ -129,7 +133,7 @@ func TestM25GroupBatches(t *testing.T) {
 	groups := must(sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{}))
 	for _, seed := range []uint64{2, 42} {
 		l := must(loader.New(must(loader.From(td)), loader.Options{
-			Batching: must(groups.Batches(sampler.GroupBatches{Groups: 2})), Sampler: groups.FNV(), Seed: seed, Splits: "meta/splits",
+			Batching: must(groups.Batches(sampler.GroupBatches{Groups: 2})), Sampler: groups.FNV(), Seed: seed, SplitsKey: "meta/splits",
 		}))
 		var texts []string
 		for batch, err := range l.Batches(context.Background()) {
@@ -143,4 +147,24 @@ func TestM25GroupBatches(t *testing.T) {
 			"[7 7 7 7] [1 0 1 0] [15 16 17] [0 4]",
 		}, texts)
 	}
+}
+
+// TestSplitsOfOtherRows: a transform that drops rows must drop the splits, too.
+func TestSplitsOfOtherRows(t *testing.T) {
+	groups := must(sampler.NewGroups(tensor.Vector[int64](1, 1, 2, 2, 2), sampler.GroupOptions{}))
+	drop := func(splits bool) transform.Transform {
+		return transform.Func("drop", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+			if splits {
+				if err := td.Delete("splits"); err != nil {
+					return nil, err
+				}
+			}
+			return td.Index(ix.Range(0, 1))
+		})
+	}
+	opt := loader.Options{Batching: must(groups.Batches(sampler.GroupBatches{Groups: 1})), Transform: drop(true)}
+	require.Len(t, epoch(t, must(loader.New(numbered(t, 5), opt))), 2)
+	opt.Transform = drop(false)
+	_, err := untilError(must(loader.New(numbered(t, 5), opt)))
+	testkit.Fails(t, shapeops.ErrShape, err)
 }

@@ -90,13 +90,15 @@ func (s *slot) poison() {
 	}
 }
 
-// spoil overwrites elements with rubbish: NaN, true or 85.
+// spoil overwrites elements with rubbish: with ones, which are true or the largest number, or what
+// nobody takes for a value.
 func spoil(x *tensor.Tensor) {
-	var rubbish any = 85
-	switch {
-	case x.DType() == tensor.Bool:
-		rubbish = true
-	case x.DType().IsFloat():
+	rubbish, ok := map[tensor.DType]any{
+		tensor.Bool: true,
+		tensor.Int8: math.MinInt8, tensor.Int16: math.MinInt16, tensor.Int32: math.MinInt32, tensor.Int64: math.MinInt64,
+		tensor.Uint8: math.MaxUint8, tensor.Uint16: math.MaxUint16, tensor.Uint32: math.MaxUint32, tensor.Uint64: uint64(math.MaxUint64),
+	}[x.DType()]
+	if !ok {
 		rubbish = math.NaN()
 	}
 	_ = arith.FillInPlace(x, rubbish) // what cannot be written to is not used again

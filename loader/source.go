@@ -20,13 +20,13 @@ type Source interface {
 	//
 	//	rows [N] -> batch shape [N B...]
 	//
-	// It fills dst and returns it if that is not nil and fits: if it has the keys, kinds, dtypes
-	// and shapes of the result. Otherwise it returns another dictionary; dst then stands for nothing
-	// any more, as the slice that is given to append.
+	// It may fill dst and return it, if that is not nil and has the keys, kinds, dtypes and shapes
+	// of the result, which saves memory; or it returns another dictionary. Then dst stands for
+	// nothing any more, as the slice that is given to append.
 	//
 	// What Fetch returns is the caller's, who may change it: it shares no memory with the source,
 	// but for the tensors of unbatched leaves, which are to be read only. rows is the caller's, too,
-	// and must not be kept.
+	// and must not be changed or kept.
 	//
 	// It is an error if a row does not exist, shapeops.ErrIndex by convention, or if ctx ended.
 	// Fetch must be safe for concurrent use.

@@ -177,7 +177,7 @@ func TestAdaptersLoad(t *testing.T) {
 			{Batch: 5}, {Batch: 5, Sampler: sampler.Random(), Seed: 1}, {Batch: 3, Sampler: sampler.Random(), Workers: 2}, {Batch: 4, Sampler: sampler.Random(), Own: true},
 		} {
 			t.Run(fmt.Sprintf("%s/%v/workers=%d", name, opt.Sampler, opt.Workers), func(t *testing.T) {
-				opt.Poison, opt.Rows = true, "number"
+				opt.Poison, opt.RowsKey = true, "number"
 				l := must(loader.New(src, opt))
 				for range 3 {
 					rows := 0

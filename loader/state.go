@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 )
@@ -66,7 +67,11 @@ func (l *Loader) Restore(s State) error {
 	if err := l.checkState(s); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	if err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}); err != nil {
+	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch})
+	if errors.Is(err, ErrSeek) {
+		err = fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return nil
@@ -85,7 +90,7 @@ func (l *Loader) checkState(s State) error {
 		{"version", s.Version, own.Version},
 		{"dataset", s.Dataset, own.Dataset},
 		{"rows", s.Rows, own.Rows},
-		{"schema", s.Schema, own.Schema},
+		{"sum of the schema", s.Schema, own.Schema},
 		{"sampler", s.Sampler, own.Sampler},
 		{"batching", s.Batching, own.Batching},
 	} {
@@ -97,7 +102,7 @@ func (l *Loader) checkState(s State) error {
 }
 
 // Seek has l stand at the beginning of an epoch, or before a batch of it, counted over all ranks
-// together. It returns [ErrState] if the epoch has fewer batches, [ErrBusy] within a loop over
+// together. It returns [ErrSeek] if the epoch has fewer batches, [ErrBusy] within a loop over
 // batches, and the errors of [New] about the epoch. Then l stays where it is.
 func (l *Loader) Seek(epoch uint64, batch int) error {
 	if err := l.seek(cursor{l.cursor().seed, epoch, batch}); err != nil {
@@ -117,7 +122,7 @@ func (l *Loader) seek(to cursor) error {
 	l.move(to)
 	plan, err := l.current()
 	if err == nil && (to.batch < 0 || to.batch > plan.Len()) {
-		err = fmt.Errorf("%w: got batch %d, want one from 0 to %d", ErrState, to.batch, plan.Len())
+		err = fmt.Errorf("%w: got batch %d, want one from 0 to %d", ErrSeek, to.batch, plan.Len())
 	}
 	if err != nil {
 		l.move(was)

@@ -64,7 +64,7 @@ func TestBadStates(t *testing.T) {
 		})
 	}
 	l := must(loader.New(numbered(t, 100), opt))
-	testkit.Fails(t, loader.ErrState, l.Seek(0, 14))
+	testkit.Fails(t, loader.ErrSeek, l.Seek(0, 14))
 }
 
 // TestAtTheEndOfAnEpoch: nothing is left of it, and then the next comes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -78,7 +79,7 @@ func all(t testing.TB, l *loader.Loader, epochs uint64) []string {
 // are, or whether memory is used again.
 func TestWorkersGiveTheSame(t *testing.T) {
 	noLeak(t)
-	opt := loader.Options{Batch: 7, Sampler: sampler.Random(), Seed: 9, Transform: jitter(-1, never), Rows: "number"}
+	opt := loader.Options{Batch: 7, Sampler: sampler.Random(), Seed: 9, Transform: jitter(-1, never), RowsKey: "number"}
 	want := all(t, must(loader.New(numbered(t, 100), opt)), 2)
 	require.Len(t, want, 2*15)
 	for range 3 {
@@ -205,7 +206,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 					if own {
 						require.Equal(t, was[i], rowsOf(t, batch))
 					} else {
-						require.Equal(t, slices.Repeat([]int{85}, 10), rowsOf(t, batch))
+						require.Equal(t, slices.Repeat([]int{math.MinInt64}, 10), rowsOf(t, batch))
 					}
 				}
 			})
@@ -326,12 +327,12 @@ func TestWrongRows(t *testing.T) {
 
 // TestLabels: batches have the numbers of their rows, under a key that must be free.
 func TestLabels(t *testing.T) {
-	l := must(loader.New(numbered(t, 10), loader.Options{Batch: 4, Sampler: sampler.Random(), Rows: "meta/number"}))
+	l := must(loader.New(numbered(t, 10), loader.Options{Batch: 4, Sampler: sampler.Random(), RowsKey: "meta/number"}))
 	for batch, err := range l.Batches(t.Context()) {
 		require.NoError(t, err)
 		require.Equal(t, must(tdict.Slice[int64](batch, "row")), must(tdict.Slice[int64](batch, "meta/number")))
 	}
-	_, err := untilError(must(loader.New(numbered(t, 10), loader.Options{Batch: 4, Rows: "row"})))
+	_, err := untilError(must(loader.New(numbered(t, 10), loader.Options{Batch: 4, RowsKey: "row"})))
 	testkit.Fails(t, tdict.ErrExists, err)
 }
 
@@ -351,7 +352,7 @@ func TestBadOptions(t *testing.T) {
 		{"fewer than no workers", src, loader.Options{Batch: 1, Workers: -1}, loader.ErrOptions},
 		{"a rank outside the world", src, loader.Options{Batch: 1, Share: sampler.Share{Rank: 2, World: 2}}, sampler.ErrRank},
 		{"a negative rank", src, loader.Options{Batch: 1, Share: sampler.Share{Rank: -1, World: 2}}, sampler.ErrRank},
-		{"a key that is ill-formed", src, loader.Options{Batch: 1, Rows: "~"}, loader.ErrOptions},
+		{"a key that is ill-formed", src, loader.Options{Batch: 1, RowsKey: "~"}, loader.ErrOptions},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

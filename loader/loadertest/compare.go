@@ -140,13 +140,3 @@ func empty(td *tdict.TensorDict) error {
 	}
 	return nil
 }
-
-// hasRagged reports whether a leaf is ragged.
-func hasRagged(td *tdict.TensorDict) bool {
-	for _, leaf := range td.Leaves() {
-		if _, ok := leaf.(*ragged.Tensor); ok {
-			return true
-		}
-	}
-	return false
-}

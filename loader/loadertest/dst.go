@@ -1,7 +1,6 @@
 package loadertest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -21,9 +20,6 @@ func (c *checker) fits() error {
 		var td *tdict.TensorDict
 		if err = rubbishes[i%len(rubbishes)].write(dst); err == nil {
 			td, err = c.fetched(c.all(i+1, n), dst)
-		}
-		if err == nil && td != dst && !hasRagged(td) {
-			err = errors.New("got another dictionary, though dst has the keys, kinds, dtypes and shapes")
 		}
 		dst = td
 	}

@@ -93,6 +93,7 @@ func (c *checker) callers() error {
 		return nil
 	}
 	positions := c.all(0, min(3, len(c.rows)))
+	slices.Reverse(positions) // who sorts them changes them
 	rows := c.at(positions...)
 	td, err := c.fetch(rows, nil)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // The source must not change meanwhile, and have rows that are the same each time. At most
 // [MaxRows] different rows are fetched, the first and the last among them, however many there are.
 //
-// Two things are left to the source: whether a dst with ragged leaves is filled, or another
-// dictionary returned; and whether an unbatched tensor, which is to be read only, is shared.
+// Two things are left to the source: whether a dst is filled, or another dictionary returned; and
+// whether an unbatched tensor, which is to be read only, is shared.
 func TestSource(ctx context.Context, src loader.Source) error {
 	if src == nil {
 		return errors.New("the source is nil")
@@ -76,7 +76,7 @@ var rules = []rule{
 	{"Fetch shares no memory with the source", true, (*checker).memory},
 	{"Fetch returns a new dictionary if dst is nil", true, (*checker).fresh},
 	{"rows is the caller's", true, (*checker).callers},
-	{"Fetch fills a dst that fits", true, (*checker).fits},
+	{"Fetch returns the same with a dst that fits", true, (*checker).fits},
 	{"Fetch does without a dst that does not fit", true, (*checker).unfit},
 	{"it is an error if a row does not exist", false, (*checker).absent},
 	{"it is an error if ctx ended", true, (*checker).ended},

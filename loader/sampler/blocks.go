@@ -67,7 +67,7 @@ func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	o = o.withDefaults()
 	switch {
 	case unitBytes == 0:
-		return geometry{}, fmt.Errorf("%w: got units of 0 bytes: set the bytes of a unit, or use Random", ErrSize)
+		return geometry{}, fmt.Errorf("%w: how many bytes a row has is not known: the source must say it, as a loader.Describer, or use Random", ErrSize)
 	case unitBytes < 0:
 		return geometry{}, fmt.Errorf("%w: got units of %d bytes, want at least 1", ErrSize, unitBytes)
 	case o.BlockBytes < 0 || o.WindowBytes < 0:

@@ -40,7 +40,7 @@ func ExampleShard() {
 	// [2 6 0]
 	// [3 7 1]
 	// shard of 4, padded, of random <nil>
-	// rank outside the world: got rank 4 of 4
+	// rank outside the world: got rank 4 of a world of 4, want one from 0 on below it
 }
 
 func ExampleShare_Count() {
@@ -66,7 +66,7 @@ func ExampleShare_Check() {
 	fmt.Println(sampler.Share{Rank: 4, World: 4}.Check())
 	// Output:
 	// <nil>
-	// rank outside the world: got rank 4 of 4
+	// rank outside the world: got rank 4 of a world of 4, want one from 0 on below it
 }
 
 func ExampleEndless() {

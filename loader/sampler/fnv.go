@@ -66,7 +66,7 @@ type fnvSampler struct {
 
 // Order implements [Sampler].
 func (s fnvSampler) Order(e Epoch) (Order, error) {
-	if err := e.checkUnits(s.groups.Len()); err != nil {
+	if err := e.checkUnits(s.groups.Len(), "groups"); err != nil {
 		return nil, err
 	}
 	return listed(FNVOrder(s.groups.ids, int64(e.Seed))), nil

@@ -70,7 +70,7 @@ func NewGroups(ids *tensor.Tensor, opt GroupOptions) (*Groups, error) {
 // checkIDs returns what is wrong with a tensor of ids, besides its dtype.
 func checkIDs(ids *tensor.Tensor) error {
 	if ids == nil {
-		return fmt.Errorf("%w: got a nil tensor of ids", tensor.ErrKind)
+		return fmt.Errorf("%w: got a nil tensor of ids, want integers: number other ids first", tensor.ErrKind)
 	}
 	if len(ids.Shape()) != 1 {
 		return fmt.Errorf("%w: got ids %v, want one dim", shapeops.ErrDim, ids.Shape())

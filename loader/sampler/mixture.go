@@ -16,7 +16,7 @@ type Part struct {
 
 // MixtureOptions say how long the epochs of a Mixture are. The zero value is the default.
 type MixtureOptions struct {
-	Draws int // an epoch; 0: until the first part would begin again; NoEnd: for ever
+	Draws int // an epoch; 0: until a part, whichever is the first, would begin again; NoEnd: for ever
 }
 
 // maxCycle is the largest sum of the weights of a Mixture, as the pattern is written out.
@@ -124,7 +124,7 @@ func (m *mixture) String() string {
 
 // Order implements [Sampler].
 func (m *mixture) Order(e Epoch) (Order, error) {
-	if err := e.checkUnits(m.units); err != nil {
+	if err := e.checkUnits(m.units, "units in the parts"); err != nil {
 		return nil, err
 	}
 	o := &mixtureOrder{n: m.units, draws: m.draws, pattern: m.pattern, parts: make([]mixed, len(m.parts))}

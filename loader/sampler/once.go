@@ -36,7 +36,7 @@ func newOnce(weights []float64, positive, draws int) (Sampler, error) {
 // Order implements [Sampler]. It sorts by the logarithm of an exponential random number divided by
 // the weight: the logarithm does not overflow.
 func (s *once) Order(e Epoch) (Order, error) {
-	if err := e.checkUnits(s.n); err != nil {
+	if err := e.checkUnits(s.n, "weights"); err != nil {
 		return nil, err
 	}
 	key, times := e.key(), make([]float64, len(s.units))

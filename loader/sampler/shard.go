@@ -15,7 +15,7 @@ type Share struct {
 // Check returns [ErrRank] if World is negative or Rank is not from 0 to World-1.
 func (s Share) Check() error {
 	if s.World < 0 || s.Rank < 0 || s.Rank >= s.world() {
-		return fmt.Errorf("%w: got rank %d of %d", ErrRank, s.Rank, s.World)
+		return fmt.Errorf("%w: got rank %d of a world of %d, want one from 0 on below it", ErrRank, s.Rank, s.World)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (s *stratified) String() string {
 // size do, change places at random. Where the pattern begins is random too, unless all have the
 // same.
 func (s *stratified) Order(e Epoch) (Order, error) {
-	if err := e.checkUnits(s.n); err != nil {
+	if err := e.checkUnits(s.n, "labels"); err != nil {
 		return nil, err
 	}
 	o := &stratifiedOrder{n: s.n, pattern: s.pattern, classes: make([]drawnClass, len(s.classes))}

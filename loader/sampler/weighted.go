@@ -66,10 +66,11 @@ func digestOf(weights []float64) string {
 	return digest(all)
 }
 
-// checkUnits returns ErrUnits if a sampler that was made for so many units cannot order an epoch.
-func (e Epoch) checkUnits(want int) error {
-	if e.Units != want {
-		return fmt.Errorf("%w: got %d units, want %d", ErrUnits, e.Units, want)
+// checkUnits returns ErrUnits if a sampler that was made for so many of something, as weights, cannot
+// order an epoch.
+func (e Epoch) checkUnits(n int, what string) error {
+	if e.Units != n {
+		return fmt.Errorf("%w: got %d rows or groups to order, want %d, as many as there are %s", ErrUnits, e.Units, n, what)
 	}
 	return nil
 }
@@ -82,7 +83,7 @@ type weighted struct {
 
 // Order implements [Sampler].
 func (s *weighted) Order(e Epoch) (Order, error) {
-	if err := e.checkUnits(len(s.alias)); err != nil {
+	if err := e.checkUnits(len(s.alias), "weights"); err != nil {
 		return nil, err
 	}
 	return &drawn{s.alias, s.draws, e.key()}, nil
