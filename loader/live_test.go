@@ -167,6 +167,7 @@ func TestLiveSnapshot(t *testing.T) {
 func TestLiveRefuses(t *testing.T) {
 	closed := serve(t, kinds(t, 0, 3))
 	src := must(loader.FromLive(closed.live, loader.LiveOptions{}))
+	joined := must(loader.Concat(must(loader.From(kinds(t, 0, 3))), src))
 	require.NoError(t, closed.live.Close())
 	scalar := must(loader.FromLive(serve(t, tdict.New()).live, loader.LiveOptions{}))
 	require.Zero(t, src.Len())
@@ -188,7 +189,8 @@ func TestLiveRefuses(t *testing.T) {
 		{"rows of a closed one", func() error { return testkit.Err(src.Fetch(t.Context(), []int{0}, nil)) }, memmap.ErrClosed},
 		{"a description of a closed one", func() error { return testkit.Err(src.(loader.Describer).Describe()) }, memmap.ErrClosed},
 		{"a snapshot of a closed one", func() error { return snapshot(src) }, memmap.ErrClosed},
-		{"a snapshot of sources of which one is closed", func() error { return snapshot(must(loader.Concat(shrunk, src))) }, memmap.ErrClosed},
+		{"a snapshot of sources of which one is closed", func() error { return snapshot(joined) }, memmap.ErrClosed},
+		{"a concat of sources of which one is closed", func() error { return testkit.Err(loader.Concat(shrunk, src)) }, memmap.ErrClosed},
 		{"a snapshot of a subset of a closed one", func() error { return snapshot(must(loader.Subset(src, nil))) }, memmap.ErrClosed},
 		{"a loader of a closed one", func() error { return testkit.Err(loader.New(src, loader.Options{Batch: 1})) }, memmap.ErrClosed},
 		{"rows of a dictionary without a batch dim", func() error { return testkit.Err(scalar.Fetch(t.Context(), []int{0}, nil)) }, shapeops.ErrDim},
