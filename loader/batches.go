@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -15,8 +14,8 @@ import (
 // another one if the sampler draws it. A loop that ends early leaves l where it is: ranging again
 // goes on with the next batch.
 //
-// A batch is valid until the next one is asked for, when its memory is used again, unless
-// Options.Own is set. The loop may change its entries, but must not write to its elements if it is
+// A batch is valid until the loop asks for the next one or ends; then its memory is used again,
+// unless Options.Own is set. The loop may change its entries, but must not write to its elements if it is
 // a view of the source, as batches of sampler.Sequential are unless Collate or Transform copies.
 //
 // After an error Batches yields (nil, err) and stops; l stands before the batch that failed. It is
@@ -40,7 +39,7 @@ func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error
 }
 
 // loop yields the batches, and returns an error that has yet to be yielded.
-func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) error {
+func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) (err error) {
 	if err := l.begin(); err != nil {
 		return err
 	}
@@ -51,29 +50,33 @@ func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) 
 		return err
 	}
 	done := false
-	plan, err := l.plannedOf(now)
+	defer func() { // also if the body of the loop panics
+		if failed := now.release(); err == nil && done {
+			err = failed // a caller that broke off cannot be told
+		}
+	}()
+	p, err := l.resumed(now)
 	if err == nil {
-		done, err = newRun(l, now.Source, plan, began).loop(ctx, yield)
-	}
-	if failed := now.release(); err == nil && done {
-		return failed // who broke off is not there any more to be told
+		done, err = newRun(l, now, p, began).loop(ctx, yield)
 	}
 	return err
 }
 
-// plannedOf returns the batches of the epoch that l stands in, of a snapshot of the source, which
-// must be that which the epoch began with.
-func (l *Loader) plannedOf(now Snapshot) (sampler.Plan, error) {
+// resumed returns the batches of the epoch that l stands in, of a snapshot of the source, which
+// must be of the version that the epoch began with.
+func (l *Loader) resumed(now Snapshot) (*plans, error) {
 	l.mu.Lock()
-	if l.at.batch == 0 || l.version == nil {
-		l.version = &now.Version
-	}
-	same := *l.version == now.Version
+	at, version := l.at, l.version
 	l.mu.Unlock()
-	if !same {
+	if at.batch > 0 && version != nil && *version != now.Version {
 		return nil, ErrReplaced
 	}
-	return l.planned(now.Source)
+	p, err := l.planned(now, at)
+	if err != nil {
+		return nil, err
+	}
+	l.move(at, &now.Version)
+	return p, p.check(at)
 }
 
 // begin notes that a loop runs.
@@ -104,9 +107,9 @@ type run struct {
 	mark   time.Time // when the loop last asked for a batch, or was given one
 }
 
-func newRun(l *Loader, src Source, plan sampler.Plan, began time.Time) *run {
-	m := newMaker(l, src, plan)
-	steps := l.left(plan, m.at)
+func newRun(l *Loader, now Snapshot, p *plans, began time.Time) *run {
+	m := newMaker(l, now.Source, p)
+	steps := p.left(l.opt.Share, m.at)
 	return &run{
 		maker: m, l: l, steps: steps, mark: began,
 		budget: newBudget(l.opt.AheadBytes),
@@ -133,7 +136,7 @@ func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) boo
 		}
 		done = more
 	}
-	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1})
+	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1}, nil)
 	return done || step == 0, nil
 }
 

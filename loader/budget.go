@@ -36,7 +36,7 @@ func (b *budget) enter(ctx context.Context, step int) error {
 	})()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for step != b.wanted && b.waiting+(b.making+1)*b.largest > b.limit {
+	for step != b.wanted && !b.room() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -46,7 +46,12 @@ func (b *budget) enter(ctx context.Context, step int) error {
 	return nil
 }
 
-// settle notes that a batch was made, and has so many bytes.
+// room reports whether one more batch may be made; until one was, nobody knows how large they are.
+func (b *budget) room() bool {
+	return b.largest > 0 && b.waiting+(b.making+1)*b.largest <= b.limit
+}
+
+// settle records a batch that was made, and its bytes.
 func (b *budget) settle(bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +61,7 @@ func (b *budget) settle(bytes int) {
 	b.changed.Broadcast()
 }
 
-// leave notes that the loop was given the batch of a step, of so many bytes.
+// leave records that the loop was given the batch of a step, and its bytes.
 func (b *budget) leave(bytes, step int) {
 	if b.limit == 0 {
 		return

@@ -13,8 +13,9 @@ import (
 // LiveOptions say what [FromLive] does when a dataset is replaced. The zero value is the default.
 type LiveOptions struct {
 	// Finish has an epoch end on the dataset that it began with, which stays in memory and on the
-	// disk until then. By default an epoch ends with [ErrReplaced] when its dataset is replaced. If
-	// the loop ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway.
+	// disk until then; so do views of it. By default an epoch ends with [ErrReplaced] when its
+	// dataset is replaced, or has more rows or leaves, as after memmap.Writer.Commit. If the loop
+	// ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway.
 	Finish bool
 }
 

@@ -112,11 +112,11 @@ func TestM32Resume(t *testing.T) {
 	}
 }
 
-// run loads epochs, from a state on if there is one, and returns the rows of all batches, and the
+// run loads epochs, from a state on if there is one, and returns the texts of all batches, and the
 // state before the first and after each.
-func run(t testing.TB, l *loader.Loader, epochs uint64, from []byte) (batches [][]int, states [][]byte) {
+func run(t testing.TB, l *loader.Loader, epochs uint64, from []byte) (batches []string, states [][]byte) {
 	t.Helper()
-	batches = [][]int{}
+	batches = []string{}
 	if from != nil {
 		var state loader.State
 		require.NoError(t, json.Unmarshal(from, &state))
@@ -126,7 +126,7 @@ func run(t testing.TB, l *loader.Loader, epochs uint64, from []byte) (batches []
 	for l.Epoch() < epochs {
 		for batch, err := range l.Batches(context.Background()) {
 			require.NoError(t, err)
-			batches = append(batches, rowsOf(t, batch))
+			batches = append(batches, string(must(batch.MarshalJSON())))
 			states = append(states, must(json.Marshal(l.State())))
 		}
 	}

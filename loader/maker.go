@@ -25,8 +25,8 @@ type maker struct {
 	pool   *pool
 }
 
-func newMaker(l *Loader, src Source, plan sampler.Plan) *maker {
-	m := &maker{opt: &l.opt, src: src, n: src.Len(), plan: plan, at: l.cursor(), pool: &l.pool}
+func newMaker(l *Loader, src Source, p *plans) *maker {
+	m := &maker{opt: &l.opt, src: src, n: p.rows, plan: p.plan, at: l.cursor(), pool: &l.pool}
 	if !l.opt.Own {
 		m.slicer, _ = src.(Slicer)
 	}
@@ -57,6 +57,7 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 	if err == nil {
 		return s, nil
 	}
+	defer m.pool.put(s)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -119,12 +120,32 @@ func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 		return nil, err
 	}
 	if m.opt.Own {
-		return td, nil
+		return td, disown(td)
 	}
 	if td != dst {
 		s.keep(td)
 	}
 	return td.Copy(), nil
+}
+
+// disown has a dictionary own its unbatched tensors, which are the source's.
+func disown(td *tdict.TensorDict) error {
+	alike := map[nestedkey.Key]*tdict.Unbatched{}
+	for key, leaf := range td.Leaves() {
+		if u, ok := leaf.(*tdict.Unbatched); ok {
+			alike[key] = u
+		}
+	}
+	for key, u := range alike {
+		own, err := u.Clone()
+		if err == nil {
+			err = td.Set(key, own)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fetched returns the numbers in the source of the rows of a slot: those of the plan, without
@@ -166,11 +187,11 @@ func checkRows(td *tdict.TensorDict, err error, n int) (*tdict.TensorDict, error
 // label puts into a batch what the options want besides what the source has.
 func (m *maker) label(s *slot) error {
 	if m.opt.RowsKey != "" {
-		numbers := make([]int64, len(s.rows.Rows))
-		for i, row := range m.fetched(s) {
-			numbers[i] = int64(row)
+		numbers, err := m.numbers(s)
+		if err == nil {
+			err = add(s.batch, m.opt.RowsKey, numbers)
 		}
-		if err := add(s.batch, m.opt.RowsKey, tensor.Vector(numbers...)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -182,6 +203,24 @@ func (m *maker) label(s *slot) error {
 		return err
 	}
 	return add(s.batch, m.opt.SplitsKey, splits)
+}
+
+// numbers returns the numbers of the rows of a batch, int64 [N B...], each for all of its row.
+func (m *maker) numbers(s *slot) (*tensor.Tensor, error) {
+	batch := s.batch.Shape()
+	numbers, shape := make([]int64, len(s.rows.Rows)), make([]int, len(batch))
+	for i, row := range m.fetched(s) {
+		numbers[i] = int64(row)
+	}
+	for dim := range shape {
+		shape[dim] = 1
+	}
+	shape[0] = len(numbers)
+	x, err := tensor.From(numbers, shape...)
+	if err != nil {
+		return nil, err
+	}
+	return x.Expand(batch...)
 }
 
 // add sets a key that must not be there.

@@ -45,21 +45,24 @@ type Options struct {
 	// each batch when it wants it, which for rows in memory is the fastest way unless transforms
 	// take long.
 	Workers int
-	// Ahead is how many batches, besides that of the loop, may be made or being made; 0 means
-	// two for each worker.
+	// Ahead is how many batches, besides that of the loop, workers may have made or be making; 0
+	// means two for each worker.
 	Ahead int
-	// AheadBytes is how many bytes these may have; 0 means any number. A batch that is larger is
-	// made when the loop waits for it.
+	// AheadBytes is how many bytes these may have; 0 means any number. The batch that the loop
+	// wants next is made anyway. How large those are that are being made is taken from the largest
+	// so far, so that the first is made alone.
 	AheadBytes int
 	// ReadAhead is how many bytes of rows a [Prefetcher] is told of before they are wanted; 0 means
 	// that it is not told. For files larger than memory, some 64 MiB.
 	ReadAhead int
 
-	// Own gives each batch memory of its own, which the loop may keep and change.
+	// Own gives each batch memory of its own, which the loop may keep and change, views and
+	// unbatched tensors included.
 	Own bool
-	// Poison overwrites a batch with rubbish when it is not valid any more, so that keeping it
-	// shows: NaN, the least or the largest integer, true. It is for tests. It does not see what is
-	// written to views of the source.
+	// Poison overwrites the numbers of a batch with rubbish when it is not valid any more, so that
+	// keeping it shows: NaN, the least or the largest integer, true. It is for tests. It does not
+	// see what is written to views of the source, and leaves data alone and what a Collate other
+	// than [Pad] makes.
 	Poison bool
 
 	// Dataset names the data and their version. A state fits loaders with an equal name only.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
 // A readAhead tells a source which rows will be wanted soon, a stretch of batches at a time: that
@@ -12,12 +14,12 @@ import (
 // so that neighbours are read together.
 type readAhead struct {
 	*maker
-	source  Prefetcher // nil if there is nobody to tell
-	steps   int
-	stretch int // steps
+	source   Prefetcher // nil if there is nobody to tell
+	steps    int
+	rowBytes int
 
 	at      atomic.Int64  // the step that the loop is at
-	moved   chan struct{} // has room for one: at has come to another stretch
+	moved   chan struct{} // has room for one: at has changed
 	running sync.WaitGroup
 }
 
@@ -42,14 +44,18 @@ func (a *readAhead) start(ctx context.Context) {
 	if err != nil || about.RowBytes == 0 {
 		return // fetching says what is wrong
 	}
-	first := a.rows(0, 1)
-	a.stretch = max(1, a.opt.ReadAhead/stretches/max(1, about.RowBytes*len(first)))
-	a.running.Go(func() { a.run(ctx) })
+	a.rowBytes = about.RowBytes
+	a.running.Go(func() {
+		_ = workers.Call(func() error { // a panic, too, is one of advice only
+			a.run(ctx)
+			return nil
+		})
+	})
 }
 
 // reached notes that the loop is at a step.
 func (a *readAhead) reached(step int) {
-	if a.stretch == 0 || step%a.stretch != 0 {
+	if a.rowBytes == 0 {
 		return
 	}
 	a.at.Store(int64(step))
@@ -64,10 +70,11 @@ func (a *readAhead) wait() { a.running.Wait() }
 
 // run tells of one stretch after the other, until ctx ends or the source cannot be told.
 func (a *readAhead) run(ctx context.Context) {
+	stretch := max(1, a.opt.ReadAhead/stretches/max(1, a.rowBytes*len(a.rows(0, 1)))) // steps
 	for next := 0; next < a.steps; {
-		at := int(a.at.Load())
+		at := int(a.at.Load()) / stretch * stretch
 		next = max(next, at) // what the loop has come to it reads itself
-		if next > at+(stretches-1)*a.stretch {
+		if next > at+(stretches-1)*stretch {
 			select {
 			case <-ctx.Done():
 				return
@@ -75,7 +82,7 @@ func (a *readAhead) run(ctx context.Context) {
 			}
 			continue
 		}
-		stop := next + min(a.stretch, a.steps-next)
+		stop := next + min(stretch, a.steps-next)
 		if ctx.Err() != nil || a.source.Prefetch(a.rows(next, stop)...) != nil {
 			return // it is advice only; fetching says what is wrong
 		}

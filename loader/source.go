@@ -21,8 +21,8 @@ type Source interface {
 	//	rows [N] -> batch shape [N B...]
 	//
 	// It may fill dst and return it, if that is not nil and has the keys, kinds, dtypes and shapes
-	// of the result, which saves memory; or it returns another dictionary. Then dst stands for
-	// nothing any more, as the slice that is given to append.
+	// of the result, which saves memory; or it returns another dictionary. Then dst must not be used
+	// any more, as with append.
 	//
 	// What Fetch returns is the caller's, who may change it: it shares no memory with the source,
 	// but for the tensors of unbatched leaves, which are to be read only. rows is the caller's, too,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -214,7 +215,7 @@ func TestPoisonOfRaggedLeaves(t *testing.T) {
 		kept := must(must(tdict.Get[*ragged.Tensor](batch, "codes")).Values())
 		t.Cleanup(func() {
 			for _, v := range testkit.Elements[int64](t, kept) {
-				require.Equal(t, int64(85), v)
+				require.Equal(t, int64(math.MinInt64), v)
 			}
 		})
 		break
@@ -250,7 +251,7 @@ func TestDescribe(t *testing.T) {
 	dense := must(kinds(t, 0, 12).Select("row", "deep"))
 	one, more := must(loader.From(dense)), must(loader.From(must(kinds(t, 0, 90).Select("row", "deep"))))
 	none := must(loader.From(must(kinds(t, 0, 0).Select("row", "deep"))))
-	schema := "\"row\" int64 []\n\"deep/x\" float32 [2]"
+	schema := "\"deep/x\" float32 [2]\n\"row\" int64 []"
 	tests := []struct {
 		name string
 		src  loader.Source
@@ -261,12 +262,12 @@ func TestDescribe(t *testing.T) {
 		{"without rows the bytes are not known", none, loader.Description{Schema: schema}},
 		{"a subset is like the source", must(loader.Subset(one, []int{0})), loader.Description{RowBytes: 16, Schema: schema}},
 		{"side by side they add up", must(loader.Zip(one, must(loader.From(rename(t, dense, "b"))))),
-			loader.Description{RowBytes: 32, Schema: schema + "\n\"row_b\" int64 []\n\"deep_b/x\" float32 [2]"}},
-		{"one after the other they are averaged", must(loader.Concat(one, more)), loader.Description{RowBytes: 16, Schema: schema + "\n+\n" + schema}},
+			loader.Description{RowBytes: 32, Schema: schema + "\n\"deep_b/x\" float32 [2]\n\"row_b\" int64 []"}},
+		{"one after the other they are averaged", must(loader.Concat(one, more)), loader.Description{RowBytes: 16, Schema: schema}},
 		{"of a function nothing is known", must(loader.Zip(must(loader.FromFunc(12, one.Fetch)))), loader.Description{}},
 		{"each kind has its word", must(loader.From(kinds(t, 0, 12))), loader.Description{RowBytes: 42, Schema: "" +
-			"\"row\" int64 []\n\"deep/x\" float32 [2]\n\"codes\" ragged int64 [] depth 1 []\n" +
-			"\"visits\" ragged int32 [] depth 2 []\n\"name\" data\n\"weights\" unbatched float32 [3]"}},
+			"\"codes\" ragged int64 [] depth 1 []\n\"deep/x\" float32 [2]\n\"name\" data\n" +
+			"\"row\" int64 []\n\"visits\" ragged int32 [] depth 2 []\n\"weights\" unbatched float32 [3]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,12 +12,13 @@ const stateVersion = 1
 // A State says where a run stands, in a form to keep, as JSON: a loader of the same data, with the
 // same sampler and batching, that is restored from it gives the batches that were left.
 type State struct {
-	Version  int    `json:"version"`           // of this form and of the orders of package sampler
-	Dataset  string `json:"dataset,omitempty"` // Options.Dataset
-	Rows     int    `json:"rows"`              // of the source
-	Schema   string `json:"schema,omitempty"`  // a sum of the source's Description.Schema
-	Sampler  string `json:"sampler"`           // as it describes itself
-	Batching string `json:"batching"`          // as it describes itself
+	Version  int    `json:"version"`             // of this form and of the orders of package sampler
+	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
+	Rows     int    `json:"rows"`                // of the source
+	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
+	Schema   string `json:"schema,omitempty"`    // a sum of the source's Description.Schema
+	Sampler  string `json:"sampler"`             // as it describes itself
+	Batching string `json:"batching"`            // as it describes itself
 	Seed     uint64 `json:"seed"`
 	Epoch    uint64 `json:"epoch"`
 	Batch    int    `json:"batch"` // how many batches of the epoch all ranks together have been given
@@ -27,21 +28,32 @@ type State struct {
 // all ranks that have had equally many batches. Workers, Ahead, Collate, Transform and what else
 // does not change which rows come are not part of it.
 func (l *Loader) State() State {
-	s := l.identity()
 	at := l.cursor()
+	s := l.identity(l.planOf(at))
 	s.Seed, s.Epoch, s.Batch = at.seed, at.epoch, at.batch
 	return s
 }
 
-// identity returns the part of the state that does not change as batches come, of the source that
-// the epoch was planned for.
-func (l *Loader) identity() State {
-	l.mu.Lock()
-	rows, schema := l.plans.rows, l.plans.schema
-	l.mu.Unlock()
+// planOf returns the plans of the epoch of a cursor: those that there are, or else new ones, or, if
+// the source fails, the last.
+func (l *Loader) planOf(at cursor) *plans {
+	l.planning.Lock()
+	last := l.plans
+	l.planning.Unlock()
+	if last.seed == at.seed && last.epoch == at.epoch {
+		return last
+	}
+	if p, err := l.current(at); err == nil {
+		return p
+	}
+	return last
+}
+
+// identity returns the part of the state that does not change as batches come.
+func (l *Loader) identity(p *plans) State {
 	return State{
 		Version: stateVersion, Dataset: l.opt.Dataset,
-		Rows: rows, Schema: schema,
+		Rows: p.rows, RowBytes: p.about.RowBytes, Schema: sum(p.about.Schema),
 		Sampler: l.opt.Sampler.String(), Batching: l.opt.Batching.String(),
 	}
 }
@@ -64,10 +76,7 @@ func sum(text string) string {
 // lies beyond the end of the epoch, [ErrBusy] within a loop over batches, and the errors of [New]
 // about the epoch. Then l stays where it is.
 func (l *Loader) Restore(s State) error {
-	if err := l.checkState(s); err != nil {
-		return fmt.Errorf("restore: %w", err)
-	}
-	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch})
+	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {
 		err = fmt.Errorf("%w: %w", ErrState, err)
 	}
@@ -77,22 +86,19 @@ func (l *Loader) Restore(s State) error {
 	return nil
 }
 
-// checkState returns an error if a state is of another run.
-func (l *Loader) checkState(s State) error {
-	if _, err := l.current(); err != nil {
-		return err
-	}
-	own := l.identity()
+// check returns an error if a state is of another run than that which s says.
+func (s State) check(other State) error {
 	for _, field := range []struct {
 		name      string
 		got, want any
 	}{
-		{"version", s.Version, own.Version},
-		{"dataset", s.Dataset, own.Dataset},
-		{"rows", s.Rows, own.Rows},
-		{"sum of the schema", s.Schema, own.Schema},
-		{"sampler", s.Sampler, own.Sampler},
-		{"batching", s.Batching, own.Batching},
+		{"version", other.Version, s.Version},
+		{"dataset", other.Dataset, s.Dataset},
+		{"rows", other.Rows, s.Rows},
+		{"bytes of a row", other.RowBytes, s.RowBytes},
+		{"sum of the schema", other.Schema, s.Schema},
+		{"sampler", other.Sampler, s.Sampler},
+		{"batching", other.Batching, s.Batching},
 	} {
 		if field.got != field.want {
 			return fmt.Errorf("%w: got %s %#v, want %#v", ErrState, field.name, field.got, field.want)
@@ -102,34 +108,34 @@ func (l *Loader) checkState(s State) error {
 }
 
 // Seek has l stand at the beginning of an epoch, or before a batch of it, counted over all ranks
-// together. It returns [ErrSeek] if the epoch has fewer batches, [ErrBusy] within a loop over
-// batches, and the errors of [New] about the epoch. Then l stays where it is.
+// together. It returns [ErrSeek] if the epoch has fewer batches, or one without end more than 2^40
+// before it, [ErrBusy] within a loop over batches, and the errors of [New] about the epoch. Then l
+// stays where it is.
 func (l *Loader) Seek(epoch uint64, batch int) error {
-	if err := l.seek(cursor{l.cursor().seed, epoch, batch}); err != nil {
+	to := cursor{l.cursor().seed, epoch, batch}
+	if err := l.seek(to, func(*plans) error { return nil }); err != nil {
 		return fmt.Errorf("seek: %w", err)
 	}
 	return nil
 }
 
-// seek has l stand at a place that there is.
-func (l *Loader) seek(to cursor) error {
+// seek has l stand at a place that there is, unless check finds something wrong with its epoch.
+func (l *Loader) seek(to cursor, check func(p *plans) error) error {
 	l.mu.Lock()
-	was, busy := l.at, l.busy
+	busy := l.busy
 	l.mu.Unlock()
 	if busy {
 		return ErrBusy
 	}
-	l.move(to)
-	plan, err := l.current()
-	if err == nil && (to.batch < 0 || to.batch > plan.Len()) {
-		err = fmt.Errorf("%w: got batch %d, want one from 0 to %d", ErrSeek, to.batch, plan.Len())
+	p, err := l.current(to)
+	if err == nil {
+		err = check(p)
 	}
-	if err != nil {
-		l.move(was)
-		return err
+	if err == nil {
+		err = p.check(to)
 	}
-	l.mu.Lock()
-	l.version = nil
-	l.mu.Unlock()
-	return nil
+	if err == nil {
+		l.move(to, &p.version)
+	}
+	return err
 }

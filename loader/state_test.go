@@ -17,7 +17,7 @@ import (
 func TestStateIsPlain(t *testing.T) {
 	l := must(loader.New(numbered(t, 100), loader.Options{Batch: 8, Sampler: sampler.Random(), Seed: 1<<63 + 1, Dataset: "v2"}))
 	require.NoError(t, l.Seek(3, 7))
-	require.JSONEq(t, `{"version": 1, "dataset": "v2", "rows": 100, "schema": "752b4d439731605c", "sampler": "random",
+	require.JSONEq(t, `{"version": 1, "dataset": "v2", "rows": 100, "row_bytes": 8, "schema": "752b4d439731605c", "sampler": "random",
 		"batching": "batches of 8 rows", "seed": 9223372036854775809, "epoch": 3, "batch": 7}`, string(must(json.Marshal(l.State()))))
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/go-tensordict/tensordict/loader/sampler"
 )
 
 // Stats say how the time of a loop over batches was spent.
@@ -105,14 +107,20 @@ type Progress struct {
 	Stats Stats // of this loop
 }
 
-// Left returns how long the rest will take, at the speed so far.
+// Left returns how long the rest will take, at the speed so far: 0 if there is no end.
 func (p Progress) Left() time.Duration {
+	if p.Total == sampler.NoEnd {
+		return 0
+	}
 	left := float64(p.Stats.Elapsed()) / float64(max(1, p.Done)) * float64(p.Total-p.Done)
 	return time.Duration(min(left, math.MaxInt64/2))
 }
 
 // String returns the progress in one line, as "epoch 3: 120 of 782 batches, 1.5 Mrows/s, 4s left".
 func (p Progress) String() string {
+	if p.Total == sampler.NoEnd {
+		return fmt.Sprintf("epoch %d: %d batches, %srows/s", p.Epoch, p.Done, scaled(p.Stats.RowsPerSecond()))
+	}
 	return fmt.Sprintf("epoch %d: %d of %d batches, %srows/s, %v left",
 		p.Epoch, p.Done, p.Total, scaled(p.Stats.RowsPerSecond()), short(p.Left()))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -16,10 +15,8 @@ func Subset(src Source, rows []int) (Source, error) {
 	if src == nil {
 		return nil, fmt.Errorf("subset: %w: got a nil source", ErrSource)
 	}
-	for _, row := range rows {
-		if n := src.Len(); row < 0 || row >= n {
-			return nil, fmt.Errorf("subset: %w: got row %d of %d", shapeops.ErrIndex, row, n)
-		}
+	if err := checkExist(rows, src.Len()); err != nil {
+		return nil, fmt.Errorf("subset: %w", err)
 	}
 	return subset{src, slices.Clone(rows)}, nil
 }

@@ -178,10 +178,6 @@ func (z *zipped) Snapshot() (Snapshot, error) {
 	if err := checkLens(parts); err != nil {
 		return Snapshot{}, first(err, all.release())
 	}
-	now := newZip(parts)
-	for i := range now.keys {
-		now.keys[i].Store(z.keys[i].Load())
-	}
-	all.Source = now
+	all.Source = &zipped{parts, z.keys}
 	return all, nil
 }

@@ -68,7 +68,7 @@ func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptio
 
 // make calls the function with chunk i.
 func (c *chunks) make(ctx context.Context, i int) (out *TensorDict, err error) {
-	err = workers.Call(func() error {
+	err = workers.Call(func() (err error) {
 		chunk, err := c.chunk(i)
 		if err == nil {
 			out, err = c.fn(ctx, chunk)

@@ -19,7 +19,7 @@ func contenders(where string, dense, ragged *table, c config) ([]contender, erro
 	if err != nil {
 		return nil, err
 	}
-	whole, err := groups.Batches(sampler.GroupBatches{Groups: max(1, c.batch/groupRows)})
+	whole, err := groups.Batches(sampler.GroupBatchOptions{Groups: max(1, c.batch/groupRows)})
 	if err != nil {
 		return nil, err
 	}

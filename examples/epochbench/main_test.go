@@ -125,7 +125,7 @@ func rowsOf(t *testing.T, c contender) []int {
 // batchesOf returns the rows of each batch of an epoch of a contender.
 func batchesOf(t *testing.T, c contender) [][]int {
 	t.Helper()
-	c.opt.Rows = rowKey
+	c.opt.RowsKey = rowKey
 	l, err := loader.New(c.table.source, c.opt)
 	require.NoError(t, err)
 	batches, err := checked(t.Context(), l, c.table.rows())

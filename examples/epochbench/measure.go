@@ -97,7 +97,7 @@ func (c contender) loaders() (l, check *loader.Loader, err error) {
 		return nil, nil, err
 	}
 	numbered := c.opt
-	numbered.Rows = rowKey
+	numbered.RowsKey = rowKey
 	check, err = loader.New(c.table.source, numbered)
 	return l, check, err
 }

@@ -81,7 +81,7 @@ func byPatient(visits *tdict.TensorDict, rows ix.Index, t transform.Transform, o
 	if err != nil {
 		return nil, err
 	}
-	if opt.Batching, err = patients.Batches(sampler.GroupBatches{Groups: 16}); err != nil {
+	if opt.Batching, err = patients.Batches(sampler.GroupBatchOptions{Groups: 16}); err != nil {
 		return nil, err
 	}
 	src, err := loader.From(part)

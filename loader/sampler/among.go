@@ -16,26 +16,29 @@ func Among(units []int, s Sampler) (Sampler, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: got nil, to order %d units", ErrNil, len(units))
 	}
+	largest := 0
 	for i, unit := range units {
 		if unit < 0 {
 			return nil, fmt.Errorf("%w: got %d at position %d, want at least 0", ErrUnits, unit, i)
 		}
+		if unit > units[largest] {
+			largest = i
+		}
 	}
-	return &among{slices.Clone(units), s, digest(units)}, nil
+	return &among{slices.Clone(units), largest, s, digest(units)}, nil
 }
 
 type among struct {
-	units  []int
-	inner  Sampler
-	digest string
+	units   []int
+	largest int // where it is, if there are some
+	inner   Sampler
+	digest  string
 }
 
 // Order implements [Sampler].
 func (a *among) Order(e Epoch) (Order, error) {
-	for i, unit := range a.units {
-		if unit >= e.Units {
-			return nil, fmt.Errorf("%w: got %d at position %d, want less than %d", ErrUnits, unit, i, e.Units)
-		}
+	if len(a.units) > 0 && a.units[a.largest] >= e.Units {
+		return nil, fmt.Errorf("%w: got %d at position %d, want less than %d", ErrUnits, a.units[a.largest], a.largest, e.Units)
 	}
 	n := e.Units
 	e.Units = len(a.units)

@@ -66,15 +66,15 @@ type geometry struct {
 func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	o = o.withDefaults()
 	switch {
-	case unitBytes == 0:
-		return geometry{}, fmt.Errorf("%w: how many bytes a row has is not known: the source must say it, as a loader.Describer, or use Random", ErrSize)
-	case unitBytes < 0:
-		return geometry{}, fmt.Errorf("%w: got units of %d bytes, want at least 1", ErrSize, unitBytes)
 	case o.BlockBytes < 0 || o.WindowBytes < 0:
 		return geometry{}, fmt.Errorf("%w: got blocks of %d bytes in windows of %d, want at least 0",
 			ErrSize, o.BlockBytes, o.WindowBytes)
 	case units < 1:
 		return geometry{block: 1, window: 1}, nil
+	case unitBytes == 0:
+		return geometry{}, fmt.Errorf("%w: how many bytes a row has is not known: the source must say it, as a loader.Describer, or use Random", ErrSize)
+	case unitBytes < 0:
+		return geometry{}, fmt.Errorf("%w: got units of %d bytes, want at least 1", ErrSize, unitBytes)
 	}
 	g := geometry{n: units, block: min(units, max(1, o.BlockBytes/unitBytes))}
 	g.blocks = (units-1)/g.block + 1

@@ -197,8 +197,8 @@ func TestBatchesInRecycledMemory(t *testing.T) {
 	lengths := make([]int64, 50)
 	groups := tensor.Must(sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{}))
 	batchings := []sampler.Batching{
-		tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 5})),
-		tensor.Must(groups.Batches(sampler.GroupBatches{MaxRows: 300})),
+		tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 5})),
+		tensor.Must(groups.Batches(sampler.GroupBatchOptions{MaxRows: 300})),
 		tensor.Must(sampler.Buckets(lengths, sampler.BucketOptions{Rows: 3})),
 	}
 	for i, batching := range batchings {

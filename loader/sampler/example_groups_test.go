@@ -25,7 +25,7 @@ func ExampleNewGroups() {
 	patient := tensor.Vector[int64](8, 1, 8, 7, 1)
 	groups := tensor.Must(sampler.NewGroups(patient, sampler.GroupOptions{}))
 	fmt.Println(groups.Len(), groups.Firsts(), groups.Sizes())
-	_, err := sampler.NewGroups(patient, sampler.GroupOptions{Apart: sampler.Refuse})
+	_, err := sampler.NewGroups(patient, sampler.GroupOptions{Apart: sampler.RefuseApart})
 	fmt.Println(err)
 	// Output:
 	// 3 [0 1 3] [2 2 1]
@@ -47,9 +47,9 @@ func printBatches(s sampler.Sampler, b sampler.Batching, n int) {
 func ExampleGroups_Batches() {
 	query := tensor.Vector[int32](8, 8, 8, 1, 1, 7, 7, 7, 7)
 	groups := tensor.Must(sampler.NewGroups(query, sampler.GroupOptions{}))
-	printBatches(sampler.Random(), tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 2})), 9)
+	printBatches(sampler.Random(), tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 2})), 9)
 	fmt.Println("at most 5 rows:")
-	printBatches(sampler.Sequential(), tensor.Must(groups.Batches(sampler.GroupBatches{MaxRows: 5})), 9)
+	printBatches(sampler.Sequential(), tensor.Must(groups.Batches(sampler.GroupBatchOptions{MaxRows: 5})), 9)
 	// Output:
 	// [3 4 5 6 7 8] [0 2 6]
 	// [0 1 2] [0 3]
@@ -61,7 +61,7 @@ func ExampleGroups_Batches() {
 func ExampleGroups_FNV() {
 	query := tensor.Vector[int64](8, 8, 8, 1, 1, 7, 7, 7, 7)
 	groups := tensor.Must(sampler.NewGroups(query, sampler.GroupOptions{}))
-	printBatches(groups.FNV(), tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 2})), 9)
+	printBatches(groups.FNV(), tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 2})), 9)
 	// Output:
 	// [3 4 0 1 2] [0 2 5]
 	// [5 6 7 8] [0 4]

@@ -54,7 +54,7 @@ func FNVOrder(ids []int64, seed int64) []int {
 // FNV returns a sampler of the groups that puts them in the order of the original, bit for bit:
 // [FNVOrder] of their ids and the seed of the epoch, as an int64. As there, every epoch has the
 // same order. It is for repeating what was done with the original: the order is a weak one, see
-// [FNVOrder], so use [Random] else. Its Order returns [ErrUnits] for another number of units.
+// [FNVOrder]; otherwise use [Random]. Its Order returns [ErrUnits] for another number of units.
 func (g *Groups) FNV() Sampler {
 	return fnvSampler{g, fmt.Sprintf("FNV order of %d groups %s", g.Len(), digest(g.ids))}
 }

@@ -111,7 +111,7 @@ func TestFNVOfGroups(t *testing.T) {
 			for epoch := range uint64(2) {
 				order, err := groups.FNV().Order(sampler.Epoch{Units: groups.Len(), Seed: uint64(seed), Number: epoch})
 				require.NoError(t, err)
-				require.Equal(t, sampler.FNVOrder(ids, seed), rowsOf(t, groups, sampler.GroupBatches{Groups: 2}, order))
+				require.Equal(t, sampler.FNVOrder(ids, seed), rowsOf(t, groups, sampler.GroupBatchOptions{Groups: 2}, order))
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (p *program) sampler(n, depth int) sampler.Sampler {
 		for i := range w {
 			w[i] = float64(p.next(4))
 		}
-		s, _ = sampler.Weighted(w, sampler.WeightedOptions{Draws: p.next(2 * n), Once: p.next(2) == 1})
+		s, _ = sampler.Weighted(w, sampler.WeightedOptions{Draws: p.next(2 * n), WithoutReplacement: p.next(2) == 1})
 	case 5, 6:
 		of := make([]int8, n)
 		for i := range of {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// GroupBatches say how many groups a batch has: as many as fit. One of the bounds must be given; if
+// GroupBatchOptions say how many groups a batch has: as many as fit. One of the bounds must be given; if
 // both are, the one that is reached first ends a batch.
-type GroupBatches struct {
+type GroupBatchOptions struct {
 	Groups   int  // groups of a batch, at most; 0 means any number
 	MaxRows  int  // rows of a batch, at most; 0 means any number
 	DropLast bool // leave out the last batch if the order ends before it is full
@@ -28,7 +28,7 @@ type GroupBatches struct {
 // Batches returns [ErrSize] if opt has no bound or a negative one, and [ErrTooLong], which names
 // it, if a group has more than MaxRows rows. The batching's Units returns [ErrUnits] for a source
 // of another number of rows.
-func (g *Groups) Batches(opt GroupBatches) (Batching, error) {
+func (g *Groups) Batches(opt GroupBatchOptions) (Batching, error) {
 	if opt.Groups < 0 || opt.MaxRows < 0 || opt.Groups == 0 && opt.MaxRows == 0 {
 		return nil, fmt.Errorf("%w: got batches of %d groups and %d rows at most, want at least 1 of either and none negative",
 			ErrSize, opt.Groups, opt.MaxRows)
@@ -43,7 +43,7 @@ func (g *Groups) Batches(opt GroupBatches) (Batching, error) {
 }
 
 // text describes batches of groups.
-func (opt GroupBatches) text(g *Groups) string {
+func (opt GroupBatchOptions) text(g *Groups) string {
 	text := "batches"
 	if opt.Groups > 0 {
 		text += fmt.Sprintf(" of %d groups", opt.Groups)
@@ -59,7 +59,7 @@ func (opt GroupBatches) text(g *Groups) string {
 
 type groupBatching struct {
 	groups *Groups
-	opt    GroupBatches
+	opt    GroupBatchOptions
 	text   string
 }
 
@@ -132,7 +132,7 @@ func (p *groupPlan) batch(start, stop int, dst Batch) Batch {
 func (g *Groups) appendUnit(dst []int, unit int) []int {
 	shift := 0
 	if n := g.Len(); unit >= n {
-		shift = unit / n * g.numRows()
+		shift = again(0, unit/n, g.numRows())
 		unit %= n
 	}
 	start, stop, at := g.starts[unit], g.starts[unit+1], len(dst)

@@ -14,9 +14,9 @@ type Apart uint8
 
 // What becomes of rows that lie apart.
 const (
-	Gather   Apart = iota // one group, in the place of its first row; rows keep their order
-	Separate              // each run of equal ids is a group
-	Refuse                // an error, ErrApart
+	GatherApart   Apart = iota // one group, in the place of its first row; rows keep their order
+	SeparateApart              // each run of equal ids is a group
+	RefuseApart                // an error, ErrApart
 )
 
 // GroupOptions say what is a group.
@@ -54,14 +54,14 @@ func NewGroups(ids *tensor.Tensor, opt GroupOptions) (*Groups, error) {
 	if err := checkIDs(ids); err != nil {
 		return nil, err
 	}
-	if opt.Apart > Refuse {
-		return nil, fmt.Errorf("%w: got Apart(%d), want Gather, Separate or Refuse", ErrSize, opt.Apart)
+	if opt.Apart > RefuseApart {
+		return nil, fmt.Errorf("%w: got Apart(%d), want GatherApart, SeparateApart or RefuseApart", ErrSize, opt.Apart)
 	}
 	runs, err := readRuns(ids)
 	if err != nil {
 		return nil, err
 	}
-	if opt.Apart == Separate || ascend(runs.ids) {
+	if opt.Apart == SeparateApart || ascend(runs.ids) {
 		return runs, nil
 	}
 	return runs.joined(opt.Apart)
@@ -144,7 +144,7 @@ func (g *Groups) joined(apart Apart) (*Groups, error) {
 		group := table.number(id)
 		if group == len(firsts) {
 			firsts, all.ids = append(firsts, run), append(all.ids, id)
-		} else if apart == Refuse {
+		} else if apart == RefuseApart {
 			return nil, fmt.Errorf("%w: got id %s in row %d and, after others, in row %d, want equal ids together",
 				ErrApart, g.id(run), g.starts[firsts[group]], g.starts[run])
 		}

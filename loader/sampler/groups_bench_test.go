@@ -48,7 +48,7 @@ func BenchmarkGroupEpoch(b *testing.B) {
 	const n = 200_000
 	for _, layout := range []string{"runs", "scattered"} {
 		groups := tensor.Must(sampler.NewGroups(groupLayout(layout, n), sampler.GroupOptions{}))
-		for _, opt := range []sampler.GroupBatches{{Groups: 64}, {MaxRows: 512}} {
+		for _, opt := range []sampler.GroupBatchOptions{{Groups: 64}, {MaxRows: 512}} {
 			b.Run(fmt.Sprintf("groups=%d/rows=%d/layout=%s", opt.Groups, opt.MaxRows, layout), func(b *testing.B) {
 				benchmarkEpoch(b, tensor.Must(groups.Batches(opt)), n)
 			})

@@ -21,7 +21,7 @@ func naiveGroups(ids []int64, apart sampler.Apart) (rows [][]int, keys []int64) 
 	of := map[int64]int{}
 	for row, id := range ids {
 		group, seen := of[id]
-		if !seen || apart == sampler.Separate && ids[row-1] != id {
+		if !seen || apart == sampler.SeparateApart && ids[row-1] != id {
 			group = len(rows)
 			of[id] = group
 			rows, keys = append(rows, nil), append(keys, id)
@@ -32,7 +32,7 @@ func naiveGroups(ids []int64, apart sampler.Apart) (rows [][]int, keys []int64) 
 }
 
 // naiveBatches returns the units of each batch of a whole order.
-func naiveBatches(rows [][]int, order []int, opt sampler.GroupBatches) [][]int {
+func naiveBatches(rows [][]int, order []int, opt sampler.GroupBatchOptions) [][]int {
 	batches, open, held := [][]int{}, []int{}, 0
 	end := func() { batches, open, held = append(batches, open), nil, 0 }
 	for _, unit := range order {
@@ -74,7 +74,7 @@ func (n infiniteOrder) AppendTo(dst []int, start, stop int) []int {
 func whole(o sampler.Order) []int { return o.AppendTo([]int{}, 0, o.Len()) }
 
 // rowsOf returns the rows of all batches of groups.
-func rowsOf(t testing.TB, groups *sampler.Groups, opt sampler.GroupBatches, order sampler.Order) []int {
+func rowsOf(t testing.TB, groups *sampler.Groups, opt sampler.GroupBatchOptions, order sampler.Order) []int {
 	t.Helper()
 	plan := tensor.Must(tensor.Must(groups.Batches(opt)).Plan(order, 0))
 	all := []int{}
@@ -86,7 +86,7 @@ func rowsOf(t testing.TB, groups *sampler.Groups, opt sampler.GroupBatches, orde
 
 // checkGroupPlan compares the batches of an order with naive ones. They are made in the memory of
 // each other.
-func checkGroupPlan(t testing.TB, groups *sampler.Groups, rows [][]int, opt sampler.GroupBatches, order sampler.Order) {
+func checkGroupPlan(t testing.TB, groups *sampler.Groups, rows [][]int, opt sampler.GroupBatchOptions, order sampler.Order) {
 	t.Helper()
 	n := 0
 	for _, group := range rows {
@@ -137,7 +137,7 @@ func randomGroups(r *rand.Rand, n, groups, run int) []int64 {
 // TestGroupsAreNaive compares groups, and batches of them in several orders, with what maps find.
 func TestGroupsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	checkGroups(t, randomGroups(r, 5000, 1<<40, 3), sampler.Gather)
+	checkGroups(t, randomGroups(r, 5000, 1<<40, 3), sampler.GatherApart)
 	for _, n := range []int{0, 1, 2, 9, 200} {
 		for _, many := range []int{1, 3, 1000} {
 			for _, run := range []int{1, 5} {
@@ -146,7 +146,7 @@ func TestGroupsAreNaive(t *testing.T) {
 					if sorted {
 						slices.Sort(ids)
 					}
-					for _, apart := range []sampler.Apart{sampler.Gather, sampler.Separate} {
+					for _, apart := range []sampler.Apart{sampler.GatherApart, sampler.SeparateApart} {
 						checkGroups(t, ids, apart)
 					}
 				}
@@ -175,7 +175,7 @@ func checkGroups(t *testing.T, ids []int64, apart sampler.Apart) {
 		orders = append(orders, fixedOrder{g - 1, g - 1, 2*g - 1, 5 * g, 0})
 	}
 	for _, order := range orders {
-		for _, opt := range []sampler.GroupBatches{
+		for _, opt := range []sampler.GroupBatchOptions{
 			{Groups: 1}, {Groups: 3}, {Groups: 3, DropLast: true}, {Groups: math.MaxInt},
 			{MaxRows: longest + 1}, {MaxRows: longest + 1, DropLast: true}, {MaxRows: math.MaxInt32},
 			{Groups: 2, MaxRows: 2*longest + 1}, {Groups: 2, MaxRows: longest + 1, DropLast: true},
@@ -198,8 +198,8 @@ func TestGroupsOfEveryDType(t *testing.T) {
 					}
 					groups, err := sampler.NewGroups(s.Tensor, sampler.GroupOptions{})
 					require.NoError(t, err)
-					want, _ := naiveGroups(testkit.Elements[int64](t, tensor.Must(s.Cast(tensor.Int64))), sampler.Gather)
-					checkGroupPlan(t, groups, want, sampler.GroupBatches{Groups: 2}, tensor.Must(sampler.Random().Order(sampler.Epoch{Units: len(want)})))
+					want, _ := naiveGroups(testkit.Elements[int64](t, tensor.Must(s.Cast(tensor.Int64))), sampler.GatherApart)
+					checkGroupPlan(t, groups, want, sampler.GroupBatchOptions{Groups: 2}, tensor.Must(sampler.Random().Order(sampler.Epoch{Units: len(want)})))
 				}
 			}
 		})
@@ -211,7 +211,7 @@ func TestGroupsOfEveryDType(t *testing.T) {
 // TestOriginalGroupBatches is M25: rows, ids and labels of batches of two groups in FNV order.
 func TestOriginalGroupBatches(t *testing.T) {
 	groups := tensor.Must(sampler.NewGroups(tensor.Vector(g2...), sampler.GroupOptions{}))
-	plan := tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 2}))
+	plan := tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 2}))
 	for _, seed := range []uint64{2, 42} {
 		t.Run(fmt.Sprintf("M25 seed %d", seed), func(t *testing.T) {
 			order := tensor.Must(groups.FNV().Order(sampler.Epoch{Units: 3, Seed: seed}))
@@ -239,29 +239,29 @@ func TestGroupBatches(t *testing.T) {
 		name   string
 		ids    []int64
 		apart  sampler.Apart
-		opt    sampler.GroupBatches
+		opt    sampler.GroupBatchOptions
 		rows   [][]int
 		splits [][]int64
 	}{
-		{"groups apart are gathered where the first row is", []int64{8, 1, 8, 7, 1}, sampler.Gather, sampler.GroupBatches{Groups: 2},
+		{"groups apart are gathered where the first row is", []int64{8, 1, 8, 7, 1}, sampler.GatherApart, sampler.GroupBatchOptions{Groups: 2},
 			[][]int{{0, 2, 1, 4}, {3}}, [][]int64{{0, 2, 4}, {0, 1}}},
-		{"or each run is a group", []int64{8, 8, 1, 8}, sampler.Separate, sampler.GroupBatches{Groups: 1},
+		{"or each run is a group", []int64{8, 8, 1, 8}, sampler.SeparateApart, sampler.GroupBatchOptions{Groups: 1},
 			[][]int{{0, 1}, {2}, {3}}, [][]int64{{0, 2}, {0, 1}, {0, 1}}},
-		{"together is not apart", []int64{8, 8, 1}, sampler.Refuse, sampler.GroupBatches{Groups: 1},
+		{"together is not apart", []int64{8, 8, 1}, sampler.RefuseApart, sampler.GroupBatchOptions{Groups: 1},
 			[][]int{{0, 1}, {2}}, [][]int64{{0, 2}, {0, 1}}},
-		{"as many groups as go into so many rows", []int64{1, 1, 2, 3, 3, 4}, sampler.Gather, sampler.GroupBatches{MaxRows: 3},
+		{"as many groups as go into so many rows", []int64{1, 1, 2, 3, 3, 4}, sampler.GatherApart, sampler.GroupBatchOptions{MaxRows: 3},
 			[][]int{{0, 1, 2}, {3, 4, 5}}, [][]int64{{0, 2, 3}, {0, 2, 3}}},
-		{"a group that does not go in begins a batch", []int64{1, 1, 2, 2, 3}, sampler.Gather, sampler.GroupBatches{MaxRows: 3},
+		{"a group that does not go in begins a batch", []int64{1, 1, 2, 2, 3}, sampler.GatherApart, sampler.GroupBatchOptions{MaxRows: 3},
 			[][]int{{0, 1}, {2, 3, 4}}, [][]int64{{0, 2}, {0, 2, 3}}},
-		{"groups are reached first", []int64{1, 2, 3, 3, 4}, sampler.Gather, sampler.GroupBatches{Groups: 2, MaxRows: 3},
+		{"groups are reached first", []int64{1, 2, 3, 3, 4}, sampler.GatherApart, sampler.GroupBatchOptions{Groups: 2, MaxRows: 3},
 			[][]int{{0, 1}, {2, 3, 4}}, [][]int64{{0, 1, 2}, {0, 2, 3}}},
-		{"DropLast leaves out a batch that more rows could have joined", []int64{1, 1, 2, 2, 3}, sampler.Gather, sampler.GroupBatches{MaxRows: 2, DropLast: true},
+		{"DropLast leaves out a batch that more rows could have joined", []int64{1, 1, 2, 2, 3}, sampler.GatherApart, sampler.GroupBatchOptions{MaxRows: 2, DropLast: true},
 			[][]int{{0, 1}, {2, 3}}, [][]int64{{0, 2}, {0, 2}}},
-		{"DropLast keeps a last batch of all rows", []int64{1, 2, 2}, sampler.Gather, sampler.GroupBatches{MaxRows: 2, DropLast: true},
+		{"DropLast keeps a last batch of all rows", []int64{1, 2, 2}, sampler.GatherApart, sampler.GroupBatchOptions{MaxRows: 2, DropLast: true},
 			[][]int{{0}, {1, 2}}, [][]int64{{0, 1}, {0, 2}}},
-		{"DropLast keeps a last batch of all groups", []int64{1, 2, 2}, sampler.Gather, sampler.GroupBatches{Groups: 2, MaxRows: 9, DropLast: true},
+		{"DropLast keeps a last batch of all groups", []int64{1, 2, 2}, sampler.GatherApart, sampler.GroupBatchOptions{Groups: 2, MaxRows: 9, DropLast: true},
 			[][]int{{0, 1, 2}}, [][]int64{{0, 1, 3}}},
-		{"no rows", nil, sampler.Gather, sampler.GroupBatches{MaxRows: 2}, nil, nil},
+		{"no rows", nil, sampler.GatherApart, sampler.GroupBatchOptions{MaxRows: 2}, nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestGroupBatchesMayBeViews(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			groups := tensor.Must(sampler.NewGroups(tensor.Vector(tt.ids...), sampler.GroupOptions{}))
 			order := tensor.Must(tt.order.Order(sampler.Epoch{Units: groups.Len()}))
-			for _, opt := range []sampler.GroupBatches{{Groups: 2}, {MaxRows: 5}} {
+			for _, opt := range []sampler.GroupBatchOptions{{Groups: 2}, {MaxRows: 5}} {
 				plan := tensor.Must(tensor.Must(groups.Batches(opt)).Plan(order, len(tt.ids)))
 				require.Equal(t, tt.want, plan.Batch(0, sampler.Batch{}).Run)
 			}
@@ -307,7 +307,7 @@ func TestGroupBatchesMayBeViews(t *testing.T) {
 // TestEndlessGroups: any batch of an order that goes on for ever, repetitions being rows + k*N.
 func TestEndlessGroups(t *testing.T) {
 	groups := tensor.Must(sampler.NewGroups(tensor.Vector(g2...), sampler.GroupOptions{}))
-	plan, err := tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 2, DropLast: true})).Plan(infiniteOrder(3), 9)
+	plan, err := tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 2, DropLast: true})).Plan(infiniteOrder(3), 9)
 	require.NoError(t, err)
 	require.Equal(t, sampler.NoEnd, plan.Len())
 	got := plan.Batch(1_000_000, sampler.Batch{})
@@ -323,7 +323,7 @@ func TestGroupsRefuse(t *testing.T) {
 	of := func(ids *tensor.Tensor, apart sampler.Apart) error {
 		return testkit.Err(sampler.NewGroups(ids, sampler.GroupOptions{Apart: apart}))
 	}
-	batches := func(opt sampler.GroupBatches) error {
+	batches := func(opt sampler.GroupBatchOptions) error {
 		return testkit.Err(groups(sampler.GroupOptions{}, g2...).Batches(opt))
 	}
 	tests := []struct {
@@ -339,14 +339,14 @@ func TestGroupsRefuse(t *testing.T) {
 		{"a bool that is neither 0 nor 1", of(tensor.Must(tensor.FromBytes(tensor.Bool, []byte{0, 2}, 2)), 0), tensor.ErrDType},
 		{"memory that is gone", of(tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: tensor.ErrReadOnly}, 0, 1)), 0), tensor.ErrReadOnly},
 		{"no such constant", of(tensor.Vector[int64](1), 3), sampler.ErrSize},
-		{"apart", of(tensor.Vector[int32](4, -7, -7, 5, -7), sampler.Refuse), sampler.ErrApart},
-		{"apart, of large ids", of(tensor.Vector[uint64](math.MaxUint64, 0, math.MaxUint64), sampler.Refuse), sampler.ErrApart},
-		{"no bound", batches(sampler.GroupBatches{DropLast: true}), sampler.ErrSize},
-		{"a negative bound of groups", batches(sampler.GroupBatches{Groups: -1, MaxRows: 5}), sampler.ErrSize},
-		{"a negative bound of rows", batches(sampler.GroupBatches{Groups: 1, MaxRows: -5}), sampler.ErrSize},
-		{"a group that is too long", batches(sampler.GroupBatches{MaxRows: 3}), sampler.ErrTooLong},
-		{"an endless order packed by rows", testkit.Err(tensor.Must(groups(sampler.GroupOptions{}, g2...).Batches(sampler.GroupBatches{MaxRows: 4})).Plan(infiniteOrder(3), 9)), sampler.ErrSize},
-		{"another number of rows", testkit.Err(tensor.Must(groups(sampler.GroupOptions{}, g2...).Batches(sampler.GroupBatches{Groups: 1})).Units(3)), sampler.ErrUnits},
+		{"apart", of(tensor.Vector[int32](4, -7, -7, 5, -7), sampler.RefuseApart), sampler.ErrApart},
+		{"apart, of large ids", of(tensor.Vector[uint64](math.MaxUint64, 0, math.MaxUint64), sampler.RefuseApart), sampler.ErrApart},
+		{"no bound", batches(sampler.GroupBatchOptions{DropLast: true}), sampler.ErrSize},
+		{"a negative bound of groups", batches(sampler.GroupBatchOptions{Groups: -1, MaxRows: 5}), sampler.ErrSize},
+		{"a negative bound of rows", batches(sampler.GroupBatchOptions{Groups: 1, MaxRows: -5}), sampler.ErrSize},
+		{"a group that is too long", batches(sampler.GroupBatchOptions{MaxRows: 3}), sampler.ErrTooLong},
+		{"an endless order packed by rows", testkit.Err(tensor.Must(groups(sampler.GroupOptions{}, g2...).Batches(sampler.GroupBatchOptions{MaxRows: 4})).Plan(infiniteOrder(3), 9)), sampler.ErrSize},
+		{"another number of rows", testkit.Err(tensor.Must(groups(sampler.GroupOptions{}, g2...).Batches(sampler.GroupBatchOptions{Groups: 1})).Units(3)), sampler.ErrUnits},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.is, tt.err) })
@@ -359,7 +359,7 @@ func TestGroupsRefuse(t *testing.T) {
 func TestGroupBatchesSayAll(t *testing.T) {
 	said := map[string]bool{}
 	all := [][]int64{g1, g2, {8, 1, 8, 7, 1}, {8, 1, 7, 8, 1}, {}}
-	options := []sampler.GroupBatches{{Groups: 4}, {Groups: 5}, {MaxRows: 4}, {MaxRows: 5}, {Groups: 4, MaxRows: 4}, {Groups: 4, DropLast: true}}
+	options := []sampler.GroupBatchOptions{{Groups: 4}, {Groups: 5}, {MaxRows: 4}, {MaxRows: 5}, {Groups: 4, MaxRows: 4}, {Groups: 4, DropLast: true}}
 	for _, ids := range all {
 		for _, opt := range options {
 			groups := tensor.Must(sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{}))
@@ -368,7 +368,7 @@ func TestGroupBatchesSayAll(t *testing.T) {
 	}
 	require.Len(t, said, len(all)*len(options))
 	groups := tensor.Must(sampler.NewGroups(tensor.Vector(g2...), sampler.GroupOptions{}))
-	text := tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 4, MaxRows: 6, DropLast: true})).String()
+	text := tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 4, MaxRows: 6, DropLast: true})).String()
 	require.Equal(t, "batches of 4 groups of at most 6 rows, incomplete ones left out: 3 groups of 9 rows 9f21b51a9303f732 0000000000000000", text)
 }
 
@@ -376,11 +376,11 @@ func TestGroupBatchesSayAll(t *testing.T) {
 func TestGroupsLetGo(t *testing.T) {
 	ids := slices.Clone(g2)
 	groups := tensor.Must(sampler.NewGroups(tensor.Must(tensor.From(ids, len(ids))), sampler.GroupOptions{}))
-	before := tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 1})).String()
+	before := tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 1})).String()
 	clear(ids)
 	clear(groups.Firsts())
 	clear(groups.Sizes())
-	require.Equal(t, before, tensor.Must(groups.Batches(sampler.GroupBatches{Groups: 1})).String())
+	require.Equal(t, before, tensor.Must(groups.Batches(sampler.GroupBatchOptions{Groups: 1})).String())
 	require.Equal(t, []int{3, 2, 4}, groups.Sizes())
 	require.Equal(t, []int{0, 3, 5}, groups.Firsts())
 }
@@ -398,15 +398,15 @@ func FuzzGroups(f *testing.F) {
 		apart := sampler.Apart(how % 2)
 		groups := tensor.Must(sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{Apart: apart}))
 		rows, _ := naiveGroups(ids, apart)
-		gathered, _ := naiveGroups(ids, sampler.Gather)
-		runs, _ := naiveGroups(ids, sampler.Separate)
-		_, err := sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{Apart: sampler.Refuse})
+		gathered, _ := naiveGroups(ids, sampler.GatherApart)
+		runs, _ := naiveGroups(ids, sampler.SeparateApart)
+		_, err := sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{Apart: sampler.RefuseApart})
 		if len(gathered) == len(runs) {
 			require.NoError(t, err)
 		} else {
 			require.ErrorIs(t, err, sampler.ErrApart)
 		}
-		opt := sampler.GroupBatches{Groups: int(groupsMax), MaxRows: int(rowsMax), DropLast: how&2 > 0}
+		opt := sampler.GroupBatchOptions{Groups: int(groupsMax), MaxRows: int(rowsMax), DropLast: how&2 > 0}
 		if opt.Groups+opt.MaxRows == 0 {
 			require.ErrorIs(t, testkit.Err(groups.Batches(opt)), sampler.ErrSize)
 			return

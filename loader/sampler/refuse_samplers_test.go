@@ -24,7 +24,7 @@ func TestSamplersRefuse(t *testing.T) {
 	mix := func(draws int, parts ...sampler.Part) error {
 		return made(sampler.Mixture(parts, sampler.MixtureOptions{Draws: draws}))
 	}
-	once := sampler.WeightedOptions{Once: true, Draws: 3}
+	once := sampler.WeightedOptions{WithoutReplacement: true, Draws: 3}
 	one := sampler.Part{Units: 1, Weight: 1}
 	tests := []struct {
 		name string
@@ -86,7 +86,7 @@ func TestOrdersRefuse(t *testing.T) {
 		{"endless: no first pass", sampler.Endless(broken{-1}), sampler.ErrUnits},
 		{"weighted: another number of units", weighted, sampler.ErrUnits},
 		{"once: another number of units",
-			must(sampler.Weighted([]float64{1}, sampler.WeightedOptions{Once: true})), sampler.ErrUnits},
+			must(sampler.Weighted([]float64{1}, sampler.WeightedOptions{WithoutReplacement: true})), sampler.ErrUnits},
 		{"stratified: another number of units",
 			must(sampler.Stratified(tensor.Vector(true, false), sampler.StratifiedOptions{})), sampler.ErrUnits},
 		{"mixture: another number of units", mix(sampler.Part{Units: 9, Weight: 1}), sampler.ErrUnits},

@@ -63,7 +63,7 @@ func BenchmarkEpoch(b *testing.B) {
 	for i := range weights {
 		weights[i] = float64(1 + i%7)
 	}
-	all["once"] = tensor.Must(sampler.Weighted(weights, sampler.WeightedOptions{Once: true}))
+	all["once"] = tensor.Must(sampler.Weighted(weights, sampler.WeightedOptions{WithoutReplacement: true}))
 	all["random"] = sampler.Random()
 	for name, s := range all {
 		b.Run(fmt.Sprintf("order=%s/n=%d", name, n), func(b *testing.B) {

@@ -84,7 +84,7 @@ func every(n int) map[string]sampler.Sampler {
 		"dropping":   tensor.Must(sampler.Shard(sampler.Blocks(small), sampler.Share{Rank: 1, World: 3, Drop: true})),
 		"endless":    sampler.Endless(sampler.Random()),
 		"weighted":   tensor.Must(sampler.Weighted(weights(n), sampler.WeightedOptions{})),
-		"once":       tensor.Must(sampler.Weighted(weights(n), sampler.WeightedOptions{Once: true})),
+		"once":       tensor.Must(sampler.Weighted(weights(n), sampler.WeightedOptions{WithoutReplacement: true})),
 		"stratified": tensor.Must(sampler.Stratified(labels(n), sampler.StratifiedOptions{})),
 		"balanced":   tensor.Must(sampler.Stratified(labels(n), sampler.StratifiedOptions{Balanced: true})),
 		"mixture":    tensor.Must(sampler.Mixture(part, sampler.MixtureOptions{})),

@@ -46,8 +46,7 @@ func (s Share) At(i, n int) int {
 
 // Shard returns a sampler of a share of the order of s: what is at the positions Rank, Rank +
 // World, Rank + 2*World and so on. All ranks get equally many. If the order of s cannot be divided,
-// it goes on from its beginning, several times round if need be, or, with Drop, what is left over
-// is left out. A share of an order without end has no end.
+// it wraps around, repeatedly if necessary, or, with Drop, what is left over is left out. A share of an order without end has no end.
 //
 //	half, err := sampler.Shard(sampler.Sequential(), sampler.Share{Rank: 1, World: 2}) // 1, 3, 5
 //

@@ -9,17 +9,17 @@ import (
 
 // WeightedOptions say how Weighted draws. The zero value is the default.
 type WeightedOptions struct {
-	Draws int  // an epoch; 0: as many as there are weights, or, with Once, positive weights
-	Once  bool // draw no unit twice in an epoch
+	Draws              int  // an epoch; 0: as many as there are weights, or of positive ones
+	WithoutReplacement bool // draw no unit twice in an epoch
 }
 
 // Weighted returns a sampler that draws units at random: unit u, with a probability in proportion
 // to weights[u]. Each draw is a repetition, u + p*N at position p, of N units, so that random
-// transforms differ. With Once what is drawn is out of the next draws. The weights are copied.
+// transforms differ. WithoutReplacement, what is drawn is out of the next draws. The weights are copied.
 // NoEnd draws make an order without end.
 //
-// Without Once the order takes no memory; what Weighted makes at once takes 16 bytes a unit (the
-// alias method; Vose 1991). With Once it is sorted at the beginning of the epoch (Efraimidis and
+// With replacement the order takes no memory; what Weighted makes at once takes 16 bytes a unit (the
+// alias method; Vose 1991). Without, it is sorted at the beginning of the epoch (Efraimidis and
 // Spirakis 2006).
 //
 // It returns [ErrWeight] if a weight is negative or not finite, if none is positive, or if fewer
@@ -32,7 +32,7 @@ func Weighted(weights []float64, opt WeightedOptions) (Sampler, error) {
 		return nil, err
 	case opt.Draws < 0:
 		return nil, fmt.Errorf("%w: got %d draws, want at least 0", ErrSize, opt.Draws)
-	case opt.Once:
+	case opt.WithoutReplacement:
 		return newOnce(weights, positive, opt.Draws)
 	case opt.Draws == 0:
 		opt.Draws = len(weights)

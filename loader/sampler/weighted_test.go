@@ -64,7 +64,7 @@ func TestWeightedZerosAreNotDrawn(t *testing.T) {
 // TestWeightedOnce checks that units are drawn once, and how likely the first two are.
 func TestWeightedOnce(t *testing.T) {
 	w := []float64{1, 0, 2, 5}
-	s := tensor.Must(sampler.Weighted(w, sampler.WeightedOptions{Draws: 2, Once: true}))
+	s := tensor.Must(sampler.Weighted(w, sampler.WeightedOptions{Draws: 2, WithoutReplacement: true}))
 	const epochs = 20_000
 	counts := map[[2]int]float64{}
 	for e := range uint64(epochs) {
@@ -96,8 +96,8 @@ func TestWeightedLengths(t *testing.T) {
 		{"as many as weights", sampler.WeightedOptions{}, 4},
 		{"as many as asked for", sampler.WeightedOptions{Draws: 9}, 9},
 		{"without end", sampler.WeightedOptions{Draws: sampler.NoEnd}, sampler.NoEnd},
-		{"once, as many as positive weights", sampler.WeightedOptions{Once: true}, 3},
-		{"once, as many as asked for", sampler.WeightedOptions{Once: true, Draws: 2}, 2},
+		{"once, as many as positive weights", sampler.WeightedOptions{WithoutReplacement: true}, 3},
+		{"once, as many as asked for", sampler.WeightedOptions{WithoutReplacement: true, Draws: 2}, 2},
 	}
 	for _, tt := range tests {
 		o := orderOf(t, tensor.Must(sampler.Weighted(w, tt.opt)), epoch(4, 1, 0))
@@ -125,6 +125,6 @@ func TestWeightedOrdersStay(t *testing.T) {
 	w := []float64{0.1, 0.7, 0.3, 0.9, 0.2, 0.4}
 	s := tensor.Must(sampler.Weighted(w, sampler.WeightedOptions{}))
 	require.Equal(t, []int{4, 8, 15, 21, 27, 33}, all(t, s, epoch(6, 1, 0)))
-	s = tensor.Must(sampler.Weighted(w, sampler.WeightedOptions{Once: true}))
+	s = tensor.Must(sampler.Weighted(w, sampler.WeightedOptions{WithoutReplacement: true}))
 	require.Equal(t, []int{1, 3, 0, 5, 2, 4}, all(t, s, epoch(6, 1, 0)))
 }

@@ -1,0 +1,94 @@
+package loader
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/loader/sampler"
+)
+
+// plans has the batches of an epoch, and what they were planned for.
+type plans struct {
+	occasion
+	plan sampler.Plan
+}
+
+// An occasion is what the batches of an epoch depend on, besides options.
+type occasion struct {
+	seed, epoch uint64
+	version     string // of the source
+	rows        int    // of the source
+	about       Description
+}
+
+// left returns how many batches come from a cursor on, for one rank.
+func (p *plans) left(share sampler.Share, at cursor) int {
+	if p.plan.Len() == sampler.NoEnd {
+		return sampler.NoEnd
+	}
+	return share.Count(max(0, p.plan.Len()-at.batch))
+}
+
+// maxBatch is the number of the last batch of an epoch without end that a loader can be put before:
+// positions beyond it may not be ints.
+const maxBatch = 1 << 40
+
+// check returns ErrSeek if a cursor is not in the epoch.
+func (p *plans) check(at cursor) error {
+	last := p.plan.Len()
+	if last == sampler.NoEnd {
+		last = maxBatch
+	}
+	if at.batch < 0 || at.batch > last {
+		return fmt.Errorf("%w: got batch %d, want one from 0 to %d", ErrSeek, at.batch, last)
+	}
+	return nil
+}
+
+// current returns the batches of the epoch of a cursor, of what the source is at present.
+func (l *Loader) current(at cursor) (p *plans, err error) {
+	now, err := snapshot(l.src)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = first(err, now.release()) }()
+	return l.planned(now, at)
+}
+
+// planned returns the batches of the epoch of a cursor, of a snapshot of the source.
+func (l *Loader) planned(now Snapshot, at cursor) (*plans, error) {
+	l.planning.Lock()
+	defer l.planning.Unlock()
+	about, err := describe(now.Source)
+	if err != nil {
+		return nil, err
+	}
+	p := occasion{at.seed, at.epoch, now.Version, now.Source.Len(), about}
+	if l.plans != nil && l.plans.occasion == p {
+		return l.plans, nil
+	}
+	plan, err := l.opt.plan(p)
+	if err != nil {
+		return nil, err
+	}
+	l.plans = &plans{p, plan}
+	return l.plans, nil
+}
+
+// plan returns the batches of an epoch.
+func (o *Options) plan(p occasion) (sampler.Plan, error) {
+	if p.rows < 0 {
+		return nil, fmt.Errorf("%w: got %d rows", ErrSource, p.rows)
+	}
+	units, err := o.Batching.Units(p.rows)
+	if err != nil {
+		return nil, err
+	}
+	order, err := o.Sampler.Order(sampler.Epoch{
+		Units: units, UnitBytes: perRow(float64(p.about.RowBytes)*float64(p.rows), units),
+		Seed: p.seed, Number: p.epoch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.Batching.Plan(order, p.rows)
+}
