@@ -135,3 +135,11 @@ func ExampleTensorDict_Cast() {
 	// label float32 [2]
 	// [7 9]
 }
+
+func ExampleTensorDict_ByteSize() {
+	td := tdict.New(4)
+	_ = td.Set("image", tensor.Must(tensor.Zeros[uint8](4, 8, 8)))
+	_ = td.Set("meta/label", tensor.Must(tensor.Zeros[int64](4)))
+	fmt.Println(td.ByteSize())
+	// Output: 288
+}
