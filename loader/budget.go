@@ -15,6 +15,7 @@ type budget struct {
 	waiting int // bytes of batches that wait for the loop
 	making  int // how many are being made
 	largest int // bytes of a batch
+	next    int // the step that enters next
 	wanted  int // the step that the loop wants next
 }
 
@@ -24,7 +25,8 @@ func newBudget(limit int) *budget {
 	return b
 }
 
-// enter waits until the batch of a step may be made: there is room for it, or the loop wants it.
+// enter waits until the batch of a step may be made, after those before it: there is room for it, or
+// the loop wants it.
 func (b *budget) enter(ctx context.Context, step int) error {
 	if b.limit == 0 {
 		return nil
@@ -36,13 +38,15 @@ func (b *budget) enter(ctx context.Context, step int) error {
 	})()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for step != b.wanted && !b.room() {
+	for step != b.next || step != b.wanted && !b.room() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		b.changed.Wait()
 	}
+	b.next++
 	b.making++
+	b.changed.Broadcast()
 	return nil
 }
 
