@@ -75,7 +75,10 @@ func (l *Loader) resumed(now Snapshot) (*plans, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.move(at, &now.Version)
+	l.moveIn(at, p.version)
+	l.mu.Lock()
+	l.running = p
+	l.mu.Unlock()
 	return p, p.check(at)
 }
 
@@ -94,7 +97,7 @@ func (l *Loader) begin() error {
 func (l *Loader) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.busy = false
+	l.busy, l.running = false, nil
 }
 
 // A run is one loop over the batches of an epoch. The rank's batches are counted as steps.
@@ -136,7 +139,7 @@ func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) boo
 		}
 		done = more
 	}
-	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1}, nil)
+	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1})
 	return done || step == 0, nil
 }
 

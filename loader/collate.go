@@ -69,6 +69,9 @@ type PadOptions struct {
 // where a mask should be, and the errors of ragged.Tensor.Densify.
 func Pad(opt PadOptions) Collate {
 	return func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error) {
+		if td == nil {
+			return nil, fmt.Errorf("pad: %w", errNilDict)
+		}
 		out := td.Copy()
 		for _, key := range opt.keys(td) {
 			if err := opt.pad(out, td, key, mem); err != nil {

@@ -69,6 +69,9 @@ func checkSources(sources []Source) error {
 		if src == nil {
 			return fmt.Errorf("%w: source %d is nil", ErrSource, i)
 		}
+		if n := src.Len(); n < 0 {
+			return fmt.Errorf("%w: source %d has %d rows", ErrSource, i, n)
+		}
 	}
 	return nil
 }
@@ -219,7 +222,15 @@ func (c *concat) Describe() (Description, error) {
 	if unknown {
 		bytes = 0
 	}
-	return Description{perRow(bytes, c.Len()), strings.Join(schemas, "\n+\n")}, nil
+	return Description{perRow(bytes, c.Len()), joinSchemas(schemas, "\n+\n")}, nil
+}
+
+// joinSchemas returns schemas that go together as one, "" if one is not known.
+func joinSchemas(schemas []string, with string) string {
+	if slices.Contains(schemas, "") {
+		return ""
+	}
+	return strings.Join(schemas, with)
 }
 
 // Snapshot implements [Snapshotter].

@@ -23,6 +23,7 @@ type Loader struct {
 	at      cursor
 	version *string // of the source, which the rest of the epoch must be of; nil for any
 	busy    bool    // a loop runs
+	running *plans  // of that loop; nil before they are made
 	stats   Stats
 }
 
@@ -45,7 +46,7 @@ func New(src Source, opt Options) (*Loader, error) {
 	if err == nil {
 		err = opt.fill()
 	}
-	l := &Loader{src: src, opt: opt, at: cursor{seed: opt.Seed}}
+	l := &Loader{src: src, opt: opt, pool: pool{limit: opt.AheadBytes}, at: cursor{seed: opt.Seed}}
 	if err == nil {
 		_, err = l.current(l.at)
 	}
@@ -59,7 +60,7 @@ func New(src Source, opt Options) (*Loader, error) {
 // no end, and 0 if it cannot be planned, because the source has changed; [Loader.Batches] says why.
 // Where batches have different numbers of rows, epochs may differ in length.
 func (l *Loader) Len() int {
-	p, err := l.current(l.cursor())
+	_, p, err := l.here()
 	if err != nil {
 		return 0
 	}
@@ -68,8 +69,7 @@ func (l *Loader) Len() int {
 
 // Left returns how many of them have yet to come.
 func (l *Loader) Left() int {
-	at := l.cursor()
-	p, err := l.current(at)
+	at, p, err := l.here()
 	if err != nil {
 		return 0
 	}
@@ -84,6 +84,19 @@ func (l *Loader) Left() int {
 //	}
 func (l *Loader) Epoch() uint64 { return l.cursor().epoch }
 
+// here returns where l stands, and the batches of the epoch: those of the loop that runs, or of what
+// the source is at present.
+func (l *Loader) here() (cursor, *plans, error) {
+	l.mu.Lock()
+	at, p := l.at, l.running
+	l.mu.Unlock()
+	if p != nil && p.epoch == at.epoch && p.seed == at.seed {
+		return at, p, nil
+	}
+	p, err := l.current(at)
+	return at, p, err
+}
+
 // cursor returns where l stands.
 func (l *Loader) cursor() cursor {
 	l.mu.Lock()
@@ -91,9 +104,16 @@ func (l *Loader) cursor() cursor {
 	return l.at
 }
 
-// move has l stand somewhere else, in an epoch of a version of the source, nil for any.
-func (l *Loader) move(at cursor, version *string) {
+// move has l stand somewhere else, in an epoch that any version of the source may begin.
+func (l *Loader) move(at cursor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.at, l.version = at, version
+	l.at, l.version = at, nil
+}
+
+// moveIn has l stand somewhere in an epoch of a version of the source.
+func (l *Loader) moveIn(at cursor, version string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at, l.version = at, &version
 }

@@ -67,7 +67,9 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 // fill makes the batch of a number in a slot.
 func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 	err := workers.Call(func() (err error) {
-		s.rows = m.plan.Batch(number, s.rows)
+		room := s.rows
+		s.rows = sampler.Batch{}
+		s.rows = m.plan.Batch(number, room)
 		s.batch, err = m.fetch(ctx, s)
 		return err
 	})
@@ -151,7 +153,7 @@ func disown(td *tdict.TensorDict) error {
 // fetched returns the numbers in the source of the rows of a slot: those of the plan, without
 // repetitions.
 func (m *maker) fetched(s *slot) []int {
-	if s.rows.Run || !anyFrom(s.rows.Rows, m.n) {
+	if s.rows.Run || m.n == 0 || !anyFrom(s.rows.Rows, m.n) {
 		return s.rows.Rows
 	}
 	s.once = s.once[:0]

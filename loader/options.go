@@ -45,8 +45,8 @@ type Options struct {
 	// each batch when it wants it, which for rows in memory is the fastest way unless transforms
 	// take long.
 	Workers int
-	// Ahead is how many batches, besides that of the loop, workers may have made or be making; 0
-	// means two for each worker.
+	// Ahead is how many batches, besides that of the loop, workers may have made or be making, up
+	// to 65,536; 0 means two for each worker.
 	Ahead int
 	// AheadBytes is how many bytes these may have; 0 means any number. The batch that the loop
 	// wants next is made anyway. How large those are that are being made is taken from the largest
@@ -72,6 +72,12 @@ type Options struct {
 	Progress func(p Progress)
 }
 
+// defaultSplits is the SplitsKey that "" stands for.
+const defaultSplits = "splits"
+
+// maxAhead is how many workers and batches ahead there may be.
+const maxAhead = 1 << 16
+
 // check returns an error if options cannot be used.
 func (o *Options) check() error {
 	if err := o.Share.Check(); err != nil {
@@ -81,6 +87,12 @@ func (o *Options) check() error {
 		if err := key.Check(); err != nil {
 			return fmt.Errorf("%w: %w", ErrOptions, err)
 		}
+	}
+	if o.RowsKey != "" && (o.RowsKey == o.SplitsKey || o.SplitsKey == "" && o.RowsKey == defaultSplits) {
+		return fmt.Errorf("%w: got %q as RowsKey and SplitsKey", ErrOptions, o.RowsKey)
+	}
+	if o.Workers > maxAhead || o.Ahead > maxAhead {
+		return fmt.Errorf("%w: got Workers %d, Ahead %d, want at most %d", ErrOptions, o.Workers, o.Ahead, maxAhead)
 	}
 	if o.Workers < 0 || o.Ahead < 0 || o.AheadBytes < 0 || o.ReadAhead < 0 {
 		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none below 0",
@@ -101,7 +113,7 @@ func (o *Options) fill() (err error) {
 		o.Sampler = sampler.Sequential()
 	}
 	if o.SplitsKey == "" {
-		o.SplitsKey = "splits"
+		o.SplitsKey = defaultSplits
 	}
 	if o.Ahead == 0 {
 		o.Ahead = 2 * o.Workers

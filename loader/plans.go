@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 )
 
@@ -66,7 +67,11 @@ func (l *Loader) planned(now Snapshot, at cursor) (*plans, error) {
 	if l.plans != nil && l.plans.occasion == p {
 		return l.plans, nil
 	}
-	plan, err := l.opt.plan(p)
+	var plan sampler.Plan
+	err = workers.Call(func() (err error) {
+		plan, err = l.opt.plan(p)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -90,5 +95,12 @@ func (o *Options) plan(p occasion) (sampler.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.Batching.Plan(order, p.rows)
+	if order == nil || order.Len() < 0 {
+		return nil, fmt.Errorf("%w: sampler %v returned no order", ErrOptions, o.Sampler)
+	}
+	plan, err := o.Batching.Plan(order, p.rows)
+	if err == nil && (plan == nil || plan.Len() < 0) {
+		err = fmt.Errorf("%w: batching %v returned no plan", ErrOptions, o.Batching)
+	}
+	return plan, err
 }

@@ -70,7 +70,7 @@ func (a *readAhead) wait() { a.running.Wait() }
 
 // run tells of one stretch after the other, until ctx ends or the source cannot be told.
 func (a *readAhead) run(ctx context.Context) {
-	stretch := max(1, a.opt.ReadAhead/stretches/max(1, a.rowBytes*len(a.rows(0, 1)))) // steps
+	stretch := a.stretch(ctx)
 	for next := 0; next < a.steps; {
 		at := int(a.at.Load()) / stretch * stretch
 		next = max(next, at) // what the loop has come to it reads itself
@@ -83,18 +83,28 @@ func (a *readAhead) run(ctx context.Context) {
 			continue
 		}
 		stop := next + min(stretch, a.steps-next)
-		if ctx.Err() != nil || a.source.Prefetch(a.rows(next, stop)...) != nil {
+		rows := a.rows(ctx, next, stop)
+		if ctx.Err() != nil || a.source.Prefetch(rows...) != nil {
 			return // it is advice only; fetching says what is wrong
 		}
 		next = stop
 	}
 }
 
-// rows returns the rows of the batches of some steps, ascending, each once.
-func (a *readAhead) rows(start, stop int) []int {
+// maxStretch is how many rows a stretch has at most, as there is a list of them.
+const maxStretch = 1 << 18
+
+// stretch returns how many steps a stretch has, if all have as many rows as the first.
+func (a *readAhead) stretch(ctx context.Context) int {
+	batch := max(1, len(a.rows(ctx, 0, 1)))
+	return max(1, min(a.opt.ReadAhead/stretches/a.rowBytes, maxStretch)/batch)
+}
+
+// rows returns the rows of the batches of some steps, ascending, each once, unless ctx ends.
+func (a *readAhead) rows(ctx context.Context, start, stop int) []int {
 	var s slot
 	var all []int
-	for step := start; step < stop; step++ {
+	for step := start; step < stop && ctx.Err() == nil; step++ {
 		s.rows = a.plan.Batch(a.number(step), s.rows)
 		all = append(all, a.fetched(&s)...)
 	}

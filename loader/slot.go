@@ -21,6 +21,7 @@ type slot struct {
 	rows sampler.Batch
 	once []int             // rows without repetitions, where these are not the same
 	kept *tdict.TensorDict // what rows are fetched into
+	held int               // bytes of kept
 	mem  Memory
 
 	batch *tdict.TensorDict // what the loop is given
@@ -46,7 +47,7 @@ func (s *slot) room(n int) *tdict.TensorDict {
 // keep has rows fetched into the memory of td from now on, unless there is more.
 func (s *slot) keep(td *tdict.TensorDict) {
 	if s.kept == nil || s.kept.Shape()[0] <= td.Shape()[0] {
-		s.kept = td
+		s.kept, s.held = td, td.ByteSize()
 	}
 }
 
@@ -106,8 +107,11 @@ func spoil(x *tensor.Tensor) {
 
 // A pool has the slots that are not in use. Safe for concurrent use.
 type pool struct {
-	mu   sync.Mutex
-	free []*slot
+	limit int // of the bytes of their memory; 0 for none
+
+	mu    sync.Mutex
+	free  []*slot
+	bytes int // of the memory of free
 }
 
 // get returns a slot that nobody uses.
@@ -120,14 +124,19 @@ func (p *pool) get() *slot {
 	}
 	s := p.free[n-1]
 	p.free = p.free[:n-1]
+	p.bytes -= s.held
 	return s
 }
 
-// put gives a slot back.
+// put gives a slot back, without its memory if there is enough already.
 func (p *pool) put(s *slot) {
 	s.batch = nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.limit > 0 && p.bytes+s.held > p.limit && len(p.free) > 0 {
+		s.kept, s.held, s.mem = nil, 0, Memory{}
+	}
+	p.bytes += s.held
 	p.free = append(p.free, s)
 }
 

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -85,10 +86,15 @@ type Snapshot struct {
 
 // snapshot returns what src is at present.
 func snapshot(src Source) (Snapshot, error) {
-	if s, ok := src.(Snapshotter); ok {
-		return s.Snapshot()
+	s, ok := src.(Snapshotter)
+	if !ok {
+		return Snapshot{Source: src}, nil
 	}
-	return Snapshot{Source: src}, nil
+	now, err := s.Snapshot()
+	if err == nil && now.Source == nil {
+		err = first(fmt.Errorf("%w: got a snapshot of nothing", ErrSource), now.release())
+	}
+	return now, err
 }
 
 // release ends the use of a snapshot.

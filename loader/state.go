@@ -28,25 +28,15 @@ type State struct {
 // all ranks that have had equally many batches. Workers, Ahead, Collate, Transform and what else
 // does not change which rows come are not part of it.
 func (l *Loader) State() State {
-	at := l.cursor()
-	s := l.identity(l.planOf(at))
+	at, p, err := l.here()
+	if err != nil { // what was planned last has to do
+		l.planning.Lock()
+		p = l.plans
+		l.planning.Unlock()
+	}
+	s := l.identity(p)
 	s.Seed, s.Epoch, s.Batch = at.seed, at.epoch, at.batch
 	return s
-}
-
-// planOf returns the plans of the epoch of a cursor: those that there are, or else new ones, or, if
-// the source fails, the last.
-func (l *Loader) planOf(at cursor) *plans {
-	l.planning.Lock()
-	last := l.plans
-	l.planning.Unlock()
-	if last.seed == at.seed && last.epoch == at.epoch {
-		return last
-	}
-	if p, err := l.current(at); err == nil {
-		return p
-	}
-	return last
 }
 
 // identity returns the part of the state that does not change as batches come.
@@ -135,7 +125,7 @@ func (l *Loader) seek(to cursor, check func(p *plans) error) error {
 		err = p.check(to)
 	}
 	if err == nil {
-		l.move(to, &p.version)
+		l.moveIn(to, p.version)
 	}
 	return err
 }

@@ -347,6 +347,11 @@ func TestLabels(t *testing.T) {
 	testkit.Fails(t, tdict.ErrExists, err)
 }
 
+// A less source has fewer than no rows.
+type less struct{ loader.Source }
+
+func (less) Len() int { return -5 }
+
 func TestBadOptions(t *testing.T) {
 	src := numbered(t, 10)
 	tests := []struct {
@@ -363,6 +368,11 @@ func TestBadOptions(t *testing.T) {
 		{"fewer than no workers", src, loader.Options{Batch: 1, Workers: -1}, loader.ErrOptions},
 		{"a rank outside the world", src, loader.Options{Batch: 1, Share: sampler.Share{Rank: 2, World: 2}}, sampler.ErrRank},
 		{"a negative rank", src, loader.Options{Batch: 1, Share: sampler.Share{Rank: -1, World: 2}}, sampler.ErrRank},
+		{"more workers than anybody has", src, loader.Options{Batch: 1, Workers: 1 << 17}, loader.ErrOptions},
+		{"more ahead than anybody needs", src, loader.Options{Batch: 1, Workers: 1, Ahead: 1 << 62}, loader.ErrOptions},
+		{"one key for two things", src, loader.Options{Batch: 1, RowsKey: "splits"}, loader.ErrOptions},
+		{"a source of fewer than no rows", less{src}, loader.Options{Batch: 1}, loader.ErrSource},
+		{"a sampler without an order", src, loader.Options{Batch: 1, Sampler: orderless{}}, loader.ErrOptions},
 		{"a key that is ill-formed", src, loader.Options{Batch: 1, RowsKey: "~"}, loader.ErrOptions},
 	}
 	for _, tt := range tests {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -165,7 +164,7 @@ func (z *zipped) Describe() (Description, error) {
 	if unknown {
 		all.RowBytes = 0
 	}
-	all.Schema = strings.Join(schemas, "\n")
+	all.Schema = joinSchemas(schemas, "\n")
 	return all, nil
 }
 

@@ -2,10 +2,16 @@ package sampler
 
 import "fmt"
 
+// maxBucketed is how many rows may be put into buckets, which takes 32 GiB.
+const maxBucketed = 1 << 32
+
 // Plan implements [Batching].
 func (b *buckets) Plan(o Order, _ int) (Plan, error) {
 	if o.Len() == NoEnd {
 		return nil, fmt.Errorf("%w: got an order that does not end, want one that does for buckets", ErrSize)
+	}
+	if o.Len() > maxBucketed {
+		return nil, fmt.Errorf("%w: got an order of %d rows, want at most %d for buckets", ErrSize, o.Len(), maxBucketed)
 	}
 	p := &bucketPlan{rows: make([]int, 0, o.Len()), cuts: []int{0}}
 	open := make([]openBatch, b.numBuckets())

@@ -50,7 +50,7 @@ type endlessOrder struct {
 // check returns an error if the first passes cannot begin an order without end.
 func (o *endlessOrder) check() error {
 	length := o.begin.Len()
-	if length == 0 || o.n < 1 {
+	if length < 1 || o.n < 1 {
 		return fmt.Errorf("%w: got none, want one to repeat", ErrUnits)
 	}
 	second, err := o.next(1)

@@ -117,7 +117,7 @@ type groupPlan struct {
 
 // batch returns the groups at the positions of the order from start on, before stop.
 func (p *groupPlan) batch(start, stop int, dst Batch) Batch {
-	rows := p.order.AppendTo(dst.Rows[:0], start, stop)
+	rows := taken(p.order, dst.Rows[:0], start, stop)
 	units := len(rows) // which come first, and are overwritten in the end
 	splits := append(dst.Splits[:0], 0)
 	for i := range units {

@@ -150,7 +150,7 @@ func (p Part) passes(i int, e Epoch) func(number int) (Order, error) {
 	return func(number int) (Order, error) {
 		e := e
 		if number > 0 {
-			e.Seed = mix(e.Seed, uint64(number))
+			e.Seed = mix(mix(e.Seed, 2), uint64(number)) // 1 is for parts, as of a mixture in this one
 		}
 		return p.Sampler.Order(e)
 	}
@@ -165,7 +165,7 @@ type mixed struct {
 // start makes the first order.
 func (p *mixed) start() error {
 	o, err := p.next(0)
-	if err == nil && o.Len() == 0 {
+	if err == nil && o.Len() < 1 {
 		err = fmt.Errorf("%w: got none, want one to repeat", ErrUnits)
 	}
 	p.begin = o

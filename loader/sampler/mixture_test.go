@@ -1,6 +1,8 @@
 package sampler_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +113,24 @@ func TestMixedPartsDiffer(t *testing.T) {
 		}
 	}
 	require.Less(t, same, 8, "of 50")
+}
+
+// Parts of a mixture in a mixture have orders of their own, in every pass.
+func TestMixtureInAMixture(t *testing.T) {
+	inner := tensor.Must(sampler.Mixture([]sampler.Part{{Units: 8, Weight: 1}, {Units: 8, Weight: 1}}, sampler.MixtureOptions{}))
+	outer := tensor.Must(sampler.Mixture([]sampler.Part{{Units: 16, Weight: 1, Sampler: inner}}, sampler.MixtureOptions{Draws: 64}))
+	order := tensor.Must(outer.Order(sampler.Epoch{Units: 16}))
+	orders := map[string]bool{}
+	for pass := range slices.Chunk(order.AppendTo(nil, 0, 64), 16) {
+		for part := range 2 {
+			var units []int
+			for _, unit := range pass {
+				if unit%16/8 == part {
+					units = append(units, unit%8)
+				}
+			}
+			orders[fmt.Sprint(units)] = true
+		}
+	}
+	require.Len(t, orders, 8)
 }

@@ -69,5 +69,5 @@ func (p *rowPlan) Len() int { return p.count }
 func (p *rowPlan) Batch(k int, dst Batch) Batch {
 	start := k * p.size
 	stop := start + min(p.size, p.order.Len()-start)
-	return Batch{Rows: p.order.AppendTo(dst.Rows[:0], start, stop), Run: p.run}
+	return Batch{Rows: taken(p.order, dst.Rows[:0], start, stop), Run: p.run}
 }

@@ -1,9 +1,6 @@
 package sampler
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // A Share says which part of something one of several processes takes. The zero Share is all of it.
 type Share struct {
@@ -39,7 +36,7 @@ func (s Share) Count(n int) int {
 func (s Share) At(i, n int) int {
 	at := uint(i)*uint(s.world()) + uint(s.Rank)
 	if n == NoEnd {
-		return int(at & math.MaxInt)
+		return int(at % NoEnd)
 	}
 	return int(at % uint(n))
 }

@@ -90,3 +90,12 @@ func TestDescriptionHasNoRank(t *testing.T) {
 	require.NotEqual(t, base, text(sampler.Share{Rank: 3, World: 5}))
 	require.NotEqual(t, base, text(sampler.Share{Rank: 3, World: 4, Drop: true}))
 }
+
+// A share of an order without end does not ask for what is beyond the largest int.
+func TestShardFarOut(t *testing.T) {
+	s := tensor.Must(sampler.Shard(sampler.Endless(sampler.Random()), sampler.Share{Rank: 1, World: 2}))
+	order := tensor.Must(s.Order(sampler.Epoch{Units: 10}))
+	for _, at := range []int{1 << 40, 1<<62 - 2, 1<<62 - 1} {
+		require.Len(t, order.AppendTo(nil, at, at+1), 1)
+	}
+}
