@@ -15,8 +15,9 @@ import (
 // goes on with the next batch.
 //
 // A batch is valid until the loop asks for the next one or ends; then its memory is used again,
-// unless Options.Own is set. The loop may change its entries, but must not write to its elements if it is
-// a view of the source, as batches of sampler.Sequential are unless Collate or Transform copies.
+// unless Options.Own is set. The loop may change its entries, but must not write to its elements if
+// it is a view of the source, as batches of sampler.Sequential are unless Collate or Transform
+// copies.
 //
 // After an error Batches yields (nil, err) and stops; l stands before the batch that failed. It is
 // a [BatchError], with the error of the source, of Collate or of Transform, a panic as a

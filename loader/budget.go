@@ -25,8 +25,8 @@ func newBudget(limit int) *budget {
 	return b
 }
 
-// enter waits until the batch of a step may be made, after those before it: there is room for it, or
-// the loop wants it.
+// enter waits until the batch of a step may be made, after those before it: there is room for it,
+// or the loop wants it.
 func (b *budget) enter(ctx context.Context, step int) error {
 	if b.limit == 0 {
 		return nil

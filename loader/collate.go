@@ -96,8 +96,30 @@ func (o PadOptions) keys(td *tdict.TensorDict) []nestedkey.Key {
 	return keys
 }
 
+// pad puts the padded leaf of td into out, and its masks.
+func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory) error {
+	x, err := tdict.Get[*ragged.Tensor](td, key)
+	if err != nil {
+		return err
+	}
+	dense, masks, err := o.densify(x, mem.Buffer(key))
+	if err != nil {
+		return &tdict.KeyError{Op: "densify", Key: key, Err: err}
+	}
+	mem.keep(dense)
+	mem.keep(masks...)
+	if err := out.Set(key, dense); err != nil {
+		return err
+	}
+	return addMasks(out, nestedkey.Join(o.Masks, key), masks)
+}
+
 // densify returns the padded rows of x, with masks if they are wanted.
-func (o PadOptions) densify(x *ragged.Tensor, opt ragged.DensifyOptions) (*tensor.Tensor, []*tensor.Tensor, error) {
+func (o PadOptions) densify(x *ragged.Tensor, buffer *ragged.Buffer) (*tensor.Tensor, []*tensor.Tensor, error) {
+	opt := ragged.DensifyOptions{
+		Left: o.Left, Fill: o.Fill, Widths: o.Widths, KeepLast: o.KeepLast,
+		Buffer: buffer, Workers: 1,
+	}
 	if o.Masks != "" {
 		return x.DensifyMasked(opt)
 	}
@@ -105,26 +127,8 @@ func (o PadOptions) densify(x *ragged.Tensor, opt ragged.DensifyOptions) (*tenso
 	return dense, nil, err
 }
 
-// pad puts the padded leaf of td into out, and its masks.
-func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory) error {
-	x, err := tdict.Get[*ragged.Tensor](td, key)
-	if err != nil {
-		return err
-	}
-	opt := ragged.DensifyOptions{
-		Left: o.Left, Fill: o.Fill, Widths: o.Widths, KeepLast: o.KeepLast,
-		Buffer: mem.Buffer(key), Workers: 1,
-	}
-	dense, masks, err := o.densify(x, opt)
-	if err != nil {
-		return &tdict.KeyError{Op: "densify", Key: key, Err: err}
-	}
-	mem.keep(dense)
-	mem.keep(masks...)
-	if err := out.Set(key, dense); err != nil || o.Masks == "" {
-		return err
-	}
-	at := nestedkey.Join(o.Masks, key)
+// addMasks sets the mask of the only level under a key, or those of several under their numbers.
+func addMasks(out *tdict.TensorDict, at nestedkey.Key, masks []*tensor.Tensor) error {
 	if len(masks) == 1 {
 		return add(out, at, masks[0])
 	}

@@ -40,10 +40,10 @@
 //
 // # Memory
 //
-// A batch is valid until the loop asks for the next one or ends: its memory is used again, so that a loop in steady state
-// allocates headers only. Options.Own has each batch own its memory, Clone keeps a single one.
-// Options.Poison, for tests, makes what was kept show. Batches in the order of the rows are views
-// of a source that can show some, and are to be read only.
+// A batch is valid until the loop asks for the next one or ends: its memory is used again, so that
+// a loop in steady state allocates headers only. Options.Own has each batch own its memory, Clone
+// keeps a single one. Options.Poison, for tests, makes what was kept show. Batches in the order of
+// the rows are views of a source that can show some, and are to be read only.
 //
 // # Workers
 //

@@ -56,3 +56,19 @@ func rowsText(rows []int) string {
 	}
 	return text
 }
+
+// first returns the first error that is one.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errApart says that rows of a source do not lie in one piece.
+var errApart = fmt.Errorf("rows that do not lie together: %w", errors.ErrUnsupported)
+
+// isUnsupported reports whether an error says that something is not done in this way.
+func isUnsupported(err error) bool { return errors.Is(err, errors.ErrUnsupported) }

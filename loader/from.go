@@ -2,7 +2,6 @@ package loader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -182,14 +181,6 @@ func (d dict) Describe() (Description, error) {
 	return Description{RowBytes: perRow(bytes, d.n), Schema: strings.Join(lines, "\n")}, nil
 }
 
-// perRow returns how many bytes each of n rows has.
-func perRow(bytes float64, n int) int {
-	if n == 0 || bytes == 0 {
-		return 0
-	}
-	return max(1, int(bytes/float64(n)))
-}
-
 // describeLeaf returns what a row of a leaf is, and how many bytes all rows have.
 func describeLeaf(leaf tdict.Leaf) (text string, bytes int) {
 	switch x := leaf.(type) {
@@ -219,6 +210,3 @@ func (m mapped) Slice(start, stop int) (*tdict.TensorDict, error) {
 	}
 	return m.dict.Slice(start, stop)
 }
-
-// errApart says that rows of a source do not lie in one piece.
-var errApart = fmt.Errorf("rows that do not lie together: %w", errors.ErrUnsupported)

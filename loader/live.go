@@ -58,16 +58,6 @@ func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	return fn(ds)
 }
 
-// first returns the first error that is one.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Len implements [Source]. It is 0 once the Live is closed.
 func (s *liveSource) Len() (n int) {
 	_ = s.with(func(ds *memmap.Dataset) error { // Fetch says what is wrong

@@ -84,8 +84,8 @@ func (l *Loader) Left() int {
 //	}
 func (l *Loader) Epoch() uint64 { return l.cursor().epoch }
 
-// here returns where l stands, and the batches of the epoch: those of the loop that runs, or of what
-// the source is at present.
+// here returns where l stands, and the batches of the epoch: those of the loop that runs, or of
+// what the source is at present.
 func (l *Loader) here() (cursor, *plans, error) {
 	l.mu.Lock()
 	at, p := l.at, l.running

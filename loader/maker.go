@@ -76,7 +76,19 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 	if err == nil {
 		err = m.label(s)
 	}
-	if err == nil && m.opt.Collate != nil {
+	if err == nil {
+		err = m.change(s)
+	}
+	if err == nil {
+		s.bytes = s.batch.ByteSize()
+	}
+	return err
+}
+
+// change collates and transforms a batch.
+func (m *maker) change(s *slot) error {
+	var err error
+	if m.opt.Collate != nil {
 		err = s.become("collate", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return m.opt.Collate(td, s.memory(m.opt.Own))
 		})
@@ -87,13 +99,10 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 			return m.opt.Transform.Apply(td, draw)
 		})
 	}
-	if err == nil {
-		err = m.checkSplits(s)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		s.bytes = s.batch.ByteSize()
-	}
-	return err
+	return m.checkSplits(s)
 }
 
 // checkSplits returns an error if a batch has splits of groups, but other rows than came.

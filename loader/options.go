@@ -37,8 +37,8 @@ type Options struct {
 	// RowsKey is the key under which a batch has the numbers of its rows, int64 [N]; "" means under
 	// none.
 	RowsKey nestedkey.Key
-	// SplitsKey is the key under which a batch of groups has its row splits, an unbatched int64 [G+1]:
-	// group g has the rows from number g to number g+1. "" means "splits".
+	// SplitsKey is the key under which a batch of groups has its row splits, an unbatched int64
+	// [G+1]: group g has the rows from number g to number g+1. "" means "splits".
 	SplitsKey nestedkey.Key
 
 	// Workers is how many goroutines make batches ahead of the loop. 0 means none: the loop makes

@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -139,6 +138,3 @@ func (p *pool) put(s *slot) {
 	p.bytes += s.held
 	p.free = append(p.free, s)
 }
-
-// isUnsupported reports whether an error says that something is not done in this way.
-func isUnsupported(err error) bool { return errors.Is(err, errors.ErrUnsupported) }

@@ -22,12 +22,12 @@ type Source interface {
 	//	rows [N] -> batch shape [N B...]
 	//
 	// It may fill dst and return it, if that is not nil and has the keys, kinds, dtypes and shapes
-	// of the result, which saves memory; or it returns another dictionary. Then dst must not be used
-	// any more, as with append.
+	// of the result, which saves memory; or it returns another dictionary. Then dst must not be
+	// used any more, as with append.
 	//
 	// What Fetch returns is the caller's, who may change it: it shares no memory with the source,
-	// but for the tensors of unbatched leaves, which are to be read only. rows is the caller's, too,
-	// and must not be changed or kept.
+	// but for the tensors of unbatched leaves, which are to be read only. rows is the caller's,
+	// too, and must not be changed or kept.
 	//
 	// It is an error if a row does not exist, shapeops.ErrIndex by convention, or if ctx ended.
 	// Fetch must be safe for concurrent use.
@@ -63,6 +63,14 @@ type Description struct {
 	// Schema says what a row consists of, as "image uint8 [8 8]\nlabel int64 []"; "" if that is not
 	// known. The state of a run fits sources of an equal schema only.
 	Schema string
+}
+
+// perRow returns how many bytes each of n rows has.
+func perRow(bytes float64, n int) int {
+	if n == 0 || bytes == 0 {
+		return 0
+	}
+	return max(1, int(bytes/float64(n)))
 }
 
 // A Snapshotter is a [Source] that others may change or replace. An epoch is loaded from a snapshot

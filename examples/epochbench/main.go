@@ -1,6 +1,6 @@
 // Epochbench measures epochs of package loader: rows in their order, shuffled, shuffled in blocks,
-// in whole groups, and padded, in memory and in mapped files. Beside each it measures a bare loop of
-// copies of the same rows in the same order into one buffer.
+// in whole groups, and padded, in memory and in mapped files. Beside each it measures a bare loop
+// of copies of the same rows in the same order into one buffer.
 //
 //	go run -C examples/epochbench . [-rows N] [-features N] [-batch N] [-workers N]
 //		[-mb N] [-dir DIR] [-reps N] [-svg FILE]

@@ -9,8 +9,8 @@ import "fmt"
 //
 // The sampler's Order returns [ErrUnits] if there is nothing in the order of s, or if pass 1 is not
 // as long as pass 0, and [ErrNil] if s is nil. All samplers of this package have orders of the same
-// length and no error in all epochs if they have in two; so must s: for a later pass without such an
-// order, that of pass 0 is taken.
+// length and no error in all epochs if they have in two; so must s: for a later pass without such
+// an order, that of pass 0 is taken.
 func Endless(s Sampler) Sampler {
 	if s == nil {
 		s = absent{}
@@ -81,3 +81,12 @@ func (o *endlessOrder) AppendTo(dst []int, start, stop int) []int {
 	}
 	return dst
 }
+
+// absent is what stands for a sampler that is nil.
+type absent struct{}
+
+// Order implements [Sampler].
+func (absent) Order(Epoch) (Order, error) { return nil, ErrNil }
+
+// String implements [Sampler].
+func (absent) String() string { return "no sampler" }

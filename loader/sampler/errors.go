@@ -7,6 +7,8 @@ var (
 	// ErrSize says that a size cannot be used: a batch of less than one row, blocks of none, bounds
 	// that do not ascend, an order without end where one with an end is wanted.
 	ErrSize = errors.New("unusable size")
+	// ErrNil says that there is no sampler where one is needed.
+	ErrNil = errors.New("no sampler")
 	// ErrUnits says that a sampler or a batching was made for another number of rows or groups, or
 	// is given a number that no row has.
 	ErrUnits = errors.New("wrong number of rows")

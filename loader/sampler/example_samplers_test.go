@@ -50,17 +50,6 @@ func ExampleShare_Count() {
 	// 3 2
 }
 
-func ExampleShare_At() {
-	share := sampler.Share{Rank: 3, World: 4}
-	for i := range share.Count(10) {
-		fmt.Println(share.At(i, 10))
-	}
-	// Output:
-	// 3
-	// 7
-	// 1
-}
-
 func ExampleShare_Check() {
 	fmt.Println(sampler.Share{Rank: 3, World: 4}.Check())
 	fmt.Println(sampler.Share{Rank: 4, World: 4}.Check())

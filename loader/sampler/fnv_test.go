@@ -133,8 +133,8 @@ func TestFNVSaysItsIDs(t *testing.T) {
 	require.Regexp(t, `^FNV order of 3 groups [0-9a-f]{16}$`, text)
 }
 
-// TestFNVIsWeak is the half of M33 that is about FNV: 1000 ids come at 36 distances from each other,
-// those in a random order at some 750.
+// TestFNVIsWeak is the half of M33 that is about FNV: 1000 ids come at 36 distances from each
+// other, those in a random order at some 750.
 func TestFNVIsWeak(t *testing.T) {
 	order, steps := sampler.FNVOrder(upTo(1000), 1), map[int]bool{}
 	for i := 1; i < len(order); i++ {

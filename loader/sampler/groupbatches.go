@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// GroupBatchOptions say how many groups a batch has: as many as fit. One of the bounds must be given; if
-// both are, the one that is reached first ends a batch.
+// GroupBatchOptions say how many groups a batch has: as many as fit. One of the bounds must be
+// given; if both are, the one that is reached first ends a batch.
 type GroupBatchOptions struct {
 	Groups   int  // groups of a batch, at most; 0 means any number
 	MaxRows  int  // rows of a batch, at most; 0 means any number

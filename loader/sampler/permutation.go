@@ -22,23 +22,6 @@ func (random) Order(e Epoch) (Order, error) { return permuted(e.Units, e.key()),
 // String implements [Sampler].
 func (random) String() string { return "random" }
 
-// key returns the number that all random choices of an epoch come from.
-func (e Epoch) key() uint64 { return mix(mix(0, e.Seed), e.Number) }
-
-// mix returns h with x mixed into it: what SplitMix64 makes of the state h + x.
-func mix(h, x uint64) uint64 {
-	h += x + 0x9e3779b97f4a7c15
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
-}
-
-// below returns a number from 0 to n-1 that x, of 64 random bits, stands for.
-func below(n int, x uint64) int {
-	hi, _ := bits.Mul64(x, uint64(n))
-	return int(hi)
-}
-
 // permuted returns a random order of n units, each once, the same for the same key.
 func permuted(n int, key uint64) Order { return permutedIn(n, key, maxListed) }
 

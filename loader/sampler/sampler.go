@@ -1,11 +1,25 @@
 package sampler
 
+import "fmt"
+
 // An Epoch is what a [Sampler] puts in an order.
 type Epoch struct {
 	Units     int    // rows, or groups of them; numbered from 0
 	UnitBytes int    // how large one is on average; 0 if that is not known
 	Seed      uint64 // of the run
 	Number    uint64 // of the epoch, from 0
+}
+
+// key returns the number that all random choices of an epoch come from.
+func (e Epoch) key() uint64 { return mix(mix(0, e.Seed), e.Number) }
+
+// checkUnits returns ErrUnits if a sampler that was made for so many of something, as weights,
+// cannot order an epoch.
+func (e Epoch) checkUnits(n int, what string) error {
+	if e.Units != n {
+		return fmt.Errorf("%w: got %d rows or groups to order, want %d, as many as there are %s", ErrUnits, e.Units, n, what)
+	}
+	return nil
 }
 
 // A Sampler says which units make an epoch, and in which order. [Sequential], [Random], [Blocks],

@@ -31,9 +31,9 @@ func (s Share) Count(n int) int {
 	return (n-1)/s.world() + 1
 }
 
-// At returns which of n things is the i-th that the rank takes, i from 0 to Count(n)-1: those at
+// at returns which of n things is the i-th that the rank takes, i from 0 to Count(n)-1: those at
 // Rank, Rank + World and so on, which go on from 0 at n.
-func (s Share) At(i, n int) int {
+func (s Share) at(i, n int) int {
 	at := uint(i)*uint(s.world()) + uint(s.Rank)
 	if n == NoEnd {
 		return int(at % NoEnd)
@@ -43,7 +43,8 @@ func (s Share) At(i, n int) int {
 
 // Shard returns a sampler of a share of the order of s: what is at the positions Rank, Rank +
 // World, Rank + 2*World and so on. All ranks get equally many. If the order of s cannot be divided,
-// it wraps around, repeatedly if necessary, or, with Drop, what is left over is left out. A share of an order without end has no end.
+// it wraps around, repeatedly if necessary, or, with Drop, what is left over is left out. A share
+// of an order without end has no end.
 //
 //	half, err := sampler.Shard(sampler.Sequential(), sampler.Share{Rank: 1, World: 2}) // 1, 3, 5
 //
@@ -95,7 +96,7 @@ func (o *shardOrder) Len() int { return o.share.Count(o.n) }
 // AppendTo implements [Order].
 func (o *shardOrder) AppendTo(dst []int, start, stop int) []int {
 	for i := start; i < stop; i++ {
-		at := o.share.At(i, o.n)
+		at := o.share.at(i, o.n)
 		dst = o.inner.AppendTo(dst, at, at+1)
 	}
 	return dst

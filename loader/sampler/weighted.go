@@ -15,12 +15,12 @@ type WeightedOptions struct {
 
 // Weighted returns a sampler that draws units at random: unit u, with a probability in proportion
 // to weights[u]. Each draw is a repetition, u + p*N at position p, of N units, so that random
-// transforms differ. WithoutReplacement, what is drawn is out of the next draws. The weights are copied.
-// NoEnd draws make an order without end.
+// transforms differ. WithoutReplacement, what is drawn is out of the next draws. The weights are
+// copied. NoEnd draws make an order without end.
 //
-// With replacement the order takes no memory; what Weighted makes at once takes 16 bytes a unit (the
-// alias method; Vose 1991). Without, it is sorted at the beginning of the epoch (Efraimidis and
-// Spirakis 2006).
+// With replacement the order takes no memory; what Weighted makes at once takes 16 bytes a unit
+// (the alias method; Vose 1991). Without, it is sorted at the beginning of the epoch (Efraimidis
+// and Spirakis 2006).
 //
 // It returns [ErrWeight] if a weight is negative or not finite, if none is positive, or if fewer
 // are than there are draws of a unit each; and [ErrSize] if Draws is negative. The sampler's Order
@@ -64,15 +64,6 @@ func digestOf(weights []float64) string {
 		all[i] = int64(math.Float64bits(w))
 	}
 	return digest(all)
-}
-
-// checkUnits returns ErrUnits if a sampler that was made for so many of something, as weights, cannot
-// order an epoch.
-func (e Epoch) checkUnits(n int, what string) error {
-	if e.Units != n {
-		return fmt.Errorf("%w: got %d rows or groups to order, want %d, as many as there are %s", ErrUnits, e.Units, n, what)
-	}
-	return nil
 }
 
 type weighted struct {
