@@ -24,8 +24,9 @@ type Options struct {
 	// Seed is what the order of rows and the numbers of random transforms come from.
 	Seed uint64
 	// Share deals batches to the ranks of a world: rank r is given batches r, r + World and so on,
-	// all ranks equally many. The others, too, are given the rows that come first again at the end
-	// of the epoch, or, with Share.Drop, lack those that come last. The zero Share is given all.
+	// all ranks equally many. At the end of an epoch, ranks for which no batch is left are given
+	// the first ones again; with Share.Drop the last batches, fewer than World, are left out. The
+	// zero Share is given all.
 	Share sampler.Share
 
 	// Collate makes of the rows that a source returned what transforms are given, and the loop if
@@ -34,8 +35,8 @@ type Options struct {
 	// Transform is applied to each batch, with random numbers that depend on Seed, the epoch and
 	// the row, and on nothing else.
 	Transform transform.Transform
-	// RowsKey is the key under which a batch has the numbers of its rows, int64 [N]; "" means under
-	// none.
+	// RowsKey is the key under which a batch has the numbers of its rows, int64 [N B...]; "" means
+	// under none.
 	RowsKey nestedkey.Key
 	// SplitsKey is the key under which a batch of groups has its row splits, an unbatched int64
 	// [G+1]: group g has the rows from number g to number g+1. "" means "splits".
