@@ -66,17 +66,15 @@ func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) 
 // resumed returns the batches of the epoch that l stands in, of a snapshot of the source, which
 // must be of the version that the epoch began with.
 func (l *Loader) resumed(now Snapshot) (*plans, error) {
-	l.mu.Lock()
-	at, version := l.at, l.version
-	l.mu.Unlock()
-	if at.batch > 0 && version != nil && *version != now.Version {
+	at := l.cursor()
+	if l.replaced(at, now.Version) {
 		return nil, ErrReplaced
 	}
 	p, err := l.planned(now, at)
 	if err != nil {
 		return nil, err
 	}
-	l.moveIn(at, p.version)
+	l.moveIn(at, p)
 	l.mu.Lock()
 	l.running = p
 	l.mu.Unlock()

@@ -14,13 +14,13 @@ type budget struct {
 	changed *sync.Cond
 	waiting int // bytes of batches that wait for the loop
 	making  int // how many are being made
-	largest int // bytes of a batch
+	largest int // bytes of a batch; -1 if none was made
 	next    int // the step that enters next
 	wanted  int // the step that the loop wants next
 }
 
 func newBudget(limit int) *budget {
-	b := &budget{limit: limit}
+	b := &budget{limit: limit, largest: -1}
 	b.changed = sync.NewCond(&b.mu)
 	return b
 }
@@ -52,7 +52,7 @@ func (b *budget) enter(ctx context.Context, step int) error {
 
 // room reports whether one more batch may be made; until one was, nobody knows how large they are.
 func (b *budget) room() bool {
-	return b.largest > 0 && b.waiting+(b.making+1)*b.largest <= b.limit
+	return b.largest >= 0 && b.waiting+(b.making+1)*b.largest <= b.limit
 }
 
 // settle records a batch that was made, and its bytes.

@@ -245,8 +245,9 @@ func (c *concat) Snapshot() (Snapshot, error) {
 
 // snapshots returns what sources are at present, and a snapshot of nothing that has their versions
 // and releases all.
-func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
+func snapshots(sources []Source) (parts []Source, joined Snapshot, err error) {
 	var each []Snapshot
+	var all Snapshot
 	var versions []string
 	all.Release = func() (err error) {
 		for _, s := range each {
@@ -254,10 +255,15 @@ func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
 		}
 		return err
 	}
+	defer func() { // also if a source panics
+		if len(each) < len(sources) {
+			err = first(err, all.release())
+		}
+	}()
 	for i, src := range sources {
 		now, err := snapshot(src)
 		if err != nil {
-			return nil, Snapshot{}, first(fmt.Errorf("source %d: %w", i, err), all.release())
+			return nil, Snapshot{}, fmt.Errorf("source %d: %w", i, err)
 		}
 		each, parts, versions = append(each, now), append(parts, now.Source), append(versions, strconv.Quote(now.Version))
 	}

@@ -177,6 +177,9 @@ func (d dict) Describe() (Description, error) {
 		lines = append(lines, strconv.Quote(string(key))+" "+text)
 		bytes += float64(size)
 	}
+	if more := d.td.Shape()[1:]; len(more) > 0 {
+		lines = append(lines, fmt.Sprint("batch ", more))
+	}
 	slices.Sort(lines) // the order of entries makes no difference
 	return Description{RowBytes: perRow(bytes, d.n), Schema: strings.Join(lines, "\n")}, nil
 }

@@ -82,6 +82,41 @@ func epoch2(t testing.TB, l *loader.Loader, number uint64) [][]int {
 	return epoch(t, l)
 }
 
+// TestStateOfABrokenOffEpoch: is of the version that it began with, and fits no other.
+func TestStateOfABrokenOffEpoch(t *testing.T) {
+	src := &shot{Source: numbered(t, 10), version: "1"}
+	l := must(loader.New(src, loader.Options{Batch: 2}))
+	for _, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		break
+	}
+	src.Source, src.version = numbered(t, 20), "2"
+	require.Equal(t, []int{0, 0}, []int{l.Len(), l.Left()})
+	state := l.State()
+	require.Equal(t, []int{10, 1}, []int{state.Rows, state.Batch})
+	require.ErrorIs(t, l.Restore(state), loader.ErrState)
+	_, err := untilError(l)
+	require.ErrorIs(t, err, loader.ErrReplaced)
+}
+
+// TestSnapshotsOfSeveral: those that were taken are released if a later one panics.
+func TestSnapshotsOfSeveral(t *testing.T) {
+	src := &shot{Source: numbered(t, 10)}
+	for _, both := range []loader.Source{must(loader.Concat(src, unshot{src})), must(loader.Zip(src, unshot{src}))} {
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = both.(loader.Snapshotter).Snapshot()
+		}()
+		require.Zero(t, src.open)
+	}
+}
+
+// An unshot source panics when it is to be shot.
+type unshot struct{ loader.Source }
+
+// Snapshot implements loader.Snapshotter.
+func (unshot) Snapshot() (loader.Snapshot, error) { panic(errMine) }
+
 // TestStateBetweenEpochs: is of the source as it is for the next one.
 func TestStateBetweenEpochs(t *testing.T) {
 	src := &shot{Source: numbered(t, 10), version: "1"}

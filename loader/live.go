@@ -38,14 +38,17 @@ type liveSource struct {
 	changes int             // how often it was another one
 }
 
-// version returns what tells a dataset from those before it.
-func (s *liveSource) version(ds *memmap.Dataset) string {
+// acquire returns the dataset that is served, and what tells it from those before it.
+func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if ds, err = s.live.Acquire(); err != nil {
+		return nil, "", err
+	}
 	if ds != s.last {
 		s.last, s.changes = ds, s.changes+1
 	}
-	return strconv.Itoa(s.changes)
+	return ds, strconv.Itoa(s.changes), nil
 }
 
 // with calls fn with the dataset that is served.
@@ -95,7 +98,7 @@ func (s *liveSource) Describe() (about Description, err error) {
 
 // Snapshot implements [Snapshotter].
 func (s *liveSource) Snapshot() (Snapshot, error) {
-	ds, err := s.live.Acquire()
+	ds, version, err := s.acquire()
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -103,7 +106,7 @@ func (s *liveSource) Snapshot() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, first(err, s.live.Release(ds))
 	}
-	now := Snapshot{Source: mapped{d, ds}, Version: s.version(ds)}
+	now := Snapshot{Source: mapped{d, ds}, Version: version}
 	if !s.opt.Finish {
 		now.Source = unreplaced{mapped{d, ds}, s}
 	}

@@ -21,9 +21,9 @@ type Loader struct {
 
 	mu      sync.Mutex // guards the fields below
 	at      cursor
-	version *string // of the source, which the rest of the epoch must be of; nil for any
-	busy    bool    // a loop runs
-	running *plans  // of that loop; nil before they are made
+	within  *plans // of the version of the source that the rest of the epoch must be of; nil for any
+	busy    bool   // a loop runs
+	running *plans // of that loop; nil before they are made
 	stats   Stats
 }
 
@@ -94,7 +94,17 @@ func (l *Loader) here() (cursor, *plans, error) {
 		return at, p, nil
 	}
 	p, err := l.current(at)
+	if err == nil && l.replaced(at, p.version) {
+		err = ErrReplaced
+	}
 	return at, p, err
+}
+
+// replaced reports whether the epoch of a cursor began with another version of the source.
+func (l *Loader) replaced(at cursor, version string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return at.batch > 0 && l.within != nil && l.within.version != version
 }
 
 // cursor returns where l stands.
@@ -108,12 +118,12 @@ func (l *Loader) cursor() cursor {
 func (l *Loader) move(at cursor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.at, l.version = at, nil
+	l.at, l.within = at, nil
 }
 
-// moveIn has l stand somewhere in an epoch of a version of the source.
-func (l *Loader) moveIn(at cursor, version string) {
+// moveIn has l stand somewhere in a planned epoch.
+func (l *Loader) moveIn(at cursor, p *plans) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.at, l.version = at, &version
+	l.at, l.within = at, p
 }

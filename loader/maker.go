@@ -80,7 +80,7 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 		err = m.change(s)
 	}
 	if err == nil {
-		s.bytes = s.batch.ByteSize()
+		s.bytes = min(s.batch.ByteSize(), 1<<40) // expanded views may be of any size
 	}
 	return err
 }
@@ -107,12 +107,21 @@ func (m *maker) change(s *slot) error {
 
 // checkSplits returns an error if a batch has splits of groups, but other rows than came.
 func (m *maker) checkSplits(s *slot) error {
-	batch := s.batch.Shape()
-	if s.rows.Splits == nil || !s.batch.Has(m.opt.SplitsKey) || len(batch) > 0 && batch[0] == len(s.rows.Rows) {
+	if s.rows.Splits == nil {
 		return nil
 	}
+	batch := s.batch.Shape()
+	u, err := tdict.Get[*tdict.Unbatched](s.batch, m.opt.SplitsKey)
+	if err != nil || len(batch) == 0 {
+		return nil // they were deleted
+	}
+	splits, err := tensor.Of[int64](u.Tensor())
+	if err != nil || len(splits) == 0 || splits[len(splits)-1] == int64(batch[0]) {
+		return nil // these, or somebody else's
+	}
 	return &tdict.KeyError{Op: "batch", Key: m.opt.SplitsKey, Err: fmt.Errorf(
-		"%w: splits are of %d rows, Collate or Transform returned batch shape %v: delete them there", shapeops.ErrShape, len(s.rows.Rows), batch)}
+		"%w: splits end at %d, Collate or Transform returned batch shape %v: change or delete them there",
+		shapeops.ErrShape, splits[len(splits)-1], batch)}
 }
 
 // fetch returns the rows of a slot: as a view, or in memory that the slot keeps. The dictionary is

@@ -70,11 +70,14 @@ func (a *readAhead) wait() { a.running.Wait() }
 
 // run tells of one stretch after the other, until ctx ends or the source cannot be told.
 func (a *readAhead) run(ctx context.Context) {
-	stretch := a.stretch(ctx)
+	var ends []int // of the stretches that the loop is in or has yet to come to
 	for next := 0; next < a.steps; {
-		at := int(a.at.Load()) / stretch * stretch
+		at := int(a.at.Load())
 		next = max(next, at) // what the loop has come to it reads itself
-		if next > at+(stretches-1)*stretch {
+		for len(ends) > 0 && ends[0] <= at {
+			ends = ends[1:]
+		}
+		if len(ends) == stretches {
 			select {
 			case <-ctx.Done():
 				return
@@ -82,32 +85,29 @@ func (a *readAhead) run(ctx context.Context) {
 			}
 			continue
 		}
-		stop := next + min(stretch, a.steps-next)
-		rows := a.rows(ctx, next, stop)
+		rows, stop := a.rows(ctx, next)
 		if ctx.Err() != nil || a.source.Prefetch(rows...) != nil {
 			return // it is advice only; fetching says what is wrong
 		}
-		next = stop
+		next, ends = stop, append(ends, stop)
 	}
 }
 
 // maxStretch is how many rows a stretch has at most, as there is a list of them.
 const maxStretch = 1 << 18
 
-// stretch returns how many steps a stretch has, if all have as many rows as the first.
-func (a *readAhead) stretch(ctx context.Context) int {
-	batch := max(1, len(a.rows(ctx, 0, 1)))
-	return max(1, min(a.opt.ReadAhead/stretches/a.rowBytes, maxStretch)/batch)
-}
-
-// rows returns the rows of the batches of some steps, ascending, each once, unless ctx ends.
-func (a *readAhead) rows(ctx context.Context, start, stop int) []int {
+// rows returns the rows of a stretch, ascending, each once, and the step after it. It has at least
+// one batch, and no further one that makes it too long.
+func (a *readAhead) rows(ctx context.Context, start int) (rows []int, stop int) {
+	most := min(a.opt.ReadAhead/stretches/a.rowBytes, maxStretch)
 	var s slot
-	var all []int
-	for step := start; step < stop && ctx.Err() == nil; step++ {
-		s.rows = a.plan.Batch(a.number(step), s.rows)
-		all = append(all, a.fetched(&s)...)
+	for stop = start; stop < a.steps && ctx.Err() == nil; stop++ {
+		s.rows = a.plan.Batch(a.number(stop), s.rows)
+		if len(rows) > 0 && len(rows)+len(s.rows.Rows) > most {
+			break
+		}
+		rows = append(rows, a.fetched(&s)...)
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	slices.Sort(rows)
+	return slices.Compact(rows), stop
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A listener is a source that notes which rows it is told of.
@@ -110,4 +111,22 @@ func TestReadAheadEndsWithTheLoop(t *testing.T) {
 	told := len(src.rows())
 	time.Sleep(5 * time.Millisecond)
 	require.Len(t, src.rows(), told)
+}
+
+// TestReadAheadOfUnevenBatches: a stretch ends by its rows, however few the first batch has.
+func TestReadAheadOfUnevenBatches(t *testing.T) {
+	ids := []int64{0}
+	for i := range 4000 {
+		ids = append(ids, int64(1+i/100))
+	}
+	groups := must(sampler.NewGroups(must(tensor.From(ids, len(ids))), sampler.GroupOptions{}))
+	src := &listener{Source: numbered(t, len(ids))}
+	l := must(loader.New(src, loader.Options{
+		Batching: must(groups.Batches(sampler.GroupBatchOptions{Groups: 1})), ReadAhead: 4 * 200 * 8,
+	}))
+	for _, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		require.Len(t, src.waitFor(t, 801-100), 801-100, "1 + 100, then two of 100 each, three times")
+		break
+	}
 }

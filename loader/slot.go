@@ -21,6 +21,7 @@ type slot struct {
 	once []int             // rows without repetitions, where these are not the same
 	kept *tdict.TensorDict // what rows are fetched into
 	held int               // bytes of kept
+	last *tdict.TensorDict // what was fetched last, if it was not into that
 	mem  Memory
 
 	batch *tdict.TensorDict // what the loop is given
@@ -45,6 +46,7 @@ func (s *slot) room(n int) *tdict.TensorDict {
 
 // keep has rows fetched into the memory of td from now on, unless there is more.
 func (s *slot) keep(td *tdict.TensorDict) {
+	s.last = td
 	if s.kept == nil || s.kept.Shape()[0] <= td.Shape()[0] {
 		s.kept, s.held = td, td.ByteSize()
 	}
@@ -75,10 +77,16 @@ func (s *slot) poison() {
 	for _, x := range s.mem.made {
 		spoil(x)
 	}
-	if s.kept == nil {
-		return
+	for _, td := range []*tdict.TensorDict{s.kept, s.last} {
+		if td != nil {
+			spoilLeaves(td)
+		}
 	}
-	for _, leaf := range s.kept.Leaves() {
+}
+
+// spoilLeaves overwrites the elements of a dictionary with rubbish.
+func spoilLeaves(td *tdict.TensorDict) {
+	for _, leaf := range td.Leaves() {
 		switch x := leaf.(type) {
 		case *tensor.Tensor:
 			spoil(x)
@@ -129,7 +137,7 @@ func (p *pool) get() *slot {
 
 // put gives a slot back, without its memory if there is enough already.
 func (p *pool) put(s *slot) {
-	s.batch = nil
+	s.batch, s.last = nil, nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.limit > 0 && p.bytes+s.held > p.limit && len(p.free) > 0 {

@@ -13,7 +13,7 @@ import (
 //
 // A Source may implement [Slicer], [Prefetcher], [Describer] and [Snapshotter], too.
 type Source interface {
-	// Len returns the number of rows.
+	// Len returns the number of rows. Len must be safe for concurrent use.
 	Len() int
 
 	// Fetch returns the rows with the given numbers, at least one, from 0 to Len-1, in that order,
@@ -52,7 +52,8 @@ type Prefetcher interface {
 
 // A Describer is a [Source] that says what its rows are.
 type Describer interface {
-	// Describe returns the description, which does not depend on the number of rows.
+	// Describe returns the description, which does not depend on the number of rows. Describe must
+	// be safe for concurrent use.
 	Describe() (Description, error)
 }
 
@@ -76,7 +77,7 @@ func perRow(bytes float64, n int) int {
 // A Snapshotter is a [Source] that others may change or replace. An epoch is loaded from a snapshot
 // of it.
 type Snapshotter interface {
-	// Snapshot returns what the source is at present.
+	// Snapshot returns what the source is at present. Snapshot must be safe for concurrent use.
 	Snapshot() (Snapshot, error)
 }
 

@@ -29,14 +29,26 @@ type State struct {
 // does not change which rows come are not part of it.
 func (l *Loader) State() State {
 	at, p, err := l.here()
-	if err != nil { // what was planned last has to do
-		l.planning.Lock()
-		p = l.plans
-		l.planning.Unlock()
+	if err != nil {
+		p = l.lastPlans()
 	}
 	s := l.identity(p)
 	s.Seed, s.Epoch, s.Batch = at.seed, at.epoch, at.batch
 	return s
+}
+
+// lastPlans returns the plans of the version that l stands in, or else those made last: what is
+// known of a source that fails or was replaced.
+func (l *Loader) lastPlans() *plans {
+	l.mu.Lock()
+	p := l.within
+	l.mu.Unlock()
+	if p != nil {
+		return p
+	}
+	l.planning.Lock()
+	defer l.planning.Unlock()
+	return l.plans
 }
 
 // identity returns the part of the state that does not change as batches come.
@@ -125,7 +137,7 @@ func (l *Loader) seek(to cursor, check func(p *plans) error) error {
 		err = p.check(to)
 	}
 	if err == nil {
-		l.moveIn(to, p.version)
+		l.moveIn(to, p)
 	}
 	return err
 }

@@ -68,7 +68,9 @@ func (s subset) Prefetch(rows ...int) error {
 		return err
 	}
 	if p, ok := s.src.(Prefetcher); ok {
-		return p.Prefetch(s.of(rows)...)
+		of := s.of(rows)
+		slices.Sort(of) // so that neighbours are read together
+		return p.Prefetch(of...)
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func (o BlockOptions) withDefaults() BlockOptions {
 //
 // A block has as many units as there are in BlockBytes, and a window as many blocks as there are in
 // WindowBytes, at least one each. The order takes no memory in proportion to the units: at most 32
-// kB, and 8 bytes a unit for the last 4 windows of at most 50,000 units.
+// kB, and, for each of the last 4 windows, 8 bytes a block, and 8 bytes a unit if it has no more
+// than 50,000.
 //
 // The sampler's Order returns [ErrSize] if the size of a unit is not known, or a size is negative.
 func Blocks(opt BlockOptions) Sampler { return blocks{opt.withDefaults()} }
@@ -78,7 +79,7 @@ func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	}
 	g := geometry{n: units, block: min(units, max(1, o.BlockBytes/unitBytes))}
 	g.blocks = (units-1)/g.block + 1
-	g.window = min(g.blocks, max(1, o.WindowBytes/o.BlockBytes))
+	g.window = min(g.blocks, max(1, o.WindowBytes/unitBytes/g.block))
 	return g, nil
 }
 

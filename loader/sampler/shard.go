@@ -9,8 +9,14 @@ type Share struct {
 	Drop  bool // leave out what is left over, instead of repeating what comes first
 }
 
-// Check returns [ErrRank] if World is negative or Rank is not from 0 to World-1.
+// maxWorld is how many processes there may be.
+const maxWorld = 1 << 20
+
+// Check returns [ErrRank] if World is negative or above 2^20, or Rank is not from 0 to World-1.
 func (s Share) Check() error {
+	if s.World > maxWorld {
+		return fmt.Errorf("%w: got a world of %d, want at most %d", ErrRank, s.World, maxWorld)
+	}
 	if s.World < 0 || s.Rank < 0 || s.Rank >= s.world() {
 		return fmt.Errorf("%w: got rank %d of a world of %d, want one from 0 on below it", ErrRank, s.Rank, s.World)
 	}
