@@ -245,11 +245,10 @@ func (c *concat) Snapshot() (Snapshot, error) {
 
 // snapshots returns what sources are at present, and a snapshot of nothing that has their versions
 // and releases all.
-func snapshots(sources []Source) (parts []Source, joined Snapshot, err error) {
+func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
 	var each []Snapshot
-	var all Snapshot
 	var versions []string
-	all.Release = func() (err error) {
+	release := func() (err error) {
 		for _, s := range each {
 			err = first(err, s.release())
 		}
@@ -257,7 +256,7 @@ func snapshots(sources []Source) (parts []Source, joined Snapshot, err error) {
 	}
 	defer func() { // also if a source panics
 		if len(each) < len(sources) {
-			err = first(err, all.release())
+			err = first(err, release())
 		}
 	}()
 	for i, src := range sources {
@@ -267,6 +266,5 @@ func snapshots(sources []Source) (parts []Source, joined Snapshot, err error) {
 		}
 		each, parts, versions = append(each, now), append(parts, now.Source), append(versions, strconv.Quote(now.Version))
 	}
-	all.Version = strings.Join(versions, " ")
-	return parts, all, nil
+	return parts, Snapshot{Version: strings.Join(versions, " "), Release: release}, nil
 }
