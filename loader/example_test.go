@@ -77,7 +77,7 @@ func ExampleLoader_Restore() {
 		}
 		show(batch)
 		if l.Left() == 2 { // in the middle of the epoch
-			checkpoint, _ = json.Marshal(l.State())
+			checkpoint, _ = json.MarshalIndent(l.State(), "", " ")
 		}
 	}
 	fmt.Printf("\n%s\n", checkpoint)
@@ -91,7 +91,17 @@ func ExampleLoader_Restore() {
 	}
 	// Output:
 	// [ieb][hgf][daj][c]
-	// {"version":1,"rows":10,"row_bytes":4,"schema":"365761f3c6e48967","sampler":"random","batching":"batches of 3 rows","seed":7,"epoch":0,"batch":2}
+	// {
+	//  "version": 1,
+	//  "rows": 10,
+	//  "row_bytes": 4,
+	//  "schema": "365761f3c6e48967",
+	//  "sampler": "random",
+	//  "batching": "batches of 3 rows",
+	//  "seed": 7,
+	//  "epoch": 0,
+	//  "batch": 2
+	// }
 	// <nil> 2 left
 	// [daj][c]
 }

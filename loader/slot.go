@@ -98,8 +98,8 @@ func spoilLeaves(td *tdict.TensorDict) {
 	}
 }
 
-// spoil overwrites elements with rubbish: with ones, which are true or the largest number, or what
-// nobody takes for a value.
+// spoil overwrites elements with what is hardly a value: NaN, the least integer, the largest of
+// those without a sign, true.
 func spoil(x *tensor.Tensor) {
 	rubbish, ok := map[tensor.DType]any{
 		tensor.Bool: true,

@@ -74,9 +74,9 @@ func sum(text string) string {
 // what is left of the epoch is dealt to those that there are now. That takes no longer at the end
 // of an epoch than at its beginning.
 //
-// Restore returns [ErrState] if the state is of another version, dataset, sampler or batching, or
-// lies beyond the end of the epoch, [ErrBusy] within a loop over batches, and the errors of [New]
-// about the epoch. Then l stays where it is.
+// Restore returns [ErrState] if the state is of another version, dataset, sampler or batching, of
+// other rows or another schema, or lies beyond the end of the epoch, [ErrBusy] within a loop over
+// batches, and the errors of [New] about the epoch. Then l stays where it is.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {

@@ -113,32 +113,30 @@ func saveAndOpen(dir string) (*memmap.Dataset, error) {
 
 // trainEpoch updates the model with each row once, and returns the mean loss.
 func trainEpoch(model *softmax.Model, l *loader.Loader) (loss float64, err error) {
-	for batch, err := range l.Batches(context.Background()) {
-		if err != nil {
-			return 0, err
-		}
-		images, labels, err := slices(batch)
-		if err != nil {
-			return 0, err
-		}
-		loss += model.Train(images, labels)
-	}
-	return loss / float64(l.Stats().Rows), nil
+	err = each(l, func(images []float32, labels []int64) { loss += model.Train(images, labels) })
+	return loss / float64(l.Stats().Rows), err
 }
 
 // evaluate returns the share of rows whose label the model finds.
 func evaluate(model *softmax.Model, l *loader.Loader) (accuracy float64, err error) {
+	batches := float64(l.Len())
+	err = each(l, func(images []float32, labels []int64) { accuracy += model.Accuracy(images, labels) / batches })
+	return accuracy, err
+}
+
+// each calls fn with the images and the labels of each batch of an epoch.
+func each(l *loader.Loader, fn func(images []float32, labels []int64)) error {
 	for batch, err := range l.Batches(context.Background()) {
 		if err != nil {
-			return 0, err
+			return err
 		}
 		images, labels, err := slices(batch)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		accuracy += model.Accuracy(images, labels) / float64(l.Len())
+		fn(images, labels)
 	}
-	return accuracy, nil
+	return nil
 }
 
 // slices returns the images and the labels of a batch.

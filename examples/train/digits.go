@@ -106,7 +106,7 @@ func inTwoParts(ctx context.Context, td *tdict.TensorDict, steps int) (*softmax.
 	if err := train(ctx, model, first, steps); err != nil {
 		return nil, err
 	}
-	checkpoint, err := json.Marshal(first.State())
+	checkpoint, err := json.MarshalIndent(first.State(), "", "  ")
 	if err != nil {
 		return nil, err
 	}

@@ -122,8 +122,8 @@ func TestOfMappedValues(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(tensor.Of[float32](z)), nrt.ErrClosed)
 }
 
-// Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default, of
-// a file that is large and empty.
+// Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default,
+// of a file that is large and empty.
 func TestBoundsAreLimited(t *testing.T) {
 	const rows = 1000
 	l := tensor.Must(ragged.LayoutOf([]int{rows}, make([]int64, rows)))

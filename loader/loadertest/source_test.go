@@ -193,7 +193,7 @@ func TestFinds(t *testing.T) {
 		}), "Fetch does without a dst that does not fit: dst with a key more: rows [0 1 2]: got"},
 		{"a row before the first", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return ok.fetch(ctx, each(rows, func(row int) int { return max(row, 0) }), dst)
-		}), "it is an error if a row does not exist: rows [-1] of 12: got a dictionary, nil: false, and no error"},
+		}), "it is an error if a row does not exist: rows [-1] of 12: got no error"},
 		{"a row after the last", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return ok.fetch(ctx, each(rows, func(row int) int { return min(row, 11) }), dst)
 		}), "it is an error if a row does not exist: rows [12] of 12"},

@@ -1,5 +1,7 @@
 package sampler
 
+import "fmt"
+
 // A Batching cuts the order of an epoch into batches. [Rows], [Groups.Batches] and [Buckets] make
 // Batchings.
 type Batching interface {
@@ -33,4 +35,20 @@ type Batch struct {
 	// Run is set if the rows follow each other because the order says so, and not by chance: then a
 	// batch may be a view of the source.
 	Run bool
+}
+
+// boundsText describes batches that are bounded by a size of their own, which format says, and by
+// rows; a bound of 0 is none.
+func boundsText(format string, size, rows int, dropLast bool) string {
+	text := "batches"
+	if size > 0 {
+		text += fmt.Sprintf(format, size)
+	}
+	if rows > 0 {
+		text += fmt.Sprintf(" of at most %d rows", rows)
+	}
+	if dropLast {
+		text += ", incomplete ones left out"
+	}
+	return text
 }

@@ -82,19 +82,11 @@ func (b *buckets) String() string { return b.text }
 
 // text describes batches of rows of these lengths.
 func (opt BucketOptions) text(lengths []int64) string {
-	bounds, text := "powers of two", "batches"
+	bounds := "powers of two"
 	if len(opt.Bounds) > 0 {
 		bounds = fmt.Sprintf("%d bounds %s", len(opt.Bounds), digest(opt.Bounds))
 	}
-	if opt.Tokens > 0 {
-		text += fmt.Sprintf(" of at most %d tokens", opt.Tokens)
-	}
-	if opt.Rows > 0 {
-		text += fmt.Sprintf(" of at most %d rows", opt.Rows)
-	}
-	if opt.DropLast {
-		text += ", incomplete ones left out"
-	}
+	text := boundsText(" of at most %d tokens", opt.Tokens, opt.Rows, opt.DropLast)
 	return fmt.Sprintf("%s: buckets by %s of %d lengths %s", text, bounds, len(lengths), digest(lengths))
 }
 

@@ -102,18 +102,18 @@ func ExampleMixture() {
 func ExampleBlocks() {
 	opt := sampler.BlockOptions{BlockBytes: 4_000_000, WindowBytes: 8_000_000}
 	show(sampler.Blocks(opt), 16, 16)
-	fmt.Println(opt.Spread(1000, 1_000_000))
 	// Output:
 	// [4 2 7 5 3 6 1 0 15 9 12 10 11 13 8 14]
-	// windows of 8 units in blocks of 4: 37.5% of neighbours of one block, uniform 0.3%; reach 25.7% <nil>
 }
 
 func ExampleBlockOptions_Spread() {
 	const units, bytes = 1_000_000, 4000
 	for _, window := range []int{16 << 20, 256 << 20} {
-		fmt.Println(sampler.BlockOptions{WindowBytes: window}.Spread(units, bytes))
+		s, err := sampler.BlockOptions{WindowBytes: window}.Spread(units, bytes)
+		fmt.Printf("windows of %d units: reach %.1f%%, %.2f%% of neighbours of one block, uniform %.2f%% (%v)\n",
+			s.Window, 100*s.Reach, 100*s.Neighbours, 100*s.Uniform, err)
 	}
 	// Output:
-	// windows of 4192 units in blocks of 262: 6.24% of neighbours of one block, uniform 0.0261%; reach 0.799% <nil>
-	// windows of 67072 units in blocks of 262: 0.391% of neighbours of one block, uniform 0.0261%; reach 7.03% <nil>
+	// windows of 4192 units: reach 0.8%, 6.24% of neighbours of one block, uniform 0.03% (<nil>)
+	// windows of 67072 units: reach 7.0%, 0.39% of neighbours of one block, uniform 0.03% (<nil>)
 }

@@ -44,16 +44,7 @@ func (g *Groups) Batches(opt GroupBatchOptions) (Batching, error) {
 
 // text describes batches of groups.
 func (opt GroupBatchOptions) text(g *Groups) string {
-	text := "batches"
-	if opt.Groups > 0 {
-		text += fmt.Sprintf(" of %d groups", opt.Groups)
-	}
-	if opt.MaxRows > 0 {
-		text += fmt.Sprintf(" of at most %d rows", opt.MaxRows)
-	}
-	if opt.DropLast {
-		text += ", incomplete ones left out"
-	}
+	text := boundsText(" of %d groups", opt.Groups, opt.MaxRows, opt.DropLast)
 	return fmt.Sprintf("%s: %d groups of %d rows %s %s", text, g.Len(), g.numRows(), digest(g.starts), digest(g.rows))
 }
 
