@@ -158,3 +158,12 @@ func TestBlocksKeepFewWindows(t *testing.T) {
 		}
 	})
 }
+
+// A window has the bytes that it may have, also of units that are larger than a block.
+func TestBlocksOfLargeUnits(t *testing.T) {
+	for unit, want := range map[int]int{100 << 20: 1, 32 << 20: 2, 1 << 20: 64, 1000: 1048 * 64} {
+		s, err := sampler.BlockOptions{}.Spread(1_000_000, unit)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Window, "%d bytes", unit)
+	}
+}

@@ -99,3 +99,9 @@ func TestShardFarOut(t *testing.T) {
 		require.Len(t, order.AppendTo(nil, at, at+1), 1)
 	}
 }
+
+// A world has a bound: positions of a larger one may not be ints.
+func TestShardOfAHugeWorld(t *testing.T) {
+	require.NoError(t, sampler.Share{Rank: 1<<20 - 1, World: 1 << 20}.Check())
+	require.ErrorIs(t, sampler.Share{World: 1<<20 + 1}.Check(), sampler.ErrRank)
+}
