@@ -1,6 +1,7 @@
 package ragged
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -128,19 +129,31 @@ func (t *Tensor) Features() shapeops.Shape {
 // unless t was permuted or repeats rows; then they are copied. An error means that lent memory is
 // gone.
 func (t *Tensor) Values() (*tensor.Tensor, error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	if first, n, ok := t.layout.span(); ok && n == t.values.Shape()[0] {
-		return t.values, nil
-	} else if ok {
-		return t.values.Narrow(0, first, n)
+	v, err := t.ValuesView()
+	if !errors.Is(err, tensor.ErrLayout) {
+		return v, err
 	}
 	s, err := t.straight(nil)
 	if err != nil {
 		return nil, err
 	}
 	return s.values, nil
+}
+
+// ValuesView is [Tensor.Values] that never copies, so that writing to the result writes t. It
+// returns tensor.ErrLayout if t was permuted or repeats rows.
+func (t *Tensor) ValuesView() (*tensor.Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	first, n, ok := t.layout.span()
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%w: rows do not follow one another: call Clone first", tensor.ErrLayout)
+	case n == t.values.Shape()[0]:
+		return t.values, nil
+	}
+	return t.values.Narrow(0, first, n)
 }
 
 // NumValues returns how many values the rows have, all together.

@@ -88,7 +88,7 @@ func (td *TensorDict) checkApart() error {
 			all = append(all, t)
 		}
 	}
-	return tensor.CheckApart(all)
+	return tensor.CheckApart(all, nil)
 }
 
 // cloned is Clone that shares values which operations pass through as they are.

@@ -226,14 +226,35 @@ func (a *atlas) find(m memory) (n, origin int) {
 	return len(a.lenders), m.loan.start
 }
 
-// CheckApart returns [ErrOverlap] if writing one of several tensors would change another.
-func CheckApart(ts []*Tensor) error {
+// CheckApart returns [ErrOverlap] if writing one of the tensors of dst would change another of them
+// or one of src, or if that takes too long to find out. It looks at no element. For a few tensors
+// that lie in memories of their own it allocates nothing.
+func CheckApart(dst, src []*Tensor) error {
+	if fewApart(dst, src) {
+		return nil
+	}
 	var tr Transfer
-	for i, t := range ts {
+	for i, t := range slices.Concat(dst, src) {
 		tr.side(i+1, t, reads)
-		tr.side(i+1, t, writes)
+		if i < len(dst) {
+			tr.side(i+1, t, writes)
+		}
 	}
 	return checkCrossing(tr.moves)
+}
+
+// fewApart reports whether the tensors of dst are few, and each lies in memory that no other has.
+func fewApart(dst, src []*Tensor) bool {
+	const most = 1 << 10 // pairs
+	if len(dst) > most || len(dst)*(len(dst)+len(src)) > most {
+		return false
+	}
+	for i, t := range dst {
+		if slices.ContainsFunc(dst[i+1:], t.SharesMemory) || slices.ContainsFunc(src, t.SharesMemory) {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another

@@ -43,16 +43,18 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 }
 
 // typed returns the elements of a contiguous tensor whose memory is b.
-func typed[T Elem](t *Tensor, b []byte) ([]T, error) {
-	b = t.own(b)
-	if t.dtype == Bool { // a file may hold any byte, a Go bool must not
+func typed[T Elem](t *Tensor, b []byte) ([]T, error) { return typedBytes[T](t.dtype, t.own(b)) }
+
+// typedBytes returns the elements of a dtype, that of T, that bytes hold.
+func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
+	if d == Bool { // a file may hold any byte, a Go bool must not
 		if i := notBool(b); i >= 0 {
 			return nil, fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
 		}
 	}
 	s, ok := cast.Slice[T](b)
 	if !ok {
-		return nil, fmt.Errorf("%w: the memory is not aligned for %v: call Clone first", ErrLayout, t.dtype)
+		return nil, fmt.Errorf("%w: the memory is not aligned for %v: call Clone first", ErrLayout, d)
 	}
 	return s, nil
 }

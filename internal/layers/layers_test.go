@@ -22,7 +22,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"memmap transform interop/ loader/sampler",
+	"memmap transform pickstack interop/ loader/sampler",
 	"loader",
 	"loader/loadertest",
 	"examples/internal/",

@@ -12,6 +12,8 @@
 // [Stream] does the same for a loop that takes the results one by one, in order, while the next are
 // made ahead of it, as many as it is told.
 //
+// A [Crew] is a Do that is repeated, without new memory each time.
+//
 // No goroutine outlives Do or the loop. The number of workers bounds one call: a Do inside an item
 // has its own.
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 )
 
 // errGoexit is the failure of an item that ended its goroutine.
@@ -36,13 +35,7 @@ func Do(ctx context.Context, items, workers int, fn func(item int) error) error 
 	if n <= 1 {
 		return inOrder(ctx, items, fn)
 	}
-	p := &pool{ctx: ctx, items: items, fn: fn}
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(p.work)
-	}
-	wg.Wait()
-	return p.err
+	return NewCrew(fn).run(ctx, items, n)
 }
 
 // inOrder is Do on the calling goroutine.
@@ -56,59 +49,4 @@ func inOrder(ctx context.Context, items int, fn func(item int) error) error {
 		}
 	}
 	return nil
-}
-
-// A pool is one Do on several goroutines.
-type pool struct {
-	ctx   context.Context
-	items int
-	fn    func(item int) error
-
-	mu     sync.Mutex // guards the fields below
-	next   int        // the item to start
-	stop   bool       // no further item may be started
-	failed int        // the lowest item that failed, if err is its error
-	err    error      // of an item, or the cause of ctx
-}
-
-// work does items until there are none to start.
-func (p *pool) work() {
-	for item, ok := p.start(); ok; item, ok = p.start() {
-		p.do(item)
-	}
-}
-
-// start returns the next item to do, if there is one. Once it has, that item must be done, whatever
-// happens to later ones: otherwise the lowest failure could be missed.
-func (p *pool) start() (item int, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stop || p.next == p.items {
-		return 0, false
-	}
-	if p.ctx.Err() != nil {
-		p.stop, p.failed, p.err = true, p.items, context.Cause(p.ctx)
-		return 0, false
-	}
-	p.next++
-	return p.next - 1, true
-}
-
-// do does one item, and notes how it ended.
-func (p *pool) do(item int) {
-	err := errGoexit // unless call returns
-	defer func() { p.end(item, err) }()
-	err = call(p.fn, item)
-}
-
-// end notes the failure of an item, if it is the lowest so far.
-func (p *pool) end(item int, err error) {
-	if err == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err == nil || item < p.failed {
-		p.stop, p.failed, p.err = true, item, err
-	}
 }

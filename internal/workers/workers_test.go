@@ -345,3 +345,29 @@ func TestCall(t *testing.T) {
 	require.True(t, ok)
 	require.NotEmpty(t, p.Stack)
 }
+
+// TestCrewsRepeat: a crew can be used again, after a failure too, and takes no memory then.
+func TestCrewsRepeat(t *testing.T) {
+	var done atomic.Int64
+	failing := errors.New("no")
+	fail := false
+	crew := workers.NewCrew(func(item int) error {
+		done.Add(1)
+		if fail && item == 1 {
+			return failing
+		}
+		return nil
+	})
+	for _, n := range []int{1, 2, 5} {
+		for range 3 {
+			done.Store(0)
+			require.NoError(t, crew.Do(t.Context(), 10, n))
+			require.EqualValues(t, 10, done.Load())
+			fail = true
+			require.ErrorIs(t, crew.Do(t.Context(), 10, n), failing)
+			fail = false
+		}
+		allocated := testing.AllocsPerRun(100, func() { _ = crew.Do(context.Background(), 10, n) })
+		require.Zero(t, allocated, "%d workers", n)
+	}
+}

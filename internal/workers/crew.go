@@ -1,0 +1,94 @@
+package workers
+
+import (
+	"context"
+	"sync"
+)
+
+// A Crew is a [Do] of one function that is repeated: after the first time it allocates nothing. Not
+// safe for concurrent use.
+type Crew struct {
+	fn   func(item int) error
+	work func() // method value, made once
+	wg   sync.WaitGroup
+
+	ctx   context.Context
+	items int
+
+	mu     sync.Mutex // guards the fields below
+	next   int        // the item to start
+	stop   bool       // no further item may be started
+	failed int        // the lowest item that failed, if err is its error
+	err    error      // of an item, or the cause of ctx
+}
+
+// NewCrew returns a crew for fn, which must be safe for concurrent use unless Do is told to use one
+// worker.
+func NewCrew(fn func(item int) error) *Crew {
+	c := &Crew{fn: fn}
+	c.work = c.doItems
+	return c
+}
+
+// Do is [Do] with the crew's function.
+func (c *Crew) Do(ctx context.Context, items, workers int) error {
+	n := Count(workers, items)
+	if n <= 1 {
+		return inOrder(ctx, items, c.fn)
+	}
+	return c.run(ctx, items, n)
+}
+
+// run does all items on n goroutines.
+func (c *Crew) run(ctx context.Context, items, n int) error {
+	c.ctx, c.items, c.next, c.stop, c.failed, c.err = ctx, items, 0, false, 0, nil
+	c.wg.Add(n)
+	for range n {
+		go c.work()
+	}
+	c.wg.Wait()
+	return c.err
+}
+
+// doItems does items until there are none to start.
+func (c *Crew) doItems() {
+	defer c.wg.Done()
+	for item, ok := c.start(); ok; item, ok = c.start() {
+		c.do(item)
+	}
+}
+
+// start returns the next item to do, if there is one. Once it has, that item must be done, whatever
+// happens to later ones: otherwise the lowest failure could be missed.
+func (c *Crew) start() (item int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop || c.next == c.items {
+		return 0, false
+	}
+	if c.ctx.Err() != nil {
+		c.stop, c.failed, c.err = true, c.items, context.Cause(c.ctx)
+		return 0, false
+	}
+	c.next++
+	return c.next - 1, true
+}
+
+// do does one item, and notes how it ended.
+func (c *Crew) do(item int) {
+	err := errGoexit // unless call returns
+	defer func() { c.end(item, err) }()
+	err = call(c.fn, item)
+}
+
+// end notes the failure of an item, if it is the lowest so far.
+func (c *Crew) end(item int, err error) {
+	if err == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil || item < c.failed {
+		c.stop, c.failed, c.err = true, item, err
+	}
+}

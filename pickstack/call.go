@@ -1,0 +1,176 @@
+package pickstack
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A call is one use of a plan. It is kept for the next, with all memory that it needed.
+type call[E stored, T number, K key] struct {
+	operands
+	plan    *Plan
+	fold    folder[T]
+	sum     folder[T]
+	floor   T
+	order   order[T, K]
+	lowest  K // of the keys of extremes that MinValue is greater than
+	highest K
+	spread  func(w *worker[E, T, K]) // gives the gradient of a pool to its entries
+
+	tile, part func(w *worker[E, T, K], task int) // tasks of forward and gradient
+
+	tasks int
+	do    func(w *worker[E, T, K], task int)
+	next  atomic.Int64 // the task to start
+	jobs  []job        // of one batch element
+
+	crew    *workers.Crew
+	workers []*worker[E, T, K]
+}
+
+// A caller is a call, whatever its types.
+type caller interface {
+	on() *operands
+	// forward sets dst to what the plan makes of src.
+	forward() error
+	// gradient sets dst to the gradients, or adds them; the first of src is that of the output.
+	gradient() error
+}
+
+func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
+	c := &call[E, T, K]{plan: p, fold: folderOf[T](p.rule.Reduction), sum: folderOf[T](Sum)}
+	c.floor, c.order = floorOf[E, T](p.rule.MinValue), orderOf[T, K](p.rule.Reduction == Min)
+	c.lowest, c.highest = c.raised()
+	c.spread, c.tile, c.part = c.spreader(), (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob
+	c.crew = workers.NewCrew(func(i int) error { return c.workers[i].run() })
+	return c
+}
+
+// spreader returns what gives the gradient of a pool to its entries.
+func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
+	switch c.plan.rule.Reduction {
+	case Max, Min:
+		return (*worker[E, T, K]).spreadExtreme
+	case LogSumExp:
+		return (*worker[E, T, K]).spreadLogSumExp
+	}
+	return (*worker[E, T, K]).spreadSum
+}
+
+// floorOf returns MinValue as a tensor of E would hold it.
+func floorOf[E stored, T number](v *float64) T {
+	if v == nil {
+		return 0
+	}
+	switch any(E(0)).(type) {
+	case tensor.F16:
+		return T(tensor.F16Of(*v).Float32())
+	case tensor.BF16:
+		return T(tensor.BF16Of(*v).Float32())
+	}
+	return T(*v)
+}
+
+// taskBytes is about how many bytes a task makes, and how many are worth a further goroutine.
+const (
+	taskBytes   = 64 << 10
+	workerBytes = 1 << 20
+)
+
+// run does so many tasks, which look at about so many bytes, on as many goroutines as that pays for.
+func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task int)) error {
+	c.tasks, c.do = tasks, do
+	c.next.Store(0)
+	n := c.plan.workers
+	if n <= 0 {
+		n = workers.Count(0, bytes/workerBytes+1)
+	}
+	n = min(n, tasks)
+	for len(c.workers) < n {
+		c.workers = append(c.workers, newWorker(c))
+	}
+	return c.crew.Do(context.Background(), n, n)
+}
+
+// A worker does tasks of a call on one goroutine.
+type worker[E stored, T number, K key] struct {
+	*call[E, T, K]
+	from, to []slab[E, T] // of src and dst, borrowed
+	open     func(s []E, strides []int)
+	failed   error
+
+	one   [1]int
+	at    []int // where in the rows at hand entries begin
+	row   []T   // of the result
+	rows  []T   // of the source, if they are not at hand
+	sums  []float64
+	strip strip[T, K]
+}
+
+func newWorker[E stored, T number, K key](c *call[E, T, K]) *worker[E, T, K] {
+	w := &worker[E, T, K]{call: c}
+	w.open = w.opened
+	return w
+}
+
+// run borrows all tensors and does tasks until there are none. Each worker borrows for itself, so
+// that a fault in mapped memory is met where it happens.
+func (w *worker[E, T, K]) run() error {
+	w.from, w.to = w.from[:0], w.to[:0]
+	defer w.letGo()
+	return w.borrow()
+}
+
+func (w *worker[E, T, K]) letGo() {
+	clear(w.from)
+	clear(w.to)
+}
+
+// borrow borrows the tensors that are left, one within the other, and then does the tasks.
+func (w *worker[E, T, K]) borrow() error {
+	w.failed = nil
+	if i := len(w.from); i < len(w.src) {
+		err := tensor.ReadStrided(w.src[i], w.open)
+		return cmp.Or(w.failed, err)
+	}
+	for len(w.to) < len(w.dst) && w.dst[len(w.to)] == nil {
+		w.to = append(w.to, slab[E, T]{})
+	}
+	if i := len(w.to); i < len(w.dst) {
+		err := tensor.WriteStrided(w.dst[i], w.open)
+		return cmp.Or(w.failed, err)
+	}
+	for task := w.next.Add(1) - 1; task < int64(w.tasks); task = w.next.Add(1) - 1 {
+		w.do(w, int(task))
+	}
+	return nil
+}
+
+// opened takes the memory of the next tensor, and borrows the others.
+func (w *worker[E, T, K]) opened(s []E, strides []int) {
+	if i := len(w.from); i < len(w.src) {
+		w.from = append(w.from, newSlab[E, T](s, w.src[i].Shape(), strides))
+	} else {
+		w.to = append(w.to, newSlab[E, T](s, w.dst[len(w.to)].Shape(), strides))
+	}
+	w.failed = w.borrow()
+}
+
+// grown returns s with n elements, which are undefined.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// tiles returns how many rows of so many bytes a task has, and how many tasks that makes of all
+// rows: at least one.
+func tiles(rows, rowBytes int) (step, count int) {
+	step = max(1, taskBytes/max(1, rowBytes))
+	return step, max(1, (rows+step-1)/step)
+}

@@ -1,0 +1,95 @@
+package pickstack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// checkIndex returns an error unless a tensor holds integers for an index, [A].
+func checkIndex(index *tensor.Tensor) error {
+	if d := index.DType(); d != tensor.Int32 && d != tensor.Int64 {
+		return fmt.Errorf("%w: got %v, want int32 or int64", tensor.ErrDType, d)
+	}
+	if len(index.Shape()) != 1 {
+		return fmt.Errorf("%w: got shape %v, want one dim", shapeops.ErrDim, index.Shape())
+	}
+	return nil
+}
+
+// readIndex returns the elements of an index.
+func readIndex(index *tensor.Tensor) ([]int, error) {
+	if err := checkIndex(index); err != nil {
+		return nil, err
+	}
+	list, err := index.Ints()
+	return append([]int{}, list...), err // not nil
+}
+
+// readRagged returns the elements of a ragged index, which has a batch dim and so many levels.
+func readRagged(index *ragged.Tensor, levels int) ([]int, error) {
+	if !index.Made() {
+		return nil, fmt.Errorf("%w: got an empty ragged tensor", tensor.ErrKind)
+	}
+	if len(index.Shape()) != 1 || index.Depth() != levels || len(index.Features()) > 0 {
+		want := [...]string{1: "[A *]", 2: "[Q * *]"}[levels]
+		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrDim, index.ShapeText(), want)
+	}
+	values, err := index.Values()
+	if err != nil {
+		return nil, err
+	}
+	return readIndex(values)
+}
+
+// readOffsets returns the offsets of a level of a ragged index.
+func readOffsets(index *ragged.Tensor, level int) ([]int, error) {
+	offsets, err := index.Offsets(level)
+	return toInts(offsets), err
+}
+
+func toInts(s []int64) []int {
+	ints := make([]int, len(s))
+	for i, v := range s {
+		ints[i] = int(v)
+	}
+	return ints
+}
+
+// place makes the entries of a table, each of which counts the rows of its own problem, count those
+// of all: problem q has rows problems[q] to problems[q+1] of the result and starts[q] to
+// starts[q+1] of the source. It returns ErrIndex for an entry that its problem does not have.
+func (t *table) place(problems, starts []int) error {
+	if t.identity() {
+		return nil
+	}
+	for q, start := range starts[:len(starts)-1] {
+		from, to := t.span(problems[q], problems[q+1])
+		list, width := t.list[from:to], starts[q+1]-start
+		if i := slices.IndexFunc(list, func(row int) bool { return row < 0 || row >= width }); i >= 0 {
+			err := fmt.Errorf("position %d: %w: got row %d of an input of %d", i, shapeops.ErrIndex, list[i], width)
+			if len(problems) > 2 {
+				err = fmt.Errorf("problem %d: %w", q, err)
+			}
+			return err
+		}
+		for i := range list {
+			list[i] += start
+		}
+	}
+	return nil
+}
+
+// checkInputs returns ErrShape unless there is a width for each of some inputs.
+func checkInputs(inputs, widths int) error {
+	switch {
+	case inputs == 0:
+		return fmt.Errorf("%w: got no input", shapeops.ErrShape)
+	case inputs != widths:
+		return fmt.Errorf("%w: got widths of %d inputs, want %d, one for each index", shapeops.ErrShape, widths, inputs)
+	}
+	return nil
+}

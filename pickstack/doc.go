@@ -1,0 +1,65 @@
+// Package pickstack gathers rows of several tensors, or pools them, and concatenates what comes of
+// each along the channels, in one pass: pick-stack and pick-pool-stack, the two operators that
+// carry messages in action schema networks and other networks on relations, with their gradients.
+//
+//	x_n [B P_n C_n], N inputs;  index_n [A], pools_n [A *] -> out [B A sum(C_n)]
+//
+//	pick:  out[b a] = x_0[b index_0[a]]  ++  x_1[b index_1[a]]  ++ ...
+//	pool:  out[b a] = max over p in pools_0[a] of x_0[b p]  ++  max over p in pools_1[a] of x_1[b p]  ++ ...
+//
+// What is picked depends on the problem, not on the numbers: a [Plan] is made once, which checks
+// all indices against the rows that the inputs have, and serves any number of batches.
+//
+//	plan, err := pickstack.NewPick([]*tensor.Tensor{index0, index1}, []int{1000, 40}, pickstack.PickOptions{})
+//	out, err := plan.Forward(x0, x1)       // or ForwardInto(out, x0, x1)
+//	dxs, err := plan.Gradient(g, x0, x1)   // or GradientInto, AddGradient
+//
+// [NewPool] makes plans that pool: [Max], [Min], [Mean], [Sum] or [LogSumExp] of each pool, raised to
+// [PoolOptions.MinValue], if there is one, which is also what an empty pool is. [Pick], [Pool],
+// [PickGradient] and [PoolGradient] do without a plan that is kept.
+//
+// An input without an index, nil, is passed on row by row: a skip connection. One tensor may be
+// several inputs.
+//
+// A [RaggedPlan] does the same for a batch of problems that differ in size, all in one call:
+//
+//	x_n [Q * C_n];  index_n [Q *], pools_n [Q * *] -> out [Q * sum(C_n)]
+//
+// Apply and ApplyGradient of both work on entries of a TensorDict.
+//
+// # Numbers
+//
+// Inputs, output and gradients have one dtype: float32, float64, float16 or bfloat16; those of 16
+// bits are stored so and reckoned in float32. Pools are folded in the order of their entries, and
+// gradients summed in the order of the rows of the output, so that results are equal bit for bit
+// whatever the number of goroutines, the layout and the memory.
+//
+//	         empty pool     NaN in the pool       gradient of a pool, g being that of the output
+//	Max      -Inf           NaN                   g to the entries that attain it, shared as Ties says
+//	Min      +Inf           NaN                   the same
+//	Mean     NaN            NaN                   g / k to each of k entries
+//	Sum      0              NaN                   g to each entry
+//	LogSumExp -Inf          NaN                   g exp(x - out) to each; if out is infinite, shared as by Max
+//
+// An entry that a pool lists twice counts twice. -0 is less than 0 in Max and Min, and ties with it.
+// NaN is above MinValue, and so is -NaN; gradients of Max and Min go to the entries that are NaN.
+// MinValue itself has no gradient: where it is greater than what it replaces, no entry gets any, and
+// where it is equal, the entries get all.
+//
+// # Memory
+//
+// Inputs may be strided or mapped and are read where they lie. The output may be a view, of mapped
+// memory too, but must not share elements with an input. A call with a plan, into tensors that are
+// there, allocates nothing once the plan was used.
+//
+// # Concurrency
+//
+// A Plan does not change: safe for concurrent use. Calls use as many goroutines as GOMAXPROCS says
+// if that pays, or as their options say.
+//
+// # Source
+//
+// The operators are those of ASNets (Toyer et al., Action Schema Networks, 2018), without its
+// indices of 64 bits only, its one dtype and its one reduction. Of ties it shares evenly, as
+// TensorFlow and torch do.
+package pickstack

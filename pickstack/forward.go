@@ -1,0 +1,94 @@
+package pickstack
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Forward returns what the plan makes of its inputs:
+//
+//	xs[n] [B P_n C_n] -> [B A sum(C_n)]
+//
+// It returns shapeops.ErrShape if there is not one tensor for each input, or they do not have the
+// rows that the plan was made for or differ in B, shapeops.ErrDim for a tensor that does not have
+// three dims, tensor.ErrDType if dtypes differ or are not floating-point, tensor.ErrKind for nil,
+// tensor.ErrMeta for a tensor without elements, and an error of its memory if that is gone.
+func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
+	dtype, batch, channels, err := p.checkInputs(xs)
+	if err != nil {
+		return nil, p.named(err)
+	}
+	out, err := tensor.New(dtypes[dtype], batch, p.rows, channels)
+	if err != nil {
+		return nil, p.named(err)
+	}
+	return out, p.ForwardInto(out, xs...)
+}
+
+// ForwardInto is [Plan.Forward] into a tensor that the caller owns, of any layout. Its errors are
+// also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly and
+// tensor.ErrLayout if out must not or cannot be written, and shapeops.ErrShape and tensor.ErrDType
+// if it does not fit. After those nothing has changed; after a fault of mapped memory a part may
+// have.
+func (p *Plan) ForwardInto(out *tensor.Tensor, xs ...*tensor.Tensor) error {
+	return p.named(p.forwardInto(out, xs))
+}
+
+func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
+	dtype, batch, channels, err := p.checkInputs(xs)
+	if err != nil {
+		return err
+	}
+	if err := p.checkOutput(out, dtype, batch, channels); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	c := p.begin(dtype)
+	defer p.done(dtype, c)
+	o := c.on()
+	o.set(batch, xs)
+	o.src, o.dst = append(o.src, xs...), append(o.dst, out)
+	if err := o.checkApart(); err != nil {
+		return err
+	}
+	return c.forward()
+}
+
+// named returns an error with the name of the operation.
+func (p *Plan) named(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case p.pools():
+		return fmt.Errorf("pool: %w", err)
+	}
+	return fmt.Errorf("pick: %w", err)
+}
+
+func (c *call[E, T, K]) forward() error {
+	_, tiles := tiles(c.plan.rows, c.total*c.width())
+	if c.dst[0].Size() == 0 {
+		tiles = 0
+	}
+	numbers := c.plan.rows * c.total
+	for n := range c.plan.tables {
+		numbers += c.plan.tables[n].size() * c.channels[n]
+	}
+	return c.run(tiles*c.batch, c.bytes(numbers), c.tile)
+}
+
+// forwardTile makes some rows of the output, of all inputs.
+func (w *worker[E, T, K]) forwardTile(task int) {
+	step, count := tiles(w.plan.rows, w.total*w.width())
+	b, lo := task/count, task%count*step
+	hi, offset := min(lo+step, w.plan.rows), 0
+	for n := range w.from {
+		m := move[E, T]{table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n], fold: w.fold, floor: w.floor}
+		m.from, m.to = b*m.src.batch, b*m.dst.batch+offset*m.dst.channel
+		if m.splits != nil {
+			m.rule = &w.plan.rule
+		}
+		w.move(&m, lo, hi)
+		offset += m.channels
+	}
+}

@@ -1,0 +1,69 @@
+package pickstack
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Gradient returns the gradients of the inputs, given that of the output:
+//
+//	g [B A sum(C_n)], xs[n] [B P_n C_n] -> dxs[n] [B P_n C_n]
+//
+// Of a plan that picks, and of [Sum] and [Mean] without MinValue, only the shapes and dtypes of xs
+// matter, which may be on device meta. A tensor that is several inputs has a gradient for each; its
+// own is their sum. The errors are those of [Plan.Forward], for g too.
+func (p *Plan) Gradient(g *tensor.Tensor, xs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	dtype, _, _, err := p.checkInputs(xs)
+	if err != nil {
+		return nil, p.named(err)
+	}
+	dxs := make([]*tensor.Tensor, len(xs))
+	for n, x := range xs {
+		if dxs[n], err = tensor.New(dtypes[dtype], x.Shape()...); err != nil {
+			return nil, p.named(err)
+		}
+	}
+	if err := p.GradientInto(dxs, g, xs...); err != nil {
+		return nil, err
+	}
+	return dxs, nil
+}
+
+// GradientInto is [Plan.Gradient] into tensors that the caller owns, of any layout. Where one is nil
+// the gradient of that input is not computed. They must share no elements with one another, g or
+// xs. Its errors are those of Gradient and, for dxs, of [Plan.ForwardInto].
+func (p *Plan) GradientInto(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor.Tensor) error {
+	return p.named(p.gradient(dxs, g, xs, false))
+}
+
+// AddGradient is [Plan.GradientInto], but adds to what dxs hold. It touches the rows that the plan
+// has an index of, and no others.
+func (p *Plan) AddGradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor.Tensor) error {
+	return p.named(p.gradient(dxs, g, xs, true))
+}
+
+func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Tensor, add bool) error {
+	dtype, batch, channels, err := p.checkInputs(xs)
+	if err != nil {
+		return err
+	}
+	if err := p.checkOutput(g, dtype, batch, channels); err != nil {
+		return fmt.Errorf("gradient of the output: %w", err)
+	}
+	if err := p.checkGradients(dxs, xs); err != nil {
+		return fmt.Errorf("gradient %w", err)
+	}
+	c := p.begin(dtype)
+	defer p.done(dtype, c)
+	o := c.on()
+	o.set(batch, xs)
+	o.src, o.dst, o.add = append(o.src, g), append(o.dst, dxs...), add
+	if !p.linear() {
+		o.src = append(o.src, xs...)
+	}
+	if err := o.checkApart(); err != nil {
+		return err
+	}
+	return c.gradient()
+}

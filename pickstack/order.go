@@ -1,0 +1,64 @@
+package pickstack
+
+import "math"
+
+// key is the set of integers that numbers are compared as: a machine chooses the greater of two
+// integers without a branch, which is several times faster on numbers that no one can foresee.
+type key interface{ int32 | int64 }
+
+// An order turns numbers into keys. 0 and -0 have the same; all NaNs have the largest, in either
+// order.
+type order[T number, K key] struct {
+	keys       func(dst []K, src []T)
+	below, nan K // less than all keys, and the largest
+}
+
+// orderOf returns the order of numbers, or the opposite one.
+func orderOf[T number, K key](opposite bool) order[T, K] {
+	var o any
+	if _, small := any(T(0)).(float32); small {
+		o = order[float32, int32]{keys32(opposite), math.MinInt32, math.MaxInt32}
+	} else {
+		o = order[float64, int64]{keys64(opposite), math.MinInt64, math.MaxInt64}
+	}
+	return o.(order[T, K])
+}
+
+// key returns the key of one number.
+func (o *order[T, K]) key(v T) K {
+	var k [1]K
+	o.keys(k[:], []T{v})
+	return k[0]
+}
+
+func keys32(opposite bool) func(dst []int32, src []float32) {
+	return func(dst []int32, src []float32) {
+		dst = dst[:len(src)]
+		for i, v := range src {
+			if opposite {
+				v = -v
+			}
+			bits := int32(math.Float32bits(v + 0)) // -0 + 0 is 0
+			dst[i] = bits ^ int32(uint32(bits>>31)>>1)
+			if v != v {
+				dst[i] = math.MaxInt32
+			}
+		}
+	}
+}
+
+func keys64(opposite bool) func(dst []int64, src []float64) {
+	return func(dst []int64, src []float64) {
+		dst = dst[:len(src)]
+		for i, v := range src {
+			if opposite {
+				v = -v
+			}
+			bits := int64(math.Float64bits(v + 0))
+			dst[i] = bits ^ int64(uint64(bits>>63)>>1)
+			if v != v {
+				dst[i] = math.MaxInt64
+			}
+		}
+	}
+}

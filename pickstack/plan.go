@@ -1,0 +1,171 @@
+package pickstack
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Plan says which rows of N inputs each row of the output is made of, and how. [NewPick] and
+// [NewPool] make plans. It keeps copies of the indices, and from the first gradient on also where
+// each row of an input goes.
+//
+// Safe for concurrent use.
+type Plan struct {
+	tables   []table // of each input
+	rows     int     // of the output
+	problems []int   // rows of the output at which problems begin, and the end
+	rule     PoolOptions
+	workers  int
+
+	inverting sync.Once
+	inverses  []*inverse
+
+	calls [4]sync.Pool // of callers, by dtype
+}
+
+// NewPick returns the plan that picks one row of each input for each row of the output:
+//
+//	indices[n] [A], int32 or int64, of numbers from 0 to widths[n]-1
+//	x_n [B P_n C_n], P_n = widths[n] -> out [B A sum(C_n)]:
+//	out[b a off_n+c] = x_n[b indices[n][a] c], off_n being the channels of the inputs before n
+//
+// An index that is nil passes its input on row by row, as 0 to A-1 would: then A is widths[n].
+//
+// NewPick returns shapeops.ErrShape unless there is an input, indices and widths are equally many
+// and all indices equally long, shapeops.ErrDim for an index that does not have one dim,
+// tensor.ErrDType for one of another dtype, and shapeops.ErrIndex, with input and position, for a
+// number that is not a row of its input. A negative number is none.
+func NewPick(indices []*tensor.Tensor, widths []int, opt PickOptions) (*Plan, error) {
+	return newPlan("pick", len(indices), widths, PoolOptions{Workers: opt.Workers}, func(n int, t *table) (err error) {
+		if indices[n] != nil {
+			t.list, err = readIndex(indices[n])
+			t.rows = len(t.list)
+		}
+		return err
+	})
+}
+
+// NewPool returns the plan that reduces a pool of rows of each input for each row of the output:
+//
+//	pools[n] [A *], int32 or int64, of numbers from 0 to widths[n]-1
+//	x_n [B P_n C_n], P_n = widths[n] -> out [B A sum(C_n)]:
+//	out[b a off_n+c] = max(MinValue, reduction of x_n[b p c] over all p in pools[n][a])
+//
+// [Splits] makes pools of values and row splits. Pools that are nil pass their input on row by row,
+// not raised to MinValue: then A is widths[n].
+//
+// Its errors are those of [NewPick], shapeops.ErrDim also for pools that are not [A *], and
+// [ErrOptions].
+func NewPool(pools []*ragged.Tensor, widths []int, opt PoolOptions) (*Plan, error) {
+	if err := opt.check(); err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
+	}
+	return newPlan("pool", len(pools), widths, opt, func(n int, t *table) (err error) {
+		if pools[n] == nil {
+			return nil
+		}
+		if t.list, err = readRagged(pools[n], 1); err == nil {
+			t.splits, err = readOffsets(pools[n], 1)
+			t.rows = len(t.splits) - 1
+		}
+		return err
+	})
+}
+
+// newPlan returns a plan of tables that read fills, which begin as the identity.
+func newPlan(op string, inputs int, widths []int, rule PoolOptions, read func(n int, t *table) error) (*Plan, error) {
+	if err := checkInputs(inputs, len(widths)); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	p := &Plan{tables: make([]table, inputs), rule: rule, workers: rule.Workers}
+	for n, width := range widths {
+		t := &p.tables[n]
+		*t = table{rows: width, width: width}
+		if err := p.add(n, read); err != nil {
+			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
+		}
+	}
+	return p, nil
+}
+
+// add reads the table of an input.
+func (p *Plan) add(n int, read func(n int, t *table) error) error {
+	t := &p.tables[n]
+	if t.width < 0 {
+		return fmt.Errorf("%w: got width %d", shapeops.ErrShape, t.width)
+	}
+	if err := read(n, t); err != nil {
+		return err
+	}
+	if n == 0 {
+		p.rows, p.problems = t.rows, []int{0, t.rows}
+	}
+	if t.rows != p.rows {
+		return fmt.Errorf("%w: got %d rows of output, want %d, as of input 0", shapeops.ErrShape, t.rows, p.rows)
+	}
+	return t.place(p.problems, []int{0, t.width})
+}
+
+// Inputs returns N, the number of inputs.
+func (p *Plan) Inputs() int { return len(p.tables) }
+
+// Rows returns A, the number of rows of the output.
+func (p *Plan) Rows() int { return p.rows }
+
+// pools reports whether the plan has pools.
+func (p *Plan) pools() bool {
+	for n := range p.tables {
+		if p.tables[n].splits != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// linear reports whether gradients do not depend on the inputs.
+func (p *Plan) linear() bool {
+	folded := p.rule.Reduction == Sum || p.rule.Reduction == Mean
+	return !p.pools() || folded && p.rule.MinValue == nil
+}
+
+// linearIn is linear of one input.
+func (p *Plan) linearIn(n int) bool { return p.tables[n].splits == nil || p.linear() }
+
+// invert sees to that the inverses are there.
+func (p *Plan) invert() {
+	p.inverting.Do(func() {
+		p.inverses = make([]*inverse, len(p.tables))
+		for n := range p.tables {
+			p.inverses[n] = p.tables[n].invert(p.problems)
+		}
+	})
+}
+
+// dtypes are those that tensors may have, in the order of Plan.calls.
+var dtypes = [...]tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16}
+
+// begin returns a caller for a dtype, one of dtypes, which done takes back.
+func (p *Plan) begin(d int) caller {
+	if c, ok := p.calls[d].Get().(caller); ok {
+		return c
+	}
+	switch dtypes[d] {
+	case tensor.Float32:
+		return newCall[float32, float32, int32](p)
+	case tensor.Float64:
+		return newCall[float64, float64, int64](p)
+	case tensor.Float16:
+		return newCall[tensor.F16, float32, int32](p)
+	}
+	return newCall[tensor.BF16, float32, int32](p)
+}
+
+// done keeps a caller for the next call.
+func (p *Plan) done(d int, c caller) {
+	c.on().forget()
+	p.calls[d].Put(c)
+}

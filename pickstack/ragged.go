@@ -1,0 +1,183 @@
+package pickstack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A RaggedPlan is a [Plan] for a batch of problems that differ in size: how many rows an input has,
+// and how many are made, is each problem's own. [NewRaggedPick] and [NewRaggedPool] make them.
+//
+// Safe for concurrent use.
+type RaggedPlan struct {
+	plan   Plan             // of all problems as one, with a batch size of 1
+	inputs []*ragged.Layout // of each input
+	layout *ragged.Layout   // of the output
+}
+
+// NewRaggedPick returns the plan that picks one row of each input for each row of the output, in
+// each of Q problems:
+//
+//	indices[n] [Q *], int32 or int64: of problem q A_q numbers, each from 0 to P_qn-1
+//	inputs[n] [Q *]: of problem q P_qn rows
+//	x_n [Q * C_n] -> out [Q * sum(C_n)], which has the lengths of the indices
+//
+// An index counts the rows of its own problem. One that is nil passes its input on row by row. The
+// errors are those of [NewPick], with the problem, and ragged.ErrLengths if indices differ in length.
+func NewRaggedPick(indices []*ragged.Tensor, inputs []*ragged.Layout, opt PickOptions) (*RaggedPlan, error) {
+	return newRaggedPlan("pick", 1, indices, inputs, PoolOptions{Workers: opt.Workers})
+}
+
+// NewRaggedPool returns the plan that reduces a pool of rows of each input for each row of the
+// output, in each of Q problems:
+//
+//	pools[n] [Q * *], int32 or int64: of problem q A_q pools of numbers from 0 to P_qn-1
+//	inputs[n] [Q *]: of problem q P_qn rows
+//	x_n [Q * C_n] -> out [Q * sum(C_n)], which has the lengths of the pools
+//
+// The errors are those of [NewPool], with the problem, and ragged.ErrLengths if problems differ in
+// the number of pools.
+func NewRaggedPool(pools []*ragged.Tensor, inputs []*ragged.Layout, opt PoolOptions) (*RaggedPlan, error) {
+	if err := opt.check(); err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
+	}
+	return newRaggedPlan("pool", 2, pools, inputs, opt)
+}
+
+// newRaggedPlan returns a plan of indices with so many levels.
+func newRaggedPlan(op string, levels int, indices []*ragged.Tensor, inputs []*ragged.Layout, rule PoolOptions) (*RaggedPlan, error) {
+	if err := checkInputs(len(indices), len(inputs)); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	p := &RaggedPlan{inputs: slices.Clone(inputs)}
+	p.plan.tables, p.plan.rule, p.plan.workers = make([]table, len(indices)), rule, rule.Workers
+	for n, index := range indices {
+		if err := p.add(n, levels, index); err != nil {
+			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
+		}
+	}
+	return p, nil
+}
+
+// add reads the table of an input.
+func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
+	starts, err := problemStarts(p.inputs[n])
+	if err != nil {
+		return err
+	}
+	width, layout := starts[len(starts)-1], p.inputs[n]
+	t := &p.plan.tables[n]
+	*t = table{rows: width, width: width}
+	if index != nil {
+		if layout, err = t.readRagged(index, levels); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		if p.plan.problems, err = problemStarts(layout); err != nil {
+			return err
+		}
+		p.layout, p.plan.rows = layout.Straight(), t.rows
+	}
+	if err := p.layout.CheckEqual(layout); err != nil {
+		return fmt.Errorf("rows of the output, compared with those of input 0: %w", err)
+	}
+	if got, want := len(starts), len(p.plan.problems); got != want {
+		return fmt.Errorf("%w: got an input of %d problems, want %d", shapeops.ErrShape, got-1, want-1)
+	}
+	return t.place(p.plan.problems, starts)
+}
+
+// readRagged reads an index of several problems, and returns the layout of the rows that it makes.
+func (t *table) readRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
+	if t.list, err = readRagged(index, levels); err != nil {
+		return nil, err
+	}
+	t.rows = len(t.list)
+	if levels == 2 {
+		if t.splits, err = readOffsets(index, 2); err != nil {
+			return nil, err
+		}
+		t.rows = len(t.splits) - 1
+	}
+	return index.Layout().At(1)
+}
+
+// problemStarts returns the rows at which the problems of a layout [Q *] begin, and the end.
+func problemStarts(l *ragged.Layout) ([]int, error) {
+	if l == nil {
+		return nil, fmt.Errorf("%w: got a nil layout", tensor.ErrKind)
+	}
+	if l.Depth() != 1 || len(l.Shape()) != 1 {
+		return nil, fmt.Errorf("%w: got a layout %v, want [Q *]", shapeops.ErrDim, l)
+	}
+	offsets, err := l.Offsets(1)
+	return toInts(offsets), err
+}
+
+// Inputs returns N, the number of inputs.
+func (p *RaggedPlan) Inputs() int { return p.plan.Inputs() }
+
+// Layout returns the layout of the output, [Q *]: how many rows are made in each problem.
+func (p *RaggedPlan) Layout() *ragged.Layout { return p.layout }
+
+// Forward is [Plan.Forward] of all problems:
+//
+//	xs[n] [Q * C_n] -> [Q * sum(C_n)]
+func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
+	values, err := p.valuesOf(xs)
+	if err != nil {
+		return nil, p.plan.named(err)
+	}
+	out, err := p.plan.Forward(values...)
+	if err != nil {
+		return nil, err
+	}
+	return unflatten(out, p.layout)
+}
+
+// ForwardInto is [Plan.ForwardInto] of all problems.
+func (p *RaggedPlan) ForwardInto(out *ragged.Tensor, xs ...*ragged.Tensor) error {
+	values, err := p.valuesOf(xs)
+	if err != nil {
+		return p.plan.named(err)
+	}
+	return p.onto([]*ragged.Tensor{out}, []*ragged.Layout{p.layout}, func(out []*tensor.Tensor) error {
+		return p.plan.ForwardInto(out[0], values...)
+	})
+}
+
+// Gradient is [Plan.Gradient] of all problems:
+//
+//	g [Q * sum(C_n)], xs[n] [Q * C_n] -> dxs[n] [Q * C_n]
+func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged.Tensor, error) {
+	gs, values, err := p.gradientValues(g, xs)
+	if err != nil {
+		return nil, p.plan.named(err)
+	}
+	flat, err := p.plan.Gradient(gs, values...)
+	if err != nil {
+		return nil, err
+	}
+	dxs := make([]*ragged.Tensor, len(flat))
+	for n, dx := range flat {
+		if dxs[n], err = unflatten(dx, p.inputs[n].Straight()); err != nil {
+			return nil, p.plan.named(err)
+		}
+	}
+	return dxs, nil
+}
+
+// GradientInto is [Plan.GradientInto] of all problems.
+func (p *RaggedPlan) GradientInto(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
+	return p.gradientOnto(dxs, g, xs, (*Plan).GradientInto)
+}
+
+// AddGradient is [Plan.AddGradient] of all problems.
+func (p *RaggedPlan) AddGradient(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
+	return p.gradientOnto(dxs, g, xs, (*Plan).AddGradient)
+}

@@ -1,0 +1,91 @@
+package pickstack
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// valuesOf returns the values of inputs, each a batch of one element: [1 P_n C_n].
+func (p *RaggedPlan) valuesOf(xs []*ragged.Tensor) ([]*tensor.Tensor, error) {
+	if len(xs) != len(p.inputs) {
+		return nil, fmt.Errorf("%w: got %d inputs, want %d", shapeops.ErrShape, len(xs), len(p.inputs))
+	}
+	values := make([]*tensor.Tensor, len(xs))
+	for n, x := range xs {
+		var err error
+		if values[n], err = flatten(x, p.inputs[n], (*ragged.Tensor).Values); err != nil {
+			return nil, fmt.Errorf("input %d: %w", n, err)
+		}
+	}
+	return values, nil
+}
+
+// gradientValues returns the values of the output's gradient and of inputs.
+func (p *RaggedPlan) gradientValues(g *ragged.Tensor, xs []*ragged.Tensor) (gs *tensor.Tensor, values []*tensor.Tensor, err error) {
+	if values, err = p.valuesOf(xs); err != nil {
+		return nil, nil, err
+	}
+	if gs, err = flatten(g, p.layout, (*ragged.Tensor).Values); err != nil {
+		return nil, nil, fmt.Errorf("gradient of the output: %w", err)
+	}
+	return gs, values, nil
+}
+
+// gradientOnto has gradient write to the values of dxs.
+func (p *RaggedPlan) gradientOnto(dxs []*ragged.Tensor, g *ragged.Tensor, xs []*ragged.Tensor, gradient func(*Plan, []*tensor.Tensor, *tensor.Tensor, ...*tensor.Tensor) error) error {
+	gs, values, err := p.gradientValues(g, xs)
+	if err != nil {
+		return p.plan.named(err)
+	}
+	return p.onto(dxs, p.inputs, func(dxs []*tensor.Tensor) error { return gradient(&p.plan, dxs, gs, values...) })
+}
+
+// onto calls fn with the values of dst, of which some may be nil, for it to write.
+func (p *RaggedPlan) onto(dst []*ragged.Tensor, layouts []*ragged.Layout, fn func(values []*tensor.Tensor) error) error {
+	if len(dst) != len(layouts) {
+		return p.plan.named(fmt.Errorf("%w: got %d tensors to write, want %d", shapeops.ErrShape, len(dst), len(layouts)))
+	}
+	values := make([]*tensor.Tensor, len(dst))
+	for n, t := range dst {
+		if t == nil {
+			continue
+		}
+		var err error
+		if values[n], err = flatten(t, layouts[n], (*ragged.Tensor).ValuesView); err != nil {
+			return p.plan.named(fmt.Errorf("tensor %d to write: %w", n, err))
+		}
+	}
+	return fn(values)
+}
+
+// flatten returns the values of a tensor with a layout as a batch of one element:
+//
+//	[Q * C] -> [1 V C]
+func flatten(t *ragged.Tensor, layout *ragged.Layout, values func(*ragged.Tensor) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	if !t.Made() {
+		return nil, errNil
+	}
+	if err := layout.CheckEqual(t.Layout()); err != nil {
+		return nil, err
+	}
+	if len(t.Features()) != 1 {
+		return nil, fmt.Errorf("%w: got %s, want [Q * C]", shapeops.ErrDim, t.ShapeText())
+	}
+	v, err := values(t)
+	if err != nil {
+		return nil, err
+	}
+	return v.Unsqueeze(0)
+}
+
+// unflatten is the opposite of flatten.
+func unflatten(t *tensor.Tensor, layout *ragged.Layout) (*ragged.Tensor, error) {
+	v, err := t.Squeeze(0)
+	if err != nil {
+		return nil, err
+	}
+	return ragged.New(v, layout)
+}

@@ -1,0 +1,73 @@
+package pickstack
+
+// A strip is some channels of one input, in some rows of the output and one batch element: what a
+// worker scatters the gradient of at a time. Its rows are copied to where they lie side by side.
+type strip[T number, K key] struct {
+	x    []T // rows of the input that pools have, or
+	keys []K // their keys
+	got  []T // what each gets of the gradient
+	g    []T // the gradient of a row of the output
+
+	best        []K   // of a pool, in each channel: the greatest key,
+	first, last []int // and the first entry that has it, and the last
+	pooled      []T   // what the pool is
+}
+
+// stripChannels is how many channels a strip has at most, so that its rows stay in a cache.
+const stripChannels = 32
+
+// scatterStrip makes the part of an input's gradient that a job says, of one that depends on the
+// input.
+func (w *worker[E, T, K]) scatterStrip(j job, b int) {
+	t, inv := &w.plan.tables[j.n], w.plan.inverses[j.n]
+	x, g, dx := &w.from[j.n+1], &w.from[0], &w.to[j.n]
+	used := inv.used[j.lo:j.hi]
+	fromX := b*x.batch + j.channel*x.channel
+	toX := b*dx.batch + j.channel*dx.channel
+	w.begin(used, x, dx, fromX, toX, j.channels)
+	fromG := b*g.batch + (w.offset(j.n)+j.channel)*g.channel
+	for i := j.first; i < j.end; i++ {
+		from, to := t.span(i, i+1)
+		if from == to {
+			continue
+		}
+		w.at = grown(w.at, to-from)
+		for e, at := range inv.at[from:to] {
+			w.at[e] = (at - j.lo) * j.channels
+		}
+		g.load(w.strip.g, fromG+i*g.row)
+		w.spread(w)
+	}
+	w.end(j, b, used, dx, toX)
+}
+
+// begin copies the rows of a strip.
+func (w *worker[E, T, K]) begin(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
+	s := &w.strip
+	s.g, s.pooled, s.best = grown(s.g, channels), grown(s.pooled, channels), grown(s.best, channels)
+	s.first, s.last = grown(s.first, channels), grown(s.last, channels)
+	s.x, s.got, s.keys = grown(s.x, len(used)*channels), grown(s.got, len(used)*channels), grown(s.keys, len(used)*channels)
+	for i, row := range used {
+		x.load(s.x[i*channels:][:channels], fromX+row*x.row)
+	}
+	if w.extreme() {
+		w.order.keys(s.keys, s.x)
+	}
+	if !w.add {
+		clear(s.got)
+		return
+	}
+	for i, row := range used {
+		dx.load(s.got[i*channels:][:channels], toX+row*dx.row)
+	}
+}
+
+// end writes what the rows of a strip got, and zeros to the rows between them that no pool has.
+func (w *worker[E, T, K]) end(j job, b int, used []int, dx *slab[E, T], toX int) {
+	for i, row := range used {
+		dx.store(toX+row*dx.row, w.strip.got[i*j.channels:][:j.channels])
+	}
+	if !w.add {
+		w.clearUnused(j, dx, toX)
+	}
+}

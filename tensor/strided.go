@@ -1,0 +1,57 @@
+package tensor
+
+import (
+	"cmp"
+	"errors"
+)
+
+// ReadStrided calls fn with the memory that t's elements lie in, for one who goes about them row by
+// row: the element at position p is s[p[0]*strides[0] + p[1]*strides[1] + ...]. It is [Read] that
+// copies nothing, however large t is, unless the memory is not aligned for T. fn must not write to
+// either slice, nor keep them after it returns.
+//
+// The errors are those of Read, and [ErrMeta] for a tensor without elements. Safe for concurrent
+// use, as readers are.
+func ReadStrided[T Elem](t *Tensor, fn func(s []T, strides []int)) error {
+	if err := checkElem[T](t); err != nil {
+		return err
+	}
+	err := useStrided(t, memory.borrow, fn)
+	if !errors.Is(err, ErrLayout) {
+		return err
+	}
+	c, err := t.elements()
+	if err != nil {
+		return err
+	}
+	return useStrided(c, memory.borrow, fn)
+}
+
+// WriteStrided is [ReadStrided] of memory that fn may change. Several goroutines may use it at a
+// time on one tensor, if none writes an element that another looks at.
+//
+// Its errors are also [ErrReadOnly], and [ErrLayout] if two elements are one in memory or it is not
+// aligned for T. After a fault in mapped memory some elements may have changed.
+func WriteStrided[T Elem](t *Tensor, fn func(s []T, strides []int)) error {
+	if err := checkElem[T](t); err != nil {
+		return err
+	}
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	return useStrided(t, memory.borrowToWrite, fn)
+}
+
+// useStrided calls fn with the part of t's memory that its elements span.
+func useStrided[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s []T, strides []int)) error {
+	_, high := t.view.Bounds()
+	size := t.dtype.Size()
+	var failed error
+	err := t.useBy(borrow, func(b []byte) {
+		var s []T
+		if s, failed = typedBytes[T](t.dtype, b[t.view.Offset*size:high*size]); failed == nil {
+			fn(s, t.view.Strides)
+		}
+	})
+	return cmp.Or(failed, err)
+}
