@@ -59,7 +59,7 @@ func (w *worker[E, T, K]) gatherTile(j job, b int) {
 	v := w.plan.inverses[j.n]
 	m := move[E, T]{
 		table: v.table, used: v.used, src: &w.from[0], dst: &w.to[j.n], channels: j.channels,
-		fold: w.sum, add: w.add,
+		fold: foldSum[T], add: w.add,
 	}
 	m.from, m.to = b*m.src.batch+w.offset(j.n)*m.src.channel, b*m.dst.batch
 	if t := &w.plan.tables[j.n]; t.splits != nil && w.plan.rule.Reduction == Mean {

@@ -7,55 +7,60 @@ func (c *call[E, T, K]) extreme() bool {
 
 // spreadExtreme gives the gradient of a pool to the entries that attain its extreme.
 func (w *worker[E, T, K]) spreadExtreme() {
-	s := &w.strip
-	winners(s, w.at, w.order.below)
-	for c, best := range s.best {
+	s, at, ties := &w.strip, w.at, w.plan.rule.Ties
+	findWinners(s.won, s.keys, at)
+	for c, won := range s.won {
 		switch {
-		case w.lowest <= best && best <= w.highest: // MinValue is greater
-		case s.first[c] == s.last[c] || w.plan.rule.Ties == TieFirst:
-			s.got[w.at[s.first[c]]+c] += s.g[c]
+		case w.lowest <= won.key && won.key <= w.highest: // MinValue is greater
+		case won.first == won.last || ties == TieFirst:
+			s.got[at[won.first]+c] += s.g[c]
 		default:
-			s.share(w.at, c, w.plan.rule.Ties)
+			share(s.got[c:], s.keys[c:], at, won.key, s.g[c], ties)
 		}
 	}
 }
 
-// winners finds the greatest key of a pool in each channel, and the first and the last entry that
-// have it.
-func winners[T number, K key](s *strip[T, K], at []int, below K) {
-	keys, n := s.keys, len(s.best)
-	first, last := s.first[:n], s.last[:n]
-	for c := range s.best {
-		best, a, z := below, 0, 0
-		for j, o := range at {
+// A winner is the greatest key of a pool in a channel, and the first and the last entry that have
+// it.
+type winner[K key] struct {
+	key         K
+	first, last int32
+}
+
+// findWinners finds the winner of each channel, of keys that begin at the given elements. It is
+// written so that it chooses without branches, in registers.
+func findWinners[K key](won []winner[K], keys []K, at []int) {
+	for c := range won {
+		var w winner[K]
+		w.key = keys[at[0]+c]
+		for i, o := range at {
 			k := keys[o+c]
-			if k >= best {
-				z = j
+			if k >= w.key {
+				w.last = int32(i)
 			}
-			if k > best {
-				a = j
+			if k > w.key {
+				w.first = int32(i)
 			}
-			best = max(best, k)
+			w.key = max(w.key, k)
 		}
-		s.best[c], first[c], last[c] = best, a, z
+		won[c] = w
 	}
 }
 
-// share gives the gradient of one channel of a pool to all entries that have the greatest key.
-func (s *strip[T, K]) share(at []int, c int, ties Ties) {
-	v, best := s.g[c], s.best[c]
+// share gives the gradient of a pool in a channel to all entries that have the greatest key.
+func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties) {
 	if ties == TieEven {
 		n := 0
 		for _, o := range at {
-			if s.keys[o+c] == best {
+			if keys[o] == best {
 				n++
 			}
 		}
-		v /= T(n)
+		g /= T(n)
 	}
 	for _, o := range at {
-		if s.keys[o+c] == best {
-			s.got[o+c] += v
+		if keys[o] == best {
+			got[o] += g
 		}
 	}
 }

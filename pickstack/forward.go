@@ -83,7 +83,7 @@ func (w *worker[E, T, K]) forwardTile(task int) {
 	b, lo := task/count, task%count*step
 	hi, offset := min(lo+step, w.plan.rows), 0
 	for n := range w.from {
-		m := move[E, T]{table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n], fold: w.fold, floor: w.floor}
+		m := move[E, T]{table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n], fold: w.fold, begin: w.call.begin, floor: w.floor}
 		m.from, m.to = b*m.src.batch, b*m.dst.batch+offset*m.dst.channel
 		if m.splits != nil {
 			m.rule = &w.plan.rule

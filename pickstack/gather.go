@@ -10,9 +10,10 @@ type move[E stored, T number] struct {
 	used     []int // which row of dst row i is; nil: row i
 	channels int
 	fold     folder[T]
+	begin    T            // what a row begins with, unless add
+	add      bool         // to what dst holds
 	rule     *PoolOptions // of a pool, or nil: what there is to do besides folding
 	floor    T
-	add      bool   // to what dst holds
 	shares   *table // if not nil, each row is divided by how many entries that has for it
 }
 
@@ -51,25 +52,24 @@ func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {
 	d, at := w.row, m.place(i)
 	if m.dst.direct != nil {
 		d = m.dst.direct[at : at+m.channels]
-	} else if m.add {
+	}
+	switch {
+	case !m.add:
+		fill(d, m.begin)
+	case m.dst.direct == nil:
 		m.dst.load(d, at)
 	}
 	entries := m.entries(i, &w.one)
-	w.foldEntries(m, d, entries)
+	for left := entries; len(left) > 0; {
+		var x []T
+		x, left = w.take(m, left)
+		m.fold(d, x, w.at)
+	}
 	if m.rule != nil {
 		w.finish(m, d, entries)
 	}
 	if m.dst.direct == nil {
 		m.dst.store(at, d)
-	}
-}
-
-// foldEntries folds rows of the source into d.
-func (w *worker[E, T, K]) foldEntries(m *move[E, T], d []T, entries []int) {
-	for begun := m.add; len(entries) > 0; begun = true {
-		var x []T
-		x, entries = w.take(m, entries)
-		m.fold(d, x, w.at, begun)
 	}
 }
 
@@ -106,13 +106,16 @@ func divide[T number](d []T, n int) {
 	}
 }
 
-// finish makes of the folded entries of a pool what its rule says.
+// finish makes of the folded entries of a pool what its rule says. A maximum has begun with
+// MinValue.
 func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries []int) {
 	if len(entries) == 0 {
 		fill(d, m.nothing())
 		return
 	}
 	switch m.rule.Reduction {
+	case Max:
+		return
 	case Mean:
 		divide(d, len(entries))
 	case LogSumExp:

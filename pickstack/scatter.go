@@ -8,9 +8,8 @@ type strip[T number, K key] struct {
 	got  []T // what each gets of the gradient
 	g    []T // the gradient of a row of the output
 
-	best        []K   // of a pool, in each channel: the greatest key,
-	first, last []int // and the first entry that has it, and the last
-	pooled      []T   // what the pool is
+	won    []winner[K] // of a pool, in each channel
+	pooled []T         // what the pool is, before MinValue
 }
 
 // stripChannels is how many channels a strip has at most, so that its rows stay in a cache.
@@ -44,8 +43,7 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 // begin copies the rows of a strip.
 func (w *worker[E, T, K]) begin(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
 	s := &w.strip
-	s.g, s.pooled, s.best = grown(s.g, channels), grown(s.pooled, channels), grown(s.best, channels)
-	s.first, s.last = grown(s.first, channels), grown(s.last, channels)
+	s.g, s.pooled, s.won = grown(s.g, channels), grown(s.pooled, channels), grown(s.won, channels)
 	s.x, s.got, s.keys = grown(s.x, len(used)*channels), grown(s.got, len(used)*channels), grown(s.keys, len(used)*channels)
 	for i, row := range used {
 		x.load(s.x[i*channels:][:channels], fromX+row*x.row)

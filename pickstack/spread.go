@@ -6,7 +6,8 @@ import "math"
 // raised to MinValue.
 func (w *worker[E, T, K]) spreadSum() {
 	s := &w.strip
-	w.fold(s.pooled, s.x, w.at, false)
+	fill(s.pooled, w.call.begin)
+	w.fold(s.pooled, s.x, w.at)
 	n := T(1)
 	if w.plan.rule.Reduction == Mean {
 		n = T(len(w.at))
@@ -25,7 +26,8 @@ func (w *worker[E, T, K]) spreadSum() {
 // infinite result those entries that are as infinite share it.
 func (w *worker[E, T, K]) spreadLogSumExp() {
 	s := &w.strip
-	w.fold(s.pooled, s.x, w.at, false)
+	fill(s.pooled, w.call.begin)
+	w.fold(s.pooled, s.x, w.at)
 	for c, greatest := range s.pooled {
 		sum := 0.0
 		for _, o := range w.at {
