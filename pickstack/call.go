@@ -14,7 +14,7 @@ type call[E stored, T number, K key] struct {
 	operands
 	plan    *Plan
 	fold    folder[T]
-	begin   T // what a pool begins with
+	neutral T // what a pool begins with: folding into it changes nothing but for MinValue
 	floor   T
 	order   order[T, K]
 	lowest  K // of the keys of extremes that MinValue is greater than
@@ -43,10 +43,10 @@ type caller interface {
 
 func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
 	c := &call[E, T, K]{plan: p}
-	c.fold, c.begin = folderOf[T](p.rule.Reduction)
+	c.fold, c.neutral = folderOf[T](p.rule.Reduction)
 	c.floor, c.order = floorOf[E, T](p.rule.MinValue), orderOf[T, K](p.rule.Reduction == Min)
 	if p.rule.Reduction == Max && p.rule.MinValue != nil {
-		c.begin = c.floor
+		c.neutral = c.floor
 	}
 	c.lowest, c.highest = c.raised()
 	c.spread, c.tile, c.part = c.spreader(), (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob

@@ -21,7 +21,7 @@
 // An input without an index, nil, is passed on row by row: a skip connection. One tensor may be
 // several inputs.
 //
-// A [RaggedPlan] does the same for a batch of problems that differ in size, all in one call:
+// A [RaggedPlan] does so for a batch of problems that differ in size, all in one call:
 //
 //	x_n [Q * C_n];  index_n [Q *], pools_n [Q * *] -> out [Q * sum(C_n)]
 //
@@ -34,17 +34,18 @@
 // gradients summed in the order of the rows of the output, so that results are equal bit for bit
 // whatever the number of goroutines, the layout and the memory.
 //
-//	         empty pool     NaN in the pool       gradient of a pool, g being that of the output
-//	Max      -Inf           NaN                   g to the entries that attain it, shared as Ties says
-//	Min      +Inf           NaN                   the same
-//	Mean     NaN            NaN                   g / k to each of k entries
-//	Sum      0              NaN                   g to each entry
-//	LogSumExp -Inf          NaN                   g exp(x - out) to each; if out is infinite, shared as by Max
+//	           empty pool  with NaN  gradient, g being that of the output
+//	Max        -Inf        NaN       g to the entries that attain it, shared as Ties says
+//	Min        +Inf        NaN       the same
+//	Mean       NaN         NaN       g / k to each of k entries
+//	Sum        0           NaN       g to each entry
+//	LogSumExp  -Inf        NaN       g exp(x - out) to each entry
 //
-// An entry that a pool lists twice counts twice. -0 is less than 0 in Max and Min, and ties with it.
-// NaN is above MinValue, and so is -NaN; gradients of Max and Min go to the entries that are NaN.
-// MinValue itself has no gradient: where it is greater than what it replaces, no entry gets any, and
-// where it is equal, the entries get all.
+// An entry that a pool lists twice counts twice. Max and Min order -0 before 0, but the two tie. A
+// NaN is not raised to MinValue; of Max and Min the entries that are NaN get the gradient. Of a
+// LogSumExp that is infinite the entries that are as infinite get equal shares. MinValue itself has
+// no gradient: where it is greater than what it replaces, no entry gets any, and where it is equal,
+// the entries get all.
 //
 // # Memory
 //

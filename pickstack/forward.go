@@ -23,7 +23,10 @@ func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, p.named(err)
 	}
-	return out, p.ForwardInto(out, xs...)
+	if err := p.ForwardInto(out, xs...); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // ForwardInto is [Plan.Forward] into a tensor that the caller owns, of any layout. Its errors are
@@ -59,12 +62,13 @@ func (p *Plan) named(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case p.pools():
+	case p.pools:
 		return fmt.Errorf("pool: %w", err)
 	}
 	return fmt.Errorf("pick: %w", err)
 }
 
+// forward sets the output to what the plan makes of the inputs, tile by tile.
 func (c *call[E, T, K]) forward() error {
 	_, tiles := tiles(c.plan.rows, c.total*c.width())
 	if c.dst[0].Size() == 0 {
@@ -81,14 +85,16 @@ func (c *call[E, T, K]) forward() error {
 func (w *worker[E, T, K]) forwardTile(task int) {
 	step, count := tiles(w.plan.rows, w.total*w.width())
 	b, lo := task/count, task%count*step
-	hi, offset := min(lo+step, w.plan.rows), 0
+	hi := min(lo+step, w.plan.rows)
 	for n := range w.from {
-		m := move[E, T]{table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n], fold: w.fold, begin: w.call.begin, floor: w.floor}
-		m.from, m.to = b*m.src.batch, b*m.dst.batch+offset*m.dst.channel
+		m := move[E, T]{
+			table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n],
+			fold: w.fold, neutral: w.neutral, floor: w.floor,
+		}
+		m.from, m.to = b*m.src.batch, b*m.dst.batch+w.offsets[n]*m.dst.channel
 		if m.splits != nil {
 			m.rule = &w.plan.rule
 		}
 		w.move(&m, lo, hi)
-		offset += m.channels
 	}
 }

@@ -10,7 +10,7 @@ type move[E stored, T number] struct {
 	used     []int // which row of dst row i is; nil: row i
 	channels int
 	fold     folder[T]
-	begin    T            // what a row begins with, unless add
+	neutral  T            // what a row begins with, unless add
 	add      bool         // to what dst holds
 	rule     *PoolOptions // of a pool, or nil: what there is to do besides folding
 	floor    T
@@ -19,7 +19,10 @@ type move[E stored, T number] struct {
 
 // move makes rows lo to hi.
 func (w *worker[E, T, K]) move(m *move[E, T], lo, hi int) {
-	if m.splits == nil && !m.add {
+	switch {
+	case m.channels == 0:
+		return
+	case m.splits == nil && !m.add:
 		m.copyRows(lo, hi)
 		return
 	}
@@ -55,7 +58,7 @@ func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {
 	}
 	switch {
 	case !m.add:
-		fill(d, m.begin)
+		fill(d, m.neutral)
 	case m.dst.direct == nil:
 		m.dst.load(d, at)
 	}
@@ -73,20 +76,21 @@ func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {
 	}
 }
 
-// most is how many numbers are taken at a time if they are not at hand, and how many entries.
-const most = 1 << 12
+// takenNumbers is how many numbers are taken at a time if they are not at hand, and how many
+// entries.
+const takenNumbers = 1 << 12
 
 // take finds the first rows that entries say: x has them, at w.at. The others are left.
 func (w *worker[E, T, K]) take(m *move[E, T], entries []int) (x []T, left []int) {
 	if m.src.direct != nil && m.shares == nil {
-		n := min(len(entries), most)
+		n := min(len(entries), takenNumbers)
 		w.at = grown(w.at, n)
 		for j, v := range entries[:n] {
 			w.at[j] = m.from + v*m.src.row
 		}
 		return m.src.direct, entries[n:]
 	}
-	n := min(len(entries), max(1, most/max(1, m.channels)))
+	n := min(len(entries), max(1, takenNumbers/m.channels))
 	w.at, w.rows = grown(w.at, n), grown(w.rows, n*m.channels)
 	for j, v := range entries[:n] {
 		w.at[j] = j * m.channels

@@ -59,7 +59,7 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 	o := c.on()
 	o.set(batch, xs)
 	o.src, o.dst, o.add = append(o.src, g), append(o.dst, dxs...), add
-	if !p.linear() {
+	if !p.linear {
 		o.src = append(o.src, xs...)
 	}
 	if err := o.checkApart(); err != nil {

@@ -25,8 +25,11 @@ func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedke
 //	td [B]: inputs[n] [P_n C_n];  grads [B]: out [A sum(C_n)] -> inputs[n] [P_n C_n]
 //
 // Where grads has something already, or a key is listed twice, the sum is set: so layers that share
-// an input are gone over one after another. Entries are replaced, never written in place. On an
-// error grads has not changed.
+// an input are gone over one after another, the last first. Entries are replaced, never written in
+// place. On an error grads has not changed.
+//
+// A layer that has put something else under the key of an input, so that td is what was there
+// before it, has what grads holds under that key deleted first: that is the gradient of the new.
 func (p *Plan) ApplyGradient(grads, td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return applyGradient[*tensor.Tensor](p, grads, td, out, inputs)
 }

@@ -15,6 +15,7 @@ type operands struct {
 	add      bool             // to what dst holds
 	batch    int
 	channels []int // of each input
+	offsets  []int // of each input: the channels of those before it
 	total    int   // channels of the output
 }
 
@@ -22,9 +23,9 @@ func (o *operands) on() *operands { return o }
 
 // set notes the sizes of the inputs.
 func (o *operands) set(batch int, xs []*tensor.Tensor) {
-	o.batch, o.total, o.channels, o.add = batch, 0, o.channels[:0], false
+	o.batch, o.total, o.channels, o.offsets, o.add = batch, 0, o.channels[:0], o.offsets[:0], false
 	for _, x := range xs {
-		o.channels = append(o.channels, x.Shape()[2])
+		o.channels, o.offsets = append(o.channels, x.Shape()[2]), append(o.offsets, o.total)
 		o.total += x.Shape()[2]
 	}
 }
@@ -35,14 +36,6 @@ func (o *operands) forget() {
 	clear(o.dst)
 	clear(o.written)
 	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
-}
-
-// offset returns the channels of the output before those of input n.
-func (o *operands) offset(n int) (offset int) {
-	for _, channels := range o.channels[:n] {
-		offset += channels
-	}
-	return offset
 }
 
 // width returns the bytes of an element.
@@ -64,6 +57,9 @@ func (o *operands) checkApart() error {
 // checkInputs returns the number in dtypes of the dtype of the inputs, the batch size and the
 // channels of the output.
 func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err error) {
+	if len(p.tables) == 0 {
+		return 0, 0, 0, errNoPlan
+	}
 	if len(xs) != len(p.tables) {
 		return 0, 0, 0, fmt.Errorf("%w: got %d inputs, want %d", shapeops.ErrShape, len(xs), len(p.tables))
 	}
@@ -95,7 +91,10 @@ func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 	return nil
 }
 
-var errNil = fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+var (
+	errNil    = fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+	errNoPlan = fmt.Errorf("%w: got an empty plan: NewPick and NewPool make plans", tensor.ErrKind)
+)
 
 // checkOutput returns an error unless t, the output or its gradient, fits.
 func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
@@ -104,8 +103,10 @@ func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
 		return errNil
 	case t.DType() != dtypes[dtype]:
 		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, t.DType(), dtypes[dtype])
+	case len(t.Shape()) != 3:
+		return fmt.Errorf("%w: got %v, want [B A C]", shapeops.ErrDim, t.Shape())
 	}
-	if s := t.Shape(); len(s) != 3 || s[0] != batch || s[1] != p.rows || s[2] != channels {
+	if s := t.Shape(); s[0] != batch || s[1] != p.rows || s[2] != channels {
 		return fmt.Errorf("%w: got %v, want [%d %d %d]", shapeops.ErrShape, s, batch, p.rows, channels)
 	}
 	return nil

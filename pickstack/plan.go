@@ -18,6 +18,8 @@ type Plan struct {
 	tables   []table // of each input
 	rows     int     // of the output
 	problems []int   // rows of the output at which problems begin, and the end
+	pools    bool    // whether the plan has any
+	linear   bool    // gradients do not depend on the inputs
 	rule     PoolOptions
 	workers  int
 
@@ -89,6 +91,7 @@ func newPlan(op string, inputs int, widths []int, rule PoolOptions, read func(n 
 			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
 		}
 	}
+	p.classify()
 	return p, nil
 }
 
@@ -105,9 +108,21 @@ func (p *Plan) add(n int, read func(n int, t *table) error) error {
 		p.rows, p.problems = t.rows, []int{0, t.rows}
 	}
 	if t.rows != p.rows {
-		return fmt.Errorf("%w: got %d rows of output, want %d, as of input 0", shapeops.ErrShape, t.rows, p.rows)
+		return fmt.Errorf("%w: got %d rows of output, want %d, as for input 0", shapeops.ErrShape, t.rows, p.rows)
 	}
 	return t.place(p.problems, []int{0, t.width})
+}
+
+// classify notes which gradients do not depend on the inputs.
+func (p *Plan) classify() {
+	sums := (p.rule.Reduction == Sum || p.rule.Reduction == Mean) && p.rule.MinValue == nil
+	p.linear = true
+	for n := range p.tables {
+		t := &p.tables[n]
+		t.linear = t.splits == nil || sums
+		p.linear = p.linear && t.linear
+		p.pools = p.pools || t.splits != nil
+	}
 }
 
 // Inputs returns N, the number of inputs.
@@ -115,25 +130,6 @@ func (p *Plan) Inputs() int { return len(p.tables) }
 
 // Rows returns A, the number of rows of the output.
 func (p *Plan) Rows() int { return p.rows }
-
-// pools reports whether the plan has pools.
-func (p *Plan) pools() bool {
-	for n := range p.tables {
-		if p.tables[n].splits != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// linear reports whether gradients do not depend on the inputs.
-func (p *Plan) linear() bool {
-	folded := p.rule.Reduction == Sum || p.rule.Reduction == Mean
-	return !p.pools() || folded && p.rule.MinValue == nil
-}
-
-// linearIn is linear of one input.
-func (p *Plan) linearIn(n int) bool { return p.tables[n].splits == nil || p.linear() }
 
 // invert sees to that the inverses are there.
 func (p *Plan) invert() {

@@ -60,6 +60,7 @@ func newRaggedPlan(op string, levels int, indices []*ragged.Tensor, inputs []*ra
 			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
 		}
 	}
+	p.plan.classify()
 	return p, nil
 }
 

@@ -10,6 +10,9 @@ import (
 
 // valuesOf returns the values of inputs, each a batch of one element: [1 P_n C_n].
 func (p *RaggedPlan) valuesOf(xs []*ragged.Tensor) ([]*tensor.Tensor, error) {
+	if len(p.inputs) == 0 {
+		return nil, errNoPlan
+	}
 	if len(xs) != len(p.inputs) {
 		return nil, fmt.Errorf("%w: got %d inputs, want %d", shapeops.ErrShape, len(xs), len(p.inputs))
 	}

@@ -10,6 +10,8 @@ type strip[T number, K key] struct {
 
 	won    []winner[K] // of a pool, in each channel
 	pooled []T         // what the pool is, before MinValue
+
+	weights []float64 // of its entries in a LogSumExp, row by row
 }
 
 // stripChannels is how many channels a strip has at most, so that its rows stay in a cache.
@@ -24,7 +26,7 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 	fromX := b*x.batch + j.channel*x.channel
 	toX := b*dx.batch + j.channel*dx.channel
 	w.begin(used, x, dx, fromX, toX, j.channels)
-	fromG := b*g.batch + (w.offset(j.n)+j.channel)*g.channel
+	fromG := b*g.batch + (w.offsets[j.n]+j.channel)*g.channel
 	for i := j.first; i < j.end; i++ {
 		from, to := t.span(i, i+1)
 		if from == to {

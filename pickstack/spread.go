@@ -6,7 +6,7 @@ import "math"
 // raised to MinValue.
 func (w *worker[E, T, K]) spreadSum() {
 	s := &w.strip
-	fill(s.pooled, w.call.begin)
+	fill(s.pooled, w.neutral)
 	w.fold(s.pooled, s.x, w.at)
 	n := T(1)
 	if w.plan.rule.Reduction == Mean {
@@ -26,18 +26,37 @@ func (w *worker[E, T, K]) spreadSum() {
 // infinite result those entries that are as infinite share it.
 func (w *worker[E, T, K]) spreadLogSumExp() {
 	s := &w.strip
-	fill(s.pooled, w.call.begin)
+	fill(s.pooled, w.neutral)
 	w.fold(s.pooled, s.x, w.at)
+	w.weigh()
+	n := len(s.g)
+	for i, o := range w.at {
+		for c, weight := range s.weights[i*n:][:n] {
+			if sum := w.sums[c]; sum != raised {
+				s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
+			}
+		}
+	}
+}
+
+// raised stands for the sum of a pool that is raised to MinValue: no entry has a part in that.
+const raised = -1
+
+// weigh finds the weights of the entries of a pool, and their sums.
+func (w *worker[E, T, K]) weigh() {
+	s, n := &w.strip, len(w.strip.g)
+	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*len(w.at))
+	clear(w.sums)
+	for i, o := range w.at {
+		for c, x := range s.x[o:][:n] {
+			v := weight(x, s.pooled[c])
+			s.weights[i*n+c] = v
+			w.sums[c] += v
+		}
+	}
 	for c, greatest := range s.pooled {
-		sum := 0.0
-		for _, o := range w.at {
-			sum += weight(s.x[o+c], greatest)
-		}
-		if w.plan.rule.MinValue != nil && logSum(greatest, sum) < w.floor {
-			continue
-		}
-		for _, o := range w.at {
-			s.got[o+c] += T(float64(s.g[c]) * (weight(s.x[o+c], greatest) / sum))
+		if w.plan.rule.MinValue != nil && logSum(greatest, w.sums[c]) < w.floor {
+			w.sums[c] = raised
 		}
 	}
 }

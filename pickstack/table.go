@@ -11,6 +11,7 @@ type table struct {
 	width  int   // rows of the source
 	splits []int // row i is made of list[splits[i]:splits[i+1]]; nil: of list[i]
 	list   []int // nil: row i is row i of the source
+	linear bool  // the gradient does not depend on the source
 }
 
 // entries returns what row i is made of. A row that is itself is put into one.

@@ -9,6 +9,7 @@ type job struct {
 	channel, channels int
 }
 
+// gradient sets the gradients of the inputs, or adds to them, job by job.
 func (c *call[E, T, K]) gradient() error {
 	c.plan.invert()
 	c.jobs = c.jobs[:0]
@@ -25,7 +26,7 @@ func (c *call[E, T, K]) gradient() error {
 // addJobs adds the jobs of input n.
 func (c *call[E, T, K]) addJobs(n int) {
 	v := c.plan.inverses[n]
-	if c.plan.linearIn(n) {
+	if c.plan.tables[n].linear {
 		step, count := tiles(v.rows, c.channels[n]*c.width())
 		for i := range count {
 			c.jobs = append(c.jobs, job{n: n, lo: i * step, hi: min(v.rows, (i+1)*step), final: i == count-1, channels: c.channels[n]})
@@ -46,7 +47,7 @@ func (c *call[E, T, K]) addJobs(n int) {
 // gradientJob does one job for one batch element.
 func (w *worker[E, T, K]) gradientJob(task int) {
 	b, j := task/len(w.jobs), w.jobs[task%len(w.jobs)]
-	if w.plan.linearIn(j.n) {
+	if w.plan.tables[j.n].linear {
 		w.gatherTile(j, b)
 		return
 	}
@@ -61,7 +62,7 @@ func (w *worker[E, T, K]) gatherTile(j job, b int) {
 		table: v.table, used: v.used, src: &w.from[0], dst: &w.to[j.n], channels: j.channels,
 		fold: foldSum[T], add: w.add,
 	}
-	m.from, m.to = b*m.src.batch+w.offset(j.n)*m.src.channel, b*m.dst.batch
+	m.from, m.to = b*m.src.batch+w.offsets[j.n]*m.src.channel, b*m.dst.batch
 	if t := &w.plan.tables[j.n]; t.splits != nil && w.plan.rule.Reduction == Mean {
 		m.shares = t
 	}
