@@ -40,15 +40,32 @@ func (m *move[E, T]) place(i int) int {
 	return m.to + i*m.dst.row
 }
 
+// copyRows makes rows lo to hi of one entry each, bit for bit.
 func (m *move[E, T]) copyRows(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		v := i
+		from := i
 		if m.list != nil {
-			v = m.list[i]
+			from = m.list[i]
 		}
-		m.dst.copyRow(m.place(i), m.src, m.from+v*m.src.row, m.channels)
+		to, from := m.place(i), m.from+from*m.src.row
+		switch {
+		case m.dst.channel != 1 || m.src.channel != 1:
+			for c := range m.channels {
+				m.dst.s[to+c*m.dst.channel] = m.src.s[from+c*m.src.channel]
+			}
+		case m.channels < fewChannels:
+			dst := m.dst.s[to:][:m.channels]
+			for c, v := range m.src.s[from:][:m.channels] {
+				dst[c] = v
+			}
+		default:
+			copy(m.dst.s[to:to+m.channels], m.src.s[from:from+m.channels])
+		}
 	}
 }
+
+// fewChannels is where a call of copy begins to be faster than a loop.
+const fewChannels = 4
 
 // reduce makes row i.
 func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {

@@ -78,17 +78,6 @@ func (b *slab[E, T]) store(at int, src []T) {
 	}
 }
 
-// copyRow sets a row of b to one of src, bit for bit.
-func (b *slab[E, T]) copyRow(at int, src *slab[E, T], from, channels int) {
-	if b.channel == 1 && src.channel == 1 {
-		copy(b.s[at:at+channels], src.s[from:from+channels])
-		return
-	}
-	for c := range channels {
-		b.s[at+c*b.channel] = src.s[from+c*src.channel]
-	}
-}
-
 // clearRow sets a row of b to zeros.
 func (b *slab[E, T]) clearRow(at, channels int) {
 	if b.channel == 1 {
