@@ -1,10 +1,12 @@
 package pickstack
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -104,8 +106,8 @@ func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task i
 type worker[E stored, T number, K key] struct {
 	*call[E, T, K]
 	from, to []slab[E, T] // of src and dst, borrowed
-	open     func(s []E, strides []int)
-	failed   error
+	open     func(s []E, strides []int) error
+	blamed   bool // the error that is being returned says which tensor it is about
 
 	one   [1]int
 	at    []int // where in the rows at hand entries begin
@@ -124,7 +126,7 @@ func newWorker[E stored, T number, K key](c *call[E, T, K]) *worker[E, T, K] {
 // run borrows all tensors and does tasks until there are none. Each worker borrows for itself, so
 // that a fault in mapped memory is met where it happens.
 func (w *worker[E, T, K]) run() error {
-	w.from, w.to = w.from[:0], w.to[:0]
+	w.from, w.to, w.blamed = w.from[:0], w.to[:0], false
 	defer w.letGo()
 	return w.borrow()
 }
@@ -136,17 +138,14 @@ func (w *worker[E, T, K]) letGo() {
 
 // borrow borrows the tensors that are left, one within the other, and then does the tasks.
 func (w *worker[E, T, K]) borrow() error {
-	w.failed = nil
 	if i := len(w.from); i < len(w.src) {
-		err := tensor.ReadStrided(w.src[i], w.open)
-		return cmp.Or(w.failed, err)
+		return w.blame(w.sourceName, i, tensor.ReadStrided(w.src[i], w.open))
 	}
 	for len(w.to) < len(w.dst) && w.dst[len(w.to)] == nil {
 		w.to = append(w.to, slab[E, T]{})
 	}
 	if i := len(w.to); i < len(w.dst) {
-		err := tensor.WriteStrided(w.dst[i], w.open)
-		return cmp.Or(w.failed, err)
+		return w.blame(w.resultName, i, tensor.WriteStrided(w.dst[i], w.open))
 	}
 	for task := w.next.Add(1) - 1; task < int64(w.tasks); task = w.next.Add(1) - 1 {
 		w.do(w, int(task))
@@ -154,14 +153,23 @@ func (w *worker[E, T, K]) borrow() error {
 	return nil
 }
 
+// blame adds to an error which tensor it is about, once. A fault was given the name of the file.
+func (w *worker[E, T, K]) blame(name func(i int) string, i int, err error) error {
+	if err == nil || w.blamed || errors.Is(err, mapping.ErrFault) {
+		return err
+	}
+	w.blamed = true
+	return fmt.Errorf("%s: %w", name(i), err)
+}
+
 // opened takes the memory of the next tensor, and borrows the others.
-func (w *worker[E, T, K]) opened(s []E, strides []int) {
+func (w *worker[E, T, K]) opened(s []E, strides []int) error {
 	if i := len(w.from); i < len(w.src) {
 		w.from = append(w.from, newSlab[E, T](s, w.src[i].Shape(), strides))
 	} else {
 		w.to = append(w.to, newSlab[E, T](s, w.dst[len(w.to)].Shape(), strides))
 	}
-	w.failed = w.borrow()
+	return w.borrow()
 }
 
 // grown returns s with n elements, which are undefined.

@@ -29,13 +29,13 @@ func readIndex(index *tensor.Tensor) ([]int, error) {
 	return append([]int{}, list...), err // not nil
 }
 
-// readRagged returns the elements of a ragged index, which has a batch dim and so many levels.
-func readRagged(index *ragged.Tensor, levels int) ([]int, error) {
+// readRagged returns the elements of a ragged index, which has a batch dim and so many levels, and
+// so the shape that is wanted.
+func readRagged(index *ragged.Tensor, levels int, want string) ([]int, error) {
 	if !index.Made() {
 		return nil, fmt.Errorf("%w: got an empty ragged tensor", tensor.ErrKind)
 	}
 	if len(index.Shape()) != 1 || index.Depth() != levels || len(index.Features()) > 0 {
-		want := [...]string{1: "[A *]", 2: "[Q * *]"}[levels]
 		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrDim, index.ShapeText(), want)
 	}
 	values, err := index.Values()

@@ -29,11 +29,14 @@ func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	return out, nil
 }
 
-// ForwardInto is [Plan.Forward] into a tensor that the caller owns, of any layout. Its errors are
-// also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly and
-// tensor.ErrLayout if out must not or cannot be written, and shapeops.ErrShape and tensor.ErrDType
-// if it does not fit. After those nothing has changed; after a fault of mapped memory a part may
-// have.
+// ForwardInto is [Plan.Forward] into a tensor that the caller owns, of any layout:
+//
+//	xs[n] [B P_n C_n], out [B A sum(C_n)]
+//
+// Its errors are also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if
+// it must not be written, tensor.ErrLayout if elements of it are one in memory or not aligned, and
+// shapeops.ErrShape, shapeops.ErrDim and tensor.ErrDType if it does not fit. After those nothing
+// has changed; after a fault of mapped memory a part may have.
 func (p *Plan) ForwardInto(out *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.forwardInto(out, xs))
 }
@@ -50,9 +53,9 @@ func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
 	defer p.done(dtype, c)
 	o := c.on()
 	o.set(batch, xs)
-	o.src, o.dst = append(o.src, xs...), append(o.dst, out)
+	o.src, o.dst, o.backward, o.add = append(o.src, xs...), append(o.dst, out), false, false
 	if err := o.checkApart(); err != nil {
-		return err
+		return fmt.Errorf("output: %w", err)
 	}
 	return c.forward()
 }

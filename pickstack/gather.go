@@ -48,24 +48,18 @@ func (m *move[E, T]) copyRows(lo, hi int) {
 			from = m.list[i]
 		}
 		to, from := m.place(i), m.from+from*m.src.row
-		switch {
-		case m.dst.channel != 1 || m.src.channel != 1:
-			for c := range m.channels {
-				m.dst.s[to+c*m.dst.channel] = m.src.s[from+c*m.src.channel]
-			}
-		case m.channels < fewChannels:
-			dst := m.dst.s[to:][:m.channels]
-			for c, v := range m.src.s[from:][:m.channels] {
-				dst[c] = v
-			}
-		default:
+		if m.channels >= manyChannels && m.dst.channel == 1 && m.src.channel == 1 {
 			copy(m.dst.s[to:to+m.channels], m.src.s[from:from+m.channels])
+			continue
+		}
+		for c := range m.channels {
+			m.dst.s[to+c*m.dst.channel] = m.src.s[from+c*m.src.channel]
 		}
 	}
 }
 
-// fewChannels is where a call of copy begins to be faster than a loop.
-const fewChannels = 4
+// manyChannels is where a call of copy begins to be faster than a loop.
+const manyChannels = 4
 
 // reduce makes row i.
 func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {

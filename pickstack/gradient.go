@@ -52,18 +52,18 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 		return fmt.Errorf("gradient of the output: %w", err)
 	}
 	if err := p.checkGradients(dxs, xs); err != nil {
-		return fmt.Errorf("gradient %w", err)
+		return err
 	}
 	c := p.begin(dtype)
 	defer p.done(dtype, c)
 	o := c.on()
 	o.set(batch, xs)
-	o.src, o.dst, o.add = append(o.src, g), append(o.dst, dxs...), add
+	o.src, o.dst, o.backward, o.add = append(o.src, g), append(o.dst, dxs...), true, add
 	if !p.linear {
 		o.src = append(o.src, xs...)
 	}
 	if err := o.checkApart(); err != nil {
-		return err
+		return fmt.Errorf("gradients of the inputs: %w", err)
 	}
 	return c.gradient()
 }

@@ -1,6 +1,8 @@
 package pickstack
 
 import (
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -9,7 +11,7 @@ import (
 //
 //	xs[n] [B P_n C_n], indices[n] [A] or nil -> [B A sum(C_n)]
 func Pick(xs, indices []*tensor.Tensor) (*tensor.Tensor, error) {
-	p, err := NewPick(indices, widthsOf(xs), PickOptions{})
+	p, err := pickFor(xs, indices)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +22,7 @@ func Pick(xs, indices []*tensor.Tensor) (*tensor.Tensor, error) {
 //
 //	g [B A sum(C_n)], xs[n] [B P_n C_n], indices[n] [A] or nil -> dxs[n] [B P_n C_n]
 func PickGradient(g *tensor.Tensor, xs, indices []*tensor.Tensor) ([]*tensor.Tensor, error) {
-	p, err := NewPick(indices, widthsOf(xs), PickOptions{})
+	p, err := pickFor(xs, indices)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func PickGradient(g *tensor.Tensor, xs, indices []*tensor.Tensor) ([]*tensor.Ten
 //
 //	xs[n] [B P_n C_n], pools[n] [A *] or nil -> [B A sum(C_n)]
 func Pool(xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) (*tensor.Tensor, error) {
-	p, err := NewPool(pools, widthsOf(xs), opt)
+	p, err := poolFor(xs, pools, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -42,20 +44,40 @@ func Pool(xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) (*tensor
 //
 //	g [B A sum(C_n)], xs[n] [B P_n C_n], pools[n] [A *] or nil -> dxs[n] [B P_n C_n]
 func PoolGradient(g *tensor.Tensor, xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) ([]*tensor.Tensor, error) {
-	p, err := NewPool(pools, widthsOf(xs), opt)
+	p, err := poolFor(xs, pools, opt)
 	if err != nil {
 		return nil, err
 	}
 	return p.Gradient(g, xs...)
 }
 
-// widthsOf returns the rows of inputs. Of one that has none, which is an error by and by, it is 0.
-func widthsOf(xs []*tensor.Tensor) []int {
+func pickFor(xs, indices []*tensor.Tensor) (*Plan, error) {
+	widths, err := widthsOf(xs)
+	if err != nil {
+		return nil, fmt.Errorf("pick: %w", err)
+	}
+	return NewPick(indices, widths, PickOptions{})
+}
+
+func poolFor(xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) (*Plan, error) {
+	widths, err := widthsOf(xs)
+	if err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
+	}
+	return NewPool(pools, widths, opt)
+}
+
+// widthsOf returns the rows of inputs.
+func widthsOf(xs []*tensor.Tensor) ([]int, error) {
 	widths := make([]int, len(xs))
 	for n, x := range xs {
-		if x != nil && len(x.Shape()) > 1 {
-			widths[n] = x.Shape()[1]
+		switch {
+		case x == nil:
+			return nil, fmt.Errorf("input %d: %w", n, errNil)
+		case len(x.Shape()) != 3:
+			return nil, fmt.Errorf("input %d: %w", n, errRank(x))
 		}
+		widths[n] = x.Shape()[1]
 	}
-	return widths
+	return widths, nil
 }

@@ -12,6 +12,7 @@ import (
 type operands struct {
 	src, dst []*tensor.Tensor // dst may have nil
 	written  []*tensor.Tensor // dst without nil
+	backward bool             // src begins with the gradient of the output
 	add      bool             // to what dst holds
 	batch    int
 	channels []int // of each input
@@ -23,7 +24,7 @@ func (o *operands) on() *operands { return o }
 
 // set notes the sizes of the inputs.
 func (o *operands) set(batch int, xs []*tensor.Tensor) {
-	o.batch, o.total, o.channels, o.offsets, o.add = batch, 0, o.channels[:0], o.offsets[:0], false
+	o.batch, o.total, o.channels, o.offsets = batch, 0, o.channels[:0], o.offsets[:0]
 	for _, x := range xs {
 		o.channels, o.offsets = append(o.channels, x.Shape()[2]), append(o.offsets, o.total)
 		o.total += x.Shape()[2]
@@ -36,6 +37,25 @@ func (o *operands) forget() {
 	clear(o.dst)
 	clear(o.written)
 	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
+}
+
+// sourceName returns what src[i] is.
+func (o *operands) sourceName(i int) string {
+	switch {
+	case !o.backward:
+		return fmt.Sprintf("input %d", i)
+	case i == 0:
+		return "gradient of the output"
+	}
+	return fmt.Sprintf("input %d", i-1)
+}
+
+// resultName returns what dst[i] is.
+func (o *operands) resultName(i int) string {
+	if o.backward {
+		return fmt.Sprintf("gradient of input %d", i)
+	}
+	return "output"
 }
 
 // width returns the bytes of an element.
@@ -80,7 +100,7 @@ func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 	case !slices.Contains(dtypes[:], x.DType()):
 		return fmt.Errorf("%w: got %v, want one of %v", tensor.ErrDType, x.DType(), dtypes)
 	case len(x.Shape()) != 3:
-		return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
+		return errRank(x)
 	case x.DType() != first.DType():
 		return fmt.Errorf("%w: got %v, want %v, as of input 0", tensor.ErrDType, x.DType(), first.DType())
 	case x.Shape()[0] != first.Shape()[0]:
@@ -95,6 +115,10 @@ var (
 	errNil    = fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
 	errNoPlan = fmt.Errorf("%w: got an empty plan: NewPick and NewPool make plans", tensor.ErrKind)
 )
+
+func errRank(x *tensor.Tensor) error {
+	return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
+}
 
 // checkOutput returns an error unless t, the output or its gradient, fits.
 func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
@@ -115,15 +139,15 @@ func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
 // checkGradients returns an error unless dxs, of which some may be nil, fit the inputs.
 func (p *Plan) checkGradients(dxs, xs []*tensor.Tensor) error {
 	if len(dxs) != len(xs) {
-		return fmt.Errorf("%w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))
+		return fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))
 	}
 	for n, dx := range dxs {
 		switch {
 		case dx == nil:
 		case dx.DType() != xs[n].DType():
-			return fmt.Errorf("of input %d: %w: got %v, want %v", n, tensor.ErrDType, dx.DType(), xs[n].DType())
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, tensor.ErrDType, dx.DType(), xs[n].DType())
 		case !dx.Shape().Equal(xs[n].Shape()):
-			return fmt.Errorf("of input %d: %w: got %v, want %v", n, shapeops.ErrShape, dx.Shape(), xs[n].Shape())
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, shapeops.ErrShape, dx.Shape(), xs[n].Shape())
 		}
 	}
 	return nil

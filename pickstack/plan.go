@@ -70,7 +70,7 @@ func NewPool(pools []*ragged.Tensor, widths []int, opt PoolOptions) (*Plan, erro
 		if pools[n] == nil {
 			return nil
 		}
-		if t.list, err = readRagged(pools[n], 1); err == nil {
+		if t.list, err = readRagged(pools[n], 1, "[A *]"); err == nil {
 			t.splits, err = readOffsets(pools[n], 1)
 			t.rows = len(t.splits) - 1
 		}

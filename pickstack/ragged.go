@@ -95,7 +95,8 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 
 // readRagged reads an index of several problems, and returns the layout of the rows that it makes.
 func (t *table) readRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
-	if t.list, err = readRagged(index, levels); err != nil {
+	want := [...]string{1: "[Q *]", 2: "[Q * *]"}[levels]
+	if t.list, err = readRagged(index, levels, want); err != nil {
 		return nil, err
 	}
 	t.rows = len(t.list)
@@ -129,6 +130,10 @@ func (p *RaggedPlan) Layout() *ragged.Layout { return p.layout }
 // Forward is [Plan.Forward] of all problems:
 //
 //	xs[n] [Q * C_n] -> [Q * sum(C_n)]
+//
+// The result shares the layout of others. It returns ragged.ErrLengths if an input does not have
+// the lengths that the plan was made for, shapeops.ErrDim if its rows are not vectors, and
+// otherwise the errors of Plan.Forward.
 func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
 	values, err := p.valuesOf(xs)
 	if err != nil {
@@ -141,15 +146,18 @@ func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
 	return unflatten(out, p.layout)
 }
 
-// ForwardInto is [Plan.ForwardInto] of all problems.
+// ForwardInto is [Plan.ForwardInto] of all problems. It returns tensor.ErrLayout if the rows of out
+// do not follow one another, as after a permutation.
 func (p *RaggedPlan) ForwardInto(out *ragged.Tensor, xs ...*ragged.Tensor) error {
 	values, err := p.valuesOf(xs)
 	if err != nil {
 		return p.plan.named(err)
 	}
-	return p.onto([]*ragged.Tensor{out}, []*ragged.Layout{p.layout}, func(out []*tensor.Tensor) error {
-		return p.plan.ForwardInto(out[0], values...)
-	})
+	y, err := flatten(out, p.layout, (*ragged.Tensor).ValuesView)
+	if err != nil {
+		return p.plan.named(fmt.Errorf("output: %w", err))
+	}
+	return p.plan.ForwardInto(y, values...)
 }
 
 // Gradient is [Plan.Gradient] of all problems:
@@ -173,12 +181,14 @@ func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged
 	return dxs, nil
 }
 
-// GradientInto is [Plan.GradientInto] of all problems.
+// GradientInto is [Plan.GradientInto] of all problems, with the errors of [RaggedPlan.ForwardInto]
+// for dxs.
 func (p *RaggedPlan) GradientInto(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).GradientInto)
 }
 
-// AddGradient is [Plan.AddGradient] of all problems.
+// AddGradient is [Plan.AddGradient] of all problems, with the errors of [RaggedPlan.ForwardInto] for
+// dxs.
 func (p *RaggedPlan) AddGradient(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).AddGradient)
 }

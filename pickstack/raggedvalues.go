@@ -43,25 +43,29 @@ func (p *RaggedPlan) gradientOnto(dxs []*ragged.Tensor, g *ragged.Tensor, xs []*
 	if err != nil {
 		return p.plan.named(err)
 	}
-	return p.onto(dxs, p.inputs, func(dxs []*tensor.Tensor) error { return gradient(&p.plan, dxs, gs, values...) })
+	to, err := p.destinations(dxs)
+	if err != nil {
+		return p.plan.named(err)
+	}
+	return gradient(&p.plan, to, gs, values...)
 }
 
-// onto calls fn with the values of dst, of which some may be nil, for it to write.
-func (p *RaggedPlan) onto(dst []*ragged.Tensor, layouts []*ragged.Layout, fn func(values []*tensor.Tensor) error) error {
-	if len(dst) != len(layouts) {
-		return p.plan.named(fmt.Errorf("%w: got %d tensors to write, want %d", shapeops.ErrShape, len(dst), len(layouts)))
+// destinations returns the values of dxs, of which some may be nil, to be written.
+func (p *RaggedPlan) destinations(dxs []*ragged.Tensor) ([]*tensor.Tensor, error) {
+	if len(dxs) != len(p.inputs) {
+		return nil, fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(p.inputs))
 	}
-	values := make([]*tensor.Tensor, len(dst))
-	for n, t := range dst {
-		if t == nil {
+	values := make([]*tensor.Tensor, len(dxs))
+	for n, dx := range dxs {
+		if dx == nil {
 			continue
 		}
 		var err error
-		if values[n], err = flatten(t, layouts[n], (*ragged.Tensor).ValuesView); err != nil {
-			return p.plan.named(fmt.Errorf("tensor %d to write: %w", n, err))
+		if values[n], err = flatten(dx, p.inputs[n], (*ragged.Tensor).ValuesView); err != nil {
+			return nil, fmt.Errorf("gradient of input %d: %w", n, err)
 		}
 	}
-	return fn(values)
+	return values, nil
 }
 
 // flatten returns the values of a tensor with a layout as a batch of one element:

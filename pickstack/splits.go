@@ -24,7 +24,10 @@ func Splits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
 }
 
 func newSplits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
-	if values == nil || splits == nil {
+	switch {
+	case values == nil:
+		return nil, fmt.Errorf("values: %w", errNil)
+	case splits == nil:
 		return nil, errNil
 	}
 	if err := checkIndex(values); err != nil {

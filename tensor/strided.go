@@ -3,6 +3,8 @@ package tensor
 import (
 	"cmp"
 	"errors"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
 // ReadStrided calls fn with the memory that t's elements lie in, for one who goes about them row by
@@ -10,21 +12,23 @@ import (
 // copies nothing, however large t is, unless the memory is not aligned for T. fn must not write to
 // either slice, nor keep them after it returns.
 //
-// The errors are those of Read, and [ErrMeta] for a tensor without elements. Safe for concurrent
-// use, as readers are.
-func ReadStrided[T Elem](t *Tensor, fn func(s []T, strides []int)) error {
+// Calls nest: fn may call ReadStrided and [WriteStrided] of other tensors. ReadStrided returns fn's
+// error, with the name of the lender if that is a fault in t's memory, and the errors of Read. Safe
+// for concurrent use, as readers are.
+func ReadStrided[T Elem](t *Tensor, fn func(s []T, strides []int) error) error {
 	if err := checkElem[T](t); err != nil {
 		return err
 	}
-	err := useStrided(t, memory.borrow, fn)
-	if !errors.Is(err, ErrLayout) {
+	called, err := useStrided(t, memory.borrow, fn)
+	if called || !errors.Is(err, ErrLayout) {
 		return err
 	}
 	c, err := t.elements()
 	if err != nil {
 		return err
 	}
-	return useStrided(c, memory.borrow, fn)
+	_, err = useStrided(c, memory.borrow, fn)
+	return err
 }
 
 // WriteStrided is [ReadStrided] of memory that fn may change. Several goroutines may use it at a
@@ -32,26 +36,36 @@ func ReadStrided[T Elem](t *Tensor, fn func(s []T, strides []int)) error {
 //
 // Its errors are also [ErrReadOnly], and [ErrLayout] if two elements are one in memory or it is not
 // aligned for T. After a fault in mapped memory some elements may have changed.
-func WriteStrided[T Elem](t *Tensor, fn func(s []T, strides []int)) error {
+func WriteStrided[T Elem](t *Tensor, fn func(s []T, strides []int) error) error {
 	if err := checkElem[T](t); err != nil {
 		return err
 	}
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
-	return useStrided(t, memory.borrowToWrite, fn)
+	_, err := useStrided(t, memory.borrowToWrite, fn)
+	return err
 }
 
-// useStrided calls fn with the part of t's memory that its elements span.
-func useStrided[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s []T, strides []int)) error {
+// useStrided calls fn with the part of t's memory that its elements span, if it can.
+func useStrided[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s []T, strides []int) error) (called bool, err error) {
 	_, high := t.view.Bounds()
 	size := t.dtype.Size()
 	var failed error
-	err := t.useBy(borrow, func(b []byte) {
+	err = t.useBy(borrow, func(b []byte) {
 		var s []T
 		if s, failed = typedBytes[T](t.dtype, b[t.view.Offset*size:high*size]); failed == nil {
-			fn(s, t.view.Strides)
+			called = true
+			failed = nameBare(fn(s, t.view.Strides), b, t.mem)
 		}
 	})
-	return cmp.Or(failed, err)
+	return called, cmp.Or(failed, err)
+}
+
+// nameBare is nameFault of an error that has no name yet.
+func nameBare(err error, b []byte, m memory) error {
+	if _, bare := err.(*mapping.FaultError); bare {
+		return nameFault(err, b, m, nil, memory{})
+	}
+	return err
 }

@@ -20,6 +20,11 @@ type testCase struct {
 	Args   map[string]json.RawMessage `json:"args"`
 	Want   json.RawMessage            `json:"want"`
 	Error  *string                    `json:"error"`
+
+	// Of cases of package pickstack.
+	Indices  []json.RawMessage `json:"indices"`
+	MinValue *float64          `json:"min_value"`
+	Grad     json.RawMessage   `json:"grad"`
 }
 
 // arg decodes an argument; one that is missing or null leaves the zero value.

@@ -37,6 +37,9 @@ func find(c testCase) func(c testCase) error {
 	if run := listOps[c.Op]; run != nil && len(c.Inputs) == 0 {
 		return func(c testCase) error { return caught(func() error { return checkLists(run, c) }) }
 	}
+	if run := fusedOps[c.Op]; run != nil && all(isTensor) {
+		return func(c testCase) error { return caught(func() error { return checkFused(run, c) }) }
+	}
 	return nil
 }
 

@@ -1,0 +1,261 @@
+package pickstack_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/pickstack"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// smooth draws a problem of float64 without ties, with and without MinValue.
+func smooth(seed uint64, w way) problem {
+	d := newDrawer(seed)
+	p := d.problem(w, tensor.Float64)
+	p.opt.MinValue = one(d, []*float64{nil, new(-0.3)})
+	for n := range p.xs {
+		p.xs[n] = d.normals(len(p.xs[n]))
+	}
+	p.g = d.normals(len(p.g))
+	for n, pools := range p.index { // an entry twice is a tie
+		for a := range pools {
+			slices.Sort(pools[a])
+			p.index[n][a] = slices.Compact(pools[a])
+		}
+	}
+	return p
+}
+
+// gradients returns those of a problem by the library, as numbers.
+func (p problem) gradients(t *testing.T) [][]float64 {
+	t.Helper()
+	dxs, err := p.plan(t, tensor.Int64).Gradient(dense(p.dtype, p.out(), p.g), p.inputs()...)
+	require.NoError(t, err)
+	out := make([][]float64, len(dxs))
+	for n, dx := range dxs {
+		out[n] = listed(t, dx)
+	}
+	return out
+}
+
+// inner returns the sum of g times the output by the library, in which NaN and Inf of empty pools
+// count 0.
+func (p problem) inner(t *testing.T, plan *pickstack.Plan) (sum float64) {
+	t.Helper()
+	out, err := plan.Forward(p.inputs()...)
+	require.NoError(t, err)
+	for i, v := range listed(t, out) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sum += p.g[i] * v
+		}
+	}
+	return sum
+}
+
+// TestDifferences compares gradients with central differences, away from ties.
+func TestDifferences(t *testing.T) {
+	const h = 1e-6
+	for _, w := range ways() {
+		t.Run(w.name, func(t *testing.T) {
+			for seed := range uint64(12) {
+				p := smooth(seed, w)
+				plan, dxs := p.plan(t, tensor.Int64), p.gradients(t)
+				for n := range p.xs {
+					for i, v := range p.xs[n] {
+						p.xs[n][i] = v + h
+						up := p.inner(t, plan)
+						p.xs[n][i] = v - h
+						down := p.inner(t, plan)
+						p.xs[n][i] = v
+						require.InDelta(t, (up-down)/(2*h), dxs[n][i], 1e-6, "seed %d, input %d, element %d", seed, n, i)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestConservation: the gradients of an input add up to those of the output where MinValue did not
+// take it, ties or not; of sums, as often as pools have entries.
+func TestConservation(t *testing.T) {
+	for _, w := range ways() {
+		t.Run(w.name, func(t *testing.T) {
+			for seed := range uint64(60) {
+				d := newDrawer(seed + 500)
+				p := d.problem(w, tensor.Float64)
+				p.opt.Ties = one(d, []pickstack.Ties{pickstack.TieEven, pickstack.TieFirst})
+				for n := range p.xs {
+					for i := range p.xs[n] {
+						p.xs[n][i] = float64(d.IntN(3)) // many ties
+					}
+				}
+				p.conserves(t, seed)
+			}
+		})
+	}
+}
+
+func (p problem) conserves(t *testing.T, seed uint64) {
+	t.Helper()
+	want, taken := make([]float64, len(p.xs)), p.taken()
+	p.each(func(n, _, _, at int, rows []int, plain bool) {
+		switch {
+		case taken[at]:
+		case p.opt.Reduction == pickstack.Sum && !plain:
+			want[n] += float64(len(rows)) * p.g[at]
+		default:
+			want[n] += p.g[at]
+		}
+	})
+	for n, dx := range p.gradients(t) {
+		require.InDelta(t, want[n], sum(dx), 1e-9, "seed %d, input %d", seed, n)
+	}
+}
+
+// TestRowsInAnotherOrder: rows of the output that are made in another order are the same rows.
+func TestRowsInAnotherOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		d := newDrawer(seed + 900)
+		p := d.problem(one(d, ways()), one(d, floats))
+		for slices.ContainsFunc(p.index, func(pools [][]int) bool { return pools == nil }) { // those would not move
+			p = d.problem(one(d, ways()), tensor.Float32)
+		}
+		order := d.Perm(p.rows)
+		q := p
+		q.index = make([][][]int, len(p.index))
+		for n := range p.index {
+			q.index[n] = [][]int{}
+			for _, a := range order {
+				q.index[n] = append(q.index[n], p.index[n][a])
+			}
+		}
+		straight, err := p.plan(t, tensor.Int32).Forward(p.inputs()...)
+		require.NoError(t, err)
+		moved, err := q.plan(t, tensor.Int32).Forward(q.inputs()...)
+		require.NoError(t, err)
+		want := tensor.Must(straight.Take(1, tensorOf(tensor.Int64, order)))
+		require.Equal(t, fmt.Sprint(listed(t, want)), fmt.Sprint(listed(t, moved)))
+	}
+}
+
+// TestComposed compares with what other packages make of the same: rows taken, concatenated, and
+// reduced.
+func TestComposed(t *testing.T) {
+	verbs := map[pickstack.Reduction]ragged.Reducer{
+		pickstack.Max: arith.Max[*tensor.Tensor], pickstack.Min: arith.Min[*tensor.Tensor],
+		pickstack.Sum: arith.Sum[*tensor.Tensor], pickstack.Mean: arith.Mean[*tensor.Tensor],
+		pickstack.LogSumExp: logOfSum,
+	}
+	for _, w := range ways() {
+		t.Run(w.name, func(t *testing.T) {
+			for seed := range uint64(40) {
+				p := composable(seed, w)
+				got, err := p.plan(t, tensor.Int64).Forward(p.inputs()...)
+				require.NoError(t, err)
+				var parts []*tensor.Tensor
+				for n, x := range p.inputs() {
+					parts = append(parts, p.composed(t, n, x, verbs[w.reduction]))
+				}
+				want, err := shapeops.Cat(parts, 2)
+				require.NoError(t, err)
+				equal(t, listed(t, want), p.out(), got, p.loose(), false)
+			}
+		})
+	}
+}
+
+// logOfSum is a log of a sum of exp, which may overflow.
+func logOfSum(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	total, err := arith.Sum(tensor.Must(arith.Exp(x)), over)
+	if err != nil {
+		return nil, err
+	}
+	return arith.Log(total)
+}
+
+// composable draws a problem without empty pools and MinValue, with one batch row at least.
+func composable(seed uint64, w way) problem {
+	d := newDrawer(seed + 1300)
+	p := d.problem(w, tensor.Float64)
+	for p.batch == 0 || slices.ContainsFunc(slices.Concat(p.index...), func(pool []int) bool { return len(pool) == 0 }) {
+		p = d.problem(w, tensor.Float64)
+	}
+	for n := range p.xs {
+		p.xs[n] = d.normals(len(p.xs[n]))
+	}
+	p.opt.MinValue = nil
+	return p
+}
+
+// composed returns what becomes of input n by other packages.
+func (p problem) composed(t *testing.T, n int, x *tensor.Tensor, verb ragged.Reducer) *tensor.Tensor {
+	t.Helper()
+	if p.index[n] == nil {
+		return x
+	}
+	flat := tensorOf(tensor.Int64, slices.Concat(p.index[n]...))
+	if p.pick {
+		return tensor.Must(x.Take(1, flat))
+	}
+	var rows []*tensor.Tensor
+	for b := range p.batch {
+		taken := tensor.Must(tensor.Must(x.Narrow(0, b, 1)).Take(1, flat))
+		pools, err := poolsOf(tensor.Int64, p.index[n]).Map(func(*tensor.Tensor) (*tensor.Tensor, error) { return taken.Squeeze(0) })
+		require.NoError(t, err)
+		one, err := pools.Reduce(0, verb)
+		require.NoError(t, err)
+		rows = append(rows, tensor.Must(one.Values()))
+	}
+	return tensor.Must(shapeops.Stack(rows, 0))
+}
+
+// TestPoolsOfOneEntryPick: whatever the reduction and the ties.
+func TestPoolsOfOneEntryPick(t *testing.T) {
+	for _, w := range ways()[1:] {
+		for seed := range uint64(20) {
+			d := newDrawer(seed + 1700)
+			p := d.problem(ways()[0], one(d, floats))
+			want, err := p.plan(t, tensor.Int64).Forward(p.inputs()...)
+			require.NoError(t, err)
+			dxs := p.gradients(t)
+			q := p
+			q.pick, q.opt.Reduction, q.opt.MinValue = false, w.reduction, one(d, []*float64{nil, new(math.Inf(-1))})
+			got, err := q.plan(t, tensor.Int32).Forward(q.inputs()...)
+			require.NoError(t, err)
+			equal(t, listed(t, want), p.out(), got, false, q.signed())
+			if w.reduction == pickstack.LogSumExp { // whose gradient of NaN is NaN whatever g is
+				continue
+			}
+			back, err := q.plan(t, tensor.Int32).Gradient(dense(q.dtype, q.out(), q.g), q.inputs()...)
+			require.NoError(t, err)
+			for n := range dxs {
+				equal(t, dxs[n], p.in(n), back[n], false, false)
+			}
+		}
+	}
+}
+
+// TestAddTouchesNoOtherRow: rows without an index keep even a NaN with its bits, and -0.
+func TestAddTouchesNoOtherRow(t *testing.T) {
+	for _, w := range ways() {
+		p := problem{dtype: tensor.Float64, pick: w.pick, batch: 2, rows: 2, widths: []int{4}, channels: []int{1}, index: [][][]int{{{1}, {3}}}}
+		p.opt.Reduction, p.xs, p.g = w.reduction, [][]float64{make([]float64, 8)}, []float64{1, 2, 3, 4}
+		odd := math.Float64frombits(0x7ff8_0000_dead_beef)
+		minus := math.Copysign(0, -1)
+		dx := tensor.Must(tensor.From([]float64{odd, 0, minus, 0, minus, 0, odd, 0}, 2, 4, 1))
+		require.NoError(t, p.plan(t, tensor.Int64).AddGradient([]*tensor.Tensor{dx}, dense(p.dtype, p.out(), p.g), p.inputs()...))
+		bits := []uint64{}
+		for _, v := range listed(t, dx) {
+			bits = append(bits, math.Float64bits(v))
+		}
+		b := math.Float64bits
+		require.Equal(t, []uint64{b(odd), b(1), b(minus), b(2), b(minus), b(3), b(odd), b(4)}, bits, w.name)
+	}
+}
