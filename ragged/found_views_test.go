@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -125,4 +126,19 @@ func TestFieldsAreViews(t *testing.T) {
 	require.ErrorIs(t, tensor.Must(tensor.Must(j.Range(0, 1)).Tensor("a")).SetIndex(long, ix.All), ragged.ErrLengths)
 	require.ErrorIs(t, tensor.Must(j.Tensor("a")).SetIndex(long, ix.Range(0, 1)), ragged.ErrLengths)
 	require.NoError(t, tensor.Must(tensor.Must(j.Tensor("a")).Clone()).SetIndex(long, ix.Range(0, 1)))
+}
+
+// Values that are looked at without a copy are those of the tensor itself, of all rows or some; of
+// rows that do not follow one another there are none.
+func TestValuesViewNeverCopies(t *testing.T) {
+	x := tensor.Must(ragged.From[int64]([][]int64{{0, 1}, {}, {2}, {3, 4}}))
+	for name, view := range map[string]*ragged.Tensor{"all": x, "some": tensor.Must(x.Range(2, 4))} {
+		v, err := view.ValuesView()
+		require.NoError(t, err, name)
+		require.NoError(t, tensor.Write(v, func(s []int64) { s[len(s)-1]++ }), name)
+		require.True(t, v.Equal(tensor.Must(view.Values())), name)
+	}
+	require.Equal(t, [][]int64{{0, 1}, {}, {2}, {3, 6}}, tensor.Must(ragged.Lists[int64](x)))
+	require.ErrorIs(t, testkit.Err(windows(t).ValuesView()), tensor.ErrLayout)
+	require.ErrorIs(t, testkit.Err(new(ragged.Tensor).ValuesView()), tensor.ErrKind)
 }

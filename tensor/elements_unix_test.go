@@ -65,9 +65,16 @@ func TestFaults(t *testing.T) {
 		"read, strided":  tensor.Read(tensor.Must(x.Transpose(0, 1)), count),
 		"write":          tensor.Write(goneRow, func(s []uint8) { s[0] = 1 }),
 		"write, strided": tensor.Write(tensor.Must(x.Index(ix.All, ix.At(0))), count),
-		"runs":           runs(other, goneRow),
-		"runs to it":     runs(goneRow, other),
-		"fill":           func() error { var tr tensor.Transfer; _ = tr.Fill(goneRow, tensor.Scalar[uint8](1)); return tr.Run() }(),
+		"read where it lies": tensor.ReadStrided(x, func(s []uint8, _ []int) error {
+			count(s)
+			return nil
+		}),
+		"read where it lies, within another": tensor.ReadStrided(x, func(s []uint8, _ []int) error {
+			return tensor.WriteStrided(row, func([]uint8, []int) error { count(s); return nil })
+		}),
+		"runs":       runs(other, goneRow),
+		"runs to it": runs(goneRow, other),
+		"fill":       func() error { var tr tensor.Transfer; _ = tr.Fill(goneRow, tensor.Scalar[uint8](1)); return tr.Run() }(),
 		"fill from it": func() error {
 			var tr tensor.Transfer
 			_ = tr.Fill(other, tensor.Must(goneRow.Index(ix.At(0))))

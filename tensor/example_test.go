@@ -430,3 +430,22 @@ func ExampleWrite() {
 	// [[ 1 20]
 	//  [ 3 40]] <nil>
 }
+
+// Sums of rows, wherever these lie: here of the columns of x, which is not copied.
+func ExampleReadStrided() {
+	x := tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
+	columns := tensor.Must(x.Transpose(0, 1))
+	err := tensor.ReadStrided(columns, func(s []float32, strides []int) error {
+		for row := range 3 {
+			at := row * strides[0]
+			fmt.Println(s[at] + s[at+strides[1]])
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 5
+	// 7
+	// 9
+	// <nil>
+}

@@ -23,6 +23,9 @@ func TestLendersAreToldOfWriting(t *testing.T) {
 		{"clone", func(x *tensor.Tensor) error { return testkit.Err(x.Clone()) }, false},
 		{"rows by list", func(x *tensor.Tensor) error { return testkit.Err(x.Index(ix.Take(1, 0))) }, false},
 		{"read", func(x *tensor.Tensor) error { return tensor.Read(x, func([]uint8) {}) }, false},
+		{"read strided", func(x *tensor.Tensor) error {
+			return tensor.ReadStrided(x, func([]uint8, []int) error { return nil })
+		}, false},
 		{"compare", func(x *tensor.Tensor) error { return testkit.Err(x.Diff(x)) }, false},
 		{"stack", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Stack([]*tensor.Tensor{x, x}, 0)) }, false},
 		{"set a part", func(x *tensor.Tensor) error { return x.SetIndex(tensor.Scalar[uint8](9), ix.At(0)) }, true},
@@ -40,6 +43,9 @@ func TestLendersAreToldOfWriting(t *testing.T) {
 			return errors.Join(tr.Fill(x, tensor.Scalar[uint8](9)), tr.Run())
 		}, true},
 		{"write", func(x *tensor.Tensor) error { return tensor.Write(x, func(s []uint8) { s[0] = 9 }) }, true},
+		{"write strided", func(x *tensor.Tensor) error {
+			return tensor.WriteStrided(x, func(s []uint8, _ []int) error { s[0] = 9; return nil })
+		}, true},
 		{"write in another order", func(x *tensor.Tensor) error {
 			return tensor.Write(tensor.Must(x.Permute(1, 0)), func(s []uint8) { s[0] = 9 })
 		}, true},
