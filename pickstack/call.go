@@ -17,7 +17,8 @@ type call[E stored, T number, K key] struct {
 	plan    *Plan
 	fold    folder[T]
 	neutral T // what a pool begins with: folding into it changes nothing but for MinValue
-	floor   T
+	floor   T // MinValue, if there is one
+	empty   T // what an empty pool is
 	order   order[T, K]
 	lowest  K // of the keys of extremes that MinValue is greater than
 	highest K
@@ -44,12 +45,15 @@ type caller interface {
 }
 
 func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
-	c := &call[E, T, K]{plan: p}
+	c := &call[E, T, K]{plan: p, order: orderOf[T, K](p.rule.Reduction == Min)}
 	c.fold, c.neutral = folderOf[T](p.rule.Reduction)
-	c.floor, c.order = floorOf[E, T](p.rule.MinValue), orderOf[T, K](p.rule.Reduction == Min)
-	if p.rule.Reduction == Max && p.rule.MinValue != nil {
-		c.neutral = c.floor
+	if p.rule.MinValue != nil {
+		c.floor = T(rounded(*p.rule.MinValue, tensor.DTypeOf[E]()))
+		if p.rule.Reduction == Max {
+			c.neutral = c.floor
+		}
 	}
+	c.empty = T(rounded(p.rule.nothing(), tensor.DTypeOf[E]()))
 	c.lowest, c.highest = c.raised()
 	c.spread, c.tile, c.part = c.spreader(), (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob
 	c.crew = workers.NewCrew(func(i int) error { return c.workers[i].run() })
@@ -67,20 +71,6 @@ func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
 	return (*worker[E, T, K]).spreadSum
 }
 
-// floorOf returns MinValue as a tensor of E would hold it.
-func floorOf[E stored, T number](v *float64) T {
-	if v == nil {
-		return 0
-	}
-	switch any(E(0)).(type) {
-	case tensor.F16:
-		return T(tensor.F16Of(*v).Float32())
-	case tensor.BF16:
-		return T(tensor.BF16Of(*v).Float32())
-	}
-	return T(*v)
-}
-
 // taskBytes is about how many bytes a task makes, and how many are worth a further goroutine.
 const (
 	taskBytes   = 64 << 10
@@ -91,7 +81,7 @@ const (
 func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task int)) error {
 	c.tasks, c.do = tasks, do
 	c.next.Store(0)
-	n := c.plan.workers
+	n := c.plan.rule.Workers
 	if n <= 0 {
 		n = workers.Count(0, bytes/workerBytes+1)
 	}

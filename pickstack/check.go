@@ -2,7 +2,7 @@ package pickstack
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -68,28 +68,43 @@ func (t *table) place(problems, starts []int) error {
 	}
 	for q, start := range starts[:len(starts)-1] {
 		from, to := t.span(problems[q], problems[q+1])
-		list, width := t.list[from:to], starts[q+1]-start
-		if i := slices.IndexFunc(list, func(row int) bool { return row < 0 || row >= width }); i >= 0 {
-			err := fmt.Errorf("position %d: %w: got row %d of an input of %d", i, shapeops.ErrIndex, list[i], width)
-			if len(problems) > 2 {
-				err = fmt.Errorf("problem %d: %w", q, err)
+		width := starts[q+1] - start
+		for i, row := range t.list[from:to] {
+			if row < 0 || row >= width {
+				err := fmt.Errorf("%s: %w: got row %d of an input of %d", t.position(problems[q], i), shapeops.ErrIndex, row, width)
+				return inProblem(q, len(problems)-1, err)
 			}
-			return err
-		}
-		for i := range list {
-			list[i] += start
+			t.list[from+i] += start
 		}
 	}
 	return nil
 }
 
-// checkInputs returns ErrShape unless there is a width for each of some inputs.
-func checkInputs(inputs, widths int) error {
+// inProblem adds the problem to an error, if there are several.
+func inProblem(q, of int, err error) error {
+	if of == 1 {
+		return err
+	}
+	return fmt.Errorf("problem %d: %w", q, err)
+}
+
+// position says where an entry is, the i-th of those of the rows from first on.
+func (t *table) position(first, i int) string {
+	if t.splits == nil {
+		return fmt.Sprintf("position %d", i)
+	}
+	e := t.splits[first] + i
+	pool := sort.Search(t.rows, func(pool int) bool { return t.splits[pool+1] > e })
+	return fmt.Sprintf("position %d, entry %d of pool %d", i, e-t.splits[pool], pool-first)
+}
+
+// checkIndices returns ErrShape unless there are as many indices as inputs, and any.
+func checkIndices(indices, inputs int) error {
 	switch {
 	case inputs == 0:
 		return fmt.Errorf("%w: got no input", shapeops.ErrShape)
-	case inputs != widths:
-		return fmt.Errorf("%w: got widths of %d inputs, want %d, one for each index", shapeops.ErrShape, widths, inputs)
+	case indices != inputs:
+		return fmt.Errorf("%w: got %d indices, want %d, one for each input", shapeops.ErrShape, indices, inputs)
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func (d drawer) problem(w way, dtype tensor.DType) problem {
 	p.opt = pickstack.PoolOptions{Reduction: w.reduction, Ties: one(d, allTies), Workers: one(d, []int{0, 1, 2, 8})}
 	if !w.pick {
 		p.opt.MinValue = one(d, []*float64{nil, nil, new(-1.0), new(0.0), new(0.5), new(math.Inf(1)), new(math.Inf(-1))})
+		p.opt.Empty = one(d, []*float64{nil, nil, new(0.0), new(-2.5)})
 	}
 	for range 1 + d.IntN(4) {
 		d.input(&p)

@@ -1,6 +1,7 @@
 package pickstack
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/tensor"
@@ -55,20 +56,17 @@ func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
 	o.set(batch, xs)
 	o.src, o.dst, o.backward, o.add = append(o.src, xs...), append(o.dst, out), false, false
 	if err := o.checkApart(); err != nil {
-		return fmt.Errorf("output: %w", err)
+		return err
 	}
 	return c.forward()
 }
 
 // named returns an error with the name of the operation.
 func (p *Plan) named(err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case p.pools:
-		return fmt.Errorf("pool: %w", err)
 	}
-	return fmt.Errorf("pick: %w", err)
+	return fmt.Errorf("%s: %w", cmp.Or(p.op, "plan"), err)
 }
 
 // forward sets the output to what the plan makes of the inputs, tile by tile.
@@ -92,7 +90,7 @@ func (w *worker[E, T, K]) forwardTile(task int) {
 	for n := range w.from {
 		m := move[E, T]{
 			table: w.plan.tables[n], src: &w.from[n], dst: &w.to[0], channels: w.channels[n],
-			fold: w.fold, neutral: w.neutral, floor: w.floor,
+			fold: w.fold, neutral: w.neutral,
 		}
 		m.from, m.to = b*m.src.batch, b*m.dst.batch+w.offsets[n]*m.dst.channel
 		if m.splits != nil {

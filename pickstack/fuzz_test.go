@@ -31,6 +31,9 @@ func (b *tape) problem() problem {
 	if v := b.below(8); v < 7 {
 		p.opt.MinValue = new(float64(v)/2 - 1)
 	}
+	if v := b.below(4); v == 3 {
+		p.opt.Empty = new(0.5)
+	}
 	for range 1 + b.below(3) {
 		b.input(&p)
 	}

@@ -13,8 +13,7 @@ type move[E stored, T number] struct {
 	neutral  T            // what a row begins with, unless add
 	add      bool         // to what dst holds
 	rule     *PoolOptions // of a pool, or nil: what there is to do besides folding
-	floor    T
-	shares   *table // if not nil, each row is divided by how many entries that has for it
+	shares   *table       // if not nil, each row is divided by how many entries that has for it
 }
 
 // move makes rows lo to hi.
@@ -125,7 +124,7 @@ func divide[T number](d []T, n int) {
 // MinValue.
 func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries []int) {
 	if len(entries) == 0 {
-		fill(d, m.nothing())
+		fill(d, w.empty)
 		return
 	}
 	switch m.rule.Reduction {
@@ -142,7 +141,7 @@ func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries []int) {
 	}
 	if m.rule.MinValue != nil {
 		for c := range d {
-			d[c] = max(d[c], m.floor)
+			d[c] = max(d[c], w.floor)
 		}
 	}
 }
@@ -151,22 +150,6 @@ func fill[T any](d []T, v T) {
 	for i := range d {
 		d[i] = v
 	}
-}
-
-// nothing returns what an empty pool is.
-func (m *move[E, T]) nothing() T {
-	if m.rule.MinValue != nil {
-		return m.floor
-	}
-	switch m.rule.Reduction {
-	case Min:
-		return T(math.Inf(1))
-	case Mean:
-		return T(math.NaN())
-	case Sum:
-		return 0
-	}
-	return T(math.Inf(-1))
 }
 
 // sumExp sets w.sums to the sums of exp(x - greatest) of all entries.

@@ -58,12 +58,12 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 	defer p.done(dtype, c)
 	o := c.on()
 	o.set(batch, xs)
-	o.src, o.dst, o.backward, o.add = append(o.src, g), append(o.dst, dxs...), true, add
-	if !p.linear {
-		o.src = append(o.src, xs...)
-	}
+	o.src, o.dst, o.backward, o.add = append(append(o.src, g), xs...), append(o.dst, dxs...), true, add
 	if err := o.checkApart(); err != nil {
-		return fmt.Errorf("gradients of the inputs: %w", err)
+		return err
+	}
+	if p.linear { // xs are not read
+		o.src = o.src[:1]
 	}
 	return c.gradient()
 }

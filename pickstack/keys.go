@@ -14,22 +14,24 @@ import (
 //
 //	td [B]: inputs[n] [P_n C_n] -> out [A sum(C_n)]
 //
-// Its errors are those of Forward, tdict.Get and TensorDict.Set; then td has not changed.
+// out may be the key of an input, which it replaces. Its errors are those of Forward, tdict.Get and TensorDict.Set; then td has not changed.
 func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return apply[*tensor.Tensor](p, td, out, inputs)
 }
 
-// ApplyGradient goes back over what [Plan.Apply] did: of the gradient that grads holds under out it
-// makes those of the inputs, and sets them in grads under the same keys as td has the inputs under.
+// ApplyGradient goes back over what [Plan.Apply] did. It takes the gradient of the output, which
+// grads has under out, and sets those of the inputs in grads, under the keys that td has the inputs
+// under.
 //
 //	td [B]: inputs[n] [P_n C_n];  grads [B]: out [A sum(C_n)] -> inputs[n] [P_n C_n]
 //
-// Where grads has something already, or a key is listed twice, the sum is set: so layers that share
-// an input are gone over one after another, the last first. Entries are replaced, never written in
-// place. On an error grads has not changed.
+// Where grads has an entry already, or a key is listed twice, the sum is set: so layers that share
+// an input are gone over one after another, the last first, beginning with new grads. Entries are
+// replaced, never written in place. An input whose key is out has its gradient set, not added. On
+// an error grads has not changed; it is one if grads is td.
 //
-// A layer that has put something else under the key of an input, so that td is what was there
-// before it, has what grads holds under that key deleted first: that is the gradient of the new.
+// If a layer replaced the value of an input, td is the dictionary from before it. What grads has
+// under that key is the gradient of the new value: Delete it first.
 func (p *Plan) ApplyGradient(grads, td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return applyGradient[*tensor.Tensor](p, grads, td, out, inputs)
 }
@@ -57,7 +59,7 @@ func apply[V tdict.Value](p layer[V], td *tdict.TensorDict, out nestedkey.Key, i
 	}
 	y, err := p.Forward(xs...)
 	if err != nil {
-		return fmt.Errorf("entry %q: %w", out, err)
+		return fmt.Errorf("apply: %q of %q: %w", out, inputs, err)
 	}
 	return td.Set(out, y)
 }
@@ -74,6 +76,9 @@ func getAll[V tdict.Value](td *tdict.TensorDict, keys []nestedkey.Key) (xs []V, 
 }
 
 func applyGradient[V arith.Operand[V]](p layer[V], grads, td *tdict.TensorDict, out nestedkey.Key, inputs []nestedkey.Key) error {
+	if grads == td {
+		return fmt.Errorf("apply gradient: %w: got one dictionary for gradients and values", tensor.ErrOverlap)
+	}
 	xs, err := getAll[V](td, inputs)
 	if err != nil {
 		return err
@@ -84,30 +89,30 @@ func applyGradient[V arith.Operand[V]](p layer[V], grads, td *tdict.TensorDict, 
 	}
 	dxs, err := p.Gradient(g, xs...)
 	if err != nil {
-		return fmt.Errorf("entry %q: %w", out, err)
+		return fmt.Errorf("apply gradient: %q of %q: %w", out, inputs, err)
 	}
-	sums := tdict.New(grads.Shape()...)
+	sums, old := tdict.New(grads.Shape()...), grads.Exclude(out)
 	for n, key := range inputs {
-		if err := sumEntry(sums, grads, key, dxs[n]); err != nil {
+		if err := sumEntry(sums, old, key, dxs[n]); err != nil {
 			return err
 		}
 	}
 	return grads.Update(sums)
 }
 
-// sumEntry sets an entry of sums to x, added to what it has already, or else grads has.
-func sumEntry[V arith.Operand[V]](sums, grads *tdict.TensorDict, key nestedkey.Key, x V) error {
+// sumEntry sets an entry of sums to x, added to what it has already, or else old has.
+func sumEntry[V arith.Operand[V]](sums, old *tdict.TensorDict, key nestedkey.Key, x V) error {
 	from := sums
 	if !sums.Has(key) {
-		from = grads
+		from = old
 	}
 	if from.Has(key) {
-		old, err := tdict.Get[V](from, key)
+		has, err := tdict.Get[V](from, key)
 		if err != nil {
 			return err
 		}
-		if x, err = arith.Add(old, x); err != nil {
-			return fmt.Errorf("entry %q: %w", key, err)
+		if x, err = arith.Add(has, x); err != nil {
+			return fmt.Errorf("apply gradient: sum with what there is under %q: %w", key, err)
 		}
 	}
 	return sums.Set(key, x)

@@ -91,6 +91,8 @@ func (p problem) floor() (float64, bool) {
 func (p problem) raised(values []float64) float64 {
 	floor, ok := p.floor()
 	switch v := reduced(p.opt.Reduction, values); {
+	case len(values) == 0 && p.opt.Empty != nil:
+		return *p.opt.Empty
 	case !ok || len(values) > 0 && math.IsNaN(v):
 		return v
 	case len(values) == 0:

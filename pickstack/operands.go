@@ -1,6 +1,8 @@
 package pickstack
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,7 +35,7 @@ func (o *operands) set(batch int, xs []*tensor.Tensor) {
 
 // forget lets go of the tensors.
 func (o *operands) forget() {
-	clear(o.src)
+	clear(o.src[:cap(o.src)])
 	clear(o.dst)
 	clear(o.written)
 	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
@@ -71,7 +73,28 @@ func (o *operands) checkApart() error {
 			o.written = append(o.written, t)
 		}
 	}
-	return tensor.CheckApart(o.written, o.src)
+	err := tensor.CheckApart(o.written, o.src)
+	if errors.Is(err, tensor.ErrOverlap) {
+		return cmp.Or(o.overlap(), err)
+	}
+	return err
+}
+
+// overlap says which two tensors share elements.
+func (o *operands) overlap() error {
+	for i, t := range o.dst {
+		for j, u := range o.src {
+			if t != nil && tensor.CheckApart([]*tensor.Tensor{t}, []*tensor.Tensor{u}) != nil {
+				return fmt.Errorf("%w: %s shares elements with %s", tensor.ErrOverlap, o.resultName(i), o.sourceName(j))
+			}
+		}
+		for j, u := range o.dst[:i] {
+			if t != nil && u != nil && tensor.CheckApart([]*tensor.Tensor{t, u}, nil) != nil {
+				return fmt.Errorf("%w: %s shares elements with %s", tensor.ErrOverlap, o.resultName(i), o.resultName(j))
+			}
+		}
+	}
+	return nil
 }
 
 // checkInputs returns the number in dtypes of the dtype of the inputs, the batch size and the
@@ -88,6 +111,9 @@ func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err
 			return 0, 0, 0, fmt.Errorf("input %d: %w", n, err)
 		}
 		channels += x.Shape()[2]
+	}
+	if err := p.rule.checkFor(xs[0].DType()); err != nil {
+		return 0, 0, 0, err
 	}
 	return slices.Index(dtypes[:], xs[0].DType()), xs[0].Shape()[0], channels, nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // ErrOptions says that an option has a value that it must not have.
@@ -53,7 +55,8 @@ func (t Ties) String() string {
 
 // PickOptions are the options of [NewPick].
 type PickOptions struct {
-	// Workers is how many goroutines a call may use; 0 means GOMAXPROCS, if there is enough to do.
+	// Workers is how many goroutines a call uses at most. 0 or less means GOMAXPROCS, if there is
+	// enough to do.
 	Workers int
 }
 
@@ -62,16 +65,23 @@ type PoolOptions struct {
 	// Reduction is what is made of a pool. The default is [Max].
 	Reduction Reduction
 
-	// MinValue, if not nil, is what an empty pool is, and the least that any other pool is: what is
-	// less is raised to it. It is rounded to the dtype of the inputs, and must not be NaN.
+	// MinValue, if not nil, is the least that a pool is: what is less is raised to it. It is also
+	// what an empty pool is, unless Empty says something else. It is rounded to the dtype of the
+	// inputs, where a finite number must remain one, and must not be NaN.
 	//
 	//	pickstack.PoolOptions{MinValue: new(-1.0)} // after ELU, which is never below -1
 	MinValue *float64
 
-	// Ties says which entries the gradient of [Max] and [Min] goes to. The default is [TieEven].
+	// Empty, if not nil, is what an empty pool is, rounded to the dtype of the inputs. It is not
+	// raised to MinValue.
+	Empty *float64
+
+	// Ties says which entries the gradient of [Max] and [Min] goes to; the other reductions have no
+	// use for it. The default is [TieEven].
 	Ties Ties
 
-	// Workers is how many goroutines a call may use; 0 means GOMAXPROCS, if there is enough to do.
+	// Workers is how many goroutines a call uses at most. 0 or less means GOMAXPROCS, if there is
+	// enough to do.
 	Workers int
 }
 
@@ -86,4 +96,47 @@ func (o PoolOptions) check() error {
 		return fmt.Errorf("%w: got MinValue NaN, want a number", ErrOptions)
 	}
 	return nil
+}
+
+// own returns options that the caller does not share.
+func (o PoolOptions) own() PoolOptions {
+	if o.MinValue != nil {
+		o.MinValue = new(*o.MinValue)
+	}
+	if o.Empty != nil {
+		o.Empty = new(*o.Empty)
+	}
+	return o
+}
+
+// nothing returns what an empty pool is.
+func (o PoolOptions) nothing() float64 {
+	switch {
+	case o.Empty != nil:
+		return *o.Empty
+	case o.MinValue != nil:
+		return *o.MinValue
+	}
+	return [...]float64{Max: math.Inf(-1), Min: math.Inf(1), Mean: math.NaN(), Sum: 0, LogSumExp: math.Inf(-1)}[o.Reduction]
+}
+
+// checkFor returns ErrOptions unless a dtype holds MinValue, rounded.
+func (o PoolOptions) checkFor(d tensor.DType) error {
+	if o.MinValue == nil || math.IsInf(*o.MinValue, 0) || !math.IsInf(rounded(*o.MinValue, d), 0) {
+		return nil
+	}
+	return fmt.Errorf("%w: MinValue %g is not finite as %v", ErrOptions, *o.MinValue, d)
+}
+
+// rounded returns v as an element of a dtype.
+func rounded(v float64, d tensor.DType) float64 {
+	switch d {
+	case tensor.Float32:
+		return float64(float32(v))
+	case tensor.Float16:
+		return tensor.F16Of(v).Float64()
+	case tensor.BFloat16:
+		return tensor.BF16Of(v).Float64()
+	}
+	return v
 }

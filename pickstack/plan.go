@@ -15,13 +15,12 @@ import (
 //
 // Safe for concurrent use.
 type Plan struct {
+	op       string  // pick or pool
 	tables   []table // of each input
 	rows     int     // of the output
 	problems []int   // rows of the output at which problems begin, and the end
-	pools    bool    // whether the plan has any
 	linear   bool    // gradients do not depend on the inputs
 	rule     PoolOptions
-	workers  int
 
 	inverting sync.Once
 	inverses  []*inverse
@@ -40,7 +39,7 @@ type Plan struct {
 // NewPick returns shapeops.ErrShape unless there is an input, indices and widths are equally many
 // and all indices equally long, shapeops.ErrDim for an index that does not have one dim,
 // tensor.ErrDType for one of another dtype, and shapeops.ErrIndex, with input and position, for a
-// number that is not a row of its input. A negative number is none.
+// number that is not a row of its input; negative numbers are refused.
 func NewPick(indices []*tensor.Tensor, widths []int, opt PickOptions) (*Plan, error) {
 	return newPlan("pick", len(indices), widths, PoolOptions{Workers: opt.Workers}, func(n int, t *table) (err error) {
 		if indices[n] != nil {
@@ -80,10 +79,10 @@ func NewPool(pools []*ragged.Tensor, widths []int, opt PoolOptions) (*Plan, erro
 
 // newPlan returns a plan of tables that read fills, which begin as the identity.
 func newPlan(op string, inputs int, widths []int, rule PoolOptions, read func(n int, t *table) error) (*Plan, error) {
-	if err := checkInputs(inputs, len(widths)); err != nil {
+	if err := checkIndices(inputs, len(widths)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	p := &Plan{tables: make([]table, inputs), rule: rule, workers: rule.Workers}
+	p := &Plan{op: op, tables: make([]table, inputs), rule: rule.own()}
 	for n, width := range widths {
 		t := &p.tables[n]
 		*t = table{rows: width, width: width}
@@ -121,8 +120,16 @@ func (p *Plan) classify() {
 		t := &p.tables[n]
 		t.linear = t.splits == nil || sums
 		p.linear = p.linear && t.linear
-		p.pools = p.pools || t.splits != nil
 	}
+}
+
+// String returns what the plan does: "max pool of 3 inputs, 16 rows".
+func (p *Plan) String() string {
+	op := p.op
+	if op == "pool" {
+		op = p.rule.Reduction.String() + " pool"
+	}
+	return fmt.Sprintf("%s of %d inputs, %d rows", op, len(p.tables), p.rows)
 }
 
 // Inputs returns N, the number of inputs.

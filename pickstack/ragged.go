@@ -50,11 +50,11 @@ func NewRaggedPool(pools []*ragged.Tensor, inputs []*ragged.Layout, opt PoolOpti
 
 // newRaggedPlan returns a plan of indices with so many levels.
 func newRaggedPlan(op string, levels int, indices []*ragged.Tensor, inputs []*ragged.Layout, rule PoolOptions) (*RaggedPlan, error) {
-	if err := checkInputs(len(indices), len(inputs)); err != nil {
+	if err := checkIndices(len(indices), len(inputs)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	p := &RaggedPlan{inputs: slices.Clone(inputs)}
-	p.plan.tables, p.plan.rule, p.plan.workers = make([]table, len(indices)), rule, rule.Workers
+	p.plan.op, p.plan.tables, p.plan.rule = op, make([]table, len(indices)), rule.own()
 	for n, index := range indices {
 		if err := p.add(n, levels, index); err != nil {
 			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
@@ -119,6 +119,11 @@ func problemStarts(l *ragged.Layout) ([]int, error) {
 	}
 	offsets, err := l.Offsets(1)
 	return toInts(offsets), err
+}
+
+// String returns what the plan does: "pick of 2 inputs, 100 rows of 4 problems".
+func (p *RaggedPlan) String() string {
+	return fmt.Sprintf("%v of %d problems", &p.plan, max(0, len(p.plan.problems)-1))
 }
 
 // Inputs returns N, the number of inputs.

@@ -28,13 +28,13 @@ func newSplits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
 	case values == nil:
 		return nil, fmt.Errorf("values: %w", errNil)
 	case splits == nil:
-		return nil, errNil
+		return nil, fmt.Errorf("splits: %w", errNil)
 	}
 	if err := checkIndex(values); err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
 	if err := checkIndex(splits); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("splits: %w", err)
 	}
 	wide, err := splits.Cast(tensor.Int64)
 	if err != nil {
@@ -47,6 +47,9 @@ func newSplits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
 	layout, err := ragged.NewLayout([]int{max(0, len(offsets)-1)}, offsets)
 	if err != nil {
 		return nil, err
+	}
+	if last, v := offsets[len(offsets)-1], values.Shape()[0]; int(last) != v {
+		return nil, fmt.Errorf("%w: the last split is %d, want %d, the number of values", ragged.ErrOffsets, last, v)
 	}
 	return ragged.New(values, layout)
 }
