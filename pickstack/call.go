@@ -77,7 +77,8 @@ const (
 	workerBytes = 1 << 20
 )
 
-// run does so many tasks, which look at about so many bytes, on as many goroutines as that pays for.
+// run does so many tasks, which look at about so many bytes, on as many goroutines as that pays
+// for.
 func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task int)) error {
 	c.tasks, c.do = tasks, do
 	c.next.Store(0)

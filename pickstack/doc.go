@@ -5,23 +5,25 @@
 //	x_n [B P_n C_n], N inputs;  index_n [A], pools_n [A *] -> out [B A sum(C_n)]
 //
 //	pick:  out[b a] = x_0[b index_0[a]]  ++  x_1[b index_1[a]]  ++ ...
-//	pool:  out[b a] = max over p in pools_0[a] of x_0[b p]  ++  max over p in pools_1[a] of x_1[b p]  ++ ...
+//	pool:  out[b a] = max of x_0[b p] over p in pools_0[a]  ++  max of x_1 ... pools_1[a]  ++ ...
 //
-// What is picked depends on the problem, not on the numbers: a [Plan] is made once, which checks
-// all indices against the rows that the inputs have, and serves any number of batches.
+// What is picked depends on the problem (a planning problem, a graph), not on the numbers: a [Plan]
+// is made once, checks all indices against the rows that the inputs have, and serves any number of
+// batches.
 //
-//	plan, err := pickstack.NewPick([]*tensor.Tensor{index0, index1}, []int{1000, 40}, pickstack.PickOptions{})
+//	indices, widths := []*tensor.Tensor{index0, index1}, []int{1000, 40}
+//	plan, err := pickstack.NewPick(indices, widths, pickstack.PickOptions{})
 //	out, err := plan.Forward(x0, x1)       // or ForwardInto(out, x0, x1)
 //	dxs, err := plan.Gradient(g, x0, x1)   // or GradientInto, AddGradient
 //
-// [NewPool] makes plans that pool: [Max], [Min], [Mean], [Sum] or [LogSumExp] of each pool, raised to
-// [PoolOptions.MinValue], if there is one, which is also what an empty pool is. [Pick], [Pool],
-// [PickGradient] and [PoolGradient] do without a plan that is kept.
+// [NewPool] makes plans that pool: [Max], [Min], [Mean], [Sum] or [LogSumExp] of each pool, raised
+// to [PoolOptions.MinValue], if there is one, which is also what an empty pool is. [Pick], [Pool],
+// [PickGradient] and [PoolGradient] make a plan for one call.
 //
 // An input without an index, nil, is passed on row by row: a skip connection. One tensor may be
 // several inputs.
 //
-// A [RaggedPlan] does so for a batch of problems that differ in size, all in one call:
+// A [RaggedPlan] does so for a batch of Q problems that differ in size, all in one call:
 //
 //	x_n [Q * C_n];  index_n [Q *], pools_n [Q * *] -> out [Q * sum(C_n)]
 //
@@ -30,7 +32,7 @@
 // # Numbers
 //
 // Inputs, output and gradients have one dtype: float32, float64, float16 or bfloat16; those of 16
-// bits are stored so and reckoned in float32. Pools are folded in the order of their entries, and
+// bits are stored so and computed in float32. Pools are folded in the order of their entries, and
 // gradients summed in the order of the rows of the output, so that results are equal bit for bit
 // whatever the number of goroutines, the layout and the memory.
 //
@@ -50,8 +52,9 @@
 // # Memory
 //
 // Inputs may be strided or mapped and are read where they lie. The output may be a view, of mapped
-// memory too, but must not share elements with an input. A call with a plan, into tensors that are
-// there, allocates nothing once the plan was used.
+// memory too, but must not share elements with an input. A call of a Plan that was used before,
+// into tensors that are there, allocates nothing; one of a RaggedPlan some headers, and one of more
+// than some 30 inputs what it takes to see that nothing overlaps.
 //
 // # Concurrency
 //

@@ -53,8 +53,8 @@ func TestGradientsAreNotWrittenOverInputs(t *testing.T) {
 	require.True(t, column(1, 2).Equal(x))
 }
 
-// A finite MinValue that a dtype holds as infinite only is refused for that dtype; an infinite one is
-// what it is.
+// A finite MinValue that a dtype holds as infinite only is refused for that dtype; an infinite one
+// is what it is.
 func TestMinValueMustFitTheDType(t *testing.T) {
 	pools := []*ragged.Tensor{tensor.Must(ragged.From[int64]([][]int64{{0}}))}
 	for _, tt := range []struct {

@@ -30,9 +30,9 @@ func (p *Plan) Gradient(g *tensor.Tensor, xs ...*tensor.Tensor) ([]*tensor.Tenso
 	return dxs, nil
 }
 
-// GradientInto is [Plan.Gradient] into tensors that the caller owns, of any layout. Where one is nil
-// the gradient of that input is not computed. They must share no elements with one another, g or
-// xs. Its errors are those of Gradient and, for dxs, of [Plan.ForwardInto].
+// GradientInto is [Plan.Gradient] into tensors that the caller owns, of any layout. Where one is
+// nil the gradient of that input is not computed. They must share no elements with one another, g
+// or xs. Its errors are those of Gradient and, for dxs, of [Plan.ForwardInto].
 func (p *Plan) GradientInto(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.gradient(dxs, g, xs, false))
 }

@@ -14,7 +14,8 @@ import (
 //
 //	td [B]: inputs[n] [P_n C_n] -> out [A sum(C_n)]
 //
-// out may be the key of an input, which it replaces. Its errors are those of Forward, tdict.Get and TensorDict.Set; then td has not changed.
+// out may be the key of an input, which it replaces. Its errors are those of Forward, tdict.Get and
+// TensorDict.Set; then td has not changed.
 func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return apply[*tensor.Tensor](p, td, out, inputs)
 }

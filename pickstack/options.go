@@ -11,8 +11,8 @@ import (
 // ErrOptions says that an option has a value that it must not have.
 var ErrOptions = errors.New("unusable options")
 
-// A Reduction is what is made of the entries of a pool, channel by channel. The table in the package
-// documentation says what becomes of empty pools and NaN.
+// A Reduction is what is made of the entries of a pool, channel by channel. The table in the
+// package documentation says what becomes of empty pools and NaN.
 type Reduction uint8
 
 const (

@@ -27,7 +27,8 @@ type RaggedPlan struct {
 //	x_n [Q * C_n] -> out [Q * sum(C_n)], which has the lengths of the indices
 //
 // An index counts the rows of its own problem. One that is nil passes its input on row by row. The
-// errors are those of [NewPick], with the problem, and ragged.ErrLengths if indices differ in length.
+// errors are those of [NewPick], with the problem, and ragged.ErrLengths if indices differ in
+// length.
 func NewRaggedPick(indices []*ragged.Tensor, inputs []*ragged.Layout, opt PickOptions) (*RaggedPlan, error) {
 	return newRaggedPlan("pick", 1, indices, inputs, PoolOptions{Workers: opt.Workers})
 }
@@ -192,8 +193,8 @@ func (p *RaggedPlan) GradientInto(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...
 	return p.gradientOnto(dxs, g, xs, (*Plan).GradientInto)
 }
 
-// AddGradient is [Plan.AddGradient] of all problems, with the errors of [RaggedPlan.ForwardInto] for
-// dxs.
+// AddGradient is [Plan.AddGradient] of all problems, with the errors of [RaggedPlan.ForwardInto]
+// for dxs.
 func (p *RaggedPlan) AddGradient(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).AddGradient)
 }

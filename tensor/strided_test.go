@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestStridedSeesEveryElement: of any layout, in any memory, the elements are where the strides say,
-// and writing there writes the tensor.
+// TestStridedSeesEveryElement: of any layout, in any memory, the elements are where the strides
+// say, and writing there writes the tensor.
 func TestStridedSeesEveryElement(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
 		if s.Tensor.DType() != tensor.Float32 {
