@@ -64,7 +64,12 @@ func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
 func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
 	switch c.plan.rule.Reduction {
 	case Max, Min:
-		return (*worker[E, T, K]).spreadExtreme
+		if fast := fastSpread[T, K](); fast != nil {
+			return func(w *worker[E, T, K]) {
+				w.spreadExtreme(fast(&w.strip, w.at, w.plan.rule.Ties, w.lowest, w.highest))
+			}
+		}
+		return func(w *worker[E, T, K]) { w.spreadExtreme(0) }
 	case LogSumExp:
 		return (*worker[E, T, K]).spreadLogSumExp
 	}
@@ -100,10 +105,10 @@ type worker[E stored, T number, K key] struct {
 	open     func(s []E, strides []int) error
 	blamed   bool // the error that is being returned says which tensor it is about
 
-	one   [1]int
-	at    []int // where in the rows at hand entries begin
+	x     []T   // the rows at hand
+	at    []int // where in x entries begin
 	row   []T   // of the result
-	rows  []T   // of the source, if they are not at hand
+	rows  []T   // of the source, if they are copied
 	sums  []float64
 	strip strip[T, K]
 }
@@ -125,6 +130,7 @@ func (w *worker[E, T, K]) run() error {
 func (w *worker[E, T, K]) letGo() {
 	clear(w.from)
 	clear(w.to)
+	w.x = nil
 }
 
 // borrow borrows the tensors that are left, one within the other, and then does the tasks.

@@ -5,17 +5,24 @@ func (c *call[E, T, K]) extreme() bool {
 	return c.plan.rule.Reduction == Max || c.plan.rule.Reduction == Min
 }
 
-// spreadExtreme gives the gradient of a pool to the entries that attain its extreme.
-func (w *worker[E, T, K]) spreadExtreme() {
+// A spread does what spreadExtreme does, for extremes whose keys are not from lowest to highest, to
+// the first channels. It returns how many those are.
+type spread[T number, K key] func(s *strip[T, K], at []int, ties Ties, lowest, highest K) (channels int)
+
+// spreadExtreme gives the gradient of a pool to the entries that attain its extreme, in the channels
+// from the first on.
+func (w *worker[E, T, K]) spreadExtreme(first int) {
 	s, at, ties := &w.strip, w.at, w.plan.rule.Ties
-	findWinners(s.won, s.keys, at)
-	for c, won := range s.won {
+	keys, got, won := s.keys[first:], s.got[first:], s.won[first:]
+	findWinners(won, keys, at)
+	for c, g := range s.g[first:] {
+		won := won[c]
 		switch {
 		case w.lowest <= won.key && won.key <= w.highest: // MinValue is greater
 		case won.first == won.last || ties == TieFirst:
-			s.got[at[won.first]+c] += s.g[c]
+			got[at[won.first]+c] += g
 		default:
-			share(s.got[c:], s.keys[c:], at, won.key, s.g[c], ties)
+			share(got[c:], keys[c:], at, won.key, g, ties)
 		}
 	}
 }

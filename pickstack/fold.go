@@ -11,11 +11,16 @@ type folder[T number] func(d, x []T, at []int)
 func folderOf[T number](r Reduction) (f folder[T], begin T) {
 	switch r {
 	case Max, LogSumExp:
-		return foldMax[T], T(math.Inf(-1))
+		f, begin = foldMax[T], T(math.Inf(-1))
 	case Min:
-		return foldMin[T], T(math.Inf(1))
+		f, begin = foldMin[T], T(math.Inf(1))
+	default:
+		f, begin = foldSum[T], T(math.Copysign(0, -1)) // -0 + -0 is -0
 	}
-	return foldSum[T], T(math.Copysign(0, -1)) // -0 + -0 is -0
+	if fast := fastFolder[T](r); fast != nil {
+		f = fast
+	}
+	return f, begin
 }
 
 // foldMax takes three rows at a time, so that d is written less often.

@@ -25,10 +25,43 @@ func (w *worker[E, T, K]) move(m *move[E, T], lo, hi int) {
 		m.copyRows(lo, hi)
 		return
 	}
-	w.row = grown(w.row, m.channels)
-	for i := lo; i < hi; i++ {
-		w.reduce(m, i)
+	w.row, w.sums = grown(w.row, m.channels), grown(w.sums, m.channels)
+	for lo < hi {
+		next := m.few(lo, hi)
+		first, end := m.span(lo, next)
+		if end-first > m.most() {
+			w.reduceLong(m, lo)
+		} else {
+			w.take(m, first, end)
+			for i := lo; i < next; i++ {
+				from, to := m.span(i, i+1)
+				w.reduce(m, i, w.at[from-first:to-first])
+			}
+		}
+		lo = next
 	}
+}
+
+// most returns how many entries are taken at a time.
+func (m *move[E, T]) most() int {
+	const entries, numbers = 1 << 10, 1 << 12
+	if m.atHand() {
+		return entries
+	}
+	return max(1, numbers/m.channels)
+}
+
+// few returns up to which row, after lo, the rows from lo on have few enough entries to be taken at
+// a time. It is one row at least, which may have more.
+func (m *move[E, T]) few(lo, hi int) int {
+	most := m.most()
+	next := lo + 1
+	for first, _ := m.span(lo, next); next < hi; next++ {
+		if _, end := m.span(lo, next+1); end-first > most {
+			break
+		}
+	}
+	return next
 }
 
 // place returns where row i of the result begins.
@@ -60,11 +93,46 @@ func (m *move[E, T]) copyRows(lo, hi int) {
 // manyChannels is where a call of copy begins to be faster than a loop.
 const manyChannels = 4
 
-// reduce makes row i.
-func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {
+// reduce makes row i of entries that are at w.at.
+func (w *worker[E, T, K]) reduce(m *move[E, T], i int, at []int) {
+	d := w.begin(m, i)
+	m.fold(d, w.x, at)
+	if m.rule != nil {
+		if m.rule.Reduction == LogSumExp {
+			clear(w.sums)
+			w.weigh(d, at)
+		}
+		w.finish(m, d, len(at))
+	}
+	w.end(m, i, d)
+}
+
+// reduceLong makes row i of so many entries that they are taken part by part.
+func (w *worker[E, T, K]) reduceLong(m *move[E, T], i int) {
+	d := w.begin(m, i)
+	from, to := m.span(i, i+1)
+	for e := from; e < to; e += m.most() {
+		w.take(m, e, min(to, e+m.most()))
+		m.fold(d, w.x, w.at)
+	}
+	if m.rule != nil {
+		if m.rule.Reduction == LogSumExp {
+			clear(w.sums)
+			for e := from; e < to; e += m.most() {
+				w.take(m, e, min(to, e+m.most()))
+				w.weigh(d, w.at)
+			}
+		}
+		w.finish(m, d, to-from)
+	}
+	w.end(m, i, d)
+}
+
+// begin returns row i, to fold into.
+func (w *worker[E, T, K]) begin(m *move[E, T], i int) []T {
 	d, at := w.row, m.place(i)
 	if m.dst.direct != nil {
-		d = m.dst.direct[at : at+m.channels]
+		d = m.dst.direct[at:][:m.channels]
 	}
 	switch {
 	case !m.add:
@@ -72,45 +140,50 @@ func (w *worker[E, T, K]) reduce(m *move[E, T], i int) {
 	case m.dst.direct == nil:
 		m.dst.load(d, at)
 	}
-	entries := m.entries(i, &w.one)
-	for left := entries; len(left) > 0; {
-		var x []T
-		x, left = w.take(m, left)
-		m.fold(d, x, w.at)
-	}
-	if m.rule != nil {
-		w.finish(m, d, entries)
-	}
+	return d
+}
+
+// end writes row i, unless it is where it belongs.
+func (w *worker[E, T, K]) end(m *move[E, T], i int, d []T) {
 	if m.dst.direct == nil {
-		m.dst.store(at, d)
+		m.dst.store(m.place(i), d)
 	}
 }
 
-// takenNumbers is how many numbers are taken at a time if they are not at hand, and how many
-// entries.
-const takenNumbers = 1 << 12
+// atHand reports whether the rows of the source need not be copied.
+func (m *move[E, T]) atHand() bool { return m.src.direct != nil && m.shares == nil }
 
-// take finds the first rows that entries say: x has them, at w.at. The others are left.
-func (w *worker[E, T, K]) take(m *move[E, T], entries []int) (x []T, left []int) {
-	if m.src.direct != nil && m.shares == nil {
-		n := min(len(entries), takenNumbers)
-		w.at = grown(w.at, n)
-		for j, v := range entries[:n] {
-			w.at[j] = m.from + v*m.src.row
-		}
-		return m.src.direct, entries[n:]
+// take finds the rows that some entries name: w.x has them, at w.at.
+func (w *worker[E, T, K]) take(m *move[E, T], from, to int) {
+	w.at = grown(w.at, to-from)
+	for i := range w.at {
+		w.at[i] = from + i
 	}
-	n := min(len(entries), max(1, takenNumbers/m.channels))
-	w.at, w.rows = grown(w.at, n), grown(w.rows, n*m.channels)
-	for j, v := range entries[:n] {
-		w.at[j] = j * m.channels
-		row := w.rows[w.at[j]:][:m.channels]
-		m.src.load(row, m.from+v*m.src.row)
+	if m.list != nil {
+		copy(w.at, m.list[from:to])
+	}
+	if !m.atHand() {
+		w.copyTaken(m)
+		return
+	}
+	w.x = m.src.direct
+	for i, row := range w.at {
+		w.at[i] = m.from + row*m.src.row
+	}
+}
+
+// copyTaken copies the rows whose numbers are at w.at.
+func (w *worker[E, T, K]) copyTaken(m *move[E, T]) {
+	w.rows = grown(w.rows, len(w.at)*m.channels)
+	w.x = w.rows
+	for i, row := range w.at {
+		w.at[i] = i * m.channels
+		d := w.rows[w.at[i]:][:m.channels]
+		m.src.load(d, m.from+row*m.src.row)
 		if m.shares != nil {
-			divide(row, len(m.shares.entries(v, &w.one)))
+			divide(d, m.shares.entries(row))
 		}
 	}
-	return w.rows, entries[n:]
 }
 
 // divide divides all of d by n.
@@ -122,8 +195,8 @@ func divide[T number](d []T, n int) {
 
 // finish makes of the folded entries of a pool what its rule says. A maximum has begun with
 // MinValue.
-func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries []int) {
-	if len(entries) == 0 {
+func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries int) {
+	if entries == 0 {
 		fill(d, w.empty)
 		return
 	}
@@ -131,10 +204,8 @@ func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries []int) {
 	case Max:
 		return
 	case Mean:
-		divide(d, len(entries))
+		divide(d, entries)
 	case LogSumExp:
-		w.sums = grown(w.sums, len(d))
-		w.sumExp(m, d, entries)
 		for c, greatest := range d {
 			d[c] = logSum(greatest, w.sums[c])
 		}
@@ -152,16 +223,11 @@ func fill[T any](d []T, v T) {
 	}
 }
 
-// sumExp sets w.sums to the sums of exp(x - greatest) of all entries.
-func (w *worker[E, T, K]) sumExp(m *move[E, T], greatest []T, entries []int) {
-	clear(w.sums)
-	for len(entries) > 0 {
-		var x []T
-		x, entries = w.take(m, entries)
-		for _, at := range w.at {
-			for c, v := range x[at:][:len(greatest)] {
-				w.sums[c] += weight(v, greatest[c])
-			}
+// weigh adds the weights of some entries to w.sums.
+func (w *worker[E, T, K]) weigh(greatest []T, at []int) {
+	for _, o := range at {
+		for c, v := range w.x[o:][:len(greatest)] {
+			w.sums[c] += weight(v, greatest[c])
 		}
 	}
 }

@@ -17,7 +17,7 @@ type order[T number, K key] struct {
 func orderOf[T number, K key](opposite bool) order[T, K] {
 	var o any
 	if _, small := any(T(0)).(float32); small {
-		o = order[float32, int32]{keys32(opposite), math.MinInt32, math.MaxInt32}
+		o = order[float32, int32]{fastKeys32(opposite), math.MinInt32, math.MaxInt32}
 	} else {
 		o = order[float64, int64]{keys64(opposite), math.MinInt64, math.MaxInt64}
 	}

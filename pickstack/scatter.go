@@ -25,7 +25,7 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 	used := inv.used[j.lo:j.hi]
 	fromX := b*x.batch + j.channel*x.channel
 	toX := b*dx.batch + j.channel*dx.channel
-	w.begin(used, x, dx, fromX, toX, j.channels)
+	w.beginStrip(used, x, dx, fromX, toX, j.channels)
 	fromG := b*g.batch + (w.offsets[j.n]+j.channel)*g.channel
 	for i := j.first; i < j.end; i++ {
 		from, to := t.span(i, i+1)
@@ -39,11 +39,11 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 		g.load(w.strip.g, fromG+i*g.row)
 		w.spread(w)
 	}
-	w.end(j, b, used, dx, toX)
+	w.endStrip(j, b, used, dx, toX)
 }
 
-// begin copies the rows of a strip.
-func (w *worker[E, T, K]) begin(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
+// beginStrip copies the rows of a strip.
+func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
 	s := &w.strip
 	s.g, s.pooled, s.won = grown(s.g, channels), grown(s.pooled, channels), grown(s.won, channels)
 	s.x, s.got, s.keys = grown(s.x, len(used)*channels), grown(s.got, len(used)*channels), grown(s.keys, len(used)*channels)
@@ -62,8 +62,8 @@ func (w *worker[E, T, K]) begin(used []int, x, dx *slab[E, T], fromX, toX, chann
 	}
 }
 
-// end writes what the rows of a strip got, and zeros to the rows between them that no pool has.
-func (w *worker[E, T, K]) end(j job, b int, used []int, dx *slab[E, T], toX int) {
+// endStrip writes what the rows of a strip got, and zeros to the rows between them that no pool has.
+func (w *worker[E, T, K]) endStrip(j job, b int, used []int, dx *slab[E, T], toX int) {
 	for i, row := range used {
 		dx.store(toX+row*dx.row, w.strip.got[i*j.channels:][:j.channels])
 	}

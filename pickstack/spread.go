@@ -28,7 +28,7 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 	s := &w.strip
 	fill(s.pooled, w.neutral)
 	w.fold(s.pooled, s.x, w.at)
-	w.weigh()
+	w.weighStrip()
 	n := len(s.g)
 	for i, o := range w.at {
 		for c, weight := range s.weights[i*n:][:n] {
@@ -42,8 +42,8 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 // raised stands for the sum of a pool that is raised to MinValue: no entry has a part in that.
 const raised = -1
 
-// weigh finds the weights of the entries of a pool, and their sums.
-func (w *worker[E, T, K]) weigh() {
+// weighStrip finds the weights of the entries of a pool, and their sums.
+func (w *worker[E, T, K]) weighStrip() {
 	s, n := &w.strip, len(w.strip.g)
 	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*len(w.at))
 	clear(w.sums)

@@ -14,16 +14,10 @@ type table struct {
 	linear bool  // the gradient does not depend on the source
 }
 
-// entries returns what row i is made of. A row that is itself is put into one.
-func (t *table) entries(i int, one *[1]int) []int {
-	switch {
-	case t.splits != nil:
-		return t.list[t.splits[i]:t.splits[i+1]]
-	case t.list != nil:
-		return t.list[i : i+1]
-	}
-	one[0] = i
-	return one[:]
+// entries returns how many entries row i has.
+func (t *table) entries(i int) int {
+	from, to := t.span(i, i+1)
+	return to - from
 }
 
 // size returns the number of entries.
@@ -34,7 +28,7 @@ func (t *table) size() int {
 	return len(t.list)
 }
 
-// span returns the entries of rows lo to hi as a part of list, which must not be nil.
+// span returns which entries rows lo to hi have.
 func (t *table) span(lo, hi int) (from, to int) {
 	if t.splits == nil {
 		return lo, hi
