@@ -118,7 +118,10 @@ func BenchmarkPool(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			for _, backward := range []bool{false, true} {
 				b.Run(fmt.Sprintf("reduction=%v/workers=%d/backward=%v", reduction, workers, backward), func(b *testing.B) {
-					opt := pickstack.PoolOptions{Reduction: reduction, MinValue: new(-1.0), Workers: workers}
+					opt := pickstack.PoolOptions{Reduction: reduction, Workers: workers}
+					if reduction == pickstack.Max {
+						opt.MinValue = new(-1.0)
+					}
 					usual.run(b, usual.pool(opt), backward)
 				})
 			}

@@ -2,109 +2,124 @@ package pickstack
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 
-	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// checkIndex returns an error unless a tensor holds integers for an index, [A].
-func checkIndex(index *tensor.Tensor) error {
-	if d := index.DType(); d != tensor.Int32 && d != tensor.Int64 {
-		return fmt.Errorf("%w: got %v, want int32 or int64", tensor.ErrDType, d)
-	}
-	if len(index.Shape()) != 1 {
-		return fmt.Errorf("%w: got shape %v, want one dim", shapeops.ErrDim, index.Shape())
-	}
-	return nil
-}
-
-// readIndex returns the elements of an index.
-func readIndex(index *tensor.Tensor) ([]int, error) {
-	if err := checkIndex(index); err != nil {
-		return nil, err
-	}
-	list, err := index.Ints()
-	return append([]int{}, list...), err // not nil
-}
-
-// readRagged returns the elements of a ragged index, which has a batch dim and so many levels, and
-// so the shape that is wanted.
-func readRagged(index *ragged.Tensor, levels int, want string) ([]int, error) {
-	if !index.Made() {
-		return nil, fmt.Errorf("%w: got an empty ragged tensor", tensor.ErrKind)
-	}
-	if len(index.Shape()) != 1 || index.Depth() != levels || len(index.Features()) > 0 {
-		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrDim, index.ShapeText(), want)
-	}
-	values, err := index.Values()
-	if err != nil {
-		return nil, err
-	}
-	return readIndex(values)
-}
-
-// readOffsets returns the offsets of a level of a ragged index.
-func readOffsets(index *ragged.Tensor, level int) ([]int, error) {
-	offsets, err := index.Offsets(level)
-	return toInts(offsets), err
-}
-
-func toInts(s []int64) []int {
-	ints := make([]int, len(s))
-	for i, v := range s {
-		ints[i] = int(v)
-	}
-	return ints
-}
-
-// place makes the entries of a table, each of which counts the rows of its own problem, count those
-// of all: problem q has rows problems[q] to problems[q+1] of the result and starts[q] to
-// starts[q+1] of the source. It returns ErrIndex for an entry that its problem does not have.
-func (t *table) place(problems, starts []int) error {
-	if t.identity() {
-		return nil
-	}
-	for q, start := range starts[:len(starts)-1] {
-		from, to := t.span(problems[q], problems[q+1])
-		width := starts[q+1] - start
-		for i, row := range t.list[from:to] {
-			if row < 0 || row >= width {
-				err := fmt.Errorf("%s: %w: got row %d of an input of %d", t.position(problems[q], i), shapeops.ErrIndex, row, width)
-				return inProblem(q, len(problems)-1, err)
-			}
-			t.list[from+i] += start
-		}
-	}
-	return nil
-}
-
-// inProblem adds the problem to an error, if there are several.
-func inProblem(q, of int, err error) error {
-	if of == 1 {
-		return err
-	}
-	return fmt.Errorf("problem %d: %w", q, err)
-}
-
-// position says where an entry is, the i-th of those of the rows from first on.
-func (t *table) position(first, i int) string {
-	if t.splits == nil {
-		return fmt.Sprintf("position %d", i)
-	}
-	e := t.splits[first] + i
-	pool := sort.Search(t.rows, func(pool int) bool { return t.splits[pool+1] > e })
-	return fmt.Sprintf("position %d, entry %d of pool %d", i, e-t.splits[pool], pool-first)
-}
+// maxInputs is how many inputs a plan has at most: their memory is borrowed one within the other.
+const maxInputs = 1 << 14
 
 // checkIndices returns ErrShape unless there are as many indices as inputs, and any.
 func checkIndices(indices, inputs int) error {
 	switch {
 	case inputs == 0:
 		return fmt.Errorf("%w: got no input", shapeops.ErrShape)
+	case inputs > maxInputs:
+		return fmt.Errorf("%w: got %d inputs, want at most %d", shapeops.ErrShape, inputs, maxInputs)
 	case indices != inputs:
 		return fmt.Errorf("%w: got %d indices, want %d, one for each input", shapeops.ErrShape, indices, inputs)
+	}
+	return nil
+}
+
+// checkInputs returns the number in dtypes of the dtype of the inputs, the batch size and the
+// channels of the output.
+func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err error) {
+	if len(p.tables) == 0 {
+		return 0, 0, 0, errNoPlan
+	}
+	if len(xs) != len(p.tables) {
+		return 0, 0, 0, fmt.Errorf("%w: got %d inputs, want %d", shapeops.ErrShape, len(xs), len(p.tables))
+	}
+	for n, x := range xs {
+		if err := p.checkInput(n, x, xs[0]); err != nil {
+			return 0, 0, 0, &InputError{n, err}
+		}
+		channels += x.Shape()[2]
+	}
+	if err := p.rule.checkFor(xs[0].DType()); err != nil {
+		return 0, 0, 0, err
+	}
+	return slices.Index(dtypes[:], xs[0].DType()), xs[0].Shape()[0], channels, nil
+}
+
+// checkInput checks an input, given the first, which was checked before if it is another.
+func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
+	switch {
+	case x == nil:
+		return errNil
+	case !slices.Contains(dtypes[:], x.DType()):
+		return fmt.Errorf("%w: got %v, want one of %v", tensor.ErrDType, x.DType(), dtypes)
+	case len(x.Shape()) != 3:
+		return errRank(x)
+	case x.DType() != first.DType():
+		return fmt.Errorf("%w: got %v, want %v, as of input 0", tensor.ErrDType, x.DType(), first.DType())
+	case x.Shape()[0] != first.Shape()[0]:
+		return fmt.Errorf("%w: got batch size %d, want %d, as of input 0", shapeops.ErrShape, x.Shape()[0], first.Shape()[0])
+	case x.Shape()[1] != p.tables[n].width:
+		return fmt.Errorf("%w: got %d rows, want %d, as in the plan", shapeops.ErrShape, x.Shape()[1], p.tables[n].width)
+	}
+	return nil
+}
+
+func errRank(x *tensor.Tensor) error {
+	return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
+}
+
+// checkElements returns ErrMeta unless inputs have elements.
+func checkElements(xs []*tensor.Tensor) error {
+	for n, x := range xs {
+		if x.Device() == tensor.Meta {
+			return &InputError{n, tensor.ErrMeta}
+		}
+	}
+	return nil
+}
+
+// checkOutput returns an error unless t, the output or its gradient, fits.
+func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
+	switch {
+	case t == nil:
+		return errNil
+	case t.DType() != dtypes[dtype]:
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, t.DType(), dtypes[dtype])
+	case len(t.Shape()) != 3:
+		return fmt.Errorf("%w: got %v, want [B A C]", shapeops.ErrDim, t.Shape())
+	}
+	if s := t.Shape(); s[0] != batch || s[1] != p.rows || s[2] != channels {
+		return fmt.Errorf("%w: got %v, want [%d %d %d]", shapeops.ErrShape, s, batch, p.rows, channels)
+	}
+	return nil
+}
+
+// checkGradient returns the number in dtypes of the dtype of the inputs and of the gradient of the
+// output.
+func (p *Plan) checkGradient(g *tensor.Tensor, xs []*tensor.Tensor) (dtype int, err error) {
+	dtype, batch, channels, err := p.checkInputs(xs)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.checkOutput(g, dtype, batch, channels); err != nil {
+		return 0, fmt.Errorf("gradient of the output: %w", err)
+	}
+	return dtype, nil
+}
+
+// checkGradients returns an error unless dxs, of which some may be nil, fit the inputs.
+func (p *Plan) checkGradients(dxs, xs []*tensor.Tensor) error {
+	if len(dxs) != len(xs) {
+		return fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))
+	}
+	for n, dx := range dxs {
+		switch {
+		case dx == nil:
+		case dx.DType() != xs[n].DType():
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, tensor.ErrDType, dx.DType(), xs[n].DType())
+		case !dx.Shape().Equal(xs[n].Shape()):
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, shapeops.ErrShape, dx.Shape(), xs[n].Shape())
+		}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@
 //	LogSumExp  -Inf        NaN       g exp(x - out) to each entry
 //
 // An entry that a pool lists twice counts twice. Max and Min order -0 before 0, but the two tie. A
-// NaN is not raised to MinValue; of Max and Min the entries that are NaN get the gradient. Of a
+// NaN is not raised to MinValue; of Max and Min the entries that are NaN attain it. Of a
 // LogSumExp that is infinite the entries that are as infinite get equal shares. MinValue itself has
 // no gradient: where it is greater than what it replaces, no entry gets any, and where it is equal,
 // the entries get all.
@@ -52,18 +52,22 @@
 // # Memory
 //
 // Inputs may be strided or mapped and are read where they lie. The output may be a view, of mapped
-// memory too, but must not share elements with an input. A call of a Plan that was used before,
-// into tensors that are there, allocates nothing; one of a RaggedPlan some headers, and one of more
-// than some 30 inputs what it takes to see that nothing overlaps.
+// memory too, but must not share elements with an input.
+//
+// A call of a Plan that was used before, into tensors that are there, allocates nothing; one of a
+// RaggedPlan some headers. To see that nothing overlaps takes memory if tensors span parts of one
+// another, or there are more than some 40 inputs. Gradients that depend on the inputs take room, for
+// each goroutine, for those rows of an input that pools have, in 8 to 32 channels.
 //
 // # Concurrency
 //
-// A Plan does not change: safe for concurrent use. Calls use as many goroutines as GOMAXPROCS says
-// if that pays, or as their options say.
+// A Plan does not change: safe for concurrent use. Calls use up to GOMAXPROCS goroutines if there is
+// enough to do, or as many as the options say. A gradient that depends on the inputs is made by at
+// most one for each batch element, input, problem and stretch of channels.
 //
 // # Source
 //
-// The operators are those of ASNets (Toyer et al., Action Schema Networks, 2018), without its
-// indices of 64 bits only, its one dtype and its one reduction. Of ties it shares evenly, as
-// TensorFlow and torch do.
+// The operators are those of ASNets (Toyer et al., Action Schema Networks, 2018), which have one
+// dtype, one type of index and one reduction. Sharing ties evenly is what tf.math.segment_max and
+// torch.segment_reduce do.
 package pickstack

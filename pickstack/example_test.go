@@ -52,11 +52,11 @@ func ExampleNewPool() {
 	//   [ 0  2]]] <nil>
 }
 
-func ExampleSplits() {
+func ExampleFromSplits() {
 	values, splits := tensor.Vector[int32](0, 1, 2), tensor.Vector[int32](0, 1, 1, 3)
-	pools, err := pickstack.Splits(values, splits)
+	pools, err := pickstack.FromSplits(values, splits)
 	fmt.Println(pools, err)
-	_, err = pickstack.Splits(values, tensor.Vector[int32](0, 2, 1))
+	_, err = pickstack.FromSplits(values, tensor.Vector[int32](0, 2, 1, 3))
 	fmt.Println(err)
 	// Output:
 	// ragged int32 [3 *]

@@ -72,9 +72,9 @@ func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties)
 	}
 }
 
-// raised returns the range of keys of extremes that MinValue is greater than: those of pools whose
-// gradient nobody gets.
-func (c *call[E, T, K]) raised() (lowest, highest K) {
+// raisedKeys returns the range of the keys of pools that are raised to MinValue: no entry gets their
+// gradient.
+func (c *call[E, T, K]) raisedKeys() (lowest, highest K) {
 	if c.plan.rule.MinValue == nil {
 		return 1, 0
 	}

@@ -50,7 +50,7 @@ var layouts = []layout{
 var expanded = layout{"expanded batch", func(_, b, c int) []int { return []int{1, b, c} },
 	func(whole *tensor.Tensor, s []int) (*tensor.Tensor, error) { return whole.Expand(s...) }}
 
-// memories are those that inputs lie in, and aligned those that can be written to.
+// memories are those that indices lie in, and aligned those for numbers.
 var (
 	aligned  = []testkit.Memory{testkit.Go, testkit.Lent}
 	memories = append(aligned, testkit.Unaligned)

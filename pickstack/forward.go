@@ -14,9 +14,14 @@ import (
 // It returns shapeops.ErrShape if there is not one tensor for each input, or they do not have the
 // rows that the plan was made for or differ in B, shapeops.ErrDim for a tensor that does not have
 // three dims, tensor.ErrDType if dtypes differ or are not floating-point, tensor.ErrKind for nil,
-// tensor.ErrMeta for a tensor without elements, and an error of its memory if that is gone.
+// tensor.ErrMeta for a tensor without elements, tensor.ErrLayout for one whose memory is not
+// aligned, [ErrOptions] if MinValue or Empty is infinite as an element of the dtype only, and an
+// error of its memory if that is gone.
 func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	dtype, batch, channels, err := p.checkInputs(xs)
+	if err == nil {
+		err = checkElements(xs) // before as many are made
+	}
 	if err != nil {
 		return nil, p.named(err)
 	}
@@ -35,9 +40,9 @@ func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 //	xs[n] [B P_n C_n], out [B A sum(C_n)]
 //
 // Its errors are also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if
-// it must not be written, tensor.ErrLayout if elements of it are one in memory or not aligned, and
+// it must not be written, tensor.ErrLayout if its elements share memory, and
 // shapeops.ErrShape, shapeops.ErrDim and tensor.ErrDType if it does not fit. After those nothing
-// has changed; after a fault of mapped memory a part may have.
+// has changed; after a fault of mapped memory, or if that is closed meanwhile, a part may have.
 func (p *Plan) ForwardInto(out *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.forwardInto(out, xs))
 }
@@ -53,7 +58,7 @@ func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
 	c := p.begin(dtype)
 	defer p.done(dtype, c)
 	o := c.on()
-	o.set(batch, xs)
+	o.set(xs)
 	o.src, o.dst, o.backward, o.add = append(o.src, xs...), append(o.dst, out), false, false
 	if err := o.checkApart(); err != nil {
 		return err
@@ -71,15 +76,15 @@ func (p *Plan) named(err error) error {
 
 // forward sets the output to what the plan makes of the inputs, tile by tile.
 func (c *call[E, T, K]) forward() error {
-	_, tiles := tiles(c.plan.rows, c.total*c.width())
+	_, count := tiles(c.plan.rows, c.total*c.width())
 	if c.dst[0].Size() == 0 {
-		tiles = 0
+		count = 0
 	}
 	numbers := c.plan.rows * c.total
 	for n := range c.plan.tables {
 		numbers += c.plan.tables[n].size() * c.channels[n]
 	}
-	return c.run(tiles*c.batch, c.bytes(numbers), c.tile)
+	return c.run(count*c.batch, c.bytes(numbers), c.tile)
 }
 
 // forwardTile makes some rows of the output, of all inputs.

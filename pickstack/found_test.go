@@ -1,7 +1,10 @@
 package pickstack_test
 
 import (
+	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/pickstack"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -103,4 +107,78 @@ func TestPlansPrint(t *testing.T) {
 		pickstack.PoolOptions{Reduction: pickstack.LogSumExp})).String())
 	require.Equal(t, "pick of 1 inputs, 1 rows of 2 problems", tensor.Must(pickstack.NewRaggedPick([]*ragged.Tensor{pools},
 		[]*ragged.Layout{rows}, pickstack.PickOptions{})).String())
+}
+
+// A call uses as many goroutines as it is told, if there is enough to do: each borrows the memory.
+func TestWorkersAreUsed(t *testing.T) {
+	for workers := range 4 {
+		l := &testkit.Lender{Bytes: make([]byte, 4<<20)}
+		x := tensor.Must(tensor.FromLender(tensor.Float32, l, 0, 16, 1<<12, 16))
+		plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{nil}, []int{1 << 12}, pickstack.PickOptions{Workers: workers}))
+		require.NoError(t, testkit.Err(plan.Forward(x)))
+		want := workers
+		if workers == 0 {
+			want = min(9, runtime.GOMAXPROCS(0)) // 8 MB are read and written
+		}
+		require.Equal(t, want, l.Borrows(), "%d workers", workers)
+	}
+}
+
+// A call lets go of the tensors that it was given.
+func TestCallsLetGo(t *testing.T) {
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{nil, nil}, []int{2, 2}, pickstack.PickOptions{Workers: 1}))
+	var freed atomic.Int32
+	func() {
+		tensors := []*tensor.Tensor{column(1, 2), column(1, 2), column(1, 2), column(1, 2), tensor.Must(tensor.New(tensor.Float64, 1, 2, 2))}
+		for _, x := range tensors {
+			runtime.AddCleanup(&tensor.Must(tensor.Of[float64](x))[0], func(int) { freed.Add(1) }, 0)
+		}
+		require.NoError(t, plan.ForwardInto(tensors[4], tensors[:2]...))
+		require.NoError(t, plan.GradientInto(tensors[2:4], tensors[4], tensors[:2]...))
+	}()
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		_, err := plan.Forward(column(1, 2), column(3, 4)) // so that the pool is not what lets go
+		return err == nil && freed.Load() == 5
+	}, 10*time.Second, time.Millisecond)
+}
+
+// An error names its tensor each time that a plan meets one.
+func TestErrorsAreNamedEachTime(t *testing.T) {
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{nil}, []int{2}, pickstack.PickOptions{Workers: 1}))
+	meta := tensor.Must(column(1, 2).ToMeta())
+	for range 3 {
+		require.EqualError(t, testkit.Err(plan.Forward(meta)), "pick: input 0: "+tensor.ErrMeta.Error())
+	}
+}
+
+// Memory that is not there is an error, though there is nothing to compute.
+func TestEmptyResultsNeedMemory(t *testing.T) {
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{tensor.Vector[int64]()}, []int{2}, pickstack.PickOptions{}))
+	meta := tensor.Must(column(1, 2).ToMeta())
+	require.ErrorIs(t, testkit.Err(plan.Forward(meta)), tensor.ErrMeta)
+	out := tensor.Must(tensor.NewMeta(tensor.Float64, 1, 0, 1))
+	require.ErrorIs(t, plan.ForwardInto(out, column(1, 2)), tensor.ErrMeta)
+}
+
+// Pools and inputs that are parts of others, or permuted, are what they show.
+func TestRaggedPlanOfViews(t *testing.T) {
+	pools := tensor.Must(ragged.From[int64]([][][]int64{{{0}, {}}, {{0, 1}}, {{1}, {0, 2}}, {}}))
+	x := tensor.Must(ragged.FromLengths(tensor.Must(tensor.From([]float64{1, 2, 3, 4, 5, 6, 7}, 7, 1)), []int64{1, 2, 3, 1}))
+	for name, view := range map[string]func(t *ragged.Tensor) (*ragged.Tensor, error){
+		"a range":      func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Range(1, 4) },
+		"every second": func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Index(ix.Range(0, 4).Step(2)) },
+		"rows taken":   func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Take(3, 2, 2, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, v := tensor.Must(view(pools)), tensor.Must(view(x))
+			copied, cloned := tensor.Must(p.Clone()), tensor.Must(v.Clone())
+			opt := pickstack.PoolOptions{MinValue: new(0.0)}
+			want := tensor.Must(pickstack.NewRaggedPool([]*ragged.Tensor{copied}, []*ragged.Layout{cloned.Layout()}, opt))
+			plan := tensor.Must(pickstack.NewRaggedPool([]*ragged.Tensor{p}, []*ragged.Layout{v.Layout()}, opt))
+			y := tensor.Must(want.Forward(cloned))
+			require.True(t, y.Equal(tensor.Must(plan.Forward(v))))
+			require.True(t, tensor.Must(want.Gradient(y, cloned))[0].Equal(tensor.Must(plan.Gradient(y, v))[0]))
+		})
+	}
 }

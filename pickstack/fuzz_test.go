@@ -27,7 +27,7 @@ func (b *tape) below(n int) int {
 // size of a pool, are exact.
 func (b *tape) problem() problem {
 	p := problem{dtype: floats[b.below(4)], pick: b.below(4) == 0, batch: b.below(3), rows: b.below(5)}
-	p.opt.Reduction, p.opt.Ties, p.opt.Workers = reductions[b.below(4)], allTies[b.below(3)], b.below(3)
+	p.opt.Reduction, p.opt.Ties, p.opt.Workers = reductions[b.below(5)], allTies[b.below(3)], b.below(3)
 	if v := b.below(8); v < 7 {
 		p.opt.MinValue = new(float64(v)/2 - 1)
 	}
@@ -47,7 +47,11 @@ func (b *tape) problem() problem {
 func (b *tape) numbers(n int, unit float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = float64(b.below(9)-4) * unit
+		if v := b.below(12); v < 9 {
+			out[i] = float64(v-4) * unit
+		} else {
+			out[i] = special[v-9]
+		}
 	}
 	return out
 }

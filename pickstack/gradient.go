@@ -1,8 +1,6 @@
 package pickstack
 
 import (
-	"fmt"
-
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -14,7 +12,10 @@ import (
 // matter, which may be on device meta. A tensor that is several inputs has a gradient for each; its
 // own is their sum. The errors are those of [Plan.Forward], for g too.
 func (p *Plan) Gradient(g *tensor.Tensor, xs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
-	dtype, _, _, err := p.checkInputs(xs)
+	dtype, err := p.checkGradient(g, xs)
+	if err == nil && !p.linear {
+		err = checkElements(xs) // before as many are made
+	}
 	if err != nil {
 		return nil, p.named(err)
 	}
@@ -44,12 +45,9 @@ func (p *Plan) AddGradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor
 }
 
 func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Tensor, add bool) error {
-	dtype, batch, channels, err := p.checkInputs(xs)
+	dtype, err := p.checkGradient(g, xs)
 	if err != nil {
 		return err
-	}
-	if err := p.checkOutput(g, dtype, batch, channels); err != nil {
-		return fmt.Errorf("gradient of the output: %w", err)
 	}
 	if err := p.checkGradients(dxs, xs); err != nil {
 		return err
@@ -57,7 +55,7 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 	c := p.begin(dtype)
 	defer p.done(dtype, c)
 	o := c.on()
-	o.set(batch, xs)
+	o.set(xs)
 	o.src, o.dst, o.backward, o.add = append(append(o.src, g), xs...), append(o.dst, dxs...), true, add
 	if err := o.checkApart(); err != nil {
 		return err

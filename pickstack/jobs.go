@@ -34,11 +34,12 @@ func (c *call[E, T, K]) addJobs(n int) {
 		return
 	}
 	for i, hi := range v.bounds[1:] {
-		for channel := 0; channel < c.channels[n]; channel += stripChannels {
+		step := stripChannels(hi - v.bounds[i])
+		for channel := 0; channel < c.channels[n]; channel += step {
 			c.jobs = append(c.jobs, job{
 				n: n, lo: v.bounds[i], hi: hi, final: i == len(v.bounds)-2,
 				first: c.plan.problems[i], end: c.plan.problems[i+1],
-				channel: channel, channels: min(stripChannels, c.channels[n]-channel),
+				channel: channel, channels: min(step, c.channels[n]-channel),
 			})
 		}
 	}

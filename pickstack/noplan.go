@@ -73,9 +73,9 @@ func widthsOf(xs []*tensor.Tensor) ([]int, error) {
 	for n, x := range xs {
 		switch {
 		case x == nil:
-			return nil, fmt.Errorf("input %d: %w", n, errNil)
+			return nil, &InputError{n, errNil}
 		case len(x.Shape()) != 3:
-			return nil, fmt.Errorf("input %d: %w", n, errRank(x))
+			return nil, &InputError{n, errRank(x)}
 		}
 		widths[n] = x.Shape()[1]
 	}

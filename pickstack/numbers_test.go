@@ -150,14 +150,16 @@ func TestMinValueIsRounded(t *testing.T) {
 func TestOrder(t *testing.T) {
 	for _, r := range []pickstack.Reduction{pickstack.Sum, pickstack.Mean} {
 		for _, channels := range []int{1, 3, 8, 17, 40} {
-			d := newDrawer(uint64(channels))
-			p := problem{dtype: tensor.Float32, batch: 2, rows: 50, widths: []int{30}, channels: []int{channels}, opt: pickstack.PoolOptions{Reduction: r}}
-			p.index = [][][]int{make([][]int, p.rows)}
-			for a := range p.rows {
-				p.index[0][a] = d.pool(1+d.IntN(20), 30)
+			for _, width := range []int{30, 30000} { // of the second few rows are used
+				d := newDrawer(uint64(channels))
+				p := problem{dtype: tensor.Float32, batch: 2, rows: 50, widths: []int{width}, channels: []int{channels}, opt: pickstack.PoolOptions{Reduction: r}}
+				p.index = [][][]int{make([][]int, p.rows)}
+				for a := range p.rows {
+					p.index[0][a] = d.pool(1+d.IntN(20), 30)
+				}
+				p.xs, p.g = [][]float64{d.normals(2 * width * channels)}, d.normals(2*50*channels)
+				p.inOrder(t)
 			}
-			p.xs, p.g = [][]float64{d.normals(2 * 30 * channels)}, d.normals(2*50*channels)
-			p.inOrder(t)
 		}
 	}
 }
@@ -172,7 +174,7 @@ func (p problem) inOrder(t *testing.T) {
 			k = float32(len(rows))
 		}
 		for _, row := range rows {
-			from := (b*30+row)*p.channels[n] + c
+			from := (b*p.widths[n]+row)*p.channels[n] + c
 			outs[at] += float32(p.xs[n][from])
 			dx[from] += float32(p.g[at]) / k
 		}
@@ -201,12 +203,12 @@ func TestLayoutsAlike(t *testing.T) {
 			for _, l := range layouts {
 				var xs []*tensor.Tensor
 				for n := range p.xs {
-					xs = append(xs, lay(t, d, p.in(n), p.xs[n], l, testkit.Unaligned).Tensor)
+					xs = append(xs, lay(t, d, p.in(n), p.xs[n], l, testkit.Lent).Tensor)
 				}
 				got, err := plan.Forward(xs...)
 				require.NoError(t, err)
 				require.Equal(t, testkit.Content(t, want), testkit.Content(t, got), "%s of %v, %s", w.name, d, l.name)
-				back, err := plan.Gradient(lay(t, d, p.out(), listed(t, g), l, testkit.Lent).Tensor, xs...)
+				back, err := plan.Gradient(lay(t, d, p.out(), listed(t, g), l, testkit.Go).Tensor, xs...)
 				require.NoError(t, err)
 				require.Equal(t, dxs, [][]float64{listed(t, back[0]), listed(t, back[1])}, "%s of %v, %s", w.name, d, l.name)
 			}

@@ -1,15 +1,11 @@
 package pickstack
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// ErrOptions says that an option has a value that it must not have.
-var ErrOptions = errors.New("unusable options")
 
 // A Reduction is what is made of the entries of a pool, channel by channel. The table in the
 // package documentation says what becomes of empty pools and NaN.
@@ -38,8 +34,8 @@ func (r Reduction) String() string {
 type Ties uint8
 
 const (
-	TieEven  Ties = iota // an equal share to each, as in TensorFlow and torch
-	TieFirst             // all to the first in the pool, as in EmbeddingBag and max along a dim of torch
+	TieEven  Ties = iota // an equal share to each, as in tf.math.segment_max
+	TieFirst             // all to the first in the pool, as in max along a dim of torch
 	TieAll               // all to each, so that more comes out than went in, as in CNTK
 )
 
@@ -72,8 +68,8 @@ type PoolOptions struct {
 	//	pickstack.PoolOptions{MinValue: new(-1.0)} // after ELU, which is never below -1
 	MinValue *float64
 
-	// Empty, if not nil, is what an empty pool is, rounded to the dtype of the inputs. It is not
-	// raised to MinValue.
+	// Empty, if not nil, is what an empty pool is, rounded like MinValue. It is not raised to that,
+	// and may be NaN.
 	Empty *float64
 
 	// Ties says which entries the gradient of [Max] and [Min] goes to; the other reductions have no
@@ -120,12 +116,20 @@ func (o PoolOptions) nothing() float64 {
 	return [...]float64{Max: math.Inf(-1), Min: math.Inf(1), Mean: math.NaN(), Sum: 0, LogSumExp: math.Inf(-1)}[o.Reduction]
 }
 
-// checkFor returns ErrOptions unless a dtype holds MinValue, rounded.
+// checkFor returns ErrOptions unless a dtype holds MinValue and Empty, rounded.
 func (o PoolOptions) checkFor(d tensor.DType) error {
-	if o.MinValue == nil || math.IsInf(*o.MinValue, 0) || !math.IsInf(rounded(*o.MinValue, d), 0) {
+	if err := checkFinite("MinValue", o.MinValue, d); err != nil {
+		return err
+	}
+	return checkFinite("Empty", o.Empty, d)
+}
+
+// checkFinite returns ErrOptions if a finite number is infinite as an element of a dtype.
+func checkFinite(name string, v *float64, d tensor.DType) error {
+	if v == nil || math.IsInf(*v, 0) || !math.IsInf(rounded(*v, d), 0) {
 		return nil
 	}
-	return fmt.Errorf("%w: MinValue %g is not finite as %v", ErrOptions, *o.MinValue, d)
+	return fmt.Errorf("%w: %s %g is not finite as %v", ErrOptions, name, *v, d)
 }
 
 // rounded returns v as an element of a dtype.

@@ -60,7 +60,7 @@ func newTrial(t *testing.T, seed uint64, w way, dtype tensor.DType, in, out layo
 
 // input lays input n out, in memory that may be read-only.
 func (x *trial) input(n int) laid {
-	m := one(x.drawer, memories)
+	m := one(x.drawer, aligned)
 	l := lay(x, x.dtype, x.problem.in(n), x.problem.xs[n], x.in, m)
 	if m.Name == testkit.Lent.Name && x.IntN(2) == 0 {
 		return l.locked()
@@ -92,7 +92,7 @@ func (x *trial) run() {
 
 // gradients checks Gradient, GradientInto and AddGradient.
 func (x *trial) gradients() {
-	g := lay(x, x.dtype, x.problem.out(), x.g, x.gradientLayout(), one(x.drawer, memories))
+	g := lay(x, x.dtype, x.problem.out(), x.g, x.gradientLayout(), one(x.drawer, aligned))
 	dxs, err := x.plan.Gradient(g.Tensor, x.xs...)
 	require.NoError(x, err)
 	x.sameGradient(x, dxs, nil)
@@ -211,5 +211,5 @@ func (d drawer) odd(pools [][]int, kind tensor.DType) *ragged.Tensor {
 		values = append(values, pool...)
 		splits = append(splits, len(values))
 	}
-	return tensor.Must(pickstack.Splits(tensorOf(kind, values), tensorOf(one(d, []tensor.DType{tensor.Int32, tensor.Int64}), splits)))
+	return tensor.Must(pickstack.FromSplits(tensorOf(kind, values), tensorOf(one(d, []tensor.DType{tensor.Int32, tensor.Int64}), splits)))
 }

@@ -58,7 +58,7 @@ func newRaggedPlan(op string, levels int, indices []*ragged.Tensor, inputs []*ra
 	p.plan.op, p.plan.tables, p.plan.rule = op, make([]table, len(indices)), rule.own()
 	for n, index := range indices {
 		if err := p.add(n, levels, index); err != nil {
-			return nil, fmt.Errorf("%s: input %d: %w", op, n, err)
+			return nil, fmt.Errorf("%s: %w", op, &InputError{n, err})
 		}
 	}
 	p.plan.classify()
@@ -75,27 +75,37 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 	t := &p.plan.tables[n]
 	*t = table{rows: width, width: width}
 	if index != nil {
-		if layout, err = t.readRagged(index, levels); err != nil {
+		if layout, err = t.setRagged(index, levels); err != nil {
 			return err
 		}
 	}
 	if n == 0 {
-		if p.plan.problems, err = problemStarts(layout); err != nil {
-			return err
-		}
 		p.layout, p.plan.rows = layout.Straight(), t.rows
+		p.plan.problems, err = problemStarts(layout)
 	}
-	if err := p.layout.CheckEqual(layout); err != nil {
-		return fmt.Errorf("rows of the output, compared with those of input 0: %w", err)
+	if err == nil {
+		err = p.checkProblems(layout, len(starts)-1)
 	}
-	if got, want := len(starts), len(p.plan.problems); got != want {
-		return fmt.Errorf("%w: got an input of %d problems, want %d", shapeops.ErrShape, got-1, want-1)
+	if err != nil {
+		return err
 	}
 	return t.place(p.plan.problems, starts)
 }
 
-// readRagged reads an index of several problems, and returns the layout of the rows that it makes.
-func (t *table) readRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
+// checkProblems returns an error unless an input makes as many rows in each problem as input 0 does,
+// and itself has as many problems.
+func (p *RaggedPlan) checkProblems(layout *ragged.Layout, problems int) error {
+	if err := layout.CheckEqual(p.layout); err != nil {
+		return fmt.Errorf("rows of the output: %w of input 0", err)
+	}
+	if want := len(p.plan.problems) - 1; problems != want {
+		return fmt.Errorf("%w: got an input of %d problems, want %d", shapeops.ErrShape, problems, want)
+	}
+	return nil
+}
+
+// setRagged reads an index of several problems, and returns the layout of the rows that it makes.
+func (t *table) setRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
 	want := [...]string{1: "[Q *]", 2: "[Q * *]"}[levels]
 	if t.list, err = readRagged(index, levels, want); err != nil {
 		return nil, err
@@ -149,7 +159,8 @@ func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unflatten(out, p.layout)
+	y, err := unflatten(out, p.layout)
+	return y, p.plan.named(err)
 }
 
 // ForwardInto is [Plan.ForwardInto] of all problems. It returns tensor.ErrLayout if the rows of out

@@ -20,7 +20,7 @@ func (p *RaggedPlan) valuesOf(xs []*ragged.Tensor) ([]*tensor.Tensor, error) {
 	for n, x := range xs {
 		var err error
 		if values[n], err = flatten(x, p.inputs[n], (*ragged.Tensor).Values); err != nil {
-			return nil, fmt.Errorf("input %d: %w", n, err)
+			return nil, &InputError{n, err}
 		}
 	}
 	return values, nil

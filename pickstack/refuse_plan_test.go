@@ -120,7 +120,7 @@ func TestPoolRefusals(t *testing.T) {
 }
 
 func splitsErr(values, splits *tensor.Tensor) error {
-	return testkit.Err(pickstack.Splits(values, splits))
+	return testkit.Err(pickstack.FromSplits(values, splits))
 }
 
 // TestSplitsRefusals: values and row splits that say no pools.

@@ -105,6 +105,7 @@ var outFaults = []fault{
 	{"an expanded output", func(c *call) { c.out = tensor.Must(f32(1, 4, 3).Expand(2, 4, 3)) }, tensor.ErrLayout},
 	{"an output on device meta", func(c *call) { c.out = tensor.Must(c.out.ToMeta()) }, tensor.ErrMeta},
 	{"a read-only output", func(c *call) { c.out = readOnly(2, 4, 3) }, tensor.ErrReadOnly},
+	{"an input that is not aligned", func(c *call) { c.xs[1] = unaligned(2, 4, 1) }, tensor.ErrLayout},
 	{"an output that is not aligned", func(c *call) { c.out = unaligned(2, 4, 3) }, tensor.ErrLayout},
 	{"an output that must not be touched", func(c *call) { c.out = lent(&testkit.Lender{Refuse: errGone}, 2, 4, 3) }, errGone},
 	{"an output whose memory is gone", func(c *call) { c.out = gone(tensor.Float32, 2, 4, 3) }, errGone},

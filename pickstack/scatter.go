@@ -3,8 +3,8 @@ package pickstack
 // A strip is some channels of one input, in some rows of the output and one batch element: what a
 // worker scatters the gradient of at a time. Its rows are copied to where they lie side by side.
 type strip[T number, K key] struct {
-	x    []T // rows of the input that pools have, or
-	keys []K // their keys
+	x    []T // rows of the input that pools have,
+	keys []K // or their keys
 	got  []T // what each gets of the gradient
 	g    []T // the gradient of a row of the output
 
@@ -14,8 +14,12 @@ type strip[T number, K key] struct {
 	weights []float64 // of its entries in a LogSumExp, row by row
 }
 
-// stripChannels is how many channels a strip has at most, so that its rows stay in a cache.
-const stripChannels = 32
+// stripChannels returns how many channels a strip of so many rows has at most: its rows are to stay
+// in a cache, but not to be read in too small parts.
+func stripChannels(rows int) int {
+	const numbers = 1 << 17
+	return max(8, min(32, numbers/max(1, rows)/8*8))
+}
 
 // scatterStrip makes the part of an input's gradient that a job says, of one that depends on the
 // input.
@@ -46,12 +50,14 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
 	s := &w.strip
 	s.g, s.pooled, s.won = grown(s.g, channels), grown(s.pooled, channels), grown(s.won, channels)
-	s.x, s.got, s.keys = grown(s.x, len(used)*channels), grown(s.got, len(used)*channels), grown(s.keys, len(used)*channels)
-	for i, row := range used {
-		x.load(s.x[i*channels:][:channels], fromX+row*x.row)
-	}
+	s.got = grown(s.got, len(used)*channels)
 	if w.extreme() {
-		w.order.keys(s.keys, s.x)
+		w.loadKeys(used, x, fromX, channels)
+	} else {
+		s.x = grown(s.x, len(used)*channels)
+		for i, row := range used {
+			x.load(s.x[i*channels:][:channels], fromX+row*x.row)
+		}
 	}
 	if !w.add {
 		clear(s.got)
@@ -59,6 +65,16 @@ func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, 
 	}
 	for i, row := range used {
 		dx.load(s.got[i*channels:][:channels], toX+row*dx.row)
+	}
+}
+
+// loadKeys sets the keys of a strip.
+func (w *worker[E, T, K]) loadKeys(used []int, x *slab[E, T], from, channels int) {
+	s := &w.strip
+	s.keys, s.x = grown(s.keys, len(used)*channels), grown(s.x, channels)
+	for i, row := range used {
+		x.load(s.x, from+row*x.row)
+		w.order.keys(s.keys[i*channels:][:channels], s.x)
 	}
 }
 

@@ -2,7 +2,7 @@ package pickstack
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// stored is the set of types that tensors hold, and number of those that are reckoned with.
+// stored is the set of types that tensors hold, and number of those that are computed with.
 type (
 	stored interface {
 		float32 | float64 | tensor.F16 | tensor.BF16

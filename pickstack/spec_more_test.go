@@ -55,7 +55,7 @@ func TestSpecRefused(t *testing.T) {
 	}
 	values := tensorOf(tensor.Int64, []int{0, 0})
 	for _, splits := range [][]int{{0, 2, 1}, {1, 2}, {0, 1}, {0, 3}, {-1, 2}, {}} {
-		_, err := pickstack.Splits(values, tensorOf(tensor.Int64, splits))
+		_, err := pickstack.FromSplits(values, tensorOf(tensor.Int64, splits))
 		require.ErrorIs(t, err, ragged.ErrOffsets, "L15 splits %v", splits)
 	}
 	unequal := []*ragged.Tensor{poolsOf(tensor.Int64, [][]int{{0}}), poolsOf(tensor.Int64, [][]int{{0}, {}})}

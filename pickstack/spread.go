@@ -3,7 +3,7 @@ package pickstack
 import "math"
 
 // spreadSum gives the gradient of a pool to each of its entries, or a part, if the pool is not
-// raised to MinValue.
+// raised to MinValue. There is one: sums without it are linear, and gathered.
 func (w *worker[E, T, K]) spreadSum() {
 	s := &w.strip
 	fill(s.pooled, w.neutral)
@@ -31,33 +31,48 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 	w.weighStrip()
 	n := len(s.g)
 	for i, o := range w.at {
-		for c, weight := range s.weights[i*n:][:n] {
-			if sum := w.sums[c]; sum != raised {
+		weights := s.weights[i%keptRows(n)*n:][:n]
+		if len(w.at) > keptRows(n) {
+			s.weighRow(weights, o)
+		}
+		for c, weight := range weights {
+			if sum := w.sums[c]; sum != noSum {
 				s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
 			}
 		}
 	}
 }
 
-// raised stands for the sum of a pool that is raised to MinValue: no entry has a part in that.
-const raised = -1
+// noSum stands for the sum of a pool that is raised to MinValue: no entry has a part in that.
+const noSum = -1
 
 // weighStrip finds the weights of the entries of a pool, and their sums.
 func (w *worker[E, T, K]) weighStrip() {
 	s, n := &w.strip, len(w.strip.g)
-	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*len(w.at))
+	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*min(len(w.at), keptRows(n)))
 	clear(w.sums)
 	for i, o := range w.at {
-		for c, x := range s.x[o:][:n] {
-			v := weight(x, s.pooled[c])
-			s.weights[i*n+c] = v
+		weights := s.weights[i%keptRows(n)*n:][:n]
+		s.weighRow(weights, o)
+		for c, v := range weights {
 			w.sums[c] += v
 		}
 	}
 	for c, greatest := range s.pooled {
 		if w.plan.rule.MinValue != nil && logSum(greatest, w.sums[c]) < w.floor {
-			w.sums[c] = raised
+			w.sums[c] = noSum
 		}
+	}
+}
+
+// keptRows returns of how many entries the weights are kept, of n channels. Those of longer pools
+// are computed again.
+func keptRows(n int) int { return max(1, 1<<14/max(1, n)) }
+
+// weighRow sets weights to those of the entry that is at o.
+func (s *strip[T, K]) weighRow(weights []float64, o int) {
+	for c, x := range s.x[o:][:len(weights)] {
+		weights[c] = weight(x, s.pooled[c])
 	}
 }
 

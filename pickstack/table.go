@@ -1,8 +1,10 @@
 package pickstack
 
 import (
-	"cmp"
-	"slices"
+	"fmt"
+	"sort"
+
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A table says which rows of a source each row of a result is made of.
@@ -39,87 +41,41 @@ func (t *table) span(lo, hi int) (from, to int) {
 // identity reports whether each row is itself.
 func (t *table) identity() bool { return t.list == nil }
 
-// An inverse is a table the other way: which rows of the result each row of the source is in, for
-// the rows that are in any.
-type inverse struct {
-	table
-	used []int // rows of the source, ascending: row i of the table is of used[i]
-	at   []int // of each entry of the table that was inverted, where in used its row is
-
-	// Problem q has no row of used before bounds[q], and none from bounds[q+1] on.
-	bounds []int
-}
-
-// invert returns the inverse of a table, in which problems begin at the given rows. Entries keep
-// their order.
-func (t *table) invert(problems []int) *inverse {
-	v := &inverse{table: table{width: t.rows}}
+// place makes the entries of a table, each of which counts the rows of its own problem, count those
+// of all: problem q has rows problems[q] to problems[q+1] of the result and starts[q] to
+// starts[q+1] of the source. It returns ErrIndex for an entry that its problem does not have.
+func (t *table) place(problems, starts []int) error {
 	if t.identity() {
-		v.rows = t.rows
-		return v
+		return nil
 	}
-	v.fill(t)
-	v.bounds = make([]int, len(problems))
-	for q, hi := range problems[1:] {
-		v.bounds[q+1] = v.bounds[q]
-		if from, to := t.span(problems[q], hi); from < to {
-			v.bounds[q+1] = slices.Max(v.at[from:to]) + 1
+	for q, start := range starts[:len(starts)-1] {
+		from, to := t.span(problems[q], problems[q+1])
+		width := starts[q+1] - start
+		for i, row := range t.list[from:to] {
+			if row < 0 || row >= width {
+				err := fmt.Errorf("%s: %w: got row %d of an input of %d", t.position(problems[q], i), shapeops.ErrIndex, row, width)
+				return inProblem(q, len(problems)-1, err)
+			}
+			t.list[from+i] += start
 		}
 	}
-	return v
+	return nil
 }
 
-// fill is invert of a table that is not the identity.
-func (v *inverse) fill(t *table) {
-	order := t.order()
-	v.at, v.list, v.splits = make([]int, len(order)), make([]int, len(order)), []int{}
-	for i, e := range order {
-		if row := t.list[e]; i == 0 || row != v.used[len(v.used)-1] {
-			v.used, v.splits = append(v.used, row), append(v.splits, i)
-		}
-		v.at[e], v.list[i] = len(v.used)-1, e
+// inProblem adds the problem to an error, if there are several.
+func inProblem(q, of int, err error) error {
+	if of == 1 {
+		return err
 	}
-	v.splits = append(v.splits, len(order))
-	v.rows = len(v.used)
-	t.rowsOf(v.list)
+	return fmt.Errorf("problem %d: %w", q, err)
 }
 
-// order returns the numbers of the entries in the order of their rows.
-func (t *table) order() []int {
-	order := make([]int, len(t.list))
-	if t.width > 4*len(t.list) {
-		for e := range order {
-			order[e] = e
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.list[a], t.list[b]) })
-		return order
-	}
-	next := make([]int, t.width+1)
-	for _, row := range t.list {
-		next[row+1]++
-	}
-	for row := range t.width {
-		next[row+1] += next[row]
-	}
-	for e, row := range t.list {
-		order[next[row]] = e
-		next[row]++
-	}
-	return order
-}
-
-// rowsOf replaces numbers of entries by the rows of the result that they are in.
-func (t *table) rowsOf(entries []int) {
+// position says where an entry is, the i-th of those of the rows from first on.
+func (t *table) position(first, i int) string {
 	if t.splits == nil {
-		return
+		return fmt.Sprintf("position %d", i)
 	}
-	of := make([]int, len(t.list))
-	for i := range t.rows {
-		for e := t.splits[i]; e < t.splits[i+1]; e++ {
-			of[e] = i
-		}
-	}
-	for i, e := range entries {
-		entries[i] = of[e]
-	}
+	e := t.splits[first] + i
+	pool := sort.Search(t.rows, func(pool int) bool { return t.splits[pool+1] > e })
+	return fmt.Sprintf("position %d, entry %d of pool %d", i, e-t.splits[pool], pool-first)
 }

@@ -1,7 +1,6 @@
 package ragged
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -129,9 +128,11 @@ func (t *Tensor) Features() shapeops.Shape {
 // unless t was permuted or repeats rows; then they are copied. An error means that lent memory is
 // gone.
 func (t *Tensor) Values() (*tensor.Tensor, error) {
-	v, err := t.ValuesView()
-	if !errors.Is(err, tensor.ErrLayout) {
-		return v, err
+	if !t.made() {
+		return nil, errNil
+	}
+	if first, n, ok := t.layout.span(); ok {
+		return t.valuesFrom(first, n)
 	}
 	s, err := t.straight(nil)
 	if err != nil {
@@ -147,10 +148,15 @@ func (t *Tensor) ValuesView() (*tensor.Tensor, error) {
 		return nil, errNil
 	}
 	first, n, ok := t.layout.span()
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("%w: rows do not follow one another: call Clone first", tensor.ErrLayout)
-	case n == t.values.Shape()[0]:
+	if !ok {
+		return nil, fmt.Errorf("%w: rows do not follow one another", tensor.ErrLayout)
+	}
+	return t.valuesFrom(first, n)
+}
+
+// valuesFrom returns n values from the first on.
+func (t *Tensor) valuesFrom(first, n int) (*tensor.Tensor, error) {
+	if n == t.values.Shape()[0] {
 		return t.values, nil
 	}
 	return t.values.Narrow(0, first, n)

@@ -3,7 +3,7 @@
 // A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the
 // edge: [From], [Vector] and [Full] make tensors from Go values, [Read], [Write], [Of], [Item],
 // [Elements] and [Map] give access to them, each checked against the closed list of types [Elem];
-// [ReadStrided] and [WriteStrided] give memory as it lies, to who works on rows.
+// [ReadStrided] and [WriteStrided] give memory as it lies, to code that works row by row.
 //
 //	x, err := tensor.From([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
 //	col, err := x.Index(ix.All, ix.At(-1))      // [2], shares memory with x

@@ -103,6 +103,9 @@ type Number interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
+// Real is the set of element types that are real numbers.
+type Real interface{ Number | F16 | BF16 }
+
 // Arange returns start, start+step, ... up to but not including stop, as a tensor with one dim. It
 // returns shapeops.ErrShape if step is zero, or a bound is not a number or too far away; a stop on
 // the wrong side of start gives no element.

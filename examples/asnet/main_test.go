@@ -18,16 +18,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestRun compares what is printed, but for the difference, which is mostly rounding.
+// TestRun compares what is printed, but for the difference, which is mostly rounding, and the last
+// digits of losses, which may depend on the machine.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(&out))
 	printed := regexp.MustCompile(`\d\.\de-\d+,`).ReplaceAllString(out.String(), "D,")
+	printed = regexp.MustCompile(`(\d\.\d\d)\d\d`).ReplaceAllString(printed, "${1}..")
 	require.Equal(t, `blocksworld: 16 propositions, 18 actions; a batch of 6 states; 616 weights
 act/stack reads [6 6 11]: [act/stack prop/holding prop/clear prop/on prop/clear prop/handempty]
 prop/on reads [6 6 10]: [prop/on act/stack act/unstack]
 gradient of 616 weights: largest relative difference to finite differences D, below 1e-06
-loss 1.0095, after 60 steps 0.0237
+loss 1.00.., after 60 steps 0.02..
 its plan: [unstack(c,a) put-down(c) pick-up(b) stack(b,c) pick-up(a) stack(a,b)]
 the same weights with four blocks: [unstack(d,a) put-down(d) pick-up(b) stack(b,c) pick-up(a) stack(a,b)]
 `, printed)

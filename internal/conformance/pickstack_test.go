@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/pickstack"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -34,7 +35,7 @@ var fusedOps = map[string]fused{
 				Splits json.RawMessage `json:"row_splits"`
 			}
 			must(json.Unmarshal(raw, &p))
-			pool, err := pickstack.Splits(decodeInts(p.Values), decodeInts(p.Splits))
+			pool, err := pickstack.FromSplits(decodeInts(p.Values), decodeInts(p.Splits))
 			if err != nil {
 				return nil, err
 			}
@@ -63,11 +64,25 @@ func checkFused(makePlan fused, c testCase) error {
 	case c.Error != nil && err == nil:
 		return fmt.Errorf("got %v, want an error like %q", got, *c.Error)
 	case c.Error != nil:
-		return nil
+		return checkFusedError(err, *c.Error)
 	case err != nil:
 		return err
 	}
 	return compareFused(got, c)
+}
+
+// checkFusedError returns how an error differs from that of a case, which says what it is about.
+func checkFusedError(err error, want string) error {
+	kind := map[string]error{
+		"index out of range":                   shapeops.ErrIndex,
+		"indices differ in length":             shapeops.ErrShape,
+		"pools differ in number of rows":       shapeops.ErrShape,
+		"row_splits do not end at len(values)": ragged.ErrOffsets,
+	}[want]
+	if kind == nil || errors.Is(err, kind) {
+		return nil
+	}
+	return fmt.Errorf("got the error %v, want %v, like %q", err, kind, want)
 }
 
 // runFused returns the output and the gradients of the inputs.

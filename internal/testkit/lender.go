@@ -14,7 +14,7 @@ type Lender struct {
 	Refuse                    error // of Touch
 	Cut                       error // of Intact
 	borrowed, pinned, touched atomic.Int64
-	asked                     atomic.Int64
+	asked, borrows            atomic.Int64
 }
 
 var _ tensor.Lender = (*Lender)(nil)
@@ -24,6 +24,7 @@ func (l *Lender) Borrow() ([]byte, error) {
 	if l.Fail != nil {
 		return nil, l.Fail
 	}
+	l.borrows.Add(1)
 	l.borrowed.Add(1)
 	return l.Bytes, nil
 }
@@ -57,6 +58,9 @@ func (l *Lender) ReadOnly() bool { return l.Locked }
 
 // Borrowed returns how many have borrowed the memory and not returned it.
 func (l *Lender) Borrowed() int { return int(l.borrowed.Load()) }
+
+// Borrows returns how often the memory has been borrowed.
+func (l *Lender) Borrows() int { return int(l.borrows.Load()) }
 
 // Pinned returns how many have pinned the memory.
 func (l *Lender) Pinned() int { return int(l.pinned.Load()) }

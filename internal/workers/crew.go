@@ -32,6 +32,9 @@ func NewCrew(fn func(item int) error) *Crew {
 
 // Do is [Do] with the crew's function.
 func (c *Crew) Do(ctx context.Context, items, workers int) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	n := Count(workers, items)
 	if n <= 1 {
 		return inOrder(ctx, items, c.fn)
@@ -47,7 +50,9 @@ func (c *Crew) run(ctx context.Context, items, n int) error {
 		go c.work()
 	}
 	c.wg.Wait()
-	return c.err
+	err := c.err
+	c.ctx, c.err = nil, nil
+	return err
 }
 
 // doItems does items until there are none to start.
