@@ -56,14 +56,14 @@
 //
 // A call of a Plan that was used before, into tensors that are there, allocates nothing; one of a
 // RaggedPlan some headers. To see that nothing overlaps takes memory if tensors span parts of one
-// another, or there are more than some 40 inputs. Gradients that depend on the inputs take room, for
-// each goroutine, for those rows of an input that pools have, in 8 to 32 channels.
+// another, or there are more than some 40 inputs. Gradients that depend on the inputs take room,
+// for each goroutine, for those rows of an input that pools have, in 8 to 32 channels.
 //
 // # Concurrency
 //
-// A Plan does not change: safe for concurrent use. Calls use up to GOMAXPROCS goroutines if there is
-// enough to do, or as many as the options say. A gradient that depends on the inputs is made by at
-// most one for each batch element, input, problem and stretch of channels.
+// A Plan does not change: safe for concurrent use. Calls use up to GOMAXPROCS goroutines if there
+// is enough to do, or as many as the options say. A gradient that depends on the inputs is made by
+// at most one for each batch element, input, problem and stretch of channels.
 //
 // # Source
 //

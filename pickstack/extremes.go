@@ -9,8 +9,8 @@ func (c *call[E, T, K]) extreme() bool {
 // the first channels. It returns how many those are.
 type spread[T number, K key] func(s *strip[T, K], at []int, ties Ties, lowest, highest K) (channels int)
 
-// spreadExtreme gives the gradient of a pool to the entries that attain its extreme, in the channels
-// from the first on.
+// spreadExtreme gives the gradient of a pool to the entries that attain its extreme, in the
+// channels from the first on.
 func (w *worker[E, T, K]) spreadExtreme(first int) {
 	s, at, ties := &w.strip, w.at, w.plan.rule.Ties
 	keys, got, won := s.keys[first:], s.got[first:], s.won[first:]
@@ -72,8 +72,8 @@ func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties)
 	}
 }
 
-// raisedKeys returns the range of the keys of pools that are raised to MinValue: no entry gets their
-// gradient.
+// raisedKeys returns the range of the keys of pools that are raised to MinValue: no entry gets
+// their gradient.
 func (c *call[E, T, K]) raisedKeys() (lowest, highest K) {
 	if c.plan.rule.MinValue == nil {
 		return 1, 0

@@ -57,8 +57,8 @@ func NewPick(indices []*tensor.Tensor, widths []int, opt PickOptions) (*Plan, er
 //	x_n [B P_n C_n], P_n = widths[n] -> out [B A sum(C_n)]:
 //	out[b a off_n+c] = max(MinValue, reduction of x_n[b p c] over all p in pools[n][a])
 //
-// [FromSplits] makes pools of values and row splits. Pools that are nil pass their input on row by row,
-// not raised to MinValue: then A is widths[n].
+// [FromSplits] makes pools of values and row splits. Pools that are nil pass their input on row by
+// row, not raised to MinValue: then A is widths[n].
 //
 // Its errors are those of [NewPick], shapeops.ErrDim also for pools that are not [A *], and
 // [ErrOptions].

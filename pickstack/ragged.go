@@ -92,8 +92,8 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 	return t.place(p.plan.problems, starts)
 }
 
-// checkProblems returns an error unless an input makes as many rows in each problem as input 0 does,
-// and itself has as many problems.
+// checkProblems returns an error unless an input makes as many rows in each problem as input 0
+// does, and itself has as many problems.
 func (p *RaggedPlan) checkProblems(layout *ragged.Layout, problems int) error {
 	if err := layout.CheckEqual(p.layout); err != nil {
 		return fmt.Errorf("rows of the output: %w of input 0", err)

@@ -78,7 +78,8 @@ func (w *worker[E, T, K]) loadKeys(used []int, x *slab[E, T], from, channels int
 	}
 }
 
-// endStrip writes what the rows of a strip got, and zeros to the rows between them that no pool has.
+// endStrip writes what the rows of a strip got, and zeros to the rows between them that no pool
+// has.
 func (w *worker[E, T, K]) endStrip(j job, b int, used []int, dx *slab[E, T], toX int) {
 	for i, row := range used {
 		dx.store(toX+row*dx.row, w.strip.got[i*j.channels:][:j.channels])

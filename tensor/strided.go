@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// ReadStrided calls fn with the memory that t's elements lie in, for code that works row by row: the
-// element at position p is s[p[0]*strides[0] + p[1]*strides[1] + ...]. It is [Read] that never
+// ReadStrided calls fn with the memory that t's elements lie in, for code that works row by row:
+// the element at position p is s[p[0]*strides[0] + p[1]*strides[1] + ...]. It is [Read] that never
 // copies, however large t is. fn must not write to either slice, nor keep them after it returns.
 //
 // Calls nest: fn may call ReadStrided and [WriteStrided] of other tensors. ReadStrided returns fn's

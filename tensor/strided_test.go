@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestStridedSeesEveryElement: of any layout, in any memory, the elements are where the strides
+// TestStridedSeesEveryElement: of any layout, in aligned memory, the elements are where the strides
 // say, and writing there writes the tensor.
 func TestStridedSeesEveryElement(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
@@ -19,6 +20,10 @@ func TestStridedSeesEveryElement(t *testing.T) {
 			return
 		}
 		x := s.Tensor
+		if strings.Contains(t.Name(), testkit.Unaligned.Name) {
+			require.ErrorIs(t, tensor.ReadStrided(x, func([]float32, []int) error { return nil }), tensor.ErrLayout)
+			return
+		}
 		want := testkit.Elements[float32](t, x)
 		require.NoError(t, tensor.ReadStrided(x, func(e []float32, strides []int) error {
 			require.Len(t, strides, len(x.Shape()))
