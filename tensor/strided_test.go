@@ -20,7 +20,7 @@ func TestStridedSeesEveryElement(t *testing.T) {
 			return
 		}
 		x := s.Tensor
-		if strings.Contains(t.Name(), testkit.Unaligned.Name) {
+		if x.Size() > 0 && strings.Contains(t.Name(), testkit.Unaligned.Name) {
 			require.ErrorIs(t, tensor.ReadStrided(x, func([]float32, []int) error { return nil }), tensor.ErrLayout)
 			return
 		}
