@@ -74,19 +74,31 @@ func (m *move[E, T]) place(i int) int {
 
 // copyRows makes rows lo to hi of one entry each, bit for bit.
 func (m *move[E, T]) copyRows(lo, hi int) {
+	wide := m.channels >= manyChannels && m.dst.channel == 1 && m.src.channel == 1
+	if wide && m.list != nil {
+		copyListed(m.dst.s[m.place(lo):], m.src.s[m.from:], m.list[lo:hi], m.dst.row, m.src.row, m.channels)
+		return
+	}
 	for i := lo; i < hi; i++ {
-		from := i
+		row := i
 		if m.list != nil {
-			from = m.list[i]
+			row = m.list[i]
 		}
-		to, from := m.place(i), m.from+from*m.src.row
-		if m.channels >= manyChannels && m.dst.channel == 1 && m.src.channel == 1 {
+		to, from := m.place(i), m.from+row*m.src.row
+		if wide {
 			copy(m.dst.s[to:to+m.channels], m.src.s[from:from+m.channels])
 			continue
 		}
 		for c := range m.channels {
 			m.dst.s[to+c*m.dst.channel] = m.src.s[from+c*m.src.channel]
 		}
+	}
+}
+
+// copyListed copies rows of n elements that lie side by side.
+func copyListed[E stored](dst, src []E, list []int, to, from, n int) {
+	for i, row := range list {
+		copy(dst[i*to:i*to+n], src[row*from:row*from+n])
 	}
 }
 
