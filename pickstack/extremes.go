@@ -14,6 +14,9 @@ type spread[T number, K key] func(s *strip[T, K], at []int, ties Ties, lowest, h
 func (w *worker[E, T, K]) spreadExtreme(first int) {
 	s := &w.strip
 	won := s.won[first:]
+	if len(won) == 0 {
+		return
+	}
 	findWinners(won, s.keys[first:], w.at, w.order.below)
 	w.spreadWon(won, s.got[first:], s.g[first:], s.keys[first:])
 }

@@ -32,6 +32,13 @@ func foldMax[T number](d, x []T, at []int) {
 			d[i] = max(max(d[i], a[i]), max(b[i], c[i]))
 		}
 	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range d {
+			d[i] = max(d[i], max(a[i], b[i]))
+		}
+		return
+	}
 	for _, o := range at {
 		for i, v := range x[o:][:n] {
 			d[i] = max(d[i], v)
@@ -46,6 +53,13 @@ func foldMin[T number](d, x []T, at []int) {
 		for i := range d {
 			d[i] = min(min(d[i], a[i]), min(b[i], c[i]))
 		}
+	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range d {
+			d[i] = min(d[i], min(a[i], b[i]))
+		}
+		return
 	}
 	for _, o := range at {
 		for i, v := range x[o:][:n] {
@@ -62,6 +76,13 @@ func foldSum[T number](d, x []T, at []int) {
 		for i := range d {
 			d[i] = d[i] + a[i] + b[i] + c[i]
 		}
+	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range d {
+			d[i] = d[i] + a[i] + b[i]
+		}
+		return
 	}
 	for _, o := range at {
 		for i, v := range x[o:][:n] {

@@ -1,5 +1,7 @@
 package pickstack
 
+import "slices"
+
 // A strip is some channels of one input, in some rows of the output and one batch element: what a
 // worker scatters the gradient of at a time. Its rows are copied to where they lie side by side.
 type strip[T number, K key] struct {
@@ -70,11 +72,16 @@ func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, 
 
 // loadKeys sets the keys of a strip.
 func (w *worker[E, T, K]) loadKeys(used []int, x *slab[E, T], from, channels int) {
+	const rows = 64
 	s := &w.strip
-	s.keys, s.x = grown(s.keys, len(used)*channels), grown(s.x, channels)
-	for i, row := range used {
-		x.load(s.x, from+row*x.row)
-		w.order.keys(s.keys[i*channels:][:channels], s.x)
+	s.keys, s.x = grown(s.keys, len(used)*channels), grown(s.x, rows*channels)
+	keys := s.keys
+	for part := range slices.Chunk(used, rows) {
+		for i, row := range part {
+			x.load(s.x[i*channels:][:channels], from+row*x.row)
+		}
+		w.order.keys(keys, s.x[:len(part)*channels])
+		keys = keys[len(part)*channels:]
 	}
 }
 
