@@ -32,9 +32,9 @@ type call[E stored, T number, K key] struct {
 	workers []*worker[E, T, K]
 }
 
-// A caller is a call, whatever its types.
-type caller interface {
-	on() *operands
+// An anyCall is a call, whatever its types.
+type anyCall interface {
+	tensors() *operands
 	// forward sets dst to what the plan makes of src.
 	forward() error
 	// gradient sets dst to the gradients, or adds them; the first of src is that of the output.

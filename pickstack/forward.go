@@ -57,7 +57,7 @@ func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
 	}
 	c := p.begin(dtype)
 	defer p.done(dtype, c)
-	o := c.on()
+	o := c.tensors()
 	o.set(xs)
 	o.src, o.dst, o.backward, o.add = append(o.src, xs...), append(o.dst, out), false, false
 	if err := o.checkApart(); err != nil {

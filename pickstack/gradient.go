@@ -54,7 +54,7 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 	}
 	c := p.begin(dtype)
 	defer p.done(dtype, c)
-	o := c.on()
+	o := c.tensors()
 	o.set(xs)
 	o.src, o.dst, o.backward, o.add = append(append(o.src, g), xs...), append(o.dst, dxs...), true, add
 	if err := o.checkApart(); err != nil {

@@ -20,7 +20,7 @@ type operands struct {
 	total    int   // channels of the output
 }
 
-func (o *operands) on() *operands { return o }
+func (o *operands) tensors() *operands { return o }
 
 // set notes the sizes of the inputs.
 func (o *operands) set(xs []*tensor.Tensor) {
@@ -78,19 +78,27 @@ func (o *operands) checkApart() error {
 	return err
 }
 
-// overlap says which two tensors share elements.
+// overlap returns the error of CheckApart for the first two tensors that it is about.
 func (o *operands) overlap() error {
 	for i, t := range o.dst {
 		for j, u := range o.src {
-			if t != nil && tensor.CheckApart([]*tensor.Tensor{t}, []*tensor.Tensor{u}) != nil {
-				return fmt.Errorf("%w: %s shares elements with %s", tensor.ErrOverlap, o.resultName(i), o.sourceName(j))
+			if err := apart(t, u); err != nil {
+				return fmt.Errorf("%s and %s must lie apart: %w", o.resultName(i), o.sourceName(j), err)
 			}
 		}
 		for j, u := range o.dst[:i] {
-			if t != nil && u != nil && tensor.CheckApart([]*tensor.Tensor{t, u}, nil) != nil {
-				return fmt.Errorf("%w: %s shares elements with %s", tensor.ErrOverlap, o.resultName(i), o.resultName(j))
+			if err := apart(t, u); err != nil {
+				return fmt.Errorf("%s and %s must lie apart: %w", o.resultName(i), o.resultName(j), err)
 			}
 		}
 	}
 	return nil
+}
+
+// apart returns ErrOverlap if writing t would change u. Either may be nil.
+func apart(t, u *tensor.Tensor) error {
+	if t == nil || u == nil {
+		return nil
+	}
+	return tensor.CheckApart([]*tensor.Tensor{t}, []*tensor.Tensor{u})
 }

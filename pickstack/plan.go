@@ -26,7 +26,7 @@ type Plan struct {
 	inverting sync.Once
 	inverses  []*inverse
 
-	calls [len(dtypes)]sync.Pool // of callers, by dtype
+	calls [len(dtypes)]sync.Pool // of calls, by dtype
 }
 
 // NewPick returns the plan that picks one row of each input for each row of the output:
@@ -152,9 +152,9 @@ func (p *Plan) invert() {
 // dtypes are those that tensors may have, in the order of Plan.calls.
 var dtypes = [...]tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16}
 
-// begin returns a caller for a dtype, one of dtypes, which done takes back.
-func (p *Plan) begin(d int) caller {
-	if c, ok := p.calls[d].Get().(caller); ok {
+// begin returns a call for a dtype, one of dtypes, which done takes back.
+func (p *Plan) begin(d int) anyCall {
+	if c, ok := p.calls[d].Get().(anyCall); ok {
 		return c
 	}
 	switch dtypes[d] {
@@ -168,8 +168,8 @@ func (p *Plan) begin(d int) caller {
 	return newCall[tensor.BF16, float32, int32](p)
 }
 
-// done keeps a caller for the next call.
-func (p *Plan) done(d int, c caller) {
-	c.on().forget()
+// done keeps a call for the next call.
+func (p *Plan) done(d int, c anyCall) {
+	c.tensors().forget()
 	p.calls[d].Put(c)
 }
