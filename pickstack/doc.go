@@ -17,8 +17,9 @@
 //	dxs, err := plan.Gradient(g, x0, x1)   // or GradientInto, AddGradient
 //
 // [NewPool] makes plans that pool: [Max], [Min], [Mean], [Sum] or [LogSumExp] of each pool, raised
-// to [PoolOptions.MinValue], if there is one, which is also what an empty pool is. [Pick], [Pool],
-// [PickGradient] and [PoolGradient] make a plan for one call.
+// to [PoolOptions.MinValue], if there is one, which is also what an empty pool is, unless
+// [PoolOptions.Empty] says so. [Pick], [Pool], [PickGradient] and [PoolGradient] make a plan for
+// one call.
 //
 // An input without an index, nil, is passed on row by row: a skip connection. One tensor may be
 // several inputs.
