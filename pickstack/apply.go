@@ -6,6 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -29,7 +30,8 @@ func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedke
 // Where grads has an entry already, or a key is listed twice, the sum is set: so layers that share
 // an input are gone over one after another, the last first, beginning with new grads. Entries are
 // replaced, never written in place. An input whose key is out has its gradient set, not added. On
-// an error grads has not changed; it is one if grads is td.
+// an error grads has not changed. It is one if grads is td; grads must not hold dictionaries of td
+// either.
 //
 // If a layer replaced the value of an input, td is the dictionary from before it. What grads has
 // under that key is the gradient of the new value: Delete it first.
@@ -92,29 +94,45 @@ func applyGradient[V arith.Operand[V]](p layer[V], grads, td *tdict.TensorDict, 
 	if err != nil {
 		return fmt.Errorf("apply gradient: %q of %q: %w", out, inputs, err)
 	}
-	sums, old := tdict.New(grads.Shape()...), grads.Exclude(out)
+	sums, made := grads.Exclude(out).Copy(), tdict.New(grads.Shape()...)
 	for n, key := range inputs {
-		if err := sumEntry(sums, old, key, dxs[n]); err != nil {
-			return err
+		if err := addEntry(sums, key, dxs[n]); err != nil {
+			return fmt.Errorf("apply gradient: %w", err)
 		}
-	}
-	return grads.Update(sums)
-}
-
-// sumEntry sets an entry of sums to x, added to what it has already, or else old has.
-func sumEntry[V arith.Operand[V]](sums, old *tdict.TensorDict, key nestedkey.Key, x V) error {
-	from := sums
-	if !sums.Has(key) {
-		from = old
-	}
-	if from.Has(key) {
-		has, err := tdict.Get[V](from, key)
+		sum, err := sums.Get(key)
 		if err != nil {
 			return err
 		}
-		if x, err = arith.Add(has, x); err != nil {
-			return fmt.Errorf("apply gradient: sum with what there is under %q: %w", key, err)
+		if err := made.Set(key, sum); err != nil {
+			return err
 		}
 	}
-	return sums.Set(key, x)
+	return grads.Update(made)
+}
+
+// addEntry sets an entry to x, added to what is there.
+func addEntry[V arith.Operand[V]](sums *tdict.TensorDict, key nestedkey.Key, x V) error {
+	if !sums.Has(key) {
+		return sums.Set(key, x)
+	}
+	has, err := tdict.Get[V](sums, key)
+	if err != nil {
+		return err
+	}
+	if got, want := shapeText(has), shapeText(x); got != want {
+		return fmt.Errorf("there is something under %q: %w: got %s, want %s", key, shapeops.ErrShape, got, want)
+	}
+	sum, err := arith.Add(has, x)
+	if err != nil {
+		return fmt.Errorf("there is something under %q: %w", key, err)
+	}
+	return sums.Set(key, sum)
+}
+
+// shapeText returns the shape of a value: of a ragged tensor with that of its rows.
+func shapeText(v tdict.Value) string {
+	if r, ok := v.(*ragged.Tensor); ok {
+		return r.ShapeText()
+	}
+	return v.Shape().String()
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // maxInputs is how many inputs a plan has at most: their memory is borrowed one within the other.
-const maxInputs = 1 << 14
+const maxInputs = 1 << 12
 
 // checkIndices returns ErrShape unless there are as many indices as inputs, and any.
 func checkIndices(indices, inputs int) error {

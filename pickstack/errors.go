@@ -10,7 +10,8 @@ import (
 // ErrOptions says that an option has a value that it must not have.
 var ErrOptions = errors.New("unusable options of a pool")
 
-// An InputError says which input an error is about: its index or pools, or the tensor.
+// An InputError says which input an error is about: its index or pools, or the tensor. What is
+// wrong with the gradient of an input, or with two tensors that overlap, only the text says.
 type InputError struct {
 	Input int
 	Err   error

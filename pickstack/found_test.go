@@ -1,6 +1,7 @@
 package pickstack_test
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -180,5 +181,55 @@ func TestRaggedPlanOfViews(t *testing.T) {
 			require.True(t, y.Equal(tensor.Must(plan.Forward(v))))
 			require.True(t, tensor.Must(want.Gradient(y, cloned))[0].Equal(tensor.Must(plan.Gradient(y, v))[0]))
 		})
+	}
+}
+
+// What grads has already is added to, if it has the shape of the input; nothing broadcasts.
+func TestApplyGradientAddsToItsOwnShape(t *testing.T) {
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{nil}, []int{1}, pickstack.PickOptions{}))
+	td, grads := tdict.New(1), tdict.New(1)
+	require.NoError(t, td.Set("x", column(1)))
+	require.NoError(t, grads.Set("o", column(3)))
+	require.NoError(t, grads.Set("x", tensor.Must(tensor.New(tensor.Float64, 1, 1, 5))))
+	testkit.Fails(t, shapeops.ErrShape, plan.ApplyGradient(grads, td, "o", "x"))
+
+	rows := tensor.Must(ragged.FromLengths(tensor.Must(tensor.New(tensor.Float64, 2, 1)), []int64{1, 1}))
+	wide := tensor.Must(ragged.FromLengths(tensor.Must(tensor.New(tensor.Float64, 2, 4)), []int64{1, 1}))
+	each := tensor.Must(pickstack.NewRaggedPick([]*ragged.Tensor{nil}, []*ragged.Layout{rows.Layout()}, pickstack.PickOptions{}))
+	td, grads = tdict.New(2), tdict.New(2)
+	require.NoError(t, td.Set("x", rows))
+	require.NoError(t, grads.Set("o", rows))
+	require.NoError(t, grads.Set("x", wide))
+	require.ErrorIs(t, each.ApplyGradient(grads, td, "o", "x"), shapeops.ErrShape)
+}
+
+// A leaf that a nested key would lead through is not replaced.
+func TestApplyGradientLeavesLeavesInTheWay(t *testing.T) {
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{nil}, []int{1}, pickstack.PickOptions{}))
+	td, grads := tdict.New(1), tdict.New(1)
+	require.NoError(t, td.Set("n/x", column(1)))
+	require.NoError(t, grads.Set("o", column(3)))
+	require.NoError(t, grads.Set("n", column(7)))
+	testkit.Fails(t, tdict.ErrNotDict, plan.ApplyGradient(grads, td, "o", "n/x"))
+	require.True(t, column(7).Equal(tensor.Must(grads.Tensor("n"))))
+}
+
+// An error that names an input is an InputError, whoever meets it.
+func TestInputErrors(t *testing.T) {
+	pools := tensor.Must(ragged.From[int64]([][]int64{{0}}))
+	plan := tensor.Must(pickstack.NewPool([]*ragged.Tensor{pools, pools}, []int{1, 1}, pickstack.PoolOptions{}))
+	x, meta, two := column(1), tensor.Must(column(1).ToMeta()), tensor.Must(tensor.New(tensor.Float64, 1, 1, 2))
+	for name, err := range map[string]error{
+		"forward":       testkit.Err(plan.Forward(x, meta)),
+		"forward into":  plan.ForwardInto(two, x, meta),
+		"gradient":      testkit.Err(plan.Gradient(two, x, meta)),
+		"gradient into": plan.GradientInto([]*tensor.Tensor{nil, nil}, two, x, meta),
+		"add":           plan.AddGradient([]*tensor.Tensor{nil, nil}, two, x, meta),
+		"plan":          testkit.Err(pickstack.NewPool([]*ragged.Tensor{pools, pools}, []int{1, 0}, pickstack.PoolOptions{})),
+		"no plan":       testkit.Err(pickstack.Pool([]*tensor.Tensor{x, nil}, []*ragged.Tensor{pools, pools}, pickstack.PoolOptions{})),
+	} {
+		about, ok := errors.AsType[*pickstack.InputError](err)
+		require.True(t, ok, "%s: %v", name, err)
+		require.Equal(t, 1, about.Input, name)
 	}
 }

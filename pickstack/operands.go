@@ -58,6 +58,22 @@ func (o *operands) resultName(i int) string {
 	return "output"
 }
 
+// aboutSource returns an error that says that it is about src[i].
+func (o *operands) aboutSource(i int, err error) error {
+	switch {
+	case !o.backward:
+		return &InputError{i, err}
+	case i > 0:
+		return &InputError{i - 1, err}
+	}
+	return fmt.Errorf("%s: %w", o.sourceName(i), err)
+}
+
+// aboutResult returns an error that says that it is about dst[i].
+func (o *operands) aboutResult(i int, err error) error {
+	return fmt.Errorf("%s: %w", o.resultName(i), err)
+}
+
 // width returns the bytes of an element.
 func (o *operands) width() int { return o.src[0].DType().Size() }
 

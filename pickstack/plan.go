@@ -37,7 +37,7 @@ type Plan struct {
 //
 // An index that is nil passes its input on row by row, as 0 to A-1 would: then A is widths[n].
 //
-// NewPick returns shapeops.ErrShape unless there are 1 to 16,384 inputs, as many widths as indices,
+// NewPick returns shapeops.ErrShape unless there are 1 to 4,096 inputs, as many widths as indices,
 // and all indices are equally long, shapeops.ErrDim for an index that does not have one dim,
 // tensor.ErrDType for one of another dtype, and shapeops.ErrIndex, with input and position, for a
 // number that is not a row of its input; negative numbers are refused.

@@ -2,7 +2,6 @@ package pickstack
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -50,13 +49,13 @@ func (w *worker[E, T, K]) letGo() {
 // borrow borrows the tensors that are left, one within the other, and then does the tasks.
 func (w *worker[E, T, K]) borrow() error {
 	if i := len(w.from); i < len(w.src) {
-		return w.blame(w.sourceName, i, tensor.ReadStrided(w.src[i], w.open))
+		return w.blame(w.aboutSource, i, tensor.ReadStrided(w.src[i], w.open))
 	}
 	for len(w.to) < len(w.dst) && w.dst[len(w.to)] == nil {
 		w.to = append(w.to, slab[E, T]{})
 	}
 	if i := len(w.to); i < len(w.dst) {
-		return w.blame(w.resultName, i, tensor.WriteStrided(w.dst[i], w.open))
+		return w.blame(w.aboutResult, i, tensor.WriteStrided(w.dst[i], w.open))
 	}
 	for task := w.next.Add(1) - 1; task < int64(w.tasks); task = w.next.Add(1) - 1 {
 		w.do(w, int(task))
@@ -65,12 +64,12 @@ func (w *worker[E, T, K]) borrow() error {
 }
 
 // blame adds to an error which tensor it is about, once. A fault was given the name of the file.
-func (w *worker[E, T, K]) blame(name func(i int) string, i int, err error) error {
+func (w *worker[E, T, K]) blame(about func(i int, err error) error, i int, err error) error {
 	if err == nil || w.blamed || errors.Is(err, mapping.ErrFault) {
 		return err
 	}
 	w.blamed = true
-	return fmt.Errorf("%s: %w", name(i), err)
+	return about(i, err)
 }
 
 // opened takes the memory of the next tensor, and borrows the others.

@@ -50,7 +50,7 @@ func TestStrided(t *testing.T) {
 	nothing := func([]float32, []int) error { return nil }
 	x := tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
 	expanded := tensor.Must(tensor.Vector[float32](7).Expand(3))
-	unaligned := tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 9)}, 1, 2))
+	unaligned := testkit.Make(t, tensor.Float32, []int{2}, testkit.Contiguous, testkit.Unaligned, 1).Tensor
 	meta := tensor.Must(tensor.NewMeta(tensor.Float32, 2))
 	reads := func(x *tensor.Tensor) error { return tensor.ReadStrided(x, nothing) }
 	writes := func(x *tensor.Tensor) error { return tensor.WriteStrided(x, nothing) }
