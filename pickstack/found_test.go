@@ -2,6 +2,7 @@ package pickstack_test
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -232,4 +233,14 @@ func TestInputErrors(t *testing.T) {
 		require.True(t, ok, "%s: %v", name, err)
 		require.Equal(t, 1, about.Input, name)
 	}
+}
+
+// Of a LogSumExp that is infinite an entry that is not gets nothing, of an infinite gradient either.
+func TestInfiniteLogSumExpOfInfiniteGradient(t *testing.T) {
+	pools := tensor.Must(ragged.From[int64]([][]int64{{0, 1, 2}}))
+	opt := pickstack.PoolOptions{Reduction: pickstack.LogSumExp}
+	inf := math.Inf(1)
+	dxs, err := pickstack.PoolGradient(column(inf), []*tensor.Tensor{column(1, inf, 2)}, []*ragged.Tensor{pools}, opt)
+	require.NoError(t, err)
+	require.True(t, column(0, inf, 0).Equal(dxs[0]), "%v", dxs[0])
 }

@@ -36,9 +36,11 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 			s.weighRow(weights, o)
 		}
 		for c, weight := range weights {
-			if sum := w.sums[c]; sum != noSum {
-				s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
+			sum := w.sums[c]
+			if sum == noSum || weight == 0 && math.IsInf(float64(s.pooled[c]), 0) {
+				continue // no part in it, even of an infinite gradient
 			}
+			s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
 		}
 	}
 }
