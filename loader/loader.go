@@ -21,7 +21,7 @@ type Loader struct {
 
 	mu      sync.Mutex // guards the fields below
 	at      cursor
-	within  *plans // of the version of the source that the rest of the epoch must be of; nil for any
+	within  *plans // of the version of the source that the epoch must keep; nil for any
 	busy    bool   // a loop runs
 	running *plans // of that loop; nil before they are made
 	stats   Stats

@@ -12,7 +12,7 @@ const stateVersion = 1
 // A State says where a run stands, in a form to keep, as JSON: a loader of the same data, with the
 // same sampler and batching, that is restored from it gives the batches that were left.
 type State struct {
-	Version  int    `json:"version"`             // of this form and of the orders of package sampler
+	Version  int    `json:"version"`             // of this form and of the orders of sampler
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
 	Rows     int    `json:"rows"`                // of the source
 	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
@@ -21,7 +21,7 @@ type State struct {
 	Batching string `json:"batching"`            // as it describes itself
 	Seed     uint64 `json:"seed"`
 	Epoch    uint64 `json:"epoch"`
-	Batch    int    `json:"batch"` // how many batches of the epoch all ranks together have been given
+	Batch    int    `json:"batch"` // how many of the epoch all ranks together have been given
 }
 
 // State returns where l stands: within a loop, after the batch that the loop has. It is the same on

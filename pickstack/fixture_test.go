@@ -123,25 +123,35 @@ func slack(d tensor.DType, v float64) float64 {
 // loose is set.
 func equal(t testing.TB, want []float64, shape []int, x *tensor.Tensor, loose, signs bool) {
 	t.Helper()
+	equalSums(t, want, nil, shape, x, loose, signs)
+}
+
+// equalSums is equal of sums, which are as precise as the greatest of their terms: terms are the
+// sums of their magnitudes, or nil.
+func equalSums(t testing.TB, want, terms []float64, shape []int, x *tensor.Tensor, loose, signs bool) {
+	t.Helper()
 	require.NotNil(t, x)
 	require.Equal(t, shape, []int(x.Shape().Clone()))
 	got := listed(t, x)
 	require.Len(t, got, len(want))
 	for i, v := range want {
-		w := rounded(x.DType(), v)
+		w, off := rounded(x.DType(), v), slack(x.DType(), v)
+		if terms != nil {
+			off += slack(summed(x.DType()), terms[i])
+		}
 		near := got[i] == w && (!signs || math.Signbit(got[i]) == math.Signbit(w)) || math.IsNaN(w) && math.IsNaN(got[i])
-		if !near && (!loose || !(math.Abs(got[i]-v) <= slack(x.DType(), v)+cancelled(x.DType()))) {
+		if !near && (!loose || !(math.Abs(got[i]-v) <= off)) {
 			t.Fatalf("element %d: got %v, want %v\nall: %v\nwant %v", i, got[i], w, got, want)
 		}
 	}
 }
 
-// cancelled is what a sum may be off by whose terms, of at most some hundreds, cancel out.
-func cancelled(d tensor.DType) float64 {
+// summed returns the dtype that sums of a dtype are computed in.
+func summed(d tensor.DType) tensor.DType {
 	if d == tensor.Float64 {
-		return 0x1p-41
+		return d
 	}
-	return 0x1p-12 // computed in float32
+	return tensor.Float32
 }
 
 // tensorOf returns integers of a dtype.
@@ -234,14 +244,16 @@ func (p problem) sameForward(t testing.TB, x *tensor.Tensor) {
 func (p problem) sameGradient(t testing.TB, dxs []*tensor.Tensor, old [][]float64) {
 	t.Helper()
 	require.Len(t, dxs, len(p.xs))
+	terms := p.terms()
 	for n, want := range p.gradient() {
 		for i := range want {
 			if old != nil {
 				want[i] += old[n][i]
+				terms[n][i] += math.Abs(old[n][i])
 			}
 		}
 		if dxs[n] != nil {
-			equal(t, want, p.in(n), dxs[n], p.loose(), false)
+			equalSums(t, want, terms[n], p.in(n), dxs[n], p.loose(), false)
 		}
 	}
 }

@@ -235,7 +235,8 @@ func TestInputErrors(t *testing.T) {
 	}
 }
 
-// Of a LogSumExp that is infinite an entry that is not gets nothing, of an infinite gradient either.
+// Of a LogSumExp that is infinite an entry that is not gets nothing, of an infinite gradient
+// either.
 func TestInfiniteLogSumExpOfInfiniteGradient(t *testing.T) {
 	pools := tensor.Must(ragged.From[int64]([][]int64{{0, 1, 2}}))
 	opt := pickstack.PoolOptions{Reduction: pickstack.LogSumExp}

@@ -18,7 +18,7 @@ type problem struct {
 	xs       [][]float64 // [B P_n C_n] of each input, row-major
 	g        []float64   // [B A sum(C_n)]
 	pick     bool
-	index    [][][]int // of each input A pools; of a problem that picks, of one entry; nil for all rows
+	index    [][][]int // of each input A pools, of one entry for a pick; nil for all rows
 	opt      pickstack.PoolOptions
 }
 
@@ -142,6 +142,14 @@ func logSumExp(values []float64) float64 {
 
 // gradient returns those of the inputs, unrounded.
 func (p problem) gradient() [][]float64 {
+	return p.sums(func(term float64) float64 { return term })
+}
+
+// terms returns the sums of the magnitudes of what gradient adds up.
+func (p problem) terms() [][]float64 { return p.sums(math.Abs) }
+
+// sums adds up what fn makes of each share of a gradient.
+func (p problem) sums(fn func(term float64) float64) [][]float64 {
 	out := make([][]float64, len(p.xs))
 	for n := range p.xs {
 		out[n] = make([]float64, len(p.xs[n]))
@@ -149,7 +157,7 @@ func (p problem) gradient() [][]float64 {
 	p.each(func(n, b, c, at int, rows []int, plain bool) {
 		for i, share := range p.shares(p.values(n, b, c, rows), p.g[at], plain) {
 			if share.some {
-				out[n][(b*p.widths[n]+rows[i])*p.channels[n]+c] += share.of
+				out[n][(b*p.widths[n]+rows[i])*p.channels[n]+c] += fn(share.of)
 			}
 		}
 	})

@@ -124,7 +124,8 @@ func TestRowsInAnotherOrder(t *testing.T) {
 	for seed := range uint64(60) {
 		d := newDrawer(seed + 900)
 		p := d.problem(one(d, ways()), one(d, floats))
-		for slices.ContainsFunc(p.index, func(pools [][]int) bool { return pools == nil }) { // those would not move
+		// Inputs that are passed on row by row would not move.
+		for slices.ContainsFunc(p.index, func(pools [][]int) bool { return pools == nil }) {
 			p = d.problem(one(d, ways()), tensor.Float32)
 		}
 		order := d.Perm(p.rows)

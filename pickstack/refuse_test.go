@@ -231,7 +231,8 @@ func TestApart(t *testing.T) {
 	require.NoError(t, forward(c))
 	c.xs[0], c.dxs[0], c.dxs[1] = f32(2, 3, 2), f32(2, 3, 2), tensor.Must(wide.Narrow(2, 4, 1))
 	require.NoError(t, gradientOf(c))
-	c.xs[1], c.g = tensor.Must(wide.Narrow(2, 0, 1)), tensor.Must(wide.Narrow(2, 0, 3)) // what is only read may overlap
+	// What is only read may overlap.
+	c.xs[1], c.g = tensor.Must(wide.Narrow(2, 0, 1)), tensor.Must(wide.Narrow(2, 0, 3))
 	require.NoError(t, gradientOf(c))
 }
 

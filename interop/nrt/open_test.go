@@ -140,7 +140,7 @@ func TestBoundsAreLimited(t *testing.T) {
 	header += strings.Repeat(" ", (8-len(header)%8)%8)
 	empty := filepath.Join(t.TempDir(), "empty.nrt")
 	require.NoError(t, os.WriteFile(empty, append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), 0o666))
-	require.NoError(t, os.Truncate(empty, int64(8+len(header))+8*bounds)) // it takes no room on disk
+	require.NoError(t, os.Truncate(empty, int64(8+len(header))+8*bounds)) // without room on disk
 	testkit.MaxBytes(t, 1<<20, func() { _, err = nrt.Open(empty) })
 	require.ErrorIs(t, err, nrt.ErrUnsupported)
 }

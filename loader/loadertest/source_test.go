@@ -172,7 +172,7 @@ func TestFinds(t *testing.T) {
 		{"kept rows", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if len(last) == 3 && last[0] == 11 { // what was asked for before has been changed by the caller
+			if len(last) == 3 && last[0] == 11 { // the caller has changed what it asked for
 				return nil, errors.New("it was kept")
 			}
 			last = rows
