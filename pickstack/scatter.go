@@ -45,7 +45,7 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 		g.load(w.strip.g, fromG+i*g.row)
 		w.spread(w)
 	}
-	w.endStrip(j, b, used, dx, toX)
+	w.endStrip(j, used, dx, toX)
 }
 
 // beginStrip copies the rows of a strip.
@@ -87,7 +87,7 @@ func (w *worker[E, T, K]) loadKeys(used []int, x *slab[E, T], from, channels int
 
 // endStrip writes what the rows of a strip got, and zeros to the rows between them that no pool
 // has.
-func (w *worker[E, T, K]) endStrip(j job, b int, used []int, dx *slab[E, T], toX int) {
+func (w *worker[E, T, K]) endStrip(j job, used []int, dx *slab[E, T], toX int) {
 	for i, row := range used {
 		dx.store(toX+row*dx.row, w.strip.got[i*j.channels:][:j.channels])
 	}
