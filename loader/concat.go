@@ -205,7 +205,7 @@ func (c *concat) Prefetch(rows ...int) error {
 
 // Describe implements [Describer]: the bytes are those of the average row.
 func (c *concat) Describe() (Description, error) {
-	var schemas []string
+	var schemas, versions []string
 	bytes, unknown := 0., false
 	for i, part := range c.parts {
 		about, err := describe(part)
@@ -218,11 +218,20 @@ func (c *concat) Describe() (Description, error) {
 		if !slices.Contains(schemas, about.Schema) {
 			schemas = append(schemas, about.Schema)
 		}
+		versions = append(versions, about.Version)
 	}
 	if unknown {
 		bytes = 0
 	}
-	return Description{perRow(bytes, c.Len()), joinSchemas(schemas, "\n+\n")}, nil
+	return Description{perRow(bytes, c.Len()), joinSchemas(schemas, "\n+\n"), joinVersions(versions)}, nil
+}
+
+// joinVersions returns versions that go together as one, "" if there is none.
+func joinVersions(versions []string) string {
+	if !slices.ContainsFunc(versions, func(v string) bool { return v != "" }) {
+		return ""
+	}
+	return strings.Join(versions, " + ")
 }
 
 // joinSchemas returns schemas that go together as one, "" if one is not known.

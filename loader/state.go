@@ -17,6 +17,7 @@ type State struct {
 	Rows     int    `json:"rows"`                // of the source
 	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
 	Schema   string `json:"schema,omitempty"`    // a sum of the source's Description.Schema
+	Source   string `json:"source,omitempty"`    // the source's Description.Version
 	Sampler  string `json:"sampler"`             // as it describes itself
 	Batching string `json:"batching"`            // as it describes itself
 	Seed     uint64 `json:"seed"`
@@ -55,7 +56,7 @@ func (l *Loader) lastPlans() *plans {
 func (l *Loader) identity(p *plans) State {
 	return State{
 		Version: stateVersion, Dataset: l.opt.Dataset,
-		Rows: p.rows, RowBytes: p.about.RowBytes, Schema: sum(p.about.Schema),
+		Rows: p.rows, RowBytes: p.about.RowBytes, Schema: sum(p.about.Schema), Source: p.about.Version,
 		Sampler: l.opt.Sampler.String(), Batching: l.opt.Batching.String(),
 	}
 }
@@ -75,7 +76,7 @@ func sum(text string) string {
 // of an epoch than at its beginning.
 //
 // Restore returns [ErrState] if the state is of another version, dataset, sampler or batching, of
-// other rows or another schema, or lies beyond the end of the epoch, [ErrBusy] within a loop over
+// other rows, another schema or another version of the source, or lies beyond the end of the epoch, [ErrBusy] within a loop over
 // batches, and the errors of [New] about the epoch. Then l stays where it is.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
@@ -99,6 +100,7 @@ func (s State) check(other State) error {
 		{"rows", other.Rows, s.Rows},
 		{"bytes of a row", other.RowBytes, s.RowBytes},
 		{"sum of the schema", other.Schema, s.Schema},
+		{"version of the source", other.Source, s.Source},
 		{"sampler", other.Sampler, s.Sampler},
 		{"batching", other.Batching, s.Batching},
 	} {

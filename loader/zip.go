@@ -151,7 +151,7 @@ func (z *zipped) Prefetch(rows ...int) error {
 // Describe implements [Describer].
 func (z *zipped) Describe() (Description, error) {
 	var all Description
-	var schemas []string
+	var schemas, versions []string
 	unknown := false
 	for i, part := range z.parts {
 		about, err := describe(part)
@@ -159,12 +159,12 @@ func (z *zipped) Describe() (Description, error) {
 			return Description{}, fmt.Errorf("source %d: %w", i, err)
 		}
 		all.RowBytes, unknown = all.RowBytes+about.RowBytes, unknown || about.RowBytes == 0
-		schemas = append(schemas, about.Schema)
+		schemas, versions = append(schemas, about.Schema), append(versions, about.Version)
 	}
 	if unknown {
 		all.RowBytes = 0
 	}
-	all.Schema = joinSchemas(schemas, "\n")
+	all.Schema, all.Version = joinSchemas(schemas, "\n"), joinVersions(versions)
 	return all, nil
 }
 

@@ -19,6 +19,9 @@ type CreateOptions struct {
 	// Progress, if not nil, is called after each leaf with the bytes that have room, and of all
 	// leaves, by one goroutine at a time.
 	Progress func(done, total int64)
+	// NoSums leaves the leaves without checksums, for good: Flush and Close read none. It is for
+	// elements that are written again and again, or summed elsewhere.
+	NoSums bool
 	// Workers and NoSync are those of [SaveOptions].
 	Workers int
 	NoSync  bool
@@ -44,7 +47,7 @@ type CreateOptions struct {
 // Publish or [Dataset.Close].
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
-		op: "create", ctx: context.Background(), dir: dir, reserve: true,
+		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
 		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync},
 	}
 	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}

@@ -136,6 +136,7 @@ type saver struct {
 	ctx     context.Context
 	opt     SaveOptions
 	reserve bool // leaves are not written, but made of zeros, if they have rows
+	noSums  bool // these have no sums, rather than void ones
 
 	nodes []*savedNode
 	files []*savedFile
@@ -264,7 +265,9 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() er
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
 		if s.reserve && !f.keep {
-			*f.sums = []uint32{} // void
+			if !s.noSums {
+				*f.sums = []uint32{} // void
+			}
 			return w.Reserve(f.bytes)
 		}
 		sum := summer{w: w}

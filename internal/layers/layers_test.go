@@ -13,7 +13,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shapeops/ix internal/cast internal/half internal/jsonscan internal/mapping internal/vfs internal/workers",
+	"nestedkey shapeops/ix internal/bell internal/cast internal/half internal/host internal/jsonscan internal/mapping internal/vfs internal/workers",
 	"internal/naive internal/safetensors internal/vfs/vfstest",
 	"shapeops",
 	"tensor",
@@ -24,7 +24,8 @@ var layers = []string{
 	"tdict",
 	"memmap transform pickstack interop/ loader/sampler",
 	"loader",
-	"loader/loadertest",
+	"loader/loadertest samplecache",
+	"samplecache/dircache samplecache/samplecachetest",
 	"examples/internal/",
 	"examples/ internal/conformance internal/layers",
 }
@@ -34,7 +35,7 @@ var leashed = map[string][]string{
 	"unsafe":                       {"internal/cast", "internal/mapping"},
 	"reflect":                      {},
 	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
-	"golang.org/x/sys/unix":        {"internal/mapping", "internal/vfs"},
+	"golang.org/x/sys/unix":        {"internal/bell", "internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
 	"github.com/stretchr/testify/": {},
 	module + "internal/naive":      {"internal/testkit"},

@@ -1,0 +1,53 @@
+package host
+
+import (
+	"io/fs"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// machineIDs returns what the kernel calls the machine.
+func machineIDs() []string { return sysctl("kern.uuid") }
+
+// bootIDs returns what the kernel calls itself since it was started.
+func bootIDs() []string { return sysctl("kern.bootsessionuuid") }
+
+// sysctl returns the value of a name, or nothing if the kernel does not know it.
+func sysctl(name string) []string {
+	text, err := unix.Sysctl(name)
+	if err != nil {
+		return nil
+	}
+	return []string{text}
+}
+
+// clock reads the machine's clock.
+func clock() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_UPTIME_RAW, &now); err != nil {
+		panic("host: impossible: no clock: " + err.Error())
+	}
+	return time.Duration(now.Nano())
+}
+
+// networks are the names of the network file systems.
+var networks = []string{"nfs", "smbfs", "afpfs", "webdav"}
+
+// network returns the name of the network file system a path lies on, or "".
+func network(path string) (string, error) {
+	var stat unix.Statfs_t
+	err := unix.EINTR
+	for err == unix.EINTR {
+		err, _ = unix.Statfs(path, &stat).(unix.Errno)
+	}
+	if err != 0 {
+		return "", &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	name := unix.ByteSliceToString(stat.Fstypename[:])
+	if !slices.Contains(networks, name) {
+		return "", nil
+	}
+	return name, nil
+}

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// machineIDs returns what the files that hold an id of the machine say, the best first.
+func machineIDs() []string { return contents("/etc/machine-id", "/var/lib/dbus/machine-id") }
+
+// bootIDs returns what the file that holds an id of the kernel says.
+func bootIDs() []string { return contents("/proc/sys/kernel/random/boot_id") }
+
+// contents returns what is in those of the files that can be read.
+func contents(paths ...string) []string {
+	var texts []string
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil {
+			texts = append(texts, string(data))
+		}
+	}
+	return texts
+}
+
+// clock reads the machine's clock.
+func clock() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic("host: impossible: no clock: " + err.Error())
+	}
+	return time.Duration(now.Nano())
+}
+
+// networks names the network file systems by their magic number.
+var networks = map[uint32]string{
+	unix.AFS_SUPER_MAGIC:  "afs",
+	unix.CEPH_SUPER_MAGIC: "ceph",
+	unix.CIFS_SUPER_MAGIC: "cifs",
+	unix.CODA_SUPER_MAGIC: "coda",
+	unix.NFS_SUPER_MAGIC:  "nfs",
+	unix.SMB_SUPER_MAGIC:  "smb",
+	unix.SMB2_SUPER_MAGIC: "smb2",
+	unix.V9FS_MAGIC:       "9p",
+	0x0bd00bd0:            "lustre", // these are not part of the kernel
+	0x19830326:            "beegfs",
+	0x47504653:            "gpfs",
+}
+
+// network returns the name of the network file system a path lies on, or "".
+func network(path string) (string, error) {
+	var stat unix.Statfs_t
+	err := unix.EINTR
+	for err == unix.EINTR {
+		err, _ = unix.Statfs(path, &stat).(unix.Errno)
+	}
+	if err != 0 {
+		return "", &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return networks[uint32(stat.Type)], nil
+}

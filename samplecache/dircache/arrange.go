@@ -1,0 +1,127 @@
+package dircache
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// arrange gives every store the role that it has once a generation is published, and the next one a
+// store to be filled. It returns [samplecache.ErrBlocked] if there is none because too many are
+// held. Everything is found done that was done before.
+//
+// held reports whether a group needs a generation that no process reads at the moment.
+func (sh *shelf) arrange(held func(id uint64) bool) error {
+	next := store{generationRole, sh.m.Latest + 1}
+	for _, st := range slices.Clone(sh.stores) {
+		if sh.retired(st) {
+			if err := sh.retire(st, next, held); err != nil {
+				return err
+			}
+		}
+	}
+	if sh.has(next) {
+		return nil
+	}
+	for _, st := range sh.stores {
+		if st.role == spareRole {
+			return sh.rename(st, next)
+		}
+	}
+	if c := sh.m.Config; len(sh.stores) >= 2+c.Retain+c.MaxHeld {
+		n := sh.count(heldRole)
+		return &samplecache.BlockedError{Why: func() string {
+			return fmt.Sprintf("one of the %d generations that are still read but not retained any more", n)
+		}}
+	}
+	return sh.add(next)
+}
+
+// retired reports whether a store holds a generation that is not kept any more.
+func (sh *shelf) retired(st store) bool {
+	return st.role == heldRole ||
+		st.role == generationRole && st.id+uint64(sh.m.Config.Retain) < sh.m.Latest
+}
+
+// count returns how many stores have a role.
+func (sh *shelf) count(r role) (n int) {
+	for _, st := range sh.stores {
+		if st.role == r {
+			n++
+		}
+	}
+	return n
+}
+
+// retire uses a store again if nobody holds it: for the next generation, if that has none. Else it
+// is put aside.
+func (sh *shelf) retire(st, next store, held func(id uint64) bool) error {
+	lock, err := vfs.TryLock(sh.at(st), vfs.Exclusive)
+	if errors.Is(err, vfs.ErrHeld) || err == nil && held(st.id) {
+		if err == nil {
+			err = lock.Unlock()
+		}
+		return sh.putAside(st)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }() // who asks for it now finds another name
+	passing("retired")
+	kept, err := sh.kept(st)
+	switch {
+	case err != nil:
+		return err
+	case kept || sh.has(next):
+		return sh.remove(st)
+	}
+	return sh.rename(st, next)
+}
+
+// putAside keeps a store for those who hold it.
+func (sh *shelf) putAside(st store) error {
+	if st.role == heldRole {
+		return nil
+	}
+	return sh.rename(st, store{heldRole, st.id})
+}
+
+// keptAt is where the records say that the files of the store belong to a dataset, too.
+const keptAt = 32
+
+// kept reports whether a store must not be filled again: see Keep.
+func (sh *shelf) kept(st store) (bool, error) {
+	f, err := os.Open(sh.at(st) + recordsSuffix)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var b [1]byte
+	_, err = f.ReadAt(b[:], keptAt)
+	return b[0] != 0, err
+}
+
+// point has the link named current lead to the generation published last.
+func (sh *shelf) point() error {
+	if sh.m.Latest == 0 {
+		return nil
+	}
+	at, want := filepath.Join(sh.dir, currentName), store{generationRole, sh.m.Latest}.name()
+	if is, err := os.Readlink(at); err == nil && is == want {
+		return nil
+	}
+	next := filepath.Join(sh.dir, newPrefix+currentName)
+	if err := os.RemoveAll(next); err != nil {
+		return err
+	}
+	if err := os.Symlink(want, next); err != nil {
+		return err
+	}
+	passing("link made")
+	return os.Rename(next, at)
+}

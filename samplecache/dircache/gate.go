@@ -1,0 +1,86 @@
+package dircache
+
+import (
+	"context"
+	"sync"
+)
+
+// A gate counts who is inside, and can be shut. The zero gate is open. Safe for concurrent use.
+type gate struct {
+	mu     sync.Mutex
+	inside int
+	shut   bool
+	empty  chan struct{} // closed when the last has left a shut gate; nil unless somebody waits
+}
+
+// enter reports whether the gate was open; then leave must follow.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.shut {
+		g.inside++
+	}
+	return !g.shut
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inside--; g.inside == 0 && g.empty != nil {
+		close(g.empty)
+		g.empty = nil
+	}
+}
+
+// close lets nobody in any more, and returns a channel that is closed once nobody is inside. It
+// returns false if the gate was shut already.
+func (g *gate) close() (empty <-chan struct{}, first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut {
+		return nil, false
+	}
+	g.shut = true
+	done := make(chan struct{})
+	if g.inside == 0 {
+		close(done)
+	} else {
+		g.empty = done
+	}
+	return done, true
+}
+
+// closeWait is close that waits until nobody is inside. If ctx ends first, the gate is open again.
+// It reports false if the gate was shut already.
+func (g *gate) closeWait(ctx context.Context) (first bool, err error) {
+	empty, first := g.close()
+	if !first {
+		return false, nil
+	}
+	select {
+	case <-empty:
+		return true, nil
+	default:
+	}
+	select {
+	case <-empty:
+		return true, nil
+	case <-ctx.Done():
+		g.open()
+		return true, context.Cause(ctx)
+	}
+}
+
+// open lets in again.
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut, g.empty = false, nil
+}
+
+// isShut reports whether the gate is shut.
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}

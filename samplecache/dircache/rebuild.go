@@ -1,0 +1,159 @@
+package dircache
+
+import (
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// nobody is the holder of slots whose process is not known any more.
+const nobody = 1<<14 - 1
+
+// rebuild makes the control file again, from the MANIFEST and the records of the generation that is
+// being filled. Nobody else takes part, and the lock is held.
+func (s *session) rebuild() error {
+	if s.control != nil {
+		if err := s.control.Close(); err != nil {
+			return err
+		}
+		s.control = nil
+	}
+	if err := s.dropBells(); err != nil {
+		return err
+	}
+	passing("rebuilding")
+	if err := s.makeControl(s.at); err != nil {
+		return failed("rebuild", s.dir, controlName, err)
+	}
+	passing("control made")
+	if err := s.openControl(false); err != nil {
+		return err
+	}
+	m, err := readManifest(s.at)
+	if err != nil {
+		return failed("rebuild", s.dir, manifestName, err)
+	}
+	if err := s.recall(m); err != nil {
+		return err
+	}
+	return s.recover(m)
+}
+
+// dropBells removes the bells of those who are dead.
+func (s *session) dropBells() (err error) {
+	if s.bell != nil {
+		err = s.bell.Close()
+		s.bell = nil
+	}
+	entries, failed := os.ReadDir(s.path(peersName))
+	err = errors.Join(err, failed)
+	for _, e := range entries {
+		err = errors.Join(err, os.Remove(filepath.Join(s.path(peersName), e.Name())))
+	}
+	return err
+}
+
+// recall stores what the MANIFEST says.
+func (s *session) recall(m *manifest) error {
+	return s.use(func(w words) {
+		w.store(latestWord, m.Latest)
+		for _, p := range m.Producers {
+			if entry := s.addName(w, p.Name); entry >= 0 {
+				s.restore(w, entry, p.Window)
+			}
+		}
+	})
+}
+
+// recover finds the samples that are committed in the generation that is being filled: those with a
+// sound record and the sums in it. One that is there twice, as its producer was killed before it
+// heard that it was committed and put it again, counts once.
+func (s *session) recover(m *manifest) error {
+	sh, err := lookAt(s.at, m)
+	if err != nil {
+		return failed("rebuild", s.dir, "", err)
+	}
+	next := store{generationRole, m.Latest + 1}
+	if !sh.has(next) {
+		return nil
+	}
+	ds, err := s.openStore(next)
+	if err != nil {
+		return err
+	}
+	records, err := s.mapRecords(next, mapping.ReadOnly)
+	if err == nil {
+		err = s.recoverRows(next.id, ds, records)
+		err = errors.Join(err, records.Close())
+	}
+	return errors.Join(err, ds.Close())
+}
+
+func (s *session) recoverRows(generation uint64, ds *memmap.Dataset, records *mapping.Mapping) error {
+	b, err := records.Acquire()
+	if err != nil {
+		return err
+	}
+	defer records.Release()
+	return s.use(func(w words) {
+		s.layout.begin(w, generation)
+		for i := range s.layout.samples {
+			r := rowRecord(b, i, len(s.fixed.Schema))
+			if r.sound(generation) && s.sumsAgree(ds, r, i) && s.countOnce(w, r) {
+				w.store(s.layout.slots+i, slotWord(generation, nobody, slotCommitted))
+			}
+		}
+		w.store(fillingWord, generation)
+	})
+}
+
+// sumsAgree reports whether a sample is what its record says.
+func (s *session) sumsAgree(ds *memmap.Dataset, r record, row int) bool {
+	for i, l := range s.fixed.Schema {
+		if l.bytes == 0 {
+			continue
+		}
+		x, err := tdict.Get[*tensor.Tensor](ds.TensorDict, l.Key)
+		if err != nil {
+			return false
+		}
+		b, err := x.Lender().Borrow()
+		if err != nil {
+			return false
+		}
+		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		x.Lender().Return()
+		if sum != r.sum(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// countOnce adds the number of a record to those of its producer. It reports whether it was not
+// there.
+func (s *session) countOnce(w words, r record) bool {
+	name := string(r.name())
+	if name == "" {
+		return true
+	}
+	entry := s.findName(w, name)
+	if entry < 0 {
+		entry = s.addName(w, name)
+	}
+	if entry < 0 {
+		return false
+	}
+	win := s.window(w, entry)
+	if win.Has(r.number()) || !win.Reaches(r.number()) {
+		return false
+	}
+	s.done(w, entry, r.number())
+	return true
+}

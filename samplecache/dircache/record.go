@@ -1,0 +1,98 @@
+package dircache
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// The file of a generation's records begins with a header and has one record a row, all of one
+// size, little endian:
+//
+//	offset  bytes
+//	     0      4  CRC-32C of the rest of the record
+//	     4      4  length of the producer's name
+//	     8      8  generation
+//	    16      8  number of the producer
+//	    24      8  time, nanoseconds since 1970
+//	    32      8  entry of the producer in the control file; 1<<32 if it has no name
+//	    40     64  name
+//	   104    4 L  CRC-32C of each leaf, then zeros up to a multiple of 8
+const (
+	recordsHeader = 64
+	recordFixed   = 104
+	noProducer    = 1 << 32
+)
+
+var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 1}
+
+// recordSize returns how many bytes a record of a sample with so many leaves has.
+func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
+
+// A record is the bytes of one: where a row comes from.
+type record []byte
+
+// put writes the record. Its sums were put before.
+func (r record) put(generation, number, entry uint64, name string, at time.Time) {
+	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
+	binary.LittleEndian.PutUint64(r[8:], generation)
+	binary.LittleEndian.PutUint64(r[16:], number)
+	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
+	binary.LittleEndian.PutUint64(r[32:], entry)
+	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
+	binary.LittleEndian.PutUint32(r, crc32.Checksum(r[4:], castagnoli))
+}
+
+// sound reports whether r is a record of a generation.
+func (r record) sound(generation uint64) bool {
+	return binary.LittleEndian.Uint32(r) == crc32.Checksum(r[4:], castagnoli) &&
+		binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName
+}
+
+func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
+func (r record) producer() uint64          { return binary.LittleEndian.Uint64(r[32:]) }
+func (r record) name() []byte              { return r[40 : 40+binary.LittleEndian.Uint32(r[4:])] }
+func (r record) sum(leaf int) uint32       { return binary.LittleEndian.Uint32(r[recordFixed+4*leaf:]) }
+func (r record) setSum(leaf int, v uint32) { binary.LittleEndian.PutUint32(r[recordFixed+4*leaf:], v) }
+
+// info returns what users see of the record.
+func (r record) info(leaves int) samplecache.Info {
+	info := samplecache.Info{
+		Producer: string(r.name()), Number: r.number(),
+		Time: time.Unix(0, int64(binary.LittleEndian.Uint64(r[24:]))), Sums: make([]uint32, leaves),
+	}
+	for i := range info.Sums {
+		info.Sums[i] = r.sum(i)
+	}
+	return info
+}
+
+// recordsSize returns how long the file is.
+func recordsSize(samples, leaves int) int { return recordsHeader + samples*recordSize(leaves) }
+
+// putRecordsHeader writes the header of the file.
+func putRecordsHeader(b []byte, samples, leaves int) {
+	copy(b, recordsMagic[:])
+	binary.LittleEndian.PutUint64(b[8:], uint64(samples))
+	binary.LittleEndian.PutUint64(b[16:], uint64(leaves))
+	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
+}
+
+// checkRecordsHeader returns [samplecache.ErrCorrupt] unless b begins with such a header.
+func checkRecordsHeader(b []byte, samples, leaves int) error {
+	var want [recordsHeader]byte
+	putRecordsHeader(want[:], samples, leaves)
+	if len(b) < recordsHeader || [keptAt]byte(b) != [keptAt]byte(want[:]) {
+		return fmt.Errorf("%w: its header is damaged", samplecache.ErrCorrupt)
+	}
+	return nil
+}
+
+// rowRecord returns the record of a row.
+func rowRecord(records []byte, row, leaves int) record {
+	size := recordSize(leaves)
+	return records[recordsHeader+row*size:][:size]
+}

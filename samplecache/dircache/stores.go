@@ -1,0 +1,233 @@
+package dircache
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A store is a directory with room for a generation, and the file of its records beside it. Its name
+// says what it is at present: a generation that is filled, published or retained, one that is kept
+// only because it is held, or a spare one.
+type store struct {
+	role role
+	id   uint64 // of the generation; of a spare, any number
+}
+
+type role string
+
+const (
+	generationRole role = "gen-"
+	heldRole       role = "held-"
+	spareRole      role = "spare-"
+)
+
+const (
+	recordsSuffix = ".samples"
+	newStore      = newPrefix + "store"
+	oldStore      = ".old-store" // what is being removed
+)
+
+func (st store) name() string { return fmt.Sprintf("%s%010d", st.role, st.id) }
+
+// parseStore returns the store of a directory's name.
+func parseStore(name string) (st store, ok bool) {
+	for _, r := range []role{generationRole, heldRole, spareRole} {
+		if digits, found := strings.CutPrefix(name, string(r)); found {
+			id, err := strconv.ParseUint(digits, 10, 31)
+			st = store{r, id}
+			return st, err == nil && st.name() == name
+		}
+	}
+	return st, false
+}
+
+// A shelf is all stores of a cache. It is looked at, and changed, with the lock held.
+type shelf struct {
+	dir     string
+	m       *manifest
+	stores  []store // that have a directory, sorted by name
+	records []store // that have a file of records
+}
+
+// lookAt returns the stores in a directory. It completes what a process that was killed had begun: to
+// rename one, or to make one.
+func lookAt(dir string, m *manifest) (*shelf, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	sh := &shelf{dir: dir, m: m}
+	for _, e := range entries {
+		records, is := strings.CutSuffix(e.Name(), recordsSuffix)
+		st, ok := parseStore(records)
+		switch {
+		case ok && is:
+			sh.records = append(sh.records, st)
+		case ok && e.IsDir():
+			sh.stores = append(sh.stores, st)
+		}
+	}
+	return sh, sh.mend()
+}
+
+// at returns the path of a store's directory.
+func (sh *shelf) at(st store) string { return filepath.Join(sh.dir, st.name()) }
+
+// has reports whether there is a store.
+func (sh *shelf) has(st store) bool { return slices.Contains(sh.stores, st) }
+
+// rename gives a store another name: its records first.
+func (sh *shelf) rename(from, to store) error {
+	if err := os.Rename(sh.at(from)+recordsSuffix, sh.at(to)+recordsSuffix); err != nil {
+		return err
+	}
+	passing("records renamed")
+	if err := os.Rename(sh.at(from), sh.at(to)); err != nil {
+		return err
+	}
+	passing("store renamed")
+	sh.stores[slices.Index(sh.stores, from)] = to
+	return sh.m.syncDir(sh.dir)
+}
+
+// mend renames the directory of a store whose records have their new name, or that was made. What
+// was not made to the end is removed.
+func (sh *shelf) mend() error {
+	if err := os.RemoveAll(filepath.Join(sh.dir, oldStore)); err != nil {
+		return err
+	}
+	only := func(list, other []store) (st store, n int) {
+		for _, s := range list {
+			if !slices.Contains(other, s) {
+				st, n = s, n+1
+			}
+		}
+		return st, n
+	}
+	to, orphans := only(sh.records, sh.stores)
+	from, lacking := only(sh.stores, sh.records)
+	switch {
+	case lacking > 1 || orphans > 1 || lacking > orphans:
+		return fmt.Errorf("%s: %w: its records are missing", from.name(), samplecache.ErrCorrupt)
+	case lacking == 1:
+		sh.stores[slices.Index(sh.stores, from)] = to
+		return os.Rename(sh.at(from), sh.at(to))
+	case orphans == 1:
+		err := os.Rename(filepath.Join(sh.dir, newStore), sh.at(to))
+		if !errors.Is(err, fs.ErrNotExist) {
+			sh.stores = append(sh.stores, to)
+			return err
+		}
+		return os.Remove(sh.at(to) + recordsSuffix) // of a store that was being removed
+	}
+	return errors.Join(os.RemoveAll(filepath.Join(sh.dir, newStore)), os.RemoveAll(filepath.Join(sh.dir, newStore+recordsSuffix)))
+}
+
+// add makes a store: room for samples and for records.
+func (sh *shelf) add(st store) error {
+	at := filepath.Join(sh.dir, newStore)
+	prototype, err := sh.m.prototype()
+	if err != nil {
+		return err
+	}
+	if err := sh.make(at, prototype); err != nil {
+		return errors.Join(err, os.RemoveAll(at), os.RemoveAll(at+recordsSuffix))
+	}
+	passing("store made")
+	if err := os.Rename(at+recordsSuffix, sh.at(st)+recordsSuffix); err != nil {
+		return err
+	}
+	passing("records of new store renamed")
+	if err := os.Rename(at, sh.at(st)); err != nil {
+		return err
+	}
+	sh.stores = append(sh.stores, st)
+	return sh.m.syncDir(sh.dir)
+}
+
+// make makes the directory and the records of a store.
+func (sh *shelf) make(at string, prototype *tdict.TensorDict) error {
+	ds, err := memmap.Create(at, prototype, memmap.CreateOptions{NoSums: true, NoSync: !sh.m.Config.Durable})
+	if err == nil {
+		err = ds.Close()
+	}
+	if err != nil {
+		return err
+	}
+	samples, leaves := sh.m.Config.Samples, len(sh.m.Schema)
+	var header [recordsHeader]byte
+	putRecordsHeader(header[:], samples, leaves)
+	return reservedFile(at+recordsSuffix, header[:], recordsSize(samples, leaves), sh.m.Config.Durable)
+}
+
+// reservedFile makes a file of so many bytes, for which there is room on the disk: first those
+// given, then zeros.
+func reservedFile(path string, first []byte, size int, sync bool) error {
+	f, err := vfs.OS.Create(path)
+	if err != nil {
+		return err
+	}
+	err = f.Reserve(int64(size))
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return writeAt(path, first, 0)
+}
+
+// writeAt writes bytes into a file.
+func writeAt(path string, b []byte, at int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(b, at)
+	return errors.Join(err, f.Close())
+}
+
+// remove removes a store: its directory first.
+func (sh *shelf) remove(st store) error {
+	old := filepath.Join(sh.dir, oldStore)
+	if err := os.Rename(sh.at(st), old); err != nil {
+		return err
+	}
+	passing("store put away")
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	sh.stores = slices.DeleteFunc(sh.stores, func(other store) bool { return other == st })
+	return os.Remove(sh.at(st) + recordsSuffix)
+}
+
+// prototype returns what a generation is like.
+func (m *manifest) prototype() (*tdict.TensorDict, error) {
+	td := tdict.New(m.Config.Samples)
+	for _, l := range m.Schema {
+		zero, err := tensor.New(l.dtype)
+		if err == nil {
+			zero, err = zero.Expand(slices.Concat(shapeops.Shape{m.Config.Samples}, l.Shape)...)
+		}
+		if err == nil {
+			err = td.Set(l.Key, zero)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return td, nil
+}

@@ -1,0 +1,195 @@
+package samplecache
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrLimits says that a cache under such [Limits] could come to a stop for ever.
+var ErrLimits = errors.New("unusable limits")
+
+// Limits say how fast samples are put and taken compared with each other. The zero value limits
+// nothing.
+//
+// The first two count passes over one generation. The others are a ratio, kept for each group: its
+// difference
+//
+//	(inserts - MinSize) * PerInsert - taken
+//
+// of all samples put, and all rows the group has taken, stays between MinDiff and MaxDiff. What
+// would leave the bounds waits: samples for the group that has taken least, rows for more samples.
+// Up to MinSize samples are put without waiting, and nothing is taken before.
+//
+// Safe for concurrent use.
+type Limits struct {
+	// MinPasses is how often each group takes all rows of a generation before the next is published;
+	// a group that joins later than its publication is not waited for.
+	MinPasses int `json:"min_passes,omitempty"`
+	// MaxPasses is how many passes over one generation a group begins before it waits for the next;
+	// 0 is any number.
+	MaxPasses int `json:"max_passes,omitempty"`
+	// PerInsert is how many rows each group takes for each sample put; 0 is no ratio, and then the
+	// fields below must be 0 too.
+	PerInsert float64 `json:"per_insert,omitempty"`
+	// MinSize is how many samples are put before the ratio counts, at least 1.
+	MinSize int `json:"min_size,omitempty"`
+	// MinDiff is the least difference, in rows; below 0 groups may run ahead of the samples.
+	MinDiff float64 `json:"min_diff,omitempty"`
+	// MaxDiff is the greatest difference, in rows: how far samples may run ahead of a group.
+	MaxDiff float64 `json:"max_diff,omitempty"`
+}
+
+// MaxInserts returns how many samples may have been put, in all, when the group that has taken least
+// has taken so many rows. It is [math.MaxInt64] without a ratio.
+func (l Limits) MaxInserts(taken int64) int64 {
+	if l.PerInsert == 0 {
+		return math.MaxInt64
+	}
+	return largest(int64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
+}
+
+// MaxTaken returns how many rows a group may have taken, in all, when so many samples have been put.
+// It is [math.MaxInt64] without a ratio.
+func (l Limits) MaxTaken(inserts int64) int64 {
+	switch {
+	case l.PerInsert == 0:
+		return math.MaxInt64
+	case inserts < int64(l.MinSize):
+		return 0
+	}
+	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
+}
+
+// Begins reports whether a group may begin one more pass over the current generation, of which it has
+// begun so many. Rows promised are those it has taken, those left of passes in progress, over
+// whatever generation, and those of the new pass. A pass that nobody waits for begins only if all of
+// that may be taken now: it could outlast its generation, and then take the rows that MinPasses asks
+// of the next. Awaited says that publishing waits for the group: it joined before the current
+// generation was published.
+func (l Limits) Begins(begun int, awaited bool, promised, inserts int64) bool {
+	switch {
+	case l.MaxPasses > 0 && begun >= l.MaxPasses:
+		return false
+	case l.MinPasses == 0 || awaited && begun < l.MinPasses:
+		return true
+	}
+	return promised <= l.MaxTaken(inserts)
+}
+
+// Joins returns how many rows a group that joins when so many samples have been put counts as having
+// taken: its difference is 0, or MinDiff if that is more, and less than a row above it. While there
+// are fewer than MinSize samples it has taken 0, and its difference is negative.
+func (l Limits) Joins(inserts int64) int64 {
+	if l.PerInsert == 0 || inserts < int64(l.MinSize) {
+		return 0
+	}
+	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= max(0, l.MinDiff) })
+}
+
+// diff returns the difference that the ratio bounds. It is made of totals, so that roundings do not
+// add up; the conversion keeps machines that fuse a product and a sum from rounding otherwise.
+func (l Limits) diff(inserts, taken int64) float64 {
+	return float64(float64(inserts-int64(l.MinSize))*l.PerInsert) - float64(taken)
+}
+
+// largest returns the largest n for which holds(n), which is true up to some n and false from there
+// on; least if that is smaller. Halving asks the inequality itself, where a division would round.
+func largest(least int64, holds func(n int64) bool) int64 {
+	low, high := least, int64(math.MaxInt64)
+	for low < high {
+		mid := low + (high-low)/2 + 1
+		if holds(mid) {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// Check returns [ErrLimits], with the field, what was got and what is wanted, for limits that make no
+// sense, and for those under which a cache whose generations have so many samples could come to a
+// stop for ever, although groups go on reading and producers putting.
+func (l Limits) Check(samples int) error {
+	for _, b := range l.bounds(float64(samples)) {
+		if !b.kept {
+			return fmt.Errorf("%w: got %s %v, want %s", ErrLimits, b.field, b.got, b.want)
+		}
+	}
+	return nil
+}
+
+// A bound is what a field, or the difference of two, must keep.
+type bound struct {
+	field string
+	got   float64
+	kept  bool // NaN keeps none
+	want  string
+}
+
+// atLeast returns the bound that got is limit or more; formula is where limit comes from, "" if it is
+// a constant.
+func atLeast(field string, got, limit float64, formula string) bound {
+	return bound{field, got, got >= limit, "at least " + formula + fmt.Sprint(limit)}
+}
+
+// atMost returns the bound that got is limit or less.
+func atMost(field string, got, limit float64, formula string) bound {
+	return bound{field, got, got <= limit, "at most " + formula + fmt.Sprint(limit)}
+}
+
+// finite returns the bound that got is a number.
+func finite(field string, got float64) bound {
+	return bound{field, got, math.Abs(got) <= math.MaxFloat64, "a finite number"}
+}
+
+// unset returns the bound that got is 0.
+func unset(field string, got float64) bound {
+	return bound{field, got, got == 0, "0 without PerInsert"}
+}
+
+// bounds returns all bounds, for generations of so many samples. Those of the values alone come
+// first, so the others may count on them.
+func (l Limits) bounds(samples float64) []bound {
+	all := []bound{
+		atLeast("MinPasses", float64(l.MinPasses), 0, ""),
+		atLeast("MaxPasses", float64(l.MaxPasses), 0, ""),
+		atLeast("PerInsert", l.PerInsert, 0, ""),
+		finite("PerInsert", l.PerInsert), finite("MinDiff", l.MinDiff), finite("MaxDiff", l.MaxDiff),
+	}
+	if l.PerInsert == 0 {
+		return append(all, l.unratioed()...)
+	}
+	return append(all, l.ratioed(samples)...)
+}
+
+// unratioed returns the bounds of limits without a ratio.
+func (l Limits) unratioed() []bound {
+	all := []bound{
+		unset("MinSize", float64(l.MinSize)), unset("MinDiff", l.MinDiff), unset("MaxDiff", l.MaxDiff),
+	}
+	if l.MaxPasses > 0 {
+		all = append(all, atMost("MinPasses", float64(l.MinPasses), float64(l.MaxPasses), "MaxPasses = "))
+	}
+	return all
+}
+
+// ratioed returns the bounds of limits with a ratio.
+func (l Limits) ratioed(samples float64) []bound {
+	size, spi, width := float64(l.MinSize), l.PerInsert, l.MaxDiff-l.MinDiff
+	all := []bound{
+		atLeast("MinSize", size, 1, ""),
+		atMost("MinSize", size, samples, "samples = "),
+		atLeast("MaxDiff-MinDiff", width, 2*max(1, spi), "2*max(1, PerInsert) = "),
+		atMost("MinDiff", l.MinDiff, spi*size, "PerInsert*MinSize = "),
+		atLeast("MaxDiff", l.MaxDiff, spi*(samples-size), "PerInsert*(samples-MinSize) = "),
+		atLeast("MaxDiff-MinDiff", width, spi*samples+1, "PerInsert*samples+1 = "),
+		atMost("MinDiff", l.MinDiff, spi*(samples-size)-1, "PerInsert*(samples-MinSize)-1 = "),
+		atMost("MinPasses", float64(l.MinPasses), spi, "PerInsert = "),
+	}
+	if l.MaxPasses > 0 {
+		all = append(all, atMost("PerInsert", spi, float64(l.MaxPasses), "MaxPasses = "))
+	}
+	return all
+}

@@ -1,0 +1,73 @@
+package samplecache
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Schema returns what samples like td are: a dictionary of batch shape [] with the shapes and
+// dtypes of its leaves, in their order, and without elements. Engines call it. It returns
+// [ErrSchema] if td is nil, has a batch shape other than [], or has a leaf that is not a dense
+// tensor.
+func Schema(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if td == nil || len(td.Shape()) > 0 {
+		return nil, fmt.Errorf("%w: got %s, want one of batch shape []", ErrSchema, shapeOf(td))
+	}
+	schema := tdict.New()
+	for key, leaf := range td.Leaves() {
+		x, ok := leaf.(*tensor.Tensor)
+		if !ok {
+			return nil, fmt.Errorf("%w: %q is %T, want a dense tensor", ErrSchema, key, leaf)
+		}
+		meta, err := tensor.NewMeta(x.DType(), x.Shape()...)
+		if err == nil {
+			err = schema.Set(key, meta)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return schema, nil
+}
+
+// shapeOf describes a dictionary for an error.
+func shapeOf(td *tdict.TensorDict) string {
+	if td == nil {
+		return "a nil dictionary"
+	}
+	return fmt.Sprintf("batch shape %v", td.Shape())
+}
+
+// check returns [ErrSchema] unless td is a sample of the cache.
+func (c *Cache) check(td *tdict.TensorDict) error {
+	if td == nil || len(td.Shape()) > 0 {
+		return fmt.Errorf("%w: got %s, want []", ErrSchema, shapeOf(td))
+	}
+	for key, leaf := range td.Leaves() {
+		want, err := tdict.Get[*tensor.Tensor](c.schema, key)
+		if err != nil {
+			return fmt.Errorf("%w: got a leaf %q that it does not have", ErrSchema, key)
+		}
+		x, ok := leaf.(*tensor.Tensor)
+		if !ok || x.DType() != want.DType() || !slices.Equal(x.Shape(), want.Shape()) {
+			return fmt.Errorf("%w: %q: got %s, want %s", ErrSchema, key, describe(leaf), describe(want))
+		}
+	}
+	for key := range c.schema.Leaves() {
+		if !td.Has(key) {
+			return fmt.Errorf("%w: %q is missing", ErrSchema, key)
+		}
+	}
+	return nil
+}
+
+// describe says what a leaf is.
+func describe(leaf tdict.Leaf) string {
+	if x, ok := leaf.(*tensor.Tensor); ok {
+		return fmt.Sprint(x.DType(), " ", x.Shape())
+	}
+	return fmt.Sprintf("%T", leaf)
+}

@@ -1,0 +1,61 @@
+package samplecache
+
+import "time"
+
+// An Info says where a sample comes from.
+type Info struct {
+	Producer string    // "" if it has no name
+	Number   uint64    // of the producer
+	Time     time.Time // when it was committed
+	Sums     []uint32  // the CRC-32C of each leaf, in the order of the schema
+}
+
+// Stats are what is known of a cache at one moment. The names in JSON are those that dashboards of
+// wirehead read, where they mean the same.
+type Stats struct {
+	Latest    uint64 `json:"generation"`        // the generation published last; 0 if there is none
+	Filling   uint64 `json:"filling"`           // the one that is being filled
+	Samples   int    `json:"swap_cap"`          // of a generation
+	Committed int    `json:"samples_completed"` // in the one that is being filled
+	Reserved  int    `json:"in_flight"`         // slots there that are neither free nor committed
+	Swaps     uint64 `json:"swap_count"`        // generations published, ever
+
+	LastSwap     time.Time       `json:"swap_timestamp"` // when; zero if there was none
+	SwapTook     time.Duration   `json:"swap_duration"`  // nanoseconds
+	Bytes        int64           `json:"sample_bytes"`   // of a sample
+	Held         []uint64        `json:"held"`           // generations kept only because they are read
+	PublishWaits string          `json:"publish_waits"`  // what a full generation waits for; "" for nothing
+	Slots        []SlotStats     `json:"slots"`          // that are reserved, in order
+	Members      []MemberStats   `json:"members"`        // processes that take part
+	Producers    []ProducerStats `json:"producers"`
+	Groups       []GroupStats    `json:"groups"`
+}
+
+// SlotStats say who holds a slot.
+type SlotStats struct {
+	Slot int           `json:"slot"`
+	PID  int           `json:"pid"` // of the holder, as it sees itself
+	For  time.Duration `json:"for"` // how long it has held the slot, nanoseconds
+}
+
+// MemberStats say who takes part.
+type MemberStats struct {
+	PID int           `json:"pid"` // as the process sees itself
+	For time.Duration `json:"for"` // since it joined, nanoseconds
+}
+
+// ProducerStats are about a producer with a name.
+type ProducerStats struct {
+	Name   string `json:"name"`
+	PID    int    `json:"pid"` // of the process that is the producer; 0 if there is none
+	Window Window `json:"window"`
+}
+
+// GroupStats are about a group that has members.
+type GroupStats struct {
+	Name    string `json:"name"`
+	World   int    `json:"world"`
+	Members int    `json:"members"`
+	Taken   int64  `json:"taken"`   // rows, as limits count them
+	Current int64  `json:"current"` // rows of the generation published last
+}
