@@ -64,8 +64,9 @@ type Description struct {
 	// Schema says what a row consists of, as "image uint8 [8 8]\nlabel int64 []"; "" if that is not
 	// known. The state of a run fits sources of an equal schema only.
 	Schema string
-	// Version says which rows these are, of a source that is one of several in time, as a generation
-	// of a samplecache; "" for others. The state of a run fits sources of an equal version only.
+	// Version says which rows these are, of a source that is one of several in time, as a
+	// generation of a samplecache; "" for others. The state of a run fits sources of an equal
+	// version only.
 	Version string
 }
 

@@ -76,8 +76,9 @@ func sum(text string) string {
 // of an epoch than at its beginning.
 //
 // Restore returns [ErrState] if the state is of another version, dataset, sampler or batching, of
-// other rows, another schema or another version of the source, or lies beyond the end of the epoch, [ErrBusy] within a loop over
-// batches, and the errors of [New] about the epoch. Then l stays where it is.
+// other rows, another schema or another version of the source, or lies beyond the end of the epoch,
+// [ErrBusy] within a loop over batches, and the errors of [New] about the epoch. Then l stays where
+// it is.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {

@@ -3,6 +3,7 @@ package memmap_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -324,4 +325,75 @@ func TestHiddenIsGoneUnlessPublished(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.NoError(t, ds.Publish())
 	require.Equal(t, int64(0), number(t, open(t, dir).TensorDict))
+}
+
+// TestCreateNoSums makes a dataset whose leaves never have sums: it says so nowhere, and is written,
+// flushed and opened to be written again without any being set, or made void.
+func TestCreateNoSums(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made")
+	ds := tensor.Must(memmap.Create(dir, steps(), memmap.CreateOptions{NoSums: true}))
+	meta := func() string {
+		text, all := "", tree(t, dir)
+		for _, name := range []string{"meta.json", "obs/meta.json"} {
+			require.Contains(t, all, name)
+			text += all[name]
+		}
+		return text
+	}
+	unsummed := func() []nestedkey.Key {
+		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+		require.NoError(t, err)
+		return report.Unsummed
+	}
+	all, before := []nestedkey.Key{"obs/pos", "reward"}, meta()
+	require.NotContains(t, before, "sums")
+	require.ElementsMatch(t, all, unsummed())
+	store(t, ds, 7)
+	require.Equal(t, before, meta(), "writing makes none void")
+	require.NoError(t, ds.Flush())
+	require.Equal(t, before, meta(), "Flush sets none")
+	require.NoError(t, ds.Close())
+	require.Equal(t, before, meta(), "nor does Close")
+	require.ElementsMatch(t, all, unsummed())
+
+	ds = writable(t, dir)
+	store(t, ds, 8)
+	require.NoError(t, ds.Flush())
+	require.NoError(t, ds.Close())
+	require.Equal(t, before, meta(), "nor does who opens it later")
+	require.ElementsMatch(t, all, unsummed())
+	require.Equal(t, int64(8), tensor.Must(tensor.Item[int64](tensor.Must(tensor.Must(open(t, dir).Tensor("reward")).Index(ix.At(0))))))
+}
+
+// TestCreateNoSumsReadsNothing flushes and closes a dataset of which a leaf cannot be read, which
+// shows only to who reads it.
+func TestCreateNoSumsReadsNothing(t *testing.T) {
+	for _, noSums := range []bool{true, false} {
+		t.Run(fmt.Sprint("no sums ", noSums), func(t *testing.T) {
+			dir, prototype := filepath.Join(t.TempDir(), "made"), tdict.New(1<<20)
+			require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<20)))
+			ds := tensor.Must(memmap.Create(dir, prototype, memmap.CreateOptions{NoSums: noSums}))
+			x := tensor.Must(ds.Tensor("x"))
+			require.NoError(t, x.SetIndex(tensor.Scalar(uint8(1)), ix.At(0)))
+			require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 1<<19))
+			err := errors.Join(ds.Flush(), ds.Close())
+			if noSums {
+				require.NoError(t, err)
+			} else {
+				require.Error(t, err, "sums are of what is read")
+			}
+		})
+	}
+}
+
+// TestCreateNoSumsHidden sets no sums when the dataset is published either.
+func TestCreateNoSumsHidden(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made")
+	ds := tensor.Must(memmap.Create(dir, steps(), memmap.CreateOptions{NoSums: true, Hidden: true}))
+	store(t, ds, 7)
+	require.NoError(t, ds.Publish())
+	require.NoError(t, ds.Close())
+	require.NotContains(t, tree(t, dir)["meta.json"], "sums")
+	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
+	require.Len(t, report.Unsummed, 2)
 }

@@ -56,7 +56,7 @@ func (c *Cache) Close() error { return c.session.Close() }
 // Latest returns the generation published last, which is held until its Close, [ErrEmpty] if there
 // is none yet: see [Cache.Wait].
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
-	for {
+	for before := uint64(0); ; {
 		id, err := c.session.Latest(ctx)
 		if err == nil && id == 0 {
 			err = ErrEmpty
@@ -65,10 +65,10 @@ func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
 			return nil, fmt.Errorf("latest: %w", err)
 		}
 		g, err := c.At(ctx, id)
-		if errors.Is(err, ErrGenerationGone) && ctx.Err() == nil {
-			continue // others were published meanwhile
+		if !errors.Is(err, ErrGenerationGone) || id == before {
+			return g, err
 		}
-		return g, err
+		before = id // others were published meanwhile
 	}
 }
 
@@ -112,8 +112,8 @@ func (c *Cache) whyNot(id uint64) string {
 }
 
 // Keep moves a generation out of the cache: it becomes a dataset of its own at path, which must not
-// exist and which memmap.Open and Python read. Who reads it goes on. On the file system of the cache
-// that copies nothing; the cache then makes a new directory in its stead when it is retired.
+// exist and which memmap.Open and Python read. Who reads it goes on. On the file system of the
+// cache that copies nothing; the cache then makes a new directory in its stead when it is retired.
 func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
 	return c.session.Keep(ctx, id, path)
 }

@@ -39,8 +39,8 @@ func (c Config) Filled() (Config, error) {
 	return c, c.Check()
 }
 
-// Check returns [ErrConfig] for what cannot be used, and [ErrLimits], of a Config whose defaults are
-// filled in.
+// Check returns [ErrConfig] for what cannot be used, and [ErrLimits], of a Config whose defaults
+// are filled in.
 func (c Config) Check() error {
 	switch {
 	case c.Samples < 1 || c.Samples > maxSamples:

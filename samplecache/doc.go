@@ -1,9 +1,9 @@
 // Package samplecache shares generated samples: many producers put them, many trainers read them,
 // while neither waits for the other longer than they agree to.
 //
-// A cache holds generations of equally many samples. Producers fill one, while trainers read the one
-// published last, again and again. When the next is full it takes over in one step, and the place of
-// an old one is filled anew: the cache is circular, and its size on disk does not grow.
+// A cache holds generations of equally many samples. Producers fill one, while trainers read the
+// one published last, again and again. When the next is full it takes over in one step, and the
+// place of an old one is filled anew: the cache is circular, and its size on disk does not grow.
 //
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
 //
@@ -33,18 +33,18 @@
 //
 // # What is promised
 //
-// A sample whose Commit returned nil is in exactly one generation, though every process is killed at
-// that moment. A generation is published whole, once, and never changes. Generations that a reader
-// gets do not go back in time. Samples are never generated for nothing, but for those that a process
-// was working on as it was killed. What a process holds ends with it. Each sample has checksums, of
-// which damage is told. docs/samplecache.md says how, and what it costs.
+// A sample whose Commit returned nil is in exactly one generation, though every process is killed
+// at that moment. A generation is published whole, once, and never changes. Generations that a
+// reader gets do not go back in time. Samples are never generated for nothing, but for those that a
+// process was working on as it was killed. What a process holds ends with it. Each sample has
+// checksums, of which damage is told. docs/samplecache.md says how, and what it costs.
 //
 // # Waiting
 //
 // Reserve, Commit, Epoch, Wait and Fetch wait without polling, and take a context. The error of one
 // that ended wraps that of the context and says what was waited for, such as the process that holds
-// a slot and since when. A process that was killed makes nobody wait; one that is stopped and holds a
-// slot does, since what it would do on waking cannot be prevented.
+// a slot and since when. A process that was killed makes nobody wait; one that is stopped and holds
+// a slot does, since what it would do on waking cannot be prevented.
 //
 // # Errors
 //

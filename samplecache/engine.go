@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// An Engine is a place where a cache is kept: dircache.Engine, a directory that the processes of one
-// machine share. [Open] joins it. Package samplecachetest checks any other.
+// An Engine is a place where a cache is kept: dircache.Engine, a directory that the processes of
+// one machine share. [Open] joins it. Package samplecachetest checks any other.
 //
 // An engine never waits for other processes. What cannot be done yet is [ErrBlocked], and
 // [Session.Changed] says when to try again; the waiting is done here, alike for all engines.
@@ -29,8 +29,8 @@ type Session interface {
 	// Schema returns what one sample is like, of batch shape [].
 	Schema() *tdict.TensorDict
 	// Claim makes the session the only one that puts samples under a name, [ErrProducerBusy] if
-	// another does, and returns the numbers committed so far. An empty name is shared by all, and has
-	// no memory.
+	// another does, and returns the numbers committed so far. An empty name is shared by all, and
+	// has no memory.
 	Claim(ctx context.Context, name string) (Claim, error)
 	// Forget lets go of a name and its numbers.
 	Forget(ctx context.Context, name string) error
@@ -43,8 +43,8 @@ type Session interface {
 	// Keep makes a generation a dataset of its own.
 	Keep(ctx context.Context, id uint64, path string) error
 	// Changed returns a channel that is closed when something has changed since the call, so that
-	// what was [ErrBlocked] may succeed now. An engine that has not heard of a change closes it too,
-	// after a while.
+	// what was [ErrBlocked] may succeed now. An engine that has not heard of a change closes it
+	// too, after a while.
 	Changed() <-chan struct{}
 	// Stats returns what is known of the cache.
 	Stats(ctx context.Context) (Stats, error)

@@ -37,8 +37,8 @@ var (
 	// ErrOtherHost says that the place belongs to another machine, or may be shared with others.
 	ErrOtherHost = errors.New("belongs to another machine")
 	// ErrBlocked says that something cannot be done yet. Engines return it; methods of [Cache] and
-	// what it gives out wait instead, and only an error of a context that ended says it, with what it
-	// was waiting for.
+	// what it gives out wait instead, and only an error of a context that ended says it, with what
+	// it was waiting for.
 	ErrBlocked = errors.New("blocked")
 )
 

@@ -13,7 +13,8 @@ import (
 
 // A Generation is a published set of samples, held until Close: its rows do not change, nor do they
 // go away, however many generations are published meanwhile. Only a generation that is kept for
-// nobody else is given up [Config.MaxHold] after it was retired; then reads are [ErrGenerationGone].
+// nobody else is given up [Config.MaxHold] after it was retired; then reads are
+// [ErrGenerationGone].
 //
 // It is a loader.Source, Slicer and Describer: loader.New(g, opt) makes mini-batches of it, with
 // every option of orders, ranks and workers.
@@ -47,8 +48,8 @@ func (g *Generation) Len() int { return g.rows.Len() }
 //	rows [N] -> batch shape [N]
 //
 // The checksums of rows that the process has not read before are compared first: a row that is not
-// what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of a
-// group, Fetch waits until limits allow the rows.
+// what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of
+// a group, Fetch waits until limits allow the rows.
 func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	for _, row := range rows {
 		if uint(row) >= uint(g.Len()) {
@@ -81,8 +82,8 @@ func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 // Info returns where a row comes from.
 func (g *Generation) Info(row int) (Info, error) { return g.rows.Info(row) }
 
-// Describe implements loader.Describer. The state of a loader says by its Version which generation it
-// was reading: see [Cache.Resume].
+// Describe implements loader.Describer. The state of a loader says by its Version which generation
+// it was reading: see [Cache.Resume].
 func (g *Generation) Describe() (loader.Description, error) {
 	about, err := g.rows.Describe()
 	about.Version = g.cache.version(g.id)

@@ -37,10 +37,10 @@ func (c *Cache) Group(name string, world int) *Group {
 	return g
 }
 
-// Epoch returns the generation of an epoch of the group. The first rank that asks for an epoch fixes
-// it: it is the one published last then; the other ranks get the same, which is kept until as many
-// as the group has ranks have closed it, or their processes have ended. Epoch waits for the first
-// generation, and, if [Limits.MaxPasses] says so, for the next.
+// Epoch returns the generation of an epoch of the group. The first rank that asks for an epoch
+// fixes it: it is the one published last then; the other ranks get the same, which is kept until as
+// many as the group has ranks have closed it, or their processes have ended. Epoch waits for the
+// first generation, and, if [Limits.MaxPasses] says so, for the next.
 //
 // An epoch is counted per call: a rank that asks for one again, as after it was started anew, must
 // not have closed it. Epochs of the last eight that were begun can be asked for; of an older one,

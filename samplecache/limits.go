@@ -23,8 +23,8 @@ var ErrLimits = errors.New("unusable limits")
 //
 // Safe for concurrent use.
 type Limits struct {
-	// MinPasses is how often each group takes all rows of a generation before the next is published;
-	// a group that joins later than its publication is not waited for.
+	// MinPasses is how often each group takes all rows of a generation before the next is
+	// published; a group that joins later than its publication is not waited for.
 	MinPasses int `json:"min_passes,omitempty"`
 	// MaxPasses is how many passes over one generation a group begins before it waits for the next;
 	// 0 is any number.
@@ -40,8 +40,8 @@ type Limits struct {
 	MaxDiff float64 `json:"max_diff,omitempty"`
 }
 
-// MaxInserts returns how many samples may have been put, in all, when the group that has taken least
-// has taken so many rows. It is [math.MaxInt64] without a ratio.
+// MaxInserts returns how many samples may have been put, in all, when the group that has taken
+// least has taken so many rows. It is [math.MaxInt64] without a ratio.
 func (l Limits) MaxInserts(taken int64) int64 {
 	if l.PerInsert == 0 {
 		return math.MaxInt64
@@ -49,8 +49,8 @@ func (l Limits) MaxInserts(taken int64) int64 {
 	return largest(int64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
 }
 
-// MaxTaken returns how many rows a group may have taken, in all, when so many samples have been put.
-// It is [math.MaxInt64] without a ratio.
+// MaxTaken returns how many rows a group may have taken, in all, when so many samples have been
+// put. It is [math.MaxInt64] without a ratio.
 func (l Limits) MaxTaken(inserts int64) int64 {
 	switch {
 	case l.PerInsert == 0:
@@ -61,11 +61,11 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
 }
 
-// Begins reports whether a group may begin one more pass over the current generation, of which it has
-// begun so many. Rows promised are those it has taken, those left of passes in progress, over
-// whatever generation, and those of the new pass. A pass that nobody waits for begins only if all of
-// that may be taken now: it could outlast its generation, and then take the rows that MinPasses asks
-// of the next. Awaited says that publishing waits for the group: it joined before the current
+// Begins reports whether a group may begin one more pass over the current generation, of which it
+// has begun so many. Rows promised are those it has taken, those left of passes in progress, over
+// whatever generation, and those of the new pass. A pass that nobody waits for begins only if all
+// of that may be taken now: it could outlast its generation, and then take the rows that MinPasses
+// asks of the next. Awaited says that publishing waits for the group: it joined before the current
 // generation was published.
 func (l Limits) Begins(begun int, awaited bool, promised, inserts int64) bool {
 	switch {
@@ -77,9 +77,9 @@ func (l Limits) Begins(begun int, awaited bool, promised, inserts int64) bool {
 	return promised <= l.MaxTaken(inserts)
 }
 
-// Joins returns how many rows a group that joins when so many samples have been put counts as having
-// taken: its difference is 0, or MinDiff if that is more, and less than a row above it. While there
-// are fewer than MinSize samples it has taken 0, and its difference is negative.
+// Joins returns how many rows a group that joins when so many samples have been put counts as
+// having taken: its difference is 0, or MinDiff if that is more, and less than a row above it.
+// While there are fewer than MinSize samples it has taken 0, and its difference is negative.
 func (l Limits) Joins(inserts int64) int64 {
 	if l.PerInsert == 0 || inserts < int64(l.MinSize) {
 		return 0
@@ -108,9 +108,9 @@ func largest(least int64, holds func(n int64) bool) int64 {
 	return low
 }
 
-// Check returns [ErrLimits], with the field, what was got and what is wanted, for limits that make no
-// sense, and for those under which a cache whose generations have so many samples could come to a
-// stop for ever, although groups go on reading and producers putting.
+// Check returns [ErrLimits], with the field, what was got and what is wanted, for limits that make
+// no sense, and for those under which a cache whose generations have so many samples could come to
+// a stop for ever, although groups go on reading and producers putting.
 func (l Limits) Check(samples int) error {
 	for _, b := range l.bounds(float64(samples)) {
 		if !b.kept {
@@ -128,8 +128,8 @@ type bound struct {
 	want  string
 }
 
-// atLeast returns the bound that got is limit or more; formula is where limit comes from, "" if it is
-// a constant.
+// atLeast returns the bound that got is limit or more; formula is where limit comes from, "" if it
+// is a constant.
 func atLeast(field string, got, limit float64, formula string) bound {
 	return bound{field, got, got >= limit, "at least " + formula + fmt.Sprint(limit)}
 }

@@ -522,8 +522,9 @@ func every(n, most int, keep func(s setting) bool) iter.Seq[setting] {
 // accepted reports whether Check accepts s.
 func accepted(s setting) bool { return s.Check(s.samples) == nil }
 
-// TestLimitsNeverDeadlock reaches every moment that small caches can come to. Under limits that Check
-// accepts, something can always go on, and reading and putting alone lead to another publication.
+// TestLimitsNeverDeadlock reaches every moment that small caches can come to. Under limits that
+// Check accepts, something can always go on, and reading and putting alone lead to another
+// publication.
 func TestLimitsNeverDeadlock(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -580,8 +581,8 @@ func TestLimitsHastyPasses(t *testing.T) {
 }
 
 // TestLimitsBoundsAreNeeded finds, for each bound, limits that it alone refuses and that deadlock.
-// There are none for two bounds of Reverb's; they refuse what is likely a mistake, and that MinSize is
-// at least 1 is a third.
+// There are none for two bounds of Reverb's; they refuse what is likely a mistake, and that MinSize
+// is at least 1 is a third.
 func TestLimitsBoundsAreNeeded(t *testing.T) {
 	needed := map[string]bool{}
 	for s := range settings(3) {

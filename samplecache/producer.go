@@ -62,13 +62,13 @@ func (p *Producer) Window() Window {
 	return p.window
 }
 
-// Reserve waits for room for a sample and returns a slot for it, before any work is done. Its number
-// is the first that is neither committed nor reserved; where that is [WindowSize] or more after the
-// first that is not committed, Reserve waits for that to be.
+// Reserve waits for room for a sample and returns a slot for it, before any work is done. Its
+// number is the first that is neither committed nor reserved; where that is [WindowSize] or more
+// after the first that is not committed, Reserve waits for that to be.
 //
-// Room is there when a slot of the generation that is being filled is free and limits allow one more
-// sample. The error of a context that ends says who holds the slots, and since when. Disks that are
-// full, or broken, are errors at once.
+// Room is there when a slot of the generation that is being filled is free and limits allow one
+// more sample. The error of a context that ends says who holds the slots, and since when. Disks
+// that are full, or broken, are errors at once.
 func (p *Producer) Reserve(ctx context.Context) (*Slot, error) {
 	return p.reserve(ctx, p.choose)
 }
@@ -158,8 +158,13 @@ func (p *Producer) number(ctx context.Context, choose func() (uint64, error)) (u
 		if err != errBeyond {
 			return n, err
 		}
+		changed := p.cache.session.Changed() // by Close
+		if _, err := p.cache.session.Latest(ctx); err != nil {
+			return 0, fmt.Errorf("reserve: %w", err)
+		}
 		select {
 		case <-moved:
+		case <-changed:
 		case <-ctx.Done():
 			return 0, fmt.Errorf("reserve: %w: %w: number %d is not committed, and there are %d after it", context.Cause(ctx), ErrBlocked, p.Next(), WindowSize-1)
 		}

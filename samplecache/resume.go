@@ -9,7 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/loader"
 )
 
-// ResumeOptions say what happens if the generation of a state is gone. The zero value is the default.
+// ResumeOptions say what happens if the generation of a state is gone. The zero value is the
+// default.
 type ResumeOptions struct {
 	// OrLatest goes on with the generation published last, at the same place of its own order. By
 	// default it is [ErrGenerationGone].
@@ -17,7 +18,8 @@ type ResumeOptions struct {
 }
 
 // Resume returns the generation that a run was reading, as the state of its loader says, and the
-// state to restore a loader of that generation from: the same, unless opt has it go on with another.
+// state to restore a loader of that generation from: the same, unless opt has it go on with
+// another.
 //
 //	g, state, err := c.Resume(ctx, state, samplecache.ResumeOptions{})
 //	l, err := loader.New(g, opt)

@@ -47,27 +47,27 @@ func (c *Cache) check(td *tdict.TensorDict) error {
 		return fmt.Errorf("%w: got %s, want []", ErrSchema, shapeOf(td))
 	}
 	for key, leaf := range td.Leaves() {
-		want, err := tdict.Get[*tensor.Tensor](c.schema, key)
-		if err != nil {
-			return fmt.Errorf("%w: got a leaf %q that it does not have", ErrSchema, key)
-		}
-		x, ok := leaf.(*tensor.Tensor)
-		if !ok || x.DType() != want.DType() || !slices.Equal(x.Shape(), want.Shape()) {
-			return fmt.Errorf("%w: %q: got %s, want %s", ErrSchema, key, describe(leaf), describe(want))
+		if !c.schema.Has(key) {
+			return fmt.Errorf("%w: got a leaf %q that it does not have: %s", ErrSchema, key, describe(leaf))
 		}
 	}
-	for key := range c.schema.Leaves() {
-		if !td.Has(key) {
+	for key, want := range c.schema.Tensors() {
+		v, err := td.Get(key)
+		if err != nil {
 			return fmt.Errorf("%w: %q is missing", ErrSchema, key)
+		}
+		x, ok := v.(*tensor.Tensor)
+		if !ok || x.DType() != want.DType() || !slices.Equal(x.Shape(), want.Shape()) {
+			return fmt.Errorf("%w: %q: got %s, want %s", ErrSchema, key, describe(v), describe(want))
 		}
 	}
 	return nil
 }
 
-// describe says what a leaf is.
-func describe(leaf tdict.Leaf) string {
-	if x, ok := leaf.(*tensor.Tensor); ok {
+// describe says what a value is.
+func describe(v tdict.Value) string {
+	if x, ok := v.(*tensor.Tensor); ok {
 		return fmt.Sprint(x.DType(), " ", x.Shape())
 	}
-	return fmt.Sprintf("%T", leaf)
+	return fmt.Sprintf("%T", v)
 }

@@ -26,10 +26,10 @@ func (s *Slot) Number() uint64 { return s.number }
 // not be used any more then, as they would change a sample that others read.
 func (s *Slot) Sample() *tdict.TensorDict { return s.row.Sample() }
 
-// Commit makes the sample part of the generation, with checksums. If it returns nil, the sample will
-// be in exactly one generation, whichever processes are killed; with [Config.Durable] also after a
-// loss of power. Called again then, it is a success and stores nothing. The Commit that completes a
-// generation publishes it, unless limits want that to wait.
+// Commit makes the sample part of the generation, with checksums. If it returns nil, the sample
+// will be in exactly one generation, whichever processes are killed; with [Config.Durable] also
+// after a loss of power. Called again then, it is a success and stores nothing. The Commit that
+// completes a generation publishes it, unless limits want that to wait.
 //
 // Commit waits until operations that write the sample are done. If ctx ends before, the error is
 // that of ctx, and s is as it was. It returns [ErrClosed] after [Slot.Abort].

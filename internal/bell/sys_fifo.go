@@ -31,10 +31,16 @@ func hang(path string) (*os.File, error) {
 // dial opens the write end of a FIFO that somebody reads.
 func dial(path string) (*os.File, error) {
 	file, err := open(path, unix.O_WRONLY)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENXIO) && isFIFO(os.Lstat(path)) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENXIO) && wasFIFO(path) {
 		return nil, fmt.Errorf("%w: %w", ErrDead, err)
 	}
 	return file, err
+}
+
+// wasFIFO reports whether there is a FIFO, or nothing: another has found it dead and removed it.
+func wasFIFO(path string) bool {
+	info, err := os.Lstat(path)
+	return isFIFO(info, err) || errors.Is(err, fs.ErrNotExist)
 }
 
 // open opens a FIFO, and nothing else, and gives it to Go's poller. os.OpenFile would not give it

@@ -6,12 +6,13 @@ import (
 	"unsafe"
 )
 
-// Words is [Mapping.Acquire] of the bytes as 64-bit words, which processes that have mapped the same
-// file may load, store, and compare and swap atomically: word i is bytes 8*i to 8*i+7, in the
+// Words is [Mapping.Acquire] of the bytes as 64-bit words, which processes that have mapped the
+// same file may load, store, and compare and swap atomically: word i is bytes 8*i to 8*i+7, in the
 // machine's order. Bytes after the last whole word are left out. The words are valid until
 // [Mapping.Release].
 //
-// Storing to words of a ReadOnly Mapping is a fault. Words returns [ErrClosed] once Close began.
+// Storing to words of a ReadOnly Mapping is a fault, which [Guard] catches but in a program that was
+// built with the race detector: that ends. Words returns [ErrClosed] once Close began.
 func (m *Mapping) Words() ([]atomic.Uint64, error) {
 	data, err := m.Acquire()
 	if err != nil {

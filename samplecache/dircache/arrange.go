@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
@@ -61,11 +62,11 @@ func (sh *shelf) count(r role) (n int) {
 // retire uses a store again if nobody holds it: for the next generation, if that has none. Else it
 // is put aside.
 func (sh *shelf) retire(st, next store, held func(id uint64) bool) error {
+	if held(st.id) {
+		return sh.putAside(st)
+	}
 	lock, err := vfs.TryLock(sh.at(st), vfs.Exclusive)
-	if errors.Is(err, vfs.ErrHeld) || err == nil && held(st.id) {
-		if err == nil {
-			err = lock.Unlock()
-		}
+	if errors.Is(err, vfs.ErrHeld) {
 		return sh.putAside(st)
 	}
 	if err != nil {
@@ -73,11 +74,7 @@ func (sh *shelf) retire(st, next store, held func(id uint64) bool) error {
 	}
 	defer func() { _ = lock.Unlock() }() // who asks for it now finds another name
 	passing("retired")
-	kept, err := sh.kept(st)
-	switch {
-	case err != nil:
-		return err
-	case kept || sh.has(next):
+	if sh.has(next) || !sh.reusable(st) {
 		return sh.remove(st)
 	}
 	return sh.rename(st, next)
@@ -94,16 +91,23 @@ func (sh *shelf) putAside(st store) error {
 // keptAt is where the records say that the files of the store belong to a dataset, too.
 const keptAt = 32
 
-// kept reports whether a store must not be filled again: see Keep.
-func (sh *shelf) kept(st store) (bool, error) {
-	f, err := os.Open(sh.at(st) + recordsSuffix)
+// reusable reports whether a store can be filled again: it is whole, and its files are its own.
+func (sh *shelf) reusable(st store) bool {
+	ds, err := memmap.Open(sh.at(st))
+	if err != nil || ds.Close() != nil {
+		return false
+	}
+	f, err := openFile(sh.at(st)+recordsSuffix, os.O_RDONLY)
 	if err != nil {
-		return false, err
+		return false
 	}
 	defer f.Close()
-	var b [1]byte
-	_, err = f.ReadAt(b[:], keptAt)
-	return b[0] != 0, err
+	var b [recordsHeader]byte
+	_, err = f.ReadAt(b[:], 0)
+	info, failed := f.Stat()
+	samples, leaves := sh.m.Config.Samples, len(sh.m.Schema)
+	return errors.Join(err, failed, checkRecordsHeader(b[:], samples, leaves)) == nil &&
+		b[keptAt] == 0 && info.Size() == int64(recordsSize(samples, leaves))
 }
 
 // point has the link named current lead to the generation published last.

@@ -46,8 +46,8 @@ func (s *session) header() []byte {
 var errRebuild = errors.New("the control file has to be made again")
 
 // openControl maps the control file. It returns errRebuild if the machine was started anew.
-func (s *session) openControl(adopt bool) error {
-	f, err := os.OpenFile(s.path(controlName), os.O_RDWR, 0)
+func (s *session) openControl(name string, adopt bool) error {
+	f, err := openFile(s.path(name), os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return s.fail(controlName, fmt.Errorf("%w: there is none", samplecache.ErrCorrupt))
 	}
@@ -91,7 +91,8 @@ func (s *session) checkHeader(got []byte, adopt bool) error {
 	return errRebuild
 }
 
-// makeControl writes a new control file in dir, in which nothing has happened.
+// makeControl writes a new control file in dir, under its temporary name, in which nothing has
+// happened.
 func (s *session) makeControl(dir string) error {
 	text := make([]byte, s.layout.end*8)
 	zero := seal(0)
@@ -99,9 +100,5 @@ func (s *session) makeControl(dir string) error {
 		binary.LittleEndian.PutUint64(text[at:], zero)
 	}
 	copy(text, s.header())
-	next := filepath.Join(dir, newPrefix+controlName)
-	if err := writeFile(next, text, s.fixed.Config.Durable); err != nil {
-		return err
-	}
-	return os.Rename(next, filepath.Join(dir, controlName))
+	return writeFile(filepath.Join(dir, newPrefix+controlName), text, s.fixed.Config.Durable)
 }

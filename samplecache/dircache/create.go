@@ -11,18 +11,19 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // Create makes a cache in the directory dir, which must not exist. Samples are like schema, one
-// sample of batch shape [] of which only keys, dtypes and shapes count, so that meta tensors will do.
-// Room for 2 + Retain generations is set aside, so a full disk is an error now. The cache is there
-// whole or not at all.
+// sample of batch shape [] of which only keys, dtypes and shapes count, so that meta tensors will
+// do. Room for 2 + Retain generations is set aside, so a full disk is an error now. The cache is
+// there whole or not at all.
 //
-// Create returns [samplecache.ErrSchema], [samplecache.ErrConfig] or [samplecache.ErrLimits] for what
-// cannot be, [samplecache.ErrOtherHost] on a network file system, fs.ErrExist if there is something
-// at dir, [errors.ErrUnsupported] on systems without FIFOs, and errors of the disk.
+// Create returns [samplecache.ErrSchema], [samplecache.ErrConfig] or [samplecache.ErrLimits] for
+// what cannot be, [samplecache.ErrOtherHost] on a network file system, fs.ErrExist if there is
+// something at dir, [errors.ErrUnsupported] on systems without FIFOs, and errors of the disk.
 func Create(dir string, schema *tdict.TensorDict, config samplecache.Config) error {
 	return failed("create", dir, "", create(dir, schema, config))
 }
@@ -49,7 +50,7 @@ func create(dir string, schema *tdict.TensorDict, config samplecache.Config) err
 	if err != nil {
 		return bare(err)
 	}
-	if err = furnish(tmp, m); err == nil {
+	if err = plain(furnish(tmp, m)); err == nil {
 		err = vfs.PublishNew(vfs.OS, tmp, at)
 	}
 	if err != nil {
@@ -58,9 +59,12 @@ func create(dir string, schema *tdict.TensorDict, config samplecache.Config) err
 	return errors.Join(err, lock.Unlock())
 }
 
-// tempPrefix begins the name of a cache that is being made; vfs.MakeTemp gives names in which memmap
-// makes nothing.
-const tempPrefix = ".creating-"
+// tempPrefix begins the name of a cache that is being made; vfs.MakeTemp gives names in which
+// memmap makes nothing.
+const (
+	tempPrefix = ".creating-"
+	tempRandom = 8
+)
 
 // makeTemp makes an empty directory in parent, and locks it. It removes those that were left by
 // processes that are gone.
@@ -70,11 +74,11 @@ func makeTemp(parent string) (tmp string, lock *vfs.Lock, err error) {
 		return "", nil, err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), tempPrefix) && e.IsDir() {
+		if isTemp(e.Name()) && e.IsDir() {
 			sweep(filepath.Join(parent, e.Name()))
 		}
 	}
-	tmp = filepath.Join(parent, tempPrefix+rand.Text()[:8])
+	tmp = filepath.Join(parent, tempPrefix+rand.Text()[:tempRandom])
 	if err = os.Mkdir(tmp, 0o777); err != nil {
 		return "", nil, err
 	}
@@ -84,11 +88,34 @@ func makeTemp(parent string) (tmp string, lock *vfs.Lock, err error) {
 	return tmp, lock, err
 }
 
+// isTemp reports whether makeTemp makes such names.
+func isTemp(name string) bool {
+	random, ok := strings.CutPrefix(name, tempPrefix)
+	return ok && len(random) == tempRandom && strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
 // sweep removes what nobody holds. What cannot be removed is in nobody's way.
 func sweep(dir string) {
-	if l, err := vfs.TryLock(dir, vfs.Exclusive); err == nil {
-		_ = errors.Join(os.RemoveAll(dir), l.Unlock())
+	l, err := vfs.TryLock(dir, vfs.Exclusive)
+	if err != nil {
+		return
 	}
+	if l.At(dir) {
+		err = os.RemoveAll(dir)
+	}
+	_ = errors.Join(err, l.Unlock())
+}
+
+// plain returns what is wrong, without the name of a file that will not be there.
+func plain(err error) error {
+	of, ok := errors.AsType[*memmap.FileError](err)
+	switch {
+	case ok && errors.Is(err, memmap.ErrName):
+		return fmt.Errorf("%w: %w", samplecache.ErrSchema, of.Err)
+	case ok:
+		return bare(of.Err)
+	}
+	return bare(err)
 }
 
 // newManifest returns the MANIFEST of a new cache.
@@ -132,6 +159,9 @@ func furnish(dir string, m *manifest) error {
 	}
 	if err == nil {
 		err = s.makeControl(dir)
+	}
+	if err == nil {
+		err = os.Rename(filepath.Join(dir, newPrefix+controlName), filepath.Join(dir, controlName))
 	}
 	if err == nil {
 		err = m.write(dir)

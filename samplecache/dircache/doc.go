@@ -6,23 +6,24 @@
 //
 // There is no server. Samples are written to and read from mapped files; a slot is reserved and
 // committed by a compare-and-swap in a mapped control file; a generation is published by the rename
-// of one small file. FORMAT.md beside this file describes all of it, for readers in other languages,
-// too: each generation is a directory that memmap.Open and Python's tensordict read as it stands.
+// of one small file. FORMAT.md beside this file describes all of it, for readers in other
+// languages, too: each generation is a directory that memmap.Open and Python's tensordict read as
+// it stands.
 //
 // # Processes that die
 //
-// Each process holds a FIFO open, and the others its other end, so that the kernel tells them when it
-// is gone. Whoever hears it frees its slots, lets go of its names and completes what it had begun;
-// generations that it held are locked by flock, which dies with it. If all are killed, the next
-// that opens the cache does so. Nothing needs to be cleaned up by hand.
+// Each process holds a FIFO open, and the others its other end, so that the kernel tells them when
+// it is gone. Whoever hears it frees its slots, lets go of its names and completes what it had
+// begun; generations that it held are locked by flock, which dies with it. If all are killed, the
+// next that opens the cache does so. Nothing needs to be cleaned up by hand.
 //
 // A process that is stopped, or stuck, keeps what it holds.
 //
 // # Space
 //
-// Create sets aside room for 2 + Retain generations: one that is filled, the one published last, and
-// those retained. The directory of a retired one is filled again if nobody reads it. If somebody
-// does, it is put aside, and a new one is made: up to MaxHeld; then producers wait.
+// Create sets aside room for 2 + Retain generations: one that is filled, the one published last,
+// and those retained. The directory of a retired one is filled again if nobody reads it. If
+// somebody does, it is put aside, and a new one is made: up to MaxHeld; then producers wait.
 //
 // # Damage
 //

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bell"
@@ -31,14 +32,14 @@ type Engine struct {
 var _ samplecache.Engine = Engine{}
 
 // Join implements samplecache.Engine. It buries processes that have died, and completes what they
-// had begun. After the machine was started anew, and if the control file is damaged and nobody takes
-// part, it makes that again from the MANIFEST and the records, comparing the sums of the samples
-// that were not published yet.
+// had begun. After the machine was started anew, and if the control file is damaged and nobody
+// takes part, it makes that again from the MANIFEST and the records, comparing the sums of the
+// samples that were not published yet.
 //
 // It returns an [Error] that says which file is at fault: fs.ErrNotExist if Dir is not a cache,
-// [samplecache.ErrCorrupt], [samplecache.ErrOtherHost] if Dir was used on another machine or lies on
-// a network file system, and [errors.ErrUnsupported] for a newer format, and where the system has no
-// FIFOs, as Windows.
+// [samplecache.ErrCorrupt], [samplecache.ErrOtherHost] if Dir was used on another machine or lies
+// on a network file system, and [errors.ErrUnsupported] for a newer format, and where the system
+// has no FIFOs, as Windows.
 func (e Engine) Join(ctx context.Context, opt samplecache.Options) (samplecache.Session, error) {
 	s, err := e.join(ctx, opt)
 	if err != nil {
@@ -57,7 +58,13 @@ func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, er
 		return nil, failed("open", e.Dir, manifestName, bare(err))
 	}
 	s, err := newSession(e.Dir, at, m, opt)
+	if err == nil {
+		s.place, err = os.Stat(at)
+	}
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkNames(); err != nil {
 		return nil, err
 	}
 	lock, err := waitLock(ctx, s.path(lockName))
@@ -69,14 +76,29 @@ func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, er
 		return nil, errors.Join(err, s.abandon())
 	}
 	s.watch()
-	s.tell()
+	s.tell(wantsBig)
 	s.kick()
 	return s, nil
 }
 
+// checkNames returns [samplecache.ErrCorrupt] unless the lock is a file, and there is a directory of
+// peers: what a link leads to is not the cache's.
+func (s *session) checkNames() error {
+	for name, want := range map[string]fs.FileMode{lockName: 0, peersName: fs.ModeDir} {
+		info, err := os.Lstat(s.path(name))
+		if err == nil && info.Mode().Type() != want {
+			err = fmt.Errorf("%w: got mode %v", samplecache.ErrCorrupt, info.Mode())
+		}
+		if err != nil {
+			return failed("open", s.dir, name, bare(err))
+		}
+	}
+	return nil
+}
+
 // bare returns the reason of an error that names a file in full.
 func bare(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
+	if e, ok := err.(*fs.PathError); ok {
 		return e.Err
 	}
 	return err
@@ -124,7 +146,7 @@ func newSession(dir, at string, m *manifest, opt samplecache.Options) (*session,
 		dir: dir, at: at, opt: opt, fixed: m, schema: schema, layout: newLayout(m.Config.Samples),
 		locking: make(chan struct{}, 1), kicked: make(chan struct{}, 1), changed: make(chan struct{}),
 		peers: map[int]*neighbour{}, writers: map[any]*writer{}, rows: map[*row]bool{}, held: map[uint64]*hold{},
-		timers: map[uint64]*time.Timer{},
+		timers: map[uint64]*time.Timer{}, verified: map[uint64][]atomic.Uint64{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
@@ -147,7 +169,10 @@ func waitLock(ctx context.Context, path string) (*vfs.Lock, error) {
 
 // attach makes the session take part. The lock is held.
 func (s *session) attach(adopt bool) error {
-	err := s.openControl(adopt)
+	err := s.openControl(controlName, adopt)
+	if err == nil && s.alone() {
+		err = s.use(s.layout.check)
+	}
 	if err == nil {
 		err = s.begin()
 	}
@@ -163,13 +188,17 @@ func (s *session) attach(adopt bool) error {
 func (s *session) begin() error {
 	err := s.enter()
 	if err == nil {
+		s.tell(wantsBig) // whoever hears it watches from now on
+		err = s.use(func(w words) { w.store(lockerWord, 1+uint64(s.me)) })
+	}
+	if err == nil {
 		err = s.reap()
 	}
 	if err == nil {
-		err = s.settle()
+		err = s.goOn()
 	}
 	if err == nil {
-		err = s.publish()
+		err = s.use(func(w words) { w.store(lockerWord, 0) })
 	}
 	return err
 }

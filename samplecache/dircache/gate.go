@@ -32,6 +32,13 @@ func (g *gate) leave() {
 	}
 }
 
+// nobodyInside is closed.
+var nobodyInside = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // close lets nobody in any more, and returns a channel that is closed once nobody is inside. It
 // returns false if the gate was shut already.
 func (g *gate) close() (empty <-chan struct{}, first bool) {
@@ -41,13 +48,11 @@ func (g *gate) close() (empty <-chan struct{}, first bool) {
 		return nil, false
 	}
 	g.shut = true
-	done := make(chan struct{})
 	if g.inside == 0 {
-		close(done)
-	} else {
-		g.empty = done
+		return nobodyInside, true
 	}
-	return done, true
+	g.empty = make(chan struct{})
+	return g.empty, true
 }
 
 // closeWait is close that waits until nobody is inside. If ctx ends first, the gate is open again.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -37,25 +37,43 @@ func (s *session) Open(ctx context.Context, id uint64) (samplecache.Rows, error)
 	}
 	var r *rows
 	err := s.call(func() (err error) {
+		s.opening.Lock()
+		defer s.opening.Unlock()
+		if r, err = s.share(id); r != nil || err != nil {
+			return err
+		}
+		h, err := s.hold(id)
+		if err != nil {
+			return err
+		}
+		if r, err = h.open(); err != nil {
+			return errors.Join(err, h.end())
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		h := s.held[id]
-		if h == nil {
-			if h, err = s.hold(id); err != nil {
-				return err
-			}
-		}
-		if r, err = h.open(); err == nil {
-			s.held[id] = h
-		} else if len(h.users) == 0 {
-			err = errors.Join(err, h.end())
-		}
-		return err
+		h.users[r] = true
+		s.held[id] = h
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("generation %d: %w", id, err)
 	}
 	return r, nil
+}
+
+// share returns one more user of a generation that is held, or nil.
+func (s *session) share(id uint64) (*rows, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.held[id]
+	if h == nil {
+		return nil, nil
+	}
+	r, err := h.open()
+	if err == nil {
+		h.users[r] = true
+	}
+	return r, err
 }
 
 // hold locks a generation and maps it. A generation may be put aside meanwhile, under another name.
@@ -80,6 +98,9 @@ func (s *session) holdAs(st store) (*hold, error) {
 	if st.id == 0 || st.id > latest {
 		return nil, fmt.Errorf("%w: it was not published yet", samplecache.ErrGenerationGone)
 	}
+	if err := s.present(); err != nil {
+		return nil, fmt.Errorf("%w: %w", samplecache.ErrGenerationGone, err)
+	}
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
@@ -91,11 +112,21 @@ func (s *session) holdAs(st store) (*hold, error) {
 	if !lock.At(at) {
 		return nil, errors.Join(fs.ErrNotExist, lock.Unlock())
 	}
-	h := &hold{s: s, id: st.id, lock: lock, right: make([]atomic.Uint64, (s.layout.samples+63)/64), users: map[*rows]bool{}}
+	h := &hold{s: s, id: st.id, lock: lock, right: s.verification(st.id), users: map[*rows]bool{}}
 	if err := h.mapAll(st); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return h, nil
+}
+
+// verification returns which rows of a generation were verified.
+func (s *session) verification(id uint64) []atomic.Uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.verified[id] == nil {
+		s.verified[id] = make([]atomic.Uint64, (s.layout.samples+63)/64)
+	}
+	return s.verified[id]
 }
 
 // mapAll maps the files of the store, so that none can be missed later.
@@ -128,7 +159,8 @@ func (h *hold) retire(after time.Duration) *time.Timer {
 	})
 }
 
-// limitHolds starts the time of generations that are held but not retained any more.
+// limitHolds starts the time of generations that are held but not retained any more, and forgets
+// what is known of those that are gone.
 func (s *session) limitHolds() error {
 	latest := uint64(0)
 	if err := s.use(func(w words) { latest = w.load(latestWord) }); err != nil {
@@ -136,8 +168,10 @@ func (s *session) limitHolds() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	old := func(id uint64) bool { return id+uint64(s.fixed.Config.Retain) < latest }
+	maps.DeleteFunc(s.verified, func(id uint64, _ []atomic.Uint64) bool { return old(id) && s.held[id] == nil })
 	for id, h := range s.held {
-		if id+uint64(s.fixed.Config.Retain) < latest && s.timers[id] == nil {
+		if old(id) && s.timers[id] == nil {
 			s.timers[id] = h.retire(s.fixed.Config.MaxHold)
 		}
 	}
@@ -156,17 +190,25 @@ func (h *hold) verify(row int, always bool) error {
 	}
 	defer h.records.Release()
 	failed := mapping.Guard(func() { err = h.compare(rowRecord(b, row, len(h.s.fixed.Schema)), row) })
-	if err = errors.Join(failed, err); err != nil {
+	if failed != nil {
+		err = h.fail(row, fmt.Errorf("its record: %w", failed))
+	}
+	if err != nil {
 		return err
 	}
 	h.right[row/64].Or(bit)
 	return nil
 }
 
+// fail returns an error about a row.
+func (h *hold) fail(row int, err error) error {
+	return &samplecache.RowError{Generation: h.id, Row: row, Err: err}
+}
+
 // compare compares the sums of a row with those of its record.
 func (h *hold) compare(r record, row int) error {
 	if !r.sound(h.id) {
-		return &samplecache.RowError{Generation: h.id, Row: row, Err: fmt.Errorf("%w: its record is damaged", samplecache.ErrChecksum)}
+		return h.fail(row, fmt.Errorf("%w: its record is damaged", samplecache.ErrChecksum))
 	}
 	for i, l := range h.s.fixed.Schema {
 		if l.bytes == 0 {
@@ -195,7 +237,7 @@ func (h *hold) sum(row int, l leafSpec) (sum uint32, err error) {
 		return 0, err
 	}
 	defer lender.Return()
-	err = mapping.Guard(func() { sum = crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli) })
+	err = mapping.Guard(func() { sum = checksum(b[row*l.bytes:][:l.bytes]) })
 	if asks, ok := lender.(interface{ Intact() error }); ok && err == nil {
 		err = asks.Intact()
 	}

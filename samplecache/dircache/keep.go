@@ -37,11 +37,12 @@ func (s *session) Keep(ctx context.Context, id uint64, path string) error {
 	return failed("keep", path, "", err)
 }
 
-// link makes the dataset of a generation appear at a path. The lock is held, and the generation too.
+// link makes the dataset of a generation appear at a path. The lock is held, and the generation
+// too.
 func (s *session) link(id uint64, at string) error {
-	m, err := readManifest(s.at)
+	m, err := s.manifest()
 	if err != nil {
-		return failed("keep", s.dir, manifestName, err)
+		return err
 	}
 	sh, err := lookAt(s.at, m)
 	if err != nil {
@@ -53,6 +54,9 @@ func (s *session) link(id uint64, at string) error {
 	}
 	if !sh.has(from) {
 		return samplecache.ErrGenerationGone
+	}
+	if err := vfs.Sweep(filepath.Dir(at)); err != nil { // what one that was killed has left
+		return err
 	}
 	tmp, release, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {

@@ -2,6 +2,7 @@ package dircache
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
@@ -28,7 +29,10 @@ const (
 	fullWord                            // slots below it are committed: see fullHint
 	joinsWord                           // how often a session has joined
 	peersWord                           // peers from this number on were never used
+	namesWord                           // producers from this number on were never used
+	seatsWord                           // seats from this number on were never used
 	lockerWord                          // 1 + the peer that has the lock; 0 if none has
+	searchedWord                        // when it failed last to publish, or to find a store for the next, us
 	swapAtWord                          // when the last generation was published, ms since 1970
 	swapTookWord                        // how long that took, us
 	firstTable   = headerBytes/8 + 64
@@ -39,7 +43,7 @@ const (
 	peerJoin = iota // which join it was, from 1; 0 for a free entry
 	peerPID
 	peerSince   // us
-	peerWaiting // 1 if the process wants to be told of a change
+	peerWaiting // which changes it wants to be told of: see tell
 	peerWords
 )
 
@@ -139,8 +143,8 @@ func (w words) hasName(at int, name string) bool {
 
 // checkName returns an error if a producer or a group cannot be called so.
 func checkName(what error, name string) error {
-	if name == "" || len(name) > maxName {
-		return fmt.Errorf("%w: got a name of %d bytes, want 1 to %d", what, len(name), maxName)
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+		return fmt.Errorf("%w: got a name of %d bytes, want 1 to %d, in UTF-8", what, len(name), maxName)
 	}
 	return nil
 }

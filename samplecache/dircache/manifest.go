@@ -35,6 +35,7 @@ const (
 	formatVersion = 1
 	maxManifest   = 16 << 20
 	maxGeneration = 1<<31 - 1
+	maxID         = 64
 )
 
 // A manifest is what the MANIFEST file says: all that outlives the machine's memory.
@@ -68,16 +69,38 @@ type producerSpec struct {
 // sumMark begins the last line of a MANIFEST, which has the CRC-32C of all before it.
 const sumMark = ",\n  \"sum\": \""
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // text returns the content of the file.
 func (m *manifest) text() ([]byte, error) {
-	b, err := json.MarshalIndent(m, "", "  ")
+	rest := *m
+	rest.Producers = nil
+	b, err := json.MarshalIndent(&rest, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	b = bytes.TrimSuffix(b, []byte("\n}"))
+	if b, err = appendProducers(b, m.Producers); err != nil {
+		return nil, err
+	}
 	return fmt.Appendf(b, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli)), nil
+}
+
+// appendProducers appends the field of the producers, a line each.
+func appendProducers(b []byte, list []producerSpec) ([]byte, error) {
+	for i, p := range list {
+		name, err := json.Marshal(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		lead := ","
+		if i == 0 {
+			lead = ",\n  \"producers\": ["
+		}
+		b = fmt.Appendf(b, "%s\n    {\"name\": %s, \"floor\": %d, \"above\": %d}", lead, name, p.Floor, p.Above)
+	}
+	if len(list) > 0 {
+		b = append(b, "\n  ]"...)
+	}
+	return b, nil
 }
 
 // parseManifest is the reverse.
@@ -111,13 +134,25 @@ func (m *manifest) check() error {
 	if err := m.Config.Check(); err != nil {
 		return fmt.Errorf("%w: %w", samplecache.ErrCorrupt, err)
 	}
-	if m.Latest > maxGeneration || len(m.Producers) > maxProducers {
-		return fmt.Errorf("%w: got generation %d and %d producers", samplecache.ErrCorrupt, m.Latest, len(m.Producers))
+	if m.Latest > maxGeneration || len(m.Producers) > maxProducers || len(m.ID) > maxID {
+		return fmt.Errorf("%w: got generation %d, %d producers and an id of %d bytes", samplecache.ErrCorrupt, m.Latest, len(m.Producers), len(m.ID))
 	}
 	for i := range m.Schema {
 		if err := m.Schema[i].fill(); err != nil {
 			return fmt.Errorf("%w: %q: %w", samplecache.ErrCorrupt, m.Schema[i].Key, err)
 		}
+	}
+	return m.checkProducers()
+}
+
+// checkProducers returns [samplecache.ErrCorrupt] unless the producers make sense.
+func (m *manifest) checkProducers() error {
+	seen := map[string]bool{}
+	for _, p := range m.Producers {
+		if checkName(samplecache.ErrProducer, p.Name) != nil || seen[p.Name] || p.Floor >= wordMax || p.Above&1 != 0 {
+			return fmt.Errorf("%w: producer %q", samplecache.ErrCorrupt, p.Name)
+		}
+		seen[p.Name] = true
 	}
 	return nil
 }
@@ -172,14 +207,11 @@ func (m *manifest) sampleBytes() (n int64) {
 
 // readManifest reads the MANIFEST of the cache in dir.
 func readManifest(dir string) (*manifest, error) {
-	f, err := os.Open(filepath.Join(dir, manifestName))
+	f, err := openFile(filepath.Join(dir, manifestName), os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%w: not a regular file", samplecache.ErrCorrupt))
-	}
 	b, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err != nil {
 		return nil, err
@@ -188,6 +220,61 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, fmt.Errorf("%w: got more than %d bytes", samplecache.ErrCorrupt, maxManifest)
 	}
 	return parseManifest(b)
+}
+
+// manifest reads the MANIFEST of the cache, which must be the one that was joined, unless it is the
+// one that was read or written last. The lock is held.
+func (s *session) manifest() (*manifest, error) {
+	info, err := os.Lstat(s.path(manifestName))
+	if err == nil && s.known.is(info) {
+		m := *s.known.m
+		return &m, nil
+	}
+	var m *manifest
+	if err == nil {
+		m, err = readManifest(s.at)
+	}
+	if err == nil && m.ID != s.fixed.ID {
+		err = errRemoved
+	}
+	if err != nil {
+		return nil, failed("read", s.dir, manifestName, bare(err))
+	}
+	kept := *m
+	s.known = knownManifest{&kept, info}
+	return m, nil
+}
+
+// A knownManifest is a MANIFEST and what the system said of its file.
+type knownManifest struct {
+	m    *manifest
+	info fs.FileInfo
+}
+
+// is reports whether the MANIFEST is the one of a file.
+func (k knownManifest) is(info fs.FileInfo) bool {
+	return k.m != nil && os.SameFile(k.info, info) && k.info.ModTime().Equal(info.ModTime()) && k.info.Size() == info.Size()
+}
+
+// errRemoved says that the directory that was joined is not there any more.
+var errRemoved = fmt.Errorf("%w: the cache was removed, or another has its place", fs.ErrNotExist)
+
+// present returns an error unless the directory that was joined is where it was.
+func (s *session) present() error {
+	info, err := os.Lstat(s.at)
+	if err == nil && !os.SameFile(info, s.place) {
+		err = errRemoved
+	}
+	return s.fail("", bare(err))
+}
+
+// openFile opens a file of a cache. What is not a regular file is [samplecache.ErrCorrupt].
+func openFile(path string, flag int) (*os.File, error) {
+	f, err := vfs.OpenRegular(path, flag)
+	if errors.Is(err, fs.ErrInvalid) {
+		err = fmt.Errorf("%w: %w", samplecache.ErrCorrupt, bare(err))
+	}
+	return f, err
 }
 
 // write replaces the MANIFEST of the cache in dir. The lock is held.

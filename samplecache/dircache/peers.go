@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bell"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -23,14 +25,37 @@ func (s *session) bellPath(join uint64) string {
 	return filepath.Join(s.at, peersName, fmt.Sprintf("%010d", join))
 }
 
-// enter makes the session one of the peers. The lock is held, so that nobody finds the bell before
-// it is hung.
+// enter makes the session one of the peers. The lock is held, so that nobody finds the bell before it
+// is hung.
 func (s *session) enter() error {
-	var last uint64
+	if err := s.findEntry(); err != nil {
+		return err
+	}
+	passing("joins counted")
+	if err := ignoreAbsent(os.Remove(s.bellPath(s.join))); err != nil { // of a cache that was rebuilt
+		return err
+	}
+	var err error
+	if s.bell, err = bell.Hang(s.bellPath(s.join)); err != nil {
+		return err
+	}
+	passing("bell hung")
+	return s.use(func(w words) {
+		at := s.layout.peer(s.me)
+		w.store(at+peerPID, uint64(os.Getpid()))
+		w.store(at+peerSince, now())
+		w.store(at+peerWaiting, wantsBig)
+		w.raise(peersWord, uint64(s.me)+1)
+		w.store(at+peerJoin, s.join)
+	})
+}
+
+// findEntry counts the session among those that have joined, and finds a free entry for it.
+func (s *session) findEntry() error {
 	s.me = -1
 	err := s.use(func(w words) {
-		last = w.load(joinsWord)
-		w.store(joinsWord, last+1)
+		s.join = w.load(joinsWord) + 1
+		w.store(joinsWord, s.join)
 		for i := 0; i < maxPeers && s.me < 0; i++ {
 			if w.load(s.layout.peer(i)+peerJoin) == 0 {
 				s.me = i
@@ -40,33 +65,20 @@ func (s *session) enter() error {
 	if err == nil && s.me < 0 {
 		err = fmt.Errorf("%w: %d sessions take part already", samplecache.ErrConfig, maxPeers)
 	}
-	if err != nil {
-		return err
-	}
-	passing("joins counted")
-	s.join = last + 1
-	if err := ignoreAbsent(os.Remove(s.bellPath(s.join))); err != nil { // of a cache that was rebuilt
-		return err
-	}
-	if s.bell, err = bell.Hang(s.bellPath(s.join)); err != nil {
-		return err
-	}
-	passing("bell hung")
-	return s.use(func(w words) {
-		at := s.layout.peer(s.me)
-		w.store(at+peerPID, uint64(os.Getpid()))
-		w.store(at+peerSince, now())
-		w.store(at+peerWaiting, 1)
-		w.raise(peersWord, uint64(s.me)+1)
-		w.store(at+peerJoin, s.join)
-	})
+	return err
+}
+
+// isBell reports whether an entry of the directory of peers is a bell, and not a file of others.
+func isBell(e fs.DirEntry) bool {
+	n, err := strconv.ParseUint(e.Name(), 10, 64)
+	return err == nil && e.Name() == fmt.Sprintf("%010d", n) && e.Type() == fs.ModeNamedPipe
 }
 
 // joined returns which sessions take part, by their entries.
 func (s *session) joined() (joins map[int]uint64, err error) {
 	joins = map[int]uint64{}
 	err = s.use(func(w words) {
-		for i := range int(w.load(peersWord)) {
+		for i := range w.below(peersWord, maxPeers) {
 			if join := w.load(s.layout.peer(i) + peerJoin); join != 0 && i != s.me {
 				joins[i] = join
 			}
@@ -123,22 +135,32 @@ func (s *session) know(i int, join uint64) (alive bool, err error) {
 	return true, nil
 }
 
-// ring wakes a peer.
+// ring wakes the session that has an entry among the peers, which may have become another since it
+// was met.
 func (s *session) ring(i int) {
-	s.mu.Lock()
-	p := s.peers[i]
-	s.mu.Unlock()
-	if p == nil {
-		if _, err := s.meet(); err != nil {
-			return // it is new, and asks for itself once it is woken by another
+	for range 3 {
+		line := s.lineTo(i)
+		if line == nil {
+			_, _ = s.meet() // if that fails, whoever looks around next hears why
+			line = s.lineTo(i)
 		}
-		s.mu.Lock()
-		p = s.peers[i]
-		s.mu.Unlock()
+		if line != nil && line.Ring() == nil {
+			return
+		}
 	}
-	if p != nil && p.line.Ring() != nil {
-		s.kick()
+	s.kick() // it is dead
+}
+
+// lineTo returns the line to the session that has an entry, nil if it was not met yet or has gone.
+func (s *session) lineTo(i int) *bell.Line {
+	join := uint64(0)
+	_ = s.use(func(w words) { join = w.load(s.layout.peer(i) + peerJoin) }) // 0 is nobody
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.peers[i]; p != nil && p.join == join {
+		return p.line
 	}
+	return nil
 }
 
 // reap buries the dead. The lock is held.
@@ -150,6 +172,25 @@ func (s *session) reap() error {
 			return err
 		}
 	}
+	return errors.Join(err, s.dropStrayBells())
+}
+
+// dropStrayBells removes the bells of those who were killed between hanging one and becoming a peer.
+func (s *session) dropStrayBells() error {
+	joins, err := s.joined()
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{filepath.Base(s.bellPath(s.join)): true}
+	for _, join := range joins {
+		named[filepath.Base(s.bellPath(join))] = true
+	}
+	entries, err := os.ReadDir(s.path(peersName))
+	for _, e := range entries {
+		if isBell(e) && !named[e.Name()] {
+			err = errors.Join(err, ignoreAbsent(os.Remove(filepath.Join(s.path(peersName), e.Name()))))
+		}
+	}
 	return err
 }
 
@@ -159,12 +200,7 @@ func (s *session) bury(peer int) error {
 	var join uint64
 	err := s.use(func(w words) {
 		join = w.load(s.layout.peer(peer) + peerJoin)
-		generation := w.load(latestWord) + 1
-		for i := range s.layout.samples {
-			if w.load(s.layout.slots+i) == slotWord(generation, peer, slotReserved) {
-				s.layout.free(w, generation, peer, i)
-			}
-		}
+		s.layout.freeAll(w, w.load(latestWord)+1, peer)
 	})
 	passing("slots freed")
 	if err == nil {
@@ -180,11 +216,11 @@ func (s *session) bury(peer int) error {
 	if err == nil {
 		err = s.use(func(w words) { w.store(s.layout.peer(peer)+peerJoin, 0) })
 	}
-	if err != nil {
-		return err
-	}
 	passing("buried")
-	return s.settle()
+	if err == nil {
+		err = s.settle()
+	}
+	return err
 }
 
 // ignoreAbsent returns nil for a file that is not there, as it should be.
@@ -207,8 +243,8 @@ func (s *session) watch() {
 		for {
 			select {
 			case <-s.kicked:
-				if err := s.call(s.lookAround); err != nil && !s.calls.isShut() && s.opt.OnError != nil {
-					s.opt.OnError(err)
+				if err := s.call(s.lookAround); err != nil && !s.calls.isShut() {
+					s.complain(err)
 				}
 			case <-s.life.Done():
 				return
@@ -217,15 +253,33 @@ func (s *session) watch() {
 	})
 }
 
+// complain tells the user of what went wrong where nobody waits for it, and has it tried again.
+func (s *session) complain(err error) {
+	time.AfterFunc(searchPause, s.kick)
+	if s.opt.OnError == nil {
+		return
+	}
+	s.complaints.Lock()
+	defer s.complaints.Unlock()
+	s.opt.OnError(err)
+}
+
 // lookAround does what may have become necessary: to bury the dead, to publish what is full, to let
 // go of stores that are gone.
 func (s *session) lookAround() error {
+	err := s.use(func(w words) { w.cas(s.layout.peer(s.me)+peerWaiting, wantsNothing, wantsBig) })
+	if err != nil {
+		return err
+	}
 	dead, err := s.meet()
 	if err != nil {
 		return err
 	}
-	if len(dead) > 0 || s.due() {
-		err = s.locked(s.life, func() error { return errors.Join(s.reap(), s.publish()) })
+	switch {
+	case len(dead) > 0 || s.untidy.Load():
+		err = s.locked(s.life, func() error { return errors.Join(s.reap(), s.tidyAll(), s.goOn()) })
+	case s.stuck() && s.due():
+		err = s.search(s.life)
 	}
 	return errors.Join(err, s.dropStores(), s.limitHolds())
 }

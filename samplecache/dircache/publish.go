@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -19,27 +20,50 @@ func (s *session) publish() error {
 		return err
 	}
 	began := time.Now()
-	m, err := readManifest(s.at)
+	m, err := s.manifest()
 	if err != nil {
-		return failed("publish", s.dir, manifestName, err)
-	}
-	passing("publishing")
-	bad, err := s.fold()
-	if err != nil || len(bad) > 0 {
-		return errors.Join(err, s.refuse(m.Latest+1, bad))
-	}
-	m.Latest, m.Published = m.Latest+1, began.Round(0).UTC()
-	if m.Producers, err = s.windows(); err != nil {
 		return err
 	}
-	if err := m.write(s.at); err != nil {
-		return failed("publish", s.dir, manifestName, err)
+	if done, err := s.published(m); done || err != nil {
+		return err
+	}
+	passing("publishing")
+	if err := s.seal(m, began); err != nil {
+		return err
 	}
 	err = s.settle()
 	return errors.Join(err, s.use(func(w words) {
 		w.store(swapAtWord, uint64(began.UnixMilli()))
 		w.store(swapTookWord, uint64(time.Since(began)/time.Microsecond))
 	}))
+}
+
+// seal writes the MANIFEST that makes the generation that is being filled the latest.
+func (s *session) seal(m *manifest, at time.Time) error {
+	f, err := s.fold()
+	if err != nil || len(f.bad) > 0 {
+		return errors.Join(err, s.refuse(m.Latest+1, f.bad))
+	}
+	m.Latest, m.Published = m.Latest+1, at.Round(0).UTC()
+	if m.Producers, err = s.windows(m.Producers, f.names); err != nil {
+		return err
+	}
+	if err := m.write(s.at); err != nil {
+		return failed("publish", s.dir, manifestName, err)
+	}
+	info, err := os.Lstat(s.path(manifestName))
+	s.known = knownManifest{m, info}
+	return s.fail(manifestName, bare(err))
+}
+
+// published reports whether the generation that is being filled is published already, by one who
+// was killed before the others heard of it; then what was left to do is done.
+func (s *session) published(m *manifest) (done bool, err error) {
+	err = s.use(func(w words) { done = w.load(fillingWord) <= m.Latest })
+	if done && err == nil {
+		err = s.settle()
+	}
+	return done, err
 }
 
 // ready reports whether a generation is full and may be published.
@@ -51,23 +75,73 @@ func (s *session) ready() (ready bool, err error) {
 	return ready, err
 }
 
-// due reports whether it is worth while to ask for the lock: to publish, or to find a store.
-func (s *session) due() (due bool) {
+// searchPause is how often all processes together try to publish a generation that is full, or to
+// find a store for the next one, while that fails.
+const searchPause = 500 * time.Millisecond
+
+// stuck reports whether there is something to publish, or no store for the next generation. Then who
+// waits tries again after a while: a disk has room again, and a reader that is not of this package
+// lets go, without telling.
+func (s *session) stuck() (yes bool) {
 	ready, err := s.ready()
-	if err != nil || ready {
-		return true
+	_ = s.use(func(w words) { yes = ready || w.load(fillingWord) == 0 }) // who asks next says what is wrong
+	if yes && err == nil && !s.alarmed.Swap(true) {
+		time.AfterFunc(searchPause, func() {
+			s.alarmed.Store(false)
+			s.hear()
+			s.kick()
+		})
 	}
-	return s.use(func(w words) { due = w.load(fillingWord) == 0 }) != nil || due
+	return yes
 }
 
-// publishDue publishes if there is something to. What goes wrong is told to OnError and tried again,
-// by others too: it is not the failure of whoever has put the last sample.
+// due reports whether to ask for the lock: to publish, or to find a store. Where that has failed a
+// moment ago it is not.
+func (s *session) due() (due bool) {
+	ready, err := s.ready()
+	if err != nil {
+		return false // whoever asks next hears of it
+	}
+	_ = s.use(func(w words) {
+		was := w.load(searchedWord)
+		due = (ready || w.load(fillingWord) == 0) && since(was) > searchPause
+	})
+	return due
+}
+
+// goOn publishes what is full, or finds a store for the next generation. The lock is held.
+func (s *session) goOn() error {
+	err := errors.Join(s.publish(), s.settle())
+	s.trouble.Store(&err)
+	return errors.Join(err, s.use(func(w words) {
+		if err != nil || w.load(fillingWord) == 0 {
+			w.store(searchedWord, now())
+		}
+	}))
+}
+
+// seek looks for a store to be filled, or publishes what is full, unless that was tried a moment ago
+// and there is nothing to do but wait.
+func (s *session) seek(ctx context.Context) error {
+	if trouble := s.trouble.Load(); s.due() || trouble != nil && *trouble != nil {
+		return s.search(ctx)
+	}
+	return nil
+}
+
+// publishDue publishes if there is something to. What goes wrong is told to OnError and tried
+// again, by others too: it is not the failure of whoever has put the last sample.
 func (s *session) publishDue(ctx context.Context) {
 	if ready, err := s.ready(); err == nil && !ready {
 		return
 	}
-	if err := s.locked(ctx, s.publish); err != nil {
+	err := s.locked(ctx, s.goOn)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || errors.Is(err, samplecache.ErrClosed):
 		s.kick()
+	default:
+		s.complain(err)
 	}
 }
 
@@ -90,9 +164,9 @@ func (s *session) refuse(generation uint64, bad []int) error {
 // settle makes everything as the MANIFEST says. The lock is held. Everything is found done that was
 // done before.
 func (s *session) settle() error {
-	m, err := readManifest(s.at)
+	m, err := s.manifest()
 	if err != nil {
-		return failed("read", s.dir, manifestName, err)
+		return err
 	}
 	if err := s.use(func(w words) { w.raise(latestWord, m.Latest) }); err != nil {
 		return err

@@ -2,7 +2,6 @@ package dircache
 
 import (
 	"errors"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 
@@ -28,16 +27,26 @@ func (s *session) rebuild() error {
 		return err
 	}
 	passing("rebuilding")
-	if err := s.makeControl(s.at); err != nil {
-		return failed("rebuild", s.dir, controlName, err)
+	err := s.makeControl(s.at)
+	if err == nil {
+		err = s.openControl(newPrefix+controlName, false)
 	}
 	passing("control made")
-	if err := s.openControl(false); err != nil {
-		return err
+	if err == nil {
+		err = s.remember()
 	}
-	m, err := readManifest(s.at)
+	if err == nil {
+		err = os.Rename(s.path(newPrefix+controlName), s.path(controlName))
+	}
+	passing("control renamed")
+	return failed("rebuild", s.dir, controlName, err)
+}
+
+// remember stores in a new control file what is known.
+func (s *session) remember() error {
+	m, err := s.manifest()
 	if err != nil {
-		return failed("rebuild", s.dir, manifestName, err)
+		return err
 	}
 	if err := s.recall(m); err != nil {
 		return err
@@ -54,6 +63,9 @@ func (s *session) dropBells() (err error) {
 	entries, failed := os.ReadDir(s.path(peersName))
 	err = errors.Join(err, failed)
 	for _, e := range entries {
+		if !isBell(e) {
+			continue
+		}
 		err = errors.Join(err, os.Remove(filepath.Join(s.path(peersName), e.Name())))
 	}
 	return err
@@ -101,7 +113,7 @@ func (s *session) recoverRows(generation uint64, ds *memmap.Dataset, records *ma
 		return err
 	}
 	defer records.Release()
-	return s.use(func(w words) {
+	return s.useBoth(store{generationRole, generation}, func(w words) {
 		s.layout.begin(w, generation)
 		for i := range s.layout.samples {
 			r := rowRecord(b, i, len(s.fixed.Schema))
@@ -127,7 +139,7 @@ func (s *session) sumsAgree(ds *memmap.Dataset, r record, row int) bool {
 		if err != nil {
 			return false
 		}
-		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		sum := checksum(b[row*l.bytes:][:l.bytes])
 		x.Lender().Return()
 		if sum != r.sum(i) {
 			return false

@@ -2,7 +2,6 @@ package dircache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -23,7 +22,7 @@ type rows struct {
 	lapsed atomic.Bool // it was held for too long
 }
 
-// open returns one more user. session.mu is held.
+// open returns one more user.
 func (h *hold) open() (*rows, error) {
 	r := &rows{h: h}
 	td := tdict.New(h.s.layout.samples)
@@ -42,7 +41,6 @@ func (h *hold) open() (*rows, error) {
 		return nil, err
 	}
 	r.src = src
-	h.users[r] = true
 	return r, nil
 }
 
@@ -57,64 +55,6 @@ func (r *rows) leaf(l leafSpec) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return tensor.FromLender(l.dtype, &view{r, x.Lender()}, 0, shape...)
-}
-
-// A view lends the file of a leaf to a user of a generation, until that closes it. It implements
-// tensor.Lender.
-type view struct {
-	r    *rows
-	file tensor.Lender
-}
-
-// Borrow implements tensor.Lender.
-func (v *view) Borrow() ([]byte, error) {
-	if err := v.r.enter(); err != nil {
-		return nil, err
-	}
-	b, err := v.file.Borrow()
-	if err != nil {
-		v.r.gate.leave()
-	}
-	return b, err
-}
-
-// Return implements tensor.Lender.
-func (v *view) Return() {
-	v.file.Return()
-	v.r.gate.leave()
-}
-
-// Pin implements tensor.Lender.
-func (v *view) Pin() ([]byte, error) {
-	if err := v.r.enter(); err != nil {
-		return nil, err
-	}
-	defer v.r.gate.leave()
-	return v.file.Pin()
-}
-
-// ReadOnly implements tensor.Lender.
-func (v *view) ReadOnly() bool { return true }
-
-// Identity says what is the same memory; see tensor.Lender.
-func (v *view) Identity() any {
-	if known, ok := v.file.(interface{ Identity() any }); ok {
-		return known.Identity()
-	}
-	return v.file
-}
-
-// Intact says whether the file was cut; see tensor.Lender.
-func (v *view) Intact() error {
-	if asks, ok := v.file.(interface{ Intact() error }); ok {
-		return asks.Intact()
-	}
-	return nil
-}
-
-// String names the generation in errors.
-func (v *view) String() string {
-	return fmt.Sprintf("generation %d in %s", v.r.h.id, v.r.h.s.dir)
 }
 
 // enter lets an operation in, which must leave the gate.
@@ -200,12 +140,15 @@ func (h *hold) info(row int) (info samplecache.Info, err error) {
 	r := rowRecord(b, row, leaves)
 	failed := mapping.Guard(func() {
 		if !r.sound(h.id) {
-			err = &samplecache.RowError{Generation: h.id, Row: row, Err: fmt.Errorf("%w: its record is damaged", samplecache.ErrChecksum)}
+			err = h.fail(row, fmt.Errorf("%w: its record is damaged", samplecache.ErrChecksum))
 			return
 		}
 		info = r.info(leaves)
 	})
-	return info, errors.Join(failed, err)
+	if failed != nil {
+		err = h.fail(row, fmt.Errorf("its record: %w", failed))
+	}
+	return info, err
 }
 
 // Close implements samplecache.Rows.
@@ -228,7 +171,8 @@ func (r *rows) lapse() {
 	}
 }
 
-// release lets go of the generation once nobody reads through r any more, and at once if nobody does.
+// release lets go of the generation once nobody reads through r any more, and at once if nobody
+// does.
 func (r *rows) release(empty <-chan struct{}) error {
 	select {
 	case <-empty:
@@ -260,6 +204,8 @@ func (h *hold) drop(r *rows) error {
 		return nil
 	}
 	err := h.end()
-	s.kick() // its store may be wanted
+	if s.use(func(w words) { w.store(searchedWord, 0) }) == nil { // its store may be wanted
+		s.kick()
+	}
 	return err
 }

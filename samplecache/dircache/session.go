@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bell"
@@ -22,7 +24,8 @@ type session struct {
 	dir    string // as it was given, for errors
 	at     string // absolute
 	opt    samplecache.Options
-	fixed  *manifest // of which only what never changes is used
+	place  fs.FileInfo // of the directory
+	fixed  *manifest   // of which only what never changes is used
 	schema *tdict.TensorDict
 	layout layout
 
@@ -38,15 +41,23 @@ type session struct {
 	end     context.CancelFunc
 	ended   sync.WaitGroup
 
+	opening sync.Mutex // held while a generation is mapped
 	mu      sync.Mutex
 	changed chan struct{}      // closed when something has changed
 	peers   map[int]*neighbour // by their entries
-	writers map[any]*writer    // stores mapped to be written, by vfs.FileID of their directories
-	rows    map[*row]bool      // slots that are neither committed nor aborted
-	held    map[uint64]*hold   // generations that are read
+	filling uint64             // a generation, and its store
+	filled  *writer
+	writers map[any]*writer  // stores mapped to be written, by vfs.FileID of their directories
+	rows    map[*row]bool    // slots that are neither committed nor aborted
+	held    map[uint64]*hold // generations that are read
 	timers  map[uint64]*time.Timer
 
-	searched pause // for a store to be filled
+	complaints sync.Mutex                 // held while OnError runs
+	known      knownManifest              // guarded by the lock
+	trouble    atomic.Pointer[error]      // what went wrong when this process last tried to go on, or nil in it
+	alarmed    atomic.Bool                // those who wait will be woken in a while
+	untidy     atomic.Bool                // a seat was given up, and the lock was not to be had
+	verified   map[uint64][]atomic.Uint64 // a bit for each row of a generation whose sums were compared
 }
 
 // ID implements samplecache.Session.
@@ -120,6 +131,7 @@ func (s *session) Close() error {
 		return samplecache.ErrClosed
 	}
 	s.end()
+	s.hear()
 	<-empty
 	idle, err := s.letGo()
 	if idle == nil {
@@ -172,9 +184,10 @@ func (s *session) leave() error {
 	err := s.bell.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if failed := s.locked(ctx, s.buryMyself); !errors.Is(failed, context.DeadlineExceeded) {
+	if failed := s.lockedUntil(ctx, nil, s.buryMyself); !errors.Is(failed, context.DeadlineExceeded) {
 		err = errors.Join(err, failed)
 	}
+	s.tell(wantsBig)
 	s.mu.Lock()
 	for _, p := range s.peers {
 		err = errors.Join(err, p.line.Close())

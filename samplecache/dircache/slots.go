@@ -17,9 +17,9 @@ func slotHolder(v uint64) int        { return int(v >> 2 & (1<<14 - 1)) }
 func slotState(v uint64) uint64      { return v & 3 }
 
 // Where to look for a slot that is free, or not committed, is a word of two numbers: an index, and
-// above it what tells when the index was found: for free slots, how often one has become free again;
-// for those that are committed, the generation. Both only save looking: the slots themselves say
-// what they are.
+// above it what tells when the index was found: for free slots, how often one has become free
+// again; for those that are committed, the generation. Both only save looking: the slots themselves
+// say what they are.
 const (
 	indexBits = 21
 	indexMax  = 1<<indexBits - 1
@@ -66,14 +66,27 @@ func (l *layout) free(w words, generation uint64, holder, slot int) bool {
 	}
 }
 
+// freeAll gives all slots back that a holder has reserved.
+func (l *layout) freeAll(w words, generation uint64, holder int) {
+	for i := range l.samples {
+		if w.load(l.slots+i) == slotWord(generation, holder, slotReserved) {
+			l.free(w, generation, holder, i)
+		}
+	}
+}
+
 // commit makes the sample in a slot one of its generation.
 func (l *layout) commit(w words, generation uint64, holder, slot int) bool {
 	return w.cas(l.slots+slot, slotWord(generation, holder, slotReserved), slotWord(generation, holder, slotCommitted))
 }
 
 // committed returns how many slots of a generation are committed, at most as many as there are.
-func (l *layout) committed(w words, generation uint64) (n int) {
-	for i := range l.samples {
+func (l *layout) committed(w words, generation uint64) int {
+	if l.full(w, generation) {
+		return l.samples
+	}
+	n := hintIndex(w.load(fullWord))
+	for i := n; i < l.samples; i++ {
 		if v := w.load(l.slots + i); slotState(v) == slotCommitted && slotGeneration(v) == generation {
 			n++
 		}
@@ -86,7 +99,7 @@ func (l *layout) full(w words, generation uint64) bool {
 	was := w.load(fullWord)
 	i := 0
 	if hintTag(was) == generation&tagMax {
-		i = hintIndex(was)
+		i = min(hintIndex(was), l.samples)
 	}
 	for i < l.samples {
 		v := w.load(l.slots + i)

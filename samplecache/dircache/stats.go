@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -32,18 +31,37 @@ func (s *session) stats(w words) samplecache.Stats {
 	if ms := w.load(swapAtWord); ms > 0 {
 		st.LastSwap = time.UnixMilli(int64(ms))
 	}
-	if w.load(fillingWord) == 0 {
-		st.PublishWaits = "room for the next generation"
-	} else if s.layout.full(w, latest+1) {
-		st.PublishWaits = strings.Join(s.waitsFor(w), " and ")
-	}
+	st.PublishWaits = s.publishWaits(w)
 	s.slotStats(w, &st)
-	for i := range int(w.load(peersWord)) {
+	s.memberStats(w, &st)
+	return st
+}
+
+// publishWaits says what a full generation, or one that cannot be filled yet, waits for.
+func (s *session) publishWaits(w words) string {
+	next := w.load(latestWord) + 1
+	pid := s.locker(w)
+	switch open := w.load(fillingWord) == next; {
+	case open && !s.layout.full(w, next):
+		return ""
+	case open && len(s.waitsFor(w)) > 0:
+		return strings.Join(s.waitsFor(w), " and ")
+	case pid > 0:
+		return fmt.Sprintf("pid %d, which has the lock", pid)
+	case open:
+		return "the next process that looks"
+	}
+	return fmt.Sprintf("room for it, as %d generations that are not retained any more are still read or the disk is full", s.fixed.Config.MaxHeld)
+}
+
+// memberStats lists who takes part.
+func (s *session) memberStats(w words, st *samplecache.Stats) {
+	for i := range w.below(peersWord, maxPeers) {
 		if at := s.layout.peer(i); w.load(at+peerJoin) != 0 {
 			st.Members = append(st.Members, samplecache.MemberStats{PID: int(w.load(at + peerPID)), For: since(w.load(at + peerSince))})
 		}
 	}
-	for i := range maxProducers {
+	for i := range w.below(namesWord, maxProducers) {
 		at := s.layout.producer(i)
 		if name := w.loadName(at + producerName); name != "" {
 			st.Producers = append(st.Producers, samplecache.ProducerStats{
@@ -54,9 +72,8 @@ func (s *session) stats(w words) samplecache.Stats {
 		at := s.layout.group(g)
 		st.Groups = append(st.Groups, samplecache.GroupStats{
 			Name: w.loadName(at + groupName), World: int(w.load(at + groupWorld)), Members: int(w.load(at + groupMembers)),
-			Taken: int64(w.load(at + groupTaken)), Current: int64(s.rowsOf(w, g, latest))})
+			Taken: int64(w.load(at + groupTaken)), Current: int64(s.rowsOf(w, g, st.Latest))})
 	}
-	return st
 }
 
 // slotStats counts the slots of the generation that is being filled.
@@ -111,19 +128,21 @@ func (s *session) blockedReserve() error {
 		if err != nil {
 			return err.Error()
 		}
-		return "waiting for a free slot: " + whyNoSlot(&st)
+		return "waiting for a free slot: " + whyNoSlot(&st, s.fixed.Config.Limits.PerInsert > 0)
 	}}
 }
 
 // whyNoSlot says what keeps slots from being free, the slot that was reserved first before others.
-func whyNoSlot(st *samplecache.Stats) string {
+func whyNoSlot(st *samplecache.Stats, limited bool) string {
 	switch {
-	case st.PublishWaits != "":
+	case st.PublishWaits != "" && st.Committed == st.Samples:
 		return fmt.Sprintf("generation %d is full and waits for %s", st.Filling, st.PublishWaits)
-	case len(st.Slots) == 0 && st.Committed < st.Samples:
+	case st.PublishWaits != "":
+		return fmt.Sprintf("generation %d waits for %s", st.Filling, st.PublishWaits)
+	case len(st.Slots) == 0 && st.Committed < st.Samples && limited:
 		return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", st.Committed, st.Filling)
 	case len(st.Slots) == 0:
-		return fmt.Sprintf("generation %d is full and about to be published", st.Filling)
+		return "there was none a moment ago"
 	}
 	first := st.Slots[0]
 	for _, slot := range st.Slots {
@@ -133,21 +152,4 @@ func whyNoSlot(st *samplecache.Stats) string {
 	}
 	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by pid %d for %v",
 		st.Committed, st.Samples, st.Filling, len(st.Slots), first.Slot, first.PID, first.For.Round(time.Millisecond))
-}
-
-// A pause lets something happen at most once in a while.
-type pause struct {
-	mu   sync.Mutex
-	last time.Time
-}
-
-// over reports whether it is time again.
-func (p *pause) over(after time.Duration) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.last) < after {
-		return false
-	}
-	p.last = time.Now()
-	return true
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A store is a directory with room for a generation, and the file of its records beside it. Its name
-// says what it is at present: a generation that is filled, published or retained, one that is kept
-// only because it is held, or a spare one.
+// A store is a directory with room for a generation, and the file of its records beside it. Its
+// name says what it is at present: a generation that is filled, published or retained, one that is
+// kept only because it is held, or a spare one.
 type store struct {
 	role role
 	id   uint64 // of the generation; of a spare, any number
@@ -62,8 +62,8 @@ type shelf struct {
 	records []store // that have a file of records
 }
 
-// lookAt returns the stores in a directory. It completes what a process that was killed had begun: to
-// rename one, or to make one.
+// lookAt returns the stores in a directory. It completes what a process that was killed had begun:
+// to rename one, or to make one.
 func lookAt(dir string, m *manifest) (*shelf, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -71,6 +71,11 @@ func lookAt(dir string, m *manifest) (*shelf, error) {
 	}
 	sh := &shelf{dir: dir, m: m}
 	for _, e := range entries {
+		if vfs.Reserved(e.Name()) { // a store that was being made
+			if err := vfs.Sweep(dir); err != nil {
+				return nil, err
+			}
+		}
 		records, is := strings.CutSuffix(e.Name(), recordsSuffix)
 		st, ok := parseStore(records)
 		switch {
@@ -120,20 +125,33 @@ func (sh *shelf) mend() error {
 	to, orphans := only(sh.records, sh.stores)
 	from, lacking := only(sh.stores, sh.records)
 	switch {
-	case lacking > 1 || orphans > 1 || lacking > orphans:
-		return fmt.Errorf("%s: %w: its records are missing", from.name(), samplecache.ErrCorrupt)
+	case lacking > orphans:
+		return fmt.Errorf("%w: there is no file %s", samplecache.ErrCorrupt, from.name()+recordsSuffix)
+	case orphans > 1:
+		return fmt.Errorf("%w: there is no directory %s", samplecache.ErrCorrupt, to.name())
 	case lacking == 1:
 		sh.stores[slices.Index(sh.stores, from)] = to
 		return os.Rename(sh.at(from), sh.at(to))
 	case orphans == 1:
-		err := os.Rename(filepath.Join(sh.dir, newStore), sh.at(to))
-		if !errors.Is(err, fs.ErrNotExist) {
-			sh.stores = append(sh.stores, to)
-			return err
-		}
-		return os.Remove(sh.at(to) + recordsSuffix) // of a store that was being removed
+		return sh.mendLone(to)
 	}
 	return errors.Join(os.RemoveAll(filepath.Join(sh.dir, newStore)), os.RemoveAll(filepath.Join(sh.dir, newStore+recordsSuffix)))
+}
+
+// mendLone mends a file of records without a directory: of a store that was made, or that was being
+// removed.
+func (sh *shelf) mendLone(st store) error {
+	err := os.Rename(filepath.Join(sh.dir, newStore), sh.at(st))
+	switch {
+	case err == nil:
+		sh.stores = append(sh.stores, st)
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case !sh.retired(st):
+		return fmt.Errorf("%w: there is no directory %s", samplecache.ErrCorrupt, st.name())
+	}
+	return os.Remove(sh.at(st) + recordsSuffix)
 }
 
 // add makes a store: room for samples and for records.
@@ -192,7 +210,7 @@ func reservedFile(path string, first []byte, size int, sync bool) error {
 
 // writeAt writes bytes into a file.
 func writeAt(path string, b []byte, at int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := openFile(path, os.O_WRONLY)
 	if err != nil {
 		return err
 	}

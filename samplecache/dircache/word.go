@@ -49,16 +49,42 @@ type words []atomic.Uint64
 type badWord int
 
 func (w words) load(at int) uint64 {
-	v := w[at].Load()
+	v := w.at(at).Load()
 	if seal(v) != v {
 		panic(badWord(at))
 	}
 	return v & wordMax
 }
 
-func (w words) store(at int, v uint64) { w[at].Store(seal(v)) }
+func (w words) store(at int, v uint64) { w.at(at).Store(seal(v)) }
 
-func (w words) cas(at int, old, v uint64) bool { return w[at].CompareAndSwap(seal(old), seal(v)) }
+func (w words) cas(at int, old, v uint64) bool {
+	return w.at(at).CompareAndSwap(seal(old), seal(v))
+}
+
+// at returns a word. One that there is not was worked out from another, which is damaged.
+func (w words) at(i int) *atomic.Uint64 {
+	if uint(i) >= uint(len(w)) {
+		panic(badWord(i))
+	}
+	return &w[i]
+}
+
+// below loads a word that is at most most.
+func (w words) below(at int, most uint64) int {
+	v := w.load(at)
+	if v > most {
+		panic(badWord(at))
+	}
+	return int(v)
+}
+
+// check loads all words.
+func (l *layout) check(w words) {
+	for at := headerBytes / 8; at < l.end; at++ {
+		w.load(at)
+	}
+}
 
 // raise stores v unless the word is that or more.
 func (w words) raise(at int, v uint64) {
@@ -68,6 +94,15 @@ func (w words) raise(at int, v uint64) {
 			return
 		}
 	}
+}
+
+// useBoth is use of the words and of the records of a store, which may be cut as well.
+func (s *session) useBoth(st store, fn func(w words)) (err error) {
+	failed := s.use(func(w words) { err = mapping.Guard(func() { fn(w) }) })
+	if err != nil {
+		err = s.fail(st.name()+recordsSuffix, fmt.Errorf("%w: the file was cut", samplecache.ErrCorrupt))
+	}
+	return errors.Join(failed, err)
 }
 
 // use calls fn with the words of the control file. A damaged word, and a file that was cut, is an

@@ -25,24 +25,44 @@ type writer struct {
 	records *mapping.Mapping
 }
 
-// writer returns the store of the generation that is being filled, mapped.
-func (s *session) writer(generation uint64) (*writer, error) {
-	st := store{generationRole, generation}
-	info, err := os.Lstat(s.path(st.name()))
-	if err != nil {
-		return nil, s.fail(st.name(), err)
-	}
-	id := vfs.FileID(info, s.path(st.name()))
+// settleIn gives a row its store, mapped, which stays as long as the row is not committed or aborted.
+// No name of a generation is used twice, so the store of one is looked for once.
+func (s *session) settleIn(r *row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.writers[id]; w != nil {
-		return w, nil
+	if s.filling != r.generation {
+		w, err := s.writer(store{generationRole, r.generation})
+		if err != nil {
+			return err
+		}
+		s.filling, s.filled = r.generation, w
 	}
-	w, err := s.mapStore(st)
+	r.w = s.filled
+	s.rows[r] = true
+	return nil
+}
+
+// writer returns a store, mapped. s.mu is held.
+func (s *session) writer(st store) (*writer, error) {
+	if err := s.present(); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(s.path(st.name()))
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%w: not a directory", samplecache.ErrCorrupt)
+	}
 	if err != nil {
-		return nil, failed("map", s.dir, st.name(), err)
+		return nil, s.fail(st.name(), bare(err))
 	}
-	s.writers[id] = w
+	id := vfs.FileID(info, s.path(st.name()))
+	w := s.writers[id]
+	if w == nil {
+		if w, err = s.mapStore(st); err != nil {
+			return nil, failed("map", s.dir, st.name(), bare(err))
+		}
+		s.writers[id] = w
+	}
+	w.set.Moved(s.path(st.name()))
 	return w, nil
 }
 
@@ -144,8 +164,11 @@ func (s *session) checkStore(ds *memmap.Dataset) error {
 
 func (w *writer) close() error { return errors.Join(w.set.Close(), w.records.Close()) }
 
-// dropStores closes the stores that are not there any more, so that their room is free.
+// dropStores closes the stores that are not there any more, so that their room is free. Those that
+// rows are in stay: a directory that is renamed meanwhile may be missed.
 func (s *session) dropStores() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
@@ -158,10 +181,12 @@ func (s *session) dropStores() error {
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	used := map[*writer]bool{s.filled: true}
+	for r := range s.rows {
+		used[r.w] = true
+	}
 	for id, w := range s.writers {
-		if !there[id] {
+		if !there[id] && !used[w] {
 			err = errors.Join(err, w.close())
 			delete(s.writers, id)
 		}

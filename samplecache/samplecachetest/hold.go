@@ -1,0 +1,117 @@
+package samplecachetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// heldStays checks W04: a generation that somebody holds stays as it is, while many more are
+// published.
+func heldStays(k *kit) {
+	p := k.create(samplecache.Config{Samples: 3})
+	writer, reader := p.join(), p.join()
+	producer := k.producer(writer, "gen")
+	k.fill(writer, producer, 1)
+	g := got(reader.Latest(k.ctx))(k)
+	want := got(g.Fetch(k.ctx, to(3), nil))(k)
+	views := got(g.Slice(0, 3))(k)
+	for generation := uint64(2); generation < 30; generation++ {
+		k.fill(writer, producer, generation)
+		k.same("views", views, want)
+		k.same("rows", got(g.Fetch(k.ctx, to(3), nil))(k), want)
+	}
+	for _, gone := range []uint64{0, 2, 27, 30, 1 << 40} {
+		_, err := reader.At(k.ctx, gone)
+		k.wants("At of a generation that is not kept", err, samplecache.ErrGenerationGone)
+	}
+	equal(k, "generations that are held", len(k.stats(writer).Held), 1)
+	k.must(g.Close())
+	_, err := views.Clone()
+	k.wants("views after Close", err, samplecache.ErrClosed)
+	_, err = g.Fetch(k.ctx, to(3), nil)
+	k.wants("Fetch after Close", err, samplecache.ErrClosed)
+	k.fill(writer, producer, 30)
+	_, err = reader.At(k.ctx, 1)
+	k.wants("At once nobody holds it", err, samplecache.ErrGenerationGone)
+}
+
+// same ends the test unless two dictionaries are equal.
+func (k *kit) same(what string, td, want *tdict.TensorDict) {
+	k.Helper()
+	if text := got(td.Diff(want))(k); text != "" {
+		k.Fatalf("%s differ: got (and other, want) %s", what, text)
+	}
+}
+
+// retained checks W04: Retain says how many generations are kept that nobody holds.
+func retained(k *kit) {
+	for retain, kept := range map[int]int{-1: 0, 0: 1, 1: 1, 3: 3} {
+		c := k.create(samplecache.Config{Samples: 2, Retain: retain}).join()
+		equal(k, "Config().Retain", c.Config().Retain, kept)
+		k.fill(c, k.producer(c, "gen"), 9)
+		for id := uint64(1); id <= 9; id++ {
+			g, err := c.At(k.ctx, id)
+			if id < 9-uint64(kept) {
+				k.wants("At of a generation that is not retained", err, samplecache.ErrGenerationGone)
+				continue
+			}
+			k.must(err)
+			equal(k, "ID of the generation", g.ID(), id)
+			k.must(newBook().see(k.ctx, g, 2))
+		}
+	}
+}
+
+// tooManyHeld checks W04: MaxHeld bounds the generations that are kept for readers only.
+func tooManyHeld(k *kit) {
+	p := k.create(samplecache.Config{Samples: 2, MaxHeld: 2})
+	writer, reader := p.join(), p.join()
+	producer := k.producer(writer, "gen")
+	var held []*samplecache.Generation
+	for generation := uint64(1); generation <= 5; generation++ { // one current, one retained, the next has no room
+		k.fill(writer, producer, generation)
+		held = append(held, got(reader.Latest(k.ctx))(k))
+	}
+	k.waits("Reserve while too many generations are held", func(ctx context.Context) error {
+		_, err := producer.Reserve(ctx)
+		return err
+	})
+	crew := k.crew()
+	crew.start(func(ctx context.Context) error { return puts(ctx, producer, 2) })
+	k.must(held[0].Close())
+	k.must(crew.finish())
+	equal(k, "the generation published last", k.stats(writer).Latest, 6)
+	for _, g := range held[1:] {
+		k.must(newBook().see(k.ctx, g, 2))
+	}
+}
+
+// heldTooLong checks W04: MaxHold ends what is held, once it is not retained any more.
+func heldTooLong(k *kit) {
+	p := k.create(samplecache.Config{Samples: 2, MaxHold: 50 * time.Millisecond})
+	writer, reader := p.join(), p.join()
+	producer := k.producer(writer, "gen")
+	k.fill(writer, producer, 1)
+	old := got(reader.Latest(k.ctx))(k)
+	views := got(old.Slice(0, 2))(k)
+	k.fill(writer, producer, 2)
+	kept := got(reader.Latest(k.ctx))(k)
+	k.fill(writer, producer, 3)
+	k.eventually("a generation that is held for too long is gone", func() bool {
+		_, err := old.Fetch(k.ctx, to(2), nil)
+		return errors.Is(err, samplecache.ErrGenerationGone)
+	})
+	_, err := views.Clone()
+	k.wants("views of it", err, samplecache.ErrGenerationGone)
+	_, err = old.Slice(0, 1)
+	k.wants("Slice of it", err, samplecache.ErrGenerationGone)
+	_, err = old.Info(0)
+	k.wants("Info of it", err, samplecache.ErrGenerationGone)
+	k.must(old.Close())
+	k.must(newBook().see(k.ctx, kept, 2)) // it is retained
+	k.fill(writer, producer, 6)
+}

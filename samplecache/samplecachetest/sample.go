@@ -1,0 +1,130 @@
+package samplecachetest
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An id says which sample it is of which producer. What the sample consists of follows from that.
+type id struct {
+	producer uint32 // made of the name
+	number   uint64
+}
+
+// idOf returns the id of a number of a producer.
+func idOf(name string, number uint64) id {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // it never fails
+	return id{h.Sum32(), number}
+}
+
+// bodyBytes is how many bytes of a sample are made of its id.
+const bodyBytes = 300
+
+func (i id) body() []byte {
+	b := make([]byte, bodyBytes)
+	rng := rand.New(rand.NewPCG(uint64(i.producer), i.number))
+	for at := range b {
+		b[at] = byte(rng.Uint32())
+	}
+	return b
+}
+
+// sample returns the sample.
+func (i id) sample() *tdict.TensorDict {
+	body := i.body()
+	return tensor.Must(tdict.FromMap(nil, tdict.Entries{
+		"body":          tensor.Must(tensor.From(body, 3, bodyBytes/3)),
+		"sum":           tensor.Scalar(crc32.ChecksumIEEE(body)),
+		"from/producer": tensor.Scalar(i.producer),
+		"from/number":   tensor.Scalar(i.number),
+		"from/nothing":  tensor.Must(tensor.New(tensor.Float32, 0, 2)),
+	}))
+}
+
+// read returns which samples the rows of a dictionary are, each of which must be whole.
+func read(td *tdict.TensorDict) ([]id, error) {
+	producers, err := tdict.Slice[uint32](td, "from/producer")
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := tdict.Slice[uint64](td, "from/number")
+	if err != nil {
+		return nil, err
+	}
+	sums, err := tdict.Slice[uint32](td, "sum")
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := tdict.Slice[uint8](td, "body")
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]id, len(numbers))
+	for i := range ids {
+		ids[i] = id{producers[i], numbers[i]}
+		body := bodies[i*bodyBytes:][:bodyBytes]
+		if sums[i] != crc32.ChecksumIEEE(body) || !slices.Equal(body, ids[i].body()) {
+			return nil, fmt.Errorf("row %d: torn: the number is %d and the body is not that of it", i, numbers[i])
+		}
+	}
+	return ids, nil
+}
+
+// put puts the next sample of a producer: those of even numbers all at once, others step by step.
+func put(ctx context.Context, p *samplecache.Producer) (number uint64, err error) {
+	s, err := p.Reserve(ctx)
+	if err != nil {
+		return 0, err
+	}
+	number = s.Number()
+	sample := idOf(p.Name(), number).sample()
+	if number%2 == 0 && p.Name() != "" {
+		if err := s.Abort(); err != nil {
+			return 0, err
+		}
+		return number, p.PutAt(ctx, number, sample)
+	}
+	if err := s.Sample().UpdateInPlace(sample); err != nil {
+		return 0, err
+	}
+	return number, s.Commit(ctx)
+}
+
+// puts puts the next samples of a producer.
+func puts(ctx context.Context, p *samplecache.Producer, n int) error {
+	for range n {
+		if _, err := put(ctx, p); err != nil {
+			return about(err, "producer %q", p.Name())
+		}
+	}
+	return nil
+}
+
+// producer returns a producer of a name.
+func (k *kit) producer(c *samplecache.Cache, name string) *samplecache.Producer {
+	k.Helper()
+	return got(c.Producer(name))(k)
+}
+
+// fill puts samples until a generation is published.
+func (k *kit) fill(c *samplecache.Cache, p *samplecache.Producer, generation uint64) {
+	k.Helper()
+	s := k.stats(c)
+	k.must(puts(k.ctx, p, int(generation-s.Latest)*s.Samples-s.Committed))
+	equal(k, "the generation published last", k.stats(c).Latest, generation)
+}
+
+// stats returns what is known of a cache.
+func (k *kit) stats(c *samplecache.Cache) samplecache.Stats {
+	k.Helper()
+	return got(c.Stats())(k)
+}
