@@ -67,8 +67,6 @@ type Claim interface {
 type Row interface {
 	// Sample returns the elements, which can be written until Commit or Abort.
 	Sample() *tdict.TensorDict
-	// Fill sets the elements to those of td, which has the schema.
-	Fill(td *tdict.TensorDict) error
 	// Commit makes the sample part of the generation, for good. A generation that is full then is
 	// published, if limits allow. Calling it again after it returned nil changes nothing.
 	Commit(ctx context.Context) error

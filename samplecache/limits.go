@@ -46,7 +46,7 @@ func (l Limits) MaxInserts(taken int64) int64 {
 	if l.PerInsert == 0 {
 		return math.MaxInt64
 	}
-	return largest(int64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
+	return largest(int64(l.MinSize), (l.MaxDiff+float64(taken))/l.PerInsert+float64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
 }
 
 // MaxTaken returns how many rows a group may have taken, in all, when so many samples have been
@@ -58,7 +58,7 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 	case inserts < int64(l.MinSize):
 		return 0
 	}
-	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
+	return largest(0, l.diff(inserts, 0)-l.MinDiff, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
 }
 
 // Begins reports whether a group may begin one more pass over the current generation, of which it
@@ -84,7 +84,7 @@ func (l Limits) Joins(inserts int64) int64 {
 	if l.PerInsert == 0 || inserts < int64(l.MinSize) {
 		return 0
 	}
-	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= max(0, l.MinDiff) })
+	return largest(0, l.diff(inserts, 0)-max(0, l.MinDiff), func(taken int64) bool { return l.diff(inserts, taken) >= max(0, l.MinDiff) })
 }
 
 // diff returns the difference that the ratio bounds. It is made of totals, so that roundings do not
@@ -94,9 +94,24 @@ func (l Limits) diff(inserts, taken int64) float64 {
 }
 
 // largest returns the largest n for which holds(n), which is true up to some n and false from there
-// on; least if that is smaller. Halving asks the inequality itself, where a division would round.
-func largest(least int64, holds func(n int64) bool) int64 {
+// on; least if that is smaller. It looks around a guess, in steps that double, and then halves: so
+// the inequality itself decides, where a division alone would round.
+func largest(least int64, guess float64, holds func(n int64) bool) int64 {
 	low, high := least, int64(math.MaxInt64)
+	near := max(least, int64(min(max(guess, 0), 1<<62)))
+	for step := int64(1); ; step *= 2 {
+		if near <= low || near >= high {
+			break
+		}
+		if holds(near) {
+			low, near = near, near+min(step, high-near)
+		} else {
+			high, near = near-1, near-min(step, near-low)
+		}
+		if step > 1<<60 || low > least && high < math.MaxInt64 {
+			break
+		}
+	}
 	for low < high {
 		mid := low + (high-low)/2 + 1
 		if holds(mid) {

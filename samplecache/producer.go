@@ -106,7 +106,7 @@ func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(c
 	if err != nil {
 		return err
 	}
-	if err = s.row.Fill(td); err == nil {
+	if err = s.Sample().UpdateInPlace(td); err == nil {
 		err = s.Commit(ctx)
 	}
 	if err != nil {

@@ -12,16 +12,18 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// arrange gives every store the role that it has once a generation is published, and the next one a
-// store to be filled. It returns [samplecache.ErrBlocked] if there is none because too many are
-// held. Everything is found done that was done before.
+// provide gives the next generation a store to be filled, if it has none: a retired one, a spare one,
+// or a new one. It returns [samplecache.ErrBlocked] if there is none because too many are held.
 //
 // held reports whether a group needs a generation that no process reads at the moment.
-func (sh *shelf) arrange(held func(id uint64) bool) error {
-	next := store{generationRole, sh.m.Latest + 1}
+func (sh *shelf) provide(held func(id uint64) bool) error {
+	next := sh.next()
 	for _, st := range slices.Clone(sh.stores) {
+		if sh.has(next) {
+			return nil
+		}
 		if sh.retired(st) {
-			if err := sh.retire(st, next, held); err != nil {
+			if err := sh.retire(st, held); err != nil {
 				return err
 			}
 		}
@@ -43,6 +45,21 @@ func (sh *shelf) arrange(held func(id uint64) bool) error {
 	return sh.add(next)
 }
 
+// clear puts the stores aside that are retired and held, and removes those that nobody needs.
+func (sh *shelf) clear(held func(id uint64) bool) error {
+	for _, st := range slices.Clone(sh.stores) {
+		if sh.retired(st) && sh.has(sh.next()) {
+			if err := sh.retire(st, held); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// next returns the store of the generation that is to be filled.
+func (sh *shelf) next() store { return store{generationRole, sh.m.Latest + 1} }
+
 // retired reports whether a store holds a generation that is not kept any more.
 func (sh *shelf) retired(st store) bool {
 	return st.role == heldRole ||
@@ -61,7 +78,7 @@ func (sh *shelf) count(r role) (n int) {
 
 // retire uses a store again if nobody holds it: for the next generation, if that has none. Else it
 // is put aside.
-func (sh *shelf) retire(st, next store, held func(id uint64) bool) error {
+func (sh *shelf) retire(st store, held func(id uint64) bool) error {
 	if held(st.id) {
 		return sh.putAside(st)
 	}
@@ -74,10 +91,10 @@ func (sh *shelf) retire(st, next store, held func(id uint64) bool) error {
 	}
 	defer func() { _ = lock.Unlock() }() // who asks for it now finds another name
 	passing("retired")
-	if sh.has(next) || !sh.reusable(st) {
+	if sh.has(sh.next()) || !sh.reusable(st) {
 		return sh.remove(st)
 	}
-	return sh.rename(st, next)
+	return sh.rename(st, sh.next())
 }
 
 // putAside keeps a store for those who hold it.

@@ -2,6 +2,7 @@ package dircache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -160,4 +161,16 @@ func (s *session) forgetRow(r *row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.rows, r)
+}
+
+// bytes calls fn with the memory of a leaf.
+func (r *row) bytes(leaf, size int, fn func(b []byte) error) (err error) {
+	file := r.w.files[leaf]
+	b, err := file.Borrow()
+	if err != nil {
+		return err
+	}
+	defer file.Return()
+	failed := mapping.Guard(func() { err = fn(b[r.slot*size:][:size]) })
+	return errors.Join(failed, err, file.Intact())
 }

@@ -480,7 +480,7 @@ func inParallel(t *testing.T, harms []harm, fn func(dir string, h harm) error) {
 // TestW15AtRest damages caches that nobody has open.
 func TestW15AtRest(t *testing.T) {
 	s := newSpecimen(t)
-	inParallel(t, s.harms(5), func(dir string, h harm) error {
+	inParallel(t, s.harms(17), func(dir string, h harm) error {
 		if err := errors.Join(s.writeTo(dir), h.do(filepath.Join(dir, h.file))); err != nil {
 			return err
 		}
@@ -511,7 +511,7 @@ func (tr *trial) healed() error {
 // TestW15InUse damages caches that are in use, by somebody who goes on.
 func TestW15InUse(t *testing.T) {
 	s := newSpecimen(t)
-	harms := slices.DeleteFunc(s.harms(11), func(h harm) bool {
+	harms := slices.DeleteFunc(s.harms(31), func(h harm) bool {
 		return underRace() && h.file == "control" && strings.HasPrefix(h.name, "cut")
 	})
 	inParallel(t, harms, func(dir string, h harm) error {

@@ -49,6 +49,9 @@ func (e Engine) Join(ctx context.Context, opt samplecache.Options) (samplecache.
 }
 
 func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	at, err := e.place()
 	if err != nil {
 		return nil, err
@@ -87,7 +90,7 @@ func (s *session) checkNames() error {
 	for name, want := range map[string]fs.FileMode{lockName: 0, peersName: fs.ModeDir} {
 		info, err := os.Lstat(s.path(name))
 		if err == nil && info.Mode().Type() != want {
-			err = fmt.Errorf("%w: got mode %v", samplecache.ErrCorrupt, info.Mode())
+			err = fmt.Errorf("%w: got mode %v, want type %v", samplecache.ErrCorrupt, info.Mode(), want)
 		}
 		if err != nil {
 			return failed("open", s.dir, name, bare(err))

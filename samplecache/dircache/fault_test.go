@@ -57,17 +57,17 @@ func fails(t *testing.T, home string, want, err error) {
 	require.Error(t, err)
 	require.NoError(t, os.Chdir(home))
 	defer func() { require.NoError(t, os.Chdir(at)) }()
-	testkit.Fails(t, want, &placeless{err, at})
+	testkit.Fails(t, want, &placeless{err, at, "DIR"})
 }
 
-// A placeless error does not say in which directory a test is run.
+// A placeless error does not say what is different in each run.
 type placeless struct {
 	error
-	dir string
+	old, as string
 }
 
 func (e *placeless) Error() string {
-	return strings.NewReplacer(e.dir, "DIR", "\x00", "\\x00").Replace(e.error.Error())
+	return strings.NewReplacer(e.old, e.as, "\x00", "\\x00").Replace(e.error.Error())
 }
 func (e *placeless) Unwrap() error { return e.error }
 
@@ -800,7 +800,7 @@ func TestMisuse(t *testing.T) {
 			err = tt.Op(x)
 			require.NotErrorIs(t, err, context.DeadlineExceeded)
 			if strings.Contains(tt.Name, "producer twice") {
-				err = &placeless{err, fmt.Sprint(os.Getpid())}
+				err = &placeless{err, fmt.Sprint(os.Getpid()), "PID"}
 			}
 			fails(t, at, tt.Is, err)
 		})

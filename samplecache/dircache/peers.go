@@ -89,12 +89,12 @@ func (s *session) joined() (joins map[int]uint64, err error) {
 
 // meet gets to know the peers, and watches those that are new. It returns those that are dead.
 func (s *session) meet() (dead []int, err error) {
-	joins, err := s.joined()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	joins, err := s.joined() // no older than what another goroutine has met
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i, p := range s.peers {
 		if joins[i] != p.join {
 			err = errors.Join(err, p.line.Close())
@@ -278,7 +278,7 @@ func (s *session) lookAround() error {
 	switch {
 	case len(dead) > 0 || s.untidy.Load():
 		err = s.locked(s.life, func() error { return errors.Join(s.reap(), s.tidyAll(), s.goOn()) })
-	case s.stuck() && s.due():
+	case s.stuck() && (s.letOne.Swap(false) || s.due()):
 		err = s.search(s.life)
 	}
 	return errors.Join(err, s.dropStores(), s.limitHolds())

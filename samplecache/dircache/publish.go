@@ -77,7 +77,7 @@ func (s *session) ready() (ready bool, err error) {
 
 // searchPause is how often all processes together try to publish a generation that is full, or to
 // find a store for the next one, while that fails.
-const searchPause = 500 * time.Millisecond
+const searchPause = 2 * time.Second
 
 // stuck reports whether there is something to publish, or no store for the next generation. Then who
 // waits tries again after a while: a disk has room again, and a reader that is not of this package
@@ -184,9 +184,13 @@ func (s *session) settle() error {
 	if err != nil {
 		return err
 	}
-	err = sh.arrange(needed)
-	passing("arranged")
-	return errors.Join(failed("publish", s.dir, "", ignoreBlocked(err)), s.fill(m.Latest+1, sh))
+	err = ignoreBlocked(sh.provide(needed))
+	passing("provided")
+	if failed := s.fill(m.Latest+1, sh); failed != nil {
+		return errors.Join(err, failed)
+	}
+	passing("open")
+	return failed("publish", s.dir, "", errors.Join(err, sh.clear(needed)))
 }
 
 // fill opens the slots of the next generation, if it has a store.

@@ -204,8 +204,7 @@ func (h *hold) drop(r *rows) error {
 		return nil
 	}
 	err := h.end()
-	if s.use(func(w words) { w.store(searchedWord, 0) }) == nil { // its store may be wanted
-		s.kick()
-	}
+	s.letOne.Store(true)
+	s.kick() // its store may be wanted
 	return err
 }

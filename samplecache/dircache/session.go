@@ -54,6 +54,7 @@ type session struct {
 
 	complaints sync.Mutex                 // held while OnError runs
 	known      knownManifest              // guarded by the lock
+	letOne     atomic.Bool                // a generation was let go since a store was looked for
 	trouble    atomic.Pointer[error]      // what went wrong when this process last tried to go on, or nil in it
 	alarmed    atomic.Bool                // those who wait will be woken in a while
 	untidy     atomic.Bool                // a seat was given up, and the lock was not to be had

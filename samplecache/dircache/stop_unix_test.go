@@ -453,7 +453,7 @@ func TestBlockedProcessesSleep(t *testing.T) {
 			for i, p := range all {
 				n := switches(t, p.pid()) - before[i]
 				t.Logf("%d context switches in %d s", n, seconds)
-				require.Less(t, n, 60*seconds)
+				require.Less(t, n, 200*seconds)
 			}
 		})
 	}

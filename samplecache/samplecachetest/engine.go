@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Open returns the engine of the cache at a place. With a schema it makes the cache first, as config
-// says; it is not there yet. With a nil schema the cache is there, and config counts for nothing.
+// Open returns the engine of the cache at a place. With a schema it makes the cache first, as
+// config says; it is not there yet. With a nil schema the cache is there, and config counts for nothing.
 // What goes wrong fails t.
 type Open func(t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config) samplecache.Engine
 

@@ -66,8 +66,8 @@ func everything(rng *rand.Rand) *tdict.TensorDict {
 	return td
 }
 
-// fidelity checks W16: keys, dtypes, shapes and bytes are what was put, whichever way it was put and
-// is read.
+// fidelity checks W16: keys, dtypes, shapes and bytes are what was put, whichever way it was put
+// and is read.
 func fidelity(k *kit) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	samples := []*tdict.TensorDict{everything(rng), everything(rng), everything(rng), everything(rng)}

@@ -3,6 +3,7 @@ package samplecachetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -65,11 +66,14 @@ func groupsAtOnce(k *kit) {
 	place := k.create(samplecache.Config{Samples: 3, Limits: limits})
 	readers, writers := k.crew(), k.crew()
 	f := &fixed{ids: map[string]uint64{}, book: newBook()}
+	for i := range groups {
+		f.over[i].L = &f.mu
+	}
 	sessions := place.joins(3)
 	for i := range groups {
 		for rank := range i + 1 {
 			group := sessions[(i+rank)%3].Group(fmt.Sprint("group-", i), i+1)
-			readers.start(func(ctx context.Context) error { return f.read(ctx, group, i, epochs) })
+			readers.start(func(ctx context.Context) error { return f.read(ctx, group, i, rank, epochs) })
 		}
 	}
 	for i, c := range sessions {
@@ -90,14 +94,39 @@ func groupsAtOnce(k *kit) {
 // A fixed is which generation each epoch of each group has.
 type fixed struct {
 	*book
-	mu  sync.Mutex
-	ids map[string]uint64
+	mu   sync.Mutex
+	ids  map[string]uint64
+	done [3][3]uint64 // epochs, by group and rank
+	over [3]sync.Cond // done has changed
+}
+
+// together waits until the ranks of a group are less than eight epochs apart: no more are remembered.
+func (f *fixed) together(ctx context.Context, which int, epoch uint64) {
+	defer context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.over[which].Broadcast()
+	})()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for slices.Min(f.done[which][:which+1])+7 < epoch && ctx.Err() == nil {
+		f.over[which].Wait()
+	}
+}
+
+// finished counts an epoch of a rank.
+func (f *fixed) finished(which, rank int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done[which][rank]++
+	f.over[which].Broadcast()
 }
 
 // read reads some epochs as one of the ranks of a group, each with its own pace.
-func (f *fixed) read(ctx context.Context, group *samplecache.Group, which int, epochs uint64) error {
+func (f *fixed) read(ctx context.Context, group *samplecache.Group, which, rank int, epochs uint64) error {
 	last := uint64(0)
 	for epoch := range epochs {
+		f.together(ctx, which, epoch)
 		g, err := group.Epoch(ctx, epoch)
 		if err != nil {
 			return about(err, "group %d, epoch %d", which, epoch)
@@ -112,6 +141,7 @@ func (f *fixed) read(ctx context.Context, group *samplecache.Group, which int, e
 		if err := f.see(ctx, g, 3); err != nil {
 			return about(err, "group %d, epoch %d", which, epoch)
 		}
+		f.finished(which, rank)
 	}
 	return group.Close()
 }

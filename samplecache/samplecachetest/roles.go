@@ -61,7 +61,8 @@ func readLatest(c *samplecache.Cache, _ string) func(ctx context.Context) error 
 const kills = 12
 
 // processes checks W01 to W03 and W07 across processes: three put and two read, some are killed and
-// replaced, and every generation is read here. Nothing that was acknowledged is lost, or there twice.
+// replaced, and every generation is read here. Nothing that was acknowledged is lost or
+// there twice.
 func processes(k *kit) {
 	if testing.Short() {
 		k.Skip("it starts processes")
