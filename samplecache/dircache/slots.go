@@ -35,11 +35,11 @@ func hintTag(v uint64) uint64           { return v >> indexBits }
 func (l *layout) reserve(w words, generation uint64, holder, bound int) (slot int, ok bool) {
 	for {
 		free := w.load(freeWord)
-		i := hintIndex(free)
-		for i < bound && w.load(l.slots+i) != slotWord(generation, 0, slotFree) {
-			i++
-		}
-		if i >= bound {
+		i, current := l.seek(w, generation, hintIndex(free), bound)
+		switch {
+		case !current:
+			return 0, false
+		case i >= bound:
 			if i == l.samples {
 				w.cas(freeWord, free, hint(hintTag(free), i))
 			}
@@ -51,6 +51,21 @@ func (l *layout) reserve(w words, generation uint64, holder, bound int) (slot in
 			return i, true
 		}
 	}
+}
+
+// seek returns the first free slot of a generation from one on, or bound. It reports false if the
+// next generation has begun: then nothing follows for the hint, which is of that.
+func (l *layout) seek(w words, generation uint64, i, bound int) (slot int, current bool) {
+	for ; i < bound; i++ {
+		v := w.load(l.slots + i)
+		if slotGeneration(v) != generation {
+			return 0, false
+		}
+		if slotState(v) == slotFree {
+			return i, true
+		}
+	}
+	return i, true
 }
 
 // free gives a slot back that holder has reserved.
