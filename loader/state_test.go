@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -85,5 +86,42 @@ func TestResumeIsQuick(t *testing.T) {
 		l := must(loader.New(src, loader.Options{Batch: 64, Sampler: s}))
 		testkit.MaxBytes(t, 1<<16, func() { require.NoError(t, l.Seek(5, l.Len()-3)) })
 		require.Equal(t, 3, l.Left())
+	}
+}
+
+// versioned is a source that is one of several in time.
+type versioned struct {
+	loader.Source
+	version string
+}
+
+func (v versioned) Describe() (loader.Description, error) {
+	return loader.Description{Version: v.version}, nil
+}
+
+// TestStateOfAVersion: a state says which of several sources in time it is of, also where that is a
+// part of others.
+func TestStateOfAVersion(t *testing.T) {
+	source := func(version string) loader.Source { return versioned{numbered(t, 10), version} }
+	tests := []struct {
+		name string
+		make func(version string) loader.Source
+		want string
+	}{
+		{"by itself", source, "a/1"},
+		{"a subset", func(v string) loader.Source { return must(loader.Subset(source(v), []int{1, 2, 3})) }, "a/1"},
+		{"one after another", func(v string) loader.Source { return must(loader.Concat(numbered(t, 3), source(v))) }, " + a/1"},
+		{"beside another", func(v string) loader.Source {
+			beside := must(tdict.FromMap(shapeops.Shape{10}, tdict.Entries{"beside": tensor.Vector(make([]int64, 10)...)}))
+			return must(loader.Zip(must(loader.From(beside)), source(v)))
+		}, " + a/1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := must(loader.New(tt.make("a/1"), loader.Options{Batch: 2}))
+			require.Equal(t, tt.want, l.State().Source)
+			require.NoError(t, must(loader.New(tt.make("a/1"), loader.Options{Batch: 2})).Restore(l.State()))
+			require.ErrorIs(t, must(loader.New(tt.make("a/2"), loader.Options{Batch: 2})).Restore(l.State()), loader.ErrState)
+		})
 	}
 }

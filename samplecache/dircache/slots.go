@@ -95,12 +95,9 @@ func (l *layout) commit(w words, generation uint64, holder, slot int) bool {
 	return w.cas(l.slots+slot, slotWord(generation, holder, slotReserved), slotWord(generation, holder, slotCommitted))
 }
 
-// committed returns how many slots of a generation are committed, at most as many as there are.
+// committed returns how many slots of a generation are committed.
 func (l *layout) committed(w words, generation uint64) int {
-	if l.full(w, generation) {
-		return l.samples
-	}
-	n := hintIndex(w.load(fullWord))
+	n := l.leading(w, generation)
 	for i := n; i < l.samples; i++ {
 		if v := w.load(l.slots + i); slotState(v) == slotCommitted && slotGeneration(v) == generation {
 			n++
@@ -110,7 +107,10 @@ func (l *layout) committed(w words, generation uint64) int {
 }
 
 // full reports whether all slots of a generation are committed.
-func (l *layout) full(w words, generation uint64) bool {
+func (l *layout) full(w words, generation uint64) bool { return l.leading(w, generation) == l.samples }
+
+// leading returns how many slots of a generation are committed before the first that is not.
+func (l *layout) leading(w words, generation uint64) int {
 	was := w.load(fullWord)
 	i := 0
 	if hintTag(was) == generation&tagMax {
@@ -126,7 +126,7 @@ func (l *layout) full(w words, generation uint64) bool {
 	if v := hint(generation, i); v != was {
 		w.cas(fullWord, was, v)
 	}
-	return i == l.samples
+	return i
 }
 
 // begin makes all slots free ones of a generation. The lock is held.

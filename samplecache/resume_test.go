@@ -1,0 +1,127 @@
+package samplecache_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+)
+
+// published returns a cache that has published so many generations of 4 samples.
+func published(t *testing.T, generations int) (*samplecache.Cache, *samplecache.Producer) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, dircache.Create(dir, sample(0), samplecache.Config{Samples: 4}))
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: dir}, samplecache.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	p, err := c.Producer("gen")
+	require.NoError(t, err)
+	put(t, p, generations)
+	return c, p
+}
+
+// put puts the samples of so many generations.
+func put(t *testing.T, p *samplecache.Producer, generations int) {
+	t.Helper()
+	for range 4 * generations {
+		require.NoError(t, p.Put(t.Context(), sample(p.Next())))
+	}
+}
+
+// interrupted returns the state of a loader after the first batch of a generation.
+func interrupted(t *testing.T, g *samplecache.Generation) loader.State {
+	t.Helper()
+	l, err := loader.New(g, loader.Options{Batch: 1})
+	require.NoError(t, err)
+	for _, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		break
+	}
+	state := l.State()
+	require.NoError(t, g.Close())
+	return state
+}
+
+// left returns how many batches a loader of a generation gives when it is restored.
+func left(t *testing.T, g *samplecache.Generation, state loader.State) int {
+	t.Helper()
+	l, err := loader.New(g, loader.Options{Batch: 1})
+	require.NoError(t, err)
+	require.NoError(t, l.Restore(state))
+	return l.Left()
+}
+
+func TestResume(t *testing.T) {
+	c, p := published(t, 1)
+	g, err := c.Latest(t.Context())
+	require.NoError(t, err)
+	state := interrupted(t, g)
+
+	put(t, p, 1)
+	g, _, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{OrLatest: true})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, g.ID(), "the one that it was reading, as long as that is kept")
+	require.Equal(t, 3, left(t, g, state))
+	require.NoError(t, g.Close())
+
+	latest, err := c.Latest(t.Context())
+	require.NoError(t, err)
+	l, err := loader.New(latest, loader.Options{Batch: 1})
+	require.NoError(t, err)
+	require.ErrorIs(t, l.Restore(state), loader.ErrState, "a state of another generation")
+	require.NoError(t, latest.Close())
+
+	put(t, p, 2)
+	_, _, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{})
+	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+	g, state, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{OrLatest: true})
+	require.NoError(t, err)
+	require.EqualValues(t, 4, g.ID())
+	require.Equal(t, 3, left(t, g, state), "the same place of its order")
+	require.NoError(t, g.Close())
+}
+
+func TestResumeOfAnotherCache(t *testing.T) {
+	other, _ := published(t, 1)
+	g, err := other.Latest(t.Context())
+	require.NoError(t, err)
+	state := interrupted(t, g)
+	c, _ := published(t, 1)
+	_, _, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{})
+	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+	_, _, err = c.Resume(t.Context(), loader.State{}, samplecache.ResumeOptions{})
+	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+}
+
+// TestGroupResume has the ranks of a group agree, also on another generation than the state says.
+func TestGroupResume(t *testing.T) {
+	c, p := published(t, 1)
+	g, err := c.Group("before", 1).Epoch(t.Context(), 5)
+	require.NoError(t, err)
+	state := interrupted(t, g)
+	group := c.Group("train", 2)
+	put(t, p, 1)
+	for rank := range 2 {
+		g, resumed, err := group.Resume(t.Context(), 5, state, samplecache.ResumeOptions{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, g.ID(), "rank %d", rank)
+		require.Equal(t, state, resumed)
+		require.NoError(t, g.Close())
+	}
+	put(t, p, 2)
+	_, _, err = group.Resume(t.Context(), 6, state, samplecache.ResumeOptions{})
+	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+	for rank := range 2 {
+		g, resumed, err := group.Resume(t.Context(), 7, state, samplecache.ResumeOptions{OrLatest: true})
+		require.NoError(t, err)
+		require.EqualValues(t, 4, g.ID(), "rank %d", rank)
+		require.Equal(t, 3, left(t, g, resumed))
+		require.NoError(t, g.Close())
+		put(t, p, 1) // which changes nothing for the other
+	}
+}
