@@ -45,7 +45,7 @@ func (c Config) Check() error {
 	switch {
 	case c.Samples < 1 || c.Samples > maxSamples:
 		return fmt.Errorf("%w: got Samples %d, want 1 to %d", ErrConfig, c.Samples, maxSamples)
-	case c.Retain < 0 || c.Retain > 16 || c.MaxHeld < 0 || c.MaxHeld > 64:
+	case c.Retain < -1 || c.Retain > 16 || c.MaxHeld < -1 || c.MaxHeld > 64:
 		return fmt.Errorf("%w: got Retain %d, MaxHeld %d, want at most 16 and 64", ErrConfig, c.Retain, c.MaxHeld)
 	case c.MaxHold <= 0:
 		return fmt.Errorf("%w: got MaxHold %v, want more than 0", ErrConfig, c.MaxHold)
@@ -53,11 +53,11 @@ func (c Config) Check() error {
 	return c.Limits.Check(c.Samples)
 }
 
-// orDefault returns what a count means: less than 0 none, and 0 the default.
+// orDefault returns what a count means: less than 0 none, which stays -1, and 0 the default.
 func orDefault(n, byDefault int) int {
 	switch {
 	case n < 0:
-		return 0
+		return -1
 	case n == 0:
 		return byDefault
 	}

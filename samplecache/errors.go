@@ -11,7 +11,7 @@ var (
 	// ErrClosed says that a cache, or something that it gave out, was used after its Close.
 	ErrClosed = mapping.ErrClosed
 	// ErrConfig says that a cache cannot be kept as a [Config] says.
-	ErrConfig = errors.New("cannot be used")
+	ErrConfig = errors.New("invalid config")
 	// ErrEngine says that there is no engine.
 	ErrEngine = errors.New("not an engine")
 	// ErrSchema says that a sample is not like the others of the cache.
@@ -19,13 +19,13 @@ var (
 	// ErrProducerBusy says that another is the producer of that name.
 	ErrProducerBusy = errors.New("producer is in use")
 	// ErrProducer says that a producer cannot have a name, or that there are too many.
-	ErrProducer = errors.New("wrong producer")
+	ErrProducer = errors.New("invalid producer")
 	// ErrCommitted says that the sample of a number is there already.
 	ErrCommitted = errors.New("committed already")
 	// ErrReserved says that a number is reserved by a slot that is neither committed nor aborted.
 	ErrReserved = errors.New("reserved already")
 	// ErrGroup says that a group cannot be entered so.
-	ErrGroup = errors.New("wrong group")
+	ErrGroup = errors.New("invalid group")
 	// ErrEmpty says that no generation was published yet.
 	ErrEmpty = errors.New("no generation was published yet")
 	// ErrGenerationGone says that a generation is not kept any more.

@@ -91,14 +91,17 @@ func (g *Generation) Describe() (loader.Description, error) {
 }
 
 // Close lets go of the generation. Views of it are [ErrClosed] from now on; an operation that has
-// begun reads to the end. It returns ErrClosed if it was called before.
+// begun reads to the end. Slices that tensor.Of or tdict.Slice handed out of views must not be used
+// any more, nor once reads are [ErrGenerationGone]: use tensor.Read, or rows of Fetch, for what may
+// outlast it. Close returns ErrClosed if it was called before.
 func (g *Generation) Close() error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.over {
+	over := g.over
+	g.over = true
+	g.mu.Unlock()
+	if over {
 		return ErrClosed
 	}
-	g.over = true
 	err := g.rows.Close()
 	if g.pass != nil {
 		err = errors.Join(err, g.pass.Close())

@@ -65,7 +65,7 @@ func (g *Group) begin(ctx context.Context, epoch uint64, want Want) (*Generation
 	if err != nil {
 		return nil, err
 	}
-	gen, err := g.cache.At(ctx, pass.ID())
+	gen, err := g.cache.At(context.WithoutCancel(ctx), pass.ID()) // or the epoch would be used up
 	if err != nil {
 		_ = pass.Close() // err says what is wrong
 		return nil, err

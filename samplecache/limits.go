@@ -123,6 +123,9 @@ func largest(least int64, guess float64, holds func(n int64) bool) int64 {
 	return low
 }
 
+// maxPasses is how many passes over one generation can be asked for.
+const maxPasses = 10_000
+
 // Check returns [ErrLimits], with the field, what was got and what is wanted, for limits that make
 // no sense, and for those under which a cache whose generations have so many samples could come to
 // a stop for ever, although groups go on reading and producers putting.
@@ -169,6 +172,7 @@ func unset(field string, got float64) bound {
 func (l Limits) bounds(samples float64) []bound {
 	all := []bound{
 		atLeast("MinPasses", float64(l.MinPasses), 0, ""),
+		atMost("MinPasses", float64(l.MinPasses), maxPasses, ""),
 		atLeast("MaxPasses", float64(l.MaxPasses), 0, ""),
 		atLeast("PerInsert", l.PerInsert, 0, ""),
 		finite("PerInsert", l.PerInsert), finite("MinDiff", l.MinDiff), finite("MaxDiff", l.MaxDiff),

@@ -2,8 +2,10 @@ package samplecache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -24,12 +26,18 @@ type Producer struct {
 	moved    chan struct{}   // closed when one of the two has changed
 }
 
+// claimPatience is how long [Cache.Producer] waits for a process that is stopped in the middle of a
+// change that all have to see.
+const claimPatience = 10 * time.Second
+
 // Producer returns a producer. A name, of at most 64 bytes, is one producer's at a time, among all
 // processes, until its Close or the end of its process: it returns [ErrProducerBusy], which says
 // whose. "" is no name, and everybody's. It returns [ErrProducer] for names that cannot be, and if
 // there are 4,096: see [Cache.Forget].
 func (c *Cache) Producer(name string) (*Producer, error) {
-	claim, err := c.session.Claim(context.Background(), name)
+	ctx, cancel := context.WithTimeout(context.Background(), claimPatience)
+	defer cancel()
+	claim, err := c.session.Claim(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,11 @@ func (p *Producer) PutAt(ctx context.Context, number uint64, td *tdict.TensorDic
 	if p.name != "" && p.Window().Has(number) {
 		return nil
 	}
-	return p.put(ctx, td, func(ctx context.Context) (*Slot, error) { return p.ReserveAt(ctx, number) })
+	err := p.put(ctx, td, func(ctx context.Context) (*Slot, error) { return p.ReserveAt(ctx, number) })
+	if errors.Is(err, ErrCommitted) { // meanwhile
+		return nil
+	}
+	return err
 }
 
 func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(context.Context) (*Slot, error)) error {
@@ -166,7 +178,7 @@ func (p *Producer) number(ctx context.Context, choose func() (uint64, error)) (u
 		case <-moved:
 		case <-changed:
 		case <-ctx.Done():
-			return 0, fmt.Errorf("reserve: %w: %w: number %d is not committed, and there are %d after it", context.Cause(ctx), ErrBlocked, p.Next(), WindowSize-1)
+			return 0, fmt.Errorf("reserve: %w: %w: number %d is not committed, and %d after it are the most that may be reserved before it is", context.Cause(ctx), ErrBlocked, p.Next(), WindowSize-1)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package samplecache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 	if err == nil {
 		g, err = c.At(ctx, id)
 	}
-	if err != nil && opt.OrLatest {
+	if errors.Is(err, ErrGenerationGone) && opt.OrLatest {
 		g, err = c.Latest(ctx)
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ type Info struct {
 	Sums     []uint32  // the CRC-32C of each leaf, in the order of the schema
 }
 
-// Stats are what is known of a cache at one moment. The names in JSON are those that dashboards of
-// wirehead read, where they mean the same.
+// Stats are what is known of a cache at one moment. Where they mean the same, the names in JSON are
+// those of wirehead's logger; times are RFC 3339, durations nanoseconds.
 type Stats struct {
 	Latest    uint64 `json:"generation"`        // the generation published last; 0 if there is none
 	Filling   uint64 `json:"filling"`           // the one that is being filled
@@ -20,13 +20,13 @@ type Stats struct {
 	Reserved  int    `json:"in_flight"`         // slots there that are neither free nor committed
 	Swaps     uint64 `json:"swap_count"`        // generations published, ever
 
-	LastSwap     time.Time       `json:"swap_timestamp"` // when; zero if there was none
-	SwapTook     time.Duration   `json:"swap_duration"`  // nanoseconds
-	Bytes        int64           `json:"sample_bytes"`   // of a sample
-	Held         []uint64        `json:"held"`           // generations kept only because they are read
-	PublishWaits string          `json:"publish_waits"`  // what a full generation waits for; "" for nothing
-	Slots        []SlotStats     `json:"slots"`          // that are reserved, in order
-	Members      []MemberStats   `json:"members"`        // processes that take part
+	LastSwap     time.Time       `json:"swap_timestamp,omitzero"` // when; zero if there was none
+	SwapTook     time.Duration   `json:"swap_duration"`           // nanoseconds
+	Bytes        int64           `json:"sample_bytes"`            // of a sample
+	Held         []uint64        `json:"held"`                    // generations kept only because they are read
+	PublishWaits string          `json:"publish_waits"`           // what a full generation waits for; "" for nothing
+	Slots        []SlotStats     `json:"slots"`                   // that are reserved, in order
+	Members      []MemberStats   `json:"members"`                 // processes that take part
 	Producers    []ProducerStats `json:"producers"`
 	Groups       []GroupStats    `json:"groups"`
 }

@@ -47,7 +47,7 @@ func TestConfigFilled(t *testing.T) {
 	require.Positive(t, c.MaxHold)
 	c, err = samplecache.Config{Samples: 7, Retain: -1, MaxHeld: -1}.Filled()
 	require.NoError(t, err)
-	require.Zero(t, c.Retain)
-	require.Zero(t, c.MaxHeld)
-	require.NoError(t, c.Check(), "none stays none")
+	again, err := c.Filled()
+	require.NoError(t, err)
+	require.Equal(t, c, again, "none stays none")
 }

@@ -36,7 +36,7 @@ func (sh *shelf) provide(held func(id uint64) bool) error {
 			return sh.rename(st, next)
 		}
 	}
-	if c := sh.m.Config; len(sh.stores) >= 2+c.Retain+c.MaxHeld {
+	if len(sh.stores) >= 2+sh.m.retain()+sh.m.maxHeld() {
 		n := sh.count(heldRole)
 		return &samplecache.BlockedError{Why: func() string {
 			return fmt.Sprintf("one of the %d generations that are still read but not retained any more", n)
@@ -63,7 +63,7 @@ func (sh *shelf) next() store { return store{generationRole, sh.m.Latest + 1} }
 // retired reports whether a store holds a generation that is not kept any more.
 func (sh *shelf) retired(st store) bool {
 	return st.role == heldRole ||
-		st.role == generationRole && st.id+uint64(sh.m.Config.Retain) < sh.m.Latest
+		st.role == generationRole && st.id+uint64(sh.m.retain()) < sh.m.Latest
 }
 
 // count returns how many stores have a role.

@@ -3,6 +3,9 @@ package dircache
 import (
 	"hash/crc32"
 	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -27,4 +30,18 @@ func checksum(b []byte) (sum uint32) {
 		b = b[n:]
 	}
 	return sum
+}
+
+// sumOf returns the sum of a part of what a lender lends.
+func sumOf(lender tensor.Lender, from, size int) (sum uint32, err error) {
+	b, err := lender.Borrow()
+	if err != nil {
+		return 0, err
+	}
+	defer lender.Return()
+	err = mapping.Guard(func() { sum = checksum(b[from:][:size]) })
+	if asks, ok := lender.(interface{ Intact() error }); ok && err == nil {
+		err = asks.Intact()
+	}
+	return sum, err
 }

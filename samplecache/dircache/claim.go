@@ -10,7 +10,7 @@ import (
 
 // Claim implements samplecache.Session.
 func (s *session) Claim(ctx context.Context, name string) (samplecache.Claim, error) {
-	c := &claim{s: s, name: name, entry: -1}
+	c := &claim{s: s, name: name, entry: noProducer}
 	if name == "" {
 		return c, s.call(func() error { return nil })
 	}
@@ -20,7 +20,7 @@ func (s *session) Claim(ctx context.Context, name string) (samplecache.Claim, er
 	err := s.call(func() error {
 		return s.locked(ctx, func() (err error) {
 			if err = s.reap(); err == nil {
-				c.entry, err = s.own(name)
+				c.entry, c.life, err = s.own(name)
 			}
 			return err
 		})
@@ -35,7 +35,8 @@ func (s *session) Claim(ctx context.Context, name string) (samplecache.Claim, er
 type claim struct {
 	s     *session
 	name  string
-	entry int // -1 without a name
+	entry int    // noProducer without a name
+	life  uint64 // of the name
 	over  atomic.Bool
 }
 

@@ -2,7 +2,6 @@ package dircache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ func (r *row) Commit(ctx context.Context) error {
 
 // shut waits until nobody writes the sample. It reports whether that is committed already.
 func (r *row) shut(ctx context.Context) (done bool, err error) {
-	first, err := r.gate.closeWait(ctx)
+	first, err := r.gate.closeWait(ctx, r.s.life.Done())
 	if err != nil {
 		return false, fmt.Errorf("commit: %w", err)
 	}
@@ -83,11 +82,9 @@ func (r *row) record() error {
 	if err := r.sum(rec); err != nil {
 		return err
 	}
-	entry := uint64(noProducer)
-	if r.claim.name != "" {
-		entry = uint64(r.claim.entry)
-	}
-	err = mapping.Guard(func() { rec.put(r.generation, r.number, entry, r.claim.name, time.Now()) })
+	err = mapping.Guard(func() {
+		rec.put(r.generation, r.number, r.claim.entry, r.claim.life, r.claim.name, time.Now())
+	})
 	if err == nil && r.s.fixed.Config.Durable {
 		err = r.flush()
 	}
@@ -99,11 +96,8 @@ func (r *row) sum(rec record) error {
 	for i, l := range r.s.fixed.Schema {
 		sum := uint32(0)
 		if l.bytes > 0 {
-			err := r.bytes(i, l.bytes, func(b []byte) error {
-				sum = checksum(b)
-				return nil
-			})
-			if err != nil {
+			var err error
+			if sum, err = sumOf(r.w.files[i], r.slot*l.bytes, l.bytes); err != nil {
 				return err
 			}
 		}
@@ -135,7 +129,6 @@ func (r *row) Abort() error {
 		if !first {
 			return fmt.Errorf("abort: %w: the slot was committed or aborted", samplecache.ErrClosed)
 		}
-		r.s.forgetRow(r)
 		select {
 		case <-empty:
 			return r.free()
@@ -152,6 +145,7 @@ func (r *row) Abort() error {
 // free gives the slot back.
 func (r *row) free() error {
 	err := r.s.use(func(w words) { r.s.layout.free(w, r.generation, r.s.me, r.slot) })
+	r.s.forgetRow(r)
 	r.s.tell(wantsAll)
 	return err
 }
@@ -161,16 +155,4 @@ func (s *session) forgetRow(r *row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.rows, r)
-}
-
-// bytes calls fn with the memory of a leaf.
-func (r *row) bytes(leaf, size int, fn func(b []byte) error) (err error) {
-	file := r.w.files[leaf]
-	b, err := file.Borrow()
-	if err != nil {
-		return err
-	}
-	defer file.Return()
-	failed := mapping.Guard(func() { err = fn(b[r.slot*size:][:size]) })
-	return errors.Join(failed, err, file.Intact())
 }

@@ -80,8 +80,8 @@ func (s *session) checkHeader(got []byte, adopt bool) error {
 	if binary.LittleEndian.Uint32(got[headerSum:]) != crc32.Checksum(got[:headerSum], castagnoli) || [96]byte(got) != [96]byte(want) {
 		return s.fail(controlName, fmt.Errorf("%w: its header is damaged", samplecache.ErrCorrupt))
 	}
-	if [64]byte(got[96:]) == [64]byte(want[96:]) {
-		return nil // the same running kernel, whatever name a container gives the machine
+	if host.Boot() != "" && [64]byte(got[96:]) == [64]byte(want[96:]) || !s.alone() {
+		return nil // the same running kernel, whatever a container calls it and the machine: it knows who lives
 	}
 	if [64]byte(got[160:]) != [64]byte(want[160:]) || host.Machine() == "" {
 		if !adopt {

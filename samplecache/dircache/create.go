@@ -152,7 +152,7 @@ func furnish(dir string, m *manifest) error {
 	}
 	sh := &shelf{dir: dir, m: m}
 	err = sh.add(store{generationRole, 1})
-	for i := range uint64(1 + m.Config.Retain) {
+	for i := range uint64(1 + m.retain()) {
 		if err == nil {
 			err = sh.add(store{spareRole, 1 + i})
 		}

@@ -113,8 +113,14 @@ func (e Engine) place() (string, error) {
 		return "", err
 	}
 	at, err := filepath.Abs(e.Dir)
+	if err == nil {
+		_, err = os.Stat(at) // whose errors are the system's
+	}
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
 	if err != nil {
-		return "", err
+		return "", bare(err)
 	}
 	return at, local(at)
 }
@@ -147,7 +153,7 @@ func newSession(dir, at string, m *manifest, opt samplecache.Options) (*session,
 	}
 	s := &session{
 		dir: dir, at: at, opt: opt, fixed: m, schema: schema, layout: newLayout(m.Config.Samples),
-		locking: make(chan struct{}, 1), kicked: make(chan struct{}, 1), changed: make(chan struct{}),
+		locking: make(chan struct{}, 1), kicked: make(chan struct{}, 1), changed: make(chan struct{}), complaints: make(chan error, 16),
 		peers: map[int]*neighbour{}, writers: map[any]*writer{}, rows: map[*row]bool{}, held: map[uint64]*hold{},
 		timers: map[uint64]*time.Timer{}, verified: map[uint64][]atomic.Uint64{},
 	}
@@ -200,10 +206,7 @@ func (s *session) begin() error {
 	if err == nil {
 		err = s.goOn()
 	}
-	if err == nil {
-		err = s.use(func(w words) { w.store(lockerWord, 0) })
-	}
-	return err
+	return errors.Join(err, s.use(func(w words) { w.store(lockerWord, 0) }))
 }
 
 // alone reports whether no other process takes part, whatever the control file says.

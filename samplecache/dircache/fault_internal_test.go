@@ -398,7 +398,7 @@ func TestW20ManifestIsJSON(t *testing.T) {
 	require.EqualValues(t, 1, fields["version"])
 	require.EqualValues(t, 2, fields["latest"])
 	require.Equal(t, []any{map[string]any{"key": "n", "dtype": "int64", "shape": []any{1.}}}, fields["schema"])
-	require.Equal(t, []any{map[string]any{"name": "p", "floor": 8., "above": 0.}}, fields["producers"])
+	require.Equal(t, []any{map[string]any{"name": "p", "life": 1., "floor": 8., "above": 0.}}, fields["producers"])
 	require.EqualValues(t, 4, fields["config"].(map[string]any)["samples"])
 	_, err = time.Parse(time.RFC3339Nano, fields["published"].(string))
 	require.NoError(t, err)
@@ -411,7 +411,7 @@ func FuzzManifest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m.Producers = []producerSpec{{"p", samplecache.Window{Floor: 3, Above: 6}}}
+	m.Producers = []producerSpec{{"p", 1, samplecache.Window{Floor: 3, Above: 6}}}
 	text, err := m.text()
 	if err != nil {
 		f.Fatal(err)

@@ -11,14 +11,15 @@ import (
 
 // A folded is what fold has found.
 type folded struct {
-	bad   []int             // slots whose records are damaged
-	names map[uint64]string // of producers with a sample in the generation, by their entries
+	committed int          // how many slots are
+	bad       []int        // those of them whose records are damaged
+	entries   map[int]bool // of producers with a sample in the generation
 }
 
 // fold adds the numbers of all committed samples of the generation that is being filled to those of
 // their producers: who committed one may have been killed before it could. The lock is held.
 func (s *session) fold() (f folded, err error) {
-	f.names = map[uint64]string{}
+	f.entries = map[int]bool{}
 	var generation uint64
 	if err := s.use(func(w words) { generation = w.load(fillingWord) }); err != nil || generation == 0 {
 		return f, err
@@ -44,27 +45,18 @@ func (s *session) fold() (f folded, err error) {
 	return f, err
 }
 
-// foldRow adds the number of a sample.
+// foldRow adds the number of a sample, unless its producer was forgotten.
 func (s *session) foldRow(w words, f *folded, r record, generation uint64, slot int) {
+	f.committed++
 	if !r.sound(generation) {
 		f.bad = append(f.bad, slot)
-	} else if s.isProducer(w, r, f.names) {
-		s.done(w, int(r.producer()), r.number())
+		return
 	}
-}
-
-// isProducer reports whether the producer of a record still has its entry. It remembers names.
-func (s *session) isProducer(w words, r record, names map[uint64]string) bool {
-	entry := r.producer()
-	if entry >= maxProducers {
-		return false
+	entry, life := r.producer()
+	if entry < maxProducers && w.load(s.layout.producer(entry)+producerLife) == life {
+		f.entries[entry] = true
+		s.done(w, entry, r.number())
 	}
-	name, known := names[entry]
-	if !known {
-		name = w.loadName(s.layout.producer(int(entry)) + producerName)
-		names[entry] = name
-	}
-	return name != "" && string(r.name()) == name
 }
 
 // mapRecords maps the records of a store.

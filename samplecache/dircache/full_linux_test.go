@@ -287,6 +287,7 @@ func TestW17BoundedSpace(t *testing.T) {
 			p := putter(t, c, "p")
 			filled, err := cfg.Filled()
 			require.NoError(t, err)
+			filled.Retain, filled.MaxHeld = max(filled.Retain, 0), max(filled.MaxHeld, 0)
 			limit := int64(2+filled.Retain+filled.MaxHeld)*16*(17<<10) + fixed
 			require.Greater(t, used(), int64(2+filled.Retain)*16*(16<<10), "room is set aside")
 			var held []*samplecache.Generation

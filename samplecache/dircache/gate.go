@@ -3,6 +3,8 @@ package dircache
 import (
 	"context"
 	"sync"
+
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // A gate counts who is inside, and can be shut. The zero gate is open. Safe for concurrent use.
@@ -40,24 +42,24 @@ var nobodyInside = func() chan struct{} {
 }()
 
 // close lets nobody in any more, and returns a channel that is closed once nobody is inside. It
-// returns false if the gate was shut already.
+// reports whether the gate was open.
 func (g *gate) close() (empty <-chan struct{}, first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shut {
-		return nil, false
-	}
+	first = !g.shut
 	g.shut = true
 	if g.inside == 0 {
-		return nobodyInside, true
+		return nobodyInside, first
 	}
-	g.empty = make(chan struct{})
-	return g.empty, true
+	if g.empty == nil {
+		g.empty = make(chan struct{})
+	}
+	return g.empty, first
 }
 
-// closeWait is close that waits until nobody is inside. If ctx ends first, the gate is open again.
-// It reports false if the gate was shut already.
-func (g *gate) closeWait(ctx context.Context) (first bool, err error) {
+// closeWait is close that waits until nobody is inside. If ctx ends first, or closed is closed, the
+// gate is open again. It reports false if the gate was shut already.
+func (g *gate) closeWait(ctx context.Context, closed <-chan struct{}) (first bool, err error) {
 	empty, first := g.close()
 	if !first {
 		return false, nil
@@ -71,9 +73,12 @@ func (g *gate) closeWait(ctx context.Context) (first bool, err error) {
 	case <-empty:
 		return true, nil
 	case <-ctx.Done():
-		g.open()
-		return true, context.Cause(ctx)
+		err = context.Cause(ctx)
+	case <-closed:
+		err = samplecache.ErrClosed
 	}
+	g.open()
+	return true, err
 }
 
 // open lets in again.
@@ -81,11 +86,4 @@ func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.shut, g.empty = false, nil
-}
-
-// isShut reports whether the gate is shut.
-func (g *gate) isShut() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shut
 }

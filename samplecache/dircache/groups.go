@@ -53,29 +53,51 @@ func (s *session) tidy(w words) {
 	}
 }
 
-// seatCounts say how many members a group has, and how many parts in each epoch are over.
+// seatCounts say how many members a group has, how many parts in epochs are open, and how many in
+// each epoch are over.
 type seatCounts struct {
-	members int
-	done    map[uint64]int
+	members, open int
+	done          map[uint64]int
 }
 
 func (s *session) tidyGroup(w words, group int, counts seatCounts) {
 	at := s.layout.group(group)
 	w.store(at+groupMembers, uint64(counts.members))
-	if counts.members == 0 {
+	if counts.members == 0 && counts.open == 0 {
 		s.forgetGroup(w, group)
 		return
 	}
-	last := uint64(0) // 1 + the last epoch that all have closed: the ranks have left those before
+	last := uint64(0) // the last pass, by when it was begun, that all have closed: the ranks have left those before
 	for i := range epochsKept {
 		number := w.load(s.layout.epoch(group, i) + epochNumber)
 		if number != 0 && uint64(counts.done[(number-1)%seatEpochs]) >= w.load(at+groupWorld) {
-			last = max(last, number)
+			last = max(last, begunAt(w.load(s.layout.epoch(group, i)+epochWhich)))
 		}
 	}
 	for i := range epochsKept {
-		if number := w.load(s.layout.epoch(group, i) + epochNumber); number != 0 && number <= last {
+		at := s.layout.epoch(group, i)
+		if w.load(at+epochNumber) != 0 && begunAt(w.load(at+epochWhich)) <= last {
 			s.settleEpoch(w, group, i)
+		}
+	}
+	s.freeForgotten(w, group)
+}
+
+// begunAt orders passes by when they were begun, given which they are.
+func begunAt(v uint64) uint64 { return whichGeneration(v)<<16 | whichPass(v) }
+
+// freeForgotten frees the seats of those who have closed an epoch that is not remembered.
+func (s *session) freeForgotten(w words, group int) {
+	kept := map[uint64]bool{}
+	for i := range epochsKept {
+		if number := w.load(s.layout.epoch(group, i) + epochNumber); number != 0 {
+			kept[(number-1)%seatEpochs] = true
+		}
+	}
+	for i := range w.below(seatsWord, maxSeats) {
+		v := w.load(s.layout.seats + i)
+		if seatState(v) == seatDone && seatGroup(v) == group && !kept[seatEpoch(v)] {
+			w.store(s.layout.seats+i, 0)
 		}
 	}
 }
@@ -94,6 +116,8 @@ func (s *session) countSeats(w words) (counts [maxGroups]seatCounts) {
 		switch {
 		case seatState(v) == seatMember:
 			c.members++
+		case seatState(v) == seatOpen:
+			c.open++
 		case seatState(v) == seatDone && c.done == nil:
 			c.done = map[uint64]int{seatEpoch(v): 1}
 		case seatState(v) == seatDone:

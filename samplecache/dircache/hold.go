@@ -101,6 +101,9 @@ func (s *session) holdAs(st store) (*hold, error) {
 	if err := s.present(); err != nil {
 		return nil, fmt.Errorf("%w: %w", samplecache.ErrGenerationGone, err)
 	}
+	if s.retiredFor(st.id) > s.fixed.Config.MaxHold {
+		return nil, samplecache.ErrGenerationGone
+	}
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
@@ -168,14 +171,24 @@ func (s *session) limitHolds() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := func(id uint64) bool { return id+uint64(s.fixed.Config.Retain) < latest }
+	old := func(id uint64) bool { return id+uint64(s.fixed.retain()) < latest }
 	maps.DeleteFunc(s.verified, func(id uint64, _ []atomic.Uint64) bool { return old(id) && s.held[id] == nil })
 	for id, h := range s.held {
 		if old(id) && s.timers[id] == nil {
-			s.timers[id] = h.retire(s.fixed.Config.MaxHold)
+			s.timers[id] = h.retire(max(s.fixed.Config.MaxHold-s.retiredFor(id), 0))
 		}
 	}
 	return nil
+}
+
+// retiredFor returns how long ago a generation was retired, as far as that is known.
+func (s *session) retiredFor(id uint64) (d time.Duration) {
+	_ = s.use(func(w words) { // who asks next says what is wrong
+		if at := s.layout.retired + int(id%retiredKept)*retiredWords; w.load(at+retiredID) == id {
+			d = since(w.load(at + retiredAt))
+		}
+	})
+	return d
 }
 
 // verify compares the sums of a row, unless that was done.
@@ -231,15 +244,5 @@ func (h *hold) sum(row int, l leafSpec) (sum uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	lender := x.Lender()
-	b, err := lender.Borrow()
-	if err != nil {
-		return 0, err
-	}
-	defer lender.Return()
-	err = mapping.Guard(func() { sum = checksum(b[row*l.bytes:][:l.bytes]) })
-	if asks, ok := lender.(interface{ Intact() error }); ok && err == nil {
-		err = asks.Intact()
-	}
-	return sum, err
+	return sumOf(x.Lender(), row*l.bytes, l.bytes)
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -26,7 +25,7 @@ func (s *session) Keep(ctx context.Context, id uint64, path string) error {
 	if err == nil {
 		err = s.call(func() error { return s.locked(ctx, func() error { return s.link(id, at) }) })
 	}
-	if errors.Is(err, syscall.EXDEV) {
+	if _, ok := errors.AsType[*os.LinkError](err); ok {
 		_, err = os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = memmap.SaveWith(ctx, path, held.ds.TensorDict, memmap.SaveOptions{NoSync: !s.fixed.Config.Durable})
@@ -78,7 +77,7 @@ func (s *session) linkTo(dir string, sh *shelf, from store) error {
 	if err := s.tryLink(dir, sh.at(from)); err != nil {
 		return err
 	}
-	if err := writeAt(sh.at(from)+recordsSuffix, []byte{1}, keptAt); err != nil {
+	if err := writeAt(sh.at(from)+recordsSuffix, []byte{1}, keptAt, true); err != nil {
 		return err
 	}
 	passing("marked")

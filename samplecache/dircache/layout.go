@@ -29,6 +29,7 @@ const (
 	fullWord                            // slots below it are committed: see fullHint
 	joinsWord                           // how often a session has joined
 	peersWord                           // peers from this number on were never used
+	livesWord                           // how many lives of names there were
 	namesWord                           // producers from this number on were never used
 	seatsWord                           // seats from this number on were never used
 	lockerWord                          // 1 + the peer that has the lock; 0 if none has
@@ -49,6 +50,7 @@ const (
 
 const (
 	producerOwner = iota                     // 1 + the peer that has the name; 0 if none has
+	producerLife                             // which name it is: one that was forgotten begins another life
 	producerName                             // see name
 	producerDone  = producerName + nameWords // for each number modulo 64, 1 + the last that is committed
 	producerWords = producerDone + samplecache.WindowSize

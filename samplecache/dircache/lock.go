@@ -41,7 +41,7 @@ func (s *session) lockedUntil(ctx context.Context, closed <-chan struct{}, fn fu
 	case <-ctx.Done():
 		return s.lockTimeout(ctx)
 	case <-closed:
-		return samplecache.ErrClosed
+		return s.closed()
 	}
 	lock, err := s.lock(ctx, closed)
 	if err == nil {
@@ -69,7 +69,7 @@ func (s *session) lock(ctx context.Context, closed <-chan struct{}) (*vfs.Lock, 
 		case <-ctx.Done():
 			err = s.lockTimeout(ctx)
 		case <-closed:
-			err = samplecache.ErrClosed
+			err = s.closed()
 		}
 		retry.Stop()
 	}

@@ -63,6 +63,7 @@ type leafSpec struct {
 // A producerSpec says which numbers of a producer are committed.
 type producerSpec struct {
 	Name string `json:"name"`
+	Life uint64 `json:"life"` // tells it from one of that name that was forgotten
 	samplecache.Window
 }
 
@@ -95,7 +96,7 @@ func appendProducers(b []byte, list []producerSpec) ([]byte, error) {
 		if i == 0 {
 			lead = ",\n  \"producers\": ["
 		}
-		b = fmt.Appendf(b, "%s\n    {\"name\": %s, \"floor\": %d, \"above\": %d}", lead, name, p.Floor, p.Above)
+		b = fmt.Appendf(b, "%s\n    {\"name\": %s, \"life\": %d, \"floor\": %d, \"above\": %d}", lead, name, p.Life, p.Floor, p.Above)
 	}
 	if len(list) > 0 {
 		b = append(b, "\n  ]"...)
@@ -149,7 +150,7 @@ func (m *manifest) check() error {
 func (m *manifest) checkProducers() error {
 	seen := map[string]bool{}
 	for _, p := range m.Producers {
-		if checkName(samplecache.ErrProducer, p.Name) != nil || seen[p.Name] || p.Floor >= wordMax || p.Above&1 != 0 {
+		if checkName(samplecache.ErrProducer, p.Name) != nil || seen[p.Name] || p.Life == 0 || p.Life >= wordMax || p.Floor >= wordMax || p.Above&1 != 0 {
 			return fmt.Errorf("%w: producer %q", samplecache.ErrCorrupt, p.Name)
 		}
 		seen[p.Name] = true
@@ -197,6 +198,12 @@ func (m *manifest) schema() (*tdict.TensorDict, error) {
 	return td, nil
 }
 
+// retain returns how many generations are kept besides the latest.
+func (m *manifest) retain() int { return max(m.Config.Retain, 0) }
+
+// maxHeld returns how many are kept beyond these.
+func (m *manifest) maxHeld() int { return max(m.Config.MaxHeld, 0) }
+
 // sampleBytes returns how many bytes a sample has.
 func (m *manifest) sampleBytes() (n int64) {
 	for _, l := range m.Schema {
@@ -226,7 +233,11 @@ func readManifest(dir string) (*manifest, error) {
 // one that was read or written last. The lock is held.
 func (s *session) manifest() (*manifest, error) {
 	info, err := os.Lstat(s.path(manifestName))
-	if err == nil && s.known.is(info) {
+	latest := uint64(0)
+	if err == nil {
+		err = s.use(func(w words) { latest = w.load(latestWord) })
+	}
+	if err == nil && s.known.is(info) && s.known.m.Latest == latest { // what follows it is another file
 		m := *s.known.m
 		return &m, nil
 	}
@@ -243,6 +254,16 @@ func (s *session) manifest() (*manifest, error) {
 	kept := *m
 	s.known = knownManifest{&kept, info}
 	return m, nil
+}
+
+// writeManifest replaces the MANIFEST. The lock is held.
+func (s *session) writeManifest(m *manifest) error {
+	if err := m.write(s.at); err != nil {
+		return failed("publish", s.dir, manifestName, err)
+	}
+	info, err := os.Lstat(s.path(manifestName))
+	s.known = knownManifest{m, info}
+	return s.fail(manifestName, bare(err))
 }
 
 // A knownManifest is a MANIFEST and what the system said of its file.

@@ -3,20 +3,22 @@ package dircache
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// own makes the session the owner of a name, and returns its entry. The lock is held.
-func (s *session) own(name string) (entry int, err error) {
+// own makes the session the owner of a name, and returns its entry and life. The lock is held.
+func (s *session) own(name string) (entry int, life uint64, err error) {
 	owner, pid := uint64(0), uint64(0)
 	failed := s.use(func(w words) {
 		if entry = s.findName(w, name); entry < 0 {
-			entry = s.addName(w, name)
+			entry = s.addName(w, name, w.load(livesWord)+1)
 		}
 		if entry < 0 {
 			return
 		}
+		life = w.load(s.layout.producer(entry) + producerLife)
 		at := s.layout.producer(entry) + producerOwner
 		if owner = w.load(at); owner == 0 {
 			w.store(at, 1+uint64(s.me))
@@ -26,13 +28,13 @@ func (s *session) own(name string) (entry int, err error) {
 	})
 	switch {
 	case failed != nil:
-		return 0, failed
+		err = failed
 	case entry < 0:
-		return 0, fmt.Errorf("%w: there are %d names already: Forget one", samplecache.ErrProducer, maxProducers)
+		err = fmt.Errorf("%w: there are %d names already: Forget one", samplecache.ErrProducer, maxProducers)
 	case owner != 0:
-		return 0, fmt.Errorf("%w: by pid %d", samplecache.ErrProducerBusy, pid)
+		err = fmt.Errorf("%w: by pid %d", samplecache.ErrProducerBusy, pid)
 	}
-	return entry, nil
+	return entry, life, err
 }
 
 // findName returns the entry of a name, or -1.
@@ -46,13 +48,15 @@ func (s *session) findName(w words, name string) int {
 }
 
 // addName gives a name a free entry, without numbers, or returns -1 if there is none.
-func (s *session) addName(w words, name string) int {
+func (s *session) addName(w words, name string, life uint64) int {
 	for i := range maxProducers {
 		at := s.layout.producer(i)
 		if w.load(at+producerName) != 0 {
 			continue
 		}
+		w.raise(livesWord, life)
 		w.store(at+producerOwner, 0)
+		w.store(at+producerLife, life)
 		for n := range samplecache.WindowSize {
 			w.store(at+producerDone+n, 0)
 		}
@@ -92,12 +96,8 @@ func (s *session) forget(name string) error {
 	}
 	entry, owner := -1, uint64(0)
 	err := s.use(func(w words) {
-		if entry = s.findName(w, name); entry < 0 {
-			return
-		}
-		at := s.layout.producer(entry)
-		if owner = w.load(at + producerOwner); owner == 0 {
-			w.storeName(at+producerName, "")
+		if entry = s.findName(w, name); entry >= 0 {
+			owner = w.load(s.layout.producer(entry) + producerOwner)
 		}
 	})
 	switch {
@@ -108,5 +108,23 @@ func (s *session) forget(name string) error {
 	case owner != 0:
 		return samplecache.ErrProducerBusy
 	}
-	return nil
+	if err := s.unlist(name); err != nil {
+		return err
+	}
+	passing("unlisted")
+	return s.use(func(w words) { w.storeName(s.layout.producer(entry)+producerName, "") })
+}
+
+// unlist takes a name out of the MANIFEST.
+func (s *session) unlist(name string) error {
+	m, err := s.manifest()
+	if err != nil {
+		return err
+	}
+	n := len(m.Producers)
+	m.Producers = slices.DeleteFunc(slices.Clone(m.Producers), func(p producerSpec) bool { return p.Name == name })
+	if len(m.Producers) == n {
+		return nil
+	}
+	return s.writeManifest(m)
 }

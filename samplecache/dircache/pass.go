@@ -123,13 +123,12 @@ func (p *pass) wanted() (id uint64, err error) {
 
 // fix makes an epoch one of a generation, 0 for the latest, in place of the oldest that is kept.
 func (s *session) fix(w words, group int, epoch, generation uint64) (entry int, err error) {
-	oldest, newest := uint64(math.MaxUint64), uint64(0)
+	oldest := uint64(math.MaxUint64)
 	for i := range epochsKept {
 		number := w.load(s.layout.epoch(group, i) + epochNumber)
 		if number < oldest {
 			oldest, entry = number, i
 		}
-		newest = max(newest, number)
 	}
 	if oldest > epoch+1 {
 		return 0, fmt.Errorf("%w: epoch %d is the oldest that is remembered", samplecache.ErrGenerationGone, oldest-1)
@@ -139,23 +138,14 @@ func (s *session) fix(w words, group int, epoch, generation uint64) (entry int, 
 		generation = latest
 	}
 	if oldest > 0 {
+		s.settleEpoch(w, group, entry) // its last rows, if some are left, are nobody's business any more
 		w.store(at+epochNumber, 0)
-		s.freeSeats(w, group, oldest-1)
+		s.freeForgotten(w, group)
 	}
 	w.store(at+epochTaken, 0)
 	w.store(at+epochWhich, which(generation, s.passes(w, group, generation)+1))
 	w.store(at+epochNumber, epoch+1)
 	return entry, nil
-}
-
-// freeSeats frees the seats of those who have closed an epoch.
-func (s *session) freeSeats(w words, group int, epoch uint64) {
-	for i := range w.below(seatsWord, maxSeats) {
-		v := w.load(s.layout.seats + i)
-		if seatState(v) == seatDone && seatGroup(v) == group && seatEpoch(v) == epoch%seatEpochs {
-			w.store(s.layout.seats+i, 0)
-		}
-	}
 }
 
 // ID implements samplecache.Pass.
@@ -180,7 +170,7 @@ func (p *pass) Take(n int) (taken int, err error) {
 	})
 	if err == nil && s.fixed.Config.Limits != (samplecache.Limits{}) {
 		s.tell(wantsAll)
-		if s.due() {
+		if ready, err := s.ready(); err == nil && ready {
 			s.kick()
 		}
 	}
@@ -190,6 +180,9 @@ func (p *pass) Take(n int) (taken int, err error) {
 // take counts at most n rows as taken by the group, as many as limits allow.
 func (p *pass) take(w words, n int) int {
 	s, at := p.st.s, p.st.s.layout.group(p.st.group)+groupTaken
+	if epoch := s.layout.epoch(p.st.group, p.entry); w.load(epoch+epochNumber) != p.epoch+1 || w.load(epoch+epochWhich)&settledBit != 0 {
+		return n // all of its rows are counted
+	}
 	for exact := false; ; {
 		was := w.load(at)
 		most := s.fixed.Config.Limits.MaxTaken(s.inserts(w, exact)) - int64(was)

@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,7 +149,10 @@ func (s *session) ring(i int) {
 			return
 		}
 	}
-	s.kick() // it is dead
+	_ = s.use(func(w words) { // it is dead, or this process can have no more files: then another is to ring
+		w.cas(s.layout.peer(i)+peerWaiting, wantsNothing, wantsAll)
+	})
+	s.kick()
 }
 
 // lineTo returns the line to the session that has an entry, nil if it was not met yet or has gone.
@@ -233,6 +237,7 @@ func ignoreAbsent(err error) error {
 
 // watch hears the bell, and looks around when there is a reason to.
 func (s *session) watch() {
+	s.reported.Go(s.report)
 	s.ended.Go(func() {
 		for s.bell.Wait() == nil {
 			s.hear()
@@ -243,7 +248,7 @@ func (s *session) watch() {
 		for {
 			select {
 			case <-s.kicked:
-				if err := s.call(s.lookAround); err != nil && !s.calls.isShut() {
+				if err := s.call(s.lookAround); err != nil {
 					s.complain(err)
 				}
 			case <-s.life.Done():
@@ -253,15 +258,27 @@ func (s *session) watch() {
 	})
 }
 
-// complain tells the user of what went wrong where nobody waits for it, and has it tried again.
+// complain has the user told of what went wrong where nobody waits for it, and has it tried again. Of
+// many in short order some are left out.
 func (s *session) complain(err error) {
-	time.AfterFunc(searchPause, s.kick)
-	if s.opt.OnError == nil {
+	over := errors.Is(err, samplecache.ErrClosed) || errors.Is(err, context.Canceled)
+	if over && !errors.Is(err, samplecache.ErrCorrupt) {
 		return
 	}
-	s.complaints.Lock()
-	defer s.complaints.Unlock()
-	s.opt.OnError(err)
+	time.AfterFunc(searchPause, s.kick)
+	select {
+	case s.complaints <- err:
+	default:
+	}
+}
+
+// report calls OnError, one by one and with nothing held, until complaints is closed.
+func (s *session) report() {
+	for err := range s.complaints {
+		if s.opt.OnError != nil {
+			s.opt.OnError(err)
+		}
+	}
 }
 
 // lookAround does what may have become necessary: to bury the dead, to publish what is full, to let

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -31,6 +30,7 @@ func (s *session) publish() error {
 	if err := s.seal(m, began); err != nil {
 		return err
 	}
+	defer s.kick() // for what becomes of generations that this process holds
 	err = s.settle()
 	return errors.Join(err, s.use(func(w words) {
 		w.store(swapAtWord, uint64(began.UnixMilli()))
@@ -41,19 +41,14 @@ func (s *session) publish() error {
 // seal writes the MANIFEST that makes the generation that is being filled the latest.
 func (s *session) seal(m *manifest, at time.Time) error {
 	f, err := s.fold()
-	if err != nil || len(f.bad) > 0 {
+	if err != nil || len(f.bad) > 0 || f.committed < s.layout.samples {
 		return errors.Join(err, s.refuse(m.Latest+1, f.bad))
 	}
 	m.Latest, m.Published = m.Latest+1, at.Round(0).UTC()
-	if m.Producers, err = s.windows(m.Producers, f.names); err != nil {
+	if m.Producers, err = s.windows(m.Producers, f.entries); err != nil {
 		return err
 	}
-	if err := m.write(s.at); err != nil {
-		return failed("publish", s.dir, manifestName, err)
-	}
-	info, err := os.Lstat(s.path(manifestName))
-	s.known = knownManifest{m, info}
-	return s.fail(manifestName, bare(err))
+	return s.writeManifest(m)
 }
 
 // published reports whether the generation that is being filled is published already, by one who
@@ -74,6 +69,9 @@ func (s *session) ready() (ready bool, err error) {
 	})
 	return ready, err
 }
+
+// lockPause is when what had to wait for the lock for too long is tried again.
+const lockPause = 100 * time.Millisecond
 
 // searchPause is how often all processes together try to publish a generation that is full, or to
 // find a store for the next one, while that fails.
@@ -116,6 +114,8 @@ func (s *session) goOn() error {
 	return errors.Join(err, s.use(func(w words) {
 		if err != nil || w.load(fillingWord) == 0 {
 			w.store(searchedWord, now())
+		} else {
+			w.store(searchedWord, 0)
 		}
 	}))
 }
@@ -135,19 +135,23 @@ func (s *session) publishDue(ctx context.Context) {
 	if ready, err := s.ready(); err == nil && !ready {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience) // the sample is committed: nobody need wait for more
+	defer cancel()
 	err := s.locked(ctx, s.goOn)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil || errors.Is(err, samplecache.ErrClosed):
-		s.kick()
+	case ctx.Err() != nil:
+		time.AfterFunc(lockPause, s.kick)
 	default:
 		s.complain(err)
 	}
 }
 
-// refuse frees slots whose records are damaged, so that what they hold is never published.
+// refuse frees slots whose records are damaged, so that what they hold is never published, and has
+// all slots looked at again.
 func (s *session) refuse(generation uint64, bad []int) error {
 	err := s.use(func(w words) {
+		w.store(fullWord, hint(generation, 0))
 		for _, slot := range bad {
 			w.store(s.layout.slots+slot, slotWord(generation, s.me, slotReserved))
 			s.layout.free(w, generation, s.me, slot)

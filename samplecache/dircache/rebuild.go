@@ -76,7 +76,7 @@ func (s *session) recall(m *manifest) error {
 	return s.use(func(w words) {
 		w.store(latestWord, m.Latest)
 		for _, p := range m.Producers {
-			if entry := s.addName(w, p.Name); entry >= 0 {
+			if entry := s.addName(w, p.Name, p.Life); entry >= 0 {
 				s.restore(w, entry, p.Window)
 			}
 		}
@@ -115,11 +115,15 @@ func (s *session) recoverRows(generation uint64, ds *memmap.Dataset, records *ma
 	defer records.Release()
 	return s.useBoth(store{generationRole, generation}, func(w words) {
 		s.layout.begin(w, generation)
+		var rows []survivor
 		for i := range s.layout.samples {
 			r := rowRecord(b, i, len(s.fixed.Schema))
-			if r.sound(generation) && s.sumsAgree(ds, r, i) && s.countOnce(w, r) {
-				w.store(s.layout.slots+i, slotWord(generation, nobody, slotCommitted))
+			if r.sound(generation) && s.sumsAgree(ds, r, i) {
+				rows = append(rows, survivorOf(r, i))
 			}
+		}
+		for _, row := range s.counted(w, rows) {
+			w.store(s.layout.slots+row.slot, slotWord(generation, nobody, slotCommitted))
 		}
 		w.store(fillingWord, generation)
 	})
@@ -135,37 +139,9 @@ func (s *session) sumsAgree(ds *memmap.Dataset, r record, row int) bool {
 		if err != nil {
 			return false
 		}
-		b, err := x.Lender().Borrow()
-		if err != nil {
-			return false
-		}
-		sum := checksum(b[row*l.bytes:][:l.bytes])
-		x.Lender().Return()
-		if sum != r.sum(i) {
+		if sum, err := sumOf(x.Lender(), row*l.bytes, l.bytes); err != nil || sum != r.sum(i) {
 			return false
 		}
 	}
-	return true
-}
-
-// countOnce adds the number of a record to those of its producer. It reports whether it was not
-// there.
-func (s *session) countOnce(w words, r record) bool {
-	name := string(r.name())
-	if name == "" {
-		return true
-	}
-	entry := s.findName(w, name)
-	if entry < 0 {
-		entry = s.addName(w, name)
-	}
-	if entry < 0 {
-		return false
-	}
-	win := s.window(w, entry)
-	if win.Has(r.number()) || !win.Reaches(r.number()) {
-		return false
-	}
-	s.done(w, entry, r.number())
 	return true
 }

@@ -18,13 +18,14 @@ import (
 //	     8      8  generation
 //	    16      8  number of the producer
 //	    24      8  time, nanoseconds since 1970
-//	    32      8  entry of the producer in the control file; 1<<32 if it has no name
+//	    32      2  entry of the producer in the control file; 65,535 if it has no name
+//	    34      6  which life of the name it is
 //	    40     64  name
 //	   104    4 L  CRC-32C of each leaf, then zeros up to a multiple of 8
 const (
 	recordsHeader = 64
 	recordFixed   = 104
-	noProducer    = 1 << 32
+	noProducer    = 1<<16 - 1
 )
 
 var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 1}
@@ -36,12 +37,12 @@ func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
 type record []byte
 
 // put writes the record. Its sums were put before.
-func (r record) put(generation, number, entry uint64, name string, at time.Time) {
+func (r record) put(generation, number uint64, entry int, life uint64, name string, at time.Time) {
 	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
 	binary.LittleEndian.PutUint64(r[8:], generation)
 	binary.LittleEndian.PutUint64(r[16:], number)
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
-	binary.LittleEndian.PutUint64(r[32:], entry)
+	binary.LittleEndian.PutUint64(r[32:], life<<16|uint64(entry))
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
 	binary.LittleEndian.PutUint32(r, crc32.Checksum(r[4:], castagnoli))
 }
@@ -53,10 +54,15 @@ func (r record) sound(generation uint64) bool {
 }
 
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
-func (r record) producer() uint64          { return binary.LittleEndian.Uint64(r[32:]) }
 func (r record) name() []byte              { return r[40 : 40+binary.LittleEndian.Uint32(r[4:])] }
 func (r record) sum(leaf int) uint32       { return binary.LittleEndian.Uint32(r[recordFixed+4*leaf:]) }
 func (r record) setSum(leaf int, v uint32) { binary.LittleEndian.PutUint32(r[recordFixed+4*leaf:], v) }
+
+// producer returns the entry and the life of the producer.
+func (r record) producer() (entry int, life uint64) {
+	v := binary.LittleEndian.Uint64(r[32:])
+	return int(v & noProducer), v >> 16
+}
 
 // info returns what users see of the record.
 func (r record) info(leaves int) samplecache.Info {

@@ -163,10 +163,10 @@ func (r *rows) Close() error {
 	return r.release(empty)
 }
 
-// lapse ends the use because it took too long.
+// lapse ends the use because it took too long, unless the user has.
 func (r *rows) lapse() {
-	r.lapsed.Store(true)
 	if empty, first := r.gate.close(); first {
+		r.lapsed.Store(true)
 		go func() { _ = r.release(empty) }() // who reads finds it gone
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
@@ -41,7 +42,12 @@ func (st *seat) enter() (err error) {
 		return err
 	}
 	failed := st.s.use(func(w words) {
+		st.s.tidy(w)
 		if err = st.find(w); err != nil {
+			return
+		}
+		if members := w.load(st.s.layout.group(st.group) + groupMembers); members >= uint64(st.world) {
+			err = fmt.Errorf("%w: it has %d members already, as many as ranks", samplecache.ErrGroup, members)
 			return
 		}
 		st.index = st.s.takeSeat(w, seatWord(seatMember, st.s.me, st.group, 0))
@@ -142,7 +148,10 @@ func (s *session) giveUp(index int, from, to uint64) error {
 		ctx, cancel := context.WithTimeout(s.life, patience)
 		defer cancel()
 		err := s.locked(ctx, func() error { return errors.Join(s.tidyAll(), s.goOn()) })
-		if err != nil {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			time.AfterFunc(lockPause, s.kick)
+		case err != nil:
 			s.complain(err)
 		}
 		return nil
@@ -154,5 +163,9 @@ func (s *session) tidyAll() error {
 	if !s.untidy.Swap(false) {
 		return nil
 	}
-	return s.use(s.tidy)
+	err := s.use(s.tidy)
+	if err != nil {
+		s.untidy.Store(true)
+	}
+	return err
 }

@@ -34,12 +34,13 @@ type session struct {
 	join    uint64 // which join it was
 	bell    *bell.Bell
 
-	calls   gate            // calls under way
-	locking chan struct{}   // has room for one who asks for the lock
-	kicked  chan struct{}   // has room for one reason to look around
-	life    context.Context // until Close
-	end     context.CancelFunc
-	ended   sync.WaitGroup
+	calls    gate            // calls under way
+	locking  chan struct{}   // has room for one who asks for the lock
+	kicked   chan struct{}   // has room for one reason to look around
+	life     context.Context // until Close
+	end      context.CancelFunc
+	ended    sync.WaitGroup // for those who work
+	reported sync.WaitGroup // for who calls OnError
 
 	opening sync.Mutex // held while a generation is mapped
 	mu      sync.Mutex
@@ -52,7 +53,7 @@ type session struct {
 	held    map[uint64]*hold // generations that are read
 	timers  map[uint64]*time.Timer
 
-	complaints sync.Mutex                 // held while OnError runs
+	complaints chan error                 // for OnError
 	known      knownManifest              // guarded by the lock
 	letOne     atomic.Bool                // a generation was let go since a store was looked for
 	trouble    atomic.Pointer[error]      // what went wrong when this process last tried to go on, or nil in it
@@ -112,11 +113,14 @@ func since(us uint64) time.Duration { return host.Monotonic() - time.Duration(us
 // call runs fn, unless the session is closed.
 func (s *session) call(fn func() error) error {
 	if !s.calls.enter() {
-		return fmt.Errorf("cache %s: %w", s.dir, samplecache.ErrClosed)
+		return s.closed()
 	}
 	defer s.calls.leave()
 	return fn()
 }
+
+// closed returns the error of a session that is closed.
+func (s *session) closed() error { return fmt.Errorf("cache %s: %w", s.dir, samplecache.ErrClosed) }
 
 // Latest implements samplecache.Session.
 func (s *session) Latest(context.Context) (id uint64, err error) {
@@ -142,9 +146,7 @@ func (s *session) Close() error {
 		for _, done := range idle {
 			<-done
 		}
-		if err := s.leave(); err != nil && s.opt.OnError != nil {
-			s.opt.OnError(err)
-		}
+		_ = s.leave() // others bury who could not
 	}()
 	return err
 }
@@ -153,9 +155,8 @@ func (s *session) Close() error {
 func (s *session) letGo() (idle []<-chan struct{}, err error) {
 	s.mu.Lock()
 	for r := range s.rows {
-		if done, first := r.gate.close(); first {
-			idle = append(idle, done)
-		}
+		done, _ := r.gate.close()
+		idle = append(idle, done)
 	}
 	var readers []*rows
 	for _, h := range s.held {
@@ -198,6 +199,8 @@ func (s *session) leave() error {
 	}
 	s.mu.Unlock()
 	s.ended.Wait()
+	close(s.complaints)
+	s.reported.Wait()
 	return errors.Join(err, s.control.Close())
 }
 

@@ -73,21 +73,30 @@ func (l *layout) free(w words, generation uint64, holder, slot int) bool {
 	if !w.cas(l.slots+slot, slotWord(generation, holder, slotReserved), slotWord(generation, 0, slotFree)) {
 		return false
 	}
+	passing("slot freed")
+	l.lookFrom(w, slot)
+	return true
+}
+
+// lookFrom has free slots looked for from one on, if not before that.
+func (l *layout) lookFrom(w words, slot int) {
 	for {
 		free := w.load(freeWord)
 		if w.cas(freeWord, free, hint(hintTag(free)+1, min(hintIndex(free), slot))) {
-			return true
+			return
 		}
 	}
 }
 
-// freeAll gives all slots back that a holder has reserved.
+// freeAll gives all slots back that a holder has reserved. Who was killed may have freed one of which
+// the hint does not know yet, so all are looked at again.
 func (l *layout) freeAll(w words, generation uint64, holder int) {
 	for i := range l.samples {
 		if w.load(l.slots+i) == slotWord(generation, holder, slotReserved) {
 			l.free(w, generation, holder, i)
 		}
 	}
+	l.lookFrom(w, 0)
 }
 
 // commit makes the sample in a slot one of its generation.

@@ -51,7 +51,7 @@ func (s *session) publishWaits(w words) string {
 	case open:
 		return "the next process that looks"
 	}
-	return fmt.Sprintf("room for it, as %d generations that are not retained any more are still read or the disk is full", s.fixed.Config.MaxHeld)
+	return fmt.Sprintf("room for it, as %d generations that are not retained any more are still read or the disk is full", s.fixed.maxHeld())
 }
 
 // memberStats lists who takes part.

@@ -198,23 +198,22 @@ func reservedFile(path string, first []byte, size int, sync bool) error {
 	if err != nil {
 		return err
 	}
-	err = f.Reserve(int64(size))
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(f.Reserve(int64(size)), f.Close()); err != nil {
 		return err
 	}
-	return writeAt(path, first, 0)
+	return writeAt(path, first, 0, sync)
 }
 
 // writeAt writes bytes into a file.
-func writeAt(path string, b []byte, at int64) error {
+func writeAt(path string, b []byte, at int64, sync bool) error {
 	f, err := openFile(path, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteAt(b, at)
+	if err == nil && sync {
+		err = f.Sync()
+	}
 	return errors.Join(err, f.Close())
 }
 

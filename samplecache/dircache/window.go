@@ -45,24 +45,24 @@ func (s *session) restore(w words, entry int, win samplecache.Window) {
 }
 
 // windows returns the numbers of all producers, given what they were when the last generation was
-// published, and who has a sample in the one that is being filled.
-func (s *session) windows(before []producerSpec, names map[uint64]string) (list []producerSpec, err error) {
-	known := make(map[string]samplecache.Window, len(before))
+// published, and the entries of those who have a sample in the one that is being filled.
+func (s *session) windows(before []producerSpec, entries map[int]bool) (list []producerSpec, err error) {
+	known := make(map[uint64]samplecache.Window, len(before)) // by their lives
 	for _, p := range before {
-		known[p.Name] = p.Window
+		known[p.Life] = p.Window
 	}
 	err = s.use(func(w words) {
 		list = make([]producerSpec, 0, len(before))
 		for i := range w.below(namesWord, maxProducers) {
-			name := w.loadName(s.layout.producer(i) + producerName)
+			name, life := w.loadName(s.layout.producer(i)+producerName), w.load(s.layout.producer(i)+producerLife)
 			if name == "" {
 				continue
 			}
-			win, ok := known[name]
-			if _, changed := names[uint64(i)]; changed || !ok {
+			win, ok := known[life]
+			if entries[i] || !ok {
 				win = s.window(w, i)
 			}
-			list = append(list, producerSpec{name, win})
+			list = append(list, producerSpec{name, life, win})
 		}
 	})
 	return list, err

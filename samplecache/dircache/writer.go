@@ -181,7 +181,8 @@ func (s *session) dropStores() error {
 			}
 		}
 	}
-	used := map[*writer]bool{s.filled: true}
+	used := map[*writer]bool{}
+	err = errors.Join(err, s.use(func(w words) { used[s.filled] = w.load(fillingWord) == s.filling }))
 	for r := range s.rows {
 		used[r.w] = true
 	}
@@ -189,6 +190,9 @@ func (s *session) dropStores() error {
 		if !there[id] && !used[w] {
 			err = errors.Join(err, w.close())
 			delete(s.writers, id)
+			if w == s.filled {
+				s.filling, s.filled = 0, nil
+			}
 		}
 	}
 	return err
