@@ -327,7 +327,7 @@ func TestHiddenIsGoneUnlessPublished(t *testing.T) {
 	require.Equal(t, int64(0), number(t, open(t, dir).TensorDict))
 }
 
-// TestCreateNoSums makes a dataset whose leaves never have sums: it says so nowhere, and is written,
+// TestCreateNoSums makes a dataset whose leaves never have sums: it says so nowhere, is written,
 // flushed and opened to be written again without any being set, or made void.
 func TestCreateNoSums(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made")

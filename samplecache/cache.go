@@ -112,8 +112,10 @@ func (c *Cache) whyNot(id uint64) string {
 }
 
 // Keep moves a generation out of the cache: it becomes a dataset of its own at path, which must not
-// exist and which memmap.Open and Python read. Who reads it goes on. On the file system of the
-// cache that copies nothing; the cache then makes a new directory in its stead when it is retired.
+// exist and which memmap.Open and Python read. Whoever reads it goes on. On the file system of the
+// cache that copies nothing: the files have two names until the generation retires, and are the
+// dataset's alone from then on, since the cache makes a new directory in its stead. Until then do
+// not write to the dataset. It has no checksums; a copy that memmap.Save makes of it has.
 func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
 	return c.session.Keep(ctx, id, path)
 }

@@ -26,8 +26,8 @@
 //   - A [Producer] puts samples. One with a name numbers them, and each number is stored once,
 //     whatever is killed and tried again.
 //   - A [Slot] is a place for a sample that is being written.
-//   - A [Generation] is a published set of samples. Who has one open reads the same samples until it
-//     is closed. It is a loader.Source.
+//   - A [Generation] is a published set of samples. Whoever has one open reads the same samples
+//     until it is closed. It is a loader.Source.
 //   - A [Group] is the ranks of a training job, which read the same generation in each epoch.
 //   - [Limits] say how far producers and groups may run ahead of each other.
 //

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-tensordict/tensordict/arith"
@@ -139,10 +140,13 @@ func ExampleCache_Wait() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	_, err = c.Wait(ctx, 0)
-	fmt.Println(err)
+	before, what, _ := strings.Cut(err.Error(), ": blocked: ")
+	fmt.Println(before)
+	fmt.Println(what)
 	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, samplecache.ErrBlocked))
 	// Output:
-	// wait: context deadline exceeded: blocked: the latest generation is 0, the next has 1 of 2 samples
+	// wait: context deadline exceeded
+	// the latest generation is 0, the next has 1 of 2 samples
 	// true true
 }
 

@@ -207,7 +207,7 @@ type model struct {
 	Limits
 	samples int
 	groups  int  // that are there from the start, and can be there; at most 2
-	ranks   int  // of each group, 1 or 2; each takes its part of a pass after that of the pass before
+	ranks   int  // of each group, 1 or 2; each takes its parts of passes in turn
 	churn   bool // groups join and leave
 	hasty   bool // Begins is not asked, but for MaxPasses
 }

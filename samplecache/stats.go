@@ -23,8 +23,8 @@ type Stats struct {
 	LastSwap     time.Time       `json:"swap_timestamp,omitzero"` // when; zero if there was none
 	SwapTook     time.Duration   `json:"swap_duration"`           // nanoseconds
 	Bytes        int64           `json:"sample_bytes"`            // of a sample
-	Held         []uint64        `json:"held"`                    // generations kept only because they are read
-	PublishWaits string          `json:"publish_waits"`           // what a full generation waits for; "" for nothing
+	Held         []uint64        `json:"held"`                    // kept only because they are read
+	PublishWaits string          `json:"publish_waits"`           // what keeps the next one
 	Slots        []SlotStats     `json:"slots"`                   // that are reserved, in order
 	Members      []MemberStats   `json:"members"`                 // processes that take part
 	Producers    []ProducerStats `json:"producers"`

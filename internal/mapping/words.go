@@ -11,8 +11,8 @@ import (
 // machine's order. Bytes after the last whole word are left out. The words are valid until
 // [Mapping.Release].
 //
-// Storing to words of a ReadOnly Mapping is a fault, which [Guard] catches but in a program that was
-// built with the race detector: that ends. Words returns [ErrClosed] once Close began.
+// Storing to words of a ReadOnly Mapping is a fault, which [Guard] catches, unless the program was
+// built with the race detector: then it ends. Words returns [ErrClosed] once Close began.
 func (m *Mapping) Words() ([]atomic.Uint64, error) {
 	data, err := m.Acquire()
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// provide gives the next generation a store to be filled, if it has none: a retired one, a spare one,
-// or a new one. It returns [samplecache.ErrBlocked] if there is none because too many are held.
+// provide gives the next generation a store to be filled, if it has none: a retired one, a spare
+// one, or a new one. It returns [samplecache.ErrBlocked] if there is none because too many are
+// held.
 //
 // held reports whether a group needs a generation that no process reads at the moment.
 func (sh *shelf) provide(held func(id uint64) bool) error {

@@ -46,7 +46,7 @@ func benchStart(b *testing.B, task, dir string) *benchProcess {
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, cmd.Start())
-	b.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // the end of its input is the end of its task
+	b.Cleanup(func() { _, _ = in.Close(), cmd.Wait() }) // the end of its input ends it
 	p := &benchProcess{in, bufio.NewScanner(out)}
 	require.Equal(b, "ready", p.next(b))
 	return p
@@ -209,7 +209,7 @@ func BenchmarkBell(b *testing.B) {
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		waits.ask(b, "%d", n)
-		time.Sleep(2 * time.Millisecond) // it waits by then, as a rule: an earlier commit would not be a bell
+		time.Sleep(2 * time.Millisecond) // by then it waits, as a rule
 		at := host.Monotonic()
 		benchPut(b, p, sample, 1)
 		woken := tensor.Must(strconv.ParseInt(strings.TrimPrefix(waits.next(b), "woken "), 10, 64))

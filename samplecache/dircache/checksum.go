@@ -16,8 +16,8 @@ const nearBytes = 4 << 10
 var nears = sync.Pool{New: func() any { return new([nearBytes]byte) }}
 
 // checksum returns the CRC-32C of bytes. Of more than a few it copies piece by piece to where they
-// are near: Go's CRC-32C reads from three places at a time, which memory is slow at. That takes half
-// the time.
+// are near: Go's CRC-32C reads from three places at a time, which memory is slow at. That takes
+// half the time.
 func checksum(b []byte) (sum uint32) {
 	if len(b) <= nearBytes {
 		return crc32.Checksum(b, castagnoli)

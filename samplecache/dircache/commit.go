@@ -65,7 +65,7 @@ func (r *row) commit() error {
 	}
 	passing("committed")
 	if r.claim.name != "" {
-		_ = r.s.use(func(w words) { r.s.done(w, r.claim.entry, r.number) }) // or whoever publishes does
+		_ = r.s.use(func(w words) { r.s.done(w, r.claim.entry, r.number) }) // or a publisher does
 	}
 	passing("counted")
 	return nil

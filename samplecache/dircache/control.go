@@ -81,7 +81,7 @@ func (s *session) checkHeader(got []byte, adopt bool) error {
 		return s.fail(controlName, fmt.Errorf("%w: its header is damaged", samplecache.ErrCorrupt))
 	}
 	if host.Boot() != "" && [64]byte(got[96:]) == [64]byte(want[96:]) || !s.alone() {
-		return nil // the same running kernel, whatever a container calls it and the machine: it knows who lives
+		return nil // the same running kernel, whatever a container calls it: it knows who lives
 	}
 	if [64]byte(got[160:]) != [64]byte(want[160:]) || host.Machine() == "" {
 		if !adopt {

@@ -260,8 +260,8 @@ func tryOn(dir string, h harm, fn func(tr *trial) error) (err error) {
 	return nil
 }
 
-// underRace reports whether the race detector is on. It does atomic operations in C, where a fault, as
-// in a control file that is cut while it is mapped, ends the process; else that is an error.
+// underRace reports whether the race detector is on. It does atomic operations in C, where a fault,
+// as in a control file that is cut while it is mapped, ends the process; else that is an error.
 func underRace() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
@@ -622,8 +622,8 @@ func TestW15Views(t *testing.T) {
 	}
 }
 
-// TestW15DamageIsTold counts what a damaged record of an acknowledged sample costs: that sample, and
-// an error about it, though the sample that completes the generation is acknowledged.
+// TestW15DamageIsTold counts what a damaged record of an acknowledged sample costs: that sample,
+// and an error about it, though the sample that completes the generation is acknowledged.
 func TestW15DamageIsTold(t *testing.T) {
 	s := newSpecimen(t)
 	dir := s.write(t)

@@ -634,7 +634,8 @@ func (s *site) settled() {
 	s.requireKept()
 }
 
-// visit joins and leaves: the next that joins removes what one that was killed as it joined has left.
+// visit joins and leaves: the next that joins removes what one that was killed as it joined has
+// left.
 func (s *site) visit() {
 	s.t.Helper()
 	c, err := samplecache.Open(s.ctx, dircache.Engine{Dir: s.dir}, samplecache.Options{OnError: s.hears})

@@ -84,8 +84,8 @@ func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, er
 	return s, nil
 }
 
-// checkNames returns [samplecache.ErrCorrupt] unless the lock is a file, and there is a directory of
-// peers: what a link leads to is not the cache's.
+// checkNames returns [samplecache.ErrCorrupt] unless the lock is a file, and there is a directory
+// of peers: what a link leads to is not the cache's.
 func (s *session) checkNames() error {
 	for name, want := range map[string]fs.FileMode{lockName: 0, peersName: fs.ModeDir} {
 		info, err := os.Lstat(s.path(name))

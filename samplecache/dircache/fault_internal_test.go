@@ -179,8 +179,8 @@ func TestW15DamagedWordsInUse(t *testing.T) {
 	}
 }
 
-// TestHostileWords puts numbers into the control file that are sealed well and make no sense: errors
-// perhaps, and no panic, and the files of others stay.
+// TestHostileWords puts numbers into the control file that are sealed well and make no sense:
+// errors perhaps, and no panic, and the files of others stay.
 func TestHostileWords(t *testing.T) {
 	for name, word := range kinds(4) {
 		for _, v := range []uint64{1, maxPeers + 1, 1 << 31, wordMax} {

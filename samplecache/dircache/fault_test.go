@@ -126,7 +126,7 @@ func TestForeign(t *testing.T) {
 			require.NoError(t, tt.make(t))
 			var err error
 			require.NoError(t, tryOn("x", harm{name: tt.name}, func(tr *trial) error {
-				if err = opened("x"); err == nil { // what is missing may show as late as it is wanted
+				if err = opened("x"); err == nil { // it may show only when it is wanted
 					err = wants("x")
 				}
 				return nil
@@ -263,9 +263,9 @@ func TestOthersFilesStay(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "link", "passwd"))
 }
 
-// TestSymlinksAreNotFollowed has a link out of the directory in place of each thing in a cache. What
-// it leads to is never changed, nor does anything appear there, whether the cache is used, or made
-// again, or is in use already.
+// TestSymlinksAreNotFollowed has a link out of the directory in place of each thing in a cache.
+// What it leads to is never changed, nor does anything appear there, whether the cache is used, or
+// made again, or is in use already.
 func TestSymlinksAreNotFollowed(t *testing.T) {
 	s := newSpecimen(t)
 	things := []string{
@@ -386,8 +386,8 @@ func TestBellIsAFile(t *testing.T) {
 	require.EqualValues(t, 7, putter(t, c, "gen-7").Next())
 }
 
-// TestRemovalInUse removes the directory while producers, readers and ranks are at work: errors that
-// name a file, no crash, no hang; who holds views reads on.
+// TestRemovalInUse removes the directory while producers, readers and ranks are at work: errors
+// that name a file, no crash, no hang; who holds views reads on.
 func TestRemovalInUse(t *testing.T) {
 	s := newSpecimen(t)
 	dir := s.write(t)
@@ -484,8 +484,8 @@ func namedOrGone(err error) error {
 	return named(err)
 }
 
-// TestRemovedAndMadeAnew removes a cache that is in use and makes another one there: who has the old
-// one open can do it no harm.
+// TestRemovedAndMadeAnew removes a cache that is in use and makes another one there: who has the
+// old one open can do it no harm.
 func TestRemovedAndMadeAnew(t *testing.T) {
 	s := newSpecimen(t)
 	dir := s.write(t)
@@ -861,8 +861,8 @@ func TestCommitWaitsForWriters(t *testing.T) {
 	require.NoError(t, g.Close())
 }
 
-// TestCloseWhileWriting closes the cache, and aborts, in the middle of a write, by the goroutine that
-// writes: neither waits for it, and the memory stays until it is done.
+// TestCloseWhileWriting closes the cache, and aborts, in the middle of a write, by the goroutine
+// that writes: neither waits for it, and the memory stays until it is done.
 func TestCloseWhileWriting(t *testing.T) {
 	for name, end := range map[string]func(c *samplecache.Cache, slot *samplecache.Slot) error{
 		"close": func(c *samplecache.Cache, _ *samplecache.Slot) error { return c.Close() },

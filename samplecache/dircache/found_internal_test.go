@@ -187,7 +187,8 @@ func TestFoundRefuse(t *testing.T) {
 		last = r
 	}
 	require.NoError(t, last.(*row).record())
-	// the last is committed, full() sees it (as Commit's ready does), then a damaged record of slot 1 is refused: its slot is freed, and a kill comes
+	// the last is committed, full() sees it (as Commit's ready does), then a damaged record of slot
+	// 1 is refused: its slot is freed, and a kill comes
 	require.NoError(t, s.use(func(w words) {
 		require.True(t, s.layout.commit(w, 1, s.me, 2))
 		require.True(t, s.layout.full(w, 1))

@@ -160,8 +160,8 @@ func TestW17FullDiskStoreLetGo(t *testing.T) {
 	}
 }
 
-// TestW17FullDiskManifest cannot write the MANIFEST of a full generation: nothing is lost, and it is
-// published when there is room, while nobody calls but who waits.
+// TestW17FullDiskManifest cannot write the MANIFEST of a full generation: nothing is lost, and it
+// is published when there is room, while nobody calls but who waits.
 func TestW17FullDiskManifest(t *testing.T) {
 	told := make(chan error, 100)
 	dir, c, p := onFullDisk(t, func(err error) { told <- err })
@@ -250,7 +250,8 @@ func namesFile(err error) error {
 	return nil
 }
 
-// tree returns the paths and sizes of what is in a directory, but for the control file and the link.
+// tree returns the paths and sizes of what is in a directory, but for the control file and the
+// link.
 func tree(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -267,8 +268,8 @@ func tree(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestW17BoundedSpace bounds the bytes on the disk, while generations are held and let go, and while
-// others die: 2+Retain+MaxHeld stores, and what does not depend on samples.
+// TestW17BoundedSpace bounds the bytes on the disk, while generations are held and let go, and
+// while others die: 2+Retain+MaxHeld stores, and what does not depend on samples.
 func TestW17BoundedSpace(t *testing.T) {
 	const fixed = 4 << 20
 	top := smallDisk(t, 64<<20)

@@ -34,8 +34,8 @@ func goldenSample(n int) *tdict.TensorDict {
 	}))
 }
 
-// TestW20MakeGolden makes the golden directory, if it is told to: without the control file, which is
-// large, and what not every archive keeps: the link, and the empty directory of the FIFOs.
+// TestW20MakeGolden makes the golden directory, if it is told to: without the control file, which
+// is large, and what not every archive keeps: the link, and the empty directory of the FIFOs.
 func TestW20MakeGolden(t *testing.T) {
 	if !*goldenFlag {
 		t.Skip("the golden directory stays as it is without -golden")

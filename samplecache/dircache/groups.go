@@ -67,7 +67,7 @@ func (s *session) tidyGroup(w words, group int, counts seatCounts) {
 		s.forgetGroup(w, group)
 		return
 	}
-	last := uint64(0) // the last pass, by when it was begun, that all have closed: the ranks have left those before
+	last := uint64(0) // the last pass begun that all have closed: the ranks have left those before
 	for i := range epochsKept {
 		number := w.load(s.layout.epoch(group, i) + epochNumber)
 		if number != 0 && uint64(counts.done[(number-1)%seatEpochs]) >= w.load(at+groupWorld) {

@@ -33,7 +33,7 @@ const (
 	namesWord                           // producers from this number on were never used
 	seatsWord                           // seats from this number on were never used
 	lockerWord                          // 1 + the peer that has the lock; 0 if none has
-	searchedWord                        // when it failed last to publish, or to find a store for the next, us
+	searchedWord                        // when it failed last to publish or to find a store, us
 	swapAtWord                          // when the last generation was published, ms since 1970
 	swapTookWord                        // how long that took, us
 	firstTable   = headerBytes/8 + 64
@@ -50,9 +50,9 @@ const (
 
 const (
 	producerOwner = iota                     // 1 + the peer that has the name; 0 if none has
-	producerLife                             // which name it is: one that was forgotten begins another life
+	producerLife                             // a name that was forgotten begins another
 	producerName                             // see name
-	producerDone  = producerName + nameWords // for each number modulo 64, 1 + the last that is committed
+	producerDone  = producerName + nameWords // for each residue modulo 64, 1 + the last number
 	producerWords = producerDone + samplecache.WindowSize
 )
 
@@ -68,7 +68,7 @@ const (
 
 const (
 	epochNumber = iota // 1 + the number; 0 for a free entry
-	epochWhich         // its generation, which pass of that it is, and whether it is settled: see which
+	epochWhich         // its generation, which pass of that, whether settled: see which
 	epochTaken         // rows
 	epochWords
 )

@@ -119,7 +119,8 @@ func (s *session) locker(w words) int { return s.pid(w, w.below(lockerWord, maxP
 func (s *session) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.use(func(w words) { w.store(s.layout.peer(s.me)+peerWaiting, wantsAll) }) // what follows says what is wrong
+	// What follows says what is wrong.
+	_ = s.use(func(w words) { w.store(s.layout.peer(s.me)+peerWaiting, wantsAll) })
 	return s.changed
 }
 

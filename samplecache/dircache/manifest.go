@@ -45,7 +45,7 @@ type manifest struct {
 	ID        string             `json:"id"`
 	Config    samplecache.Config `json:"config"`
 	Schema    []leafSpec         `json:"schema"`
-	Latest    uint64             `json:"latest"` // the generation published last; the next is being filled
+	Latest    uint64             `json:"latest"` // the next is being filled
 	Published time.Time          `json:"published,omitzero"`
 	Producers []producerSpec     `json:"producers,omitempty"` // as of that publication
 }
@@ -237,7 +237,7 @@ func (s *session) manifest() (*manifest, error) {
 	if err == nil {
 		err = s.use(func(w words) { latest = w.load(latestWord) })
 	}
-	if err == nil && s.known.is(info) && s.known.m.Latest == latest { // what follows it is another file
+	if err == nil && s.known.is(info) && s.known.m.Latest == latest {
 		m := *s.known.m
 		return &m, nil
 	}

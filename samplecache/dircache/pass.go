@@ -63,6 +63,9 @@ func (s *session) mayBeginNew(w words, group int) error {
 	if latest > 0 && s.fixed.Config.Limits.Begins(begun, awaited, s.promised(w, group), s.inserts(w, true)) {
 		return nil
 	}
+	if latest == 0 {
+		return s.blocked("the first generation")
+	}
 	return s.blocked(fmt.Sprintf("generation %d, or for limits to allow one more pass over generation %d", latest+1, latest))
 }
 
@@ -138,7 +141,7 @@ func (s *session) fix(w words, group int, epoch, generation uint64) (entry int, 
 		generation = latest
 	}
 	if oldest > 0 {
-		s.settleEpoch(w, group, entry) // its last rows, if some are left, are nobody's business any more
+		s.settleEpoch(w, group, entry) // rows of it that are taken later are not counted
 		w.store(at+epochNumber, 0)
 		s.freeForgotten(w, group)
 	}

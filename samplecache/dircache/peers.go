@@ -26,14 +26,14 @@ func (s *session) bellPath(join uint64) string {
 	return filepath.Join(s.at, peersName, fmt.Sprintf("%010d", join))
 }
 
-// enter makes the session one of the peers. The lock is held, so that nobody finds the bell before it
-// is hung.
+// enter makes the session one of the peers. The lock is held, so that nobody finds the bell before
+// it is hung.
 func (s *session) enter() error {
 	if err := s.findEntry(); err != nil {
 		return err
 	}
 	passing("joins counted")
-	if err := ignoreAbsent(os.Remove(s.bellPath(s.join))); err != nil { // of a cache that was rebuilt
+	if err := ignoreAbsent(os.Remove(s.bellPath(s.join))); err != nil { // of before a rebuild
 		return err
 	}
 	var err error
@@ -149,7 +149,7 @@ func (s *session) ring(i int) {
 			return
 		}
 	}
-	_ = s.use(func(w words) { // it is dead, or this process can have no more files: then another is to ring
+	_ = s.use(func(w words) { // it is dead, or this process is out of descriptors: another rings
 		w.cas(s.layout.peer(i)+peerWaiting, wantsNothing, wantsAll)
 	})
 	s.kick()
@@ -179,7 +179,8 @@ func (s *session) reap() error {
 	return errors.Join(err, s.dropStrayBells())
 }
 
-// dropStrayBells removes the bells of those who were killed between hanging one and becoming a peer.
+// dropStrayBells removes the bells of those who were killed between hanging one and becoming a
+// peer.
 func (s *session) dropStrayBells() error {
 	joins, err := s.joined()
 	if err != nil {
@@ -258,8 +259,8 @@ func (s *session) watch() {
 	})
 }
 
-// complain has the user told of what went wrong where nobody waits for it, and has it tried again. Of
-// many in short order some are left out.
+// complain has the user told of what went wrong where nobody waits for it, and has it tried again.
+// Of many in short order some are left out.
 func (s *session) complain(err error) {
 	over := errors.Is(err, samplecache.ErrClosed) || errors.Is(err, context.Canceled)
 	if over && !errors.Is(err, samplecache.ErrCorrupt) {

@@ -77,12 +77,12 @@ const lockPause = 100 * time.Millisecond
 // find a store for the next one, while that fails.
 const searchPause = 2 * time.Second
 
-// stuck reports whether there is something to publish, or no store for the next generation. Then who
-// waits tries again after a while: a disk has room again, and a reader that is not of this package
-// lets go, without telling.
+// stuck reports whether there is something to publish, or no store for the next generation. Then
+// who waits tries again after a while: a disk has room again, and a reader that is not of this
+// package lets go, without telling.
 func (s *session) stuck() (yes bool) {
 	ready, err := s.ready()
-	_ = s.use(func(w words) { yes = ready || w.load(fillingWord) == 0 }) // who asks next says what is wrong
+	_ = s.use(func(w words) { yes = ready || w.load(fillingWord) == 0 }) // the next call says why
 	if yes && err == nil && !s.alarmed.Swap(true) {
 		time.AfterFunc(searchPause, func() {
 			s.alarmed.Store(false)
@@ -120,8 +120,8 @@ func (s *session) goOn() error {
 	}))
 }
 
-// seek looks for a store to be filled, or publishes what is full, unless that was tried a moment ago
-// and there is nothing to do but wait.
+// seek looks for a store to be filled, or publishes what is full, unless that was tried a moment
+// ago and there is nothing to do but wait.
 func (s *session) seek(ctx context.Context) error {
 	if trouble := s.trouble.Load(); s.due() || trouble != nil && *trouble != nil {
 		return s.search(ctx)
@@ -135,7 +135,7 @@ func (s *session) publishDue(ctx context.Context) {
 	if ready, err := s.ready(); err == nil && !ready {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience) // the sample is committed: nobody need wait for more
+	ctx, cancel := context.WithTimeout(ctx, patience) // the sample is committed
 	defer cancel()
 	err := s.locked(ctx, s.goOn)
 	switch {

@@ -69,7 +69,7 @@ func (c *claim) reserve(number uint64) (samplecache.Row, error) {
 	case err != nil:
 		return nil, err
 	case r.generation == 0:
-		return nil, s.blocked("room for the next generation")
+		return nil, s.blockedReserve()
 	case !ok:
 		return nil, s.blockedReserve()
 	}

@@ -56,10 +56,10 @@ type session struct {
 	complaints chan error                 // for OnError
 	known      knownManifest              // guarded by the lock
 	letOne     atomic.Bool                // a generation was let go since a store was looked for
-	trouble    atomic.Pointer[error]      // what went wrong when this process last tried to go on, or nil in it
+	trouble    atomic.Pointer[error]      // of the last goOn of this process; nil in it
 	alarmed    atomic.Bool                // those who wait will be woken in a while
 	untidy     atomic.Bool                // a seat was given up, and the lock was not to be had
-	verified   map[uint64][]atomic.Uint64 // a bit for each row of a generation whose sums were compared
+	verified   map[uint64][]atomic.Uint64 // rows whose sums agreed, a bit each
 }
 
 // ID implements samplecache.Session.

@@ -88,8 +88,8 @@ func (l *layout) lookFrom(w words, slot int) {
 	}
 }
 
-// freeAll gives all slots back that a holder has reserved. Who was killed may have freed one of which
-// the hint does not know yet, so all are looked at again.
+// freeAll gives all slots back that a holder has reserved. Who was killed may have freed one of
+// which the hint does not know yet, so all are looked at again.
 func (l *layout) freeAll(w words, generation uint64, holder int) {
 	for i := range l.samples {
 		if w.load(l.slots+i) == slotWord(generation, holder, slotReserved) {

@@ -17,6 +17,9 @@ func (s *session) Stats(context.Context) (st samplecache.Stats, err error) {
 		if err == nil {
 			st.Held, err = s.putAside()
 		}
+		if len(st.Held) > 0 && st.PublishWaits == noRoom {
+			st.PublishWaits = fmt.Sprintf("%s, as generations %v, which are not retained any more, are still read", noRoom, st.Held)
+		}
 		return err
 	})
 	return st, err
@@ -37,6 +40,9 @@ func (s *session) stats(w words) samplecache.Stats {
 	return st
 }
 
+// noRoom is what a generation waits for that has no store.
+const noRoom = "room on the disk"
+
 // publishWaits says what a full generation, or one that cannot be filled yet, waits for.
 func (s *session) publishWaits(w words) string {
 	next := w.load(latestWord) + 1
@@ -51,7 +57,7 @@ func (s *session) publishWaits(w words) string {
 	case open:
 		return "the next process that looks"
 	}
-	return fmt.Sprintf("room for it, as %d generations that are not retained any more are still read or the disk is full", s.fixed.maxHeld())
+	return noRoom
 }
 
 // memberStats lists who takes part.

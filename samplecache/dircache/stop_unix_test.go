@@ -319,7 +319,7 @@ func TestStoppedReader(t *testing.T) {
 			}
 			return err
 		})
-		require.Contains(t, text, "room for the next generation")
+		require.Contains(t, text, "are still read")
 		require.Equal(t, []uint64{1, 6}, s.stats().Held)
 		end(t, first)
 		s.topUp(5)
@@ -548,7 +548,7 @@ func TestPythonFollows(t *testing.T) {
 		own, err := s.c.Producer("")
 		require.NoError(t, err)
 		text := requireBlocked(t, func(ctx context.Context) error { return s.put(ctx, own, nobodyElse) })
-		require.Contains(t, text, "room for the next generation")
+		require.Contains(t, text, "are still read")
 		require.Equal(t, "same", ask("?"))
 		require.Equal(t, "closed", ask("close"))
 		s.topUp(1)

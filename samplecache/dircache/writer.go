@@ -25,8 +25,8 @@ type writer struct {
 	records *mapping.Mapping
 }
 
-// settleIn gives a row its store, mapped, which stays as long as the row is not committed or aborted.
-// No name of a generation is used twice, so the store of one is looked for once.
+// settleIn gives a row its store, mapped, which stays as long as the row is not committed or
+// aborted. No name of a generation is used twice, so the store of one is looked for once.
 func (s *session) settleIn(r *row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

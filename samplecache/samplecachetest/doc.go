@@ -2,26 +2,30 @@
 // systems. The author of an engine writes one test:
 //
 //	func TestEngine(t *testing.T) {
-//		samplecachetest.TestEngine(t, func(t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config) samplecache.Engine {
-//			if schema != nil {
-//				if err := mine.Create(place, schema, config); err != nil {
-//					t.Fatal(err)
-//				}
+//		samplecachetest.TestEngine(t, open)
+//	}
+//
+//	func open(
+//		t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config,
+//	) samplecache.Engine {
+//		if schema != nil {
+//			if err := mine.Create(place, schema, config); err != nil {
+//				t.Fatal(err)
 //			}
-//			return mine.Engine{At: place}
-//		})
+//		}
+//		return mine.Engine{At: place}
 //	}
 //
 // Each promise of samplecache is a subtest, named after it and, where there is one, by its number
-// in the contract of the package, W01 and so on. Run the test with the race detector, too. It takes a
-// few seconds if an engine needs about a millisecond to publish a generation.
+// in the contract of the package, W01 and so on. Run the test with the race detector, too. It takes
+// a few seconds if an engine needs about a millisecond to publish a generation.
 //
 // # Places
 //
 // A place is where a cache is kept. It is the path of a file that does not exist, in a directory of
 // the test's own; an engine that does not keep its caches in files uses it as a name, which no
-// other test has. The caches of several places are there at the same time, and each is joined by several
-// sessions, of one process and of several.
+// other test has. The caches of several places are there at the same time, and each is joined by
+// several sessions, of one process and of several.
 //
 // # Processes
 //

@@ -8,8 +8,8 @@ import (
 )
 
 // Open returns the engine of the cache at a place. With a schema it makes the cache first, as
-// config says; it is not there yet. With a nil schema the cache is there, and config counts for nothing.
-// What goes wrong fails t.
+// config says; it is not there yet. With a nil schema the cache is there, and config counts for
+// nothing. What goes wrong fails t.
 type Open func(t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config) samplecache.Engine
 
 // TestEngine checks that an engine keeps what samplecache promises, each promise in a subtest of t.

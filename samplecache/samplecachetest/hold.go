@@ -72,7 +72,7 @@ func tooManyHeld(k *kit) {
 	writer, reader := p.join(), p.join()
 	producer := k.producer(writer, "gen")
 	var held []*samplecache.Generation
-	for generation := uint64(1); generation <= 5; generation++ { // one current, one retained, the next has no room
+	for generation := uint64(1); generation <= 5; generation++ {
 		k.fill(writer, producer, generation)
 		held = append(held, got(reader.Latest(k.ctx))(k))
 	}

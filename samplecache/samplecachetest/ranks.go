@@ -51,7 +51,7 @@ func groupsRefused(k *kit) {
 		_, err := wrong.Epoch(k.ctx, 0)
 		k.wants("Epoch of a group that cannot be", err, samplecache.ErrGroup)
 	}
-	if c.Group("train", 2) != c.Group("train", 2) {
+	if again := c.Group("train", 2); again != c.Group("train", 2) {
 		k.Error("Group: got two memberships of one group")
 	}
 	k.must(g.Close())
@@ -100,7 +100,8 @@ type fixed struct {
 	over [3]sync.Cond // done has changed
 }
 
-// together waits until the ranks of a group are less than eight epochs apart: no more are remembered.
+// together waits until the ranks of a group are less than eight epochs apart: no more are
+// remembered.
 func (f *fixed) together(ctx context.Context, which int, epoch uint64) {
 	defer context.AfterFunc(ctx, func() {
 		f.mu.Lock()

@@ -120,8 +120,8 @@ func (r *ratio) look(ctx context.Context, c *samplecache.Cache) error {
 }
 
 // bounded returns an error if the counts of this process break the inequality: at the moment
-// between what is read first and what is read then, there were at least as many of the one, and at most
-// as many of the other.
+// between what is read first and what is read then, there were at least as many of the one, and at
+// most as many of the other.
 func (r *ratio) bounded() error {
 	for i := range 2 {
 		inserts := r.committed.Load()
