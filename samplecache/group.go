@@ -23,7 +23,7 @@ type Group struct {
 
 // Group returns the membership of a group that is read by so many ranks, which all say the same. It
 // is entered with the first [Group.Epoch], and left with [Group.Close] or [Cache.Close]. Called
-// again with the same name, it returns the same membership.
+// again with the same name and number of ranks, it returns the same membership.
 func (c *Cache) Group(name string, world int) *Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()

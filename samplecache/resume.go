@@ -45,7 +45,8 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 
 // Resume is [Group.Epoch] for an epoch that was interrupted: if it has no generation yet, it gets
 // that which the state of a loader says. So all ranks agree, also where opt has them go on with
-// another.
+// another. While no rank is there the generation is kept only as [Config.Retain] says. The number
+// of the epoch is the caller's to keep, beside the state.
 func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
 	id, err := g.cache.generationOf(state)
 	if err != nil && !opt.OrLatest {
