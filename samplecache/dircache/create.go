@@ -140,10 +140,11 @@ func newManifest(schema *tdict.TensorDict, config samplecache.Config) (*manifest
 
 // furnish makes all that a cache consists of in an empty directory.
 func furnish(dir string, m *manifest) error {
-	s, err := newSession(dir, dir, m, samplecache.Options{})
+	s, err := newSession(dir, dir, m, samplecache.Options{}) // which takes no part in anything
 	if err != nil {
 		return err
 	}
+	defer s.end()
 	if err := os.Mkdir(filepath.Join(dir, peersName), 0o777); err != nil {
 		return err
 	}

@@ -61,27 +61,32 @@ func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, er
 		return nil, failed("open", e.Dir, manifestName, bare(err))
 	}
 	s, err := newSession(e.Dir, at, m, opt)
-	if err == nil {
-		s.place, err = os.Stat(at)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkNames(); err != nil {
-		return nil, err
-	}
-	lock, err := waitLock(ctx, s.path(lockName))
-	if err != nil {
-		return nil, failed("open", e.Dir, lockName, err)
-	}
-	err = s.attach(e.Adopt)
-	if err = errors.Join(err, lock.Unlock()); err != nil {
+	if err := s.takePart(ctx, e.Adopt); err != nil {
 		return nil, errors.Join(err, s.abandon())
 	}
 	s.watch()
 	s.tell(wantsBig)
 	s.kick()
 	return s, nil
+}
+
+// takePart makes the session one of those that take part, with the lock, which no session can tell of
+// yet.
+func (s *session) takePart(ctx context.Context, adopt bool) (err error) {
+	if s.place, err = os.Stat(s.at); err != nil {
+		return err
+	}
+	if err := s.checkNames(); err != nil {
+		return err
+	}
+	lock, err := waitLock(ctx, s.path(lockName))
+	if err != nil {
+		return failed("open", s.dir, lockName, err)
+	}
+	return errors.Join(s.attach(adopt), lock.Unlock())
 }
 
 // checkNames returns [samplecache.ErrCorrupt] unless the lock is a file, and there is a directory
