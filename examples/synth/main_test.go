@@ -34,7 +34,7 @@ func needsCache(t *testing.T) (dir string) {
 	dir = filepath.Join(t.TempDir(), "cache")
 	err := dircache.Create(dir, schema(), samplecache.Config{Samples: 4})
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
+		t.Skip("this system has no caches: ", err)
 	}
 	require.NoError(t, err)
 	return dir

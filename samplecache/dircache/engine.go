@@ -73,8 +73,8 @@ func (e Engine) join(ctx context.Context, opt samplecache.Options) (*session, er
 	return s, nil
 }
 
-// takePart makes the session one of those that take part, with the lock, which no session can tell of
-// yet.
+// takePart makes the session one of those that take part, with the lock, which nobody can tell it
+// of yet.
 func (s *session) takePart(ctx context.Context, adopt bool) (err error) {
 	if s.place, err = os.Stat(s.at); err != nil {
 		return err

@@ -279,3 +279,77 @@ func TestFoundTakeNobody(t *testing.T) {
 	require.NoError(t, err, "3 is full and group g has read 2: nobody publishes it")
 	t.Logf("published after %v", time.Since(began))
 }
+
+// roomy are limits that let a group run ahead, and count its rows.
+var roomy = samplecache.Limits{PerInsert: 1, MinSize: 1, MinDiff: -20, MaxDiff: 50}
+
+// TestFoundAgain has a rank start anew in an epoch that is settled since it ended: its rows were
+// counted then.
+func TestFoundAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	dir := foundMake(t, samplecache.Config{Samples: 4, Limits: roomy})
+	c, d := foundOpen(t, dir), foundOpen(t, dir)
+	foundPut(t, c, "", 4)
+	e0, err := c.Group("g", 2).Epoch(ctx, 0)
+	require.NoError(t, err)
+	_, err = d.Group("g", 2).Epoch(ctx, 0)
+	require.NoError(t, err)
+	require.NoError(t, e0.Close())
+	require.NoError(t, d.Close())
+	s, err := c.Stats()
+	require.NoError(t, err)
+	settled := s.Groups[0].Taken
+
+	e1, err := foundOpen(t, dir).Group("g", 2).Epoch(ctx, 0)
+	require.NoError(t, err)
+	_, err = e1.Fetch(ctx, []int{2, 3}, nil)
+	require.NoError(t, err)
+	s, err = c.Stats()
+	require.NoError(t, err)
+	require.Equal(t, settled, s.Groups[0].Taken)
+}
+
+// TestFoundEpochContext ends the context of Epoch at any moment: an epoch that it does not return is
+// not used up.
+func TestFoundEpochContext(t *testing.T) {
+	dir := foundMake(t, samplecache.Config{Samples: 4, Limits: samplecache.Limits{MaxPasses: 10_000}})
+	c := foundOpen(t, dir)
+	foundPut(t, c, "", 4)
+	g := c.Group("g", 1)
+	begun := int64(0)
+	for n := range uint64(300) {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			time.Sleep(time.Duration(n) * time.Microsecond)
+			cancel()
+		}()
+		e, err := g.Epoch(ctx, n)
+		if err == nil {
+			begun++
+			require.NoError(t, e.Close())
+		}
+		s, err := c.Stats()
+		require.NoError(t, err)
+		if len(s.Groups) > 0 {
+			require.Equal(t, 4*begun, s.Groups[0].Taken, "epoch %d", n)
+		}
+		cancel()
+	}
+}
+
+// TestFoundTooManyMembers has more members than ranks, whose passes nobody could count.
+func TestFoundTooManyMembers(t *testing.T) {
+	dir := foundMake(t, samplecache.Config{Samples: 4})
+	c, d := foundOpen(t, dir), foundOpen(t, dir)
+	foundPut(t, c, "", 4)
+	_, err := c.Group("g", 1).Epoch(t.Context(), 0)
+	require.NoError(t, err)
+	_, err = d.Group("g", 1).Epoch(t.Context(), 0)
+	require.ErrorIs(t, err, samplecache.ErrGroup)
+	require.NoError(t, c.Close())
+	foundPut(t, d, "", 4)
+	e, err := d.Group("g", 1).Epoch(t.Context(), 0)
+	require.NoError(t, err, "the other has left")
+	require.NoError(t, e.Close())
+}
