@@ -35,6 +35,12 @@ func TryLock(path string, sharing Sharing) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
+	return LockOpen(f, sharing)
+}
+
+// LockOpen is [TryLock] of an open file, which the lock owns from then on: Unlock closes it, and so
+// does LockOpen if it fails.
+func LockOpen(f *os.File, sharing Sharing) (*Lock, error) {
 	if err := lockFile(f, sharing); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -47,12 +53,14 @@ func (l *Lock) Become(sharing Sharing) error { return lockFile(l.file, sharing) 
 
 // At reports whether path still names what is locked.
 func (l *Lock) At(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && l.Of(info)
+}
+
+// Of reports whether info, as Lstat returns it, describes what is locked.
+func (l *Lock) Of(info fs.FileInfo) bool {
 	held, err := l.file.Stat()
-	if err != nil {
-		return false
-	}
-	is, err := os.Lstat(path)
-	return err == nil && os.SameFile(held, is)
+	return err == nil && os.SameFile(held, info)
 }
 
 // Unlock gives the lock back. Only the first call does.

@@ -15,27 +15,42 @@ type osFS struct{}
 
 func (osFS) Mkdir(path string, perm fs.FileMode) error { return os.Mkdir(path, perm) }
 
-func (osFS) Create(path string) (File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func (osFS) Create(path string) (File, error) { return create(os.OpenFile, path) }
+
+func (osFS) Resume(path string, size int64) (File, error) { return resume(os.OpenFile, path, size) }
+
+func (osFS) OpenDir(path string) (Dir, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err // a nil *os.Root would be a Dir that is not nil
+	}
+	return osDir{root}, nil
+}
+
+// An opener is os.OpenFile, or that of an os.Root.
+type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
+
+func create(open opener, path string) (File, error) {
+	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err // a nil *os.File would be a File that is not nil
 	}
 	return osFile{f}, nil
 }
 
-func (osFS) Resume(path string, size int64) (File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+func resume(open opener, path string, size int64) (File, error) {
+	f, err := open(path, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := resume(f, size); err != nil {
+	if err := cut(f, size); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }
 
-// resume cuts f to size bytes and goes to its end.
-func resume(f *os.File, size int64) error {
+// cut cuts f to size bytes and goes to its end.
+func cut(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -101,3 +116,19 @@ func (osFS) Exchange(a, b string) error                { return exchange(a, b) }
 func (osFS) SyncDir(path string) error                 { return syncDir(path) }
 func (osFS) RemoveAll(path string) error               { return os.RemoveAll(path) }
 func (osFS) Lstat(path string) (fs.FileInfo, error)    { return os.Lstat(path) }
+
+// An osDir is a directory of the operating system.
+type osDir struct{ *os.Root }
+
+func (d osDir) Create(path string) (File, error) { return create(d.OpenFile, path) }
+func (d osDir) Resume(path string, size int64) (File, error) {
+	return resume(d.OpenFile, path, size)
+}
+
+func (d osDir) SyncDir(path string) error {
+	f, err := d.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(SyncOpenDir(f), f.Close())
+}

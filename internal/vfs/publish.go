@@ -35,18 +35,30 @@ import (
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
 // exception.
-func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, true) }
+func Publish(fsys FS, tmp, dir string) error {
+	return publish(fsys, tmp, dir, func(fs.FileInfo) bool { return true })
+}
 
 // PublishNew is [Publish] where nothing is to be replaced: it returns [fs.ErrExist], and the State
 // is [Untouched], if there is a directory at dir.
-func PublishNew(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, false) }
+func PublishNew(fsys FS, tmp, dir string) error {
+	return publish(fsys, tmp, dir, func(old fs.FileInfo) bool { return old == nil })
+}
 
-func publish(fsys FS, tmp, dir string, replace bool) error {
-	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
+// PublishOver is [Publish] where only the directory that old describes is to be replaced: it
+// returns [fs.ErrExist] if there is another at dir, and [fs.ErrNotExist] if there is none; the State
+// is [Untouched]. A directory that comes there just before the exchange is seen after it, and
+// exchanged back; a crash between the two leaves it at tmp, complete.
+func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
+	id := FileID(old, dir)
+	return publish(fsys, tmp, dir, func(info fs.FileInfo) bool {
+		return info != nil && FileID(info, dir) == id
+	})
+}
+
+func publish(fsys FS, tmp, dir string, replaces func(fs.FileInfo) bool) error {
+	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: replaces}
 	exists, err := p.prepare()
-	if err == nil && exists && !replace {
-		err = fs.ErrExist
-	}
 	if err != nil {
 		return p.fail(Untouched, "", err)
 	}
@@ -72,7 +84,8 @@ func AsidePath(dir string) string {
 // A publication is one call of Publish.
 type publication struct {
 	fsys     FS
-	tmp, dir string // clean
+	tmp, dir string                     // clean
+	replaces func(old fs.FileInfo) bool // whether that may be at dir, nil if nothing is
 }
 
 // fail returns the error of a publication that ends in state s.
@@ -93,6 +106,12 @@ func (p publication) prepare() (exists bool, err error) {
 	}
 	if info != nil && !info.IsDir() {
 		return false, fmt.Errorf("%w and is no directory", fs.ErrExist)
+	}
+	if !p.replaces(info) {
+		if info == nil {
+			return false, fs.ErrNotExist
+		}
+		return false, fs.ErrExist
 	}
 	return info != nil, p.fsys.SyncDir(p.tmp)
 }

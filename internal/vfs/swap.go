@@ -1,6 +1,9 @@
 package vfs
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+)
 
 // swap moves the new tree to dir and returns where the old one lies now, "" if there is none.
 func (p publication) swap(exists bool) (old string, err error) {
@@ -10,11 +13,24 @@ func (p publication) swap(exists bool) (old string, err error) {
 	err = p.fsys.Exchange(p.tmp, p.dir)
 	switch {
 	case err == nil:
-		return p.tmp, nil
+		return p.tmp, p.checkOld()
 	case errors.Is(err, errors.ErrUnsupported):
 		return p.replace()
 	}
 	return "", p.fail(Untouched, "", err)
+}
+
+// checkOld exchanges the two directories again if the old one is not one to be replaced: it came
+// there after prepare.
+func (p publication) checkOld() error {
+	info, err := p.fsys.Lstat(p.tmp)
+	if err == nil && p.replaces(info) {
+		return nil
+	}
+	if failed := p.fsys.Exchange(p.tmp, p.dir); failed != nil {
+		return p.fail(Unsynced, p.tmp, errors.Join(err, failed))
+	}
+	return p.fail(Untouched, "", errors.Join(err, fs.ErrExist))
 }
 
 // appear moves the new tree to dir, which is absent. A crash between two renames may have left an
@@ -41,10 +57,15 @@ func (p publication) replace() (old string, err error) {
 	if err := p.clear(aside); err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
-	if err := p.fsys.Rename(p.dir, aside); err != nil {
+	err = p.fsys.Rename(p.dir, aside)
+	if err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
-	if err := p.fsys.Rename(p.tmp, p.dir); err != nil {
+	err = fs.ErrExist
+	if info, _ := p.fsys.Lstat(aside); info != nil && p.replaces(info) {
+		err = p.fsys.Rename(p.tmp, p.dir)
+	}
+	if err != nil {
 		return "", p.restore(aside, err)
 	}
 	return aside, nil

@@ -79,6 +79,18 @@ func (d *Disk) Hold(string) (release func() error, err error) {
 	return func() error { return nil }, nil
 }
 
+// OpenDir opens a directory by its path: a Disk has one user, who does not move it meanwhile.
+func (d *Disk) OpenDir(path string) (vfs.Dir, error) {
+	info, err := d.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = pathError("opendir", path, syscall.ENOTDIR)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return dir{d, path}, nil
+}
+
 // Link gives a file a second name, as [vfs.FS] says.
 func (d *Disk) Link(old, new string) error {
 	return d.change2("link", old, new, func() error {

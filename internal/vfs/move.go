@@ -1,0 +1,22 @@
+package vfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Move moves an entry of one open directory to another on the same disk, where it keeps its name.
+// It reaches the directories that were opened, whatever their paths name by now. A file replaces a
+// file; a directory replaces nothing but an empty directory. Move does not sync.
+func Move(name string, from, to *os.Root) error {
+	err := fmt.Errorf("%w: want the name of an entry", fs.ErrInvalid)
+	if filepath.IsLocal(name) && filepath.Base(name) == name {
+		err = move(name, from, to)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "move", Old: filepath.Join(from.Name(), name), New: filepath.Join(to.Name(), name), Err: err}
+	}
+	return nil
+}
