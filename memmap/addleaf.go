@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,8 @@ type addition struct {
 	name string            // of the entry
 	td   *tdict.TensorDict // with the entry alone
 	key  nestedkey.Key
+
+	entry nestedkey.Key // of the entry: that of a dictionary, if the leaf is to be in a new one
 }
 
 // planAdd checks all that can be checked without looking at the disk.
@@ -81,19 +84,28 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	if err := alone.Set(rest, v); err != nil {
 		return nil, err
 	}
-	first, _, _ := rest.Cut()
-	return &addition{d, d.nodes[i], first.Name(), alone, key}, nil
+	first, more, nested := rest.Cut()
+	entry := key
+	if nested {
+		entry = key[:len(key)-len("/")-len(more)]
+	}
+	return &addition{d, d.nodes[i], first.Name(), alone, key, entry}, nil
 }
 
-// save writes the entry beside the directory, moves it in, and names it in the meta.json.
+// save writes the entry and shows it.
 func (a *addition) save() error {
+	if err := a.write(); err != nil {
+		return cmp.Or(a.d.set.InPlace(a.node.dir), err)
+	}
+	return nil
+}
+
+// write writes the entry beside the directory, moves it in, and names it in the meta.json.
+func (a *addition) write() error {
 	d := a.d
 	at, err := filepath.EvalSymlinks(d.at)
 	if err != nil {
 		return err
-	}
-	if yes, err := d.set.Replaced(); yes || err != nil {
-		return errors.Join(ErrReplaced, err)
 	}
 	s := &saver{op: "add", dir: d.dir, ctx: context.Background()}
 	top := &savedNode{owners: a.node.owners.clone()}
@@ -111,7 +123,7 @@ func (a *addition) save() error {
 	e := &top.meta.entries[0]
 	d.mu.Lock() // Close may come at any time
 	defer d.mu.Unlock()
-	err = d.changeMeta(a.node, func(text []byte) ([]byte, error) { return a.moveIn(k, text, e) })
+	err = d.changeMeta(a.node, func(dir *os.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
 	if err = errors.Join(err, k.abort()); err != nil {
 		return err
 	}
@@ -135,42 +147,76 @@ func (a *addition) modes(at string) modes {
 	return m
 }
 
-// moveIn moves the file or directory of the entry to its place, and returns the meta.json that
-// names it.
-func (a *addition) moveIn(k *dirSink, text []byte, e *metaEntry) ([]byte, error) {
+// addingName is the name of a file in the directory of an entry that is being added. If meta.json
+// does not name the entry, and nobody has that locked, the directory is what is left of an addition
+// that was cut short.
+const addingName = ".adding"
+
+// isAdding reports whether the directory of an entry has that file.
+func isAdding(dir *os.Root, file string) bool {
+	info, err := dir.Lstat(path.Join(file, addingName))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// moveIn moves the file or directory of the entry to its place in dir, and returns the meta.json
+// that names it.
+func (a *addition) moveIn(k *dirSink, dir *os.Root, text []byte, e *metaEntry) ([]byte, error) {
 	m, err := decodeMeta(text, maxMeta)
 	if err != nil {
 		return nil, err
 	}
-	file := e.file()
-	dir := filepath.Join(k.dir, filepath.FromSlash(a.node.path))
-	if err := a.fits(m, file, dir); err != nil {
+	if err := a.fits(m, e.file(), dir); err != nil {
 		return nil, err
 	}
-	from, to := k.os(file), filepath.Join(dir, file)
-	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) { // no elements
+	from, err := os.OpenRoot(k.tmp)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	info, err := from.Lstat(e.file())
+	if errors.Is(err, fs.ErrNotExist) { // no elements
 		return addEntry(text, e), nil
 	}
-	// A file there is of an addition that was cut short; a directory may be somebody's dataset.
-	if info, err := os.Lstat(to); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%w: %s is there, though not named, and would be lost; move it away", ErrForeign, file)
+	if err == nil && info.IsDir() {
+		err = moveDir(e.file(), from, dir)
+	} else if err == nil {
+		err = vfs.Move(e.file(), from, dir) // a file there is of an addition that was cut short
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return addEntry(text, e), vfs.OS.SyncDir(filepath.Dir(to))
+	return addEntry(text, e), syncRoot(dir)
+}
+
+// moveDir is vfs.Move of a directory, which says that it is being added. It replaces what is left of
+// an addition that was cut short; any other directory may be somebody's dataset.
+func moveDir(file string, from, to *os.Root) error {
+	if isAdding(to, file) {
+		if err := to.RemoveAll(file); err != nil {
+			return err
+		}
+	}
+	if info, err := to.Lstat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("%w: %s is there, though not named, and would be lost; move it away", ErrForeign, file)
+	}
+	moved, err := from.OpenRoot(file)
+	if err != nil {
+		return err
+	}
+	defer moved.Close()
+	if err := errors.Join(writeFile(moved, addingName, nil, 0o600), syncRoot(moved)); err != nil {
+		return err
+	}
+	return vfs.Move(file, from, to)
 }
 
 // fits returns an error if the meta.json of the node, as it is now, leaves no room for the entry.
-func (a *addition) fits(m *meta, file, dir string) error {
-	if yes, err := a.d.set.Replaced(); yes || err != nil {
-		return errors.Join(ErrReplaced, err)
-	}
+func (a *addition) fits(m *meta, file string, dir *os.Root) error {
 	for i := range m.entries {
 		x := &m.entries[i]
 		switch {
 		case x.name == a.name:
-			return fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.key)))
+			return a.exists()
 		case x.file() == file || rawName(x.name) && x.rawFile() == file || x.nested == isNested && fileName(x.name)+sizesExt == file:
 			return fmt.Errorf("%w: %s: %s needs the same file", ErrName, quote(string(a.key)), quote(x.name))
 		}
@@ -178,9 +224,19 @@ func (a *addition) fits(m *meta, file, dir string) error {
 	if !m.old() {
 		return nil
 	}
-	found, err := os.ReadDir(dir)
-	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() }) {
+	found, err := fs.ReadDir(dir.FS(), ".")
+	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() && !isAdding(dir, d.Name()) }) {
 		return unsupported("dictionaries in it may not be listed, as before v0.4, and would not be found any more: Save it first")
+	}
+	return err
+}
+
+// exists returns tdict.ErrExists, which says what another has added: the leaf, or a dictionary on
+// the way to it.
+func (a *addition) exists() error {
+	err := fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.entry)))
+	if a.entry != a.key {
+		err = fmt.Errorf("%w: Refresh, then add %s to it", err, quote(string(a.key)))
 	}
 	return err
 }
@@ -193,11 +249,12 @@ func (a *addition) show(e *metaEntry) error {
 	}
 	defer d.LockBecause(whyLocked)
 	o := &opener{op: "add", dir: d.dir, at: d.at, opt: d.opt, set: d.set, files: d.files, nodes: d.nodes, ds: d}
-	root, err := d.set.Root().OpenRoot(path.Join(".", a.node.path))
+	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	_ = remove(root, path.Join(e.file(), addingName)) // one that stays is passed over
 	n := &dirTree{o: o, root: root, at: a.node.dir, known: a.node}
 	if e.fact.rows != nil {
 		e.fact.rows.among = &siblings{o: o, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,13 +76,11 @@ func (d *Dataset) flush() error {
 	if !d.opt.Writable {
 		return d.set.Flush()
 	}
-	if err := d.set.Flush(); err != nil {
-		return err
+	err := d.set.Flush()
+	if err == nil && d.set.InPlace(d.set.Top()) == nil {
+		err = d.settle()
 	}
-	if yes, err := d.set.Replaced(); yes || err != nil {
-		return d.fail("flush", "", errors.Join(ErrReplaced, err))
-	}
-	return d.settle()
+	return cmp.Or(d.fail("flush", "", d.set.InPlace(d.set.Top())), err)
 }
 
 // FlushRows is [Dataset.Flush] of the rows from start to stop, which are counted along the first

@@ -144,7 +144,7 @@ func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
 // ours reports whether writers of this format make files of that name.
 func ours(name string) bool {
 	return name == metaName || name == lockName || name == "other.pickle" || name == "pickle.pkl" ||
-		name == tempMeta || strings.HasSuffix(name, leafExt)
+		name == tempMeta || name == addingName || strings.HasSuffix(name, leafExt)
 }
 
 // litter reports whether file managers leave files of that name everywhere.

@@ -189,7 +189,7 @@ func nameClash(name, file string, taken map[string]string) string {
 	switch {
 	case reserved(name):
 		return "the format has a field of that name"
-	case file == metaName || file == lockName || file == tempMeta || vfs.Reserved(file):
+	case file == metaName || file == lockName || file == tempMeta || file == addingName || vfs.Reserved(file):
 		return "the format has a file of that name"
 	case clash:
 		return quote(other) + " needs the same file"

@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"hash/crc32"
@@ -9,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -55,11 +56,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 	defer d.mu.Unlock()
 	l := d.files[f.Number()]
 	if l.summed && (l.marked || !l.node.voided) {
-		err := d.void(l.node)
-		if errors.Is(err, fs.ErrClosed) { // by Close, just now
-			err = ErrClosed
-		}
-		if err != nil {
+		if err := d.void(l.node); err != nil {
 			return d.fail("write", path.Join(l.node.path, metaName), err)
 		}
 	}
@@ -73,7 +70,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 // last to have made them void, as the token says, and must have found them there.
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // which were void
-	err := d.changeMeta(n, func(text []byte) ([]byte, error) {
+	err := d.changeMeta(n, func(_ *os.Root, text []byte) ([]byte, error) {
 		return editMeta(text, d.token, func(name string, f *fact) {
 			before[name] = len(f.sums) == 0
 			f.sums = f.sums[:0]
@@ -122,7 +119,12 @@ func (d *Dataset) alone() bool {
 	if d.lock == nil {
 		return false
 	}
-	unlock, err := lockMeta(filepath.Join(outermost(d.at), metaName))
+	dir, err := os.OpenRoot(outermost(d.at))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	unlock, err := lockMeta(dir)
 	if err != nil {
 		return false
 	}
@@ -182,7 +184,7 @@ func (d *Dataset) mark(n *leafNode) error {
 		return nil
 	}
 	known, left := map[string][]uint32{}, 0
-	err := d.changeMeta(n, func(text []byte) ([]byte, error) {
+	err := d.changeMeta(n, func(_ *os.Root, text []byte) ([]byte, error) {
 		m, err := decodeMeta(text, maxMeta)
 		if err != nil {
 			return nil, err
@@ -221,22 +223,36 @@ func (d *Dataset) mark(n *leafNode) error {
 }
 
 // changeMeta replaces the meta.json of a node by what change makes of it, unless that is the same.
-func (d *Dataset) changeMeta(n *leafNode, change func(text []byte) ([]byte, error)) error {
-	unlock, err := lockMeta(filepath.Join(d.at, filepath.FromSlash(n.path), metaName))
-	if err != nil {
-		return err
+// It changes the directory that was opened and no other; if another has its place by then, so that
+// nobody will see the change, the error is ErrReplaced.
+func (d *Dataset) changeMeta(n *leafNode, change func(dir *os.Root, text []byte) ([]byte, error)) error {
+	err := d.changeOpen(n, change)
+	if errors.Is(err, fs.ErrClosed) { // by Close, just now
+		return ErrClosed
 	}
-	defer unlock()
-	dir, err := d.set.Root().OpenRoot(path.Join(".", n.path))
+	return cmp.Or(d.set.InPlace(n.dir), err)
+}
+
+// changeOpen is changeMeta of a directory that nobody replaces.
+func (d *Dataset) changeOpen(n *leafNode, change func(dir *os.Root, text []byte) ([]byte, error)) error {
+	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
+	unlock, err := lockMeta(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := d.set.InPlace(n.dir); err != nil {
+		return err
+	}
 	text, _, err := readMeta(dir)
 	if err != nil {
 		return err
 	}
-	changed, err := change(text)
+	changed, err := change(dir, text)
 	if err != nil || bytes.Equal(changed, text) {
 		return err
 	}
@@ -248,13 +264,13 @@ func (d *Dataset) changeMeta(n *leafNode, change func(text []byte) ([]byte, erro
 	return err
 }
 
-// lockMeta keeps other writers of this module from changing a meta.json meanwhile.
-func lockMeta(at string) (unlock func(), err error) {
+// lockMeta keeps other writers of this module from changing the meta.json of a directory meanwhile.
+func lockMeta(dir *os.Root) (unlock func(), err error) {
 	if openBlocksRename {
 		return func() {}, nil
 	}
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		l, err := vfs.TryLock(at, vfs.Exclusive)
+		l, err := tryMeta(dir)
 		switch {
 		case errors.Is(err, vfs.ErrHeld):
 			time.Sleep(wait)
@@ -264,14 +280,30 @@ func lockMeta(at string) (unlock func(), err error) {
 		case err != nil:
 			return nil, err
 		}
-		if l.At(at) {
+		info, err := dir.Lstat(metaName)
+		if err == nil && l.Of(info) {
 			return func() { _ = l.Unlock() }, nil
 		}
 		_ = l.Unlock() // of a file that another has replaced
-		if info, err := os.Lstat(at); err == nil && !info.Mode().IsRegular() {
+		if err == nil && !info.Mode().IsRegular() {
 			return nil, unlike(info, "a file")
 		}
 	}
+}
+
+// tryMeta locks the meta.json of a directory, if nobody else has.
+func tryMeta(dir *os.Root) (*vfs.Lock, error) {
+	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // network file systems want that
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = dir.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
+		return nil, errors.Join(err, unlike(is, "a file"), f.Close())
+	}
+	return vfs.LockOpen(f, vfs.Exclusive)
 }
 
 // tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,
@@ -346,7 +378,7 @@ func (d *Dataset) sameText() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, n := range d.nodes {
-		dir, err := d.set.Root().OpenRoot(path.Join(".", n.path))
+		dir, err := d.set.OpenDir(n.dir)
 		if err != nil {
 			return false
 		}

@@ -240,7 +240,7 @@ func (t *dirTree) unlisted() ([]string, error) {
 	}
 	var names []string
 	for _, d := range found {
-		if !d.IsDir() {
+		if !d.IsDir() || isAdding(t.root, d.Name()) {
 			continue
 		}
 		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {

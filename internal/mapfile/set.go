@@ -1,11 +1,13 @@
 package mapfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -101,15 +103,35 @@ func (s *Set) replaced(d *Dir) (bool, error) {
 	return !os.SameFile(d.info, is), nil
 }
 
-// lost says why a file of d is not where it was: ErrReplaced, if a directory on the way to it is
-// not what it was either, or ErrGone.
-func (s *Set) lost(d *Dir) error {
+// InPlace returns ErrReplaced if another directory, or nothing, has the place of d or of a directory
+// around it.
+func (s *Set) InPlace(d *Dir) error {
 	for ; d != nil; d = d.up {
 		if yes, err := s.replaced(d); yes || err != nil {
 			return ErrReplaced
 		}
 	}
-	return ErrGone
+	return nil
+}
+
+// lost says why a file of d is not where it was: ErrReplaced, or ErrGone.
+func (s *Set) lost(d *Dir) error { return cmp.Or(s.InPlace(d), ErrGone) }
+
+// OpenDir opens d. It returns ErrReplaced if another directory has its place in the directory that
+// was opened.
+func (s *Set) OpenDir(d *Dir) (*os.Root, error) {
+	root, err := s.root.OpenRoot(path.Join(".", d.path))
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil && !os.SameFile(info, d.info) {
+		err = ErrReplaced
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // All returns an iterator over the files, in the order in which they were added.

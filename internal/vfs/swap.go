@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 )
@@ -21,16 +22,16 @@ func (p publication) swap(exists bool) (old string, err error) {
 }
 
 // checkOld exchanges the two directories again if the old one is not one to be replaced: it came
-// there after prepare.
+// there after prepare. If it is not at tmp, a [Sweep] has removed it.
 func (p publication) checkOld() error {
-	info, err := p.fsys.Lstat(p.tmp)
-	if err == nil && p.replaces(info) {
+	info, err := p.lookup(p.tmp)
+	if err == nil && (info == nil || p.replaces(info)) {
 		return nil
 	}
 	if failed := p.fsys.Exchange(p.tmp, p.dir); failed != nil {
 		return p.fail(Unsynced, p.tmp, errors.Join(err, failed))
 	}
-	return p.fail(Untouched, "", errors.Join(err, fs.ErrExist))
+	return p.fail(Untouched, "", cmp.Or(err, fs.ErrExist))
 }
 
 // appear moves the new tree to dir, which is absent. A crash between two renames may have left an

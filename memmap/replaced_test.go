@@ -1,0 +1,122 @@
+package memmap_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// withZ returns a dictionary that has, or has not, leaves called z at two depths.
+func withZ(t testing.TB, z bool) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New(64)
+	for _, key := range []nestedkey.Key{"a", "in/a", "z", "in/z"} {
+		if z || filepath.Base(string(key)) != "z" {
+			require.NoError(t, td.Set(key, tensor.Must(tensor.Full(int64(1), 64, 8))))
+		}
+	}
+	return td
+}
+
+// TestAddLeafBesideSave adds leaves and stores elements while another saves: what was saved last is
+// what is there, and whoever wrote to another directory is told so.
+func TestAddLeafBesideSave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	twos := tensor.Must(tensor.Full(int64(2), 64, 8))
+	row := tensor.Must(twos.Index(ix.At(0)))
+	for round := range kills(t, 60, 3000) {
+		require.NoError(t, memmap.Save(dir, withZ(t, false)))
+		var wg sync.WaitGroup
+		for n := range 2 {
+			ds := writable(t, dir)
+			key := []nestedkey.Key{"z", "in/z", "new/z"}[(round+n)%3]
+			wg.Go(func() {
+				requireOneOf(t, ds.AddLeaf(key, twos), nil, memmap.ErrReplaced, tdict.ErrExists)
+				x, err := ds.Tensor([]nestedkey.Key{"a", "in/a"}[n])
+				if err == nil {
+					err = x.SetIndex(row, ix.At(3))
+				}
+				requireOneOf(t, err, nil, memmap.ErrReplaced)
+				requireOneOf(t, ds.Close(), nil, memmap.ErrReplaced)
+			})
+		}
+		wg.Go(func() { requireOneOf(t, memmap.Save(dir, withZ(t, true)), nil) })
+		wg.Wait()
+		ds := open(t, dir)
+		requireSame(t, withZ(t, true), ds.TensorDict)
+		require.NoError(t, ds.Close())
+		requireSound(t, dir)
+	}
+}
+
+// requireOneOf checks an error, in any goroutine.
+func requireOneOf(t *testing.T, err error, want ...error) {
+	t.Helper()
+	for _, w := range want {
+		if w == nil && err == nil || w != nil && errors.Is(err, w) {
+			if w == memmap.ErrReplaced && errors.Is(err, memmap.ErrCorrupt) {
+				t.Errorf("both replaced and corrupt: %v", err)
+			}
+			return
+		}
+	}
+	t.Errorf("got %v, want one of %v", err, want)
+}
+
+// TestReplacedIsSaid has the directory, or one in it, replaced under a dataset that was opened.
+func TestReplacedIsSaid(t *testing.T) {
+	move := func(t *testing.T, dir string) {
+		require.NoError(t, os.Rename(dir, dir+".moved"))
+		require.NoError(t, os.CopyFS(dir, os.DirFS(dir+".moved")))
+	}
+	replaced := map[string]func(t *testing.T, dir string){
+		"saved":       func(t *testing.T, dir string) { require.NoError(t, memmap.Save(dir, steps())) },
+		"saved empty": func(t *testing.T, dir string) { require.NoError(t, memmap.Save(dir, tdict.New())) },
+		"moved":       move,
+		"inner one saved": func(t *testing.T, dir string) {
+			require.NoError(t, memmap.Save(filepath.Join(dir, "obs"), tdict.New(4)))
+		},
+		"inner one moved": func(t *testing.T, dir string) { move(t, filepath.Join(dir, "obs")) },
+	}
+	calls := map[string]func(ds *memmap.Dataset) error{
+		"AddLeaf": func(ds *memmap.Dataset) error { return ds.AddLeaf("obs/more", tensor.Vector[int8](1, 2, 3, 4)) },
+		"SetIndex": func(ds *memmap.Dataset) error {
+			x, err := ds.Tensor("obs/pos")
+			if err == nil {
+				err = x.SetIndex(tensor.Must(x.Index(ix.At(0))), ix.At(1))
+			}
+			return err
+		},
+		"Close after a store": func(ds *memmap.Dataset) error { return ds.Close() },
+		"Flush after a store": func(ds *memmap.Dataset) error { return ds.Flush() },
+	}
+	for when, replace := range replaced {
+		for what, call := range calls {
+			t.Run(when+", "+what, func(t *testing.T) {
+				dir := saved(t)
+				ds := writable(t, dir)
+				x := tensor.Must(ds.Tensor("obs/pos"))
+				first := tensor.Must(tensor.Must(x.Index(ix.At(0))).Clone())
+				if what != "SetIndex" {
+					require.NoError(t, x.SetIndex(first, ix.At(1)))
+				}
+				replace(t, dir)
+				before := tree(t, dir)
+				err := call(ds)
+				require.ErrorIs(t, err, memmap.ErrReplaced)
+				require.NotErrorIs(t, err, memmap.ErrCorrupt)
+				require.Equal(t, before, tree(t, dir), "what took its place is untouched")
+			})
+		}
+	}
+}
