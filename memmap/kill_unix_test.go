@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -342,4 +343,77 @@ func countTemps(t *testing.T, dir string) int {
 		return err
 	}))
 	return n
+}
+
+// entriesOf are values that AddLeaf saves in a directory each, and one in a file.
+func entriesOf(t testing.TB) map[nestedkey.Key]tdict.Leaf {
+	t.Helper()
+	lengths := make([]int64, 401)
+	for i := range lengths {
+		lengths[i] = int64(i * i)
+	}
+	values := numbered(tensor.Int32, 0, 400*400)
+	codes := tensor.Must(ragged.New(values, tensor.Must(ragged.NewLayout(shapeops.Shape{400}, lengths))))
+	return map[nestedkey.Key]tdict.Leaf{
+		"new/deep/x": numbered(tensor.Int64, 1, 400, 200), "kind": tensor.Must(tdict.NewData("one", 400)),
+		"codes": codes, "obs/more/x": numbered(tensor.Uint8, 2, 400), "plain": numbered(tensor.Int16, 3, 400),
+	}
+}
+
+// TestProcessAdds is a process that adds leaves to a directory, and tells which it has.
+func TestProcessAdds(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	entries, ds := entriesOf(t), writable(t, k.args[0])
+	k.tell("ready")
+	for key, v := range entries {
+		if !ds.Has(key) {
+			require.NoError(t, ds.AddLeaf(key, v))
+			k.tell("added %s", key)
+		}
+	}
+	k.wait()
+}
+
+// TestKillAddLeaf kills processes while they add leaves: each leaf is there, whole, or absent, and
+// then it can be added.
+func TestKillAddLeaf(t *testing.T) {
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	entries, marked, absent := entriesOf(t), 0, 0
+	n := kills(t, 10, 600)
+	for range n {
+		require.NoError(t, memmap.Save(dir, scratch(t)))
+		p := start(t, "TestProcessAdds", dir)
+		p.next(t)
+		p.killAt(t, rng, 30*time.Millisecond)
+		marked += len(tensor.Must(filepath.Glob(filepath.Join(dir, "*", ".adding"))))
+		ds := writable(t, dir)
+		requireTold(t, ds.TensorDict, p.heard)
+		want := scratch(t)
+		for key, v := range entries {
+			require.NoError(t, want.Set(key, v))
+			if !ds.Has(key) {
+				absent++
+				require.NoError(t, ds.AddLeaf(key, v), key)
+			}
+		}
+		require.NoError(t, ds.Close())
+		got := open(t, dir)
+		requireSame(t, want, got.TensorDict)
+		require.NoError(t, got.Close())
+		requireSound(t, dir)
+	}
+	t.Logf("%d kills: %d leaves were absent, %d directories marked", n, absent, marked)
+}
+
+// requireTold checks that the leaves that a process has added are there.
+func requireTold(t *testing.T, td *tdict.TensorDict, heard []string) {
+	t.Helper()
+	for _, line := range heard {
+		if key, added := strings.CutPrefix(line, "added "); added {
+			require.True(t, td.Has(nestedkey.Key(key)), key)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -118,5 +119,48 @@ func TestReplacedIsSaid(t *testing.T) {
 				require.Equal(t, before, tree(t, dir), "what took its place is untouched")
 			})
 		}
+	}
+}
+
+// TestWriterBesideAnotherTool has another tool put a directory in the place of the one that a
+// Writer writes, at any moment: that directory is not touched, and the one that was moved away has
+// all rows that were committed.
+func TestWriterBesideAnotherTool(t *testing.T) {
+	needsExchange(t)
+	rng := random(t)
+	for range kills(t, 60, 2000) {
+		top := t.TempDir()
+		dir, moved, other := filepath.Join(top, "d"), filepath.Join(top, "moved"), filepath.Join(top, "other")
+		require.NoError(t, memmap.Save(other, pair(t)))
+		before := tree(t, other)
+		w := newWriter(t, dir)
+		require.NoError(t, w.Append(rows(t, 0, 3)))
+		require.NoError(t, w.Commit())
+		var wg sync.WaitGroup
+		delay := time.Duration(rng.IntN(3000)) * time.Microsecond
+		wg.Go(func() {
+			time.Sleep(delay)
+			requireOneOf(t, errors.Join(os.Rename(dir, moved), os.Rename(other, dir)), nil)
+		})
+		var err error
+		last, stop := 3, 3+rng.IntN(30) // committed, and finished then
+		for err == nil && last < stop {
+			require.NoError(t, w.Append(rows(t, last)))
+			if err = w.Commit(); err == nil {
+				last = w.Committed()
+			}
+		}
+		finished := err == nil
+		if finished {
+			err = w.Finish()
+		}
+		wg.Wait()
+		requireOneOf(t, err, nil, memmap.ErrReplaced)
+		require.Equal(t, before, tree(t, dir), "another's directory is untouched")
+		ds := open(t, moved)
+		require.GreaterOrEqual(t, ds.Shape()[0], last)
+		requireSame(t, rows(t, 0, ds.Shape()[0]), ds.TensorDict)
+		require.NoError(t, ds.Close())
+		_ = w.Close()
 	}
 }

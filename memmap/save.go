@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -205,8 +206,9 @@ type savedFile struct {
 	bytes int64
 	sums  *[]uint32 // where its sums go
 	write func(io.Writer) error
-	keep  bool   // it is written where others are made of zeros
-	from  string // if not "", a file that has the content, and becomes this one too
+	keep  bool        // it is written where others are made of zeros
+	from  string      // if not "", a file that has the content, and becomes this one too
+	of    fs.FileInfo // of that file
 }
 
 // add adds a file to what is saved.
@@ -246,7 +248,7 @@ func (s *saver) write(k sink) error {
 // disk together with more of them.
 func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 	if f.from != "" {
-		return s.fail(f.at, k.link(f.from, f.at))
+		return s.fail(f.at, k.link(f.from, f.of, f.at))
 	}
 	settle, err := s.fill(k, f, gate)
 	if err == nil {

@@ -21,8 +21,9 @@ type sink interface {
 	// file makes a file in a node and has fill write it. It returns a function, which must be
 	// called, that makes what was written durable: that takes long, and many can be under way.
 	file(at string, fill func(vfs.File) error) (settle func() error, err error)
-	// link makes a file of one that exists, on the same disk, and is not written any more.
-	link(from, at string) error
+	// link makes a file of one that exists, on the same disk, and of which Lstat said of. It returns
+	// ErrReplaced if another has that name by now.
+	link(from string, of fs.FileInfo, at string) error
 	// seal makes a node durable, after all that is in it.
 	seal(at string) error
 	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing
@@ -40,7 +41,8 @@ type dirSink struct {
 	modes   modes
 	noSync  bool
 	release func() error
-	over    bool // what was not there when modes were noted may be replaced
+	over    bool        // what was not there when modes were noted may be replaced
+	only    fs.FileInfo // if not nil, the one directory that may be replaced
 }
 
 // newDirSink makes the directory that is to become dir.
@@ -111,21 +113,43 @@ func wholeFile(k sink, at string, fill func(vfs.File) error) error {
 	return settle()
 }
 
-func (k *dirSink) link(from, at string) error {
+func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 	err := k.disk.Link(from, k.os(at))
-	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return k.copy(from, at) // a file system without hard links
+	if err != nil { // a file system without hard links
+		return k.copy(from, of, at)
+	}
+	is, err := k.disk.Lstat(k.os(at))
+	if err != nil {
+		return err
+	}
+	return checkSame(is, of, from)
+}
+
+// checkSame returns ErrReplaced unless two infos of the file at a path are of one file.
+func checkSame(is, of fs.FileInfo, at string) error {
+	if vfs.FileID(is, at) != vfs.FileID(of, at) {
+		return ErrReplaced
+	}
+	return nil
 }
 
 // copy is link where a file has one name only.
-func (k *dirSink) copy(from, at string) error {
+func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
 	r, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	is, err := r.Stat()
+	if err == nil {
+		err = checkSame(is, of, from)
+	}
+	if err != nil {
+		return err
+	}
 	return wholeFile(k, at, func(w vfs.File) error { _, err := io.Copy(w, r); return err })
 }
 
@@ -139,11 +163,15 @@ func (k *dirSink) seal(at string) error {
 // publish puts the directory in its place, and reports whether it is there now. If it is not,
 // nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
-	publish := vfs.PublishNew
-	if _, existed := k.modes.dirs[""]; existed || k.over {
-		publish = vfs.Publish
+	_, existed := k.modes.dirs[""]
+	switch {
+	case k.only != nil:
+		err = vfs.PublishOver(k.disk, k.tmp, k.dir, k.only)
+	case existed || k.over:
+		err = vfs.Publish(k.disk, k.tmp, k.dir)
+	default:
+		err = vfs.PublishNew(k.disk, k.tmp, k.dir)
 	}
-	err = publish(k.disk, k.tmp, k.dir)
 	e, ok := errors.AsType[*vfs.PublishError](err)
 	if ok && e.State == vfs.Leftover { // of the old tree, in which somebody made a file just now
 		return true, k.disk.RemoveAll(e.Left)
@@ -158,6 +186,9 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 		appeared, err := k.publish()
 		if appeared {
 			return errors.Join(err, k.release())
+		}
+		if k.only != nil && (errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)) {
+			return errors.Join(ErrReplaced, k.abort())
 		}
 		if !errors.Is(err, fs.ErrExist) || try == 100 {
 			return errors.Join(err, k.abort())

@@ -47,6 +47,7 @@ type Writer struct {
 	at     string // free of links
 	disk   vfs.FS
 	opt    WriterOptions
+	in     vfs.Dir // the directory, open: rows are written there, whatever is at the path by now
 	lock   *vfs.Lock
 	row    *tdict.TensorDict
 	meta   *meta
@@ -164,17 +165,24 @@ func (w *Writer) inPlace() error {
 	return ErrReplaced
 }
 
-// publish replaces meta.json by one that has all rows.
+// publish replaces meta.json by one that has all rows. It returns ErrReplaced if the directory is
+// not in its place then, so that readers do not find them.
 func (w *Writer) publish() error {
 	if err := w.inPlace(); err != nil {
 		return err
 	}
-	w.setRows()
-	tmp := filepath.Join(w.at, tempMeta)
-	if err := w.disk.RemoveAll(tmp); err != nil { // of a Writer that is gone
+	if err := w.writeMeta(); err != nil {
 		return err
 	}
-	f, err := w.disk.Create(tmp)
+	return w.inPlace()
+}
+
+func (w *Writer) writeMeta() error {
+	w.setRows()
+	if err := w.in.RemoveAll(tempMeta); err != nil { // of a Writer that is gone
+		return err
+	}
+	f, err := w.in.Create(tempMeta)
 	if err != nil {
 		return err
 	}
@@ -185,20 +193,20 @@ func (w *Writer) publish() error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if is, err := w.disk.Lstat(filepath.Join(w.at, metaName)); err == nil {
-		if err := w.disk.Chmod(tmp, is.Mode().Perm()); err != nil {
+	if is, err := w.in.Lstat(metaName); err == nil {
+		if err := w.in.Chmod(tempMeta, is.Mode().Perm()); err != nil {
 			return err
 		}
 	}
 	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // the names of new files come before what tells of them
-		if err := w.disk.SyncDir(w.at); err != nil {
+		if err := w.in.SyncDir("."); err != nil {
 			return err
 		}
 	}
-	if err := w.disk.Rename(tmp, filepath.Join(w.at, metaName)); err != nil || w.opt.NoSync {
+	if err := w.in.Rename(tempMeta, metaName); err != nil || w.opt.NoSync {
 		return err
 	}
-	return w.disk.SyncDir(w.at)
+	return w.in.SyncDir(".")
 }
 
 // setRows puts the number of rows, and the sums, into the entries.
@@ -242,6 +250,10 @@ func (w *Writer) giveUp() error {
 	if w.lock != nil {
 		failed = append(failed, w.lock.Unlock())
 		w.lock = nil
+	}
+	if w.in != nil {
+		failed = append(failed, w.in.Close())
+		w.in = nil
 	}
 	return errors.Join(failed...)
 }

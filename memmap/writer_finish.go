@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -21,37 +22,56 @@ func (w *Writer) Finish() error {
 	return w.fail("", errors.Join(err, w.giveUp()))
 }
 
-// finish publishes the nested tree, in which the files of the leaves have a second name.
+// finish publishes the nested tree.
 func (w *Writer) finish() error {
-	if err := w.inPlace(); err != nil {
-		return err
-	}
-	old := oldTree{modes: newModes()}
-	if err := old.scan(w.at, ""); err != nil {
-		return err
-	}
-	td, err := w.final(w.row)
+	k, err := w.nested()
 	if err != nil {
-		return err
-	}
-	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), opt: SaveOptions{NoSync: w.opt.NoSync}}
-	if err := s.dict(&savedNode{}, td, 0); err != nil {
-		return err
-	}
-	w.linkFiles(s)
-	k, err := newDirSink(w.disk, w.at, old.modes, w.opt.NoSync)
-	if err != nil {
-		return err
-	}
-	if err := s.write(k); err != nil {
-		return errors.Join(err, k.abort())
+		return cmp.Or(w.inPlace(), err)
 	}
 	if openBlocksRename {
 		if err := w.giveUp(); err != nil {
 			return errors.Join(err, k.abort())
 		}
 	}
-	return k.commit(td.Shape())
+	return k.commit(append(shapeops.Shape{w.rows}, w.row.Shape()...))
+}
+
+// nested writes the nested tree beside the directory. In it the files of the leaves have a second
+// name.
+func (w *Writer) nested() (*dirSink, error) {
+	old := oldTree{modes: newModes()}
+	if err := old.scan(w.at, ""); err != nil {
+		return nil, err
+	}
+	td, err := w.final(w.row)
+	if err != nil {
+		return nil, err
+	}
+	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), opt: SaveOptions{NoSync: w.opt.NoSync}}
+	if err := s.dict(&savedNode{}, td, 0); err != nil {
+		return nil, err
+	}
+	if err := w.linkFiles(s); err != nil {
+		return nil, err
+	}
+	return w.beside(s, old.modes)
+}
+
+// beside writes what was planned beside the directory, which alone it may replace.
+func (w *Writer) beside(s *saver, m modes) (*dirSink, error) {
+	only, err := w.in.Lstat(".")
+	if err != nil {
+		return nil, err
+	}
+	k, err := newDirSink(w.disk, w.at, m, w.opt.NoSync)
+	if err != nil {
+		return nil, err
+	}
+	k.only = only
+	if err := s.write(k); err != nil {
+		return nil, errors.Join(err, k.abort())
+	}
+	return k, nil
 }
 
 // final returns a dictionary like the one that there will be, with elements that are not there.
@@ -103,7 +123,7 @@ func (w *Writer) finalTensor(row *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 // linkFiles has s take the files of leaves that are there instead of writing them.
-func (w *Writer) linkFiles(s *saver) {
+func (w *Writer) linkFiles(s *saver) (err error) {
 	entries := map[string]*metaEntry{}
 	for i := range w.meta.entries {
 		e := &w.meta.entries[i]
@@ -114,9 +134,15 @@ func (w *Writer) linkFiles(s *saver) {
 		entries[at+leafExt] = e
 	}
 	for _, f := range s.files {
-		if e := entries[f.at]; e != nil {
-			f.from = filepath.Join(w.at, fileName(e.name)+leafExt)
-			*f.sums = e.fact.sums
+		e := entries[f.at]
+		if e == nil {
+			continue
 		}
+		name := fileName(e.name) + leafExt
+		if f.of, err = w.in.Lstat(name); err != nil {
+			return w.fail(name, err)
+		}
+		f.from, *f.sums = filepath.Join(w.at, name), e.fact.sums
 	}
+	return nil
 }

@@ -38,6 +38,9 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 	if err == nil {
 		err = k.commit(w.meta.shape)
 	}
+	if err == nil {
+		w.in, err = disk.OpenDir("d")
+	}
 	for _, c := range w.leaves {
 		if err == nil {
 			err = w.open(c, 64)

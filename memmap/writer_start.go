@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +34,9 @@ func (w *Writer) start() error {
 			return err
 		}
 	}
+	if w.in, err = w.disk.OpenDir(w.at); err != nil {
+		return err
+	}
 	if err := w.haveLock(); err != nil {
 		return err
 	}
@@ -60,7 +62,10 @@ func (w *Writer) haveLock() error {
 	if m, err := readNode(w.at); err != nil || !m.native.growing {
 		return nil // what is wrong, taking the lock will tell
 	}
-	f, err := os.OpenFile(filepath.Join(w.at, lockName), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := w.in.Create(lockName)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -229,7 +234,7 @@ func (w *Writer) resume() error {
 	if !m.native.growing || len(m.shape) == 0 {
 		return w.busy(fs.ErrNotExist)
 	}
-	if !w.lock.At(filepath.Join(w.at, lockName)) {
+	if info, err := w.in.Lstat(lockName); err != nil || !w.lock.Of(info) || w.inPlace() != nil {
 		return w.busy(vfs.ErrHeld)
 	}
 	if err := w.agree(m); err != nil {
@@ -316,10 +321,10 @@ func (w *Writer) open(c *column, buffer int) error {
 		return nil
 	}
 	size := int64(w.rows) * int64(c.width)
-	at := filepath.Join(w.at, fileName(c.entry.name)+leafExt)
-	f, err := w.disk.Resume(at, size)
+	at := fileName(c.entry.name) + leafExt
+	f, err := w.in.Resume(at, size)
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
-		f, err = w.disk.Create(at)
+		f, err = w.in.Create(at)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // gone, or shorter
 		return corrupt("%w; Verify tells what else is", bare(err))
