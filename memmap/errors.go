@@ -23,8 +23,9 @@ var (
 	ErrUnsupported = errors.New("unsupported")
 	// ErrName says that a key has no name in the format.
 	ErrName = errors.New("key cannot be saved")
-	// ErrForeign says that a directory to be replaced holds files that no dictionary wrote, or is
-	// part of a dictionary around it that it would not fit any more.
+	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to
+	// be replaced holds files that no dictionary wrote, or is part of a dictionary around it that it
+	// would not fit any more.
 	ErrForeign = errors.New("not a saved dictionary")
 	// ErrReplaced says that a directory was replaced after it was opened, as by Save: a leaf was
 	// wanted for the first time, or what was written will be seen by nobody. What was mapped before

@@ -88,7 +88,7 @@ func ExampleOpen() {
 	//     fields={
 	//         pos: Tensor(shape=[4 2], dtype=float32)},
 	//     batch=[4])
-	// <nil> mapping closed
+	// <nil> already closed
 	// open DIR: reward.memmap: corrupt: got 9 bytes, want 32 true
 }
 
@@ -125,7 +125,7 @@ func ExampleDataset_Close() {
 	fmt.Println(errors.Is(err, memmap.ErrClosed), strings.ReplaceAll(err.Error(), dir, "DIR"))
 	fmt.Println(tensor.Must(kept.Tensor("reward")))
 	// Output:
-	// true clone "obs/pos": read DIR: obs/pos.memmap: mapping closed
+	// true clone "obs/pos": read DIR: obs/pos.memmap: already closed
 	// int64 [2]
 	// [30 40]
 }

@@ -279,7 +279,7 @@ func TestOpenRefuses(t *testing.T) {
 		err    error
 		text   string
 	}{
-		{"no meta.json", remove("meta.json"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: "},
+		{"no meta.json", remove("meta.json"), memmap.ErrCorrupt, "open DIR: meta.json: missing: not a saved dictionary: the directory holds "},
 		{"no meta.json below", remove("obs/meta.json"), memmap.ErrCorrupt, "open DIR: obs/meta.json: corrupt: "},
 		{"no leaf", remove("reward.memmap"), memmap.ErrCorrupt, "open DIR: reward.memmap: corrupt: got nothing, want a file"},
 		{"no directory", remove("obs"), memmap.ErrCorrupt, "open DIR: obs: corrupt: got nothing, want a directory"},

@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -260,7 +261,11 @@ func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error
 	dims := 1 + len(t.Features())
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{t.Shape()[0], dims}, isNested
 	s.ints(sizesAt, sizes, &e.fact.sizes)
-	return s.values(at, e, t, append(shapeops.Shape{t.NumValues()}, t.Features()...))
+	shape := append(shapeops.Shape{t.NumValues()}, t.Features()...)
+	if shape.Size() == 0 { // without a file Python does not see it
+		s.add(&savedFile{at: at, sums: new([]uint32), write: func(io.Writer) error { return nil }})
+	}
+	return s.values(at, e, t, shape)
 }
 
 // sizesOf returns the shape of each row.

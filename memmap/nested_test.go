@@ -118,6 +118,24 @@ func TestNestedSaved(t *testing.T) {
 	require.ErrorContains(t, err, "more/x.shape.memmap: corrupt: changed or damaged: got CRC-32C")
 }
 
+// TestNestedWithoutElements: Python sees a nested tensor only if its file is there.
+func TestNestedWithoutElements(t *testing.T) {
+	td := tdict.New(3)
+	none := rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{0, 0, 0}), 2)
+	require.NoError(t, td.Set("n", none))
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NestedTensors: []nestedkey.Key{"n"}}))
+	require.Empty(t, tree(t, dir)["n.memmap"])
+	require.Contains(t, tree(t, dir), "n.memmap")
+	ds := open(t, dir)
+	requireSame(t, td, ds.TensorDict)
+	require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed)
+	require.Equal(t, "3 [0, 0, 0]\n", python(t, `
+import sys, tensordict
+n = tensordict.TensorDict.load_memmap(sys.argv[1])["n"]
+print(n.size(0), [c.numel() for c in n.unbind(0)])`, dir))
+}
+
 func TestNestedRefused(t *testing.T) {
 	td := visits(t)
 	require.NoError(t, td.Set("ts.shape", tensor.Vector[int32](1, 2, 3)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,9 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 // OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported],
 // [ErrBusy] if a [Writer] is at work in a directory to be opened Writable, or what the system says,
 // such as fs.ErrNotExist if there is no dir, fs.ErrInvalid if dir is empty, and fs.ErrPermission or
-// EROFS, an error of the system, if a leaf cannot be written that should be.
+// EROFS, an error of the system, if a leaf cannot be written that should be. If dir is a file, or a
+// directory without a meta.json, the error is [ErrForeign], and says what is there; for the
+// directory it is ErrCorrupt and fs.ErrNotExist too.
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
@@ -98,13 +101,17 @@ type opener struct {
 func (o *opener) dataset() (_ *Dataset, err error) {
 	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt, hidden: o.hidden, token: rand.Text()[:8]}
 	o.set, err = mapfile.Open(o.at, mapfile.Options{Writable: o.opt.Writable, Name: o.named, Touch: o.ds.touch})
+	if info, failed := os.Stat(o.at); err != nil && failed == nil && !info.IsDir() {
+		err = fmt.Errorf("%w: got a file of %d bytes, want a directory: %w", ErrForeign, info.Size(), bare(err))
+	}
+	if err == nil && o.opt.Writable && o.hidden == nil {
+		o.lock, err = lockWriters(o.at)
+	}
+	if err == nil && o.lock != nil && o.replaced() { // and so what is locked may be another
+		err = ErrReplaced
+	}
 	if err != nil {
 		return nil, fileError(o.op, o.dir, "", err)
-	}
-	if o.opt.Writable && o.hidden == nil {
-		if o.lock, err = lockWriters(o.at); err != nil {
-			return nil, fileError(o.op, o.dir, "", err)
-		}
 	}
 	td, err := o.top()
 	if err != nil {

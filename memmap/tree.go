@@ -2,12 +2,14 @@ package memmap
 
 import (
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -65,7 +67,35 @@ func (t *dirTree) close() error {
 func (t *dirTree) meta() ([]byte, error) {
 	text, info, err := readMeta(t.root)
 	t.known = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, castagnoli)}
+	if errors.Is(err, fs.ErrNotExist) && t.path() == "" {
+		return nil, t.fail(metaName, noDataset(t.root))
+	}
 	return text, t.fail(metaName, err)
+}
+
+// noDataset says that a directory without a meta.json is not a dataset, and what is in it.
+func noDataset(root *os.Root) error {
+	found, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	const most = 5
+	var names []string
+	for _, d := range found[:min(len(found), most)] {
+		name := quote(d.Name())
+		if d.IsDir() {
+			name = "directory " + name
+		}
+		names = append(names, name)
+	}
+	holds := "is empty"
+	if len(names) > 0 {
+		holds = "holds " + strings.Join(names, ", ")
+	}
+	if more := len(found) - len(names); more > 0 {
+		holds += fmt.Sprintf(" and %d more", more)
+	}
+	return &noMeta{fmt.Errorf("missing: %w: the directory %s", ErrForeign, holds)}
 }
 
 // readMeta returns the bytes of the meta.json in a directory, and what the file was before they
@@ -232,6 +262,12 @@ type absent struct{ error }
 
 // Unwrap returns the reason, and fs.ErrNotExist.
 func (e *absent) Unwrap() []error { return []error{e.error, fs.ErrNotExist} }
+
+// A noMeta error says that a directory to be opened is not a dataset, or not any more.
+type noMeta struct{ error }
+
+// Unwrap returns the reason, ErrCorrupt and fs.ErrNotExist.
+func (e *noMeta) Unwrap() []error { return []error{e.error, ErrCorrupt, fs.ErrNotExist} }
 
 func (t *dirTree) unlisted() ([]string, error) {
 	found, err := fs.ReadDir(t.root.FS(), ".")

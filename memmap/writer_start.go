@@ -99,7 +99,7 @@ func (w *Writer) plan() (*saver, error) {
 	w.meta.native.names = w.names(w.row)
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
-	if err := w.planDict(s, n, w.row, nil, map[string]bool{}); err != nil {
+	if err := w.planDict(s, n, w.row, nil, flatNames{}); err != nil {
 		return nil, err
 	}
 	return s, w.planFinish()
@@ -125,7 +125,7 @@ func (w *Writer) planFinish() error {
 
 // planDict works out the layout of a dictionary of the row, which has the key prefix, beside
 // entries that have names.
-func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string, names map[string]bool) error {
+func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string, names flatNames) error {
 	if len(prefix) > tdict.MaxDepth {
 		return fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)
 	}
@@ -139,14 +139,38 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 			continue
 		}
 		e := metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}}
-		if names[e.name] {
-			return s.fail(e.name, fmt.Errorf("%w: two leaves are called so while it grows", ErrName))
+		if err := names.add(e.name); err != nil {
+			return s.fail(e.name, err)
 		}
-		names[e.name] = true
 		n.meta.entries = append(n.meta.entries, e)
 		if err := w.planLeaf(s, n, &n.meta.entries[len(n.meta.entries)-1], v); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// flatNames are the names of entries while a dictionary grows, and each beginning of one before a
+// dot, which Python's unflatten_keys makes a dictionary of: true for the name of an entry.
+type flatNames map[string]bool
+
+// add returns ErrName if a name, or a beginning of it, is that of another entry, or it is the
+// beginning of another.
+func (names flatNames) add(name string) error {
+	if entry, taken := names[name]; entry {
+		return fmt.Errorf("%w: two leaves have this name while it grows", ErrName)
+	} else if taken {
+		return fmt.Errorf("%w: while it grows, another leaf's name begins with %s, and Python could not nest them", ErrName, quote(name+"."))
+	}
+	names[name] = true
+	for i, c := range name {
+		if c != '.' {
+			continue
+		}
+		if names[name[:i]] {
+			return fmt.Errorf("%w: another leaf is called %s while it grows, and Python could not nest them", ErrName, quote(name[:i]))
+		}
+		names[name[:i]] = false
 	}
 	return nil
 }

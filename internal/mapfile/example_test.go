@@ -30,5 +30,5 @@ func Example() {
 	// uint8 [2 3]
 	// [[1 2 3]
 	//  [4 5 6]]
-	// map image: mapping closed
+	// map image: already closed
 }

@@ -7,7 +7,7 @@ import (
 
 var (
 	// ErrClosed reports the use of a Mapping after Close began.
-	ErrClosed = errors.New("mapping closed")
+	ErrClosed = errors.New("already closed")
 
 	// ErrFault reports a load or store that mapped memory refused: beyond the end of a file that
 	// was cut, or a store to bytes that were mapped ReadOnly.

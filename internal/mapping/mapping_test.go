@@ -525,7 +525,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(sum, m.Close(), m.Close())
-	// Output: 3 <nil> mapping closed
+	// Output: 3 <nil> already closed
 }
 
 // open maps the first size bytes of the file at path.
