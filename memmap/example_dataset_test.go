@@ -76,6 +76,25 @@ func ExampleNewWriter() {
 	// <nil> <nil>
 }
 
+func ExampleWriterOptions_resume() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	log := filepath.Join(dir, "log")
+	row := tensor.Must(tdict.FromMap(nil, tdict.Entries{"reward": tensor.Scalar[int64](7)}))
+	for day := range 3 {
+		w := tensor.Must(memmap.NewWriter(log, row, memmap.WriterOptions{Resume: true}))
+		_ = w.Append(row)
+		fmt.Println("day", day, w.Finish()) // in its final form until the next day
+	}
+	ds := tensor.Must(memmap.Open(log))
+	fmt.Println(ds.Shape(), ds.Close())
+	// Output:
+	// day 0 <nil>
+	// day 1 <nil>
+	// day 2 <nil>
+	// [3] <nil>
+}
+
 func ExampleOpenLive() {
 	dir := temp()
 	defer os.RemoveAll(dir)

@@ -63,7 +63,9 @@ func TestProcessAppends(t *testing.T) {
 	a := &appender{task: k, rng: k.random(t, 3), wide: k.number(t, 2)}
 	for a.log = k.number(t, 1); ; a.log++ {
 		for !a.session(t, logDir(k.args[0], a.log)) {
-			k.tell("closed %d 0", a.log)
+			if !a.again {
+				k.tell("closed %d 0", a.log)
+			}
 		}
 	}
 }
@@ -73,12 +75,14 @@ type appender struct {
 	*task
 	rng       *rand.Rand
 	log, wide int
+	again     bool // the log is finished, and is to grow again
 }
 
 // session writes until the log is finished, or until it is closed for no reason.
 func (a *appender) session(t *testing.T, dir string) (finished bool) {
 	t.Helper()
-	w, err := memmap.NewWriter(dir, logRows(t, a.wide, 0), memmap.WriterOptions{NoSync: a.rng.IntN(2) == 0})
+	w, err := memmap.NewWriter(dir, logRows(t, a.wide, 0), memmap.WriterOptions{NoSync: a.rng.IntN(2) == 0, Resume: a.again})
+	a.again = false
 	if errors.Is(err, fs.ErrExist) {
 		a.tell("finished %d -1", a.log) // by one that was killed
 		return true
@@ -94,6 +98,10 @@ func (a *appender) session(t *testing.T, dir string) (finished bool) {
 			n := w.Len()
 			a.tell("finishing %d %d", a.log, n)
 			require.NoError(t, w.Finish())
+			if a.again = n <= logLimit && a.rng.IntN(3) > 0; a.again {
+				a.tell("again %d %d", a.log, n)
+				return false
+			}
 			a.tell("finished %d %d", a.log, n)
 			return true
 		case what < 100:
@@ -138,6 +146,8 @@ func (p *promise) hear(t *testing.T, heard []string) map[int]int {
 		case "opened", "committed":
 			require.GreaterOrEqual(t, n, p.rows, line)
 			*p = promise{log, n, true, false}
+		case "again":
+			*p = promise{log, n, true, true}
 		case "finishing":
 			p.finishing = true
 		case "finished":

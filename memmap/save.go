@@ -202,13 +202,14 @@ func nameClash(name, file string, taken map[string]string) string {
 
 // A savedFile is the file of a leaf.
 type savedFile struct {
-	at    string
-	bytes int64
-	sums  *[]uint32 // where its sums go
-	write func(io.Writer) error
-	keep  bool        // it is written where others are made of zeros
-	from  string      // if not "", a file that has the content, and becomes this one too
-	of    fs.FileInfo // of that file
+	at     string
+	bytes  int64
+	sums   *[]uint32 // where its sums go
+	write  func(io.Writer) error
+	keep   bool        // it is written where others are made of zeros
+	from   string      // if not "", a file that has the content, and becomes this one too
+	of     fs.FileInfo // of that file
+	copied bool        // it does not become this one too, but is copied
 }
 
 // add adds a file to what is saved.
@@ -247,6 +248,9 @@ func (s *saver) write(k sink) error {
 // file writes the file of a leaf, together with no more others than gate lets in, and waits for the
 // disk together with more of them.
 func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
+	if f.copied {
+		return s.fail(f.at, k.copy(f.from, f.of, f.at))
+	}
 	if f.from != "" {
 		return s.fail(f.at, k.link(f.from, f.of, f.at))
 	}

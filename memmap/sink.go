@@ -24,6 +24,8 @@ type sink interface {
 	// link makes a file of one that exists, on the same disk, and of which Lstat said of. It returns
 	// ErrReplaced if another has that name by now.
 	link(from string, of fs.FileInfo, at string) error
+	// copy is link, but makes a file of its own.
+	copy(from string, of fs.FileInfo, at string) error
 	// seal makes a node durable, after all that is in it.
 	seal(at string) error
 	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing
@@ -136,7 +138,6 @@ func checkSame(is, of fs.FileInfo, at string) error {
 	return nil
 }
 
-// copy is link where a file has one name only.
 func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
 	r, err := os.Open(from)
 	if err != nil {

@@ -22,6 +22,13 @@ type WriterOptions struct {
 	// NoSync lets Commit not wait for the disk: what was committed survives the end of the process,
 	// however it comes, but not that of the machine within the next half minute or so.
 	NoSync bool
+	// Resume goes on with a dataset that is finished, too. The rows there must be like row, in any
+	// order of keys, and their dims named alike; else the errors are those for rows that are not
+	// like row. A dataset that no Writer could have written, such as one with ragged rows or Data
+	// with a value for each row, is [ErrForeign], and one that is open Writable is [ErrBusy]. The
+	// leaves are not copied, unless a file has several names. Who has the dataset open keeps the
+	// rows that it shows; leaves that were not read yet are [ErrReplaced] there, as after a Save.
+	Resume bool
 }
 
 // A Writer appends rows to a dictionary in a directory, without knowing how many there will be:
@@ -83,9 +90,10 @@ type column struct {
 // and Save.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
-// dictionary that is finished, shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or
+// dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or
 // tdict.ErrName if the rows there are not like row, [ErrName] if two leaves would be one file while
-// it grows, as "a/b" and "a.b", and the errors of [SaveWith].
+// it grows, as "a/b" and "a.b", or one that Python could not nest beside another, as "a" and "a.b",
+// and the errors of [SaveWith].
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 
@@ -54,21 +55,21 @@ func (w *Writer) nested() (*dirSink, error) {
 	if err := w.linkFiles(s); err != nil {
 		return nil, err
 	}
-	return w.beside(s, old.modes)
-}
-
-// beside writes what was planned beside the directory, which alone it may replace.
-func (w *Writer) beside(s *saver, m modes) (*dirSink, error) {
 	only, err := w.in.Lstat(".")
 	if err != nil {
 		return nil, err
 	}
+	return w.beside(old.modes, only, s.write)
+}
+
+// beside writes a directory beside the one that is there, which alone it may replace.
+func (w *Writer) beside(m modes, only fs.FileInfo, write func(sink) error) (*dirSink, error) {
 	k, err := newDirSink(w.disk, w.at, m, w.opt.NoSync)
 	if err != nil {
 		return nil, err
 	}
 	k.only = only
-	if err := s.write(k); err != nil {
+	if err := write(k); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
 	return k, nil

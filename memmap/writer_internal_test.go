@@ -1,12 +1,16 @@
 package memmap
 
 import (
+	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -83,5 +87,90 @@ func TestWriterSurvivesFaults(t *testing.T) {
 			require.Equal(t, 30, committed)
 			return
 		}
+	}
+}
+
+// A dying disk is the real one, of which every operation fails from one on.
+type dying struct {
+	vfs.FS
+	left atomic.Int64 // operations that succeed
+}
+
+func (d *dying) next() error {
+	if d.left.Add(-1) < 0 {
+		return vfstest.ErrInjected
+	}
+	return nil
+}
+
+func (d *dying) Mkdir(path string, perm fs.FileMode) error {
+	if err := d.next(); err != nil {
+		return err
+	}
+	return d.FS.Mkdir(path, perm)
+}
+
+func (d *dying) Create(path string) (vfs.File, error) {
+	if err := d.next(); err != nil {
+		return nil, err
+	}
+	return d.FS.Create(path)
+}
+
+func (d *dying) Link(old, new string) error {
+	if err := d.next(); err != nil {
+		return err
+	}
+	return d.FS.Link(old, new)
+}
+
+func (d *dying) Exchange(a, b string) error {
+	if err := d.next(); err != nil {
+		return err
+	}
+	return d.FS.Exchange(a, b)
+}
+
+func (d *dying) SyncDir(path string) error {
+	if err := d.next(); err != nil {
+		return err
+	}
+	return d.FS.SyncDir(path)
+}
+
+func (d *dying) RemoveAll(path string) error {
+	if err := d.next(); err != nil {
+		return err
+	}
+	return d.FS.RemoveAll(path)
+}
+
+// TestResumeSurvivesFaults fails each disk operation of the way back from the finished form, and
+// all after it. The directory holds all rows, in one form or the other, and can be gone on with.
+func TestResumeSurvivesFaults(t *testing.T) {
+	row := tensor.Must(tensor.Must(numbered(0, 1).Index(ix.At(0))).Clone())
+	for n := int64(0); ; n++ {
+		dir := filepath.Join(t.TempDir(), "d")
+		require.NoError(t, Save(dir, numbered(0, 7)))
+		disk := &dying{FS: vfs.OS}
+		disk.left.Store(n)
+		w := &Writer{dir: dir, disk: disk, opt: WriterOptions{Resume: true}, row: row}
+		err := w.start()
+		require.NoError(t, w.giveUp())
+		ds := tensor.Must(Open(dir))
+		require.True(t, numbered(0, 7).Equal(ds.TensorDict), "operation %d", n)
+		require.NoError(t, ds.Close())
+		again, failed := NewWriter(dir, row, WriterOptions{Resume: true})
+		require.NoError(t, failed, "operation %d", n)
+		require.NoError(t, again.Append(numbered(7, 2)))
+		require.NoError(t, again.Finish())
+		ds = tensor.Must(Open(dir))
+		require.True(t, numbered(0, 9).Equal(ds.TensorDict), "operation %d", n)
+		require.NoError(t, ds.Close())
+		if err == nil {
+			require.Greater(t, n, int64(8))
+			return
+		}
+		require.ErrorIs(t, err, vfstest.ErrInjected)
 	}
 }

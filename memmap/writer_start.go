@@ -30,9 +30,12 @@ func (w *Writer) start() error {
 		return err
 	}
 	if w.isNew() {
-		if err := w.create(s); err != nil {
-			return err
-		}
+		err = w.create(s)
+	} else if w.opt.Resume {
+		err = w.reopen(s)
+	}
+	if err != nil {
+		return err
 	}
 	if w.in, err = w.disk.OpenDir(w.at); err != nil {
 		return err

@@ -18,3 +18,10 @@ func systemID(info fs.FileInfo) (id any, ok bool) {
 	}
 	return inode{uint64(st.Dev), uint64(st.Ino)}, true
 }
+
+func links(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
+}

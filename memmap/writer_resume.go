@@ -1,0 +1,179 @@
+package memmap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// reopen puts a dataset that is finished in the flat form in which it grows, as s plans it: Finish
+// the other way round. If a Writer has not finished it, there is nothing to do.
+func (w *Writer) reopen(s *saver) error {
+	if m, err := readNode(w.at); err != nil || m.native.growing {
+		return err
+	}
+	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
+	top := outermost(w.at)
+	lock, err := vfs.TryLock(top, vfs.Exclusive) // see lockWriters
+	if errors.Is(err, vfs.ErrHeld) {
+		return fmt.Errorf("%w: it is open to be written", ErrBusy)
+	}
+	if err == nil {
+		defer lock.Unlock()
+	}
+	ds, err := openAt(w.dir, w.at, OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64})
+	if err != nil {
+		return err
+	}
+	if lock != nil && !lock.At(top) {
+		return errors.Join(ErrReplaced, ds.Close())
+	}
+	k, err := w.flat(s, ds)
+	if err = errors.Join(err, ds.Close()); err != nil {
+		return err
+	}
+	return k.commit(w.meta.shape)
+}
+
+// flat writes the flat form of ds beside it. In it the files of the leaves have a second name.
+func (w *Writer) flat(s *saver, ds *Dataset) (*dirSink, error) {
+	if err := w.couldWrite(ds.TensorDict); err != nil {
+		return nil, err
+	}
+	if err := w.isLike(ds.TensorDict); err != nil {
+		return nil, err
+	}
+	old, err := replaceable(w.at, ds.Shape())
+	if err != nil {
+		return nil, err
+	}
+	defer old.unlock()
+	if w.rows = ds.Shape()[0]; w.rows > 0 {
+		if err := w.takeFiles(s, ds); err != nil {
+			return nil, err
+		}
+	}
+	w.setRows()
+	only, err := ds.set.Root().Lstat(".")
+	if err != nil {
+		return nil, err
+	}
+	return w.beside(old.modes, only, func(k sink) error { return w.fill(s, k) })
+}
+
+// couldWrite returns ErrForeign if td, which was opened, has a value that no Writer could have
+// written.
+func (w *Writer) couldWrite(td *tdict.TensorDict) error {
+	for key, v := range td.Leaves() {
+		has := ""
+		switch v := v.(type) {
+		case *ragged.Tensor:
+			has = "ragged rows"
+		case *tdict.Data:
+			if _, same := v.Uniform(); !same && v.Shape().Size() > 0 {
+				has = "a value for each row"
+			}
+		}
+		if has != "" {
+			return fmt.Errorf("%w that a Writer could have written: %s has %s", ErrForeign, quote(string(key)), has)
+		}
+	}
+	return nil
+}
+
+// isLike returns an error unless td is rows like row, whose dims are named alike.
+func (w *Writer) isLike(td *tdict.TensorDict) error {
+	n, err := w.count(td)
+	if err == nil && n == single {
+		err = fmt.Errorf("%w: got batch shape %v, want that of several rows", shapeops.ErrShape, td.Shape())
+	}
+	if err == nil {
+		err = w.fits(w.row, td, n, "")
+	}
+	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
+		return fmt.Errorf("%s there is not as in row: %w", quote(string(e.Key)), e.Err)
+	}
+	if err != nil {
+		return fmt.Errorf("the rows there are not like row: %w", err)
+	}
+	return w.namedAlike(w.row, td)
+}
+
+// namedAlike returns an error unless the dims of td are named as those of rows like row.
+func (w *Writer) namedAlike(row, td *tdict.TensorDict) error {
+	want := append([]string{w.opt.Dim}, row.Names()...)
+	if got := td.Names(); !slices.Equal(got, want) {
+		return fmt.Errorf("%w: got rows whose dims are named %q, want %q", tdict.ErrName, want, got)
+	}
+	for key, v := range row.All() {
+		if inner, ok := v.(*tdict.TensorDict); ok {
+			there, err := td.Dict(key)
+			if err == nil {
+				err = w.namedAlike(inner, there)
+			}
+			if err != nil {
+				return w.keyError(key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// takeFiles has s take the files of the leaves of ds, and their sums.
+func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
+	type entry struct {
+		td   *tdict.TensorDict
+		name string
+	}
+	files := map[entry]*leafFile{}
+	for _, l := range ds.files {
+		files[entry{l.node.td, l.name}] = l
+	}
+	for _, c := range w.leaves {
+		if c.width == 0 {
+			continue
+		}
+		td := ds.TensorDict
+		if above, nested := c.key.Parent(); nested {
+			td, _ = td.Dict(above) // it has the leaf
+		}
+		l := files[entry{td, c.entry.fact.path[len(c.entry.fact.path)-1]}]
+		if l == nil {
+			return fmt.Errorf("%w that a Writer could have written: %s was read as a copy", ErrForeign, quote(string(c.key)))
+		}
+		if err := w.take(s, c, l); err != nil {
+			return w.fail(l.file.Path(), err)
+		}
+	}
+	return nil
+}
+
+// take has s take the file of a leaf, which is going to grow: by a second name, unless it has one
+// already, which may be that of another leaf.
+func (w *Writer) take(s *saver, c *column, l *leafFile) error {
+	c.entry.fact.sums = l.sums
+	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or of another writer
+		sum := summer{}
+		if err := l.read(&sum); err != nil {
+			return err
+		}
+		c.entry.fact.sums = sum.sums()
+	}
+	f, err := l.file.Open()
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.file.String(), of: info, copied: vfs.Links(info) > 1})
+	return nil
+}
