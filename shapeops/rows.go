@@ -369,9 +369,10 @@ func (r *Rows) broadcast(shape Shape) (*Rows, error) {
 	return r.Execute(NewPass(plan))
 }
 
-// own gives r a list of its own, in row-major order.
+// own gives r a list of its own, in row-major order, with no number that no position has.
 func (r *Rows) own() {
-	if r.list != nil && !r.shared.Load() && r.view.Offset == 0 && r.view.IsContiguous() {
+	whole := r.view.IsContiguous() && len(r.list) == r.view.Shape.Size()
+	if r.list != nil && !r.shared.Load() && whole {
 		return
 	}
 	r.list = r.numbers()
