@@ -100,9 +100,9 @@ func (k Key) Name() string {
 // to walk the parts as they are spelled, use [Key.Cut].
 func (k Key) Parts() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for nested := true; nested; {
+		for rest, nested := k, true; nested; {
 			var part Key
-			part, k, nested = k.Cut()
+			part, rest, nested = rest.Cut()
 			if !yield(text(part)) {
 				return
 			}

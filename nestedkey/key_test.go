@@ -109,6 +109,17 @@ func TestCompareOrdersByText(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
+// A sequence of parts can be ranged over again, also after a break.
+func TestPartsAgain(t *testing.T) {
+	parts := nestedkey.Key("a/b~1c/d").Parts()
+	for range parts {
+		break
+	}
+	for range 2 {
+		require.Equal(t, []string{"a", "b/c", "d"}, slices.Collect(parts))
+	}
+}
+
 func TestWalkingAllocatesNothing(t *testing.T) {
 	key, other := nestedkey.Key("next/observation/km~1h"), nestedkey.Key("next/observation")
 	n := testing.AllocsPerRun(100, func() {
