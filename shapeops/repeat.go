@@ -125,7 +125,7 @@ func (r *repeater) keep(dim int) {
 //	[A N B] -> [A counts[0]+...+counts[N-1] B]
 //
 // The result is a copy. It returns [ErrDim] if s has no such dim, and [ErrShape] unless there is a
-// count for each position, none negative.
+// count for each position, none negative, and they add up to at most 1<<31.
 func (s Shape) RepeatEach(counts []int, dim int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {

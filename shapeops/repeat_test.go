@@ -34,6 +34,7 @@ func TestRepeatRefuses(t *testing.T) {
 		{"too few counts for each", of(s.RepeatEach([]int{1}, 0)), shapeops.ErrShape},
 		{"no counts for each", of(s.RepeatEach(nil, 1)), shapeops.ErrShape},
 		{"a negative count for each", of(s.RepeatEach([]int{1, -1}, 0)), shapeops.ErrShape},
+		{"counts for each that no list holds", of(s.RepeatEach([]int{1 << 30, 1<<30 + 1}, 0)), shapeops.ErrShape},
 		{"counts for each that overflow", of(s.RepeatEach([]int{math.MaxInt, math.MaxInt}, 0)), shapeops.ErrShape},
 		{"counts for each that a negative one makes small", of(s.RepeatEach([]int{math.MaxInt, math.MinInt}, 0)), shapeops.ErrShape},
 		{"repeat a bad shape", of(shape{-1}.Repeat(1)), shapeops.ErrShape},

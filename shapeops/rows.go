@@ -112,10 +112,10 @@ func (r *Rows) Execute(p *Pass) (*Rows, error) {
 	return r.pick(p)
 }
 
-// mostListed is how many rows can be listed, each with a number of its own.
-const mostListed = 1 << 36
+// mostListed is how many rows can be listed, each with a number of its own: 16 GiB of numbers.
+const mostListed = 1 << 31
 
-// checkListed returns ErrShape if a shape has more rows than can differ.
+// checkListed returns ErrShape if a shape has more rows than can be listed.
 func checkListed(s Shape) error {
 	if s.Size() > mostListed {
 		return fmt.Errorf("%w: got rows of %v, want at most %d that differ", ErrShape, s, mostListed)
@@ -309,7 +309,11 @@ func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 	if p.Plan.layout != nil {
 		return errLaid
 	}
-	if _, err := src.broadcast(p.Extend(r.view.Shape)); err != nil {
+	from, err := src.broadcast(p.Extend(r.view.Shape))
+	if err != nil {
+		return err
+	}
+	if err := checkListed(from.view.Shape); err != nil {
 		return err
 	}
 	return checkListed(r.view.Shape)
@@ -317,8 +321,8 @@ func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 
 // Write replaces the rows at the positions that p.Plan selects by those of src, broadcast to them.
 // The numbers of src are raised by r.Count(), which then grows by src.Count(). Where a list names a
-// position twice, the last row stays. Write returns [ErrShape] if the shapes do not fit; then r has
-// not changed.
+// position twice, the last row stays. Write returns [ErrShape] if the shapes do not fit, or if r or
+// what is written has more than 1<<31 rows; then r has not changed.
 func (r *Rows) Write(p *Pass, src *Rows) error {
 	if err := r.CheckWrite(p, src); err != nil {
 		return err
@@ -331,7 +335,9 @@ func (r *Rows) Write(p *Pass, src *Rows) error {
 	for i := range raised {
 		raised[i] += r.count
 	}
-	r.own()
+	if err := r.own(); err != nil {
+		return err
+	}
 	at, err := r.positions(p)
 	if err != nil {
 		return err
@@ -370,24 +376,31 @@ func (r *Rows) broadcast(shape Shape) (*Rows, error) {
 }
 
 // own gives r a list of its own, in row-major order, with no number that no position has.
-func (r *Rows) own() {
+func (r *Rows) own() error {
 	whole := r.view.IsContiguous() && len(r.list) == r.view.Shape.Size()
 	if r.list != nil && !r.shared.Load() && whole {
-		return
+		return nil
+	}
+	if err := checkListed(r.view.Shape); err != nil {
+		return err
 	}
 	r.list = r.numbers()
 	r.view, _ = Contiguous(r.view.Shape)
 	r.shared.Store(false)
+	return nil
 }
 
 // Renumber replaces the numbers of the rows by those that number gives, which must be less than
-// count.
-func (r *Rows) Renumber(count int, number func(row int) int) {
-	r.own()
+// count. It returns [ErrShape] if there are more than 1<<31 rows; then r has not changed.
+func (r *Rows) Renumber(count int, number func(row int) int) error {
+	if err := r.own(); err != nil {
+		return err
+	}
 	for i, row := range r.list {
 		r.list[i] = number(row)
 	}
 	r.count = count
+	return nil
 }
 
 // Clone returns a copy of r that shares nothing with it. It returns no error.

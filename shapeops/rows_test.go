@@ -165,7 +165,7 @@ func (h *herd) join() string {
 func (h *herd) renumber() string {
 	p, i := h.one()
 	n := p.rows.Count()
-	p.rows.Renumber(n+3, func(row int) int { return n + 2 - row })
+	require.NoError(h, p.rows.Renumber(n+3, func(row int) int { return n + 2 - row }))
 	want := naive.Build(p.want.Shape, func(pos []int) int { return n + 2 - p.want.Get(pos) })
 	h.replace(p.rows, want)
 	h.pairs[i].want = want
@@ -203,7 +203,7 @@ func TestRowsOracle(t *testing.T) {
 // One row alone, wherever it stands, is repeated by a list without a list.
 func TestRowsPickOneRow(t *testing.T) {
 	r := must(shapeops.NewRows(3))
-	r.Renumber(6, func(row int) int { return 5 - row })
+	require.NoError(t, r.Renumber(6, func(row int) int { return 5 - row }))
 	for _, x := range []*shapeops.Rows{r, must(shapeops.NewRows(3))} {
 		row := must(x.At(2))
 		one := must(x.Execute(plan(x.Shape().Index(ix.Range(2, 3)))))
@@ -235,6 +235,7 @@ func TestRowsRefuse(t *testing.T) {
 	type rows = *shapeops.Rows
 	two := must(shapeops.NewRows(2))
 	fresh := func() rows { return must(shapeops.NewRows(2, 3)) }
+	many := func() rows { return must(shapeops.OneRow(1<<31 + 1)) }
 	first := func(r rows) *shapeops.Pass { return plan(shapeops.Shape{2}.Index(ix.At(0))) }
 	testkit.Refuse(t, fresh, func(_ testing.TB, r rows) string { return fmt.Sprint(r, r.Count()) }, []testkit.Refusal[rows]{
 		{"a negative size", func(rows) error { return testkit.Err(shapeops.NewRows(-1)) }, shapeops.ErrShape},
@@ -249,6 +250,9 @@ func TestRowsRefuse(t *testing.T) {
 		{"writing nil", func(r rows) error { return r.Write(first(r), nil) }, shapeops.ErrKind},
 		{"writing without a pass", func(r rows) error { return r.Write(nil, two) }, shapeops.ErrKind},
 		{"writing what does not broadcast", func(r rows) error { return r.Write(first(r), two) }, shapeops.ErrShape},
+		{"writing to a row expanded too often", func(rows) error { return many().Write(plan(many().Shape().Index(ix.At(0))), must(shapeops.OneRow())) }, shapeops.ErrShape},
+		{"writing through a plan that expands too often", func(r rows) error { return r.Write(plan(r.Shape().Expand(1<<30, 2, 3)), must(shapeops.OneRow())) }, shapeops.ErrShape},
+		{"renumbering a row expanded too often", func(rows) error { return many().Renumber(1, func(int) int { return 0 }) }, shapeops.ErrShape},
 		{"writing to another shape", func(r rows) error { return r.Write(plan(shapeops.Shape{3}.Index(ix.At(0))), two) }, shapeops.ErrShape},
 	})
 }
@@ -257,7 +261,7 @@ func TestRowsRefuse(t *testing.T) {
 // to.
 func TestRowsConcurrentReaders(t *testing.T) {
 	r := must(shapeops.NewRows(4))
-	r.Renumber(4, func(row int) int { return 3 - row }) // a list of its own
+	require.NoError(t, r.Renumber(4, func(row int) int { return 3 - row })) // a list of its own
 	was := r.String()
 	var wg sync.WaitGroup
 	for i := range 8 {

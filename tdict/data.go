@@ -278,7 +278,9 @@ func (d *Data) keep(kept []any, number func(row int) int) {
 		d.rows, _ = shapeops.OneRow(d.Shape()...) // of a shape that is one already
 		return
 	}
-	d.rows.Renumber(len(kept), number)
+	if err := d.rows.Renumber(len(kept), number); err != nil {
+		panic("tdict: impossible: " + err.Error()) // a caller has listed the rows, or knows them to be few
+	}
 }
 
 // compact drops values that no row has any more, and keeps one of equal neighbours.
