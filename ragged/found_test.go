@@ -1,12 +1,14 @@
 package ragged_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -130,4 +132,59 @@ func TestListsOfSeveralTypes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tensor.Int8, x.DType())
 	require.True(t, slices.Equal([]int64{2, 0, 1}, tensor.Must(x.Lengths(1))))
+}
+
+// expanded returns rows of the batch repeated as a shape says.
+func expanded(x *ragged.Tensor, sizes ...int) *ragged.Tensor {
+	plan := tensor.Must(x.Shape().Expand(sizes...))
+	return tensor.Must(x.Execute(shapeops.NewPass(plan)))
+}
+
+// Counting the values of rows that an expansion repeats lists none of them.
+func TestCountingRepeatedRows(t *testing.T) {
+	deep := tensor.Must(ragged.LayoutOf(shapeops.Shape{3, 1}, []int64{2, 0, 1}, []int64{3, 0, 4}))
+	x := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[int32](7, 2)), deep))
+	flat := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[int32](1, 2)), tensor.Must(ragged.NewLayout(shapeops.Shape{1}))))
+	long := tensor.Must(ragged.LayoutOf(shapeops.Shape{1}, []int64{1 << 40}))
+	meta := tensor.Must(ragged.New(tensor.Must(tensor.NewMeta(tensor.Int32, 1<<40, 2)), long))
+	index := func(expr ...ix.Index) *ragged.Tensor { return tensor.Must(x.Index(expr...)) }
+	tests := []struct {
+		name          string
+		of            *ragged.Tensor
+		values, bytes int
+	}{
+		{"rows that follow one another", x, 7, 56},
+		{"rows with a step", index(ix.Range(0, 3).Step(2)), 7, 56},
+		{"rows in another order", index(ix.Take(2, 1, 2)), 8, 64},
+		{"a column repeated", expanded(x, 3, 1<<20), 7 << 20, 56 << 20},
+		{"one row repeated", expanded(index(ix.At(2)), 1<<30), 4 << 30, 32 << 30},
+		{"an empty row repeated", expanded(index(ix.At(1)), 1<<30), 0, 0},
+		{"repeated no times", expanded(x, 0, 3, 1), 0, 0},
+		{"a dim before and one within", expanded(x, 1<<10, 3, 1<<10), 7 << 20, 56 << 20},
+		{"values without levels", expanded(flat, 1<<30), 1 << 30, 8 << 30},
+		{"bytes beyond an int", expanded(meta, 1<<21), 1 << 61, math.MaxInt},
+		{"values beyond an int", expanded(meta, 1<<24), math.MaxInt, math.MaxInt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			testkit.MaxBytes(t, 1<<12, func() {
+				require.Equal(t, tt.values, tt.of.NumValues())
+				require.Equal(t, tt.bytes, tt.of.ByteSize())
+			})
+		})
+	}
+}
+
+// The text of a row costs what it shows, however many rows and levels there are.
+func TestTextsGrowth(t *testing.T) {
+	for depth := 1; depth <= 4; depth++ {
+		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
+			texts := func(rows int) func() {
+				x := tensor.Must(grown(rows, 2, depth, 1).Tensor("f0"))
+				return func() { require.Len(t, tensor.Must(x.Texts()), rows) }
+			}
+			testkit.Near(t, 20, texts(100), texts(1_000))
+			testkit.Near(t, 200, texts(100), texts(10_000))
+		})
+	}
 }

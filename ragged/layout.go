@@ -202,8 +202,10 @@ func (l *Layout) level(level int) (int, error) {
 	return at, nil
 }
 
-// NumRows returns how many rows a level has, all together: level 0 the batch, the last level, which
-// is -1, the values. It returns shapeops.ErrDim for a level that l does not have.
+// NumRows returns how many rows a level has, all together, or math.MaxInt if that is more than an
+// int holds: level 0 the batch, the last level, which is -1, the values. A row that an expansion
+// repeats counts once for each place that it has. NumRows returns shapeops.ErrDim for a level that
+// l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
 	k := level
 	if k < 0 {
@@ -216,7 +218,10 @@ func (l *Layout) NumRows(level int) (int, error) {
 	if _, n, ok := at.span(); ok {
 		return n, nil
 	}
-	return at.Straight().numbered(), nil
+	return l.root().rows.Sum(func(row int) int {
+		from, to := at.extent(row, 1)
+		return to - from
+	}), nil
 }
 
 // numbered returns how many rows of the innermost level have numbers.

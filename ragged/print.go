@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"strconv"
 	"strings"
 
@@ -58,10 +59,10 @@ func (t *Tensor) String() string {
 
 // sizeOf returns how many rows of all levels and elements there are, all together.
 func (t *Tensor) sizeOf() int {
-	n := t.NumValues() * max(1, t.Features().Size())
+	n := times(t.NumValues(), max(1, t.Features().Size()))
 	for level := range t.Depth() {
 		rows, _ := t.layout.NumRows(level)
-		n += rows
+		n += min(rows, math.MaxInt-n)
 	}
 	return n
 }
@@ -92,12 +93,8 @@ func (t *Tensor) Texts() ([]string, error) {
 
 // rowSize returns how many values a row of the batch has.
 func (t *Tensor) rowSize(i int) int {
-	n := max(1, t.Features().Size())
-	if t.Depth() == 0 {
-		return n
-	}
-	ends := t.layout.reach(0)
-	return n * int(ends[i+1]-ends[i])
+	from, to := t.layout.extent(i, 1)
+	return times(to-from, max(1, t.Features().Size()))
 }
 
 // MarshalJSON returns dtype, shape and, of a tensor with at most 1000 rows and elements, these as

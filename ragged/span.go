@@ -5,15 +5,22 @@ import "github.com/go-tensordict/tensordict/shapeops"
 // span returns which of the numbered rows of the innermost level there are, if these follow one
 // another.
 func (l *Layout) span() (first, n int, ok bool) {
-	if l.outer == nil {
-		return l.rows.Span()
-	}
-	first, n, ok = l.outer.span()
+	first, n, ok = l.root().rows.Span()
 	if !ok {
 		return 0, 0, false
 	}
-	from, to := l.offsets[first], l.offsets[first+n]
-	return int(from), int(to - from), true
+	from, to := l.extent(first, n)
+	return from, to - from, true
+}
+
+// extent returns the rows of the innermost level that n numbered rows of the batch have, from row
+// first on.
+func (l *Layout) extent(first, n int) (from, to int) {
+	if l.outer == nil {
+		return first, first + n
+	}
+	from, to = l.outer.extent(first, n)
+	return int(l.offsets[from]), int(l.offsets[to])
 }
 
 // within returns the rows that so many rows of the level around have, from row first on.

@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -162,7 +163,8 @@ func (t *Tensor) valuesFrom(first, n int) (*tensor.Tensor, error) {
 	return t.values.Narrow(0, first, n)
 }
 
-// NumValues returns how many values the rows have, all together.
+// NumValues returns how many values the rows have, all together, or math.MaxInt if that is more than
+// an int holds. The values of a row that an expansion repeats count once for each place that it has.
 func (t *Tensor) NumValues() int {
 	if !t.made() {
 		return 0
@@ -171,8 +173,19 @@ func (t *Tensor) NumValues() int {
 	return n
 }
 
-// ByteSize returns how many bytes the values of t's rows take.
-func (t *Tensor) ByteSize() int { return t.NumValues() * t.Features().Size() * t.DType().Size() }
+// ByteSize returns how many bytes the values of t's rows take, counted as [Tensor.NumValues] does, or
+// math.MaxInt if that is more than an int holds.
+func (t *Tensor) ByteSize() int {
+	return times(times(t.NumValues(), t.DType().Size()), t.Features().Size())
+}
+
+// times returns n*m, neither of them negative, or math.MaxInt if that is more than an int holds.
+func times(n, m int) int {
+	if m > 0 && n > math.MaxInt/m {
+		return math.MaxInt
+	}
+	return n * m
+}
 
 // Lengths is [Layout.Lengths].
 func (t *Tensor) Lengths(level int) ([]int64, error) {

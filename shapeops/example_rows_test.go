@@ -44,3 +44,21 @@ func ExampleOnce() {
 	// layout <nil>
 	// layout <nil>
 }
+
+// The lengths of rows add up without a list of the rows, however often one is repeated.
+func ExampleRows_Sum() {
+	lengths := []int{3, 4}
+	rows, err := shapeops.NewRows(2, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := rows.Shape().Expand(2, 1<<40)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	often, err := rows.Execute(shapeops.NewPass(plan))
+	fmt.Println(often.Sum(func(row int) int { return lengths[row] })>>40, err)
+	// Output: 7 <nil>
+}

@@ -2,6 +2,7 @@ package shapeops_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -27,9 +28,12 @@ func (p pair) check(t *testing.T, about string) {
 	require.Equal(t, p.want.Shape, []int(p.rows.Shape().Clone()), about)
 	require.Equal(t, p.want.At, slices.AppendSeq([]int{}, p.rows.All()), about)
 	require.Equal(t, fmt.Sprintf("%v %v", p.want.Shape, p.want.At), p.rows.String(), about)
+	sum := 0
 	for _, row := range p.want.At {
 		require.Less(t, row, p.rows.Count(), about)
+		sum += row
 	}
+	require.Equal(t, sum, p.rows.Sum(func(row int) int { return row }), about)
 	naive.Each(p.want.Shape, func(pos []int) {
 		row := must(p.rows.At(pos...))
 		require.Equal(t, p.want.Get(pos), row, about)
@@ -211,6 +215,33 @@ func TestRowsPickOneRow(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("[2] [%d %d]", row, row), many.String())
 		none := must(one.Execute(plan(one.Shape().Index(ix.Take()))))
 		require.Equal(t, "[0] []", none.String())
+	}
+}
+
+// A row that is repeated is asked for once, and a sum beyond an int is the largest int.
+func TestRowsSum(t *testing.T) {
+	column := must(must(shapeops.NewRows(2, 1)).Execute(plan(shapeops.Shape{2, 1}.Expand(3, 2, 1<<40))))
+	tests := []struct {
+		name string
+		rows *shapeops.Rows
+		size int
+		want int
+		asks int
+	}{
+		{"a column repeated", column, 5, 30 << 40, 2},
+		{"one beyond an int", column, math.MaxInt/2 + 1, math.MaxInt, 2},
+		{"product beyond an int", column, 1 << 21, math.MaxInt, 2},
+		{"zeros", column, 0, 0, 2},
+		{"repeated no times", must(shapeops.OneRow(0, 1<<40)), 5, 0, 1},
+		{"no rows", must(shapeops.NewRows(0)), 5, 0, 0},
+		{"a scalar", must(shapeops.NewRows()), 5, 5, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			asks := 0
+			require.Equal(t, tt.want, tt.rows.Sum(func(int) int { asks++; return tt.size }))
+			require.Equal(t, tt.asks, asks)
+		})
 	}
 }
 
