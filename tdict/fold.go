@@ -35,24 +35,25 @@ func Fold[A any](td *TensorDict, start A, fn func(acc A, key nestedkey.Key, x *t
 }
 
 // ByteSize returns how many bytes the elements of all tensors and ragged tensors take, as their
-// ByteSize says, or math.MaxInt if that is more than an int holds. Offsets, unbatched tensors and
-// data do not count. (Python: bytes.)
-func (td *TensorDict) ByteSize() int {
-	size := 0
-	for _, v := range td.All() {
-		n := byteSize(v)
-		size = min(size, math.MaxInt-n) + n
-	}
-	return size
-}
+// ByteSize says, or math.MaxInt if that is more than an int holds. A value under several keys counts
+// for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
+func (td *TensorDict) ByteSize() int { return td.byteSize(map[*TensorDict]int{}) }
 
-// byteSize returns how many bytes the elements of a value take.
-func byteSize(v Value) int {
-	if d, ok := asDict(v); ok {
-		return d.ByteSize()
+// byteSize is ByteSize; known holds the sizes of dictionaries seen before.
+func (td *TensorDict) byteSize(known map[*TensorDict]int) int {
+	size, ok := known[td]
+	if ok {
+		return size
 	}
-	if e := opsOf(v).elementwise(); e != nil {
-		return e.bytes(v)
+	for _, v := range td.entries.all() {
+		n := 0
+		if d, ok := asDict(v); ok {
+			n = d.byteSize(known)
+		} else if e := opsOf(v).elementwise(); e != nil {
+			n = e.bytes(v)
+		}
+		size += min(n, math.MaxInt-size)
 	}
-	return 0
+	known[td] = size
+	return size
 }

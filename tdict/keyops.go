@@ -49,9 +49,20 @@ func (td *TensorDict) PopItem() (nestedkey.Key, Value, error) {
 }
 
 // IsEmpty reports whether td has no leaf, at any depth.
-func (td *TensorDict) IsEmpty() bool {
+func (td *TensorDict) IsEmpty() bool { return td.isEmpty(map[*TensorDict]bool{}) }
+
+// isEmpty is IsEmpty that passes over the dictionaries in seen.
+func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); !ok || !d.IsEmpty() {
+		d, ok := asDict(v)
+		if !ok {
+			return false
+		}
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		if !d.isEmpty(seen) {
 			return false
 		}
 	}
