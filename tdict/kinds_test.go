@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -263,4 +264,53 @@ func TestUnbatchedIsWritten(t *testing.T) {
 	require.NoError(t, fresh.SetIndexWith(same, create, ix.At(1)))
 	require.Equal(t, shapeops.Shape{3, 3}, tensor.Must(fresh.Get("w")).Shape().Clone())
 	require.Equal(t, []int64{0, 8, 0}, values(t, fresh, "a"))
+}
+
+// Unbatched tensors are the same if their bits are: NaN is, in memory of its own too, and 0 and -0
+// are not.
+func TestUnbatchedBits(t *testing.T) {
+	type dictionary = *tdict.TensorDict
+	of := func(x *tensor.Tensor) dictionary {
+		return dict([]int{2}, entry{"a", count(2)}, entry{"d/w", unbatched(x)})
+	}
+	nan, other := math.NaN(), math.Float64frombits(math.Float64bits(math.NaN())^1)
+	pair := func(b float64) *tensor.Tensor { return tensor.Vector(1, b) }
+	ops := map[string]func(td, with dictionary) error{
+		"stack":           func(td, with dictionary) error { return testkit.Err(shapeops.Stack([]dictionary{td, with}, 0)) },
+		"cat":             func(td, with dictionary) error { return testkit.Err(shapeops.Cat([]dictionary{td, with}, 0)) },
+		"update in place": func(td, with dictionary) error { return td.UpdateInPlace(with) },
+		"set index":       func(td, with dictionary) error { return td.SetIndex(tensor.Must(with.Index(ix.At(0))), ix.At(1)) },
+		"cat into": func(td, with dictionary) error {
+			return shapeops.CatInto(tensor.Must(with.NewZeros(4)), []dictionary{td, td}, 0)
+		},
+		"pad sequence into": func(td, with dictionary) error {
+			return shapeops.PadSequenceInto(tensor.Must(with.NewZeros(2, 2)), []dictionary{td, td}, shapeops.PadSequenceOptions{})
+		},
+	}
+	tests := []struct {
+		name  string
+		mine  *tensor.Tensor
+		other *tensor.Tensor
+		same  bool
+	}{
+		{"NaN", pair(nan), pair(nan), true},
+		{"NaN of 16 bits", tensor.Must(pair(nan).Cast(tensor.Float16)), tensor.Must(pair(nan).Cast(tensor.Float16)), true},
+		{"complex NaN", tensor.Vector(complex(1, nan)), tensor.Vector(complex(1, nan)), true},
+		{"NaN repeated", tensor.Must(tensor.Scalar(nan).Expand(2)), tensor.Vector(nan, nan), true},
+		{"another NaN", pair(nan), pair(other), false},
+		{"0 and -0", pair(0), pair(math.Copysign(0, -1)), false},
+		{"another imaginary part", tensor.Vector(complex(1, nan)), tensor.Vector(complex(1, 0)), false},
+	}
+	for _, tt := range tests {
+		for name, op := range ops {
+			t.Run(tt.name+"/"+name, func(t *testing.T) {
+				err := op(of(tt.mine), of(tt.other))
+				if tt.same {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, tdict.ErrDiffers)
+			})
+		}
+	}
 }

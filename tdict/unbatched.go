@@ -14,7 +14,8 @@ import (
 //	batch [B...], tensor [F...]: shape [B... F...]
 //
 // Operations change the batch part only; their results share the tensor. Stack and Cat want tensors
-// that are equal ([ErrDiffers]), as does writing one unbatched tensor to a part of another.
+// that are equal bit for bit, NaN included ([ErrDiffers]), as does writing one unbatched tensor to a
+// part of another.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Unbatched struct {
@@ -86,7 +87,8 @@ func (u *Unbatched) made() bool { return u != nil && u.tensor != nil }
 
 var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)
 
-// checkSame returns ErrKind if x is nil, and ErrDiffers unless the tensors of u and x are equal.
+// checkSame returns ErrKind if x is nil, and ErrDiffers unless the tensors of u and x are equal bit
+// for bit.
 func (u *Unbatched) checkSame(x *Unbatched) error {
 	if !x.made() {
 		return errNoUnbatched
@@ -94,7 +96,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	if u.tensor == x.tensor {
 		return nil
 	}
-	text, err := u.tensor.Diff(x.tensor)
+	text, err := u.tensor.DiffBits(x.tensor)
 	if err == nil && text != "" {
 		err = fmt.Errorf("%w: %s", ErrDiffers, text)
 	}

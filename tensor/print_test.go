@@ -121,6 +121,38 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// DiffBits compares bits: those of NaN are equal to themselves, and those of 0 and -0 differ.
+func TestDiffBits(t *testing.T) {
+	nan := math.NaN()
+	other := math.Float64frombits(math.Float64bits(nan) ^ 1)
+	x := tensor.Must(tensor.From([]float32{0, 1, float32(nan), 3}, 2, 2))
+	turned := tensor.Must(x.Transpose(0, 1))
+	tests := []struct {
+		name string
+		a, b *tensor.Tensor
+		want string
+	}{
+		{"a copy", turned, tensor.Must(turned.Clone()), ""},
+		{"an element", x, turned, "element [0 1] is 1, other NaN"},
+		{"NaN", tensor.Vector(1, nan), tensor.Vector(1, nan), ""},
+		{"NaN repeated", tensor.Must(tensor.Scalar(nan).Expand(1<<40)), tensor.Must(tensor.Scalar(nan).Expand(1<<40)), ""},
+		{"another NaN", tensor.Vector(1, nan), tensor.Vector(1, other), "element [1] is NaN, other NaN with other bits"},
+		{"0 and -0", tensor.Scalar(0.0), tensor.Scalar(math.Copysign(0, -1)), "element [] is 0, other -0"},
+		{"an imaginary part", tensor.Vector(1, 2+1i), tensor.Vector(1, 2+2i), "element [1] is (2+1i), other (2+2i)"},
+		{"an integer", tensor.Vector[int64](1, 256), tensor.Vector[int64](1, 512), "element [1] is 256, other 512"},
+		{"a shape", x, tensor.Vector[float32](0, 1, 2, 3), "float32 [2 2], other float32 [4]"},
+		{"a dtype of the same bits", tensor.Vector[int8](1), tensor.Vector[uint8](1), "int8 [1], other uint8 [1]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tensor.Must(tt.a.DiffBits(tt.b))) })
+	}
+	require.ErrorIs(t, testkit.Err(x.DiffBits(nil)), tensor.ErrKind)
+	gone := tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Fail: errors.New("closed")}, 0, 2, 2))
+	for _, err := range []error{testkit.Err(x.DiffBits(gone)), testkit.Err(gone.DiffBits(x))} {
+		require.EqualError(t, err, "closed")
+	}
+}
+
 // last returns n bytes of which the last is 1.
 func last(n int) (*tensor.Tensor, error) {
 	s := make([]uint8, n)

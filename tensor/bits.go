@@ -1,0 +1,29 @@
+package tensor
+
+import "fmt"
+
+// DiffBits is [Tensor.Diff] that compares bits: NaN equals a NaN of the same sign and payload, and
+// 0 differs from -0. So compare values that must be one and the same.
+func (t *Tensor) DiffBits(u *Tensor) (string, error) {
+	if u == nil {
+		return "", errNil
+	}
+	if t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
+		return t.Diff(u)
+	}
+	a, b := narrowed(t, u)
+	at, err := firstByte(a, b)
+	if at < 0 || err != nil {
+		return "", err
+	}
+	pos := position(a.view.Shape, at)
+	mine, err := t.at(pos).itemText()
+	if err != nil {
+		return "", err
+	}
+	theirs, err := u.at(pos).itemText()
+	if mine == theirs {
+		theirs += " with other bits"
+	}
+	return fmt.Sprintf("element %v is %s, other %s", pos, mine, theirs), err
+}
