@@ -52,9 +52,10 @@
 //
 // Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
 // views: writing through one writes the other. Index with lists or masks, Take, Gather, Window,
-// Flip, Roll, Repeat, Pad, Clone, Stack and Cat copy; methods called Into copy to a dictionary that
-// the caller owns, which [TensorDict.NewZeros] makes. The dictionaries themselves are new: setting
-// or deleting an entry of a result, at any depth, never changes what it was made from.
+// Flip, Roll, Repeat, Pad, Clone, Stack and Cat copy; methods and functions called Into copy to a
+// dictionary that the caller owns, which [TensorDict.NewZeros] makes, whatever kinds of value it
+// holds. The dictionaries themselves are new: setting or deleting an entry of a result, at any
+// depth, never changes what it was made from.
 //
 // The tensors of one result lie side by side: their headers in one block, and the elements of
 // copies up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these

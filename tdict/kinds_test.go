@@ -269,7 +269,6 @@ func TestUnbatchedIsWritten(t *testing.T) {
 // Unbatched tensors are the same if their bits are: NaN is, in memory of its own too, and 0 and -0
 // are not.
 func TestUnbatchedBits(t *testing.T) {
-	type dictionary = *tdict.TensorDict
 	of := func(x *tensor.Tensor) dictionary {
 		return dict([]int{2}, entry{"a", count(2)}, entry{"d/w", unbatched(x)})
 	}
