@@ -112,7 +112,7 @@ func (l *Layout) RowIDs(level int) ([]int64, error) {
 }
 
 // mostListed is how many rows can be listed, each with a number of its own.
-const mostListed = 1 << 31
+const mostListed = 1 << 36
 
 // checkListed returns ErrShape if there are more rows than can be listed.
 func checkListed(n int) error {
