@@ -127,7 +127,7 @@ func (p *labelling) setIndex() string {
 // Rows of Data have what nested loops say, whatever they were made of, and a write to some shows in
 // no others.
 func TestDataModel(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		p := newLabelling(t, seed)
 		acts := []func() string{p.index, p.index, p.reshape, p.stack, p.clone, p.clone, p.setIndex, p.setIndex}
 		about := fmt.Sprint("seed ", seed)
