@@ -135,7 +135,7 @@ func TestDiffBits(t *testing.T) {
 		{"a copy", turned, tensor.Must(turned.Clone()), ""},
 		{"an element", x, turned, "element [0 1] is 1, other NaN"},
 		{"NaN", tensor.Vector(1, nan), tensor.Vector(1, nan), ""},
-		{"NaN repeated", tensor.Must(tensor.Scalar(nan).Expand(1<<40)), tensor.Must(tensor.Scalar(nan).Expand(1<<40)), ""},
+		{"NaN repeated", tensor.Must(tensor.Scalar(nan).Expand(1 << 40)), tensor.Must(tensor.Scalar(nan).Expand(1 << 40)), ""},
 		{"another NaN", tensor.Vector(1, nan), tensor.Vector(1, other), "element [1] is NaN, other NaN with other bits"},
 		{"0 and -0", tensor.Scalar(0.0), tensor.Scalar(math.Copysign(0, -1)), "element [] is 0, other -0"},
 		{"an imaginary part", tensor.Vector(1, 2+1i), tensor.Vector(1, 2+2i), "element [1] is (2+1i), other (2+2i)"},
