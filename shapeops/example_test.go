@@ -132,6 +132,16 @@ func ExampleView_Offsets() {
 	// 0 6
 }
 
+func ExampleView_At() {
+	v := shapeops.View{Shape: shapeops.Shape{3, 2}, Strides: []int{1, 3}}
+	fmt.Println(v.At(0, -1))
+	_, err := v.At(0)
+	fmt.Println(err)
+	// Output:
+	// 3 <nil>
+	// bad index: got position [0], want one number for each dim of [3 2]
+}
+
 func ExamplePlan_View() {
 	whole, _ := shapeops.Contiguous(shapeops.Shape{2, 3})
 	swap, _ := whole.Shape.Transpose(0, 1)

@@ -421,16 +421,9 @@ func (r *Rows) String() string { return fmt.Sprintf("%v %v", r.view.Shape, r.num
 // At returns the row at a position, one number for each dim, negative ones from the end. It returns
 // [ErrIndex] if there is none.
 func (r *Rows) At(pos ...int) (int, error) {
-	if len(pos) != len(r.view.Shape) {
-		return 0, fmt.Errorf("%w: got position %v of a shape %v", ErrIndex, pos, r.view.Shape)
-	}
-	at := r.view.Offset
-	for dim, i := range pos {
-		i, err := position(i, dim, r.view.Shape[dim])
-		if err != nil {
-			return 0, err
-		}
-		at += i * r.view.Strides[dim]
+	at, err := r.view.At(pos...)
+	if err != nil {
+		return 0, err
 	}
 	return r.at(at), nil
 }

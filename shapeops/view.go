@@ -1,6 +1,10 @@
 package shapeops
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
 
 // A View locates the elements of a shape within a buffer. The zero View is a scalar at the buffer's
 // first element. Safe for concurrent use.
@@ -69,6 +73,23 @@ func (v View) Bounds() (low, high int) {
 		}
 	}
 	return low, high
+}
+
+// At returns where in the buffer the element at a position lies; pos has one number for each dim,
+// negative ones from the end. It returns [ErrIndex] if there is no such element.
+func (v View) At(pos ...int) (int, error) {
+	if len(pos) != len(v.Shape) {
+		return 0, fmt.Errorf("%w: got position %v, want one number for each dim of %v", ErrIndex, slices.Clone(pos), v.Shape)
+	}
+	at := v.Offset
+	for dim, i := range pos {
+		i, err := position(i, dim, v.Shape[dim])
+		if err != nil {
+			return 0, err
+		}
+		at += i * v.Strides[dim]
+	}
+	return at, nil
 }
 
 // Offsets yields the position of each element, in row-major order.

@@ -159,16 +159,25 @@ func copied[T Elem](t *Tensor) ([]T, error) {
 	return typed[T](c, c.mem.bytes)
 }
 
-// Item returns the only element of t. It returns [ErrDType] if t does not hold T and
-// shapeops.ErrShape if t has more than one element or none.
-func Item[T Elem](t *Tensor) (v T, err error) {
+// Item returns the element of t at a position, one number for each dim, negative ones from the end;
+// without a position, the only element. It returns [ErrDType] if t does not hold T,
+// shapeops.ErrIndex if there is no such position, and shapeops.ErrShape if there is no position and
+// t has more than one element or none.
+func Item[T Elem](t *Tensor, pos ...int) (v T, err error) {
 	if err := checkElem[T](t); err != nil {
 		return v, err
 	}
-	if t.Size() != 1 {
-		return v, fmt.Errorf("%w: got %v %v, want one element", shapeops.ErrShape, t.dtype, t.view.Shape)
+	at := t.view.Offset
+	if len(pos) > 0 {
+		at, err = t.view.At(pos...)
+	} else if t.Size() != 1 {
+		err = fmt.Errorf("%w: got %v %v, want one element", shapeops.ErrShape, t.dtype, t.view.Shape)
 	}
-	err = Read(t, func(s []T) { v = s[0] })
+	if err != nil {
+		return v, err
+	}
+	one := Tensor{t.dtype, shapeops.View{Offset: at}, t.mem}
+	err = Read(&one, func(s []T) { v = s[0] })
 	return v, err
 }
 

@@ -125,6 +125,15 @@ func ExampleElements() {
 	// Output: 1 3 2 4 3.141592653589793 <nil>
 }
 
+func ExampleItem() {
+	x, _ := tensor.From([]int16{1, 2, 3, 4, 5, 6}, 2, 3)
+	fmt.Println(tensor.Item[int16](x, 0, -1))
+	fmt.Println(tensor.Item[int16](x, 2, 0))
+	// Output:
+	// 3 <nil>
+	// 0 bad index: got position 2 of dim 0, want one of its 2
+}
+
 func ExampleMap() {
 	fmt.Println(tensor.Map(tensor.Vector[int8](-1, 0, 4), func(v int8) bool { return v > 0 }))
 	// Output:
