@@ -27,10 +27,15 @@ type Data struct {
 
 // NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each.
 // Without a batch shape it has one row, and [TensorDict.Set] repeats it to the batch shape of the
-// dictionary. Integers of other types become int64, a float32 becomes float64, and map[string]any
-// an [Object] with its names in order; lists and maps are copied. It returns [ErrKind] for a value
-// of another type or beyond an int64, [ErrDepth] if it is nested more than 256 deep, and
-// shapeops.ErrShape.
+// dictionary. Integers of other types become int64, and a float32 becomes float64.
+//
+// A slice of one of these types, or of any, becomes a []any, and a map from string to one an
+// [Object] with its names in order. The type can have two levels, as map[string][]float64 has;
+// deeper values are []any and map[string]any. All are copied.
+//
+// NewData returns [ErrKind] for a value of another type, such as []byte, or beyond an int64; inside
+// a slice or map the error says where: value["a"][2]. It returns [ErrDepth] if the value is nested
+// more than 256 deep, and shapeops.ErrShape.
 func NewData(value any, batch ...int) (*Data, error) {
 	v, err := plain(value, 0)
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +67,22 @@ func TestDataValues(t *testing.T) {
 		{"a list", []any{1, []any{}, nil}, []any{int64(1), []any{}, nil}, nil},
 		{"no list", []any(nil), []any{}, nil},
 		{"a map becomes an object", map[string]any{"a": 1}, object, nil},
+		{"texts", []string{"x", "y"}, []any{"x", "y"}, nil},
+		{"no texts", []string(nil), []any{}, nil},
+		{"bools", []bool{true}, []any{true}, nil},
+		{"ints", []int{1, -1}, []any{int64(1), int64(-1)}, nil},
+		{"numbers of 8 and 16 bits", []any{[]int8{1}, []int16{2}, []uint16{3}}, []any{[]any{int64(1)}, []any{int64(2)}, []any{int64(3)}}, nil},
+		{"numbers of 32 bits", []any{[]int32{1}, []uint32{2}, []float32{0.5}}, []any{[]any{int64(1)}, []any{int64(2)}, []any{0.5}}, nil},
+		{"numbers of 64 bits", []any{[]int64{1}, []uint64{2}, []uint{3}, []float64{0.5}}, []any{[]any{int64(1)}, []any{int64(2)}, []any{int64(3)}, []any{0.5}}, nil},
+		{"lists of lists", [][]string{{"x"}, {}}, []any{[]any{"x"}, []any{}}, nil},
+		{"lists of any", [][]any{{1}, nil}, []any{[]any{int64(1)}, []any{}}, nil},
+		{"a map of ints", map[string]int{"a": 1}, object, nil},
+		{"a map of numbers", map[string]float64{"b": 2, "a": 1}, tensor.Must(tdict.NewObject(field("a", 1.0), field("b", 2.0))), nil},
+		{"a map of lists", map[string][]bool{"a": {true}}, tensor.Must(tdict.NewObject(field("a", []any{true}))), nil},
+		{"a map of maps", map[string]map[string]string{"a": {"b": "c"}}, tensor.Must(tdict.NewObject(field("a", map[string]any{"b": "c"}))), nil},
+		{"a list of maps", []map[string]int{{"a": 1}}, []any{object}, nil},
+		{"typed within untyped", map[string]any{"a": []any{[]string{"x"}}}, tensor.Must(tdict.NewObject(field("a", []any{[]any{"x"}}))), nil},
+		{"no map", map[string]string(nil), tensor.Must(tdict.NewObject()), nil},
 		{"an object", object, object, nil},
 		{"as deep as may be", deep(256), deep(256), nil},
 		{"beyond an int64", uint64(1 << 63), nil, tdict.ErrKind},
@@ -73,9 +91,16 @@ func TestDataValues(t *testing.T) {
 		{"a type of one's own", text("x"), nil, tdict.ErrKind},
 		{"a complex number", 1i, nil, tdict.ErrKind},
 		{"a tensor", tensor.Scalar(1.0), nil, tdict.ErrKind},
-		{"a list of texts", []string{"x"}, nil, tdict.ErrKind},
 		{"no object", (*tdict.Object)(nil), nil, tdict.ErrKind},
 		{"within a list", []any{1, []any{1i}}, nil, tdict.ErrKind},
+		{"within a map", map[string]any{"b": nil, "a": []any{0, 1, time.Time{}}}, nil, tdict.ErrKind},
+		{"a text within a map of lists", map[string][]string{"a b": {"x", "\xff"}}, nil, tdict.ErrKind},
+		{"a name within a list", []any{map[string]int{"a\xff": 1}}, nil, tdict.ErrKind},
+		{"under a long name", map[string]any{strings.Repeat("ä", 1000): 1i}, nil, tdict.ErrKind},
+		{"bytes, which may be text or numbers", []byte("x"), nil, tdict.ErrKind},
+		{"beyond an int64, within numbers", []uint64{0, 1 << 63}, nil, tdict.ErrKind},
+		{"types of three levels", [][][]string{{}}, nil, tdict.ErrKind},
+		{"a map with other names", map[int]string{1: "x"}, nil, tdict.ErrKind},
 		{"too deep", deep(257), nil, tdict.ErrDepth},
 		{"a list that holds itself", cycle, nil, tdict.ErrDepth},
 	}
@@ -98,6 +123,18 @@ func TestDataValues(t *testing.T) {
 	}
 	require.ErrorIs(t, testkit.Err(tdict.NewData(1, -1)), shapeops.ErrShape)
 	testkit.Fails(t, shapeops.ErrShape, testkit.Err(tdict.DataFrom([]any{1, 2}, 3)))
+}
+
+// A long list of one type costs as much for each value as a short one.
+func TestDataOfLongLists(t *testing.T) {
+	list := func(n int) func() {
+		values := slices.Repeat([]string{"x"}, n)
+		return func() { tensor.Must(tdict.NewData(map[string][]string{"a": values})) }
+	}
+	list(1)()
+	for _, n := range []int{1000, 10000} {
+		testkit.Near(t, 12, list(n), list(10*n))
+	}
 }
 
 func TestDataUniform(t *testing.T) {
@@ -237,6 +274,8 @@ func TestUniformDataOfManyRows(t *testing.T) {
 	require.Equal(t, `data [4] "a"`, one.String())
 	_, err = tdict.DataFrom([]any{"a", make(chan int)}, 2)
 	require.ErrorContains(t, err, "row 1: wrong kind of value")
+	_, err = tdict.DataFrom([][]any{{}, {1, make(chan int)}}, 2)
+	require.ErrorContains(t, err, "row 1: value[1]: wrong kind of value")
 }
 
 func field(name string, v any) tdict.Field { return tdict.Field{Name: name, Value: v} }

@@ -96,6 +96,25 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	return s, failedKey("slice", key, err)
 }
 
+// Item returns one element of the tensor under key: that at a position, one number for each batch
+// dim and each dim after it, negative ones from the end; without a position, the only one. A value
+// of [Data] is that of [Get] and [Data.At].
+//
+//	reward, err := tdict.Item[float32](td, "next/reward", -1)
+//
+// Its errors are those of [Get], tensor.ErrDType if the tensor does not hold T, shapeops.ErrIndex if
+// there is no such position, and shapeops.ErrShape if there is no position and the tensor has more
+// elements than one or none.
+func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, error) {
+	var none T
+	t, err := Get[*tensor.Tensor](td, key)
+	if err != nil {
+		return none, failed("item", err)
+	}
+	v, err := tensor.Item[T](t, pos...)
+	return v, failedKey("item", key, err)
+}
+
 // Tensor returns the tensor under key: it is [Get] of one.
 func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	return Get[*tensor.Tensor](td, key)

@@ -516,3 +516,14 @@ func ExampleSlice() {
 	// float32 [2]
 	// [5 2] <nil>
 }
+
+func ExampleItem() {
+	td := steps()
+	fmt.Println(tdict.Item[int64](td, "act", 1, -1))
+	fmt.Println(tdict.Item[int64](td, "act", 3, 0))
+	fmt.Println(tdict.Item[float32](td, "obs/vel", 0, 0, 0))
+	// Output:
+	// 3 <nil>
+	// 0 item "act": bad index: got position 3 of dim 0, want one of its 3
+	// 0 item "obs/vel": in "obs": missing key: have "pos"
+}

@@ -128,6 +128,14 @@ func TestGetOfAKind(t *testing.T) {
 		{"a slice of data", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Slice[int64](td, "name")) }, tdict.ErrKind},
 		{"a slice of no dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.Slice[int64](nil, "x")) }, tdict.ErrKind},
 		{"a slice of another type", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Slice[float64](td, "x")) }, tensor.ErrDType},
+		{"an item of data", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "d/label", 0)) }, tdict.ErrKind},
+		{"an item of an unbatched tensor", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "w", 0)) }, tdict.ErrKind},
+		{"an item of no dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](nil, "x")) }, tdict.ErrKind},
+		{"an item of a missing key", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "d/no", 0)) }, tdict.ErrMissing},
+		{"an item of another type", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[float64](td, "x", 0, 0)) }, tensor.ErrDType},
+		{"an item of a row", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "x", 0)) }, shapeops.ErrIndex},
+		{"an item beyond the end", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "d/y", 3)) }, shapeops.ErrIndex},
+		{"the only item of several", func(td *tdict.TensorDict) error { return testkit.Err(tdict.Item[int64](td, "x")) }, shapeops.ErrShape},
 	})
 }
 
@@ -150,6 +158,18 @@ func TestSlice(t *testing.T) {
 	}
 	empty := tensor.Must(tdict.Slice[int64](dict(nil, entry{"x", count(0)}), "x"))
 	require.Empty(t, empty)
+}
+
+// Item reads an element in place, at a position in the batch dims and those after it.
+func TestItem(t *testing.T) {
+	td := sample()
+	require.Equal(t, int64(11), tensor.Must(tdict.Item[int64](td, "a", 2, 3)))
+	require.Equal(t, int64(22), tensor.Must(tdict.Item[int64](td, "b/c", 2, -1, 0)))
+	require.Equal(t, int64(8), tensor.Must(tdict.Item[int64](tensor.Must(td.Index(ix.At(-1))), "a", 0)), "of a view")
+	require.Equal(t, int64(7), tensor.Must(tdict.Item[int64](dict([]int{1}, entry{"x", tensor.Vector[int64](7)}), "x")), "the only one")
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = tensor.Must(tdict.Item[int64](td, "b/c", 2, -1, 0))
+	}))
 }
 
 func unbatched(x *tensor.Tensor) *tdict.Unbatched { return tensor.Must(tdict.NewUnbatched(x)) }

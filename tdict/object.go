@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -96,17 +95,11 @@ func plain(v any, depth int) (any, error) {
 		if v != nil {
 			return plainObject(v.fields, depth)
 		}
-	case map[string]any:
-		var fields []Field
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			fields = append(fields, Field{name, v[name]})
-		}
-		return plainObject(fields, depth)
 	}
-	return plainNumber(v)
+	return plainNumber(v, depth)
 }
 
-func plainNumber(v any) (any, error) {
+func plainNumber(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case int:
 		return int64(v), nil
@@ -129,8 +122,7 @@ func plainNumber(v any) (any, error) {
 	case float32:
 		return float64(v), nil
 	}
-	return nil, fmt.Errorf("%w: got %T, want nil, bool, a number, string, []any, map[string]any or "+
-		"*tdict.Object that is not nil", ErrKind, v)
+	return plainTyped(v, depth)
 }
 
 func fromUint(v uint64) (any, error) {
@@ -152,7 +144,7 @@ func plainList(list []any, depth int) (any, error) {
 	for i, v := range list {
 		var err error
 		if out[i], err = plain(v, depth+1); err != nil {
-			return nil, err
+			return nil, inside(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return out, nil
@@ -170,7 +162,7 @@ func plainObject(fields []Field, depth int) (any, error) {
 		out.at[f.Name] = i
 		v, err := plain(f.Value, depth+1)
 		if err != nil {
-			return nil, err
+			return nil, inside(fmt.Sprintf("[%q]", shortened(f.Name)), err)
 		}
 		out.fields[i] = Field{f.Name, v}
 	}

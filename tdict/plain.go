@@ -1,0 +1,94 @@
+package tdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// plainTyped is plain of a slice or a map whose type says what it holds.
+func plainTyped(v any, depth int) (any, error) {
+	for _, open := range openers {
+		switch opened := open(v).(type) {
+		case []any:
+			return plainList(opened, depth)
+		case []Field:
+			return plainObject(opened, depth)
+		}
+	}
+	return nil, fmt.Errorf("%w: got %T, want nil, bool, a number, string, a slice (not []byte) or map[string] of "+
+		"one such type, []any, map[string]any, or a *tdict.Object that is not nil", ErrKind, v)
+}
+
+// openers open the slices and maps that Data takes. []byte is none of them: it may be text.
+var openers = []func(any) any{
+	opened[any], opened[string], opened[bool],
+	opened[int], opened[int8], opened[int16], opened[int32], opened[int64],
+	opened[uint], opened[uint16], opened[uint32], opened[uint64], opened[float32], opened[float64],
+}
+
+// opened returns a slice as a []any and a map as a []Field, if they hold T, or slices or maps of
+// T, and nil for others.
+func opened[T any](v any) any {
+	switch v := v.(type) {
+	case []T:
+		return listOf(v)
+	case [][]T:
+		return listOf(v)
+	case []map[string]T:
+		return listOf(v)
+	case map[string]T:
+		return fieldsOf(v)
+	case map[string][]T:
+		return fieldsOf(v)
+	case map[string]map[string]T:
+		return fieldsOf(v)
+	}
+	return nil
+}
+
+func listOf[T any](values []T) []any {
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return list
+}
+
+// fieldsOf returns the entries of a map, in the order of their names.
+func fieldsOf[T any](m map[string]T) []Field {
+	fields := make([]Field, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		fields = append(fields, Field{name, m[name]})
+	}
+	return fields
+}
+
+// An insideError says where inside a value of Data an error is.
+type insideError struct {
+	steps []string // such as ["a"] and [2], the innermost first
+	err   error
+}
+
+// inside adds the step around the place of an error.
+func inside(step string, err error) error {
+	e, ok := err.(*insideError)
+	if !ok {
+		e = &insideError{err: err}
+	}
+	e.steps = append(e.steps, step)
+	return e
+}
+
+func (e *insideError) Error() string {
+	const ends = 4
+	steps := slices.Clone(e.steps)
+	slices.Reverse(steps)
+	if n := len(steps); n > 2*ends {
+		steps = slices.Concat(steps[:ends], []string{"..."}, steps[n-ends:])
+	}
+	return fmt.Sprintf("value%s: %v", strings.Join(steps, ""), e.err)
+}
+
+func (e *insideError) Unwrap() error { return e.err }
