@@ -18,10 +18,11 @@ func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 
 // NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
 // values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones with
-// rows that are empty, [Data] of nil; unbatched tensors are copied. Nested dictionaries keep the
-// dims of their batch shapes after td's. Dims have no names. It is how a destination is made, as
-// for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is negative or elements cannot
-// be counted. (Python: new_zeros.)
+// rows that are empty, [Data] of nil. What belongs to all rows alike stays: Data that is the same
+// for all rows, see [Data.Uniform], and unbatched tensors, which are copied. Nested dictionaries
+// keep the dims of their batch shapes after td's. Dims have no names. It is how a destination is
+// made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is negative or
+// elements cannot be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	out, err := td.zerosLike(new(shapeops.Pass), batch, len(td.batch))
 	if err != nil {
@@ -89,8 +90,13 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 	return out, nil
 }
 
-// zeroLike returns a value like v that shares nothing with it.
+// zeroLike returns a value like v that shares nothing with it. Data keeps a value of all rows.
 func zeroLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (_ Value, err error) {
+	if d, ok := v.(*Data); ok {
+		if value, same := d.Uniform(); same {
+			return some(NewData(value, shape...))
+		}
+	}
 	if opsOf(v).passes() {
 		if v, err = opsOf(v).clone(v, p); err != nil {
 			return nil, err

@@ -172,6 +172,40 @@ func TestReinterpretOfDictionaries(t *testing.T) {
 	})
 }
 
+// Data that is the same for all rows belongs to none of them and stays, as in Python; a value for
+// each row becomes nil.
+func TestZerosKeepUniformData(t *testing.T) {
+	settings := map[string]any{"lr": 0.1}
+	td := dict([]int{2}, entry{"task", data("reach")}, entry{"d/settings", data(settings)},
+		entry{"d/inner", dict([]int{2, 3}, entry{"unit", data("m")})},
+		entry{"rows", texts("a", "b")}, entry{"equal", texts("a", "a")}, entry{"none", data(nil)})
+	nameOf := func(td *tdict.TensorDict, key nestedkey.Key) string {
+		return tensor.Must(tdict.Get[*tdict.Data](td, key)).String()
+	}
+	for name, zeros := range map[string]*tdict.TensorDict{
+		"of another batch shape": tensor.Must(td.NewZeros(4)),
+		"of zeros":               tensor.Must(tensor.Must(td.NewZeros(7)).NewZeros(4)),
+		"like it":                tensor.Must(tensor.Must(td.Expand(2, 2)).ZerosLike()),
+	} {
+		batch := zeros.Shape()
+		require.Equal(t, fmt.Sprintf(`data %v "reach"`, batch), nameOf(zeros, "task"), name)
+		require.Equal(t, fmt.Sprintf(`data %v {"lr":0.1}`, batch), nameOf(zeros, "d/settings"), name)
+		require.Equal(t, fmt.Sprintf(`data %v "m"`, append(batch.Clone(), 3)), nameOf(zeros, "d/inner/unit"), name)
+		require.Equal(t, fmt.Sprintf(`data %v null`, batch), nameOf(zeros, "rows"), name)
+		require.Equal(t, fmt.Sprintf(`data %v "a"`, batch), nameOf(zeros, "equal"), name)
+		require.Equal(t, fmt.Sprintf(`data %v null`, batch), nameOf(zeros, "none"), name)
+	}
+	zeros := tensor.Must(td.NewZeros(2))
+	require.NoError(t, zeros.SetIndex(dict(nil, entry{"task", data("push")}), ix.At(0)))
+	require.Equal(t, `data [2] "reach"`, nameOf(td, "task"), "what is written to zeros stays there")
+	require.NoError(t, td.IndexInto(zeros, ix.Take(1, 0)))
+	require.Equal(t, `data [2] "reach"`, nameOf(zeros, "task"))
+	require.Equal(t, `data [2] ["b" "a"]`, nameOf(zeros, "rows"))
+	empty := tensor.Must(td.NewZeros(0))
+	require.Equal(t, `data [0] []`, nameOf(empty, "task"))
+	testkit.MaxBytes(t, 1<<16, func() { tensor.Must(td.NewZeros(1 << 40)) })
+}
+
 // ZerosLike keeps the batch shape and the names of its dims, and those of nested dictionaries.
 func TestZerosLikeKeepsNames(t *testing.T) {
 	td := sample()
