@@ -1,0 +1,82 @@
+package tdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Values are what [FromValues] makes a dictionary of.
+type Values = map[nestedkey.Key]any
+
+// FromValues is [FromMap] of Go values:
+//
+//   - a bool or a number (a tensor.Elem, so not an int) becomes a tensor of shape [],
+//   - a slice of them a tensor of shape [len], which shares its memory as that of tensor.From does,
+//   - a string becomes [Data], the same for all rows,
+//   - a []string Data of shape [len],
+//   - a [Value] stays as it is.
+//
+// Every shape must begin with the batch shape; that is [] for one sample:
+//
+//	sample, err := tdict.FromValues(nil, tdict.Values{
+//		"obs/pos": []float32{0.5, -1}, "reward": float32(1), "done": false, "task": "reach",
+//	})
+//
+// The order of the entries is that of their keys. Its errors are those of FromMap, and [ErrKind]
+// with the key for a value of another type.
+func FromValues(batch shapeops.Shape, values Values) (*TensorDict, error) {
+	entries := make(Entries, len(values))
+	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {
+		v, err := valueOf(values[key])
+		if err != nil {
+			return nil, &KeyError{"set", key, err}
+		}
+		entries[key] = v
+	}
+	return FromMap(batch, entries)
+}
+
+// valueOf returns a Go value as a Value.
+func valueOf(v any) (Value, error) {
+	switch v := v.(type) {
+	case Value:
+		return v, nil
+	case string:
+		return some(NewData(v))
+	case []string:
+		return some(DataFrom(v, len(v)))
+	case int, []int, uint, []uint:
+		return nil, fmt.Errorf("%w: got %T, whose size differs between machines: use int64 or int32", ErrKind, v)
+	}
+	for _, try := range tensorsOf {
+		if t := try(v); t != nil {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: got %T, want a bool, a number, a slice of one of these, string, []string or a value "+
+		"such as a *tensor.Tensor: see tensor.From for other shapes, NewData for other data", ErrKind, v)
+}
+
+// tensorsOf lists tensorOf for every tensor.Elem.
+var tensorsOf = []func(any) *tensor.Tensor{
+	tensorOf[float32], tensorOf[float64], tensorOf[bool],
+	tensorOf[uint8], tensorOf[uint16], tensorOf[uint32], tensorOf[uint64],
+	tensorOf[int8], tensorOf[int16], tensorOf[int32], tensorOf[int64],
+	tensorOf[tensor.F16], tensorOf[tensor.BF16], tensorOf[complex64], tensorOf[complex128],
+}
+
+// tensorOf returns a T or a slice of T as a tensor, and nil for others.
+func tensorOf[T tensor.Elem](v any) *tensor.Tensor {
+	switch v := v.(type) {
+	case T:
+		return tensor.Scalar(v)
+	case []T:
+		return tensor.Vector(v...)
+	}
+	return nil
+}
