@@ -89,6 +89,28 @@ func ExampleFromMap() {
 	// <nil>
 }
 
+// One sample, of Go values.
+func ExampleFromValues() {
+	sample, err := tdict.FromValues(nil, tdict.Values{
+		"obs/pos": []float32{0.5, -1}, "action": int64(2), "done": false, "task": "reach",
+	})
+	fmt.Println(sample, err)
+	_, err = tdict.FromValues(nil, tdict.Values{"action": 2})
+	fmt.Println(err)
+	// Output:
+	// TensorDict(
+	//     fields={
+	//         action: Tensor(shape=[], dtype=int64),
+	//         done: Tensor(shape=[], dtype=bool),
+	//         obs: TensorDict(
+	//             fields={
+	//                 pos: Tensor(shape=[2], dtype=float32)},
+	//             batch=[]),
+	//         task: Data(shape=[], value="reach")},
+	//     batch=[]) <nil>
+	// set "action": wrong kind of value: got int, whose size differs between machines: use int64 or int32
+}
+
 func ExampleTensorDict_Set() {
 	td := tdict.New(2)
 	fmt.Println(td.Set("next/done", tensor.Vector(false, true))) // creates "next"
