@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -27,8 +26,8 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 // kept. What is appended reaches readers, and survives the process, with [Writer.Commit].
 //
 // Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind, or
-// tdict.ErrDiffers for data or an unbatched tensor that is not that of the row; then nothing was
-// appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed:
+// tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row;
+// then nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed:
 // the rows committed last stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
@@ -73,7 +72,7 @@ func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 	if len(got) == len(want)+1 && got[1:].Equal(want) {
 		return got[0], nil
 	}
-	return 0, fmt.Errorf("%w: got batch shape %v, want that of a row, %v, or of several, [n %v]", shapeops.ErrShape, got, want, want)
+	return 0, fmt.Errorf("%w: got batch shape %v, want that of a row, %v, or of several, with one more dim before it", shapeops.ErrShape, got, want)
 }
 
 // fits returns an error unless td, which lies under a key, is n rows like row.
@@ -141,12 +140,7 @@ func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 	switch want := want.(type) {
 	case *tdict.Data:
 		if d, ok := got.(*tdict.Data); ok {
-			a, _ := want.Uniform()
-			b, same := d.Uniform()
-			if same && equalData(a, b) || !same && shape.Size() == 0 {
-				return nil
-			}
-			return fmt.Errorf("%w: data must be the same for all rows", tdict.ErrDiffers)
+			return sameData(d, want)
 		}
 	case *tdict.Unbatched:
 		if u, ok := got.(*tdict.Unbatched); ok {
@@ -154,24 +148,4 @@ func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 		}
 	}
 	return fmt.Errorf("%w: got a %T, want a %T", tdict.ErrKind, got, want)
-}
-
-// equalData reports whether two values of data are saved alike. NaN is equal to itself.
-func equalData(a, b any) bool { return bytes.Equal(dataText(a), dataText(b)) }
-
-// sameBytes returns tdict.ErrDiffers unless two tensors are saved alike.
-func sameBytes(a, b *tensor.Tensor) error {
-	if a == b {
-		return nil
-	}
-	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
-		return fmt.Errorf("%w: %v %v, of other rows %v %v", tdict.ErrDiffers, a.DType(), a.Shape(), b.DType(), b.Shape())
-	}
-	var x, y bytes.Buffer
-	_, err := a.WriteTo(&x)
-	_, failed := b.WriteTo(&y)
-	if err = errors.Join(err, failed); err == nil && !bytes.Equal(x.Bytes(), y.Bytes()) {
-		err = tdict.ErrDiffers
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package memmap_test
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,6 +159,59 @@ func TestGrowingLiesFlat(t *testing.T) {
 	require.Contains(t, text, `"codes":{"device":"cpu","shape":[3],"dtype":"torch.uint8","is_nested":false,"go":{"v":1,"path":["codes"],"unbatched":[2],`)
 	require.Contains(t, text, `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>","_go":[{"v":1,"growing":true,"nodes":[{"path":["obs"],"shape":[]},{"path":["empty"],"shape":[]},{"path":["agents"],"shape":[3]}]}]}`)
 	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap", "reward.memmap"}, names(t, dir))
+}
+
+// TestAppendShowsBothValues: where what all rows share differs, the error has what was got and what
+// is wanted, of long texts the part around the first difference.
+func TestAppendShowsBothValues(t *testing.T) {
+	value := func(v any, batch ...int) tdict.Value { return tensor.Must(tdict.NewData(v, batch...)) }
+	each := func(v ...any) tdict.Value { return tensor.Must(tdict.DataFrom(v, len(v))) }
+	shared := func(x *tensor.Tensor) tdict.Value { return tensor.Must(tdict.NewUnbatched(x)) }
+	long := strings.Repeat("ä", 5000)
+	grid := func(v float32) tdict.Value {
+		return shared(tensor.Must(tensor.From([]float32{0, 1, 2, 3, v, float32(math.NaN())}, 2, 3)))
+	}
+	tests := []struct {
+		name      string
+		want, got tdict.Value
+		text      string // "" if it is appended
+	}{
+		{"a text", value("replay"), value("live"), `row 0: got "live", want "replay"`},
+		{"a text in a row", value("replay"), each("replay", "live"), `row 1: got "live", want "replay"`},
+		{"a number of another type", value(1), value(1.0), `row 0: got 1.0, want 1`},
+		{"a field", value(map[string]any{"lr": 0.1, "n": 5}), value(map[string]any{"lr": 0.2, "n": 5}), `row 0: got {"lr":0.2,"n":5}, want {"lr":0.1,"n":5}`},
+		{"long texts", value(long + "x" + long), value(long + "y" + long),
+			`row 0: got ...` + strings.Repeat("ä", 10) + "y" + strings.Repeat("ä", 19) + `..., want ...` + strings.Repeat("ä", 10) + "x" + strings.Repeat("ä", 19) + `...`},
+		{"a long text and its beginning", value(long), value("ä"), `row 0: got "ä", want "ä` + strings.Repeat("ä", 28) + "..."},
+		{"NaN in each row", value(math.NaN()), each(math.NaN(), math.NaN()), ""},
+		{"a tensor of another dtype", shared(tensor.Vector[int8](1)), shared(tensor.Vector[uint8](1)), `got uint8 [1], want int8 [1]`},
+		{"an element", grid(4), grid(5), `element [1 1]: got 5, want 4`},
+		{"the sign of zero", shared(tensor.Scalar(0.0)), shared(tensor.Scalar(math.Copysign(0, -1))), `element []: got -0, want 0`},
+		{"NaN in a tensor", grid(4), grid(4), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			row := func(v tdict.Value) *tdict.TensorDict {
+				td := tdict.New()
+				if v.Shape().Equal(shapeops.Shape{2}) {
+					td = tdict.New(2)
+				}
+				require.NoError(t, td.Set("d/v", v))
+				return td
+			}
+			w := tensor.Must(memmap.NewWriter(filepath.Join(t.TempDir(), "log"), row(tt.want), memmap.WriterOptions{}))
+			defer w.Close()
+			err := w.Append(row(tt.got))
+			if tt.text == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, tdict.ErrDiffers)
+			_, text, _ := strings.Cut(err.Error(), ": append ")
+			require.Equal(t, `"d/v": values differ: `+tt.text, text)
+			require.Zero(t, w.Len())
+		})
+	}
 }
 
 func TestAppendRefuses(t *testing.T) {

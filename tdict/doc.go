@@ -5,12 +5,14 @@
 // dictionary's batch shape, so that indexing, stacking or splitting the dictionary does the same to
 // each value at once.
 //
+//	step, err := tdict.FromValues(nil, tdict.Values{"reward": 0.5, "done": true}) // one sample
 //	td := tdict.New(128)                         // batch shape [128]
 //	err := td.Set("obs/pixels", pixels)          // pixels: uint8 [128 84 84]; "obs" is created
 //	tail, err := td.Index(ix.Range(-8, ix.End))  // batch shape [8], shares memory
 //	batch, err := td.Index(ix.Take(rows...))     // a copy of these rows of every leaf
 //	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0)
 //	reward, err := tdict.Slice[float32](batch, "reward")
+//	last, err := tdict.Item[float32](batch, "reward", -1)
 //
 // Operations on shape see the batch shape only; the dims after it, the features, are never touched.
 // Several dictionaries are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,

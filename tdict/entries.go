@@ -102,9 +102,9 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 //
 //	reward, err := tdict.Item[float32](td, "next/reward", -1)
 //
-// Its errors are those of [Get], tensor.ErrDType if the tensor does not hold T, shapeops.ErrIndex if
-// there is no such position, and shapeops.ErrShape if there is no position and the tensor has more
-// elements than one or none.
+// Its errors are those of [Get], tensor.ErrDType if the tensor does not hold T, shapeops.ErrIndex
+// if there is no such position, and shapeops.ErrShape if there is no position and the tensor has
+// more elements than one or none.
 func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, error) {
 	var none T
 	t, err := Get[*tensor.Tensor](td, key)

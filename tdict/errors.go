@@ -17,7 +17,7 @@ var (
 	ErrLocked  = errors.New("locked")
 	ErrCycle   = errors.New("dictionary would contain itself")
 	ErrDepth   = errors.New("nested too deep")
-	ErrDiffers = errors.New("unbatched tensors differ")
+	ErrDiffers = errors.New("values differ")
 	ErrName    = errors.New("bad name of a dim")
 	ErrKind    = shapeops.ErrKind
 )
