@@ -19,7 +19,7 @@ type Values = map[nestedkey.Key]any
 //   - a slice of them a tensor of shape [len], which shares its memory as that of tensor.From does,
 //   - a string becomes [Data], the same for all rows,
 //   - a []string Data of shape [len],
-//   - a [Value] stays as it is.
+//   - a [Value] stays as it is, but that a dictionary is copied, with the same leaves.
 //
 // Every shape must begin with the batch shape; that is [] for one sample:
 //
