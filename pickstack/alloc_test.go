@@ -4,6 +4,7 @@ package pickstack_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,11 +52,14 @@ func (p problem) allocatesNothing(t *testing.T, l layout, m testkit.Memory) {
 		"AddGradient":  func() error { return plan.AddGradient(dxs, g, xs...) },
 	} {
 		require.NoError(t, call())
-		got := testing.AllocsPerRun(10, func() {
-			if err := call(); err != nil {
-				t.Fatal(err)
-			}
-		})
+		got := math.Inf(1)
+		for try := 0; got > 0 && try < 5; try++ { // a busy machine may need another goroutine now and then
+			got = testing.AllocsPerRun(10, func() {
+				if err := call(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
 		require.Zero(t, got, name)
 	}
 }
