@@ -31,6 +31,7 @@ type Dataset struct {
 
 	hidden *dirSink // until Publish, if it was made so; nobody else knows the directory
 	token  string   // marks what this Dataset has made void
+	state  any      // of LiveOptions.OnOpen
 
 	mu    sync.Mutex // guards the sums of files, here and in each meta.json
 	files []*leafFile

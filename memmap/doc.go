@@ -15,7 +15,8 @@
 //   - A [Writer] appends rows, without knowing how many there will be.
 //   - [Open] reads one; with Writable, elements can be written where they are.
 //   - A [Live] serves the one that a directory holds at present to many goroutines, while others
-//     replace it or append to it.
+//     replace it or append to it. It can refuse another schema, and keep a value for each version,
+//     such as an index.
 //   - [Verify] reads all of one and reports what is damaged.
 //
 // # Saving

@@ -119,6 +119,55 @@ func ExampleOpenLive() {
 	// now: [3] <nil>
 }
 
+// Each version is served with an index of its ids, which was made for it, and a version without ids
+// is refused.
+func ExampleLiveOptions_onOpen() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	current := filepath.Join(dir, "current")
+	patients := func(ids ...int64) *tdict.TensorDict {
+		td := tdict.New(len(ids))
+		_ = td.Set("id", tensor.Vector(ids...))
+		_ = td.Set("age", tensor.Must(tensor.Full[float32](40, len(ids))))
+		return td
+	}
+	_ = memmap.Save(current, patients(7, 3))
+
+	replaced, refused := make(chan bool), make(chan error, 100)
+	live := tensor.Must(memmap.OpenLive(current, memmap.LiveOptions{
+		Like: patients(0),
+		OnOpen: func(d *memmap.Dataset) (any, error) {
+			ids, err := tdict.Slice[int64](d.TensorDict, "id")
+			rows := make(map[int64]int, len(ids))
+			for row, id := range ids {
+				rows[id] = row
+			}
+			return rows, err
+		},
+		OnReplace: func(*memmap.Dataset) { replaced <- true },
+		OnError:   func(err error) { refused <- err },
+	}))
+	defer live.Close()
+	find := func(id int64) {
+		ds := tensor.Must(live.Acquire())
+		defer live.Release(ds)
+		row, ok := ds.State().(map[int64]int)[id]
+		fmt.Println(id, "is in row", row, ok)
+	}
+	find(3)
+	_ = memmap.Save(current, patients(1, 2, 3))
+	<-replaced
+	find(3)
+	_ = memmap.Save(current, steps())
+	fmt.Println(errors.Is(<-refused, tdict.ErrMissing))
+	find(3)
+	// Output:
+	// 3 is in row 1 true
+	// 3 is in row 2 true
+	// true
+	// 3 is in row 2 true
+}
+
 func ExampleVerify() {
 	dir := temp()
 	defer os.RemoveAll(dir)
