@@ -16,6 +16,9 @@ type CreateOptions struct {
 	// Hidden leaves what is at the directory as it is until [Dataset.Publish]. A dataset that is
 	// closed before, or whose process ends, is gone.
 	Hidden bool
+	// Replace replaces the dataset that is at the directory, as [SaveWith] does. Without it Create,
+	// and Publish, return fs.ErrExist if there is one.
+	Replace bool
 	// Progress, if not nil, is called after each leaf with the bytes that have room, and of all
 	// leaves, by one goroutine at a time.
 	Progress func(done, total int64)
@@ -42,13 +45,19 @@ type CreateOptions struct {
 //
 // Others see the dictionary, whole, once Create returns, and zeros where nothing was written yet;
 // after a crash nothing says how much was. With [CreateOptions.Hidden] they see it once
-// [Dataset.Publish] returns, and what was there before until then. It replaces what is at dir as
-// [SaveWith] does, whose errors it has. The leaves have no checksums before [Dataset.Flush],
-// Publish or [Dataset.Close].
+// [Dataset.Publish] returns, and what was there before until then. The leaves have no checksums
+// before [Dataset.Flush], Publish or [Dataset.Close].
+//
+// Create returns fs.ErrExist if there is a dataset at dir, finished or not, unless
+// [CreateOptions.Replace] is set, and the errors of [SaveWith]. Of several that create there at the
+// same time without Replace, one succeeds. An empty directory is taken over.
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
 		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync},
+	}
+	if !opt.Replace {
+		s.may = replaceEmpty
 	}
 	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}
 	if !opt.Hidden {
@@ -82,8 +91,9 @@ func (s *saver) hidden(td *tdict.TensorDict) (*dirSink, error) {
 
 // Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it
 // has done what [Dataset.Flush] does; d stays open. Publish is a write, like Set. It returns
-// fs.ErrExist if d is in its place, [ErrForeign] or [ErrBusy] if what is there must not be replaced
-// any more, and [ErrClosed].
+// fs.ErrExist if d is in its place, or if another dataset is and [CreateOptions.Replace] was not
+// set, [ErrForeign] or [ErrBusy] if what is there must not be replaced, and [ErrClosed]. After an
+// error d stays hidden, and Publish can be called again.
 func (d *Dataset) Publish() error {
 	if !d.open() || d.set.Closed() {
 		return ErrClosed
@@ -95,7 +105,7 @@ func (d *Dataset) Publish() error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	old, err := replaceable(k.dir, d.Shape())
+	old, err := k.may.look(k.dir, d.Shape())
 	if err != nil {
 		return d.fail("publish", "", err)
 	}

@@ -288,7 +288,7 @@ func TestHidden(t *testing.T) {
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	require.NoError(t, os.Chmod(filepath.Join(dir, "n.memmap"), 0o640))
 	reader := open(t, dir)
-	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
+	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: true}))
 	require.NoError(t, ds.SetIndex(generation(t, 2)))
 	require.NoError(t, ds.Flush())
 	require.NoError(t, memmap.Save(filepath.Join(top, "other"), steps()), "which removes leftovers")
@@ -318,7 +318,7 @@ func TestHiddenIsGoneUnlessPublished(t *testing.T) {
 	require.NoError(t, ds.Close())
 	require.Empty(t, names(t, top))
 
-	ds = tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
+	ds = tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: true}))
 	defer ds.Close()
 	w := newWriter(t, dir) // comes between
 	require.ErrorIs(t, ds.Publish(), memmap.ErrBusy)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,31 @@ func Example() {
 	// Output:
 	// int64 [2]
 	// [40 10]
+}
+
+// Save replaces what was saved before; what may not be lost is saved, made or begun so that it is
+// not.
+func ExampleSaveOptions_noReplace() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	dir = filepath.Join(dir, "steps")
+	fmt.Println(memmap.Save(dir, steps()), memmap.Save(dir, steps()))
+
+	err := memmap.SaveWith(context.Background(), dir, steps(), memmap.SaveOptions{NoReplace: true})
+	fmt.Println(errors.Is(err, fs.ErrExist))
+	_, err = memmap.Create(dir, steps(), memmap.CreateOptions{})
+	fmt.Println(errors.Is(err, fs.ErrExist))
+	_, err = memmap.NewWriter(dir, tensor.Must(steps().Index(ix.At(0))), memmap.WriterOptions{})
+	fmt.Println(errors.Is(err, fs.ErrExist))
+
+	ds, err := memmap.Create(dir, steps(), memmap.CreateOptions{Replace: true})
+	fmt.Println(err, ds.Close())
+	// Output:
+	// <nil> <nil>
+	// true
+	// true
+	// true
+	// <nil> <nil>
 }
 
 func ExampleSave() {

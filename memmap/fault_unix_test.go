@@ -88,7 +88,7 @@ func TestReplacingKeepsModes(t *testing.T) {
 	ways := map[string]func(dir string) error{
 		"save": func(dir string) error { return memmap.Save(dir, steps()) },
 		"create": func(dir string) error {
-			ds, err := memmap.Create(dir, steps(), memmap.CreateOptions{})
+			ds, err := memmap.Create(dir, steps(), memmap.CreateOptions{Replace: true})
 			return errors.Join(err, ds.Close())
 		},
 	}

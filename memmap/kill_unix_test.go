@@ -162,7 +162,7 @@ func TestProcessCreates(t *testing.T) {
 	for i := 0; ; i++ {
 		dir := filepath.Join(k.args[0], fmt.Sprint(i/2))
 		k.tell("creating %d", i/2)
-		ds, err := memmap.Create(dir, blank(), memmap.CreateOptions{NoSync: rng.IntN(2) == 0})
+		ds, err := memmap.Create(dir, blank(), memmap.CreateOptions{NoSync: rng.IntN(2) == 0, Replace: i%2 == 1})
 		require.NoError(t, err)
 		k.tell("created %d", i/2)
 		require.NoError(t, ds.Close())
@@ -221,6 +221,72 @@ func requireCreated(t *testing.T, top string, heard []string) (whole, absent int
 		whole++
 	}
 	return whole, absent
+}
+
+// TestProcessClaims is a process that saves its number to one directory after the other, none of
+// which it may replace, and tells which of them it has got.
+func TestProcessClaims(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	rng := k.random(t, 1)
+	k.tell("ready")
+	k.wait()
+	for i := 0; ; i++ {
+		opt := memmap.SaveOptions{NoReplace: true, NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3)}
+		err := memmap.SaveWith(context.Background(), filepath.Join(k.args[0], fmt.Sprint(i)), generation(t, int64(k.number(t, 2))), opt)
+		if err == nil {
+			k.tell("got %d", i)
+			continue
+		}
+		require.ErrorIs(t, err, fs.ErrExist)
+	}
+}
+
+// TestKillClaims has processes save to the same directories, and kills them one after the other:
+// each directory is whole, and of the process that got it; none is of two.
+func TestKillClaims(t *testing.T) {
+	rng, claimed, directories := random(t), 0, 0
+	n := kills(t, 8, 200)
+	for done := 0; done < n; {
+		top, all := t.TempDir(), []*process{}
+		for which := range 3 {
+			all = append(all, start(t, "TestProcessClaims", top, rng.IntN(1<<30), which))
+		}
+		for _, p := range all {
+			p.next(t)
+			p.proceed(t)
+		}
+		for _, p := range all {
+			p.killAt(t, rng, 60*time.Millisecond)
+			done++
+		}
+		owners := map[string]int{}
+		for which, p := range all {
+			for _, line := range p.heard[1:] {
+				_, name, _ := strings.Cut(line, " ")
+				require.NotContains(t, owners, name, "two have got it")
+				owners[name] = which
+			}
+		}
+		for _, name := range names(t, top) {
+			if strings.HasPrefix(name, ".") {
+				continue
+			}
+			directories++
+			requireSound(t, filepath.Join(top, name))
+			if owner, ok := owners[name]; ok {
+				claimed++
+				ds := open(t, filepath.Join(top, name))
+				require.Equal(t, int64(owner), number(t, ds.TensorDict))
+				require.NoError(t, ds.Close())
+			}
+			delete(owners, name)
+		}
+		require.Empty(t, owners, "what was saved is gone")
+	}
+	t.Logf("%d kills: %d directories, of which %d were told to be somebody's", n, directories, claimed)
 }
 
 // nodesOf are the leaves of each dictionary in what processes write to.

@@ -38,6 +38,11 @@ type SaveOptions struct {
 	// of the old or all of the new; if the machine stops within the next half minute or so, it may
 	// hold neither.
 	NoSync bool
+	// NoReplace replaces nothing: SaveWith returns fs.ErrExist if anything is at the directory, be
+	// it an empty one, when it begins or when it is done. Of several that save there at the same
+	// time one succeeds. (An empty directory that appears just before SaveWith is done is replaced
+	// where the system cannot tell: other than Linux, and on some network file systems.)
+	NoReplace bool
 	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
 	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
 	// must have one level and a batch shape of one dim. Layouts are not shared with them.
@@ -49,7 +54,8 @@ type SaveOptions struct {
 // one that was opened from dir. Beside each leaf's shape stand checksums of its bytes, which
 // [Verify] compares.
 //
-// dir may hold a saved dictionary, which is replaced, or nothing. If it holds files of another
+// dir may hold a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is set, or
+// nothing. If it holds files of another
 // kind, or directories without being a dictionary, the error is [ErrForeign]; no other process may
 // put files there meanwhile. So it is if dir is an entry of a saved dictionary around it, and td
 // has not a batch shape that fits there. Permissions stay what they were: of dir, of directories in
@@ -66,6 +72,9 @@ type SaveOptions struct {
 // not ragged, tdict.ErrMissing if it names what is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
+	if opt.NoReplace {
+		s.may = replaceNothing
+	}
 	_, err := s.save(td)
 	return err
 }
@@ -98,7 +107,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 	if at, err = resolve(s.dir); err != nil {
 		return nil, "", s.fail("", err)
 	}
-	if old, err = replaceable(at, td.Shape()); err != nil {
+	if old, err = s.may.look(at, td.Shape()); err != nil {
 		return nil, "", s.fail("", err)
 	}
 	if err = makeParent(at); err != nil {
@@ -124,6 +133,7 @@ func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (
 	if err != nil {
 		return nil, s.fail("", err)
 	}
+	k.may = s.may
 	if err := s.write(k); err != nil {
 		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
@@ -136,6 +146,7 @@ type saver struct {
 	op, dir string // for errors
 	ctx     context.Context
 	opt     SaveOptions
+	may     replacing
 	reserve bool // leaves are not written, but made of zeros, if they have rows
 	noSums  bool // these have no sums, rather than void ones
 

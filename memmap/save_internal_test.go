@@ -2,6 +2,8 @@ package memmap
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"testing"
 
@@ -27,8 +29,11 @@ func nested(v int32) *tdict.TensorDict {
 }
 
 // saveTo saves td as the directory d of a disk.
-func saveTo(disk vfs.FS, td *tdict.TensorDict) error {
-	k, err := (&saver{op: "save", ctx: context.Background(), dir: "d"}).beside(disk, "d", onDisk(disk), td)
+func saveTo(disk vfs.FS, td *tdict.TensorDict) error { return saveOver(disk, td, replaceSaved) }
+
+// saveOver is saveTo that does not replace everything.
+func saveOver(disk vfs.FS, td *tdict.TensorDict, may replacing) error {
+	k, err := (&saver{op: "save", ctx: context.Background(), dir: "d", may: may}).beside(disk, "d", onDisk(disk), td)
 	if err != nil {
 		return err
 	}
@@ -85,6 +90,72 @@ func TestSaveSurvivesFaults(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSaveThatReplacesNothingSurvivesFaults fails each disk operation of a save that replaces
+// nothing, where nothing is, where an empty directory is, and where another was faster: then that
+// stays, whatever a crash leaves; else d is as it was or all of what is saved, and if there was no
+// error, the latter.
+func TestSaveThatReplacesNothingSurvivesFaults(t *testing.T) {
+	before, after := nested(1), nested(2)
+	empty := func(disk *vfstest.Disk) error { return errors.Join(disk.Mkdir("d", 0o777), disk.SyncDir(".")) }
+	tests := []struct {
+		name  string
+		may   replacing
+		there func(disk *vfstest.Disk) error // what is at d, or nil
+		taken bool
+	}{
+		{"nothing", replaceNothing, nil, false},
+		{"an empty directory", replaceEmpty, empty, false},
+		{"an empty directory that stays", replaceNothing, empty, true},
+		{"a dictionary", replaceNothing, func(disk *vfstest.Disk) error { return saveTo(disk, before) }, true},
+		{"a dictionary, where an empty directory may be replaced", replaceEmpty, func(disk *vfstest.Disk) error { return saveTo(disk, before) }, true},
+	}
+	for _, tt := range tests {
+		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
+			for n := 1; ; n++ {
+				disk := vfstest.New()
+				if tt.there != nil {
+					require.NoError(t, tt.there(disk))
+				}
+				was := found(t, disk.Crash(vfstest.Synced))
+				ops := disk.Ops()
+				fault(disk, n)
+				err := saveOver(disk, after, tt.may)
+				for _, mode := range vfstest.CrashModes() {
+					got := found(t, disk.Crash(mode))
+					isNew := got.td != nil && got.td.Equal(after)
+					isOld := got.there == was.there && (got.td == nil) == (was.td == nil) && (got.td == nil || got.td.Equal(was.td))
+					require.True(t, isNew && !tt.taken || isOld && err != nil, "%s: operation %d, %v, crash %v: got %v", tt.name, n, err, mode, got)
+				}
+				if disk.Ops()-ops < n {
+					require.Equal(t, tt.taken, errors.Is(err, fs.ErrExist), "%s: %v", tt.name, err)
+					require.Equal(t, tt.taken, err != nil)
+					break
+				}
+			}
+		}
+	}
+}
+
+// A finding is what is at the directory d of a disk.
+type finding struct {
+	there bool
+	td    *tdict.TensorDict // nil if it is empty
+}
+
+func found(t *testing.T, disk *vfstest.Disk) (f finding) {
+	t.Helper()
+	_, err := disk.Lstat("d")
+	if f.there = err == nil; !f.there {
+		return f
+	}
+	entries, err := fs.ReadDir(disk.Tree(), "d")
+	require.NoError(t, err)
+	if len(entries) > 0 {
+		f.td = openCrashed(t, disk)
+	}
+	return f
 }
 
 func TestFailedSaveLeavesNothingBehind(t *testing.T) {

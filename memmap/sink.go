@@ -45,6 +45,7 @@ type dirSink struct {
 	release func() error
 	over    bool        // what was not there when modes were noted may be replaced
 	only    fs.FileInfo // if not nil, the one directory that may be replaced
+	may     replacing
 }
 
 // newDirSink makes the directory that is to become dir.
@@ -168,10 +169,10 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	switch {
 	case k.only != nil:
 		err = vfs.PublishOver(k.disk, k.tmp, k.dir, k.only)
-	case existed || k.over:
+	case k.may == replaceSaved && (existed || k.over):
 		err = vfs.Publish(k.disk, k.tmp, k.dir)
 	default:
-		err = vfs.PublishNew(k.disk, k.tmp, k.dir)
+		err = vfs.PublishNew(k.disk, k.tmp, k.dir, k.may == replaceEmpty)
 	}
 	e, ok := errors.AsType[*vfs.PublishError](err)
 	if ok && e.State == vfs.Leftover { // of the old tree, in which somebody made a file just now
@@ -191,7 +192,7 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 		if k.only != nil && (errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)) {
 			return errors.Join(ErrReplaced, k.abort())
 		}
-		if !errors.Is(err, fs.ErrExist) || try == 100 {
+		if !errors.Is(err, fs.ErrExist) || k.may != replaceSaved || try == 100 {
 			return errors.Join(err, k.abort())
 		}
 		old, err := replaceable(k.dir, batch)

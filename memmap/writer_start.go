@@ -237,8 +237,8 @@ func (w *Writer) create(s *saver) error {
 	if appeared {
 		return errors.Join(err, k.release())
 	}
-	if errors.Is(err, fs.ErrExist) { // another was faster: its lock will tell
-		err = nil
+	if _, failed := w.disk.Lstat(w.at); failed == nil && errors.Is(err, fs.ErrExist) {
+		err = nil // another was faster: its lock will tell
 	}
 	return errors.Join(err, k.abort())
 }

@@ -78,6 +78,10 @@ func (osFS) Hold(path string) (release func() error, err error) {
 	return l.Unlock, nil
 }
 
+func (osFS) RenameNew(old, new string, overEmpty bool) error {
+	return renameNew(old, new, overEmpty)
+}
+
 // An osFile is a file of the operating system.
 type osFile struct{ *os.File }
 

@@ -35,14 +35,35 @@ import (
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
 // exception.
-func Publish(fsys FS, tmp, dir string) error {
-	return publish(fsys, tmp, dir, func(fs.FileInfo) bool { return true })
+func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, anything) }
+
+// PublishNew is [Publish] where nothing is ever replaced, whoever else publishes at the same time:
+// it returns [fs.ErrExist], and the State is [Untouched], if anything is at dir, other than an empty
+// directory if overEmpty is set, or if a crash has left an old tree at [AsidePath](dir). Safe for
+// concurrent use on one dir: of several calls one succeeds.
+func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
+	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: anything}
+	_, err := p.prepare()
+	if err == nil {
+		err = p.noneAside()
+	}
+	if err == nil {
+		err = fsys.RenameNew(p.tmp, p.dir, overEmpty)
+	}
+	if err != nil {
+		return p.fail(Untouched, "", err)
+	}
+	return p.settle("")
 }
 
-// PublishNew is [Publish] where nothing is to be replaced: it returns [fs.ErrExist], and the State
-// is [Untouched], if there is a directory at dir.
-func PublishNew(fsys FS, tmp, dir string) error {
-	return publish(fsys, tmp, dir, func(old fs.FileInfo) bool { return old == nil })
+// noneAside returns fs.ErrExist if a crash has left an old tree aside.
+func (p publication) noneAside() error {
+	aside := AsidePath(p.dir)
+	info, err := p.lookup(aside)
+	if info != nil {
+		return fmt.Errorf("%w: a crash has left it at %s", fs.ErrExist, aside)
+	}
+	return err
 }
 
 // PublishOver is [Publish] where only the directory that old describes is to be replaced: it
@@ -55,6 +76,8 @@ func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
 		return info != nil && FileID(info, dir) == id
 	})
 }
+
+func anything(fs.FileInfo) bool { return true }
 
 func publish(fsys FS, tmp, dir string, replaces func(fs.FileInfo) bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: replaces}

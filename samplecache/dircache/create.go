@@ -51,7 +51,7 @@ func create(dir string, schema *tdict.TensorDict, config samplecache.Config) err
 		return bare(err)
 	}
 	if err = plain(furnish(tmp, m)); err == nil {
-		err = vfs.PublishNew(vfs.OS, tmp, at)
+		err = vfs.PublishNew(vfs.OS, tmp, at, false)
 	}
 	if err != nil {
 		err = errors.Join(err, os.RemoveAll(tmp))

@@ -64,7 +64,7 @@ func (s *session) link(id uint64, at string) error {
 	err = s.linkTo(tmp, sh, from)
 	passing("linked")
 	if err == nil {
-		err = vfs.PublishNew(vfs.OS, tmp, at)
+		err = vfs.PublishNew(vfs.OS, tmp, at, false)
 	}
 	if err != nil {
 		err = errors.Join(err, os.RemoveAll(tmp))

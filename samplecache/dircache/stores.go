@@ -178,7 +178,8 @@ func (sh *shelf) add(st store) error {
 
 // make makes the directory and the records of a store.
 func (sh *shelf) make(at string, prototype *tdict.TensorDict) error {
-	ds, err := memmap.Create(at, prototype, memmap.CreateOptions{NoSums: true, NoSync: !sh.m.Config.Durable})
+	// An earlier one, whose process was killed, may be there still.
+	ds, err := memmap.Create(at, prototype, memmap.CreateOptions{Replace: true, NoSums: true, NoSync: !sh.m.Config.Durable})
 	if err == nil {
 		err = ds.Close()
 	}

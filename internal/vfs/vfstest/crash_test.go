@@ -247,7 +247,8 @@ func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 1, 2, 3, 2, 0, 1, 3, 0, 1, 4, 0, 0})
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 1, 4, 0, 3, 4, 1, 2, 4, 2, 5, 0, 0})
 	f.Add([]byte{1, 0, 0, 1, 2, 0, 0, 2, 0, 2, 0, 1, 3, 1, 0})
-	f.Add([]byte{1, 0, 0, 6, 0, 1, 16, 0, 1, 2, 0, 1, 4, 0, 0, 25, 1, 0, 8, 1, 0})
+	f.Add([]byte{1, 0, 0, 6, 0, 1, 18, 0, 1, 2, 0, 1, 4, 0, 0, 29, 1, 0, 8, 1, 0})
+	f.Add([]byte{0, 0, 0, 1, 2, 0, 0, 1, 0, 9, 0, 1, 10, 0, 1, 9, 1, 0, 10, 0, 0})
 	f.Add([]byte{0, 0, 0, 1, 2, 0, 6, 2, 1, 5, 0, 0, 4, 0, 0, 7, 1, 1, 8, 0, 0})
 	f.Fuzz(func(t *testing.T, program []byte) {
 		root, disk := t.TempDir(), vfstest.New()
@@ -259,7 +260,7 @@ func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 				continue
 			}
 			got := run(disk, op, a, b)
-			require.Equal(t, class(want), class(got), "op %d %s %s: real: %v, disk: %v", op%9, a, b, want, got)
+			require.Equal(t, class(want), class(got), "op %d %s %s: real: %v, disk: %v", op%ops, a, b, want, got)
 		}
 		require.Equal(t, list(t, os.DirFS(root)), list(t, disk.Tree()))
 		for _, mode := range vfstest.CrashModes() {
@@ -274,9 +275,12 @@ func name(b byte) string {
 	return names[int(b)%len(names)]
 }
 
+// ops is how many operations run has.
+const ops = 11
+
 // run runs one operation.
 func run(fsys vfs.FS, op byte, a, b string) error {
-	switch op % 9 {
+	switch op % ops {
 	case 0:
 		return fsys.Mkdir(a, 0o777)
 	case 1:
@@ -292,9 +296,14 @@ func run(fsys vfs.FS, op byte, a, b string) error {
 	case 6:
 		return fsys.Link(a, b)
 	case 7:
-		return resume(fsys, a, int64(op/9%3), filepath.Base(b)) // files have a byte or more
+		return resume(fsys, a, int64(op/ops%3), filepath.Base(b)) // files have a byte or more
+	case 8:
+		return fsys.Chmod(a, 0o755)
 	}
-	return fsys.Chmod(a, 0o755)
+	if info, err := fsys.Lstat(a); err != nil || !info.IsDir() || filepath.Dir(a) != filepath.Dir(b) {
+		return err // RenameNew is for directories, and their names
+	}
+	return fsys.RenameNew(a, b, op%ops == 10)
 }
 
 // sync syncs what must be a directory: of a file, systems disagree.

@@ -169,6 +169,31 @@ func (d *Disk) rename(from, to entry) error {
 	return nil
 }
 
+// RenameNew gives a directory another name, which must be free, as [vfs.FS] says.
+func (d *Disk) RenameNew(old, new string, overEmpty bool) error {
+	return d.change2("rename", old, new, func() error {
+		return d.apply2(old, new, func(from, to entry) error { return d.renameNew(from, to, overEmpty) })
+	})
+}
+
+func (d *Disk) renameNew(from, to entry, overEmpty bool) error {
+	switch {
+	case from.node == nil:
+		return fs.ErrNotExist
+	case from.node.isFile:
+		return syscall.ENOTDIR
+	case overEmpty && to.node == from.node:
+		return nil
+	case to.node != nil && !(overEmpty && to.node.empty()):
+		return fs.ErrExist
+	case nested(from.path, to.path):
+		return fs.ErrInvalid
+	}
+	delete(from.dir.names, from.name)
+	to.put(from.link)
+	return nil
+}
+
 // Exchange swaps what two paths name, as [vfs.FS] says.
 func (d *Disk) Exchange(a, b string) error {
 	return d.change2("exchange", a, b, func() error { return d.apply2(a, b, d.exchange) })

@@ -75,6 +75,10 @@ func TestErrors(t *testing.T) {
 		{"mkdir of the root", func(d *vfstest.Disk) error { return d.Mkdir("/", 0o777) }, fs.ErrExist},
 		{"syncdir of nothing", func(d *vfstest.Disk) error { return d.SyncDir("x") }, fs.ErrNotExist},
 		{"rename into itself", func(d *vfstest.Disk) error { return d.Rename("dir", "dir/x") }, fs.ErrInvalid},
+		{"new name of nothing", func(d *vfstest.Disk) error { return d.RenameNew("x", "y", true) }, fs.ErrNotExist},
+		{"new name over a file", func(d *vfstest.Disk) error { return d.RenameNew("dir", "g", true) }, fs.ErrExist},
+		{"new name over a directory", func(d *vfstest.Disk) error { return d.RenameNew("dir", "dir", false) }, fs.ErrExist},
+		{"new name of a file", func(d *vfstest.Disk) error { return d.RenameNew("g", "x", true) }, syscall.ENOTDIR},
 		{"exchange with itself", func(d *vfstest.Disk) error { return d.Exchange("dir/f", "dir") }, fs.ErrInvalid},
 		{"rename of the root", func(d *vfstest.Disk) error { return d.Rename(".", "x") }, fs.ErrInvalid},
 		{"removal of the root", func(d *vfstest.Disk) error { return d.RemoveAll("/") }, fs.ErrInvalid},
@@ -178,6 +182,7 @@ func all(d *vfstest.Disk, f vfs.File) []error {
 	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
+		d.RenameNew("empty", "moved", false),
 		resume(), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"), f.Close(),
 	}
 }
@@ -188,6 +193,7 @@ func prepared(t *testing.T) (*vfstest.Disk, vfs.File) {
 	d := vfstest.New()
 	durable(t, d, "a", "b")
 	require.NoError(t, d.Mkdir("dir", 0o777))
+	require.NoError(t, d.Mkdir("empty", 0o777))
 	put(t, d, "dir/x", "x")
 	put(t, d, "dir/y", "y")
 	return d, put(t, d, "f", "f")
@@ -204,7 +210,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for n := 1; n <= 14; n++ {
+			for n := 1; n <= 15; n++ {
 				d, f := prepared(t)
 				done := d.Ops()
 				tt.inject(d, n)
@@ -214,7 +220,7 @@ func TestFaults(t *testing.T) {
 						require.ErrorIs(t, err, vfstest.ErrInjected)
 					}
 				}
-				require.Equal(t, done+13, d.Ops())
+				require.Equal(t, done+14, d.Ops())
 			}
 		})
 	}
@@ -225,7 +231,7 @@ func TestDeadDisk(t *testing.T) {
 	d, f := prepared(t)
 	d.FailAfter(1)
 	all(d, f)
-	want := tree{"a": "a", "b": "b", "dir": "/", "dir/y": "y", "f": "fWX"}
+	want := tree{"a": "a", "b": "b", "dir": "/", "dir/y": "y", "empty": "/", "f": "fWX"}
 	require.Equal(t, want, list(t, d.Tree()), "half a write, half a removal, nothing else")
 	require.Equal(t, tree{"a": "a", "b": "b"}, list(t, d.Crash(vfstest.Synced).Tree()))
 	require.NoError(t, d.Crash(vfstest.Synced).Mkdir("dir", 0o777), "the next boot has no faults")

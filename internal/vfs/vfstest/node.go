@@ -22,6 +22,9 @@ type link struct {
 	removed bool // by RemoveAll, whether durably or not
 }
 
+// empty reports whether n is a directory without names.
+func (n *node) empty() bool { return !n.isFile && len(n.names) == 0 }
+
 // put makes l current under name.
 func (n *node) put(name string, l *link) {
 	if n.names == nil {
