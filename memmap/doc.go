@@ -24,6 +24,8 @@
 // [Save] is atomic: it writes beside the directory, syncs, and exchanges the two, so that at any
 // moment, after a crash too, the directory holds the whole of what was saved before or the whole of
 // what is saved now. (FORMAT.md names the one moment that is excepted on systems other than Linux.)
+// With [SaveOptions.NoReplace] it replaces nothing; Create does not unless it is told to, and
+// NewWriter never.
 // Dictionaries opened before keep what they have mapped; a leaf that they want for the first time
 // is [ErrReplaced], and so are Flush and Close of one opened with Writable, since nobody will see
 // what was written.

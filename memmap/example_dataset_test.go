@@ -119,8 +119,8 @@ func ExampleOpenLive() {
 	// now: [3] <nil>
 }
 
-// Each version is served with an index of its ids, which was made for it, and a version without ids
-// is refused.
+// Each version is served with an index of its ids, which was made for it. A version with another
+// schema is refused.
 func ExampleLiveOptions_onOpen() {
 	dir := temp()
 	defer os.RemoveAll(dir)

@@ -38,10 +38,10 @@ type SaveOptions struct {
 	// of the old or all of the new; if the machine stops within the next half minute or so, it may
 	// hold neither.
 	NoSync bool
-	// NoReplace replaces nothing: SaveWith returns fs.ErrExist if anything is at the directory, be
-	// it an empty one, when it begins or when it is done. Of several that save there at the same
-	// time one succeeds. (An empty directory that appears just before SaveWith is done is replaced
-	// where the system cannot tell: other than Linux, and on some network file systems.)
+	// NoReplace replaces nothing: SaveWith returns fs.ErrExist if anything is at dir, even an empty
+	// directory, when it begins or when it is done. Of several that save there at the same time one
+	// succeeds. Systems other than Linux, and some network file systems, may replace an empty
+	// directory that is made in the moment in which the new one gets its name.
 	NoReplace bool
 	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
 	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
@@ -55,13 +55,12 @@ type SaveOptions struct {
 // [Verify] compares.
 //
 // dir may hold a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is set, or
-// nothing. If it holds files of another
-// kind, or directories without being a dictionary, the error is [ErrForeign]; no other process may
-// put files there meanwhile. So it is if dir is an entry of a saved dictionary around it, and td
-// has not a batch shape that fits there. Permissions stay what they were: of dir, of directories in
-// it, and of leaves. On systems that cannot exchange two directories, which are all but Linux, a
-// crash in one short moment leaves the old one beside dir; FORMAT.md says where. What a save that
-// was killed left beside dir is removed.
+// nothing. If it holds files of another kind, or directories without being a dictionary, the error
+// is [ErrForeign]; no other process may put files there meanwhile. So it is if dir is an entry of a
+// saved dictionary around it, and td has not a batch shape that fits there. Permissions stay what
+// they were: of dir, of directories in it, and of leaves. On systems that cannot exchange two
+// directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
+// FORMAT.md says where. What a save that was killed left beside dir is removed.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more

@@ -37,10 +37,10 @@ import (
 // exception.
 func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, anything) }
 
-// PublishNew is [Publish] where nothing is ever replaced, whoever else publishes at the same time:
-// it returns [fs.ErrExist], and the State is [Untouched], if anything is at dir, other than an empty
-// directory if overEmpty is set, or if a crash has left an old tree at [AsidePath](dir). Safe for
-// concurrent use on one dir: of several calls one succeeds.
+// PublishNew is [Publish] where nothing is replaced, whoever else publishes at the same time: it
+// returns [fs.ErrExist], and the State is [Untouched], if anything is at dir, unless that is an
+// empty directory and overEmpty is set, or if a crash has left an old tree at [AsidePath](dir).
+// Safe for concurrent use on one dir: of several calls one succeeds.
 func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: anything}
 	_, err := p.prepare()

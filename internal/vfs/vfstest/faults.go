@@ -29,7 +29,8 @@ func (f *faults) next() error {
 //
 // Mutating operations are Mkdir, Create, Resume, Write, Reserve, Sync, Close, Link, Chmod, Rename,
 // RenameNew, Exchange, SyncDir and RemoveAll. A Write that fails has written half its bytes, a
-// RemoveAll has removed part of the tree, a Close has closed the file; the others have done nothing.
+// RemoveAll has removed part of the tree, a Close has closed the file; the others have done
+// nothing.
 func (d *Disk) FailAfter(n int) { d.fail(n, math.MaxInt) }
 
 // FailOnce lets only the n-th mutating operation from now fail with [ErrInjected], so that what the
