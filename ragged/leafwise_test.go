@@ -196,7 +196,7 @@ func TestPrint(t *testing.T) {
 	l := tensor.Must(ragged.LayoutOf(shapeops.Shape{2}, []int64{1998, 2}))
 	x := of(l, long...)
 	require.Equal(t, "ragged int64 [2 *]\n[[0 0 0 ... 0 0 0]\n [0 0]]", x.String())
-	require.Equal(t, `{"dtype":"int64","shape":"[2 *]"}`, string(tensor.Must(x.MarshalJSON())))
+	require.Equal(t, `{"dtype":"int64","shape":"[2 *]","values":[[0`+strings.Repeat(",0", 1997)+`],[0,0]]}`, string(tensor.Must(x.MarshalJSON())))
 	require.Equal(t, "ragged int64 [2 *]", x.LogValue().String())
 	require.Equal(t, []string{"[0 0 0 ... 0 0 0]", "[0 0]"}, tensor.Must(x.Texts()))
 	many := of(tensor.Must(ragged.LayoutOf(shapeops.Shape{2000}, make([]int64, 2000))), []int64{}...)

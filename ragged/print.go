@@ -1,9 +1,7 @@
 package ragged
 
 import (
-	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -18,8 +16,7 @@ const (
 	edge        = 3    // rows printed at either end of a list in an excerpt
 	mostDims    = 5    // of an excerpt: with more, even that would be thousands of rows
 	rowOver     = 16   // a text of a row with more rows and elements is cut
-	jsonOver    = 1000 // the most rows and elements that MarshalJSON writes
-	logOver     = 16   // the most rows and elements that LogValue shows
+	gap         = " "  // between entries of a list
 )
 
 // ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
@@ -40,7 +37,7 @@ func (t *Tensor) String() string {
 	if !t.made() {
 		return "ragged <nil>"
 	}
-	w := lister{gap: " ", lines: true}
+	w := lister{lines: true}
 	if t.sizeOf() > excerptOver {
 		w.edge = edge
 		if t.dims() > mostDims {
@@ -50,11 +47,10 @@ func (t *Tensor) String() string {
 	if err := w.tensor(t); err != nil {
 		return fmt.Sprintf("%s: %v", t.Text(), err)
 	}
-	gap := "\n"
 	if len(t.Shape()) == 0 {
-		gap = " "
+		return t.Text() + " " + w.out.String()
 	}
-	return t.Text() + gap + w.out.String()
+	return t.Text() + "\n" + w.out.String()
 }
 
 // sizeOf returns how many rows of all levels and elements there are, all together.
@@ -79,7 +75,7 @@ func (t *Tensor) Texts() ([]string, error) {
 	}
 	texts := make([]string, s.Shape().Size())
 	for i := range texts {
-		w := lister{gap: " ", of: s}
+		w := lister{of: s}
 		if s.rowSize(i) > rowOver {
 			w.edge = edge
 		}
@@ -97,53 +93,10 @@ func (t *Tensor) rowSize(i int) int {
 	return times(to-from, max(1, t.Features().Size()))
 }
 
-// MarshalJSON returns dtype, shape and, of a tensor with at most 1000 rows and elements, these as
-// nested lists:
-//
-//	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
-//
-// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". It is for people and their
-// tools; no function reads it back.
-func (t *Tensor) MarshalJSON() ([]byte, error) {
-	if !t.made() {
-		return []byte("null"), nil
-	}
-	out := struct {
-		DType  string          `json:"dtype"`
-		Shape  string          `json:"shape"`
-		Values json.RawMessage `json:"values,omitempty"`
-	}{DType: t.DType().String(), Shape: t.ShapeText()}
-	if t.sizeOf() <= jsonOver {
-		w := lister{gap: ",", quote: t.DType() != tensor.Bool}
-		if err := w.tensor(t); err != nil {
-			return nil, err
-		}
-		out.Values = json.RawMessage(w.out.String())
-	}
-	return json.Marshal(out)
-}
-
-// LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.
-func (t *Tensor) LogValue() slog.Value {
-	if !t.made() {
-		return slog.StringValue("<nil>")
-	}
-	if t.sizeOf() > logOver {
-		return slog.StringValue(t.Text())
-	}
-	w := lister{gap: ",", quote: t.DType() != tensor.Bool}
-	if err := w.tensor(t); err != nil {
-		return slog.StringValue(fmt.Sprintf("%s: %v", t.Text(), err))
-	}
-	return slog.StringValue(t.Text() + " " + w.out.String())
-}
-
 // A lister writes rows as nested lists.
 type lister struct {
 	of    *Tensor // straight
-	gap   string  // between entries of a list
 	lines bool    // rows of the batch begin on lines of their own
-	quote bool    // what is not a number is quoted
 	edge  int     // how many entries of a list there are at either end, or 0 for all
 	out   strings.Builder
 }
@@ -162,7 +115,7 @@ func (w *lister) batch(shape shapeops.Shape, depth, first int) error {
 	if len(shape) == 0 {
 		return w.row(0, first)
 	}
-	between := w.gap
+	between := gap
 	if w.lines {
 		between = strings.Repeat("\n", len(shape)) + strings.Repeat(" ", depth+1)
 	}
@@ -177,7 +130,7 @@ func (w *lister) row(level, row int) error {
 	}
 	offsets := w.of.layout.at(level + 1).offsets
 	from := int(offsets[row])
-	return w.list(int(offsets[row+1])-from, w.gap, func(i int) error { return w.row(level+1, from+i) })
+	return w.list(int(offsets[row+1])-from, gap, func(i int) error { return w.row(level+1, from+i) })
 }
 
 // value writes a value, with its features.
@@ -191,7 +144,7 @@ func (w *lister) value(row int) error {
 
 func (w *lister) features(x *tensor.Tensor) error {
 	if len(x.Shape()) > 0 {
-		return w.list(x.Shape()[0], w.gap, func(i int) error {
+		return w.list(x.Shape()[0], gap, func(i int) error {
 			part, err := x.Index(ix.At(i))
 			if err != nil {
 				return err
@@ -203,11 +156,7 @@ func (w *lister) features(x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	text := texts[0]
-	if w.quote && strings.ContainsAny(text, "NIi") { // of NaN, Inf, and complex numbers
-		text = strconv.Quote(text)
-	}
-	w.out.WriteString(text)
+	w.out.WriteString(texts[0])
 	return nil
 }
 

@@ -191,7 +191,7 @@ func TestDataDiff(t *testing.T) {
 		{"one value for all and one for each", data("a", 2), texts("a", "a"), ""},
 		{"an element", texts("a", "b", "c"), texts("a", "x", "y"), `row 1 is "b", other "x"`},
 		{"a shape", data("a", 2), data("a", 2, 1), "data [2], other data [2 1]"},
-		{"a type", data(1, 1), data(1.0, 1), "row 0 is 1, other 1"},
+		{"a type", data(1, 1), data(1.0, 1), "row 0 is 1, other 1.0"},
 		{"the order of fields", data(ab, 1), data(ba, 1), `row 0 is {"a":1,"b":2}, other {"b":2,"a":1}`},
 		{"the same fields", data(ab, 1), data(map[string]any{"b": 2, "a": 1}, 1), ""},
 		{"within a list", data([]any{1, 2}, 1), data([]any{1, 3}, 1), "row 0 is [1,2], other [1,3]"},

@@ -35,14 +35,43 @@ func ExampleTensorDict_Diff() {
 	// Output: "obs/x": element [1] is 2, other 3 <nil>
 }
 
-// Dictionaries and tensors can be logged and marshalled; large ones only by their structure.
+// The text has every element, and is all that UnmarshalJSON needs.
 func ExampleTensorDict_MarshalJSON() {
 	td := tdict.New(2)
 	_ = td.Set("reward", tensor.Vector[float32](0, 0.5))
-	_ = td.Set("pixels", tensor.Must(tensor.Zeros[uint8](2, 84, 84)))
+	_ = td.Set("obs/name", tensor.Must(tdict.NewData("left")))
 	text, err := json.Marshal(td)
 	fmt.Println(string(text), err)
 
+	var back tdict.TensorDict
+	err = json.Unmarshal(text, &back)
+	fmt.Println(td.Equal(&back), err)
+	// Output:
+	// {"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,0.5]},"obs":{"batch":[2],"entries":{"name":{"shape":[2],"value":"left"}}}}} <nil>
+	// true <nil>
+}
+
+func ExampleTensorDict_UnmarshalJSON() {
+	var td tdict.TensorDict
+	err := td.UnmarshalJSON([]byte(`{"batch":[2],"entries":{"x":{"dtype":"uint8","shape":[2],"values":[1,256]}}}`))
+	fmt.Println(err)
+	// Output: unmarshal "x": element 1: not the JSON that is wanted: got 256, want an integer from 0 to 255
+}
+
+// A preview has the first elements of each leaf.
+func ExampleTensorDict_Preview() {
+	td := tdict.New(2)
+	_ = td.Set("pixels", tensor.Must(tensor.Zeros[uint8](2, 84, 84)))
+	text, err := json.Marshal(td.Preview(3))
+	fmt.Println(string(text), err)
+	// Output: {"preview":3,"batch":[2],"entries":{"pixels":{"preview":3,"dtype":"uint8","shape":[2,84,84],"first":[0,0,0]}}} <nil>
+}
+
+// Dictionaries and tensors can be logged; large ones only by their structure.
+func ExampleTensorDict_LogValue() {
+	td := tdict.New(2)
+	_ = td.Set("reward", tensor.Vector[float32](0, 0.5))
+	_ = td.Set("pixels", tensor.Must(tensor.Zeros[uint8](2, 84, 84)))
 	noTime := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
@@ -50,7 +79,5 @@ func ExampleTensorDict_MarshalJSON() {
 		return a
 	}
 	slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: noTime})).Info("batch", "td", td)
-	// Output:
-	// {"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,0.5]},"pixels":{"dtype":"uint8","shape":[2,84,84]}}} <nil>
-	// level=INFO msg=batch td.batch=[2] td.reward="float32 [2] [0,0.5]" td.pixels="uint8 [2 84 84]"
+	// Output: level=INFO msg=batch td.batch=[2] td.reward="float32 [2] [0,0.5]" td.pixels="uint8 [2 84 84]"
 }

@@ -1,74 +1,161 @@
 package tdict
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// jsonValues is the most values of one Data that MarshalJSON writes.
-const jsonValues = 1000
+// MarshalJSON returns the batch shape, the names of dims if there are any, and the entries, in
+// order, with every element. [TensorDict.UnmarshalJSON] reads it.
+//
+//	{"batch":[2],"names":["time"],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,1]}}}
+//
+// Names of entries are texts as they are, without the escapes of keys. A tensor and a ragged tensor
+// read back as the same bits, but for the payload of NaN. [Data] keeps an int64 apart from a
+// float64, which has a point or an exponent; its NaN and infinities become the strings "NaN",
+// "Infinity" and "-Infinity", and stay strings. Locks, and which leaves share memory or a ragged
+// layout, are not in the text.
+//
+// MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements:
+// [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more than
+// 256 deep, and an error if a leaf cannot be read.
+func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.AppendJSON(nil) }
 
-// MarshalJSON returns the batch shape and the entries, in order, each as its own MarshalJSON writes
-// it: elements of large tensors are left out.
-//
-//	{"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,1]}}}
-//
-// It is for people and their tools; no function reads it back.
-func (td *TensorDict) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString(`{"batch":`)
-	if err := writeJSON(&b, td.batch.Clone()); err != nil {
+// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+func (td *TensorDict) AppendJSON(b []byte) ([]byte, error) {
+	if td == nil {
+		return append(b, "null"...), nil
+	}
+	out, err := td.appendJSON(b, `{"batch":`, 0, ops.json)
+	if err != nil {
+		return b, failed("marshal", err)
+	}
+	return out, nil
+}
+
+// appendJSON appends the object of td, which begins with a text and is nested so deep, with its
+// leaves as leaf appends them.
+func (td *TensorDict) appendJSON(b []byte, open string, depth int, leaf appendLeaf) (_ []byte, err error) {
+	if depth > MaxDepth {
+		return nil, errDepth
+	}
+	if err := checkDims(td.batch); err != nil {
 		return nil, err
 	}
-	b.WriteString(`,"entries":{`)
+	b = jsonlists.AppendInts(append(b, open...), td.batch)
+	b = append(td.appendNames(b), `,"entries":{`...)
 	comma := ""
 	for name, v := range td.entries.all() {
-		b.WriteString(comma)
-		comma = ","
-		if err := writeJSON(&b, name.Name()); err != nil {
-			return nil, err
+		b = jsonlists.AppendText(append(b, comma...), name.Name())
+		b, comma = append(b, ':'), ","
+		if d, ok := asDict(v); ok {
+			b, err = d.appendJSON(b, open, depth+1, leaf)
+		} else {
+			b, err = leaf(opsOf(v), v, b)
 		}
-		b.WriteByte(':')
-		text, err := opsOf(v).json(v)
 		if err != nil {
 			return nil, within("marshal", name, err)
 		}
-		b.Write(text)
 	}
-	b.WriteString("}}")
-	return b.Bytes(), nil
+	return append(b, "}}"...), nil
 }
 
-// MarshalJSON returns the batch shape and the value of all rows, or, if they differ and are at most
-// 1000, the values row-major.
-func (d *Data) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Shape  shapeops.Shape `json:"shape"`
-		Value  any            `json:"value,omitempty"`
-		Values []any          `json:"values,omitempty"`
-	}{Shape: d.Shape().Clone()}
-	if v, ok := d.Uniform(); ok {
-		v = jsonable(v)
-		out.Value = &v // so that nil is there too
-	} else if d.Shape().Size() <= jsonValues {
-		for v := range d.All() {
-			out.Values = append(out.Values, jsonable(v))
+// checkDims returns ErrShape for a shape with more dims than UnmarshalJSON reads.
+func checkDims(s shapeops.Shape) error {
+	if len(s) > jsonlists.MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d in JSON", shapeops.ErrShape, len(s), jsonlists.MaxDims)
+	}
+	return nil
+}
+
+// appendLeaf appends the object of a leaf, of which the first argument are the ops.
+type appendLeaf func(k ops, v Value, b []byte) ([]byte, error)
+
+// appendNames appends the names of dims, null for none, if there are any.
+func (td *TensorDict) appendNames(b []byte) []byte {
+	if !td.Named() {
+		return b
+	}
+	b = append(b, `,"names":`...)
+	for i, name := range td.Names() {
+		b = append(b, "[,"[min(i, 1)])
+		if name == "" {
+			b = append(b, "null"...)
+		} else {
+			b = jsonlists.AppendText(b, name)
 		}
 	}
-	var b bytes.Buffer
-	err := writeJSON(&b, out)
-	return b.Bytes(), err
+	return append(b, ']')
 }
 
+// Preview returns a bounded form of td to marshal, for people and their tools: it has no more than
+// the first n elements of each leaf, which are under "first" instead of "values" if there are more.
+//
+//	{"preview":2,"batch":[9],"entries":{"x":{"preview":2,"dtype":"int8","shape":[9],"first":[0,1]}}}
+//
+// UnmarshalJSON refuses it.
+func (td *TensorDict) Preview(n int) json.Marshaler {
+	return preview[*TensorDict]{td, jsonlists.PreviewSize(n)}
+}
+
+// A preview is the first n elements of something.
+type preview[T interface {
+	appendPreview(n int) ([]byte, error)
+}] struct {
+	of T
+	n  int
+}
+
+func (p preview[T]) MarshalJSON() ([]byte, error) { return p.of.appendPreview(p.n) }
+
+func (td *TensorDict) appendPreview(n int) ([]byte, error) {
+	if td == nil {
+		return []byte("null"), nil
+	}
+	text, err := td.appendJSON(nil, previewOpen(n)+`"batch":`, 0, func(k ops, v Value, b []byte) ([]byte, error) {
+		part, err := k.preview(v, n).MarshalJSON()
+		return append(b, part...), err
+	})
+	return text, failed("marshal", err)
+}
+
+// previewOpen begins the object of a preview.
+func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
+
 // MarshalJSON returns the batch shape and the tensor.
-func (u *Unbatched) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Batch     shapeops.Shape `json:"batch"`
-		Unbatched any            `json:"unbatched"`
-	}{u.batch.Clone(), u.tensor})
+func (u *Unbatched) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+func (u *Unbatched) AppendJSON(b []byte) ([]byte, error) {
+	if err := checkDims(u.shape); err != nil {
+		return b, err
+	}
+	out, err := u.tensor.AppendJSON(u.appendHead(b, "{"))
+	if err != nil {
+		return b, err
+	}
+	return append(out, '}'), nil
+}
+
+// appendHead appends a text and what precedes the tensor.
+func (u *Unbatched) appendHead(b []byte, open string) []byte {
+	b = jsonlists.AppendInts(append(append(b, open...), `"batch":`...), u.batch)
+	return append(b, `,"unbatched":`...)
+}
+
+// Preview returns a bounded form of u to marshal, with the first n elements at most. UnmarshalJSON
+// refuses it.
+func (u *Unbatched) Preview(n int) json.Marshaler {
+	return preview[*Unbatched]{u, jsonlists.PreviewSize(n)}
+}
+
+func (u *Unbatched) appendPreview(n int) ([]byte, error) {
+	part, err := u.tensor.Preview(n).MarshalJSON()
+	return append(append(u.appendHead(nil, previewOpen(n)), part...), '}'), err
 }
 
 // logLeaves is the most leaves that LogValue shows.

@@ -1,8 +1,6 @@
 package tdict
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -54,26 +52,6 @@ func (o *Object) All() iter.Seq2[string, any] {
 			}
 		}
 	}
-}
-
-// MarshalJSON returns o as a JSON object with its fields in order.
-func (o *Object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, f := range o.fields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := writeJSON(&b, f.Name); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := writeJSON(&b, jsonable(f.Value)); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }
 
 // String returns o as JSON.
@@ -187,46 +165,4 @@ func same(a, b any) bool {
 		return false
 	}
 	return a == b
-}
-
-// jsonable returns v, with what JSON has no number for as a text: "NaN", "Infinity", "-Infinity".
-func jsonable(v any) any {
-	switch v := v.(type) {
-	case float64:
-		switch {
-		case math.IsNaN(v):
-			return "NaN"
-		case math.IsInf(v, 1):
-			return "Infinity"
-		case math.IsInf(v, -1):
-			return "-Infinity"
-		}
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = jsonable(item)
-		}
-		return out
-	}
-	return v
-}
-
-// writeJSON writes v compactly, without escapes that JSON does not need.
-func writeJSON(b *bytes.Buffer, v any) error {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	b.Truncate(b.Len() - 1) // the newline
-	return nil
-}
-
-// jsonText returns v as JSON, or says why there is none.
-func jsonText(v any) string {
-	var b bytes.Buffer
-	if err := writeJSON(&b, jsonable(v)); err != nil {
-		return err.Error()
-	}
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,12 +86,13 @@ func TestMarshalJSON(t *testing.T) {
 	got, err := json.Marshal(everyKind())
 	require.NoError(t, err)
 	require.True(t, json.Valid(got))
+	zeros := "[0" + strings.Repeat(",0", 500) + "]"
 	require.JSONEq(t, `{"batch":[2],"entries":{
 		"reward":{"dtype":"float64","shape":[2],"values":[0.5,"NaN"]},
 		"next":{"batch":[2],"entries":{
 			"done":{"dtype":"bool","shape":[2],"values":[true,false]},
 			"z":{"dtype":"complex128","shape":[2],"values":["(1+2i)","(0+Infi)"]}}},
-		"km/h":{"dtype":"uint8","shape":[2,501]},
+		"km/h":{"dtype":"uint8","shape":[2,501],"values":[`+zeros+`,`+zeros+`]},
 		"name":{"shape":[2],"value":"<a>"},
 		"none":{"shape":[2],"value":null},
 		"row":{"shape":[2],"values":[["-Infinity"],{"k":1}]},

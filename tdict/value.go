@@ -81,7 +81,8 @@ type ops interface {
 	text(v Value) string
 	print(v Value, more bool) string
 	texts(v Value) ([]string, error)
-	json(v Value) ([]byte, error)
+	json(v Value, b []byte) ([]byte, error)
+	preview(v Value, n int) json.Marshaler
 	log(v Value) slog.Value
 	expect(v Value, p *shapeops.Pass, depth int) error
 	passes() bool
@@ -92,7 +93,8 @@ type ops interface {
 type member[T any] interface {
 	tensor.Movable[T]
 	Value
-	json.Marshaler
+	AppendJSON(b []byte) ([]byte, error)
+	Preview(n int) json.Marshaler
 	slog.LogValuer
 	Diff(x T) (string, error)
 }
@@ -157,7 +159,9 @@ func (k *kind[T]) texts(v Value) ([]string, error) {
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
 
-func (*kind[T]) json(v Value) ([]byte, error) { return v.(T).MarshalJSON() }
+func (*kind[T]) json(v Value, b []byte) ([]byte, error) { return v.(T).AppendJSON(b) }
+
+func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
 
 func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
 

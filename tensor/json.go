@@ -1,65 +1,181 @@
 package tensor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-const (
-	jsonElements = 1000 // the most that MarshalJSON writes
-	logElements  = 16   // the most that LogValue shows
-)
+// ErrJSON is the error of a text that UnmarshalJSON does not read: of a tensor, and of what holds
+// tensors.
+var ErrJSON = jsonscan.ErrSyntax
 
-// MarshalJSON returns dtype, shape and, of a tensor with at most 1000 elements, these as nested
-// lists:
+const logElements = 16 // the most that LogValue shows
+
+// MarshalJSON returns dtype, shape and the elements as nested lists, which [Tensor.UnmarshalJSON]
+// reads:
 //
 //	{"dtype":"float32","shape":[2,2],"values":[[0,1],[2,3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". It is for people and their
-// tools; no function reads it back.
-func (t *Tensor) MarshalJSON() ([]byte, error) {
-	out := struct {
-		DType  string          `json:"dtype"`
-		Shape  shapeops.Shape  `json:"shape"`
-		Values json.RawMessage `json:"values,omitempty"`
-	}{DType: t.dtype.String(), Shape: t.view.Shape.Clone()}
-	if t.Size() <= jsonElements {
-		values, err := t.appendJSON(nil)
-		if err != nil {
-			return nil, err
-		}
-		out.Values = values
+// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". A NaN loses its payload. The
+// zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 elements, for
+// which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no elements.
+func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+func (t *Tensor) AppendJSON(b []byte) ([]byte, error) {
+	if t == nil || t.dtype == 0 {
+		return append(b, "null"...), nil
 	}
-	return json.Marshal(out)
+	if err := t.checkJSON(); err != nil {
+		return b, err
+	}
+	return t.appendNode(b, `{"dtype":`)
 }
 
-// appendJSON appends the elements as nested lists.
-func (t *Tensor) appendJSON(b []byte) (_ []byte, err error) {
-	if t.Size() == 0 {
-		return append(b, "[]"...), nil
+// appendNode appends the object of t, which begins with a text.
+func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
+	out, err := t.appendLists(append(t.appendHead(b, open), `,"values":`...))
+	if err != nil {
+		return b, err
 	}
-	if len(t.view.Shape) == 0 {
-		text, err := t.itemText()
-		if t.dtype != Bool && strings.ContainsAny(text, "NIi") { // of NaN, Inf, and complex numbers
-			text = strconv.Quote(text)
-		}
-		return append(b, text...), err
+	return append(out, '}'), nil
+}
+
+// appendHead appends a text that ends before the dtype, and the fields dtype and shape.
+func (t *Tensor) appendHead(b []byte, open string) []byte {
+	b = jsonlists.AppendText(append(b, open...), t.dtype.String())
+	return jsonlists.AppendInts(append(b, `,"shape":`...), t.view.Shape)
+}
+
+func (t *Tensor) checkJSON() error {
+	if n := len(t.view.Shape); n > jsonlists.MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d in JSON", shapeops.ErrShape, n, jsonlists.MaxDims)
 	}
-	b = append(b, '[')
-	for i := range t.view.Shape[0] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if b, err = t.row(i).appendJSON(b); err != nil {
-			return nil, err
-		}
+	if t.Size() > jsonlists.MaxElements {
+		return fmt.Errorf("%w: got %v %v, want at most %d elements in JSON: use Preview(n)",
+			shapeops.ErrShape, t.dtype, t.view.Shape, jsonlists.MaxElements)
 	}
-	return append(b, ']'), nil
+	return nil
+}
+
+// appendLists appends the elements of t as nested lists.
+func (t *Tensor) appendLists(b []byte) ([]byte, error) {
+	l := jsonlists.Lists{DType: t.dtype.String(), Batch: t.view.Shape}
+	switch {
+	case t.Device() == Meta:
+		return b, ErrMeta
+	case t.Size() == 0:
+		return l.Append(b), nil
+	}
+	x, err := t.inOrder()
+	if err != nil {
+		return b, err
+	}
+	out, failed := b, error(nil)
+	err = x.use(func(mem []byte) {
+		if l.Data = x.own(mem); x.dtype == Bool {
+			_, failed = typedBytes[bool](Bool, l.Data)
+		}
+		if failed == nil {
+			out = l.Append(b)
+		}
+	})
+	if err = cmp.Or(failed, err); err != nil {
+		return b, err
+	}
+	return out, nil
+}
+
+// UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
+// come in any order. null leaves t as it is. It returns [ErrJSON], with the byte or the element, if
+// the text is not that of a tensor, has further fields or is a preview; [ErrKind] if t is not the
+// zero Tensor, since a header never changes; and shapeops.ErrShape. On an error nothing has
+// changed, and no memory is taken for elements that the text does not have.
+func (t *Tensor) UnmarshalJSON(text []byte) error {
+	s := jsonscan.New(text)
+	node, err := jsonlists.ReadNode(s)
+	if err == nil {
+		err = s.End()
+	}
+	if node == nil || err != nil {
+		return err
+	}
+	if t == nil || t.dtype != 0 {
+		return fmt.Errorf("%w: got a tensor that is made, want a pointer to the zero Tensor", ErrKind)
+	}
+	lists, err := node.Lists()
+	if err != nil {
+		return err
+	}
+	if node.Stars != "" {
+		return fmt.Errorf("%w: got the ragged shape %s, want a list of sizes", ErrJSON, node.Stars)
+	}
+	read, err := fromLists(lists)
+	if err == nil {
+		*t = *read
+	}
+	return err
+}
+
+// fromLists returns a dense tensor.
+func fromLists(l *jsonlists.Lists) (*Tensor, error) {
+	dtype, err := ParseDType(l.DType)
+	if err != nil {
+		return nil, err
+	}
+	return FromBytes(dtype, l.Data, l.Batch...)
+}
+
+// Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
+// and, if there are more than n elements, the first n in a list:
+//
+//	{"preview":3,"dtype":"float32","shape":[84,84],"first":[0,0.5,1]}
+//
+// UnmarshalJSON refuses it.
+func (t *Tensor) Preview(n int) json.Marshaler { return preview{t, jsonlists.PreviewSize(n)} }
+
+type preview struct {
+	of *Tensor
+	n  int
+}
+
+func (p preview) MarshalJSON() ([]byte, error) {
+	if p.of == nil || p.of.dtype == 0 {
+		return []byte("null"), nil
+	}
+	open := fmt.Sprintf(`{"preview":%d,"dtype":`, p.n)
+	if p.of.Size() <= p.n {
+		return p.of.appendNode(nil, open)
+	}
+	first, err := p.of.first(p.n)
+	if err != nil {
+		return nil, err
+	}
+	text, err := first.appendLists(append(p.of.appendHead(nil, open), `,"first":`...))
+	return append(text, '}'), err
+}
+
+// first returns the first n elements of t, which has more, in one dim. It reads less than twice as
+// many.
+func (t *Tensor) first(n int) (*Tensor, error) {
+	v := t.view
+	v.Shape = v.Shape.Clone()
+	after := 1 // the elements of a position that are kept
+	for i := len(v.Shape) - 1; i >= 0; i-- {
+		v.Shape[i] = min(v.Shape[i], (max(n, 1)-1)/after+1)
+		after *= v.Shape[i]
+	}
+	few, err := (&Tensor{t.dtype, v, t.mem}).Clone()
+	if err != nil {
+		return nil, err
+	}
+	return FromBytes(t.dtype, few.mem.bytes[:n*t.dtype.Size()], n)
 }
 
 // LogValue implements slog.LogValuer: a line with dtype, shape and, if they are at most 16, the
@@ -72,7 +188,7 @@ func (t *Tensor) LogValue() slog.Value {
 	if t.Size() > logElements {
 		return slog.StringValue(text)
 	}
-	values, err := t.appendJSON(nil)
+	values, err := t.appendLists(nil)
 	if err != nil {
 		return slog.StringValue(fmt.Sprintf("%s: %v", text, err))
 	}

@@ -1,0 +1,160 @@
+package jsonlists
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+)
+
+// MaxElements is the most elements, rows of levels included, of a leaf that is written whole.
+const MaxElements = 1 << 24
+
+// PreviewSize returns how many elements a preview of n has at most.
+func PreviewSize(n int) int { return min(max(n, 0), MaxElements) }
+
+// MaxDims is how many dims, levels included, lists can have. Within dictionaries that are nested as
+// deep as they can be, they still nest less than jsonscan.MaxDepth.
+const MaxDims = 400
+
+// Lists are elements of one dtype, row-major, cut into lists: by dims of a batch, by levels of rows
+// that each have their own length, and by the dims of a value.
+type Lists struct {
+	DType    string
+	Batch    []int
+	Levels   [][]int64 // of each level, the offsets of its rows, from 0
+	Features []int
+	Data     []byte // in the machine's byte order
+}
+
+// ragged is in the place of the size of a dim whose rows have their own lengths.
+const ragged = -1
+
+// sizes returns the size of each dim of nested lists. What follows a size of 0 is left out, as is
+// what precedes it within the batch or the features.
+func sizes(batch []int, levels int, features []int) []int {
+	if slices.Contains(batch, 0) {
+		return []int{0}
+	}
+	out := slices.Concat(batch, slices.Repeat([]int{ragged}, levels))
+	if slices.Contains(features, 0) {
+		return append(out, 0)
+	}
+	return append(out, features...)
+}
+
+// Append appends the nested lists. The dtype, the sizes and the offsets must be right.
+func (l *Lists) Append(b []byte) []byte {
+	w := writer{
+		sizes: sizes(l.Batch, len(l.Levels), l.Features), lists: l, first: len(l.Batch),
+		elem: elemsOf(l.DType).appender(l.Data), rows: make([]int, len(l.Levels)),
+	}
+	return w.append(b, 0)
+}
+
+type writer struct {
+	lists *Lists
+	sizes []int
+	first int // dim of the first level
+	rows  []int
+	next  int // number of the next element; rows count those of each level
+	elem  func(b []byte, i int) []byte
+}
+
+// append appends the next list of a dim.
+func (w *writer) append(b []byte, dim int) []byte {
+	if dim == len(w.sizes) {
+		w.next++
+		return w.elem(b, w.next-1)
+	}
+	b = append(b, '[')
+	for i := range w.size(dim) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = w.append(b, dim+1)
+	}
+	return append(b, ']')
+}
+
+// size returns how many entries the next list of a dim has.
+func (w *writer) size(dim int) int {
+	if w.sizes[dim] != ragged {
+		return w.sizes[dim]
+	}
+	level := dim - w.first
+	row := w.rows[level]
+	w.rows[level]++
+	return int(w.lists.Levels[level][row+1] - w.lists.Levels[level][row])
+}
+
+// Read reads nested lists of a dtype and a shape with so many levels. It takes memory in proportion
+// to what it has read.
+func Read(s *jsonscan.Scanner, dtype string, batch []int, levels int, features []int) (*Lists, error) {
+	r := reader{
+		s: s, elems: elemsOf(dtype), sizes: sizes(batch, levels, features), first: len(batch),
+		levels: make([][]int64, levels),
+	}
+	if r.elems == nil {
+		return nil, fmt.Errorf("%w: there is no dtype %q", jsonscan.ErrSyntax, dtype)
+	}
+	if n := len(batch) + levels + len(features); n > MaxDims {
+		return nil, fmt.Errorf("%w: got %d dims, want at most %d", jsonscan.ErrSyntax, n, MaxDims)
+	}
+	for i := range r.levels {
+		r.levels[i] = []int64{0}
+	}
+	r.counts, r.entries = make([]int, len(r.sizes)), make([]func(int) error, len(r.sizes))
+	for dim := range r.entries {
+		r.entries[dim] = func(i int) error { return r.entry(dim, i) }
+	}
+	if err := r.read(0); err != nil {
+		return nil, err
+	}
+	return &Lists{dtype, batch, r.levels, features, r.elems.collected()}, nil
+}
+
+type reader struct {
+	s       *jsonscan.Scanner
+	elems   elems
+	sizes   []int
+	first   int // dim of the first level
+	levels  [][]int64
+	counts  []int             // of each dim, the entries of the list that is being read
+	entries []func(int) error // of each dim, entry; made once, not for each list
+}
+
+// read reads a list of a dim, or an element after the last.
+func (r *reader) read(dim int) error {
+	if dim == len(r.sizes) {
+		return r.elems.read(r.s)
+	}
+	r.counts[dim] = 0
+	if err := r.s.Array(r.entries[dim]); err != nil {
+		return err
+	}
+	n, want := r.counts[dim], r.sizes[dim]
+	if want == ragged {
+		offsets := &r.levels[dim-r.first]
+		*offsets = append(*offsets, (*offsets)[len(*offsets)-1]+int64(n))
+		return nil
+	}
+	if n < want {
+		return r.miscounted(dim, fmt.Sprint(n))
+	}
+	return nil
+}
+
+// entry reads entry i of a list of a dim.
+func (r *reader) entry(dim, i int) error {
+	if want := r.sizes[dim]; i >= want && want != ragged {
+		return r.miscounted(dim, fmt.Sprintf("more than %d", want))
+	}
+	r.counts[dim] = i + 1
+	return r.read(dim + 1)
+}
+
+// miscounted is the error of a list of a dim that has too few or too many entries.
+func (r *reader) miscounted(dim int, got string) error {
+	return fmt.Errorf("%w: got a list of %s, want the %d of dim %d", jsonscan.ErrSyntax, got, r.sizes[dim], dim)
+}

@@ -1,0 +1,218 @@
+package ragged
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+const logOver = 16 // the most rows and elements that LogValue shows
+
+// MarshalJSON returns dtype, shape and the rows as nested lists, which [Tensor.UnmarshalJSON]
+// reads:
+//
+//	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
+//
+// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". A NaN loses its payload. At
+// depth 0, where no star separates them, "feature_dims" counts the dims of the features. The zero
+// Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements, for
+// which there is [Tensor.Preview], or more than 400 dims. Another error means that values cannot be
+// read.
+func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+func (t *Tensor) AppendJSON(b []byte) ([]byte, error) {
+	if !t.made() {
+		return append(b, "null"...), nil
+	}
+	if n := t.dims(); n > jsonlists.MaxDims {
+		return b, fmt.Errorf("%w: got %d dims, want at most %d in JSON", shapeops.ErrShape, n, jsonlists.MaxDims)
+	}
+	if t.moreThan(jsonlists.MaxElements) {
+		return b, fmt.Errorf("%w: got %s, want at most %d rows and elements in JSON: use Preview(n)",
+			shapeops.ErrShape, t.Text(), jsonlists.MaxElements)
+	}
+	return t.appendNode(b, `{"dtype":`)
+}
+
+// moreThan reports whether there are more than n rows of all levels and elements.
+func (t *Tensor) moreThan(n int) bool {
+	values := t.NumValues()
+	return values > n || values > 0 && t.Features().Size() > n/values || t.sizeOf() > n
+}
+
+// appendNode appends the object of t, which begins with a text.
+func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
+	out, err := t.appendLists(append(t.appendHead(b, open), `,"values":`...))
+	if err != nil {
+		return b, err
+	}
+	return append(out, '}'), nil
+}
+
+// appendHead appends a text that ends before the dtype, and the fields that precede values.
+func (t *Tensor) appendHead(b []byte, open string) []byte {
+	b = jsonlists.AppendText(append(b, open...), t.DType().String())
+	b = jsonlists.AppendText(append(b, `,"shape":`...), t.ShapeText())
+	if n := len(t.Features()); t.Depth() == 0 && n > 0 {
+		b = fmt.Appendf(b, `,"feature_dims":%d`, n)
+	}
+	return b
+}
+
+// appendLists appends the rows as nested lists.
+func (t *Tensor) appendLists(b []byte) ([]byte, error) {
+	s, err := t.straight(nil)
+	if err != nil {
+		return b, err
+	}
+	data, err := bytesOf(s.values)
+	if err != nil {
+		return b, err
+	}
+	l := jsonlists.Lists{
+		DType: s.DType().String(), Batch: s.Shape(), Levels: s.layout.levels(), Features: s.Features(), Data: data,
+	}
+	return l.Append(b), nil
+}
+
+// levels returns the offsets of each level of a straight layout.
+func (l *Layout) levels() [][]int64 {
+	out := make([][]int64, l.depth)
+	for ; l.depth > 0; l = l.outer {
+		out[l.depth-1] = l.offsets
+	}
+	return out
+}
+
+// bytesOf returns the elements of x, row-major. It returns tensor.ErrDType for a bool that is
+// neither 0 nor 1.
+func bytesOf(x *tensor.Tensor) ([]byte, error) {
+	if x.DType() == tensor.Bool {
+		if err := tensor.Read(x, func([]bool) {}); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	_, err := x.WriteTo(&b)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
+// come in any order. null leaves t as it is. It returns tensor.ErrJSON, with the byte or the
+// element, if the text is not that of a ragged tensor, has further fields or is a preview;
+// shapeops.ErrKind if t is not the zero Tensor; and shapeops.ErrShape. On an error nothing has
+// changed, and no memory is taken for elements that the text does not have.
+func (t *Tensor) UnmarshalJSON(text []byte) error {
+	s := jsonscan.New(text)
+	node, err := jsonlists.ReadNode(s)
+	if err == nil {
+		err = s.End()
+	}
+	if node == nil || err != nil {
+		return err
+	}
+	if t == nil || t.made() {
+		return fmt.Errorf("%w: got a ragged tensor that is made, want a pointer to the zero Tensor", shapeops.ErrKind)
+	}
+	lists, err := node.Lists()
+	if err != nil {
+		return err
+	}
+	if node.Stars == "" {
+		return fmt.Errorf(`%w: got the shape %v, want that of a ragged tensor such as "[3 *]"`, tensor.ErrJSON, node.Shape)
+	}
+	read, err := fromJSON(lists)
+	if err == nil {
+		*t = *read
+	}
+	return err
+}
+
+// fromJSON returns the tensor of lists that were read.
+func fromJSON(l *jsonlists.Lists) (*Tensor, error) {
+	layout, err := NewLayout(l.Batch, l.Levels...)
+	if err != nil {
+		return nil, err
+	}
+	dtype, err := tensor.ParseDType(l.DType)
+	if err != nil {
+		return nil, err
+	}
+	values, err := tensor.FromBytes(dtype, l.Data, append(shapeops.Shape{layout.numbered()}, l.Features...)...)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, layout)
+}
+
+// Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
+// and, if there are more than n rows and elements, the first n elements, or fewer, in one list:
+//
+//	{"preview":3,"dtype":"int64","shape":"[900 * *]","first":[7,7,1]}
+//
+// UnmarshalJSON refuses it.
+func (t *Tensor) Preview(n int) json.Marshaler { return preview{t, jsonlists.PreviewSize(n)} }
+
+type preview struct {
+	of *Tensor
+	n  int
+}
+
+func (p preview) MarshalJSON() ([]byte, error) {
+	t := p.of
+	if !t.made() {
+		return []byte("null"), nil
+	}
+	open := fmt.Sprintf(`{"preview":%d,"dtype":`, p.n)
+	if !t.moreThan(p.n) {
+		return t.appendNode(nil, open)
+	}
+	first, err := t.first(p.n)
+	if err != nil {
+		return nil, err
+	}
+	data, err := bytesOf(first)
+	if err != nil {
+		return nil, err
+	}
+	l := jsonlists.Lists{DType: t.DType().String(), Batch: first.Shape(), Data: data}
+	return append(l.Append(append(t.appendHead(nil, open), `,"first":`...)), '}'), nil
+}
+
+// first returns the first n elements of t's values, or fewer, in one dim.
+func (t *Tensor) first(n int) (*tensor.Tensor, error) {
+	size := max(1, t.Features().Size())
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	if values, err = values.Narrow(0, 0, min(values.Shape()[0], (max(n, 1)-1)/size+1)); err != nil {
+		return nil, err
+	}
+	if values, err = values.Reshape(values.Size()); err != nil {
+		return nil, err
+	}
+	return values.Narrow(0, 0, min(n, values.Size()))
+}
+
+// LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.
+func (t *Tensor) LogValue() slog.Value {
+	if !t.made() {
+		return slog.StringValue("<nil>")
+	}
+	if t.sizeOf() > logOver {
+		return slog.StringValue(t.Text())
+	}
+	text, err := t.appendLists(nil)
+	if err != nil {
+		return slog.StringValue(fmt.Sprintf("%s: %v", t.Text(), err))
+	}
+	return slog.StringValue(t.Text() + " " + string(text))
+}

@@ -1,0 +1,229 @@
+package tdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// MarshalJSON returns the batch shape and the value of all rows, or, if they differ, the values
+// row-major:
+//
+//	{"shape":[2],"value":"left"}
+//	{"shape":[2],"values":["left",1.0]}
+//
+// A float64 has a point or an exponent, which an int64 has not. NaN and the infinities become the
+// strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are more
+// than 1<<24 values, those in lists and objects included: [Data.Preview] is for that.
+func (d *Data) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+func (d *Data) AppendJSON(b []byte) ([]byte, error) {
+	if err := checkDims(d.Shape()); err != nil {
+		return b, err
+	}
+	out, ok := d.appendRows(b, "{", jsonlists.MaxElements)
+	if !ok {
+		return b, fmt.Errorf("%w: got %s, want at most %d values in JSON: use Preview(n)",
+			shapeops.ErrShape, describeData(d), jsonlists.MaxElements)
+	}
+	return out, nil
+}
+
+// appendRows appends the object of d, which begins with a text, or returns false if there are more
+// values than most.
+func (d *Data) appendRows(b []byte, open string, most int) (_ []byte, ok bool) {
+	b = append(b, open...)
+	b = jsonlists.AppendInts(append(b, `"shape":`...), d.Shape())
+	if v, ok := d.Uniform(); ok {
+		return append(appendValue(append(b, `,"value":`...), v), '}'), countValues(v, most) >= 0
+	}
+	b = append(b, `,"values":`...)
+	b, n := d.appendFirst(b, most)
+	return append(b, '}'), n == d.Shape().Size()
+}
+
+// appendFirst appends a list of the first rows that have no more values than most, and returns how
+// many these are.
+func (d *Data) appendFirst(b []byte, most int) (_ []byte, rows int) {
+	b = append(b, '[')
+	for v := range d.All() {
+		if most = countValues(v, most); most < 0 {
+			break
+		}
+		if rows > 0 {
+			b = append(b, ',')
+		}
+		b = appendValue(b, v)
+		rows++
+	}
+	return append(b, ']'), rows
+}
+
+// countValues subtracts from left how many values v is, with those in it. It stops below 0.
+func countValues(v any, left int) int {
+	left--
+	switch v := v.(type) {
+	case []any:
+		for i := 0; i < len(v) && left >= 0; i++ {
+			left = countValues(v[i], left)
+		}
+	case *Object:
+		for i := 0; i < len(v.fields) && left >= 0; i++ {
+			left = countValues(v.fields[i].Value, left)
+		}
+	}
+	return left
+}
+
+// Preview returns a bounded form of d to marshal, for people and their tools: if there are more than
+// n values, those in lists and objects included, it has only the first rows.
+//
+//	{"preview":2,"shape":[9],"first":["left",1.0]}
+//
+// UnmarshalJSON refuses it.
+func (d *Data) Preview(n int) json.Marshaler { return preview[*Data]{d, jsonlists.PreviewSize(n)} }
+
+func (d *Data) appendPreview(n int) ([]byte, error) {
+	if whole, ok := d.appendRows(nil, previewOpen(n), n); ok {
+		return whole, nil
+	}
+	b := jsonlists.AppendInts([]byte(previewOpen(n)+`"shape":`), d.Shape())
+	b, _ = d.appendFirst(append(b, `,"first":`...), n)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns o as a JSON object with its fields in order, and values as those of [Data].
+func (o *Object) MarshalJSON() ([]byte, error) { return appendValue(nil, o), nil }
+
+// jsonText returns v as JSON.
+func jsonText(v any) string { return string(appendValue(nil, v)) }
+
+// appendValue appends a value that plain returned.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case float64:
+		return appendFloat(b, v)
+	case string:
+		return jsonlists.AppendText(b, v)
+	case []any:
+		return appendList(b, v)
+	case *Object:
+		return appendObject(b, v)
+	}
+	return append(b, "null"...)
+}
+
+// appendFloat appends a number that reads back as a float64, or a string for what is not one.
+func appendFloat(b []byte, v float64) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(b, `"NaN"`...)
+	case math.IsInf(v, 1):
+		return append(b, `"Infinity"`...)
+	case math.IsInf(v, -1):
+		return append(b, `"-Infinity"`...)
+	}
+	from := len(b)
+	b = strconv.AppendFloat(b, v, 'g', -1, 64)
+	if !bytes.ContainsAny(b[from:], ".e") {
+		b = append(b, ".0"...)
+	}
+	return b
+}
+
+func appendList(b []byte, list []any) []byte {
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendValue(b, v)
+	}
+	return append(b, ']')
+}
+
+func appendObject(b []byte, o *Object) []byte {
+	b = append(b, '{')
+	for i, f := range o.fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendValue(append(jsonlists.AppendText(b, f.Name), ':'), f.Value)
+	}
+	return append(b, '}')
+}
+
+// readValue reads a value of Data that is nested so deep.
+func readValue(s *jsonscan.Scanner, depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, fmt.Errorf("%w: lists and objects are nested more than %d deep", ErrDepth, MaxDepth)
+	}
+	switch s.Next() {
+	case 'n':
+		return nil, s.Null()
+	case 't', 'f':
+		return s.Bool()
+	case '"':
+		text, err := s.Text()
+		return string(text), err
+	case '[':
+		return readList(s, depth)
+	case '{':
+		return readObject(s, depth)
+	}
+	return readNumber(s)
+}
+
+func readList(s *jsonscan.Scanner, depth int) (any, error) {
+	list := []any{}
+	err := s.Array(func(int) error {
+		v, err := readValue(s, depth+1)
+		list = append(list, v)
+		return err
+	})
+	return list, err
+}
+
+func readObject(s *jsonscan.Scanner, depth int) (any, error) {
+	o := &Object{at: map[string]int{}}
+	err := s.Object(func(text []byte) error {
+		name := string(text)
+		if _, ok := o.at[name]; ok {
+			return fmt.Errorf("%w: duplicate field %q", tensor.ErrJSON, name)
+		}
+		v, err := readValue(s, depth+1)
+		o.at[name] = len(o.fields)
+		o.fields = append(o.fields, Field{name, v})
+		return err
+	})
+	return o, err
+}
+
+// readNumber reads an int64, or a float64 if there is a point or an exponent.
+func readNumber(s *jsonscan.Scanner) (v any, err error) {
+	text, err := jsonlists.Number(s)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.ContainsAny(text, ".eE") {
+		v, err = strconv.ParseFloat(string(text), 64)
+	} else {
+		v, err = strconv.ParseInt(string(text), 10, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: got %.40s, want a number of 64 bits", tensor.ErrJSON, text)
+	}
+	return v, nil
+}

@@ -1,0 +1,276 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// UnmarshalJSON replaces batch shape, names of dims and entries of td by those of a text of
+// [TensorDict.MarshalJSON]. Fields can come in any order. null leaves td as it is.
+//
+// The batch shape of the text must begin with that of td, which a dictionary around td relies on;
+// names that td has for its dims stay. The zero TensorDict and New() take any text.
+//
+// UnmarshalJSON returns tensor.ErrJSON, with the byte, the element or the key, if the text is not
+// that of a dictionary, has other fields, a field or key twice, or is a preview; shapeops.ErrShape
+// if a value does not begin with the batch shape; [ErrLocked], [ErrName], [ErrDepth], and [ErrKind]
+// if td is nil. On an error nothing has changed. No memory is taken for elements that the text does
+// not have.
+func (td *TensorDict) UnmarshalJSON(text []byte) error {
+	return failed("unmarshal", td.unmarshal(jsonscan.New(text)))
+}
+
+func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
+	if td == nil {
+		return errNil
+	}
+	if s.Next() == 'n' {
+		return orEnd(s, s.Null())
+	}
+	if td.Locked() {
+		return td.errLocked()
+	}
+	v, err := readValueNode(s, 0)
+	if err := orEnd(s, err); err != nil {
+		return err
+	}
+	read, ok := asDict(v)
+	if !ok {
+		return fmt.Errorf("%w: got %s, want a dictionary", tensor.ErrJSON, describe(v))
+	}
+	if err := read.batch.CheckPrefix(td.batch); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	if v, err = td.under(read); err != nil {
+		return err
+	}
+	read, _ = asDict(v)
+	td.batch, td.entries, td.names = read.batch, read.entries, read.names
+	return nil
+}
+
+// orEnd returns err, or if it is nil an error unless the text has ended.
+func orEnd(s *jsonscan.Scanner, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.End()
+}
+
+// A jsonNode is the object of a value that is being read. Its fields say which kind it is.
+type jsonNode struct {
+	jsonlists.Node // dtype, shape and values
+	depth          int
+	batch          shapeops.Shape
+	dims           []string
+	names          []nestedkey.Key
+	entries        []Value
+	tensor         *tensor.Tensor // of an Unbatched
+	value          any            // of Data
+}
+
+// readValueNode reads a value of which dictionaries are nested so deep.
+func readValueNode(s *jsonscan.Scanner, depth int) (Value, error) {
+	n := jsonNode{depth: depth}
+	err := s.Object(func(text []byte) error {
+		field := string(text)
+		if err := n.Once(field); err != nil {
+			return err
+		}
+		return n.field(s, field)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.made()
+}
+
+// field reads the value of a field.
+func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
+	switch name {
+	case "batch":
+		n.batch, err = jsonlists.ReadSizes(s)
+	case "names":
+		err = n.readDims(s)
+	case "entries":
+		err = n.readEntries(s)
+	case "unbatched":
+		n.tensor, err = readUnbatched(s)
+	case "value":
+		n.value, err = readValue(s, 0)
+	default:
+		err = n.Field(s, name)
+	}
+	return err
+}
+
+// readDims reads the names of dims, null for none.
+func (n *jsonNode) readDims(s *jsonscan.Scanner) error {
+	return s.Array(func(int) error {
+		if s.Next() == 'n' {
+			n.dims = append(n.dims, "")
+			return s.Null()
+		}
+		text, err := s.Text()
+		n.dims = append(n.dims, string(text))
+		return err
+	})
+}
+
+func (n *jsonNode) readEntries(s *jsonscan.Scanner) error {
+	if n.depth > MaxDepth {
+		return errDepth
+	}
+	return s.Object(func(text []byte) error {
+		name := nestedkey.Of(string(text))
+		v, err := readValueNode(s, n.depth+1)
+		if err != nil {
+			return within("unmarshal", name, err)
+		}
+		n.names, n.entries = append(n.names, name), append(n.entries, v)
+		return nil
+	})
+}
+
+func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
+	text, err := s.Raw()
+	if err != nil {
+		return nil, err
+	}
+	t := new(tensor.Tensor)
+	if err := t.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("unbatched: %w", err)
+	}
+	return t, nil
+}
+
+// made returns the value, once all fields were read.
+func (n *jsonNode) made() (Value, error) {
+	kinds := []struct {
+		fields []string // that make it this kind, the first, and those that it has too
+		make   func() (Value, error)
+	}{
+		{[]string{"entries", "batch", "names"}, n.dict},
+		{[]string{"unbatched", "batch"}, n.unbatched},
+		{[]string{"dtype", "shape", "values", "feature_dims"}, n.leaf},
+		{[]string{"value", "shape"}, n.data},
+		{[]string{"values", "shape"}, n.data},
+	}
+	for _, k := range kinds {
+		if n.Has(k.fields[0]) {
+			if err := n.Only(k.fields...); err != nil {
+				return nil, err
+			}
+			return k.make()
+		}
+	}
+	return nil, fmt.Errorf("%w: got an object without entries, unbatched, dtype, value or values", tensor.ErrJSON)
+}
+
+// dict returns the dictionary.
+func (n *jsonNode) dict() (Value, error) {
+	if err := n.Want("batch"); err != nil {
+		return nil, err
+	}
+	if err := n.batch.Check(); err != nil {
+		return nil, err
+	}
+	if n.Has("names") && len(n.dims) != len(n.batch) {
+		return nil, fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, n.dims, n.batch)
+	}
+	if err := checkDistinct(n.dims); err != nil {
+		return nil, err
+	}
+	for i, v := range n.entries {
+		var err error
+		if n.entries[i], err = n.fit(v); err != nil {
+			return nil, within("unmarshal", n.names[i], err)
+		}
+	}
+	entries, first, second := storeOf(n.names, n.entries)
+	if first != second {
+		return nil, fmt.Errorf("%w: duplicate entry %q", tensor.ErrJSON, n.names[second].Name())
+	}
+	return &TensorDict{batch: n.batch, entries: entries, names: tidy(n.dims)}, nil
+}
+
+// fit returns a value as an entry. Unlike by Set, a dictionary must have a batch shape that is long
+// enough.
+func (n *jsonNode) fit(v Value) (Value, error) {
+	if d, ok := asDict(v); ok {
+		return v, d.batch.CheckPrefix(n.batch)
+	}
+	return opsOf(v).fitTo(v, n.batch)
+}
+
+func (n *jsonNode) unbatched() (Value, error) {
+	if err := n.Want("batch"); err != nil {
+		return nil, err
+	}
+	if n.tensor.DType() == 0 {
+		return nil, fmt.Errorf("%w: got null, want a tensor", tensor.ErrJSON)
+	}
+	u := unbatched(n.tensor, n.batch)
+	return u, u.shape.Check()
+}
+
+// leaf returns the tensor or ragged tensor.
+func (n *jsonNode) leaf() (Value, error) {
+	l, err := n.Lists()
+	if err != nil {
+		return nil, err
+	}
+	dtype, err := tensor.ParseDType(l.DType)
+	if err != nil {
+		return nil, err
+	}
+	if n.Stars == "" {
+		return some(tensor.FromBytes(dtype, l.Data, l.Batch...))
+	}
+	layout, err := ragged.NewLayout(l.Batch, l.Levels...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := layout.NumRows(-1)
+	if err != nil {
+		return nil, err
+	}
+	values, err := tensor.FromBytes(dtype, l.Data, append(shapeops.Shape{rows}, l.Features...)...)
+	if err != nil {
+		return nil, err
+	}
+	return some(ragged.New(values, layout))
+}
+
+// data returns the Data.
+func (n *jsonNode) data() (Value, error) {
+	if err := n.Want("shape"); err != nil {
+		return nil, err
+	}
+	if n.Stars != "" {
+		return nil, fmt.Errorf("%w: got the shape %q of data, want a list of sizes", tensor.ErrJSON, n.Stars)
+	}
+	if n.Has("value") {
+		rows, err := shapeops.OneRow(n.Shape...)
+		return &Data{rows, []any{n.value}}, err
+	}
+	values, err := readList(jsonscan.New(n.Values), -1)
+	if err != nil {
+		return nil, fmt.Errorf("values: %w", err)
+	}
+	rows, err := shapeops.NewRows(n.Shape...)
+	if err != nil {
+		return nil, err
+	}
+	list := values.([]any)
+	if len(list) != rows.Count() {
+		return nil, fmt.Errorf("%w: got %d values, want the %d of %v", shapeops.ErrShape, len(list), rows.Count(), rows.Shape())
+	}
+	return &Data{rows, list}, nil
+}
