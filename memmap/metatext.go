@@ -3,8 +3,8 @@ package memmap
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
@@ -51,40 +51,8 @@ func withFact(b []byte, f *fact) []byte {
 	return append(b, '}')
 }
 
-// appendText appends a JSON string, with no escapes but those that JSON needs.
-func appendText(b []byte, text string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(text[i:])
-			b = utf8.AppendRune(b, r)
-			i += n
-			continue
-		}
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c == '\b':
-			b = append(b, `\b`...)
-		case c == '\f':
-			b = append(b, `\f`...)
-		case c < 0x20:
-			b = append(b, `\u00`...)
-			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			b = append(b, c)
-		}
-		i++
-	}
-	return append(b, '"')
-}
+// appendText appends a JSON string.
+func appendText(b []byte, text string) []byte { return jsonlists.AppendText(b, text) }
 
 // editMeta returns the text of a meta.json with the token by of whoever has made sums void, or
 // none, in which edit has changed the native fields of leaves that have one; all else stays as it

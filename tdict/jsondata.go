@@ -197,7 +197,7 @@ func readList(s *jsonscan.Scanner, depth int) (any, error) {
 }
 
 func readObject(s *jsonscan.Scanner, depth int) (any, error) {
-	o := &Object{at: map[string]int{}}
+	o := &Object{[]Field{}, map[string]int{}}
 	err := s.Object(func(text []byte) error {
 		name := string(text)
 		if _, ok := o.at[name]; ok {

@@ -14,7 +14,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shapeops/ix internal/bell internal/cast internal/half internal/host internal/jsonscan internal/mapping internal/vfs internal/workers",
-	"internal/naive internal/safetensors internal/vfs/vfstest",
+	"internal/jsonlists internal/naive internal/safetensors internal/vfs/vfstest",
 	"shapeops",
 	"tensor",
 	"internal/mapfile",
@@ -22,7 +22,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"memmap transform pickstack interop/ loader/sampler",
+	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
 	"loader",
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/samplecachetest",
@@ -37,6 +37,7 @@ var leashed = map[string][]string{
 	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
 	"golang.org/x/sys/unix":        {"internal/bell", "internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
+	"github.com/google/go-cmp/":    {"tdict/tdictcmp"},
 	"github.com/stretchr/testify/": {},
 	module + "internal/naive":      {"internal/testkit"},
 	module + "internal/testkit":    {},
@@ -138,6 +139,8 @@ func TestWrongImportsAreFound(t *testing.T) {
 		{"unsafe", pkg{"tensor", []string{"unsafe"}}, "tensor imports unsafe, which only internal/cast, internal/mapping may"},
 		{"from a module nobody chose", pkg{"internal/workers", []string{"golang.org/x/sync/errgroup"}}, "internal/workers imports golang.org/x/sync/errgroup, which is not in the standard library"},
 		{"what is for tests", pkg{"memmap", []string{module + "internal/naive"}}, "memmap imports " + module + "internal/naive, which only internal/testkit may"},
+		{"what only one package may", pkg{"tdict", []string{"github.com/google/go-cmp/cmp"}}, "tdict imports github.com/google/go-cmp/cmp, which only tdict/tdictcmp may"},
+		{"reflect, beside it", pkg{"tdict/tdictcmp", []string{"github.com/google/go-cmp/cmp", "reflect"}}, "tdict/tdictcmp imports reflect, which only  may"},
 		{"a package nobody placed", pkg{"util", nil}, "package util has no layer"},
 	}
 	for _, tt := range tests {
