@@ -364,15 +364,20 @@ func (d *Data) String() string {
 	if v, ok := d.Uniform(); ok {
 		return fmt.Sprintf("data %v %s", d.Shape(), shortened(jsonText(v)))
 	}
+	return fmt.Sprintf("data %v %s", d.Shape(), d.firstTexts(mostValues))
+}
+
+// firstTexts returns the first values as JSON, long ones cut, in brackets.
+func (d *Data) firstTexts(most int) string {
 	var texts []string
 	for v := range d.All() {
-		if len(texts) == mostValues {
+		if len(texts) == most {
 			texts = append(texts, "...")
 			break
 		}
 		texts = append(texts, shortened(jsonText(v)))
 	}
-	return fmt.Sprintf("data %v [%s]", d.Shape(), strings.Join(texts, " "))
+	return "[" + strings.Join(texts, " ") + "]"
 }
 
 // texts returns the value of each row as JSON.

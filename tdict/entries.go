@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Get returns the value under key. It returns [ErrMissing], with the keys that there are instead,
-// if there is none, and [ErrNotDict] if key leads through a leaf.
+// Get returns the value under key. It returns [ErrMissing], with the keys that there are instead
+// and one that is spelled alike, if there is none, and [ErrNotDict] if key leads through a leaf.
 func (td *TensorDict) Get(key nestedkey.Key) (Value, error) {
 	_, _, v, err := td.find(key)
 	if err != nil {
@@ -39,15 +39,6 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 		}
 		d, key = inner, rest
 	}
-}
-
-// missingIn is the error of what is left of a whole key, which td lacks.
-func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
-	if whole == rest {
-		return td.missing()
-	}
-	outer := strings.TrimSuffix(string(whole), "/"+string(rest))
-	return fmt.Errorf("in %q: %w", outer, td.missing())
 }
 
 // Get returns the value under key of td, which must be a V:
@@ -157,6 +148,9 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // same leaves is set. Data and unbatched tensors are repeated in
 // the same way.
 //
+// A "/" in key separates its parts: Set("km/h", v) sets h in a dictionary km. For a name that has a
+// "/" itself, the key is nestedkey.Of("km/h").
+//
 // Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked],
 // shapeops.ErrShape if v does not begin with the batch shape, [ErrCycle] if v holds the dictionary
 // that it would become an entry of, and [ErrDepth] if dictionaries would be nested more than 256
@@ -183,7 +177,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 			return placement{}, err
 		}
 	}
-	d := td
+	d, whole := td, key
 	for {
 		first, rest, nested := key.Cut()
 		there, ok := d.entries.get(first)
@@ -192,7 +186,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		}
 		inner, ok := asDict(there)
 		if !ok {
-			return placement{}, notDict(string(first), there)
+			return placement{}, fmt.Errorf(`%w; a name with a "/" is %s`, notDict(string(first), there), spelled(whole, key))
 		}
 		d, key = inner, rest
 	}

@@ -3,7 +3,6 @@ package tdict
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -64,21 +63,4 @@ func failed(op string, err error) error {
 		return &KeyError{op, inner.Key, inner.Err}
 	}
 	return fmt.Errorf("%s: %w", op, err)
-}
-
-// missing returns ErrMissing with the keys that td has instead.
-func (td *TensorDict) missing() error {
-	const most = 8
-	texts := make([]string, 0, most+1)
-	for name := range td.entries.all() {
-		if len(texts) == most {
-			texts = append(texts, fmt.Sprintf("and %d more", td.entries.len()-most))
-			break
-		}
-		texts = append(texts, fmt.Sprintf("%q", string(name)))
-	}
-	if len(texts) == 0 {
-		return fmt.Errorf("%w: the dictionary is empty", ErrMissing)
-	}
-	return fmt.Errorf("%w: have %s", ErrMissing, strings.Join(texts, ", "))
 }

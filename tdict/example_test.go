@@ -119,7 +119,7 @@ func ExampleTensorDict_Set() {
 	// Output:
 	// <nil>
 	// true true false
-	// set "next/done/why": not a dictionary: "done" is bool [2]
+	// set "next/done/why": not a dictionary: "done" is bool [2]; a name with a "/" is nestedkey.Of("next", "done/why")
 }
 
 func ExampleTensorDict_Get() {
@@ -445,7 +445,7 @@ func ExampleKeyError() {
 	// Output:
 	// true
 	// get obs/vel | in "obs": missing key: have "pos"
-	// true set "act/x": not a dictionary: "act" is int64 [3 2]
+	// true set "act/x": not a dictionary: "act" is int64 [3 2]; a name with a "/" is nestedkey.Of("act/x")
 }
 
 func ExampleTensorDict_Format() {

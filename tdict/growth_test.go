@@ -228,7 +228,7 @@ var walks = []struct {
 		}
 		return n / 2
 	}},
-	{"string", func(td *tdict.TensorDict) int { return strings.Count(td.String(), "int8") }},
+	{"string", func(td *tdict.TensorDict) int { return strings.Count(fmt.Sprintf("%+v", td), "int8") }},
 }
 
 // What is nested deep is walked for the bytes that the keys take by their length.

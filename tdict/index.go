@@ -159,7 +159,7 @@ func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) err
 	}
 	for name := range other.entries.all() {
 		if !td.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", what, td.missing())}
+			return &KeyError{"index", name, fmt.Errorf("%s: %w", what, td.missing(name))}
 		}
 	}
 	if td.entries.len() == other.entries.len() {
@@ -167,7 +167,7 @@ func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) err
 	}
 	for name := range td.entries.all() {
 		if !other.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", whatOther, other.missing())}
+			return &KeyError{"index", name, fmt.Errorf("%s: %w", whatOther, other.missing(name))}
 		}
 	}
 	return nil

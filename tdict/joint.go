@@ -49,7 +49,7 @@ func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 
 // absent returns the error of a name that td has not.
 func (td *TensorDict) absent(name string) error {
-	return &KeyError{"to joint", nestedkey.Of(name), td.missing()}
+	return &KeyError{"to joint", nestedkey.Of(name), td.missing(nestedkey.Of(name))}
 }
 
 // fieldOf returns a value of a dictionary as a field of a collection with these rows.

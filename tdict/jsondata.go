@@ -40,8 +40,10 @@ func (d *Data) AppendJSON(b []byte) ([]byte, error) {
 // appendRows appends the object of d, which begins with a text, or returns false if there are more
 // values than most.
 func (d *Data) appendRows(b []byte, open string, most int) (_ []byte, ok bool) {
-	b = append(b, open...)
-	b = jsonlists.AppendInts(append(b, `"shape":`...), d.Shape())
+	if _, one := d.rows.One(); !one && d.Shape().Size() > most {
+		return nil, false
+	}
+	b = jsonlists.AppendInts(append(append(b, open...), `"shape":`...), d.Shape())
 	if v, ok := d.Uniform(); ok {
 		return append(appendValue(append(b, `,"value":`...), v), '}'), countValues(v, most) >= 0
 	}

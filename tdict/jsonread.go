@@ -188,8 +188,7 @@ func (n *jsonNode) dict() (Value, error) {
 		return nil, err
 	}
 	for i, v := range n.entries {
-		var err error
-		if n.entries[i], err = n.fit(v); err != nil {
+		if err := n.checkFit(v); err != nil {
 			return nil, within("unmarshal", n.names[i], err)
 		}
 	}
@@ -200,13 +199,13 @@ func (n *jsonNode) dict() (Value, error) {
 	return &TensorDict{batch: n.batch, entries: entries, names: tidy(n.dims)}, nil
 }
 
-// fit returns a value as an entry. Unlike by Set, a dictionary must have a batch shape that is long
-// enough.
-func (n *jsonNode) fit(v Value) (Value, error) {
-	if d, ok := asDict(v); ok {
-		return v, d.batch.CheckPrefix(n.batch)
+// checkFit returns shapeops.ErrShape unless a value begins with the batch shape. Unlike Set, it
+// repeats nothing: a short text could claim more rows than can be walked.
+func (n *jsonNode) checkFit(v Value) error {
+	if u, ok := v.(*Unbatched); ok {
+		return u.batch.CheckPrefix(n.batch)
 	}
-	return opsOf(v).fitTo(v, n.batch)
+	return v.Shape().CheckPrefix(n.batch)
 }
 
 func (n *jsonNode) unbatched() (Value, error) {

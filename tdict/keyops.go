@@ -42,7 +42,7 @@ func (td *TensorDict) PopItem() (nestedkey.Key, Value, error) {
 	}
 	name, v, ok := td.entries.last()
 	if !ok {
-		return "", nil, failed("pop item", td.missing())
+		return "", nil, failed("pop item", td.missing(""))
 	}
 	td.entries.drop(name)
 	return name, v, nil

@@ -95,7 +95,7 @@ func TestKindsPrint(t *testing.T) {
 	require.NoError(t, td.Set("long", data(strings.Repeat("ä", 50), 3)))
 	require.Equal(t, `TensorDict(
     fields={
-        name: Data(shape=[3]),
+        name: Data(shape=[3], values=["a" "b" "c"]),
         x: Tensor(shape=[3 2], dtype=int64),
         d: TensorDict(
             fields={

@@ -68,6 +68,44 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, td.String(), fmt.Sprintf("%s", td))
 }
 
+// TestPrintOfMany: one screen, whatever there is, with a count of the leaves that are left out.
+func TestPrintOfMany(t *testing.T) {
+	flat, nested, deep := tdict.New(), tdict.New(), tdict.New()
+	for i := range 500 {
+		require.NoError(t, flat.Set(key(fmt.Sprintf("k%03d", i)), count()))
+		require.NoError(t, nested.Set(key(fmt.Sprintf("d%03d/x", i)), count()))
+	}
+	for i := range 100 {
+		deep = dict(nil, entry{"d", deep}, entry{key(fmt.Sprint("x", i)), count()})
+	}
+	for name, td := range map[string]*tdict.TensorDict{"flat": flat, "nested": nested, "deep": deep} {
+		text := td.String()
+		require.LessOrEqual(t, strings.Count(text, "\n"), 60, name)
+		require.Equal(t, 1, strings.Count(text, " more "), text)
+		var leaves, more int
+		_, after, _ := strings.Cut(text, "... and ")
+		leaves = strings.Count(text, "Tensor(")
+		_, err := fmt.Sscanf(after, "%d more leaves", &more)
+		require.NoError(t, err)
+		require.Equal(t, strings.Count(fmt.Sprintf("%+v", td), "Tensor("), leaves+more, name)
+	}
+	require.Contains(t, flat.String(), "        k039: Tensor(shape=[], dtype=int64),\n        ... and 460 more leaves},\n    batch=[])")
+	all := tdict.New()
+	for i := range 40 {
+		require.NoError(t, all.Set(key(fmt.Sprint("k", i)), count()))
+	}
+	require.NotContains(t, all.String(), "more")
+	require.NoError(t, all.Set("last", count()))
+	require.Contains(t, all.String(), "... and 1 more leaf}")
+}
+
+// TestPrintData shows the value of all rows, or the first ones.
+func TestPrintData(t *testing.T) {
+	td := dict([]int{4}, entry{"one", data("v", 4)}, entry{"each", tensor.Must(tdict.DataFrom([]any{"a", 1, 1.0, nil}, 4))})
+	require.Contains(t, td.String(), `one: Data(shape=[4], value="v")`)
+	require.Contains(t, td.String(), `each: Data(shape=[4], values=["a" 1 1.0 ...])`)
+}
+
 // everyKind returns a dictionary with a value of each kind, and what JSON has no number for.
 func everyKind() *tdict.TensorDict {
 	return dict([]int{2},

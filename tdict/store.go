@@ -133,5 +133,5 @@ func (c column) of(td *TensorDict) (Value, error) {
 	if v, ok := td.entries.get(c.name); ok {
 		return v, nil
 	}
-	return nil, td.missing()
+	return nil, td.missing(c.name)
 }

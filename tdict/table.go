@@ -18,6 +18,7 @@ type table struct {
 	gaps   int
 	skip   []int       // at the first gap of a run, where it ends, and at the last, where it began
 	shared atomic.Bool // set by readers, hence atomic; never unset
+	quoted atomic.Bool // an error has names as they are now; set by readers too
 }
 
 const (
@@ -90,6 +91,25 @@ func (t *table) share() *table {
 	return t
 }
 
+// quote returns the names, gaps included, for an error, for which they do not change.
+func (t *table) quote() []nestedkey.Key {
+	if t == nil {
+		return nil
+	}
+	if !t.quoted.Load() {
+		t.quoted.Store(true)
+	}
+	return slices.Clip(t.names)
+}
+
+// unquote makes names t's own, so that one can be changed in its place.
+func (t *table) unquote() {
+	if t.quoted.Load() {
+		t.names = slices.Clone(t.names)
+		t.quoted.Store(false)
+	}
+}
+
 // own returns t, or a copy if it is shared, to be changed.
 func (t *table) own() *table {
 	switch {
@@ -130,6 +150,7 @@ func (t *table) add(name nestedkey.Key) {
 
 // rename puts another name, which must be new, at a position.
 func (t *table) rename(i int, name nestedkey.Key) {
+	t.unquote()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 		t.at[name] = i
@@ -140,6 +161,7 @@ func (t *table) rename(i int, name nestedkey.Key) {
 // remove leaves a gap at a position. It reports whether there are now so many that compact should
 // be called.
 func (t *table) remove(i int) (compact bool) {
+	t.unquote()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 	}

@@ -1,0 +1,180 @@
+package tdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// A missingError is the ErrMissing of a dictionary that lacks a key. Its text is made when it is
+// asked for, of the names that the dictionary had: callers that try key after key do not pay for
+// it.
+type missingError struct {
+	outer nestedkey.Key   // of the dictionary, within the one that was asked, if it is not the same
+	key   nestedkey.Key   // what it lacks
+	other nestedkey.Key   // what it has instead, spelled alike, if that is known already
+	names []nestedkey.Key // what it has, with gaps
+}
+
+// missing returns the ErrMissing of a key that td lacks.
+func (td *TensorDict) missing(key nestedkey.Key) error {
+	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.quote()}
+}
+
+// missingIn is the error of what is left of a whole key, which td lacks.
+func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
+	outer := strings.TrimSuffix(string(whole), string(rest))
+	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.quote()}
+}
+
+// respelled returns a key that td has, of more parts than key, if a "." or an escaped "/" of key
+// separates them.
+func (td *TensorDict) respelled(key nestedkey.Key) nestedkey.Key {
+	for _, old := range []string{".", "~1"} {
+		if strings.Contains(string(key), old) {
+			if other := nestedkey.Key(strings.ReplaceAll(string(key), old, "/")); td.Has(other) {
+				return other
+			}
+		}
+	}
+	return ""
+}
+
+// Unwrap returns ErrMissing.
+func (e *missingError) Unwrap() error { return ErrMissing }
+
+// Error returns the names that there are, and one that is spelled alike.
+func (e *missingError) Error() string {
+	text := ErrMissing.Error() + ": " + e.have()
+	if e.outer != "" {
+		text = fmt.Sprintf("in %q: %s", string(e.outer), text)
+	}
+	if other := cmp.Or(e.other, e.joined(), e.nearest()); other != "" {
+		text += fmt.Sprintf("; did you mean %s?", suggested(e.whole(other)))
+	}
+	return text
+}
+
+// whole returns a key of the dictionary as one of the dictionary that was asked.
+func (e *missingError) whole(key nestedkey.Key) nestedkey.Key {
+	if e.outer == "" {
+		return key
+	}
+	return nestedkey.Join(e.outer, key)
+}
+
+// have lists the first names.
+func (e *missingError) have() string {
+	const most = 8
+	var texts []string
+	more := 0
+	for _, name := range e.names {
+		switch {
+		case name == gap:
+		case len(texts) == most:
+			more++
+		default:
+			texts = append(texts, fmt.Sprintf("%q", string(name)))
+		}
+	}
+	if len(texts) == 0 {
+		return "the dictionary is empty"
+	}
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return "have " + strings.Join(texts, ", ")
+}
+
+// joined returns a name that has the parts of the key, with a "." or a "/" between them.
+func (e *missingError) joined() nestedkey.Key {
+	for _, sep := range []string{".", "~1"} {
+		name := nestedkey.Key(strings.ReplaceAll(string(e.key), "/", sep))
+		if name != e.key && slices.Contains(e.names, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// nearest returns the name that the fewest changes make of the first part of the key, if they are
+// few beside its length.
+func (e *missingError) nearest() (best nestedkey.Key) {
+	const most = 10_000 // names that are looked at
+	key, _, _ := e.key.Cut()
+	least := min(len(key)/3, 3) + 1
+	for _, name := range e.names[:min(len(e.names), most)] {
+		n := distance(string(key), string(name), least)
+		if strings.EqualFold(string(key), string(name)) {
+			n = 0
+		}
+		if n < least {
+			best, least = name, n
+		}
+	}
+	return best
+}
+
+// mostChanged is the length from which distance finds texts too different.
+const mostChanged = 32
+
+// distance returns how many bytes must be inserted, deleted, replaced or swapped with the next one
+// to make b of a, or limit if they are not less.
+func distance(a, b string, limit int) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if max(len(a), len(b)) >= mostChanged || max(len(a)-len(b), len(b)-len(a)) >= limit {
+		return limit
+	}
+	var rows [mostChanged][mostChanged]int // of the first i bytes of a and the first j of b
+	for i := range len(a) + 1 {
+		for j := range len(b) + 1 {
+			rows[i][j] = changes(&rows, a, b, i, j)
+		}
+	}
+	return min(limit, rows[len(a)][len(b)])
+}
+
+// changes returns the distance of the first i bytes of a and the first j of b, from shorter ones.
+func changes(rows *[mostChanged][mostChanged]int, a, b string, i, j int) int {
+	if i == 0 || j == 0 {
+		return i + j
+	}
+	n := rows[i-1][j-1]
+	if a[i-1] != b[j-1] {
+		n++
+	}
+	if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+		n = min(n, rows[i-2][j-2]+1)
+	}
+	return min(n, rows[i-1][j]+1, rows[i][j-1]+1)
+}
+
+// suggested returns a key as Go spells it: quoted, or by nestedkey.Of if it has an escape.
+func suggested(key nestedkey.Key) string {
+	if !strings.Contains(string(key), "~") {
+		return fmt.Sprintf("%q", string(key))
+	}
+	texts := []string{}
+	for part := range key.Parts() {
+		texts = append(texts, fmt.Sprintf("%q", part))
+	}
+	return "nestedkey.Of(" + strings.Join(texts, ", ") + ")"
+}
+
+// spelled returns, as Go spells it, the key that has what is left of a whole key as its last part.
+func spelled(whole, rest nestedkey.Key) string {
+	var last []string
+	for part := range rest.Parts() {
+		last = append(last, part)
+	}
+	name := nestedkey.Of(strings.Join(last, "/"))
+	return suggested(nestedkey.Key(strings.TrimSuffix(string(whole), string(rest))) + name)
+}
