@@ -81,3 +81,17 @@ func ExampleTensorDict_LogValue() {
 	slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: noTime})).Info("batch", "td", td)
 	// Output: level=INFO msg=batch td.batch=[2] td.reward="float32 [2] [0,0.5]" td.pixels="uint8 [2 84 84]"
 }
+
+// Diff says the first difference, Diffs all, with the first elements of each.
+func ExampleTensorDict_Diffs() {
+	a, b := tdict.New(2), tdict.New(2)
+	_ = a.Set("obs/x", tensor.Vector(1.0, 2))
+	_ = b.Set("obs/x", tensor.Vector(1.5, 3))
+	_ = b.Set("reward", tensor.Vector(0.0, 1))
+	for d := range a.Diffs(b) {
+		fmt.Println(d.Kind, d.Count, d)
+	}
+	// Output:
+	// elements 2 "obs/x": element [0] is 1, other 1.5
+	// extra 0 "reward" is only in other
+}

@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -136,61 +135,4 @@ func (td *TensorDict) Equal(other *TensorDict) bool {
 		}
 	}
 	return true
-}
-
-// Diff describes the first difference between td and other, with its key, or returns "" if they are
-// [TensorDict.Equal]. An error means that a leaf cannot be read, or that other is nil ([ErrKind]).
-func (td *TensorDict) Diff(other *TensorDict) (string, error) {
-	if other == nil {
-		return "", failed("diff", errNil)
-	}
-	text, err := td.diff(other, "")
-	return text, failed("diff", err)
-}
-
-// diff is Diff of the dictionaries under a key, with a slash if it is not empty.
-func (td *TensorDict) diff(other *TensorDict, at string) (string, error) {
-	if !td.batch.Equal(other.batch) {
-		return fmt.Sprintf("%sbatch %v, other %v", label(at), td.batch, other.batch), nil
-	}
-	for name, v := range td.entries.all() {
-		w, ok := other.entries.get(name)
-		if !ok {
-			return fmt.Sprintf("%q is missing in other", at+string(name)), nil
-		}
-		text, err := diffValue(v, w, at+string(name))
-		if text != "" || err != nil {
-			return text, err
-		}
-	}
-	for name := range other.entries.all() {
-		if !td.entries.has(name) {
-			return fmt.Sprintf("%q is only in other", at+string(name)), nil
-		}
-	}
-	return "", nil
-}
-
-func diffValue(v, w Value, at string) (string, error) {
-	d, isDict := asDict(v)
-	e, alsoDict := asDict(w)
-	if isDict && alsoDict {
-		return d.diff(e, at+"/")
-	}
-	text, err := opsOf(v).diff(v, w)
-	if err != nil {
-		return "", &KeyError{"diff", nestedkey.Key(at), err}
-	}
-	if text != "" {
-		text = fmt.Sprintf("%q: %s", at, text)
-	}
-	return text, nil
-}
-
-// label names the dictionary under a key that ends in a slash.
-func label(at string) string {
-	if at == "" {
-		return ""
-	}
-	return fmt.Sprintf("%q: ", at[:len(at)-1])
 }

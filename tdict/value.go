@@ -76,6 +76,7 @@ type ops interface {
 	clone(v Value, p *shapeops.Pass) (Value, error)
 	equal(a, b Value) bool
 	diff(a, b Value) (string, error)
+	differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error)
 	fitTo(v Value, batch shapeops.Shape) (Value, error)
 	zerosLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (Value, error)
 	text(v Value) string
@@ -211,6 +212,21 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 		return fmt.Sprintf("%s, other %s", describe(a), describe(b)), nil
 	}
 	return a.(T).Diff(other)
+}
+
+// differing returns the first elements in which leaves differ, and how many do.
+func (*kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
+	other, ok := b.(T)
+	leaf, isLeaf := a.(differer[T])
+	if !ok || !isLeaf {
+		return nil, 0, mismatch(b, a)
+	}
+	return leaf.Differing(other, tol, shownElements)
+}
+
+// differer is a leaf, of any kind.
+type differer[T any] interface {
+	Differing(x T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 }
 
 // join joins the values of a column.

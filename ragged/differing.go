@@ -1,0 +1,45 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Differing is tensor.Tensor.Differing of the values of all rows, with a position of one number for
+// each dim, levels included. It returns [ErrLengths] or shapeops.ErrShape if the tensors differ in
+// more than values, tensor.ErrDType, and shapeops.ErrKind if x is nil.
+func (t *Tensor) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+	if !t.made() || !x.made() {
+		return nil, 0, errNil
+	}
+	if !t.Shape().Equal(x.Shape()) || t.Depth() != x.Depth() || !t.Features().Equal(x.Features()) {
+		return nil, 0, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, x.ShapeText(), t.ShapeText())
+	}
+	if err := t.layout.CheckEqual(x.layout); err != nil {
+		return nil, 0, err
+	}
+	a, err := t.flat()
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := x.flat()
+	if err != nil {
+		return nil, 0, err
+	}
+	first, count, err = a.Differing(b, tol, n)
+	for i, d := range first {
+		first[i].Position = t.position(d.Position[0])
+	}
+	return first, count, err
+}
+
+// flat returns all elements in one dim.
+func (t *Tensor) flat() (*tensor.Tensor, error) {
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	return values.Reshape(values.Size())
+}

@@ -1,0 +1,249 @@
+package tdict
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A DifferenceKind says in what two dictionaries differ.
+type DifferenceKind string
+
+// The kinds of differences.
+const (
+	DiffMissing  DifferenceKind = "missing"  // the other dictionary lacks the key
+	DiffExtra    DifferenceKind = "extra"    // only the other dictionary has the key
+	DiffKind     DifferenceKind = "kind"     // one value is a tensor, say, and one a dictionary
+	DiffDType    DifferenceKind = "dtype"    // of tensors
+	DiffShape    DifferenceKind = "shape"    // of values, lengths of ragged rows included, or of batches
+	DiffElements DifferenceKind = "elements" // or values of Data
+	DiffError    DifferenceKind = "error"    // a leaf cannot be read
+)
+
+// shownElements is the most elements that a Difference has.
+const shownElements = 8
+
+// A Difference is one thing in which two dictionaries differ.
+type Difference struct {
+	Kind DifferenceKind
+	Key  nestedkey.Key // of the value, or of the dictionary whose batch shape it is; "" for the outermost
+	A, B string        // what the values are: "float32 [2 3]"; "" for none
+	Text string        // what [TensorDict.Diff] says, with the key
+
+	Elements []tensor.ElementDiff // the first 8 that differ
+	Count    int                  // how many differ
+	Err      error                // of DiffError
+}
+
+// String returns the text.
+func (d Difference) String() string { return d.Text }
+
+// Diffs returns an iterator over all differences between td and other, one for each value, in td's
+// order; then come the keys that only other has. Dictionaries that are [TensorDict.Equal] have none,
+// and so has a nil other, for which there is [TensorDict.Diff]. Neither dictionary must be changed
+// meanwhile.
+func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
+	return td.DiffsWithin(other, tensor.Tolerance{})
+}
+
+// DiffsWithin is [TensorDict.Diffs] that passes over elements of tensors that differ no more than a
+// tolerance allows. Values of [Data] compare exactly.
+func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
+	return func(yield func(Difference) bool) {
+		if other != nil {
+			td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) {
+				return DiffLeaves(nestedkey.Key(at), v, w, tol)
+			}, yield)
+		}
+	}
+}
+
+// Diff describes the first difference between td and other, with its key, or returns "" if they are
+// [TensorDict.Equal]. An error means that a leaf cannot be read, or that other is nil ([ErrKind]).
+func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
+	if other == nil {
+		return "", failed("diff", errNil)
+	}
+	td.eachDiff(other, "", firstOfLeaves, func(d Difference) bool {
+		text, err = d.Text, d.Err
+		return false
+	})
+	return text, err
+}
+
+// eachDiff calls yield with each difference between dictionaries under a key, with a slash if it is
+// not empty, until yield returns false. leaves compares two values that are not both dictionaries.
+func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, yield func(Difference) bool) bool {
+	if !td.batch.Equal(other.batch) && !yield(td.batchDiff(other, at)) {
+		return false
+	}
+	for name, v := range td.entries.all() {
+		key := at + string(name)
+		w, ok := other.entries.get(name)
+		if !ok {
+			if !yield(oneSided(DiffMissing, key, v)) {
+				return false
+			}
+			continue
+		}
+		d, isDict := asDict(v)
+		e, alsoDict := asDict(w)
+		if isDict && alsoDict {
+			if !d.eachDiff(e, key+"/", leaves, yield) {
+				return false
+			}
+		} else if diff, ok := leaves(key, v, w); ok && !yield(diff) {
+			return false
+		}
+	}
+	for name, w := range other.entries.all() {
+		if !td.entries.has(name) && !yield(oneSided(DiffExtra, at+string(name), w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// diffLeaves returns how two values under a key differ, or false if they do not.
+type diffLeaves func(at string, v, w Value) (Difference, bool)
+
+// batchDiff is the difference between batch shapes.
+func (td *TensorDict) batchDiff(other *TensorDict, at string) Difference {
+	d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}
+	if at != "" {
+		d.Key = nestedkey.Key(at[:len(at)-1])
+		d.Text = fmt.Sprintf("%q: ", string(d.Key))
+	}
+	d.Text += fmt.Sprintf("batch %v, other %v", td.batch, other.batch)
+	return d
+}
+
+// oneSided is the difference of a value that one of two dictionaries has.
+func oneSided(kind DifferenceKind, at string, v Value) Difference {
+	d := Difference{Kind: kind, Key: nestedkey.Key(at)}
+	if kind == DiffMissing {
+		d.A, d.Text = describe(v), fmt.Sprintf("%q is missing in other", at)
+	} else {
+		d.B, d.Text = describe(v), fmt.Sprintf("%q is only in other", at)
+	}
+	return d
+}
+
+// firstOfLeaves is diffLeaves with nothing but the text, which has the first element.
+func firstOfLeaves(at string, v, w Value) (Difference, bool) {
+	text, err := opsOf(v).diff(v, w)
+	if err != nil {
+		return failedDiff(at, v, w, err), true
+	}
+	return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, text != ""
+}
+
+// failedDiff is the difference of values that cannot be read.
+func failedDiff(at string, v, w Value, err error) Difference {
+	err = &KeyError{"diff", nestedkey.Key(at), err}
+	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Err: err}
+}
+
+// DiffLeaves returns how two leaves differ, as [TensorDict.DiffsWithin] has it under a key, or false
+// if they do not. Of a dictionary it compares only the batch shape.
+func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference, bool) {
+	if d, ok := asDict(a); ok {
+		if e, ok := asDict(b); ok {
+			return d.batchDiff(e, string(key)+"/"), !d.batch.Equal(e.batch)
+		}
+	}
+	text, err := opsOf(a).diff(a, b)
+	if text == "" && err == nil {
+		return Difference{}, false
+	}
+	d := Difference{Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
+	if err == nil {
+		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
+	}
+	if d.Kind = differenceKind(err); d.Kind == DiffError {
+		d.Text, d.Err = "", &KeyError{"diff", key, err}
+	}
+	if d.Kind == DiffElements && tol != (tensor.Tolerance{}) && d.Count > 0 {
+		first := d.Elements[0]
+		d.Text = fmt.Sprintf("%q: element %v is %s, other %s", string(key), first.Position, first.A, first.B)
+	}
+	return d, d.Kind != DiffElements || d.Count > 0
+}
+
+// differenceKind says, from the error of a comparison of elements, in what two leaves differ.
+func differenceKind(err error) DifferenceKind {
+	switch {
+	case err == nil:
+		return DiffElements
+	case errors.Is(err, ErrKind):
+		return DiffKind
+	case errors.Is(err, tensor.ErrDType):
+		return DiffDType
+	case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
+		return DiffShape
+	}
+	return DiffError
+}
+
+// Differing returns the first n rows in which d and x differ, with their values as JSON, long ones
+// cut, and how many there are in all; values compare exactly. It returns shapeops.ErrShape if the
+// shapes differ, and [ErrKind] if x is nil.
+func (d *Data) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+	if !x.made() {
+		return nil, 0, errNoData
+	}
+	if err := x.Shape().CheckEqual(d.Shape()); err != nil {
+		return nil, 0, err
+	}
+	_, one := d.rows.One()
+	others := x.numbers()
+	i := 0
+	for row := range d.rows.All() {
+		if one && len(others) == 1 && i > 0 && (count == 0 || count >= n) {
+			return first, min(count, 1) * d.Shape().Size(), nil // all rows are alike
+		}
+		a, b := d.values[row], x.values[others[min(i, len(others)-1)]]
+		if !same(a, b) {
+			if count++; count <= n {
+				first = append(first, tensor.ElementDiff{Position: unravel(d.Shape(), i), A: shortened(jsonText(a)), B: shortened(jsonText(b))})
+			}
+		}
+		i++
+	}
+	return first, count, nil
+}
+
+// unravel returns the position of row number i, row-major.
+func unravel(shape shapeops.Shape, i int) []int {
+	pos := make([]int, len(shape))
+	for dim := len(shape) - 1; dim >= 0; dim-- {
+		pos[dim], i = i%shape[dim], i/shape[dim]
+	}
+	return pos
+}
+
+// Differing is tensor.Tensor.Differing of the tensors. It also returns shapeops.ErrShape if the batch
+// shapes differ.
+func (u *Unbatched) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
+	if !x.made() {
+		return nil, 0, errNoUnbatched
+	}
+	if err := x.batch.CheckEqual(u.batch); err != nil {
+		return nil, 0, err
+	}
+	return u.tensor.Differing(x.tensor, tol, n)
+}
+
+// Describe returns the kind, dtype and shape of a value: "float32 [2 3]", "ragged int64 [3 *]",
+// "data [2]".
+func Describe(v Value) string {
+	if err := checkValue(v); err != nil {
+		return "no value"
+	}
+	return describe(v)
+}

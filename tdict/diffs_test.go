@@ -1,0 +1,86 @@
+package tdict_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestDiffs finds every difference, says its kind, and begins with that of Diff.
+func TestDiffs(t *testing.T) {
+	long := make([]int64, 20)
+	gone := tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errors.New("closed")}, 0, 2))
+	unbatched := func(v ...int8) tdict.Value { return tensor.Must(tdict.NewUnbatched(tensor.Vector(v...))) }
+	rows := func(lists [][]int64) tdict.Value { return tensor.Must(ragged.From[int64](lists)) }
+	a := dict([]int{2},
+		entry{"same", count(2)}, entry{"gone", count(2)}, entry{"dtype", count(2)}, entry{"shape", count(2, 3)}, entry{"kind", count(2)},
+		entry{"d/x", count(2, 2)}, entry{"d/batch", tdict.New(2, 1)}, entry{"many", tensor.Must(tensor.From(long, 2, 10))},
+		entry{"data", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))}, entry{"u", unbatched(1, 2)}, entry{"ubatch", unbatched(1, 2)},
+		entry{"rows", rows([][]int64{{1}, {2, 3}})}, entry{"lengths", rows([][]int64{{1}, {2, 3}})}, entry{"cut", count(2)},
+	)
+	ones := tensor.Must(tensor.Full[int64](1, 2, 10))
+	b := dict([]int{2},
+		entry{"cut", gone}, entry{"same", count(2)}, entry{"dtype", tensor.Vector[float32](0, 1)}, entry{"shape", count(2, 4)}, entry{"kind", tdict.New(2)},
+		entry{"d/x", tensor.Must(tensor.From([]int64{0, 5, 2, 6}, 2, 2))}, entry{"d/batch", tdict.New(2, 2)}, entry{"many", ones},
+		entry{"data", tensor.Must(tdict.DataFrom([]string{"a", "c"}, 2))}, entry{"u", unbatched(1, 3)}, entry{"ubatch", unbatched(1, 2, 3)},
+		entry{"rows", rows([][]int64{{1}, {2, 4}})}, entry{"lengths", rows([][]int64{{1, 2}, {3}})}, entry{"d/new", count(2)},
+	)
+	var got []string
+	for d := range a.Diffs(b) {
+		got = append(got, fmt.Sprintf("%s %s (%s, %s) %d %v: %s", d.Kind, d.Key, d.A, d.B, d.Count, d.Elements[:min(2, len(d.Elements))], d))
+		require.LessOrEqual(t, len(d.Elements), 8)
+		require.Equal(t, d.Kind == tdict.DiffError, d.Err != nil)
+	}
+	require.Equal(t, []string{
+		`missing gone (int64 [2], ) 0 []: "gone" is missing in other`,
+		`dtype dtype (int64 [2], float32 [2]) 0 []: "dtype": int64 [2], other float32 [2]`,
+		`shape shape (int64 [2 3], int64 [2 4]) 0 []: "shape": int64 [2 3], other int64 [2 4]`,
+		`kind kind (int64 [2], dictionary [2]) 0 []: "kind": int64 [2], other dictionary [2]`,
+		`elements d/x (int64 [2 2], int64 [2 2]) 2 [{[0 1] 1 5} {[1 1] 3 6}]: "d/x": element [0 1] is 1, other 5`,
+		`shape d/batch (dictionary [2 1], dictionary [2 2]) 0 []: "d/batch": batch [2 1], other [2 2]`,
+		`extra d/new (, int64 [2]) 0 []: "d/new" is only in other`,
+		`elements many (int64 [2 10], int64 [2 10]) 20 [{[0 0] 0 1} {[0 1] 0 1}]: "many": element [0 0] is 0, other 1`,
+		`elements data (data [2], data [2]) 1 [{[1] "b" "c"}]: "data": row 1 is "b", other "c"`,
+		`elements u (unbatched int8 [2], unbatched int8 [2]) 1 [{[1] 2 3}]: "u": element [1] is 2, other 3`,
+		`shape ubatch (unbatched int8 [2], unbatched int8 [3]) 0 []: "ubatch": int8 [2], other int8 [3]`,
+		`elements rows (ragged int64 [2 *], ragged int64 [2 *]) 1 [{[1 1] 3 4}]: "rows": element [1 1] is 3, other 4`,
+		`shape lengths (ragged int64 [2 *], ragged int64 [2 *]) 0 []: "lengths": level 1, row 0 has length 1, other 2`,
+		`error cut (int64 [2], int64 [2]) 0 []: `,
+	}, got)
+	for d := range a.Diffs(b) {
+		text, err := a.Diff(b)
+		require.NoError(t, err)
+		require.Equal(t, text, d.Text, "Diff is the first")
+		break
+	}
+	require.Empty(t, slices.Collect(a.Diffs(a)))
+	require.Empty(t, slices.Collect(a.Diffs(nil)))
+	require.Len(t, slices.Collect(tdict.New(2).Diffs(tdict.New(3))), 1)
+}
+
+// TestDiffsWithin passes over what a tolerance allows, and tells of the first that it does not.
+func TestDiffsWithin(t *testing.T) {
+	a := dict(nil, entry{"x", tensor.Vector(1.0, 2, 3)}, entry{"y", tensor.Vector(1.0)})
+	b := dict(nil, entry{"x", tensor.Vector(1.001, 2, 4)}, entry{"y", tensor.Vector(1.001)})
+	got := slices.Collect(a.DiffsWithin(b, tensor.Tolerance{Absolute: 0.01}))
+	require.Len(t, got, 1)
+	require.Equal(t, `"x": element [2] is 3, other 4`, got[0].Text)
+	require.Equal(t, 1, got[0].Count)
+	require.Len(t, slices.Collect(a.Diffs(b)), 2)
+}
+
+// TestDiffsOfDataForManyRows takes no time for each row.
+func TestDiffsOfDataForManyRows(t *testing.T) {
+	a, b := dict([]int{1 << 40}, entry{"x", data("a")}), dict([]int{1 << 40}, entry{"x", data("b")})
+	got := slices.Collect(a.Diffs(b))
+	require.Equal(t, 1<<40, got[0].Count)
+	require.Len(t, got[0].Elements, 8)
+}

@@ -1,0 +1,113 @@
+package tdictcmp
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Options compare *tdict.TensorDict, *tensor.Tensor, *ragged.Tensor, *tdict.Data and
+// *tdict.Unbatched, as their Equal methods do: neither the order of keys, nor names of dims, nor
+// locks count, and NaN differs from itself. A leaf that cannot be read differs. Safe for concurrent
+// use.
+var Options = Within(tensor.Tolerance{})
+
+// Within returns Options that take elements of tensors as equal which differ no more than a
+// tolerance allows.
+func Within(tol tensor.Tolerance) cmp.Options {
+	return cmp.Options{
+		cmp.Transformer("tdictcmp.Dict", func(td *tdict.TensorDict) *entries { return entriesOf(td, tol) }),
+		cmp.Transformer("tdictcmp.Tensor", func(t *tensor.Tensor) *leaf { return leafOf(t, tol, t == nil) }),
+		cmp.Transformer("tdictcmp.Ragged", func(t *ragged.Tensor) *leaf { return leafOf(t, tol, t == nil) }),
+		cmp.Transformer("tdictcmp.Data", func(d *tdict.Data) *leaf { return leafOf(d, tol, d == nil) }),
+		cmp.Transformer("tdictcmp.Unbatched", func(u *tdict.Unbatched) *leaf { return leafOf(u, tol, u == nil) }),
+		cmp.Comparer((*leaf).equal),
+	}
+}
+
+// entries are what a dictionary holds, at every depth.
+type entries struct {
+	Batch  string
+	Dicts  map[nestedkey.Key]string // the batch shapes of dictionaries in it
+	Leaves map[nestedkey.Key]*leaf
+}
+
+func entriesOf(td *tdict.TensorDict, tol tensor.Tolerance) *entries {
+	if td == nil {
+		return nil
+	}
+	e := &entries{td.Shape().String(), map[nestedkey.Key]string{}, map[nestedkey.Key]*leaf{}}
+	for key := range td.NestedKeys() {
+		if d, err := td.Dict(key); err == nil {
+			e.Dicts[key] = d.Shape().String()
+		}
+	}
+	for key, v := range td.Leaves() {
+		e.Leaves[key] = leafOf(v, tol, false)
+	}
+	return e
+}
+
+// A leaf is one of the two leaves that are compared. It is new for each comparison, and prints what
+// differs from the one that it was compared with last.
+type leaf struct {
+	value tdict.Leaf
+	tol   tensor.Tolerance
+	other atomic.Pointer[leaf] // cmp compares on several goroutines
+}
+
+// leafOf returns a leaf, or nil for none.
+func leafOf(v tdict.Leaf, tol tensor.Tolerance, none bool) *leaf {
+	if none {
+		return nil
+	}
+	return &leaf{value: v, tol: tol}
+}
+
+// equal reports whether two leaves are equal, and makes each print what differs from the other.
+func (l *leaf) equal(other *leaf) bool {
+	if l == nil || other == nil {
+		return l == other
+	}
+	l.other.Store(other)
+	other.other.Store(l)
+	_, differ := tdict.DiffLeaves("", l.value, other.value, l.tol)
+	return !differ
+}
+
+// String returns what the leaf is, and the first of its elements that differ.
+func (l *leaf) String() string {
+	other := l.other.Load()
+	if other == nil {
+		return tdict.Describe(l.value)
+	}
+	d, _ := tdict.DiffLeaves("", l.value, other.value, l.tol)
+	text := tdict.Describe(l.value)
+	switch {
+	case d.Err != nil:
+		return fmt.Sprintf("%s: %v", text, d.Err)
+	case d.Count == 0 && d.A == d.B: // as lengths of rows, which the shape does not show
+		return text + strings.TrimPrefix(d.Text, `""`)
+	case d.Count == 0:
+		return text
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d differ:", text, d.Count)
+	for _, e := range d.Elements[:min(len(d.Elements), shown)] {
+		fmt.Fprintf(&b, " %v=%s", e.Position, e.A)
+	}
+	if d.Count > shown {
+		b.WriteString(" ...")
+	}
+	return b.String()
+}
+
+// shown is the most elements that String shows: cmp cuts longer texts.
+const shown = 4

@@ -1,0 +1,81 @@
+package tensor_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestDiffering agrees with comparing element by element, in every layout and memory.
+func TestDiffering(t *testing.T) {
+	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
+		other := tensor.Must(tensor.New(s.DType(), s.Shape()...))
+		first, count, err := s.Differing(other, tensor.Tolerance{}, 2)
+		require.NoError(t, err)
+		require.Len(t, first, min(count, 2))
+		require.Equal(t, count == 0, s.Equal(other))
+		if !s.Expanded {
+			require.Equal(t, differing(t, s.Tensor, other), count, s)
+		}
+		for _, d := range first {
+			require.NotEqual(t, d.A, d.B)
+		}
+	})
+}
+
+// differing counts elements whose texts differ.
+func differing(t *testing.T, a, b *tensor.Tensor) (n int) {
+	t.Helper()
+	p, q := tensor.Must(a.Texts()), tensor.Must(b.Texts())
+	for i := range p {
+		if p[i] != q[i] {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDifferingOfEveryDType(t *testing.T) {
+	for _, d := range tensor.DTypes() {
+		zeros := tensor.Must(tensor.New(d, 3))
+		one := tensor.Must(tensor.Must(tensor.Vector(false, true, false).Cast(d)).Clone())
+		first, count, err := zeros.Differing(one, tensor.Tolerance{}, 8)
+		require.NoError(t, err)
+		require.Equal(t, 1, count, d)
+		require.Equal(t, []int{1}, first[0].Position, d)
+		_, count, err = zeros.Differing(one, tensor.Tolerance{Absolute: 1}, 8)
+		require.NoError(t, err)
+		require.Equal(t, d == tensor.Bool, count == 1, "%v: a bool has no tolerance", d)
+	}
+}
+
+func TestDifferingRefuses(t *testing.T) {
+	x := tensor.Vector(1.0)
+	gone := tensor.Must(tensor.FromLender(tensor.Float64, &testkit.Lender{Fail: errors.New("closed")}, 0, 1))
+	tests := []struct {
+		name string
+		y    *tensor.Tensor
+		want error
+	}{
+		{"another dtype", tensor.Vector[float32](1), tensor.ErrDType},
+		{"another shape", tensor.Scalar(1.0), shapeops.ErrShape},
+		{"none", nil, tensor.ErrKind},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := x.Differing(tt.y, tensor.Tolerance{}, 1)
+			testkit.Fails(t, tt.want, err)
+		})
+	}
+	_, _, err := x.Differing(gone, tensor.Tolerance{}, 1)
+	require.EqualError(t, err, "closed")
+	endless := tensor.Must(tensor.Scalar(1.0).Expand(1 << 40))
+	_, count, err := endless.Differing(tensor.Must(tensor.Scalar(2.0).Expand(1<<40)), tensor.Tolerance{}, 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, count, "what both repeat counts once")
+}
