@@ -44,9 +44,9 @@ type Difference struct {
 func (d Difference) String() string { return d.Text }
 
 // Diffs returns an iterator over all differences between td and other, one for each value, in td's
-// order; then come the keys that only other has. Dictionaries that are [TensorDict.Equal] have none,
-// and so has a nil other, for which there is [TensorDict.Diff]. Neither dictionary must be changed
-// meanwhile.
+// order; then come the keys that only other has. Dictionaries that are [TensorDict.Equal] have
+// none, and so has a nil other, for which there is [TensorDict.Diff]. Neither dictionary must be
+// changed meanwhile.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 	return td.DiffsWithin(other, tensor.Tolerance{})
 }
@@ -149,8 +149,8 @@ func failedDiff(at string, v, w Value, err error) Difference {
 	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Err: err}
 }
 
-// DiffLeaves returns how two leaves differ, as [TensorDict.DiffsWithin] has it under a key, or false
-// if they do not. Of a dictionary it compares only the batch shape.
+// DiffLeaves returns how two leaves differ, as [TensorDict.DiffsWithin] has it under a key, or
+// false if they do not. Of a dictionary it compares only the batch shape.
 func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference, bool) {
 	if d, ok := asDict(a); ok {
 		if e, ok := asDict(b); ok {
@@ -227,8 +227,8 @@ func unravel(shape shapeops.Shape, i int) []int {
 	return pos
 }
 
-// Differing is tensor.Tensor.Differing of the tensors. It also returns shapeops.ErrShape if the batch
-// shapes differ.
+// Differing is tensor.Tensor.Differing of the tensors. It also returns shapeops.ErrShape if the
+// batch shapes differ.
 func (u *Unbatched) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
 	if !x.made() {
 		return nil, 0, errNoUnbatched

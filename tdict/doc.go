@@ -63,6 +63,14 @@
 // copies up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
 // blocks, and what the others are views of; a Clone of the tensor keeps nothing else.
 //
+// # Text
+//
+// json.Marshal writes a dictionary with every element, and json.Unmarshal reads it into the zero
+// TensorDict ([TensorDict.MarshalJSON], [TensorDict.UnmarshalJSON]); [TensorDict.Preview] is a
+// bounded form. Printing shows keys, shapes and dtypes on one screen, %+v all of them, and
+// [TensorDict.Head] the first rows. [TensorDict.Diffs] lists how two dictionaries differ, and
+// package tdictcmp has options for cmp.Diff.
+//
 // # Errors
 //
 // An operation that returns an error has changed nothing; the exceptions are [Map] with an Into,

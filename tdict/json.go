@@ -12,7 +12,7 @@ import (
 // MarshalJSON returns the batch shape, the names of dims if there are any, and the entries, in
 // order, with every element. [TensorDict.UnmarshalJSON] reads it.
 //
-//	{"batch":[2],"names":["time"],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,1]}}}
+//	{"batch":[2],"names":["time"],"entries":{"x":{"dtype":"int8","shape":[2],"values":[0,1]}}}
 //
 // Names of entries are texts as they are, without the escapes of keys. A tensor and a ragged tensor
 // read back as the same bits, but for the payload of NaN. [Data] keeps an int64 apart from a
@@ -21,8 +21,8 @@ import (
 // layout, are not in the text.
 //
 // MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements:
-// [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more than
-// 256 deep, and an error if a leaf cannot be read.
+// [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more
+// than 256 deep, and an error if a leaf cannot be read.
 func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.

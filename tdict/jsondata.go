@@ -20,8 +20,8 @@ import (
 //	{"shape":[2],"values":["left",1.0]}
 //
 // A float64 has a point or an exponent, which an int64 has not. NaN and the infinities become the
-// strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are more
-// than 1<<24 values, those in lists and objects included: [Data.Preview] is for that.
+// strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are
+// more than 1<<24 values, those in lists and objects included: [Data.Preview] is for that.
 func (d *Data) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
@@ -85,8 +85,8 @@ func countValues(v any, left int) int {
 	return left
 }
 
-// Preview returns a bounded form of d to marshal, for people and their tools: if there are more than
-// n values, those in lists and objects included, it has only the first rows.
+// Preview returns a bounded form of d to marshal, for people and their tools: if there are more
+// than n values, those in lists and objects included, it has only the first rows.
 //
 //	{"preview":2,"shape":[9],"first":["left",1.0]}
 //

@@ -39,8 +39,8 @@ type ElementDiff struct {
 
 // Differing returns the first n elements, row-major, in which t and u differ by more than a
 // tolerance, and how many there are in all; an element that both repeat counts once. It returns
-// [ErrDType] or shapeops.ErrShape if the tensors differ in more than elements, and [ErrKind] if u is
-// nil. Another error means that elements cannot be read.
+// [ErrDType] or shapeops.ErrShape if the tensors differ in more than elements, and [ErrKind] if u
+// is nil. Another error means that elements cannot be read.
 func (t *Tensor) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
 	switch {
 	case u == nil:

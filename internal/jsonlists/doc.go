@@ -2,7 +2,8 @@
 // them back. It knows no tensor: elements are bytes in the machine's order, under the name of their
 // dtype.
 //
-//	l := jsonlists.Lists{DType: "int8", Batch: []int{2}, Levels: [][]int64{{0, 2, 3}}, Data: []byte{1, 2, 3}}
+//	offsets := []int64{0, 2, 3}
+//	l := jsonlists.Lists{DType: "int8", Batch: []int{2}, Levels: [][]int64{offsets}, Data: data}
 //	text := l.Append(nil) // [[1,2],[3]]
 //
 // A [Node] is the object around the lists:
