@@ -3,7 +3,6 @@ package ragged
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"

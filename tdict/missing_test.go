@@ -103,6 +103,29 @@ func TestMissingKeyTellsWhatWas(t *testing.T) {
 	}
 }
 
+// TestMissingKeyBesideAWriter: the text can be asked for while another goroutine changes keys.
+func TestMissingKeyBesideAWriter(t *testing.T) {
+	td := tdict.New()
+	for i := range 20 {
+		require.NoError(t, td.Set(key(fmt.Sprint("leaf", i)), count()))
+	}
+	err := testkit.Err(td.Get("leafx"))
+	done := make(chan string)
+	go func() {
+		text := ""
+		for range 100 {
+			text = err.Error()
+		}
+		done <- text
+	}()
+	for i := range 20 {
+		require.NoError(t, td.Rename(key(fmt.Sprint("leaf", i)), key(fmt.Sprint("other", i))))
+		require.NoError(t, td.Set(key(fmt.Sprint("new", i)), count()))
+		require.NoError(t, td.Delete(key(fmt.Sprint("other", i))))
+	}
+	require.Equal(t, err.Error(), <-done)
+}
+
 // TestMissingKeyInManyNames looks at a bounded number of names, and at short texts.
 func TestMissingKeyInManyNames(t *testing.T) {
 	td := dict(nil, entry{key(strings.Repeat("a", 1000)), count()})
