@@ -14,6 +14,7 @@ import (
 // folders has the packages that docs/features.md names.
 var folders = map[string]string{
 	"nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "tdict": "tdict", "memmap": "memmap", "nrt": "interop/nrt",
+	"tdictcmp": "tdict/tdictcmp",
 }
 
 // stands says which type a name stands for.
