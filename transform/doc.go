@@ -16,6 +16,15 @@
 // of package arith on whole dictionaries are transforms once they are given to Func; those here are
 // the ones that a pipeline often needs, with a text.
 //
+// # Columns
+//
+// [FitStandard] takes the statistics of columns. Of a dense leaf [B... F...] these are the dims
+// after the batch shape, of a ragged leaf [B... * * F...] the features of its values. A [Standard]
+// records the levels of ragged leaves. So it applies to the same leaves once they are padded,
+// [B... L M F...], as loader.Pad makes them before a loader's Transform is called. Apply changes
+// padding as it changes values: padding is 0 only if rows are padded after Apply, or are padded
+// with NaN, which FillNaN(0) replaces after it.
+//
 // # Random numbers
 //
 // A row of a batch is what lies at one position of its first dim. Its random numbers depend on the

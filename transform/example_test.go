@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -257,6 +258,39 @@ func ExampleFitStandard_present() {
 	// Output:
 	// float64 [2]
 	// [1.5  10] <nil>
+}
+
+// Labs of visits, of two patients: columns are the labs, whoever the patient is. Padding that comes
+// before Apply is changed like any value, unless it is NaN.
+func ExampleFitStandard_ragged() {
+	labs, err := tensor.From([]float64{1, 10, 3, 20, 5, 30}, 3, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	td := tdict.New(2)
+	lists := tensor.Must(ragged.FromLengths(labs, []int64{2, 1})) // [2 * 2]
+	err = td.Set("labs", lists)
+	stats, err2 := transform.FitStandard(td, nil)
+	fmt.Println(stats, errors.Join(err, err2))
+
+	out, err := stats.Apply(td, transform.Draw{})
+	fmt.Println(tensor.Must(tdict.Get[*ragged.Tensor](out, "labs")), err)
+
+	err = td.Set("labs", tensor.Must(lists.Densify(ragged.DensifyOptions{Fill: math.NaN()}))) // [2 2 2]
+	out, err2 = transform.Compose(stats, transform.FillNaN(0)).Apply(td, transform.Draw{})
+	fmt.Println(tensor.Must(out.Tensor("labs")), errors.Join(err, err2))
+	// Output:
+	// standard: 2 columns <nil>
+	// ragged float64 [2 * 2]
+	// [[[-1.224744871391589 -1.224744871391589] [0 0]]
+	//  [[1.224744871391589 1.224744871391589]]] <nil>
+	// float64 [2 2 2]
+	// [[[-1.224744871391589 -1.224744871391589]
+	//   [                 0                  0]]
+	//
+	//  [[ 1.224744871391589  1.224744871391589]
+	//   [                 0                  0]]] <nil>
 }
 
 func ExampleStandard_Invert() {

@@ -3,10 +3,12 @@ package transform
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -14,127 +16,168 @@ import (
 // FitStandard returns the [Standard] of td: the mean and the standard deviation of each column of
 // each floating-point leaf. Select says which, if not all.
 //
-//	leaves [B... F...] -> mean [F...], deviation [F...]
+//	dense leaves [B... F...]      -> mean [F...], deviation [F...]
+//	ragged leaves [B... * * F...] -> mean [F...], deviation [F...]
 //
-// present says what counts: nil, a bool tensor over leading dims of the leaves, or a dictionary of
-// such tensors under their keys, as shapeops.PadSequenceMasked returns. NaN never counts. The
-// deviation is that of the rows themselves, with their number as the divisor: what Apply makes of
-// them has mean 0 and deviation 1. In a column that is constant it is taken as 1; where nothing
-// counts the mean is 0, too.
+// The deviation has the number of rows as its divisor: after Apply the same rows have mean 0 and
+// deviation 1. In a constant column it is taken as 1. In a column where nothing counts the mean is
+// 0 and the deviation 1.
 //
-// FitStandard reads td once, part by part, and keeps no copy: td may be mapped, and larger than
+// present says what counts. It is one of these:
+//
+//   - nil, for everything,
+//   - a bool tensor over leading dims of each leaf; of a ragged leaf, over dims of its batch,
+//   - a bool ragged tensor with the lengths of each leaf, or of the first levels of it: a mask of
+//     rows [B... *], of values [B... * *], or of values and leading dims of their features,
+//   - a dictionary of such masks, each under the key of its leaf, as shapeops.PadSequenceMasked
+//     returns.
+//
+// NaN never counts. A row in which nothing counts changes no bit of the result. So ragged leaves
+// have the statistics, bit for bit, that they have once they are padded, under the masks of
+// ragged.Tensor.DensifyMasked, if the levels are then dims of the batch: give the dictionary of
+// padded leaves [N L F...] the batch shape [N L], with tdict.TensorDict.WithBatch. With the batch
+// shape [N] a dense leaf [N L F...] has L*F columns.
+//
+// FitStandard reads td once, block by block, and keeps no copy: td may be mapped, and larger than
 // memory. The numbers are the same on any number of cores.
 //
-// It returns shapeops.ErrDim if td has no batch dim; about what present has for a leaf,
-// shapeops.ErrShape, tensor.ErrDType and tdict.ErrMissing; tdict.ErrKind if td is nil or present is
-// something else; and [ErrNumber] if a statistic is not finite, because an infinity counts.
+// It returns shapeops.ErrDim if td has no batch dim; tdict.ErrKind if td is nil, if its leaves have
+// no floating-point column, or if present or a mask in it is something else; tdict.ErrMissing if
+// present lacks a key; shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not
+// fit its leaf; and [ErrNumber] if a statistic is not finite, because an infinity counts.
 func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
-	f, err := newFit(td, present)
+	fits, err := newFits(td, present)
 	if err != nil {
 		return nil, named("fit standard", err)
 	}
-	both, err := tdict.Apply(context.Background(), f.tds, f.leaf, tdict.ApplyOptions{Batch: shapeops.Shape{2}})
+	err = workers.Do(context.Background(), len(fits), 0, func(i int) error {
+		return workers.Call(fits[i].run)
+	})
 	if err != nil {
 		return nil, named("fit standard", err)
 	}
-	mean, err := both.Index(ix.At(0))
-	if err != nil {
-		return nil, err
+	s := &Standard{tdict.New(), tdict.New(), map[nestedkey.Key]int{}}
+	for _, f := range fits {
+		if err := s.add(f.key, f.mean, f.std, f.levels); err != nil {
+			return nil, named("fit standard", err)
+		}
 	}
-	std, err := both.Index(ix.At(1))
-	if err != nil {
-		return nil, err
-	}
-	return newStandard(mean, std), nil
+	return s.locked(), nil
 }
 
-// A fit is what statistics are made of.
+// A fit is the statistics of a leaf, which run takes.
 type fit struct {
-	tds   []*tdict.TensorDict // the floating-point leaves, and the masks if there is one for each
-	mask  *tensor.Tensor      // of all leaves, or nil
-	batch int                 // dims
+	key     nestedkey.Key
+	leaf    tdict.Leaf
+	mask    any            // a tensor, a ragged tensor, or nil
+	batch   int            // dims of the dictionary's batch
+	columns shapeops.Shape // F...
+	levels  int            // dims between the batch and the columns
+
+	mean, std *tensor.Tensor
 }
 
-func newFit(td *tdict.TensorDict, present any) (*fit, error) {
-	if td == nil {
+// newFits returns the fits of the floating-point leaves.
+func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
+	switch {
+	case td == nil:
 		return nil, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
-	}
-	if len(td.Shape()) == 0 {
+	case len(td.Shape()) == 0:
 		return nil, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
 	}
-	var keys []nestedkey.Key
-	for key, x := range td.Tensors() {
-		if x.DType().IsFloat() {
-			keys = append(keys, key)
-		}
-	}
-	leaves, err := td.Select(keys...)
-	if err != nil {
+	if err := checkPresent(present); err != nil {
 		return nil, err
 	}
-	f := &fit{tds: []*tdict.TensorDict{leaves}, batch: len(td.Shape())}
-	return f, f.count(present, keys)
+	columns := 0
+	for key, leaf := range td.Leaves() {
+		f := newFit(leaf, len(td.Shape()))
+		if f == nil {
+			continue
+		}
+		f.key = key
+		if f.mask, err = maskUnder(present, key); err != nil {
+			return nil, &tdict.KeyError{Key: key, Err: fmt.Errorf("present: %w", err)}
+		}
+		columns += f.columns.Size()
+		fits = append(fits, f)
+	}
+	if columns == 0 {
+		return nil, noColumns(td)
+	}
+	return fits, nil
 }
 
-// count says what counts of the leaves under the given keys.
-func (f *fit) count(present any, keys []nestedkey.Key) error {
-	switch p := present.(type) {
-	case nil:
-		return nil
+// newFit returns the fit of a leaf, or nil if it is not floating-point.
+func newFit(leaf tdict.Leaf, batch int) *fit {
+	switch x := leaf.(type) {
 	case *tensor.Tensor:
-		if f.mask = p; p != nil {
-			return nil
+		if x.DType().IsFloat() {
+			return &fit{leaf: x, batch: batch, columns: x.Shape()[batch:]}
 		}
-	case *tdict.TensorDict:
-		if f.tds = append(f.tds, p); p != nil {
-			return hasEach(p, keys)
-		}
-	}
-	return fmt.Errorf("%w: present: got %T, want a tensor or a dictionary that is not nil, or nil",
-		tdict.ErrKind, present)
-}
-
-// hasEach returns an error unless there is a mask under each key.
-func hasEach(masks *tdict.TensorDict, keys []nestedkey.Key) error {
-	for _, key := range keys {
-		_, err := masks.Tensor(key)
-		if inner, ok := err.(*tdict.KeyError); ok {
-			return &tdict.KeyError{Key: key, Err: fmt.Errorf("present: %w", inner.Err)}
+	case *ragged.Tensor:
+		if x.DType().IsFloat() {
+			return &fit{leaf: x, batch: batch, columns: x.Features(), levels: len(x.Shape()) - batch + x.Depth()}
 		}
 	}
 	return nil
 }
 
-// leaf returns the statistics of a leaf: float64 [2 F...], means and deviations.
-func (f *fit) leaf(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) {
-	x, mask := xs[0], f.mask
-	if len(xs) == 2 {
-		mask = xs[1]
+// noColumns returns an error that lists the leaves of td.
+func noColumns(td *tdict.TensorDict) error {
+	const most = 8
+	var texts []string
+	more := -most
+	for key, leaf := range td.Leaves() {
+		if more++; more <= 0 {
+			texts = append(texts, fmt.Sprintf("%q %s", string(key), textOfLeaf(leaf)))
+		}
 	}
-	if err := checkMask(mask, x); err != nil {
-		return nil, fmt.Errorf("present: %w", err)
-	}
-	columns := x.Shape()[f.batch:]
-	m := newMoments(columns.Size())
-	if err := m.addLeaf(x, mask); err != nil {
-		return nil, err
-	}
-	all, err := m.statistics()
-	if err != nil {
-		return nil, err
-	}
-	return tensor.From(all, append(shapeops.Shape{2}, columns...)...)
-}
-
-// checkMask returns an error unless mask is nil, or a mask over leading dims of x.
-func checkMask(mask, x *tensor.Tensor) error {
 	switch {
-	case mask == nil:
-		return nil
-	case mask.DType() != tensor.Bool:
-		return fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
-	case len(mask.Shape()) == 0 || !x.Shape().HasPrefix(mask.Shape()):
-		return fmt.Errorf("%w: got %v, want leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())
+	case len(texts) == 0:
+		texts = append(texts, "no leaf")
+	case more > 0:
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%w: got %s, want a floating-point leaf with columns", tdict.ErrKind, strings.Join(texts, ", "))
+}
+
+// textOfLeaf returns the dtype and the shape of a leaf.
+func textOfLeaf(leaf any) string {
+	switch x := leaf.(type) {
+	case *tensor.Tensor:
+		return fmt.Sprintf("%v %v", x.DType(), x.Shape())
+	case *ragged.Tensor:
+		return x.Text()
+	}
+	return fmt.Sprintf("%T", leaf)
+}
+
+// run sets the statistics.
+func (f *fit) run() error {
+	t := newTally(f.columns.Size())
+	err := f.tally(t)
+	if err == nil {
+		f.mean, f.std, err = t.statistics(f.columns)
+	}
+	if err != nil {
+		return &tdict.KeyError{Key: f.key, Err: err}
 	}
 	return nil
+}
+
+// tally adds the rows of the leaf.
+func (f *fit) tally(t *tally) error {
+	if x, ok := f.leaf.(*ragged.Tensor); ok {
+		mask, err := raggedMask(f.mask, x)
+		if err != nil {
+			return fmt.Errorf("present: %w", err)
+		}
+		return t.lists(x, mask)
+	}
+	x := f.leaf.(*tensor.Tensor)
+	mask, err := denseMask(f.mask, x)
+	if err != nil {
+		return fmt.Errorf("present: %w", err)
+	}
+	return t.dense(x, mask, f.batch)
 }

@@ -3,12 +3,6 @@ package transform
 import (
 	"fmt"
 	"math"
-	"slices"
-
-	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // moments are the number, the mean and the sum of squared differences from the mean of what counts
@@ -18,53 +12,6 @@ type moments struct{ count, mean, squares []float64 }
 
 func newMoments(columns int) *moments {
 	return &moments{make([]float64, columns), make([]float64, columns), make([]float64, columns)}
-}
-
-// partElements is about how many elements of a leaf are dealt with at a time.
-const partElements = 1 << 17
-
-// addLeaf adds what a leaf has where mask is true, or everywhere if that is nil.
-func (m *moments) addLeaf(x, mask *tensor.Tensor) error {
-	n, row := x.Shape()[0], x.Shape()[1:]
-	rows := min(n, max(1, partElements/max(1, row.Size())))
-	room, err := tensor.New(tensor.Float64, append(shapeops.Shape{rows}, row...)...)
-	if err != nil {
-		return err
-	}
-	part := newMoments(len(m.mean))
-	for start := 0; start < n; start += rows {
-		values, err := present(room, x, mask, start, min(start+rows, n))
-		if err != nil {
-			return err
-		}
-		part.of(values)
-		m.join(part)
-	}
-	return nil
-}
-
-// present returns some rows of x, with NaN where mask is false, until the next call with the same
-// room.
-func present(room, x, mask *tensor.Tensor, start, stop int) ([]float64, error) {
-	part, err := x.Index(ix.Range(start, stop))
-	if err != nil {
-		return nil, err
-	}
-	if room, err = room.Index(ix.Range(0, stop-start)); err != nil {
-		return nil, err
-	}
-	if err := part.CastInto(room); err != nil {
-		return nil, err
-	}
-	if mask != nil {
-		if mask, err = mask.Index(ix.Range(start, stop)); err != nil {
-			return nil, err
-		}
-		if err := arith.WhereInPlace(mask, room, math.NaN()); err != nil {
-			return nil, err
-		}
-	}
-	return tensor.Of[float64](room)
 }
 
 // of sets m to the moments of rows of values; NaN does not count.
@@ -112,20 +59,19 @@ func (m *moments) join(part *moments) {
 	}
 }
 
-// statistics returns the means, followed by the deviations.
-func (m *moments) statistics() ([]float64, error) {
-	all := slices.Grow(slices.Clone(m.mean), len(m.mean))
+// deviations returns the standard deviations.
+func (m *moments) deviations() ([]float64, error) {
+	stds := make([]float64, len(m.squares))
 	for c, squares := range m.squares {
-		std := math.Sqrt(squares / max(1, m.count[c]))
-		if std == 0 {
-			std = 1
+		stds[c] = math.Sqrt(squares / max(1, m.count[c]))
+		if stds[c] == 0 {
+			stds[c] = 1
 		}
-		if err := checkStatistics(m.mean[c], std); err != nil {
+		if err := checkStatistics(m.mean[c], stds[c]); err != nil {
 			return nil, fmt.Errorf("column %d: %w", c, err)
 		}
-		all = append(all, std)
 	}
-	return all, nil
+	return stds, nil
 }
 
 // checkStatistics returns an error unless they can be those of a column.

@@ -5,27 +5,42 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Standard is a transform that makes (x - mean) / deviation of each x, with a mean and a standard
-// deviation for each column. A column is a position after the batch shape, of one leaf. NaN stays
-// NaN. [FitStandard] and [StandardFrom] make Standards; the zero Standard changes nothing.
+// deviation for each column. Columns are the dims after the batch shape of a dense leaf, and the
+// features of a ragged one. NaN stays NaN. [FitStandard] and [StandardFrom] make Standards; the
+// zero Standard changes nothing.
 //
 // Leaves that it has no statistics for stay. It computes in float64, whatever the dtype of a leaf.
 //
 // Safe for concurrent use.
 type Standard struct {
-	mean, std *tdict.TensorDict // float64 [F...], batch shape []
+	mean, std *tdict.TensorDict     // float64 [F...], batch shape []
+	levels    map[nestedkey.Key]int // dims between the batch and the columns, of leaves with such dims
 }
 
-// newStandard returns a Standard of statistics, which nobody may change from now on.
-func newStandard(mean, std *tdict.TensorDict) *Standard {
-	mean.Lock()
-	std.Lock()
-	return &Standard{mean, std}
+// add adds the statistics of a leaf.
+func (s *Standard) add(key nestedkey.Key, mean, std *tensor.Tensor, levels int) error {
+	if err := s.mean.Set(key, mean); err != nil {
+		return err
+	}
+	if levels > 0 {
+		s.levels[key] = levels
+	}
+	return s.std.Set(key, std)
+}
+
+// locked returns s, to which nothing may be added any more.
+func (s *Standard) locked() *Standard {
+	s.mean.Lock()
+	s.std.Lock()
+	return s
 }
 
 // Mean returns the means: float64 [F...] under the key of each leaf, batch shape []. They are the
@@ -57,16 +72,22 @@ func (s *Standard) String() string {
 
 // Apply returns td with (x - mean) / deviation in the place of each x:
 //
-//	leaves [B... F...], mean [F...] -> [B... F...]
+//	dense leaves [B... F...], mean [F...] -> [B... F...]
+//	ragged leaves [B... * * F...], mean [F...] -> [B... * * F...]
 //
-// B... is the batch shape of td, which need not be that of what the Standard was fitted on. Apply
-// returns tdict.ErrMissing if td lacks a leaf, tensor.ErrDType if one is not floating-point, and
-// shapeops.ErrShape if its columns are not those that there are statistics of.
+// B... is the batch shape of td, which need not be that of the fit. A leaf that was ragged then may
+// be dense now: [B... L M F...], padded, or with fewer of these dims. Its values are, bit for bit,
+// those of the ragged leaf. Padding is changed like any value: 0 becomes -mean / deviation. Pad
+// after Apply for padding that is 0; or pad with NaN, and let [FillNaN] follow.
+//
+// Ragged leaves share their layout with the result. Apply returns tdict.ErrMissing if td lacks a
+// leaf, tensor.ErrDType if one is not floating-point, and shapeops.ErrShape if its columns are not
+// the columns of the fit.
 func (s *Standard) Apply(td *tdict.TensorDict, _ Draw) (*tdict.TensorDict, error) {
 	return s.each(td, standardise)
 }
 
-// Invert returns td with x * deviation + mean in the place of each x: what was given to Apply, but
+// Invert returns td with x * deviation + mean in the place of each x: the argument of Apply, but
 // for rounding. Its errors are those of Apply.
 func (s *Standard) Invert(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	return s.each(td, restore)
@@ -78,39 +99,94 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 		return nil, fmt.Errorf("standard: %w: got a nil dictionary", tdict.ErrKind)
 	}
 	out := td.Copy()
+	var p shapeops.Pass
 	for key, mean := range s.Mean().Tensors() {
 		std, err := s.std.Tensor(key)
 		if err != nil {
 			return nil, err
 		}
-		x, err := td.Tensor(key)
+		x, err := s.made(td, key, &columns{k, mean, std}, &p)
+		if err == nil {
+			err = out.Set(key, x)
+		}
 		if err != nil {
-			return nil, named("standard", err)
-		}
-		if x, err = onColumns(x, len(td.Shape()), k, mean, std); err != nil {
-			return nil, &tdict.KeyError{Op: "standard", Key: key, Err: err}
-		}
-		if err := out.Set(key, x); err != nil {
 			return nil, named("standard", err)
 		}
 	}
 	return out, nil
 }
 
-// onColumns applies a kernel to a leaf with so many batch dims.
-func onColumns(x *tensor.Tensor, batch int, k *tensor.Kernel, mean, std *tensor.Tensor) (*tensor.Tensor, error) {
-	if err := x.Shape()[batch:].CheckEqual(mean.Shape()); err != nil {
-		return nil, fmt.Errorf("columns: %w", err)
+// made returns the result for the leaf under a key.
+func (s *Standard) made(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *shapeops.Pass) (tdict.Value, error) {
+	v, err := td.Get(key)
+	if err != nil {
+		return nil, err
 	}
+	switch x := v.(type) {
+	case *ragged.Tensor:
+		v, err = c.ofLists(x, p)
+	case *tensor.Tensor:
+		v, err = c.ofDense(x, x.Shape()[len(td.Shape()):], s.levels[key])
+	default:
+		return td.Tensor(key) // which is an error
+	}
+	if err != nil {
+		return nil, &tdict.KeyError{Key: key, Err: err}
+	}
+	return v, nil
+}
+
+// columns is a kernel with the statistics of a leaf.
+type columns struct {
+	kernel    *tensor.Kernel
+	mean, std *tensor.Tensor
+}
+
+// ofLists returns the result for a ragged leaf.
+func (c *columns) ofLists(x *ragged.Tensor, p *shapeops.Pass) (*ragged.Tensor, error) {
+	if err := c.check(x.Features(), 0); err != nil {
+		return nil, err
+	}
+	x, err := x.StraightIn(p)
+	if err != nil {
+		return nil, err
+	}
+	return x.Map(c.of)
+}
+
+// ofDense returns the result for a dense leaf with the given dims after the batch shape, of which
+// up to levels dims lie before the columns.
+func (c *columns) ofDense(x *tensor.Tensor, dims shapeops.Shape, levels int) (*tensor.Tensor, error) {
+	if err := c.check(dims, levels); err != nil {
+		return nil, err
+	}
+	return c.of(x)
+}
+
+// check returns an error unless dims are the columns, after up to levels other dims.
+func (c *columns) check(dims shapeops.Shape, levels int) error {
+	want := c.mean.Shape()
+	before := len(dims) - len(want)
+	if before >= 0 && before <= levels && dims[before:].Equal(want) {
+		return nil
+	}
+	if levels == 0 {
+		return fmt.Errorf("columns: %w: got %v, want %v", shapeops.ErrShape, dims, want)
+	}
+	return fmt.Errorf("columns: %w: got %v, want %v after up to %d padded dims", shapeops.ErrShape, dims, want, levels)
+}
+
+// of applies the kernel to the columns in the last dims of x.
+func (c *columns) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	dtype := x.DType()
 	if dtype.Size() > 2 || !dtype.IsFloat() {
-		return x.Leafwise(k, mean, std)
+		return x.Leafwise(c.kernel, c.mean, c.std)
 	}
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return nil, err
 	}
-	if err := wide.LeafwiseInto(wide, k, mean, std); err != nil {
+	if err := wide.LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
 		return nil, err
 	}
 	return wide.Cast(dtype)

@@ -14,7 +14,11 @@ import (
 // has, which Python reads, too; numbers are row-major:
 //
 //	{"transform": "standard",
-//	 "leaves": {"labs": {"shape": [2], "mean": [3.5, 0.25], "std": [1.5, 1.0]}}}
+//	 "leaves": {"labs": {"shape": [2], "mean": [3.5, 0.25], "std": [1.5, 1.0]},
+//	            "days": {"shape": [], "mean": [30.0], "std": [12.5], "levels": 1}}}
+//
+// "levels" says of a leaf that was ragged how many dims it had between the batch shape and its
+// columns: its levels, and even dims of its own before them. Dense leaves have no "levels".
 //
 // It returns tdict.ErrKind if a key is not UTF-8.
 func (s *Standard) Data() (*tdict.Data, error) {
@@ -24,7 +28,7 @@ func (s *Standard) Data() (*tdict.Data, error) {
 		if err != nil {
 			return nil, err
 		}
-		leaf, err := leafObject(mean, std)
+		leaf, err := leafObject(mean, std, s.levels[key])
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +46,7 @@ func (s *Standard) Data() (*tdict.Data, error) {
 }
 
 // leafObject returns the statistics of a leaf.
-func leafObject(mean, std *tensor.Tensor) (*tdict.Object, error) {
+func leafObject(mean, std *tensor.Tensor, levels int) (*tdict.Object, error) {
 	means, err := listOf(mean)
 	if err != nil {
 		return nil, err
@@ -55,8 +59,11 @@ func leafObject(mean, std *tensor.Tensor) (*tdict.Object, error) {
 	for i, size := range mean.Shape() {
 		shape[i] = size
 	}
-	return tdict.NewObject(tdict.Field{Name: "shape", Value: shape},
-		tdict.Field{Name: "mean", Value: means}, tdict.Field{Name: "std", Value: stds})
+	fields := []tdict.Field{{Name: "shape", Value: shape}, {Name: "mean", Value: means}, {Name: "std", Value: stds}}
+	if levels > 0 {
+		fields = append(fields, tdict.Field{Name: "levels", Value: levels})
+	}
+	return tdict.NewObject(fields...)
 }
 
 // listOf returns the elements of a tensor as a list.
@@ -80,13 +87,13 @@ func StandardFrom(d *tdict.Data) (*Standard, error) {
 	if err != nil {
 		return nil, named("standard from data", err)
 	}
-	mean, std := tdict.New(), tdict.New()
+	s := &Standard{tdict.New(), tdict.New(), map[nestedkey.Key]int{}}
 	for name, v := range leaves.All() {
-		if err := readLeaf(mean, std, nestedkey.Key(name), v); err != nil {
+		if err := s.read(nestedkey.Key(name), v); err != nil {
 			return nil, named("standard from data", err)
 		}
 	}
-	return newStandard(mean, std), nil
+	return s.locked(), nil
 }
 
 // leavesOf returns the statistics of all leaves.
@@ -105,37 +112,51 @@ func leavesOf(d *tdict.Data) (*tdict.Object, error) {
 	return fieldOf[*tdict.Object](top, "leaves")
 }
 
-// readLeaf sets the statistics of a leaf.
-func readLeaf(mean, std *tdict.TensorDict, key nestedkey.Key, v any) error {
-	means, stds, err := leafTensors(v)
+// read adds the statistics of a leaf.
+func (s *Standard) read(key nestedkey.Key, v any) error {
+	mean, std, levels, err := readLeaf(v)
 	if err != nil {
 		return &tdict.KeyError{Key: key, Err: err}
 	}
-	if err := mean.Set(key, means); err != nil {
-		return err
-	}
-	return std.Set(key, stds)
+	return s.add(key, mean, std, levels)
 }
 
-// leafTensors returns the statistics that leafObject was given.
-func leafTensors(v any) (mean, std *tensor.Tensor, err error) {
+// readLeaf returns the arguments of leafObject, given its result.
+func readLeaf(v any) (mean, std *tensor.Tensor, levels int, err error) {
 	o, err := as[*tdict.Object](v)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	sizes, err := numbersOf[int64](o, "shape")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	means, err := numbersOf[float64](o, "mean")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	stds, err := numbersOf[float64](o, "std")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	return statisticsOf(sizes, means, stds)
+	if levels, err = levelsOf(o); err != nil {
+		return nil, nil, 0, err
+	}
+	mean, std, err = statisticsOf(sizes, means, stds)
+	return mean, std, levels, err
+}
+
+// levelsOf returns the levels of a leaf: 0 if it has no such field, as all have that earlier
+// versions wrote.
+func levelsOf(o *tdict.Object) (int, error) {
+	if _, ok := o.Get("levels"); !ok {
+		return 0, nil
+	}
+	n, err := fieldOf[int64](o, "levels")
+	if err == nil && n < 0 {
+		err = fmt.Errorf("levels: %w: got %d, want none negative", shapeops.ErrShape, n)
+	}
+	return int(n), err
 }
 
 // statisticsOf returns means and deviations as tensors, if they can be.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -44,6 +45,45 @@ func TestDataComesBackExactly(t *testing.T) {
 	require.Empty(t, tensor.Must(s.Std().Diff(back.Std())))
 	require.True(t, tensor.Must(s.Data()).Equal(tensor.Must(back.Data())))
 	require.Equal(t, s.String(), back.String())
+}
+
+// TestDataRecordsLevels of leaves that were ragged, by way of a saved dataset.
+func TestDataRecordsLevels(t *testing.T) {
+	td := tdict.New(2)
+	x := tensor.Must(tensor.From([]float32{2, 0.25, 5, 0.25}, 2, 2))
+	require.NoError(t, td.Set("labs", x))
+	require.NoError(t, td.Set("visit/labs", tensor.Must(ragged.FromLengths(x, []int64{2, 0}, []int64{1, 1}))))
+	require.NoError(t, td.Set("per/channel", tensor.Must(ragged.New(x, tensor.Must(ragged.LayoutOf(shapeops.Shape{2, 1}, []int64{0, 2}))))))
+	require.NoError(t, td.Set("no/level", tensor.Must(ragged.New(x, tensor.Must(ragged.NewLayout(shapeops.Shape{2}))))))
+	s := tensor.Must(transform.FitStandard(td, nil))
+	require.NoError(t, td.Set("stats", tensor.Must(s.Data())))
+	dir := filepath.Join(t.TempDir(), "ds")
+	require.NoError(t, memmap.Save(dir, td))
+	ds := tensor.Must(memmap.Open(dir))
+	defer ds.Close()
+	data := tensor.Must(tdict.Get[*tdict.Data](ds.TensorDict, "stats"))
+	value, _ := data.Uniform()
+	const labs = `"shape": [2], "mean": [3.5, 0.25], "std": [1.5, 1.0]`
+	require.JSONEq(t, `{"transform": "standard", "leaves": {"labs": {`+labs+`}, "no/level": {`+labs+`},
+		"visit/labs": {`+labs+`, "levels": 2}, "per/channel": {`+labs+`, "levels": 2}}}`, value.(*tdict.Object).String())
+
+	back := tensor.Must(transform.StandardFrom(data))
+	require.True(t, tensor.Must(s.Data()).Equal(tensor.Must(back.Data())))
+	want := tensor.Must(s.Apply(td, transform.Draw{}))
+	require.True(t, want.Equal(tensor.Must(back.Apply(td, transform.Draw{}))))
+	require.False(t, want.Equal(td))
+}
+
+// TestDataWithoutLevels is what earlier versions wrote: columns are all dims after the batch shape.
+func TestDataWithoutLevels(t *testing.T) {
+	s := tensor.Must(transform.StandardFrom(tensor.Must(fromJSON([]byte(
+		`{"transform":"standard","leaves":{"labs":{"shape":[2],"mean":[3.5,0.25],"std":[1.5,1.0]}}}`)))))
+	x := tensor.Must(tensor.From([]float64{2, 0.25, 5, 0.25}, 2, 2))
+	require.Equal(t, []float64{-1, 0, 1, 0}, in64(t, tensor.Must(s.Apply(with(t, x, 2), transform.Draw{}))))
+	lists := with(t, tensor.Must(ragged.FromLengths(x, []int64{0, 2})), 2)
+	out := tensor.Must(tdict.Get[*ragged.Tensor](tensor.Must(s.Apply(lists, transform.Draw{})), "labs"))
+	require.Equal(t, []float64{-1, 0, 1, 0}, wide(t, out))
+	testkit.Fails(t, shapeops.ErrShape, testkit.Err(s.Apply(with(t, tensor.Must(x.Unsqueeze(1)), 2), transform.Draw{})))
 }
 
 func TestDataOfNoStatistics(t *testing.T) {
@@ -112,6 +152,10 @@ func TestStandardFromRefuses(t *testing.T) {
 		{"a deviation of zero", leaf(`"shape":[2],"mean":[1,1],"std":[1,0]`), transform.ErrNumber},
 		{"a negative deviation", leaf(`"shape":[],"mean":[1],"std":[-1]`), transform.ErrNumber},
 		{"an infinite mean", leaf(`"shape":[],"mean":[1e999],"std":[1]`), transform.ErrNumber},
+		{"levels of text", leaf(`"shape":[],"mean":[1],"std":[1],"levels":"1"`), tdict.ErrKind},
+		{"levels of null", leaf(`"shape":[],"mean":[1],"std":[1],"levels":null`), tdict.ErrKind},
+		{"half a level", leaf(`"shape":[],"mean":[1],"std":[1],"levels":0.5`), tdict.ErrKind},
+		{"negative levels", leaf(`"shape":[],"mean":[1],"std":[1],"levels":-1`), shapeops.ErrShape},
 		{"a bad key", strings.Replace(leaf(`"shape":[],"mean":[1],"std":[1]`), `"x"`, `"x~"`, 1), nestedkey.ErrKey},
 		{"a key below a leaf", strings.Replace(leaf(`"shape":[],"mean":[1],"std":[1]`), `{"x"`, `{"x":{"shape":[],"mean":[1],"std":[1]},"x/y"`, 1), tdict.ErrNotDict},
 	}
@@ -133,6 +177,8 @@ func FuzzStandardFrom(f *testing.F) {
 	f.Add([]byte(leaf(`"shape":[2],"mean":[1,2.5],"std":[1,3]`)))
 	f.Add([]byte(leaf(`"shape":[],"mean":[-1e300],"std":[1e-300]`)))
 	f.Add([]byte(leaf(`"shape":[0,9],"mean":[],"std":[]`)))
+	f.Add([]byte(leaf(`"shape":[1],"mean":[1],"std":[2],"levels":2`)))
+	f.Add([]byte(leaf(`"shape":[1],"mean":[1],"std":[2],"levels":9223372036854775807`)))
 	f.Add([]byte(`{"transform":"standard","leaves":{"a/b":{"shape":[1],"mean":[1],"std":[2]},"a/c":{"shape":[1],"mean":[1],"std":[2]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := fromJSON(text)
@@ -145,6 +191,7 @@ func FuzzStandardFrom(f *testing.F) {
 		}
 		back := tensor.Must(transform.StandardFrom(tensor.Must(s.Data())))
 		require.True(t, s.Mean().Equal(back.Mean()) && s.Std().Equal(back.Std()))
+		require.True(t, tensor.Must(s.Data()).Equal(tensor.Must(back.Data())))
 		_ = tensor.Must(s.Apply(s.Mean(), transform.Draw{}))
 	})
 }
