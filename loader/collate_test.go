@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +16,10 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/transform"
 )
 
 // uneven returns a dictionary with three rows:
@@ -114,6 +117,67 @@ func TestPadInTheSameMemory(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTransformAfterPad: a Standard of ragged leaves, read back from data, applies to the batches
+// that Pad makes of them. Values come out as of the ragged leaves; padding is 0 if it was NaN.
+func TestTransformAfterPad(t *testing.T) {
+	td := labs(t)
+	stats := must(transform.StandardFrom(must(must(transform.FitStandard(td, nil)).Data())))
+	want := must(stats.Apply(td, transform.Draw{}))
+	for _, left := range []bool{false, true} {
+		for _, opt := range []loader.Options{{}, {Workers: 2}, {Poison: true}, {Own: true}} {
+			opt.Batch, opt.Sampler = 5, sampler.Random()
+			opt.Collate = loader.Pad(loader.PadOptions{Left: left, Masks: "m"})
+			opt.Transform = stats
+			eachBatch(t, opt, td, want, func(batch, want *tdict.TensorDict) {
+				requireRagged(t, want, batch, "labs", "m/labs")
+				requireRagged(t, want, batch, "deep/labs", "m/deep/labs/1", "m/deep/labs/2")
+			})
+
+			opt.Collate = loader.Pad(loader.PadOptions{Left: left, Fill: math.NaN()})
+			opt.Transform = transform.Compose(stats, transform.FillNaN(0))
+			eachBatch(t, opt, td, want, func(batch, want *tdict.TensorDict) {
+				padded := must(loader.Pad(loader.PadOptions{Left: left})(want, nil))
+				require.Empty(t, must(padded.Diff(batch)))
+			})
+		}
+	}
+}
+
+// labs returns 12 rows with ragged leaves "labs" [12 * 2] and "deep/labs" [12 * * 2].
+func labs(t testing.TB) *tdict.TensorDict {
+	t.Helper()
+	td, values := tdict.New(12), make([]float32, 2*30)
+	for i := range values {
+		values[i] = float32(i*i%17) + 1
+	}
+	x, inner := must(tensor.From(values, 30, 2)), slices.Repeat([]int64{2, 0, 1}, 10)
+	require.NoError(t, td.Set("row", must(tensor.Arange[int64](0, 12, 1))))
+	require.NoError(t, td.Set("labs", must(ragged.FromLengths(x, []int64{3, 0, 5, 1, 2, 4, 0, 6, 2, 1, 3, 3}))))
+	require.NoError(t, td.Set("deep/labs", must(ragged.FromLengths(x, slices.Repeat([]int64{0, 3, 2, 5}, 3), inner))))
+	return td
+}
+
+// eachBatch calls fn with each batch of an epoch of td, and the same rows of want.
+func eachBatch(t testing.TB, opt loader.Options, td, want *tdict.TensorDict, fn func(batch, want *tdict.TensorDict)) {
+	t.Helper()
+	l := must(loader.New(must(loader.From(td)), opt))
+	for batch, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		fn(batch, must(want.Index(ix.Take(rowsOf(t, batch)...))))
+	}
+}
+
+// requireRagged fails the test unless a padded leaf has, under its masks, the rows of want.
+func requireRagged(t testing.TB, want, batch *tdict.TensorDict, key nestedkey.Key, masks ...nestedkey.Key) {
+	t.Helper()
+	var at []*tensor.Tensor
+	for _, mask := range masks {
+		at = append(at, must(batch.Tensor(mask)))
+	}
+	got := must(ragged.FromMasks(must(batch.Tensor(key)), at...))
+	require.Empty(t, must(must(tdict.Get[*ragged.Tensor](want, key)).Diff(got)))
 }
 
 // Batches that own their memory keep what they have.
