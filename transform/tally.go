@@ -130,7 +130,7 @@ func (t *tally) add(x *tensor.Tensor, rows int, hide hider) error {
 				return fmt.Errorf("present: %w", err)
 			}
 		}
-		t.keep(part.Size())
+		t.keep()
 	}
 	return nil
 }
@@ -138,32 +138,53 @@ func (t *tally) add(x *tensor.Tensor, rows int, hide hider) error {
 // load copies rows behind those that wait, and returns the copy.
 func (t *tally) load(part *tensor.Tensor) (*tensor.Tensor, error) {
 	from := t.waiting * t.columns()
-	t.room = slices.Grow(t.room[:from], part.Size())
-	room, err := tensor.From(t.room[from:from+part.Size()], part.Shape()...)
+	t.room = slices.Grow(t.room[:from], part.Size())[:from+part.Size()]
+	room, err := tensor.From(t.room[from:], part.Shape()...)
 	if err != nil {
 		return nil, err
 	}
 	return room, part.CastInto(room)
 }
 
-// keep has those of the last rows wait that have a number, and takes the moments of full blocks.
-// size is how many elements these rows have.
-func (t *tally) keep(size int) {
+// keep drops the rows without a number from the rows that were loaded, and takes the moments of full
+// blocks.
+func (t *tally) keep() {
 	width := t.columns()
-	to := t.waiting * width
-	for from, end := to, to+size; from < end; from += width {
-		row := t.room[from : from+width : end]
+	loaded := t.room[t.waiting*width:]
+	if width == 1 {
+		t.waiting += keepNumbers(loaded)
+	} else {
+		t.keepRows(loaded)
+	}
+	for t.waiting >= t.block {
+		t.take(t.block)
+	}
+}
+
+// keepNumbers moves the numbers among values to the front, and returns how many there are.
+func keepNumbers(values []float64) (n int) {
+	for n < len(values) && isNumber(values[n]) {
+		n++
+	}
+	for _, v := range values[n:] {
+		values[n] = v
+		if isNumber(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// keepRows moves the rows with a number to those that wait.
+func (t *tally) keepRows(loaded []float64) {
+	for row := range slices.Chunk(loaded, t.columns()) {
 		if !slices.ContainsFunc(row, isNumber) {
 			continue
 		}
-		if from != to {
-			copy(t.room[to:to+width], row)
+		if to := t.room[t.waiting*len(row):]; &to[0] != &row[0] {
+			copy(to, row)
 		}
-		to += width
-	}
-	t.waiting = to / width
-	for t.waiting >= t.block {
-		t.take(t.block)
+		t.waiting++
 	}
 }
 
