@@ -146,8 +146,8 @@ func (t *tally) load(part *tensor.Tensor) (*tensor.Tensor, error) {
 	return room, part.CastInto(room)
 }
 
-// keep drops the rows without a number from the rows that were loaded, and takes the moments of full
-// blocks.
+// keep drops the rows without a number from the rows that were loaded, and takes the moments of
+// full blocks.
 func (t *tally) keep() {
 	width := t.columns()
 	loaded := t.room[t.waiting*width:]
