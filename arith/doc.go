@@ -66,7 +66,9 @@
 //
 // Float16 and bfloat16 are computed as float32, and rounded from that. No product of real numbers
 // is fused with a sum, so that every machine has the same result, but for the functions of package
-// math; complex numbers are multiplied and divided as Go does it there.
+// math; complex numbers are multiplied and divided as Go does it there. Where math.Log and math.Pow
+// (of subnormal numbers) and math.Exp (above 709.43) are wrong on amd64, Log, Pow, Exp and Sigmoid
+// are right.
 //
 // # Reductions
 //

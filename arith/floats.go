@@ -92,7 +92,12 @@ func divideFloats[T ordinary](o op, dst, a, b []T) {
 		}
 	case opPow:
 		for i := range dst {
-			dst[i] = T(math.Pow(float64(a[i]), float64(b[i])))
+			x, y := float64(a[i]), float64(b[i])
+			if math.Abs(x) < smallestNormal {
+				dst[i] = T(powSmall(x, y))
+				continue
+			}
+			dst[i] = T(math.Pow(x, y))
 		}
 	case opMinimum:
 		for i := range dst {
@@ -197,11 +202,21 @@ func functions[T ordinary](o op, dst, a []T) {
 		}
 	case opExp:
 		for i := range dst {
-			dst[i] = T(math.Exp(float64(a[i])))
+			x := float64(a[i])
+			if isLarge(x) {
+				dst[i] = T(expLarge(x))
+				continue
+			}
+			dst[i] = T(math.Exp(x))
 		}
 	case opLog:
 		for i := range dst {
-			dst[i] = T(math.Log(float64(a[i])))
+			x := float64(a[i])
+			if x < smallestNormal {
+				dst[i] = T(logSmall(x))
+				continue
+			}
+			dst[i] = T(math.Log(x))
 		}
 	case opTanh:
 		for i := range dst {
@@ -209,7 +224,12 @@ func functions[T ordinary](o op, dst, a []T) {
 		}
 	case opSigmoid:
 		for i := range dst {
-			dst[i] = T(1 / (1 + math.Exp(-float64(a[i]))))
+			x := -float64(a[i])
+			if isLarge(x) {
+				dst[i] = T(1 / (1 + expLarge(x)))
+				continue
+			}
+			dst[i] = T(1 / (1 + math.Exp(x)))
 		}
 	}
 }
