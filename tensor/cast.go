@@ -115,6 +115,10 @@ func convert(to DType, dst []byte, from DType, src []byte) error {
 			return err
 		}
 	}
+	if from == to {
+		copy(dst, src)
+		return nil
+	}
 	conversions()[from][to](dst, src)
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math/cmplx"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -81,6 +80,41 @@ func (t *Tensor) at(pos []int) *Tensor {
 // differ returns the number of the first element, row-major, in which t and u, which have the same
 // dtype and shape, differ, or -1.
 func differ(t, u *Tensor) (int, error) {
+	if t.Size() > blockElements && !(t.view.IsContiguous() && u.view.IsContiguous()) {
+		return differInBlocks(t, u)
+	}
+	return differAtOnce(t, u)
+}
+
+// differInBlocks is differ of what must be copied to be compared, so that no copy is large.
+func differInBlocks(t, u *Tensor) (int, error) {
+	at, before := -1, 0 // before: the elements of the blocks before
+	compare := func(b *Block) error {
+		if at >= 0 {
+			return nil
+		}
+		i, err := differAtOnce(b.operand(0), b.operand(1))
+		if i >= 0 {
+			at = before + i
+		}
+		before += b.Rows * b.Width
+		return err
+	}
+	l := newLanes(&Kernel{Elements: compare}, t, []*Tensor{t, u})
+	l.dry = true
+	err := l.run(1)
+	return at, err
+}
+
+// operand returns the i-th operand of b as a tensor [rows width].
+func (b *Block) operand(i int) *Tensor {
+	strides := [...][]int{PerElement: {b.Width, 1}, PerRow: {1, 0}, PerBlock: {0, 0}}[b.Src[i].Per]
+	view := shapeops.View{Shape: shapeops.Shape{b.Rows, b.Width}, Strides: strides}
+	return &Tensor{dtype: b.Src[i].DType, view: view, mem: memory{bytes: b.Src[i].Bytes}}
+}
+
+// differAtOnce is differ of what may be copied as a whole.
+func differAtOnce(t, u *Tensor) (int, error) {
 	switch t.dtype {
 	case Float16:
 		return firstWhere(t, u, func(a, b F16) bool { return a.Float64() != b.Float64() })
@@ -183,34 +217,4 @@ func mismatch(p, q []byte) int {
 		}
 	}
 	return -1
-}
-
-// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN
-// is close to nothing, an infinity to itself. Values are compared as complex128, which rounds
-// integers beyond 2^53, in copies of both tensors. It returns [ErrDType] if the dtypes differ and
-// shapeops.ErrShape if u does not broadcast to t.
-func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
-	if u == nil {
-		return false, errNil
-	}
-	if t.dtype != u.dtype {
-		return false, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)
-	}
-	view, err := u.broadcast(t.view.Shape)
-	if err != nil {
-		return false, err
-	}
-	a, err := t.Cast(Complex128)
-	if err != nil {
-		return false, err
-	}
-	b, err := (&Tensor{dtype: u.dtype, view: view, mem: u.mem}).Cast(Complex128)
-	if err != nil {
-		return false, err
-	}
-	far := func(x, y complex128) bool {
-		return x != y && (cmplx.IsInf(y) || !(cmplx.Abs(x-y) <= atol+rtol*cmplx.Abs(y)))
-	}
-	at, err := firstWhere(a, b, far)
-	return at < 0, err
 }

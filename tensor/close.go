@@ -1,0 +1,87 @@
+package tensor
+
+import (
+	"fmt"
+	"math/cmplx"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN
+// is close to nothing, an infinity to itself. Values are compared as complex128, which rounds
+// integers beyond 2^53. AllClose converts them in blocks, so the memory that it takes does not
+// depend on the size of t. It returns [ErrDType] if the dtypes differ, or if t or u holds a bool
+// that is neither 0 nor 1, and shapeops.ErrShape if u does not broadcast to t.
+func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
+	if u == nil {
+		return false, errNil
+	}
+	if t.dtype != u.dtype {
+		return false, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)
+	}
+	view, err := u.broadcast(t.view.Shape)
+	if err != nil || t.Size() == 0 {
+		return err == nil, err
+	}
+	a, b := narrowed(t, &Tensor{dtype: u.dtype, view: view, mem: u.mem})
+	c := closeness{rtol: rtol, atol: atol}
+	l := newLanes(&Kernel{Elements: c.block}, a, []*Tensor{a, b})
+	l.dry = true
+	err = l.run(0)
+	return err == nil && !c.far.Load(), u.whichBool(t.whichBool(err))
+}
+
+// A closeness compares the elements of blocks, of several at a time.
+type closeness struct {
+	rtol, atol float64
+	far        atomic.Bool // two elements are not close
+}
+
+// block compares the elements of a block, unless the answer is known. Bools are all looked at, so
+// that one which is invalid is an error whatever the others are.
+func (c *closeness) block(b *Block) error {
+	if b.DType != Bool && c.far.Load() {
+		return nil
+	}
+	room := closeRooms.Get().(*closeRoom)
+	defer closeRooms.Put(room)
+	x, err := room.widened(0, b)
+	if err != nil {
+		return err
+	}
+	y, err := room.widened(1, b)
+	if err == nil && firstOf(x, y, c.apart) >= 0 {
+		c.far.Store(true)
+	}
+	return err
+}
+
+// apart reports whether x and y are not close.
+func (c *closeness) apart(x, y complex128) bool {
+	return x != y && (cmplx.IsInf(y) || !(cmplx.Abs(x-y) <= c.atol+c.rtol*cmplx.Abs(y)))
+}
+
+// A closeRoom has room for the elements of two operands of a block.
+type closeRoom struct {
+	wide [2][]complex128
+	lane [1]Lane
+	cast Block
+}
+
+var closeRooms = sync.Pool{New: func() any { return new(closeRoom) }}
+
+// widened returns the elements of the i-th operand of a block, one for each element of the block.
+func (r *closeRoom) widened(i int, b *Block) ([]complex128, error) {
+	n := b.Rows * b.Width
+	if cap(r.wide[i]) < n {
+		r.wide[i] = make([]complex128, n)
+	}
+	wide := r.wide[i][:n]
+	r.lane[0] = b.Src[i]
+	r.cast = Block{Rows: b.Rows, Width: b.Width, DType: Complex128, Dst: cast.Bytes(wide), Src: r.lane[:]}
+	err := castBlock(&r.cast)
+	r.lane[0], r.cast = Lane{}, Block{}
+	return wide, err
+}
