@@ -97,7 +97,15 @@ func ClampInto[T Operand[T]](dst, x T, low, high any) error {
 // ClampInPlace is [Clamp] of x itself.
 func ClampInPlace[T Operand[T]](x T, low, high any) error { return applyInto(opClamp, x, x, low, high) }
 
-// Lerp returns x + weight * (end - x): just x for a weight of 0, just end for 1.
+// Lerp returns the number that lies weight of the way from x to end. It computes
+//
+//	x                         for a weight of 0, even if end is infinite or NaN
+//	end                       for a weight of 1, even if x is
+//	x + weight*(end-x)        for other weights below 0.5
+//	end - (end-x)*(1-weight)  for others
+//
+// and rounds each difference and product. (torch.lerp has the last two formulas, the first of them
+// for weights between -0.5 and 0.5.)
 func Lerp[T Operand[T]](x T, end, weight any) (T, error) { return apply(opLerp, x, end, weight) }
 
 // LerpInto is [Lerp] into dst.

@@ -28,8 +28,13 @@
 //   - a number or bool, which each leaf's dtype must hold; tensor.ScalarOf says when it does.
 //
 // A verb is for all leaves of a dictionary: of one with several dtypes, Select those that it is
-// for. Leaves are shared, so that what is done in place to a selection is done to the whole. Of a
-// memmap.Dataset, the dictionary is its field TensorDict.
+// for. Leaves are shared, so that what is done in place to a selection is done to the whole.
+//
+// A *memmap.Dataset has the methods of a dictionary but is not an Operand: Add(ds, 1) does not
+// compile. Pass its field TensorDict:
+//
+//	sum, err := arith.Add(ds.TensorDict, 1)             // in memory; the files stay as they are
+//	err = arith.AddInPlace(ds.TensorDict, 1)            // in the files, if ds is writable
 //
 // Data and unbatched tensors in a dictionary stay as they are. A verb returns tensor.ErrDType for a
 // dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an operand does

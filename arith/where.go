@@ -9,7 +9,9 @@ import (
 )
 
 // An Operand is what the generic verbs work on. *tensor.Tensor, *ragged.Tensor and
-// *tdict.TensorDict satisfy it, each returning itself.
+// *tdict.TensorDict satisfy it, each returning itself. A *memmap.Dataset does not, because its
+// methods return a *tdict.TensorDict: Add(ds, 1) does not compile. Pass the dictionary in it, as in
+// Add(ds.TensorDict, 1).
 type Operand[T any] interface {
 	comparable
 	Shape() shapeops.Shape

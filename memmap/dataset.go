@@ -15,7 +15,8 @@ import (
 )
 
 // A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
-// in it; where a *tdict.TensorDict is wanted, as by Save or shapeops.Stack, pass d.TensorDict. That
+// in it. Where a *tdict.TensorDict is wanted, as by Save, shapeops.Stack or the functions of package
+// arith, pass d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1) does. That
 // is locked; unlocked, it can be changed in memory, which does not reach the directory. The
 // methods of Dataset itself return [ErrClosed] for the zero Dataset, which holds no TensorDict.
 //

@@ -14,8 +14,9 @@ type DensifyOptions struct {
 	Left bool
 	// Fill is what padding is: a number or a bool, as tensor.ScalarOf takes it. Nil is zero.
 	Fill any
-	// Widths are the lengths to which the rows of each level are padded; 0, or a level that is not
-	// listed, is the length of the longest. Longer rows are cut.
+	// Widths are the lengths to which the rows of each level are padded, outermost first. Longer rows
+	// are cut. 0, or a level that is not listed, is the length of the longest row that remains: one
+	// in a row that is not wanted, or that was cut away at a level before, does not count.
 	Widths []int
 	// KeepLast has rows that are cut lose their beginning. By default they lose their end.
 	KeepLast bool
@@ -32,13 +33,13 @@ type DensifyOptions struct {
 
 // Densify returns t as a dense tensor, each row padded:
 //
-//	[B... * * F...] -> [B... L M F...], L and M being the longest lengths of each level
+//	[B... * * F...] -> [B... L M F...], L and M being opt.Widths, or by default the longest
+//	                                    lengths of each level, of what remains
 //
-// of the rows that are wanted, in one pass over the result, straight from t's values. It returns
-// shapeops.ErrIndex for a row that is not there, shapeops.ErrShape for widths that are negative or
-// more than t has levels, and for a result whose elements cannot be counted, tensor.ErrDType if the
-// dtype does not hold opt.Fill, and shapeops.ErrKind for opt.Masks, for which there is
-// [Tensor.DensifyMasked].
+// It makes one pass over the result, straight from t's values. It returns shapeops.ErrIndex for a
+// row that is not there, shapeops.ErrShape for widths that are negative or more than t has levels,
+// and for a result whose elements cannot be counted, tensor.ErrDType if the dtype does not hold
+// opt.Fill, and shapeops.ErrKind for opt.Masks, for which there is [Tensor.DensifyMasked].
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {

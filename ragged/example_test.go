@@ -229,6 +229,17 @@ func ExampleTensor_DensifyMasked() {
 	//  [ true  true  true]]
 }
 
+// The row of three numbers is cut away with the second visit, so the longest that remains has two.
+func ExampleTensor_Densify_widths() {
+	visits := tensor.Must(ragged.From[int64]([][][]int64{{{1, 2}, {3, 4, 5}}, {{6}}}))
+	fmt.Println(visits.Densify(ragged.DensifyOptions{Widths: []int{1}}))
+	// Output:
+	// int64 [2 1 2]
+	// [[[1 2]]
+	//
+	//  [[6 0]]] <nil>
+}
+
 func ExampleFromMasks() {
 	dense, masks, err := labs().DensifyMasked(ragged.DensifyOptions{})
 	if err != nil {
