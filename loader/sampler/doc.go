@@ -1,5 +1,6 @@
 // Package sampler says which rows of a dataset make an epoch, in which order, and where batches
-// end. It knows numbers of rows only; package loader fetches them.
+// end. It also splits rows into training and test sets. It knows numbers of rows only; package
+// loader fetches them.
 //
 //	loader.New(src, loader.Options{Batch: 64, Sampler: sampler.Random(), Seed: 1})
 //
@@ -21,6 +22,10 @@
 // A [Batching] cuts an order into batches: of so many rows ([Rows]), of whole groups ([Groups]), or
 // of rows that are about as long as each other ([Buckets]). What a sampler orders are then rows, or
 // groups: Shard deals groups to ranks, Random puts groups in a random order.
+//
+// # Parts
+//
+// [Split], [SplitGroups] and [Folds] list the rows of a training and a test set, or of folds.
 //
 // # Repetitions
 //

@@ -5,7 +5,8 @@ import "errors"
 // What can be wrong with what a sampler or a batching is given.
 var (
 	// ErrSize says that a size cannot be used: a batch of less than one row, blocks of none, bounds
-	// that do not ascend, an order without end where one with an end is wanted.
+	// that do not ascend, an order without end where one with an end is wanted, parts that do not
+	// add up.
 	ErrSize = errors.New("unusable size")
 	// ErrNil says that there is no sampler where one is needed.
 	ErrNil = errors.New("no sampler")
