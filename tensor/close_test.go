@@ -135,3 +135,17 @@ func TestComparisonsAllocateLittle(t *testing.T) {
 	x := tensor.Must(tensor.Zeros[int8](4000, 1000))
 	testkit.MaxBytes(t, 3<<20, func() { require.True(t, tensor.Must(x.AllClose(tensor.Scalar[int8](0), 0, 0))) })
 }
+
+// TestAllCloseRefusesBadBools: in either operand, wherever it lies, and though the answer is known
+// before. The error says where.
+func TestAllCloseRefusesBadBools(t *testing.T) {
+	const n = 100_000
+	bad := make([]byte, n)
+	bad[0], bad[n-1] = 1, 7
+	x := tensor.Must(tensor.FromBytes(tensor.Bool, bad, n))
+	y := tensor.Must(tensor.Zeros[bool](n))
+	_, err := x.AllClose(y, 0, 0)
+	testkit.Fails(t, tensor.ErrDType, err)
+	_, err = y.AllClose(x, 0, 0)
+	testkit.Fails(t, tensor.ErrDType, err)
+}
