@@ -19,9 +19,8 @@ import (
 // left over go to the first parts, one each, as in torch.utils.data.random_split. Parts may be
 // empty.
 //
-// Parts depend on n, the sizes and the seed alone, on every platform. They share no rows, and one
-// array of n numbers is all that they take. loader.Subset makes a source of a part, [Among] a
-// sampler.
+// Parts depend on n, the sizes and the seed alone, on every platform. They share no rows, and lie in
+// one array of n numbers. loader.Subset makes a source of a part, [Among] a sampler.
 //
 // Split returns [ErrSize] if n is negative or above 2^31 - 1, there are no sizes, one is negative or
 // NaN, or they do not add up.
