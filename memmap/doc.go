@@ -33,7 +33,8 @@
 // # Opening
 //
 // [Open] reads the meta.json files and checks the size of every leaf's file, but maps none: a leaf
-// is mapped when its elements are first wanted, since a process can have only some 65,000 mappings.
+// is mapped when its elements are first wanted, since the mappings of a process are limited: see
+// [OpenOptions].
 // Nothing in the directory is trusted: a file that is missing, short, a link, or anything but a
 // regular file is [ErrCorrupt], as is a shape that does not fit. Nothing is unpickled, ever.
 //

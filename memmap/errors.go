@@ -36,6 +36,9 @@ var (
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.
 	ErrClosed = mapping.ErrClosed
+	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count on
+	// Linux. Closing others, or raising that, makes room; see [OpenOptions].
+	ErrLimit = mapping.ErrLimit
 	// ErrFault says that mapped memory could not be read, most likely since another process cut the
 	// file.
 	ErrFault = mapping.ErrFault

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32, err error) {
@@ -17,7 +16,7 @@ func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}
-	f, err := t.root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nor wait for a pipe
+	f, err := openIn(t.root, file)
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}

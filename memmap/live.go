@@ -61,8 +61,8 @@ type LiveOptions struct {
 //	err = live.Release(ds)
 //
 // All leaves of a dictionary that it serves are mapped, so what was acquired can be read to the
-// end, whatever happens to the directory. It therefore takes one mapping a leaf, of which a process
-// has some 65,000, for each dictionary that is in use.
+// end, whatever happens to the directory. It therefore takes one mapping a leaf for each dictionary
+// that is in use; [OpenOptions] says how many a process has.
 //
 // Safe for concurrent use.
 type Live struct {

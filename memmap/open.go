@@ -23,6 +23,18 @@ import (
 )
 
 // OpenOptions say how [OpenWith] opens. The zero value is the default.
+//
+// Two limits of the process bound what can be open at a time:
+//
+//   - Mappings. Each leaf that is in use takes one until it is closed. All datasets of the process
+//     together take at most half of vm.max_map_count on Linux, 32,765 by default, which leaves room
+//     for Go's runtime; no limit is known on other systems. Beyond it, a leaf of up to 64 KiB that
+//     is opened for reading is read into memory when its elements are first wanted: it does not
+//     show what another process writes to it later. Any other leaf is [ErrLimit].
+//   - Descriptors. A dataset has one of its directory. A leaf is open only while it is mapped, but
+//     on Unix systems mappings keep descriptors of their files, to notice that a file was cut
+//     within its last page: at most 1,000 in the process, and at most a tenth of RLIMIT_NOFILE.
+//     When the process has none left, those are closed, and what needed one is tried once more.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. By default
 	// that is tensor.ErrReadOnly.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -111,7 +112,7 @@ func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxMeta {
 		return nil, nil, corrupt("got %s of %d bytes, want a file of at most %d", kind(info), info.Size(), maxMeta)
 	}
-	f, err := root.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe there now must not make us wait
+	f, err := openIn(root, metaName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,9 +125,14 @@ func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 	return text, info, errors.Join(err, f.Close())
 }
 
+// openIn opens a file for reading. A pipe there does not make it wait.
+func openIn(root *os.Root, file string) (*os.File, error) {
+	return mapping.Retry(func() (*os.File, error) { return root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) })
+}
+
 // readNode reads the meta.json in a directory.
 func readNode(at string) (*meta, error) {
-	root, err := os.OpenRoot(at)
+	root, err := mapping.Retry(func() (*os.Root, error) { return os.OpenRoot(at) })
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +213,7 @@ func (t *dirTree) member(number int) (tree, error) {
 
 // below returns the node in a directory of t.
 func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
-	root, err := t.root.OpenRoot(file)
+	root, err := mapping.Retry(func() (*os.Root, error) { return t.root.OpenRoot(file) })
 	if err != nil {
 		return nil, t.fail(file, err)
 	}

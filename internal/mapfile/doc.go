@@ -1,8 +1,8 @@
 // Package mapfile lends the memory of mapped files to tensors.
 //
 // A [Set] is the files of one directory that was opened, a [File] one of them, and a tensor.Lender.
-// A file is mapped when its memory is first wanted, since a process can have only some 65,000
-// mappings.
+// A file is mapped when its memory is first wanted, since a process may have only [mapping.Limit]
+// mappings; beyond that, a small file that is not to be written is copied into memory instead.
 //
 //	s, err := mapfile.Open("digits", mapfile.Options{})
 //	f := s.Add(s.Top(), "image.memmap", info, size)

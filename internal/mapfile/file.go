@@ -199,7 +199,9 @@ func (f *File) Open() (*os.File, error) {
 // open is Open with a flag, and without the name.
 func (f *File) open(flag int) (*os.File, error) {
 	// A pipe there now must not make us wait.
-	file, err := f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
+	file, err := mapping.Retry(func() (*os.File, error) {
+		return f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.set.lost(f.dir)
 	}
@@ -219,7 +221,7 @@ func (f *File) open(flag int) (*os.File, error) {
 
 // mapFile maps the file, which must still be the one that was there when it was added.
 func (f *File) mapFile() (*mapping.Mapping, error) {
-	flag, mode := os.O_RDONLY, mapping.ReadOnly
+	flag, mode := os.O_RDONLY, mapping.ReadOrCopy
 	if f.set.opt.Writable {
 		flag, mode = os.O_RDWR, mapping.ReadWrite
 	}

@@ -63,7 +63,7 @@ func Open(dir string, opt Options) (*Set, error) {
 	if opt.Name == nil {
 		opt.Name = func(_, path string, err error) error { return &fs.PathError{Op: "map", Path: path, Err: err} }
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := mapping.Retry(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
 		return nil, err
 	}

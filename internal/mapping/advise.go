@@ -25,11 +25,20 @@ const (
 func (m *Mapping) Advise(a Advice) error { return m.AdviseRange(a, 0, m.size) }
 
 // AdviseRange is [Mapping.Advise] for size bytes from offset on, and what else lies in their pages.
-// It returns also an error that wraps [ErrSize] if not all of these bytes are mapped. Safe for
+// Only [WillNeed] is about a part: any other Advice about one would make the system keep several
+// mappings in the place of this one, so it is given about all bytes. AdviseRange returns also an error that wraps [ErrSize] if not all of these bytes are mapped. Safe for
 // concurrent use.
 func (m *Mapping) AdviseRange(a Advice, offset, size int) error {
 	if a > WillNeed {
 		return fmt.Errorf("advice %d: %w", a, errors.ErrUnsupported)
 	}
-	return m.inPages(offset, size, func(pages []byte) error { return advise(pages, a) })
+	return m.inPages(offset, size, func(pages []byte) error {
+		switch {
+		case m.res.copied:
+			return nil
+		case a != WillNeed:
+			pages = m.res.data
+		}
+		return advise(pages, a)
+	})
 }

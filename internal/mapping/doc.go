@@ -36,8 +36,14 @@
 //
 // # Limits
 //
-// Mappings start at the beginning of the file. Linux allows a process about 65,000 of them. On Unix
-// systems the first 1,000 alive at a time keep a descriptor of their file, for Intact. Storing
-// to a hole of a sparse file on a full disk is a fault too, so write files before mapping them.
-// Windows neither truncates nor replaces a file while it is mapped.
+// Mappings start at the beginning of the file. Linux allows a process vm.max_map_count maps, 65,530
+// by default, and Go's runtime ends the process when it gets none. Mappings take at most half of
+// them, see [Limit]; one is one map, whatever is done with it. Beyond the limit, [Map] makes copies
+// of small files where [ReadOrCopy] allows it, and else returns [ErrLimit].
+//
+// On Unix systems mappings keep a descriptor of their file, for Intact: the first 1,000 alive at a
+// time, or fewer, a tenth of RLIMIT_NOFILE. [Retry] gives them up when the process has none left.
+//
+// Storing to a hole of a sparse file on a full disk is a fault too, so write files before mapping
+// them. Windows neither truncates nor replaces a file while it is mapped.
 package mapping

@@ -16,6 +16,9 @@ var (
 	// ErrSize reports a size that cannot be mapped: none at all, or more than the file holds.
 	ErrSize = errors.New("size cannot be mapped")
 
+	// ErrLimit reports a mapping beyond [Limit].
+	ErrLimit = errors.New("too many mapped files")
+
 	// ErrNotRegular reports a file that is not a regular file: a directory, a pipe, a device.
 	ErrNotRegular = errors.New("not a regular file")
 )

@@ -2,11 +2,14 @@ package mapping
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
 
 	"github.com/edsrzf/mmap-go"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
 // A Mode says what may be done with mapped bytes.
@@ -17,22 +20,28 @@ const (
 	ReadOnly Mode = iota
 	// ReadWrite maps bytes whose stores reach the file and every other mapping of it.
 	ReadWrite
+	// ReadOrCopy is ReadOnly, but once the process has [Limit] mappings, Map copies a file of up to
+	// 64 KiB into memory instead. A copy does not change when the file does.
+	ReadOrCopy
 )
+
+// copySize is the largest size in bytes of which ReadOrCopy makes a copy.
+const copySize = 64 << 10
 
 // Map maps the first size bytes of f, which may be closed afterwards. ReadWrite needs an f that is
 // open for reading and writing.
 //
-// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file and [ErrSize]
-// if size is not positive or f is shorter than size.
+// Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file, [ErrSize] if
+// size is not positive or f is shorter than size, and [ErrLimit] if the process has [Limit] mappings
+// and f may not be copied.
 func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	if err := check(f, size); err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.Name(), Err: err}
 	}
-	res, err := reserve(f, size, mode)
+	res, err := acquire(f, size, mode)
 	if err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.Name(), Err: err}
 	}
-	live.Add(1)
 	return newMapping(res, mode), nil
 }
 
@@ -53,19 +62,50 @@ func check(f *os.File, size int) error {
 	return nil
 }
 
+// acquire returns the memory, mapped if one more mapping is allowed.
+func acquire(f *os.File, size int, mode Mode) (*resource, error) {
+	limit := Limit()
+	switch {
+	case claim(limit):
+		res, err := reserve(f, size, mode)
+		if err != nil {
+			live.Add(-1)
+		}
+		return res, err
+	case mode == ReadOrCopy && size <= copySize:
+		return duplicate(f, size)
+	}
+	return nil, fmt.Errorf("%w: the process has %d, half of vm.max_map_count: close some, or raise it", ErrLimit, limit)
+}
+
 // reserve asks the system for the memory.
 func reserve(f *os.File, size int, mode Mode) (*resource, error) {
-	src, file, err := hold(f)
+	res := new(resource)
+	src, err := res.file.hold(f)
 	if err != nil {
 		return nil, err
 	}
-	data, err := mmap.MapRegion(src, size, protection(mode), 0, 0)
+	res.data, err = mmap.MapRegion(src, size, protection(mode), 0, 0)
 	runtime.KeepAlive(src) // mmap-go keeps only the descriptor
 	if err != nil {
-		_ = file.close()
+		_ = res.file.close()
 		return nil, err
 	}
-	return &resource{data: data, file: file, done: file.close}, nil
+	res.done = res.file.close
+	return res, nil
+}
+
+// duplicate copies the bytes into memory.
+func duplicate(f *os.File, size int) (*resource, error) {
+	data := cast.Uninit(size)
+	n, err := f.ReadAt(data, 0)
+	if err == io.EOF {
+		err = fmt.Errorf("%w: got a file of %d bytes, want %d", ErrSize, n, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &resource{data: data, copied: true, done: func() error { return nil }}, nil
 }
 
 // protection returns mmap-go's word for mode.

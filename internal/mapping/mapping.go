@@ -79,7 +79,7 @@ func (m *Mapping) Pin() ([]byte, error) {
 	return data, nil
 }
 
-// Flush writes the stores made so far to the disk and waits for it. For a ReadOnly Mapping there is
+// Flush writes the stores made so far to the disk and waits for it. Unless m is ReadWrite there is
 // nothing to do. Flush returns [ErrClosed] once Close began. Safe for concurrent use.
 func (m *Mapping) Flush() error { return m.FlushRange(0, m.size) }
 
@@ -88,7 +88,7 @@ func (m *Mapping) Flush() error { return m.FlushRange(0, m.size) }
 // [ErrSize] if not all of these bytes are mapped. Safe for concurrent use.
 func (m *Mapping) FlushRange(offset, size int) error {
 	return m.inPages(offset, size, func(pages []byte) error {
-		if m.mode == ReadOnly {
+		if m.mode != ReadWrite {
 			return nil
 		}
 		return flush(m.res.data, pages)
@@ -118,9 +118,9 @@ func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
 // and is stored to, without a fault: whoever has used the bytes asks Intact whether they were all
 // there. It costs one call to the system, and waits for nobody.
 //
-// The Mapping needs a descriptor of the file for that. On Unix systems only 1,000 mappings of the
-// process have one at a time; Intact of others knows nothing and returns nil. Nor does it notice
-// that a file was cut and made longer again.
+// The Mapping needs a descriptor of the file for that. On Unix systems only some mappings of the
+// process have one, see the package doc; Intact of others knows nothing and returns nil. Nor does it
+// notice that a file was cut and made longer again. A copy is always intact.
 //
 // Intact must be called between [Mapping.Acquire] and [Mapping.Release]; Close may have begun. Safe
 // for concurrent use.

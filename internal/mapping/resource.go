@@ -10,14 +10,15 @@ import (
 // live counts the mappings of the process.
 var live atomic.Int64
 
-// Live returns how many mappings are alive in the process: mapped, and neither closed nor cleaned
-// up. It is meant for leak tests. Safe for concurrent use.
+// Live returns how many mappings are alive in the process: mapped, not copied, and neither closed
+// nor cleaned up. It is meant for leak tests. Safe for concurrent use.
 func Live() int { return int(live.Load()) }
 
 // A resource is what the cleanup of a Mapping needs. It must not point back at the Mapping, which
 // would then stay reachable for ever.
 type resource struct {
 	data   mmap.MMap
+	copied bool         // data is memory of Go's
 	file   held         // what stays open beside data
 	done   func() error // gives file back
 	pinned atomic.Bool  // a raw slice has escaped
@@ -25,6 +26,10 @@ type resource struct {
 
 // unmap gives the memory back. It must be called once; nobody may use data any more.
 func (r *resource) unmap() error {
+	if r.copied {
+		r.data = nil
+		return r.done()
+	}
 	if err := r.data.Unmap(); err != nil {
 		return errors.Join(err, r.done())
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,48 +46,53 @@ func flush(_, pages []byte) error {
 	return os.NewSyscallError("msync", unix.Msync(pages, unix.MS_SYNC))
 }
 
-// heldFiles is how many mappings of the process keep a descriptor of their file at a time, so that
-// directories of many files leave descriptors for others.
-const heldFiles = 1000
+// mostHeld returns how many mappings of the process keep a descriptor of their file at most.
+var mostHeld = sync.OnceValue(func() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return shareOf(uint64(limit.Cur))
+})
 
-// holding counts the mappings that keep one.
-var holding atomic.Int64
+// shareOf returns how many of the descriptors that a process may have mappings keep, so that
+// directories of many files leave descriptors for others.
+func shareOf(limit uint64) int { return int(min(1000, limit/10)) }
+
+// keeping holds those that keep a descriptor. It is locked before any of them is.
+var keeping = struct {
+	sync.Mutex
+	all map[*held]struct{}
+}{all: map[*held]struct{}{}}
 
 // A held is the descriptor of its file that a mapping keeps, or none.
 type held struct {
+	mu   sync.RWMutex // guards the others
 	fd   int
 	kept bool
 }
 
-// hold returns the file to map and what to keep of it until the mapping ends. Here the kernel keeps
+// hold returns the file to map, and keeps what is needed of it until close. Here the kernel keeps
 // the file of a mapping itself, and the descriptor is only to ask for its size.
-func hold(f *os.File) (src *os.File, file held, err error) {
-	if !claim() {
-		return f, held{}, nil
+func (h *held) hold(f *os.File) (src *os.File, err error) {
+	keeping.Lock()
+	defer keeping.Unlock()
+	if len(keeping.all) >= mostHeld() {
+		return f, nil
 	}
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil { // as if the process had enough of them
-		holding.Add(-1)
-		return f, held{}, nil
+		return f, nil
 	}
-	return f, held{fd, true}, nil
+	h.fd, h.kept = fd, true // nobody else knows h yet
+	keeping.all[h] = struct{}{}
+	return f, nil
 }
 
-// claim reports whether one more mapping may keep a descriptor, and counts it.
-func claim() bool {
-	for {
-		n := holding.Load()
-		if n >= heldFiles {
-			return false
-		}
-		if holding.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-// size returns how long the file is, or false if no descriptor of it was kept.
-func (h held) size() (n int64, ok bool, err error) {
+// size returns how long the file is, or false if no descriptor of it is kept.
+func (h *held) size() (n int64, ok bool, err error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	if !h.kept {
 		return 0, false, nil
 	}
@@ -99,12 +104,31 @@ func (h held) size() (n int64, ok bool, err error) {
 	}
 }
 
-// close gives the descriptor back.
-func (h held) close() error {
+// close gives back what is kept.
+func (h *held) close() error {
+	keeping.Lock()
+	delete(keeping.all, h)
+	keeping.Unlock()
+	return h.drop()
+}
+
+// drop closes the descriptor.
+func (h *held) drop() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if !h.kept {
 		return nil
 	}
-	err := unix.Close(h.fd)
-	holding.Add(-1)
-	return os.NewSyscallError("close", err)
+	h.kept = false
+	return os.NewSyscallError("close", unix.Close(h.fd))
+}
+
+// dropAll closes the descriptors that mappings keep.
+func dropAll() {
+	keeping.Lock()
+	defer keeping.Unlock()
+	for h := range keeping.all {
+		_ = h.drop() // it was only to ask
+	}
+	clear(keeping.all)
 }

@@ -13,25 +13,28 @@ func advise([]byte, Advice) error { return nil }
 // flush writes all to the disk: mmap-go knows a mapping by where it begins.
 func flush(all mmap.MMap, _ []byte) error { return all.Flush() }
 
-// A held is the duplicate of its file that a mapping keeps.
+// A held is the duplicate of its file that a mapping keeps; a copy keeps none.
 type held struct{ file *os.File }
 
-// hold returns the file to map and what to keep of it until the mapping ends. Here both are a
+// hold returns the file to map, and keeps what is needed of it until close. Here both are a
 // duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by
 // then.
-func hold(f *os.File) (src *os.File, file held, err error) {
+func (h *held) hold(f *os.File) (src *os.File, err error) {
 	var dup windows.Handle
 	self := windows.CurrentProcess()
 	err = windows.DuplicateHandle(self, windows.Handle(f.Fd()), self, &dup, 0, false, windows.DUPLICATE_SAME_ACCESS)
 	if err != nil {
-		return nil, held{}, os.NewSyscallError("DuplicateHandle", err)
+		return nil, os.NewSyscallError("DuplicateHandle", err)
 	}
-	src = os.NewFile(uintptr(dup), f.Name())
-	return src, held{src}, nil
+	h.file = os.NewFile(uintptr(dup), f.Name())
+	return h.file, nil
 }
 
-// size returns how long the file is.
-func (h held) size() (n int64, ok bool, err error) {
+// size returns how long the file is, or false for a copy.
+func (h *held) size() (n int64, ok bool, err error) {
+	if h.file == nil {
+		return 0, false, nil
+	}
 	info, err := h.file.Stat()
 	if err != nil {
 		return 0, true, err
@@ -40,4 +43,7 @@ func (h held) size() (n int64, ok bool, err error) {
 }
 
 // close gives the duplicate back.
-func (h held) close() error { return h.file.Close() }
+func (h *held) close() error { return h.file.Close() }
+
+// dropAll does nothing: each mapping needs its duplicate.
+func dropAll() {}

@@ -17,7 +17,7 @@ var _ tensor.Lender = (*mapped)(nil)
 
 // mapFile maps the first size bytes of a file.
 func mapFile(file *os.File, path string, size int) (*mapped, error) {
-	m, err := mapping.Map(file, size, mapping.ReadOnly)
+	m, err := mapping.Map(file, size, mapping.ReadOrCopy)
 	if err != nil {
 		return nil, err
 	}

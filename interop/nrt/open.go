@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -46,8 +47,8 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 // caller.
 //
 // OpenWith returns a [FileError] that says where: [ErrCorrupt], also with ragged.ErrOffsets for
-// bounds that decrease, [ErrUnsupported], ragged.ErrName for a key that the file does not have, or
-// what the system says, such as fs.ErrNotExist.
+// bounds that decrease, [ErrUnsupported], ragged.ErrName for a key that the file does not have,
+// [ErrLimit], or what the system says, such as fs.ErrNotExist.
 func OpenWith(path string, opt Options) (*File, error) {
 	f, err := open(path, opt)
 	if err != nil {
@@ -81,7 +82,9 @@ func open(path string, opt Options) (*File, error) {
 
 // openFile opens a regular file. It waits for nobody.
 func openFile(path string) (file *os.File, size int64, err error) {
-	file, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
+	file, err = mapping.Retry(func() (*os.File, error) {
+		return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
+	})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -42,6 +42,25 @@ func TestValuesAreMapped(t *testing.T) {
 	require.ErrorIs(t, x.CopyFrom(tensor.Vector(3.0, 4)), tensor.ErrReadOnly)
 }
 
+// Beyond the limit on mappings a small file is copied, and a large one is an error.
+func TestOpenBeyondTheLimit(t *testing.T) {
+	values := tensor.Must(tensor.Zeros[float64](1 << 14))
+	x := tensor.Must(ragged.New(values, tensor.Must(ragged.LayoutOf([]int{1}, []int64{1 << 14}))))
+	large := saved(t, tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: x})))
+	_ = open(t, large) // a limit is positive
+	defer mapping.SetLimit(mapping.Live())()
+	live := mapping.Live()
+	_, err := nrt.Open(large)
+	require.ErrorIs(t, err, nrt.ErrLimit)
+	require.ErrorContains(t, err, "open "+large+": too many mapped files: the process has ")
+	f := open(t, saved(t, visits()))
+	require.Equal(t, live, mapping.Live())
+	require.True(t, visits().Equal(f.Joint))
+	v := tensor.Must(tensor.Must(f.Tensor("v")).Values())
+	require.NoError(t, f.Close())
+	require.ErrorIs(t, testkit.Err(v.Clone()), nrt.ErrClosed)
+}
+
 // A writerFunc is an io.Writer.
 type writerFunc func(b []byte) (int, error)
 

@@ -1,0 +1,105 @@
+//go:build unix
+
+package memmap_test
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// requireDescriptors checks that n files can be opened at a time.
+func requireDescriptors(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		f, err := os.Open(os.DevNull)
+		require.NoError(t, err)
+		defer f.Close()
+	}
+}
+
+// atMost lowers a limit, whose type differs between systems.
+func atMost[T int64 | uint64](limit *T, n int) { *limit = min(*limit, T(n)) }
+
+// TestProcessClonesWithFewDescriptors is a process that may have 512 descriptors, or fewer after it
+// has mapped all leaves, and clones a dictionary.
+func TestProcessClonesWithFewDescriptors(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	lower := func(to int) {
+		var limit syscall.Rlimit
+		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+		atMost(&limit.Cur, to)
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	}
+	lower(k.number(t, 1))
+	for range 2 {
+		ds := open(t, k.args[0])
+		td, err := ds.Clone()
+		require.NoError(t, err)
+		k.tell("%d", td.NumEntries())
+		if k.first() {
+			requireDescriptors(t, k.number(t, 1)*8/10)
+		}
+		lower(k.number(t, 2))
+	}
+}
+
+func TestCloneWithFewDescriptors(t *testing.T) {
+	const leaves = 2000
+	dir, _ := saveScalars(t, leaves)
+	tests := []struct {
+		name         string
+		before, then int // the limit for the first dictionary, and for the second
+	}{
+		{"a limit of 512", 512, 512},
+		{"a limit that becomes smaller than the number kept", 2000, 100},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := start(t, "TestProcessClonesWithFewDescriptors", dir, tt.before, tt.then)
+			for range 2 {
+				require.Equal(t, []string{fmt.Sprint(leaves)}, p.next(t))
+			}
+			require.NoError(t, p.ended())
+		})
+	}
+}
+
+// TestProcessClonesManyLeaves is a process that clones a dictionary, maps another, and checks what
+// it cloned.
+func TestProcessClonesManyLeaves(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	ds := open(t, k.args[0])
+	td, err := ds.Clone()
+	require.NoError(t, err)
+	for key, v := range td.All() {
+		x, err := tensor.Of[int64](v.(*tensor.Tensor))
+		require.NoError(t, err)
+		require.Equal(t, string(key), fmt.Sprint(x[0]))
+	}
+	k.tell("%d %d", td.NumEntries(), mapping.Live())
+	require.NoError(t, ds.Close())
+	k.tell("%d", mapping.Live())
+}
+
+// TestManyLeaves needs -kills full to have more leaves than Linux allows mappings.
+func TestManyLeaves(t *testing.T) {
+	leaves := kills(t, 1000, 70_000)
+	dir, _ := saveScalars(t, leaves)
+	p := start(t, "TestProcessClonesManyLeaves", dir)
+	require.Equal(t, []string{fmt.Sprint(leaves), fmt.Sprint(min(leaves, mapping.Limit()))}, p.next(t))
+	require.Equal(t, []string{"0"}, p.next(t))
+	require.NoError(t, p.ended())
+}
