@@ -221,7 +221,7 @@ func (c *column[K]) differ(rows []int64, from int) int {
 		other := c.bits[int(row)*c.row:][:end]
 		if !slices.Equal(first[from:end], other[from:]) {
 			end = from
-			for first[end] == other[end] {
+			for end < len(other) && first[end] == other[end] { // they may change in a mapped file
 				end++
 			}
 		}

@@ -60,7 +60,10 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, lead int) error {
 			in := &reduced{x: xs[0], dims: s.reduced(xs[0].Shape(), lead), splits: s.splits}
 			if len(xs) > 1 {
-				in.mask = xs[1]
+				var err error
+				if in.mask, err = tensor.OwnMask(xs[1]); err != nil {
+					return err
+				}
 			}
 			if dst.Lender() != nil || slices.ContainsFunc(xs, dst.SharesMemory) {
 				return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return r.run(out, in) })

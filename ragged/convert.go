@@ -161,14 +161,17 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	for i := range present {
 		present[i] = true
 	}
-	before := batch
+	before, last := batch, (*tensor.Tensor)(nil)
 	for level, mask := range masks {
-		if l, present, err = l.nestMask(mask, before, present); err != nil {
+		if last, err = tensor.OwnMask(mask); err == nil {
+			l, present, err = l.nestMask(last, before, present)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("mask of level %d: %w", level+1, err)
 		}
 		before = mask.Shape()
 	}
-	values, err := x.MaskedSelect(masks[len(masks)-1])
+	values, err := x.MaskedSelect(last)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,10 @@ import (
 // has another shape, or, with the key, for Data and ragged tensors with further batch dims, and the
 // errors of [TensorDict.MaskedSelect].
 func (td *TensorDict) Unpad(mask *tensor.Tensor) (*TensorDict, error) {
+	mask, err := tensor.OwnMask(mask)
+	if err != nil {
+		return nil, failed("unpad", err)
+	}
 	lengths, err := td.present(mask)
 	if err != nil {
 		return nil, failed("unpad", err)

@@ -131,8 +131,12 @@ func (t *Tensor) AsIndex() (ix.Index, error) {
 	case t == nil:
 		return ix.Index{}, errNil
 	case t.dtype == Bool:
+		own, err := OwnMask(t)
+		if err != nil {
+			return ix.Index{}, err
+		}
 		var x ix.Index
-		err := Read(t, func(bits []bool) { x = maskOf(bits, t.view.Shape) })
+		err = Read(own, func(bits []bool) { x = maskOf(bits, own.view.Shape) })
 		return x, err
 	case t.dtype.IsInteger():
 		list, err := t.Ints()

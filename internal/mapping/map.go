@@ -8,8 +8,6 @@ import (
 	"runtime"
 
 	"github.com/edsrzf/mmap-go"
-
-	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
 // A Mode says what may be done with mapped bytes.
@@ -97,7 +95,7 @@ func reserve(f *os.File, size int, mode Mode) (*resource, error) {
 
 // duplicate copies the bytes into memory.
 func duplicate(f *os.File, size int) (*resource, error) {
-	data := cast.Uninit(size)
+	data := make([]byte, size, (size+7)&^7) // aligned for words
 	n, err := f.ReadAt(data, 0)
 	if err == io.EOF {
 		err = fmt.Errorf("%w: got a file of %d bytes, want %d", ErrSize, n, size)

@@ -91,7 +91,8 @@ func TakeND(list []int, shape ...int) Index {
 // that it covers. Without a shape it is a mask over one dim. The result is a copy. Mask keeps
 // neither bits nor shape.
 func Mask(bits []bool, shape ...int) Index {
-	return MaskKeeping(append([]bool{}, bits...), count(bits), shape...)
+	own := append([]bool{}, bits...)
+	return MaskKeeping(own, count(own), shape...) // not of bits, which may lie in a mapped file
 }
 
 // MaskKeeping is [Mask] that keeps bits, which must not change for as long as the index, or a plan
