@@ -130,8 +130,8 @@ func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 }
 
 // WithMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
-// it, but without a copy unless its memory is lent: fn must not keep it, nor write to mask's memory.
-// It returns fn's error, and those of [Read].
+// it, but without a copy unless its memory is lent: fn must not keep it, nor write to mask's
+// memory. It returns fn's error, and those of [Read].
 func WithMask(mask *Tensor, fn func(x ix.Index) error) error {
 	mask, err := OwnMask(mask)
 	if err != nil {
@@ -148,8 +148,8 @@ func WithMask(mask *Tensor, fn func(x ix.Index) error) error {
 	return cmp.Or(failed, err)
 }
 
-// OwnMask returns a bool tensor, or a copy of it if its memory is lent: another process may write to
-// a mapped file, and a mask must not change between one look at it and the next. It returns any
+// OwnMask returns a bool tensor, or a copy of it if its memory is lent: another process may write
+// to a mapped file, and a mask must not change between one look at it and the next. It returns any
 // other tensor, and nil, as it is, and the errors of [Tensor.Clone].
 func OwnMask(mask *Tensor) (*Tensor, error) {
 	if mask == nil || mask.dtype != Bool || mask.mem.loan == nil {

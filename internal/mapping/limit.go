@@ -10,8 +10,8 @@ import (
 var limit atomic.Int64
 
 // Limit returns how many mappings the process may have: half of the maps that the system allows it,
-// so that Go's runtime, which ends the process when it cannot map memory, has room for its own. That
-// is half of vm.max_map_count on Linux, read once, and no limit on other systems. Safe for
+// so that Go's runtime, which ends the process when it cannot map memory, has room for its own.
+// That is half of vm.max_map_count on Linux, read once, and no limit on other systems. Safe for
 // concurrent use.
 func Limit() int {
 	if n := limit.Load(); n > 0 {

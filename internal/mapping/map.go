@@ -30,8 +30,8 @@ const copySize = 64 << 10
 // open for reading and writing.
 //
 // Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file, [ErrSize] if
-// size is not positive or f is shorter than size, and [ErrLimit] if the process has [Limit] mappings
-// and f may not be copied.
+// size is not positive or f is shorter than size, and [ErrLimit] if the process has [Limit]
+// mappings and f may not be copied.
 func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	if err := check(f, size); err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.Name(), Err: err}

@@ -119,8 +119,8 @@ func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
 // there. It costs one call to the system, and waits for nobody.
 //
 // The Mapping needs a descriptor of the file for that. On Unix systems only some mappings of the
-// process have one, see the package doc; Intact of others knows nothing and returns nil. Nor does it
-// notice that a file was cut and made longer again. A copy is always intact.
+// process have one, see the package doc; Intact of others knows nothing and returns nil. Nor does
+// it notice that a file was cut and made longer again. A copy is always intact.
 //
 // Intact must be called between [Mapping.Acquire] and [Mapping.Release]; Close may have begun. Safe
 // for concurrent use.
