@@ -113,7 +113,7 @@ func (a *addition) write() error {
 		return err
 	}
 	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to add
-	k, err := newDirSink(vfs.OS, at, a.modes(at), false)
+	k, err := newDirSink(vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *saver) hidden(td *tdict.TensorDict) (*dirSink, error) {
 		return nil, err
 	}
 	defer old.unlock()
-	return s.beside(vfs.OS, at, old.modes, td)
+	return s.beside(vfs.OS, at, old, td)
 }
 
 // Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it
@@ -110,7 +110,7 @@ func (d *Dataset) Publish() error {
 		return d.fail("publish", "", err)
 	}
 	defer old.unlock()
-	k.over = true
+	k.old = old.info
 	if openBlocksRename {
 		old.unlock()
 	}

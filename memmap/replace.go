@@ -20,6 +20,7 @@ const lockName = ".lock"
 
 // An oldTree is what a save replaces.
 type oldTree struct {
+	info  fs.FileInfo // of the directory; nil if nothing is there
 	modes modes
 	lock  *vfs.Lock // keeps a Writer out; nil if none ever was there
 }
@@ -65,7 +66,7 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 func survey(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
-		old := &oldTree{modes: newModes()}
+		old := &oldTree{info: before, modes: newModes()}
 		err := old.scan(dir, "")
 		if err == nil || try == 100 {
 			return old, err

@@ -88,7 +88,7 @@ func (s *saver) save(td *tdict.TensorDict) (at string, err error) {
 	if openBlocksRename {
 		old.unlock()
 	}
-	k, err := s.beside(vfs.OS, at, old.modes, td)
+	k, err := s.beside(vfs.OS, at, old, td)
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +118,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 }
 
 // beside writes td beside a directory of any disk, and returns what puts it there.
-func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (*dirSink, error) {
+func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDict) (*dirSink, error) {
 	if err := td.CheckNames(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s *saver) beside(disk vfs.FS, dir string, m modes, td *tdict.TensorDict) (
 	if err := s.dict(&savedNode{}, td, 0); err != nil {
 		return nil, err
 	}
-	k, err := newDirSink(disk, dir, m, s.opt.NoSync)
+	k, err := newDirSink(disk, dir, old, s.opt.NoSync)
 	if err != nil {
 		return nil, s.fail("", err)
 	}

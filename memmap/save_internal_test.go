@@ -40,13 +40,14 @@ func saveOver(disk vfs.FS, td *tdict.TensorDict, may replacing) error {
 	return k.commit(td.Shape())
 }
 
-// onDisk returns the modes of the directory d, if it is there.
-func onDisk(disk vfs.FS) modes {
-	m := newModes()
+// onDisk returns what is to be replaced: the directory d, if it is there.
+func onDisk(disk vfs.FS) *oldTree {
+	old := &oldTree{modes: newModes()}
 	if info, err := disk.Lstat("d"); err == nil {
-		m.note("", info)
+		old.info = info
+		old.modes.note("", info)
 	}
-	return m
+	return old
 }
 
 // openCrashed opens what a crash left of the directory d, or nil if there is none.

@@ -43,18 +43,18 @@ type dirSink struct {
 	modes   modes
 	noSync  bool
 	release func() error
-	over    bool        // what was not there when modes were noted may be replaced
-	only    fs.FileInfo // if not nil, the one directory that may be replaced
+	old     fs.FileInfo // of what it replaces; nil for nothing
+	firm    bool        // whatever else is there by then is not replaced
 	may     replacing
 }
 
-// newDirSink makes the directory that is to become dir.
-func newDirSink(disk vfs.FS, dir string, m modes, noSync bool) (*dirSink, error) {
+// newDirSink makes the directory that is to become dir, in place of old.
+func newDirSink(disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
 	tmp, release, err := vfs.MakeTemp(disk, dir, 0o777)
 	if err != nil {
 		return nil, err
 	}
-	k := &dirSink{disk: disk, dir: dir, tmp: tmp, modes: m, noSync: noSync, release: release}
+	k := &dirSink{disk: disk, dir: dir, tmp: tmp, old: old.info, modes: old.modes, noSync: noSync, release: release}
 	if err := k.setMode(""); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
@@ -165,12 +165,11 @@ func (k *dirSink) seal(at string) error {
 // publish puts the directory in its place, and reports whether it is there now. If it is not,
 // nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
-	_, existed := k.modes.dirs[""]
 	switch {
-	case k.only != nil:
-		err = vfs.PublishOver(k.disk, k.tmp, k.dir, k.only)
-	case k.may == replaceSaved && (existed || k.over):
-		err = vfs.Publish(k.disk, k.tmp, k.dir)
+	case k.firm:
+		err = vfs.PublishOver(k.disk, k.tmp, k.dir, k.old)
+	case k.may == replaceSaved:
+		err = vfs.Publish(k.disk, k.tmp, k.dir, k.old)
 	default:
 		err = vfs.PublishNew(k.disk, k.tmp, k.dir, k.may == replaceEmpty)
 	}
@@ -189,10 +188,11 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 		if appeared {
 			return errors.Join(err, k.release())
 		}
-		if k.only != nil && (errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)) {
-			return errors.Join(ErrReplaced, k.abort())
+		another := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
+		if another && k.firm {
+			err = ErrReplaced
 		}
-		if !errors.Is(err, fs.ErrExist) || k.may != replaceSaved || try == 100 {
+		if !another || k.firm || k.may != replaceSaved || try == 100 {
 			return errors.Join(err, k.abort())
 		}
 		old, err := replaceable(k.dir, batch)
@@ -200,7 +200,7 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 			return errors.Join(err, k.abort())
 		}
 		defer old.unlock()
-		k.over = true
+		k.old = old.info
 	}
 }
 

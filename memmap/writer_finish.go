@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path"
 	"path/filepath"
 
@@ -40,7 +39,11 @@ func (w *Writer) finish() error {
 // nested writes the nested tree beside the directory. In it the files of the leaves have a second
 // name.
 func (w *Writer) nested() (*dirSink, error) {
-	old := oldTree{modes: newModes()}
+	there, err := w.in.Lstat(".")
+	if err != nil {
+		return nil, err
+	}
+	old := &oldTree{info: there, modes: newModes()}
 	if err := old.scan(w.at, ""); err != nil {
 		return nil, err
 	}
@@ -55,20 +58,16 @@ func (w *Writer) nested() (*dirSink, error) {
 	if err := w.linkFiles(s); err != nil {
 		return nil, err
 	}
-	only, err := w.in.Lstat(".")
-	if err != nil {
-		return nil, err
-	}
-	return w.beside(old.modes, only, s.write)
+	return w.beside(old, s.write)
 }
 
-// beside writes a directory beside the one that is there, which alone it may replace.
-func (w *Writer) beside(m modes, only fs.FileInfo, write func(sink) error) (*dirSink, error) {
-	k, err := newDirSink(w.disk, w.at, m, w.opt.NoSync)
+// beside writes a directory beside the old one, which alone it may replace.
+func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) {
+	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return nil, err
 	}
-	k.only = only
+	k.firm = true
 	if err := write(k); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}

@@ -35,7 +35,7 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	k, err := newDirSink(disk, "d", modes{}, false)
+	k, err := newDirSink(disk, "d", new(oldTree), false)
 	if err == nil {
 		err = w.fill(s, k)
 	}

@@ -61,11 +61,10 @@ func (w *Writer) flat(s *saver, ds *Dataset) (*dirSink, error) {
 		}
 	}
 	w.setRows()
-	only, err := ds.set.Root().Lstat(".")
-	if err != nil {
+	if old.info, err = ds.set.Root().Lstat("."); err != nil {
 		return nil, err
 	}
-	return w.beside(old.modes, only, func(k sink) error { return w.fill(s, k) })
+	return w.beside(old, func(k sink) error { return w.fill(s, k) })
 }
 
 // couldWrite returns ErrForeign if td, which was opened, has a value that no Writer could have

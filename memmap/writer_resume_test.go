@@ -259,3 +259,20 @@ func withoutSums(text string) string {
 }
 
 var sumsText = regexp.MustCompile(`,"sums":\[[^]]*\]`)
+
+// TestSaveBesideResume has a dataset grow again while a save that looked at it before is writing.
+func TestSaveBesideResume(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.Save(dir, rows(t, 0, 3)))
+	var w *memmap.Writer
+	err := memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{Progress: func(_, _ int64) {
+		if w == nil {
+			w = resume(t, dir)
+			require.NoError(t, w.Append(rows(t, 3, 2)))
+			require.NoError(t, w.Commit())
+		}
+	}})
+	require.ErrorIs(t, err, memmap.ErrBusy)
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
+}

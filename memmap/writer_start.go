@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -226,7 +227,7 @@ func (w *Writer) create(s *saver) error {
 		return err
 	}
 	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
-	k, err := newDirSink(w.disk, w.at, old.modes, w.opt.NoSync)
+	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return err
 	}
@@ -252,7 +253,7 @@ func (w *Writer) fill(s *saver, k sink) error {
 	return s.write(k)
 }
 
-// resume opens the files, behind the rows that are committed.
+// resume goes on with the dataset whose lock w has.
 func (w *Writer) resume() error {
 	m, err := readNode(w.at)
 	if err != nil {
@@ -264,6 +265,14 @@ func (w *Writer) resume() error {
 	if info, err := w.in.Lstat(lockName); err != nil || !w.lock.Of(info) || w.inPlace() != nil {
 		return w.busy(vfs.ErrHeld)
 	}
+	if err := w.goOn(m); err != nil {
+		return cmp.Or(w.inPlace(), err)
+	}
+	return nil
+}
+
+// goOn opens the files of what m describes, behind the rows that are committed.
+func (w *Writer) goOn(m *meta) error {
 	if err := w.agree(m); err != nil {
 		return err
 	}

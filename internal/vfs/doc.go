@@ -6,7 +6,7 @@
 //	tmp, release, err := vfs.MakeTemp(fsys, dir, 0o777)
 //	f, err := fsys.Create(filepath.Join(tmp, "reward.memmap")) // Write, Sync, Close
 //	...
-//	err = vfs.Publish(fsys, tmp, dir)
+//	err = vfs.Publish(fsys, tmp, dir, old) // old: what Lstat said of dir
 //
 // [OS] is the real file system. Package vfstest has a twin in memory that fails on demand and knows
 // what a crash would leave, which is how savers are tested.

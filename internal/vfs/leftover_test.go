@@ -55,7 +55,7 @@ func TestMakeTempIsForPublish(t *testing.T) {
 				tmp, release, err := vfs.MakeTemp(fsys, dir, 0o777)
 				require.NoError(t, err)
 				require.NoError(t, writeFile(fsys, filepath.Join(tmp, "a"), after))
-				require.NoError(t, vfs.Publish(fsys, tmp, dir))
+				require.NoError(t, vfs.Publish(fsys, tmp, dir, there(fsys, dir)))
 				require.NoError(t, release())
 				_, err = fsys.Lstat(filepath.Join(dir, "a"))
 				require.NoError(t, err)

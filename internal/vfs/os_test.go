@@ -41,7 +41,7 @@ func TestPublishRefusesSymlink(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), dir); err != nil {
 		t.Skip("this account may not make links, as on Windows: ", err)
 	}
-	require.ErrorIs(t, vfs.Publish(vfs.OS, tmp, dir), fs.ErrExist)
+	require.ErrorIs(t, vfs.Publish(vfs.OS, tmp, dir, there(vfs.OS, dir)), fs.ErrExist)
 }
 
 func TestCreateIsExclusive(t *testing.T) {

@@ -60,12 +60,11 @@ func TestPublishOver(t *testing.T) {
 				tmp, dir := filepath.Join(root, "tmp"), filepath.Join(root, "d")
 				require.NoError(t, write(vfs.OS, dir, before))
 				require.NoError(t, write(vfs.OS, tmp, after))
-				old, err := os.Lstat(dir)
-				require.NoError(t, err)
+				old := there(vfs.OS, dir)
 				if tt.early != nil {
 					tt.early()
 				}
-				err = vfs.PublishOver(&late{disk, tt.late}, tmp, dir, old)
+				err := vfs.PublishOver(&late{disk, tt.late}, tmp, dir, old)
 				require.ErrorIs(t, err, tt.err)
 				require.Equal(t, tt.want, load(t, os.DirFS(root), "d"))
 				if tt.err != nil {

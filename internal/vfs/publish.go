@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Publish makes the finished directory tmp appear at dir, whole or not at all. After it returned
-// nil the new tree is at dir, durably; the old one, if there was any, is gone, and so is tmp.
+// Publish makes the finished directory tmp appear at dir, whole or not at all, in place of the
+// directory that old describes, nil for nothing. After it returned nil the new tree is at dir,
+// durably; the old one, if there was any, is gone, and so is tmp.
 //
 // tmp must lie beside dir, in the same parent directory spelled the same way. All files in it, and
 // all directories below it, must have been synced. dir is a directory or absent; anything else,
@@ -26,8 +27,9 @@ import (
 //
 // # Errors
 //
-// A directory that appears at dir meanwhile, where there was none, is not replaced unless it is
-// empty: that is [fs.ErrExist], and the State [Untouched]; publish again to replace it.
+// Another directory than old is not replaced: that is [fs.ErrExist], and [fs.ErrNotExist] if old is
+// gone; the State is [Untouched]. Look at what is there, and publish again to replace it. What comes
+// to dir in the very moment of the switch is replaced all the same; see [PublishOver].
 //
 // Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old
 // tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
@@ -35,14 +37,38 @@ import (
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
 // exception.
-func Publish(fsys FS, tmp, dir string) error { return publish(fsys, tmp, dir, anything) }
+func Publish(fsys FS, tmp, dir string, old fs.FileInfo) error {
+	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old}.publish()
+}
+
+// PublishOver is [Publish] where whatever comes to dir just before the exchange must stay, too: it
+// is seen after it, and exchanged back. A crash between the two leaves it at tmp, complete, but to
+// be taken by a [Sweep]. It is for directories of which others do not say that they are at work.
+func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
+	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old, firm: true}.publish()
+}
+
+func (p publication) publish() error {
+	info, err := p.prepare()
+	if err == nil {
+		err = p.checkOld(info)
+	}
+	if err != nil {
+		return p.fail(Untouched, "", err)
+	}
+	was, err := p.swap(info != nil)
+	if err != nil {
+		return err
+	}
+	return p.settle(was)
+}
 
 // PublishNew is [Publish] where nothing is replaced, whoever else publishes at the same time: it
 // returns [fs.ErrExist], and the State is [Untouched], if anything is at dir, unless that is an
 // empty directory and overEmpty is set, or if a crash has left an old tree at [AsidePath](dir).
 // Safe for concurrent use on one dir: of several calls one succeeds.
 func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
-	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: anything}
+	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	_, err := p.prepare()
 	if err == nil {
 		err = p.noneAside()
@@ -66,32 +92,6 @@ func (p publication) noneAside() error {
 	return err
 }
 
-// PublishOver is [Publish] where only the directory that old describes is to be replaced: it
-// returns [fs.ErrExist] if there is another at dir, and [fs.ErrNotExist] if there is none; the State
-// is [Untouched]. A directory that comes there just before the exchange is seen after it, and
-// exchanged back; a crash between the two leaves it at tmp, complete.
-func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
-	id := FileID(old, dir)
-	return publish(fsys, tmp, dir, func(info fs.FileInfo) bool {
-		return info != nil && FileID(info, dir) == id
-	})
-}
-
-func anything(fs.FileInfo) bool { return true }
-
-func publish(fsys FS, tmp, dir string, replaces func(fs.FileInfo) bool) error {
-	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), replaces: replaces}
-	exists, err := p.prepare()
-	if err != nil {
-		return p.fail(Untouched, "", err)
-	}
-	old, err := p.swap(exists)
-	if err != nil {
-		return err
-	}
-	return p.settle(old)
-}
-
 const asidePrefix = ".aside-"
 
 // AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces
@@ -107,8 +107,9 @@ func AsidePath(dir string) string {
 // A publication is one call of Publish.
 type publication struct {
 	fsys     FS
-	tmp, dir string                     // clean
-	replaces func(old fs.FileInfo) bool // whether that may be at dir, nil if nothing is
+	tmp, dir string      // clean
+	old      fs.FileInfo // of what is to be replaced, nil for nothing
+	firm     bool        // also what comes in the moment of the switch is to stay
 }
 
 // fail returns the error of a publication that ends in state s.
@@ -118,25 +119,32 @@ func (p publication) fail(s State, left string, err error) error {
 
 func (p publication) parent() string { return filepath.Dir(p.dir) }
 
-// prepare does what must come before the switch and reports whether there is an old tree.
-func (p publication) prepare() (exists bool, err error) {
+// prepare does what must come before the switch and describes what is at dir, nil if nothing is.
+func (p publication) prepare() (fs.FileInfo, error) {
 	if err := p.checkPaths(); err != nil {
-		return false, err
+		return nil, err
 	}
-	info, err := p.lookup(p.dir)
-	if err != nil {
-		return false, err
+	if err := p.fsys.SyncDir(p.tmp); err != nil {
+		return nil, err
 	}
+	info, err := p.lookup(p.dir) // last, since others may be at work
 	if info != nil && !info.IsDir() {
-		return false, fmt.Errorf("%w and is no directory", fs.ErrExist)
+		err = fmt.Errorf("%w and is no directory", fs.ErrExist)
 	}
-	if !p.replaces(info) {
-		if info == nil {
-			return false, fs.ErrNotExist
-		}
-		return false, fs.ErrExist
+	return info, err
+}
+
+// checkOld returns an error unless info describes what is to be replaced.
+func (p publication) checkOld(info fs.FileInfo) error {
+	switch {
+	case info == nil && p.old == nil:
+		return nil
+	case info == nil:
+		return fs.ErrNotExist
+	case p.old == nil || FileID(info, p.dir) != FileID(p.old, p.dir):
+		return fs.ErrExist
 	}
-	return info != nil, p.fsys.SyncDir(p.tmp)
+	return nil
 }
 
 // checkPaths reports why tmp and dir cannot be switched by renaming entries of one directory.

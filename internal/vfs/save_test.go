@@ -21,11 +21,17 @@ func save(fsys vfs.FS, tmp, dir, content string) error {
 	if err != nil {
 		return errors.Join(err, fsys.RemoveAll(tmp))
 	}
-	err = vfs.Publish(fsys, tmp, dir)
+	err = vfs.Publish(fsys, tmp, dir, there(fsys, dir))
 	if e, ok := errors.AsType[*vfs.PublishError](err); ok && (e.State == vfs.Untouched || e.State == vfs.Leftover) {
 		return errors.Join(err, fsys.RemoveAll(tmp))
 	}
 	return err
+}
+
+// there describes what is at a path, or is nil.
+func there(fsys vfs.FS, path string) fs.FileInfo {
+	info, _ := fsys.Lstat(path)
+	return info
 }
 
 // write makes a finished tree at tmp: the files a and sub/b, both holding content.
@@ -137,7 +143,7 @@ func TestPublishRefuses(t *testing.T) {
 			disk := saved(t, before, false)
 			require.NoError(t, write(disk, "tmp", after))
 			require.NoError(t, writeFile(disk, "file", "mine"))
-			err := vfs.Publish(disk, tt.tmp, tt.dir)
+			err := vfs.Publish(disk, tt.tmp, tt.dir, there(disk, tt.dir))
 			require.ErrorIs(t, err, tt.err)
 			if tt.text != "" {
 				require.EqualError(t, err, tt.text)
@@ -174,7 +180,7 @@ func TestPublishErrorText(t *testing.T) {
 			disk := saved(t, before, tt.noExchange)
 			require.NoError(t, write(disk, "tmp", after))
 			tt.fail(disk)
-			err := vfs.Publish(disk, "tmp", "d")
+			err := vfs.Publish(disk, "tmp", "d", there(disk, "d"))
 			require.EqualError(t, err, tt.text)
 			require.ErrorIs(t, err, vfstest.ErrInjected)
 			var e *vfs.PublishError
@@ -192,7 +198,7 @@ func TestPublishSyncsTheWayBack(t *testing.T) {
 	require.NoError(t, write(disk, "tmp", after))
 	done := disk.Ops()
 	disk.FailOnce(4) // SyncDir, Exchange, Rename and the Rename that fails
-	require.Error(t, vfs.Publish(disk, "tmp", "d"))
+	require.Error(t, vfs.Publish(disk, "tmp", "d", there(disk, "d")))
 	require.Equal(t, 6, disk.Ops()-done, "want a Rename and a SyncDir after the failure")
 }
 
@@ -272,7 +278,7 @@ func TestPublishWindow(t *testing.T) {
 	disk := saved(t, before, true)
 	require.NoError(t, write(disk, "tmp", after))
 	disk.FailAfter(movingIn)
-	require.Error(t, vfs.Publish(disk, "tmp", "d"))
+	require.Error(t, vfs.Publish(disk, "tmp", "d", there(disk, "d")))
 
 	crashed := disk.Crash(vfstest.Current)
 	requireNames(t, crashed, vfs.AsidePath("d"), "tmp")
@@ -385,7 +391,7 @@ func (s *setting) checkState(t *testing.T, disk *vfstest.Disk, e *vfs.PublishErr
 func ExamplePublish() {
 	disk := vfstest.New() // vfs.OS in real life
 	for _, content := range []string{"old", "new"} {
-		fmt.Println(write(disk, "tmp", content), vfs.Publish(disk, "tmp", "d"))
+		fmt.Println(write(disk, "tmp", content), vfs.Publish(disk, "tmp", "d", there(disk, "d")))
 	}
 	data, err := fs.ReadFile(disk.Crash(vfstest.Synced).Tree(), "d/sub/b")
 	fmt.Printf("%s %v\n", data, err)

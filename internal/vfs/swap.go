@@ -1,9 +1,7 @@
 package vfs
 
 import (
-	"cmp"
 	"errors"
-	"io/fs"
 )
 
 // swap moves the new tree to dir and returns where the old one lies now, "" if there is none.
@@ -13,25 +11,33 @@ func (p publication) swap(exists bool) (old string, err error) {
 	}
 	err = p.fsys.Exchange(p.tmp, p.dir)
 	switch {
+	case err == nil && p.firm:
+		return p.tmp, p.swapBack()
 	case err == nil:
-		return p.tmp, p.checkOld()
+		return p.tmp, nil
 	case errors.Is(err, errors.ErrUnsupported):
 		return p.replace()
 	}
 	return "", p.fail(Untouched, "", err)
 }
 
-// checkOld exchanges the two directories again if the old one is not one to be replaced: it came
-// there after prepare. If it is not at tmp, a [Sweep] has removed it.
-func (p publication) checkOld() error {
+// swapBack exchanges the two directories again if the old one is not the one to be replaced: it
+// came there after it was looked at.
+func (p publication) swapBack() error {
+	if release, err := p.fsys.Hold(p.tmp); err == nil { // or a Sweep may take it
+		defer release()
+	}
 	info, err := p.lookup(p.tmp)
-	if err == nil && (info == nil || p.replaces(info)) {
+	if err == nil && info != nil {
+		err = p.checkOld(info)
+	}
+	if err == nil {
 		return nil
 	}
 	if failed := p.fsys.Exchange(p.tmp, p.dir); failed != nil {
 		return p.fail(Unsynced, p.tmp, errors.Join(err, failed))
 	}
-	return p.fail(Untouched, "", cmp.Or(err, fs.ErrExist))
+	return p.fail(Untouched, "", err)
 }
 
 // appear moves the new tree to dir, which is absent. A crash between two renames may have left an
@@ -58,12 +64,14 @@ func (p publication) replace() (old string, err error) {
 	if err := p.clear(aside); err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
-	err = p.fsys.Rename(p.dir, aside)
-	if err != nil {
+	if err := p.fsys.Rename(p.dir, aside); err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
-	err = fs.ErrExist
-	if info, _ := p.fsys.Lstat(aside); info != nil && p.replaces(info) {
+	info, err := p.fsys.Lstat(aside)
+	if err == nil && p.firm {
+		err = p.checkOld(info)
+	}
+	if err == nil {
 		err = p.fsys.Rename(p.tmp, p.dir)
 	}
 	if err != nil {
