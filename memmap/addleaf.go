@@ -124,8 +124,9 @@ func (a *addition) write() error {
 	d.mu.Lock() // Close may come at any time
 	defer d.mu.Unlock()
 	err = d.changeMeta(a.node, func(dir *os.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
-	if err = errors.Join(err, k.abort()); err != nil {
-		return err
+	failed := k.abort() // what stays is swept by the next save
+	if err != nil {
+		return errors.Join(err, failed)
 	}
 	return a.show(e)
 }
@@ -148,8 +149,8 @@ func (a *addition) modes(at string) modes {
 }
 
 // addingName is the name of a file in the directory of an entry that is being added. If meta.json
-// does not name the entry, and nobody has that locked, the directory is what is left of an addition
-// that was cut short.
+// does not name the entry, and nobody has meta.json locked, the directory is a leftover of an
+// addition that was cut short.
 const addingName = ".adding"
 
 // isAdding reports whether the directory of an entry has that file.

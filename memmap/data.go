@@ -43,7 +43,7 @@ func (data) read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape,
 	if err != nil {
 		return nil, o.fail(n, metaName, corrupt("%w", err))
 	}
-	return d, nil
+	return d.Fixed(), nil
 }
 
 // pickled says that the data of an entry was pickled, or nothing if it is to be passed over.
@@ -72,7 +72,7 @@ func (dataStack) read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.S
 	if err != nil {
 		return nil, o.fail(n, metaName, dataError(err))
 	}
-	return d, nil
+	return d.Fixed(), nil
 }
 
 // stacked returns the data whose rows are a list, nested as often as the batch shape has dims. That

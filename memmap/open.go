@@ -114,7 +114,7 @@ func (o *opener) dataset() (_ *Dataset, err error) {
 	o.ds = &Dataset{dir: o.dir, at: o.at, opt: o.opt, hidden: o.hidden, token: rand.Text()[:8]}
 	o.set, err = mapfile.Open(o.at, mapfile.Options{Writable: o.opt.Writable, Name: o.named, Touch: o.ds.touch})
 	if info, failed := os.Stat(o.at); err != nil && failed == nil && !info.IsDir() {
-		err = fmt.Errorf("%w: got a file of %d bytes, want a directory: %w", ErrForeign, info.Size(), bare(err))
+		err = &absent{fmt.Errorf("%w: got a file of %d bytes, want a directory", ErrForeign, info.Size()), bare(err)}
 	}
 	if err == nil && o.opt.Writable && o.hidden == nil {
 		o.lock, err = lockWriters(o.at)

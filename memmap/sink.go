@@ -21,8 +21,8 @@ type sink interface {
 	// file makes a file in a node and has fill write it. It returns a function, which must be
 	// called, that makes what was written durable: that takes long, and many can be under way.
 	file(at string, fill func(vfs.File) error) (settle func() error, err error)
-	// link makes a file of one that exists, on the same disk, and of which Lstat said of. It returns
-	// ErrReplaced if another has that name by now.
+	// link gives an existing file, which is on the same disk, a second name; of is its Lstat. It
+	// returns ErrReplaced if another file has the first name by now.
 	link(from string, of fs.FileInfo, at string) error
 	// copy is link, but makes a file of its own.
 	copy(from string, of fs.FileInfo, at string) error

@@ -96,7 +96,7 @@ func noDataset(root *os.Root) error {
 	if more := len(found) - len(names); more > 0 {
 		holds += fmt.Sprintf(" and %d more", more)
 	}
-	return &noMeta{fmt.Errorf("missing: %w: the directory %s", ErrForeign, holds)}
+	return &absent{fmt.Errorf("missing: %w: the directory %s", ErrForeign, holds), errors.Join(ErrCorrupt, fs.ErrNotExist)}
 }
 
 // readMeta returns the bytes of the meta.json in a directory, and what the file was before they
@@ -258,22 +258,19 @@ func kind(info fs.FileInfo) string {
 func unlike(info fs.FileInfo, want string) error {
 	err := corrupt("got %s, want %s", kind(info), want)
 	if info == nil {
-		return &absent{err}
+		return &absent{err, fs.ErrNotExist}
 	}
 	return err
 }
 
-// An absent error says that there is nothing where something should be.
-type absent struct{ error }
+// An absent error says that there is nothing, or another thing, where something should be.
+type absent struct {
+	error
+	also error // such as fs.ErrNotExist, which the text need not say
+}
 
-// Unwrap returns the reason, and fs.ErrNotExist.
-func (e *absent) Unwrap() []error { return []error{e.error, fs.ErrNotExist} }
-
-// A noMeta error says that a directory to be opened is not a dataset, or not any more.
-type noMeta struct{ error }
-
-// Unwrap returns the reason, ErrCorrupt and fs.ErrNotExist.
-func (e *noMeta) Unwrap() []error { return []error{e.error, ErrCorrupt, fs.ErrNotExist} }
+// Unwrap returns the reason, and the other.
+func (e *absent) Unwrap() []error { return []error{e.error, e.also} }
 
 func (t *dirTree) unlisted() ([]string, error) {
 	found, err := fs.ReadDir(t.root.FS(), ".")

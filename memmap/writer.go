@@ -28,6 +28,7 @@ type WriterOptions struct {
 	// with a value for each row, is [ErrForeign], and one that is open Writable is [ErrBusy]. The
 	// leaves are not copied, unless a file has several names. Who has the dataset open keeps the
 	// rows that it shows; leaves that were not read yet are [ErrReplaced] there, as after a Save.
+	// From then on it is unfinished, until Finish, or a Close before the first Commit.
 	Resume bool
 }
 
@@ -65,6 +66,7 @@ type Writer struct {
 
 	unsynced bool // what is committed may not be on the disk: another Writer did it, perhaps with NoSync
 	closed   bool
+	reopened bool // it was finished, and nothing was committed since
 }
 
 // A column is a leaf of a dataset that grows.
@@ -149,7 +151,7 @@ func (w *Writer) Commit() error {
 		w.broken = err
 		return w.fail("", err)
 	}
-	w.saved, w.unsynced = w.rows, false
+	w.saved, w.unsynced, w.reopened = w.rows, false, false
 	return nil
 }
 
@@ -234,7 +236,8 @@ func (w *Writer) setRows() {
 }
 
 // Close ends the writing without a commit: rows that were appended since the last are not kept, and
-// another Writer can go on. It returns [ErrClosed] if w was closed or finished.
+// another Writer can go on. A dataset that was finished, and to which nothing was committed since,
+// is put back in its final form. Close returns [ErrClosed] if w was closed or finished.
 func (w *Writer) Close() error {
 	if w == nil || w.row == nil {
 		return ErrClosed
@@ -242,7 +245,31 @@ func (w *Writer) Close() error {
 	if w.closed {
 		return w.fail("", ErrClosed)
 	}
-	return w.fail("", w.giveUp())
+	var failed error
+	if w.reopened && w.broken == nil {
+		failed = w.putBack()
+	}
+	return w.fail("", errors.Join(failed, w.giveUp()))
+}
+
+// putBack puts the directory in its final form again, without the rows that were not committed.
+func (w *Writer) putBack() error {
+	for _, c := range w.leaves {
+		if c.file == nil {
+			continue
+		}
+		err := c.file.Close()
+		c.file = nil
+		f, failed := w.in.Resume(fileName(c.entry.name)+leafExt, int64(w.saved)*int64(c.width)) // which cuts it
+		if failed == nil {
+			failed = f.Close()
+		}
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	w.rows = w.saved
+	return w.finish()
 }
 
 // giveUp closes all that is open.

@@ -3,6 +3,7 @@ package memmap
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,9 @@ func (w *Writer) reopen(s *saver) error {
 	if errors.Is(err, vfs.ErrHeld) {
 		return fmt.Errorf("%w: it is open to be written", ErrBusy)
 	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
 	if err == nil {
 		defer lock.Unlock()
 	}
@@ -36,9 +40,14 @@ func (w *Writer) reopen(s *saver) error {
 		return errors.Join(ErrReplaced, ds.Close())
 	}
 	k, err := w.flat(s, ds)
-	if err = errors.Join(err, ds.Close()); err != nil {
-		return err
+	failed := ds.Close()
+	if err != nil {
+		return errors.Join(err, failed)
 	}
+	if failed != nil {
+		return errors.Join(failed, k.abort())
+	}
+	w.reopened = true
 	return k.commit(w.meta.shape)
 }
 

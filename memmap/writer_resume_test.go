@@ -111,6 +111,28 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeThenClose ends without a commit: the dataset is as it was.
+func TestResumeThenClose(t *testing.T) {
+	for _, n := range []int{0, 5} {
+		dir := filepath.Join(t.TempDir(), "log")
+		datasetsOfRows["finished"](t, dir, n)
+		before := tree(t, dir)
+		w := resume(t, dir)
+		require.NoError(t, w.Close())
+		require.Equal(t, before, tree(t, dir))
+		w = resume(t, dir)
+		require.NoError(t, w.Append(rows(t, n, 3000)), "some of which reach the files")
+		require.NoError(t, w.Close())
+		require.Equal(t, before, tree(t, dir))
+		require.NoError(t, writable(t, dir).Close())
+		w = resume(t, dir)
+		require.NoError(t, w.Append(rows(t, n)))
+		require.NoError(t, w.Commit())
+		require.NoError(t, w.Close())
+		require.Equal(t, n+1, resume(t, dir).Committed(), "what was committed stays")
+	}
+}
+
 // TestResumeLeavesLinksAlone appends to a dataset whose file has another name, as that of a backup
 // or of another leaf.
 func TestResumeLeavesLinksAlone(t *testing.T) {

@@ -82,7 +82,7 @@ func (w *Writer) busy(err error) error {
 	case errors.Is(err, vfs.ErrHeld):
 		return fmt.Errorf("%w: another Writer has it", ErrBusy)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: it holds a dictionary that no Writer is to go on with; write elsewhere", fs.ErrExist)
+		return fmt.Errorf("%w: it holds a dataset that is finished: set Resume to append to it", fs.ErrExist)
 	}
 	return err
 }

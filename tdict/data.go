@@ -23,6 +23,7 @@ import (
 type Data struct {
 	rows   *shapeops.Rows
 	values []any // of each row that rows counts; none is ever changed
+	fixed  bool  // the rows keep their values
 }
 
 // NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each.
@@ -45,7 +46,7 @@ func NewData(value any, batch ...int) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Data{rows, []any{v}}, nil
+	return &Data{rows: rows, values: []any{v}}, nil
 }
 
 // DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its
@@ -65,7 +66,7 @@ func DataFrom[T any](values []T, shape ...int) (*Data, error) {
 			return nil, fmt.Errorf("row %d: %w", i, err)
 		}
 	}
-	return &Data{rows, all}, nil
+	return &Data{rows: rows, values: all}, nil
 }
 
 // Shape returns the batch shape. The caller must not change it.
@@ -118,7 +119,7 @@ func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Data{rows, slices.Clip(d.values)}
+	out := &Data{rows: rows, values: slices.Clip(d.values), fixed: d.fixed && p.Plan.Pick() == nil}
 	if rows.Count() > len(d.values) {
 		out.values = append(out.values, nil)
 	}
@@ -126,6 +127,29 @@ func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 		out.trim()
 	}
 	return out, nil
+}
+
+// Fixed returns Data with the rows of d, which keep their values: what would change one is
+// tensor.ErrReadOnly, also in a part of it that an operation without a list or mask returns. It is
+// for Data that is saved as a whole, as beside mapped files. A Clone can be changed.
+func (d *Data) Fixed() *Data { return &Data{d.rows, d.values, true} }
+
+// checkFixed returns tensor.ErrReadOnly if d keeps its values, and rows of it are to become those of
+// other, which has as many.
+func (d *Data) checkFixed(rows, other *Data) error {
+	if !d.fixed || rows.Shape().Size() == 0 {
+		return nil
+	}
+	numbers, others := rows.numbers(), other.numbers() // one stands for all
+	for i := range max(len(numbers), len(others)) {
+		want := rows.values[numbers[min(i, len(numbers)-1)]]
+		got := other.values[others[min(i, len(others)-1)]]
+		if !same(got, want) && jsonText(got) != jsonText(want) { // NaN stays NaN
+			return fmt.Errorf("%w: got %s, want %s as it is: data beside mapped files is saved as a whole; use a tensor for what changes, or Save a Clone",
+				tensor.ErrReadOnly, shortened(jsonText(got)), shortened(jsonText(want)))
+		}
+	}
+	return nil
 }
 
 // made reports whether d is neither nil nor a zero value.
@@ -154,7 +178,7 @@ func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
 	if joined.Count() > len(values) {
 		values = append(values, nil)
 	}
-	out := &Data{joined, values}
+	out := &Data{rows: joined, values: values}
 	out.compact()
 	return out, nil
 }
@@ -191,7 +215,7 @@ func joinUniform(p *shapeops.Pass, value any, xs []*shapeops.Rows) (*Data, error
 		return nil, err
 	}
 	rows, err := shapeops.OneRow(shape...)
-	return &Data{rows, []any{value}}, err
+	return &Data{rows: rows, values: []any{value}}, err
 }
 
 // JoinTo adds to tr: dst = xs joined as p.Join says.
@@ -210,6 +234,9 @@ func (d *Data) JoinTo(tr *tensor.Transfer, dst *Data, p *shapeops.Pass, xs []*Da
 func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 	if err := d.Shape().CheckEqual(out.Shape()); err != nil {
 		return fmt.Errorf("destination: %w", err)
+	}
+	if d.fixed {
+		return d.checkFixed(d, out)
 	}
 	tr.Commit(func() { d.rows, d.values = out.rows, out.values })
 	return nil
@@ -243,6 +270,13 @@ func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
 	from, err := src.Execute(shapeops.NewPass(plan)) // src as it is now
 	if err != nil {
 		return err
+	}
+	if d.fixed {
+		part, err := d.Execute(p)
+		if err != nil {
+			return err
+		}
+		return d.checkFixed(part, from)
 	}
 	tr.Commit(func() { d.write(from, p) })
 	return nil
@@ -307,7 +341,7 @@ func (d *Data) compact() {
 // Clone returns a copy of d. It returns no error.
 func (d *Data) Clone() (*Data, error) {
 	rows, err := d.rows.Clone()
-	return &Data{rows, slices.Clip(d.values)}, err
+	return &Data{rows: rows, values: slices.Clip(d.values)}, err
 }
 
 // Equal reports whether d and x have the same shape and equal values: NaN differs from itself, an

@@ -257,7 +257,7 @@ func (n *jsonNode) data() (Value, error) {
 	}
 	if n.Has("value") {
 		rows, err := shapeops.OneRow(n.Shape...)
-		return &Data{rows, []any{n.value}}, err
+		return &Data{rows: rows, values: []any{n.value}}, err
 	}
 	values, err := readList(jsonscan.New(n.Values), -1)
 	if err != nil {
@@ -271,5 +271,5 @@ func (n *jsonNode) data() (Value, error) {
 	if len(list) != rows.Count() {
 		return nil, fmt.Errorf("%w: got %d values, want the %d of %v", shapeops.ErrShape, len(list), rows.Count(), rows.Shape())
 	}
-	return &Data{rows, list}, nil
+	return &Data{rows: rows, values: list}, nil
 }
