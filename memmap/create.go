@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -49,7 +50,8 @@ type CreateOptions struct {
 // before [Dataset.Flush], Publish or [Dataset.Close].
 //
 // Create returns fs.ErrExist if there is a dataset at dir, finished or not, unless
-// [CreateOptions.Replace] is set, and the errors of [SaveWith]. Of several that create there at the
+// [CreateOptions.Replace] is set, [ErrReplaced] if another replaces the new one at once, and the
+// errors of [SaveWith]. Of several that create there at the
 // same time without Replace, one succeeds. An empty directory is taken over.
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
@@ -61,11 +63,11 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	}
 	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}
 	if !opt.Hidden {
-		at, err := s.save(prototype)
+		at, made, err := s.save(prototype)
 		if err != nil {
 			return nil, err
 		}
-		return openAt(dir, at, how)
+		return openMade(dir, at, made, how)
 	}
 	k, err := s.hidden(prototype)
 	if err != nil {
@@ -75,6 +77,22 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	d, err := o.dataset()
 	if err != nil {
 		return nil, errors.Join(err, o.close(), k.abort())
+	}
+	return d, nil
+}
+
+// openMade opens the directory that was made, if it is still there.
+func openMade(dir, at string, made fs.FileInfo, how OpenOptions) (*Dataset, error) {
+	d, err := openAt(dir, at, how)
+	if err != nil {
+		return nil, err
+	}
+	is, err := d.set.Root().Stat(".")
+	if err == nil && !os.SameFile(is, made) {
+		err = ErrReplaced
+	}
+	if err != nil {
+		return nil, errors.Join(fileError("create", dir, "", err), d.Close())
 	}
 	return d, nil
 }

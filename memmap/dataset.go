@@ -30,9 +30,10 @@ type Dataset struct {
 	set  *mapfile.Set
 	lock *vfs.Lock // shared with others who write the directory; nil if it cannot be locked
 
-	hidden *dirSink // until Publish, if it was made so; nobody else knows the directory
-	token  string   // marks what this Dataset has made void
-	state  any      // of LiveOptions.OnOpen
+	hidden  *dirSink // until Publish, if it was made so; nobody else knows the directory
+	growing bool     // a Writer has not finished it
+	token   string   // marks what this Dataset has made void
+	state   any      // of LiveOptions.OnOpen
 
 	mu    sync.Mutex // guards the sums of files, here and in each meta.json
 	files []*leafFile

@@ -16,6 +16,7 @@ func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	if len(m.shape) == 0 {
 		return nil, o.fail(n, metaName, corrupt("a growing dictionary that is none"))
 	}
+	o.grows = true
 	td := tdict.New(m.shape...)
 	for _, inner := range m.native.nodes {
 		shape := append(m.shape[:1:1], inner.shape...)

@@ -102,6 +102,7 @@ type opener struct {
 	copied  int64 // bytes of lazy stacks
 	taken   int64 // bytes of offsets
 	ds      *Dataset
+	grows   bool     // a Writer has not finished it
 	hidden  *dirSink // of Create: what is opened is not in its place yet
 
 	faults func(error) // of Verify, which goes on after one; else nil
@@ -133,6 +134,7 @@ func (o *opener) dataset() (_ *Dataset, err error) {
 		return nil, fileError(o.op, o.dir, "", unsupported("the whole of it is pickled"))
 	}
 	td.LockBecause(whyLocked)
+	o.ds.growing = o.grows
 	o.ds.TensorDict, o.ds.set, o.ds.lock, o.ds.files, o.ds.nodes = td, o.set, o.lock, o.files, o.nodes
 	return o.ds, nil
 }

@@ -21,6 +21,7 @@ const lockName = ".lock"
 // An oldTree is what a save replaces.
 type oldTree struct {
 	info  fs.FileInfo // of the directory; nil if nothing is there
+	dir   *os.File    // the directory, open: as long as it is, no other gets its number
 	modes modes
 	lock  *vfs.Lock // keeps a Writer out; nil if none ever was there
 }
@@ -28,6 +29,9 @@ type oldTree struct {
 func (o *oldTree) unlock() {
 	if o.lock != nil {
 		_ = o.lock.Unlock() // the file is gone, or was only locked
+	}
+	if o.dir != nil {
+		_ = o.dir.Close() // it was only open
 	}
 }
 
@@ -53,12 +57,13 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	}
 	old.lock, err = vfs.TryLock(filepath.Join(dir, lockName), vfs.Exclusive)
 	switch {
-	case errors.Is(err, vfs.ErrHeld):
-		return nil, fmt.Errorf("%w: it has not finished", ErrBusy)
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
+	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
 		return old, nil
+	case errors.Is(err, vfs.ErrHeld):
+		err = fmt.Errorf("%w: it has not finished", ErrBusy)
 	}
-	return old, err
+	old.unlock()
+	return nil, err
 }
 
 // survey notes all of the old tree. If another save replaces it meanwhile, and removes what was
@@ -67,9 +72,16 @@ func survey(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
 		old := &oldTree{info: before, modes: newModes()}
+		if before != nil && before.IsDir() {
+			old.dir, _ = os.Open(dir) // what cannot be opened, scan tells
+		}
 		err := old.scan(dir, "")
-		if err == nil || try == 100 {
-			return old, err
+		if err == nil {
+			return old, nil
+		}
+		old.unlock()
+		if try == 100 {
+			return nil, err
 		}
 		after, _ := os.Lstat(dir)
 		if before == nil || after == nil || os.SameFile(before, after) {
@@ -100,6 +112,7 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
+		case d.IsDir() && vfs.Reserved(d.Name()): // of an addition to the dictionary beside it
 		case d.IsDir():
 			err = o.scan(dir, inner)
 		case litter(d.Name()):

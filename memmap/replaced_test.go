@@ -1,10 +1,12 @@
 package memmap_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,4 +165,52 @@ func TestWriterBesideAnotherTool(t *testing.T) {
 		require.NoError(t, ds.Close())
 		_ = w.Close()
 	}
+}
+
+// TestSaveBesideAdditionsInIt adds leaves to a dictionary in a dataset that is saved as a whole.
+func TestSaveBesideAdditionsInIt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.Save(dir, withZ(t, false)))
+	left := filepath.Join(dir, ".saving-ABCDEFGH") // of a process that was killed
+	require.NoError(t, os.Mkdir(left, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(left, "z.memmap"), nil, 0o666))
+	require.NoError(t, memmap.Save(dir, withZ(t, false)))
+	twos := tensor.Must(tensor.Full(int64(2), 64, 8))
+	for range kills(t, 30, 1000) {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			ds, err := memmap.OpenWith(filepath.Join(dir, "in"), memmap.OpenOptions{Writable: true})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			requireOneOf(t, ds.AddLeaf("z", twos), nil, memmap.ErrReplaced, tdict.ErrExists)
+			requireOneOf(t, ds.Close(), nil, memmap.ErrReplaced)
+		})
+		wg.Go(func() { requireOneOf(t, memmap.Save(dir, withZ(t, false)), nil) })
+		wg.Wait()
+		requireSound(t, dir)
+	}
+}
+
+// TestCreateBesideSave creates while another saves: a Dataset is the one that was created.
+func TestCreateBesideSave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !stop.Load() {
+			requireOneOf(t, memmap.SaveWith(context.Background(), dir, pair(t), memmap.SaveOptions{NoSync: true}), nil)
+		}
+	})
+	for range kills(t, 100, 2000) {
+		ds, err := memmap.Create(dir, withZ(t, false), memmap.CreateOptions{Replace: true, NoSync: true})
+		requireOneOf(t, err, nil, memmap.ErrReplaced)
+		if err == nil {
+			require.True(t, ds.Has("in/a"), "its own keys")
+			requireOneOf(t, ds.Close(), nil, memmap.ErrReplaced)
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -174,10 +175,21 @@ func (k *dirSink) publish() (appeared bool, err error) {
 		err = vfs.PublishNew(k.disk, k.tmp, k.dir, k.may == replaceEmpty)
 	}
 	e, ok := errors.AsType[*vfs.PublishError](err)
-	if ok && e.State == vfs.Leftover { // of the old tree, in which somebody made a file just now
-		return true, k.disk.RemoveAll(e.Left)
+	if ok && e.State == vfs.Leftover {
+		return true, k.removeOld(e.Left)
 	}
 	return !ok || e.State != vfs.Untouched, err
+}
+
+// removeOld removes the old tree, in which others may still make files: they have it open.
+func (k *dirSink) removeOld(at string) error {
+	for try := 0; ; try++ {
+		err := k.disk.RemoveAll(at)
+		if !errors.Is(err, fs.ErrExist) || try == 100 { // not empty
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // What another has put there since it was looked at is looked at too, and replaced only if it may

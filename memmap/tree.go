@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -279,7 +280,7 @@ func (t *dirTree) unlisted() ([]string, error) {
 	}
 	var names []string
 	for _, d := range found {
-		if !d.IsDir() || isAdding(t.root, d.Name()) {
+		if !d.IsDir() || vfs.Reserved(d.Name()) || isAdding(t.root, d.Name()) {
 			continue
 		}
 		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -100,15 +101,24 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)
 	}
-	w := &Writer{dir: dir, disk: vfs.OS, opt: opt}
 	if row == nil {
-		return nil, w.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+		return nil, fileError("append", dir, "", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
 	}
-	w.row = row.Copy()
-	if err := w.start(); err != nil {
-		return nil, w.fail("", errors.Join(err, w.giveUp()))
+	for try := 0; ; try++ {
+		w := &Writer{dir: dir, disk: vfs.OS, opt: opt, row: row.Copy()}
+		err := w.start()
+		if err == nil {
+			return w, nil
+		}
+		if w.reopened && w.lock != nil {
+			err = errors.Join(err, w.putBack())
+		}
+		err = errors.Join(err, w.giveUp())
+		raced := errors.Is(err, ErrReplaced) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
+		if !raced || !opt.Resume || try == 10 { // what another has put there is looked at again
+			return nil, w.fail("", err)
+		}
 	}
-	return w, nil
 }
 
 func (w *Writer) fail(at string, err error) error { return fileError("append", w.dir, at, err) }

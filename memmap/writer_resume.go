@@ -37,43 +37,52 @@ func (w *Writer) reopen(s *saver) error {
 		return err
 	}
 	if lock != nil && !lock.At(top) {
-		return errors.Join(ErrReplaced, ds.Close())
+		err = ErrReplaced
+	} else if !ds.growing { // by another, who was faster: its lock will tell
+		err = w.flat(s, ds)
 	}
-	k, err := w.flat(s, ds)
-	failed := ds.Close()
+	if failed := ds.Close(); !errors.Is(failed, ErrClosed) {
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// flat puts ds in its flat form, in which the files of the leaves have a second name.
+func (w *Writer) flat(s *saver, ds *Dataset) error {
+	if err := w.couldWrite(ds.TensorDict); err != nil {
+		return err
+	}
+	if err := w.isLike(ds.TensorDict); err != nil {
+		return err
+	}
+	n := ds.Shape()[0]
+	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // which it grows to
 	if err != nil {
-		return errors.Join(err, failed)
+		return err
 	}
-	if failed != nil {
-		return errors.Join(failed, k.abort())
+	defer old.unlock()
+	if n > 0 {
+		if err := w.takeFiles(s, ds); err != nil {
+			return err
+		}
+	}
+	w.rows, w.saved = n, n
+	w.setRows()
+	if old.info, err = ds.set.Root().Lstat("."); err != nil {
+		return err
+	}
+	k, err := w.beside(old, func(k sink) error { return w.fill(s, k) })
+	if err != nil {
+		return err
+	}
+	if openBlocksRename {
+		old.unlock()
+		if err := ds.Close(); err != nil {
+			return errors.Join(err, k.abort())
+		}
 	}
 	w.reopened = true
 	return k.commit(w.meta.shape)
-}
-
-// flat writes the flat form of ds beside it. In it the files of the leaves have a second name.
-func (w *Writer) flat(s *saver, ds *Dataset) (*dirSink, error) {
-	if err := w.couldWrite(ds.TensorDict); err != nil {
-		return nil, err
-	}
-	if err := w.isLike(ds.TensorDict); err != nil {
-		return nil, err
-	}
-	old, err := replaceable(w.at, ds.Shape())
-	if err != nil {
-		return nil, err
-	}
-	defer old.unlock()
-	if w.rows = ds.Shape()[0]; w.rows > 0 {
-		if err := w.takeFiles(s, ds); err != nil {
-			return nil, err
-		}
-	}
-	w.setRows()
-	if old.info, err = ds.set.Root().Lstat("."); err != nil {
-		return nil, err
-	}
-	return w.beside(old, func(k sink) error { return w.fill(s, k) })
 }
 
 // couldWrite returns ErrForeign if td, which was opened, has a value that no Writer could have
@@ -182,6 +191,9 @@ func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.file.String(), of: info, copied: vfs.Links(info) > 1})
+	if err := vfs.CanWrite(l.file.String()); err != nil {
+		return err
+	}
+	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.file.String(), of: info, copied: vfs.Links(info) != 1})
 	return nil
 }

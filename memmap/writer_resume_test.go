@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -297,4 +299,82 @@ func TestSaveBesideResume(t *testing.T) {
 	require.ErrorIs(t, err, memmap.ErrBusy)
 	require.NoError(t, w.Finish())
 	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
+}
+
+// TestResumesInTurn has several goroutines take turns at one log: every row that was committed is
+// there.
+func TestResumesInTurn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	datasetsOfRows["finished"](t, dir, 1)
+	var committed atomic.Int64
+	committed.Store(1)
+	end := time.Now().Add(time.Duration(min(10, kills(t, 1, 10))) * time.Second)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for time.Now().Before(end) {
+				w, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: true, NoSync: true})
+				if err != nil {
+					requireOneOf(t, err, memmap.ErrBusy, memmap.ErrReplaced)
+					continue
+				}
+				first := w.Len()
+				if want := int(committed.Load()); first != want {
+					t.Errorf("a Writer begins with %d rows, want %d", first, want)
+				}
+				err = w.Append(rows(t, first, 2))
+				if err == nil {
+					err = w.Commit()
+				}
+				if err == nil {
+					committed.Add(2)
+				}
+				requireOneOf(t, errors.Join(err, w.Finish()), nil)
+			}
+		})
+	}
+	wg.Wait()
+	ds := open(t, dir)
+	requireSame(t, rows(t, 0, int(committed.Load())), ds.TensorDict)
+	require.NoError(t, ds.Close())
+	requireSound(t, dir)
+}
+
+// TestResumeWithin resumes an entry of a dictionary around it.
+func TestResumeWithin(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		outer *tdict.TensorDict
+		err   error
+	}{{"with a batch shape of its own", tdict.New(), nil}, {"with that of the rows", tdict.New(3), memmap.ErrForeign}} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			require.NoError(t, tt.outer.Set("in", rows(t, 0, 3)))
+			require.NoError(t, memmap.Save(dir, tt.outer))
+			before := tree(t, dir)
+			w, err := memmap.NewWriter(filepath.Join(dir, "in"), rows(t, 0), memmap.WriterOptions{Resume: true})
+			require.ErrorIs(t, err, tt.err)
+			if err != nil {
+				require.Equal(t, before, tree(t, dir))
+				return
+			}
+			require.NoError(t, w.Append(rows(t, 3)))
+			require.NoError(t, w.Finish())
+			requireSame(t, rows(t, 0, 4), tensor.Must(open(t, dir).Dict("in")))
+		})
+	}
+}
+
+// TestResumeThatFails cannot write a leaf: the dataset stays finished.
+func TestResumeThatFails(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write every file")
+	}
+	dir := filepath.Join(t.TempDir(), "log")
+	datasetsOfRows["finished"](t, dir, 5)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "reward.memmap"), 0o444))
+	before := tree(t, dir)
+	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: true})
+	require.ErrorIs(t, err, os.ErrPermission)
+	require.Equal(t, before, tree(t, dir))
 }

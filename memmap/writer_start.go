@@ -223,6 +223,9 @@ func (w *Writer) create(s *saver) error {
 		return err
 	}
 	defer old.unlock()
+	if !w.isNew() { // another was faster: its lock will tell
+		return nil
+	}
 	if err := makeParent(w.at); err != nil {
 		return err
 	}

@@ -24,6 +24,6 @@ func FileID(info fs.FileInfo, elements ...string) any {
 	return filepath.Clean(path)
 }
 
-// Links returns how many names a file has, given what Stat or Lstat returned for it, and 1 where
+// Links returns how many names a file has, given what Stat or Lstat returned for it, and 0 where
 // the system does not say.
 func Links(info fs.FileInfo) int { return links(info) }

@@ -23,5 +23,5 @@ func links(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)
 	}
-	return 1
+	return 0
 }
