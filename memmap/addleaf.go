@@ -123,7 +123,7 @@ func (a *addition) write() error {
 	e := &top.meta.entries[0]
 	d.mu.Lock() // Close may come at any time
 	defer d.mu.Unlock()
-	err = d.changeMeta(a.node, func(dir *os.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
+	err = d.changeMeta(a.node, func(dir *vfs.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
 	failed := k.abort() // what stays is swept by the next save
 	if err != nil {
 		return errors.Join(err, failed)
@@ -154,14 +154,14 @@ func (a *addition) modes(at string) modes {
 const addingName = ".adding"
 
 // isAdding reports whether the directory of an entry has that file.
-func isAdding(dir *os.Root, file string) bool {
+func isAdding(dir *vfs.Root, file string) bool {
 	info, err := dir.Lstat(path.Join(file, addingName))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // moveIn moves the file or directory of the entry to its place in dir, and returns the meta.json
 // that names it.
-func (a *addition) moveIn(k *dirSink, dir *os.Root, text []byte, e *metaEntry) ([]byte, error) {
+func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) ([]byte, error) {
 	m, err := decodeMeta(text, maxMeta)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (a *addition) moveIn(k *dirSink, dir *os.Root, text []byte, e *metaEntry) (
 	if err := a.fits(m, e.file(), dir); err != nil {
 		return nil, err
 	}
-	from, err := os.OpenRoot(k.tmp)
+	from, err := vfs.OpenRoot(k.tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -186,12 +186,12 @@ func (a *addition) moveIn(k *dirSink, dir *os.Root, text []byte, e *metaEntry) (
 	if err != nil {
 		return nil, err
 	}
-	return addEntry(text, e), syncRoot(dir)
+	return addEntry(text, e), dir.SyncDir(".")
 }
 
 // moveDir is vfs.Move of a directory, which says that it is being added. It replaces what is left of
 // an addition that was cut short; any other directory may be somebody's dataset.
-func moveDir(file string, from, to *os.Root) error {
+func moveDir(file string, from, to *vfs.Root) error {
 	if isAdding(to, file) {
 		if err := to.RemoveAll(file); err != nil {
 			return err
@@ -205,14 +205,14 @@ func moveDir(file string, from, to *os.Root) error {
 		return err
 	}
 	defer moved.Close()
-	if err := errors.Join(writeFile(moved, addingName, nil, 0o600), syncRoot(moved)); err != nil {
+	if err := errors.Join(writeFile(moved, addingName, nil, 0o600), moved.SyncDir(".")); err != nil {
 		return err
 	}
 	return vfs.Move(file, from, to)
 }
 
 // fits returns an error if the meta.json of the node, as it is now, leaves no room for the entry.
-func (a *addition) fits(m *meta, file string, dir *os.Root) error {
+func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 	for i := range m.entries {
 		x := &m.entries[i]
 		switch {
@@ -225,7 +225,7 @@ func (a *addition) fits(m *meta, file string, dir *os.Root) error {
 	if !m.old() {
 		return nil
 	}
-	found, err := fs.ReadDir(dir.FS(), ".")
+	found, err := dir.ReadDir()
 	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() && !isAdding(dir, d.Name()) }) {
 		return unsupported("dictionaries in it may not be listed, as before v0.4, and would not be found any more: Save it first")
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -51,8 +52,8 @@ type CreateOptions struct {
 //
 // Create returns fs.ErrExist if there is a dataset at dir, finished or not, unless
 // [CreateOptions.Replace] is set, [ErrReplaced] if another replaces the new one at once, and the
-// errors of [SaveWith]. Of several that create there at the
-// same time without Replace, one succeeds. An empty directory is taken over.
+// errors of [SaveWith]. Of several that create there at the same time without Replace, one succeeds.
+// An empty directory is taken over.
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
@@ -62,17 +63,26 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 		s.may = replaceEmpty
 	}
 	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}
-	if !opt.Hidden {
-		at, made, err := s.save(prototype)
-		if err != nil {
-			return nil, err
-		}
-		return openMade(dir, at, made, how)
-	}
-	k, err := s.hidden(prototype)
+	old, at, err := s.lookAt(prototype)
 	if err != nil {
 		return nil, err
 	}
+	defer old.unlock()
+	if openBlocksRename {
+		old.unlock()
+	}
+	k, err := s.beside(vfs.OS, at, old, prototype)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Hidden {
+		return openHidden(dir, k, how)
+	}
+	return s.openNew(k, prototype.Shape(), how)
+}
+
+// openHidden opens what k made, which is not in its place yet.
+func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
 	o := &opener{op: "create", dir: dir, at: k.tmp, opt: how, hidden: k}
 	d, err := o.dataset()
 	if err != nil {
@@ -81,30 +91,32 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	return d, nil
 }
 
-// openMade opens the directory that was made, if it is still there.
-func openMade(dir, at string, made fs.FileInfo, how OpenOptions) (*Dataset, error) {
-	d, err := openAt(dir, at, how)
-	if err != nil {
-		return nil, err
+// openNew puts what k made in its place and opens it, unless another has replaced it by then.
+func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dataset, error) {
+	var made *os.File // as long as it is open, no other directory gets its number
+	if !openBlocksRename {
+		var err error
+		if made, err = vfs.OpenFile(k.tmp, os.O_RDONLY, 0); err != nil {
+			return nil, s.fail("", errors.Join(err, k.abort()))
+		}
+		defer made.Close()
 	}
-	is, err := d.set.Root().Stat(".")
-	if err == nil && !os.SameFile(is, made) {
+	if err := k.commit(batch); err != nil {
+		return nil, s.fail("", err)
+	}
+	d, err := openAt(s.dir, k.dir, how)
+	if err != nil || made == nil {
+		return d, err
+	}
+	is, err := d.set.Root().Lstat(".")
+	was, failed := made.Stat()
+	if err = errors.Join(err, failed); err == nil && !os.SameFile(is, was) {
 		err = ErrReplaced
 	}
 	if err != nil {
-		return nil, errors.Join(fileError("create", dir, "", err), d.Close())
+		return nil, errors.Join(s.fail("", err), d.Close())
 	}
 	return d, nil
-}
-
-// hidden writes td beside where it is to be.
-func (s *saver) hidden(td *tdict.TensorDict) (*dirSink, error) {
-	old, at, err := s.lookAt(td)
-	if err != nil {
-		return nil, err
-	}
-	defer old.unlock()
-	return s.beside(vfs.OS, at, old, td)
 }
 
 // Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it

@@ -73,7 +73,7 @@ func survey(dir string) (*oldTree, error) {
 		before, _ := os.Lstat(dir)
 		old := &oldTree{info: before, modes: newModes()}
 		if before != nil && before.IsDir() {
-			old.dir, _ = os.Open(dir) // what cannot be opened, scan tells
+			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // what cannot be opened, scan tells
 		}
 		err := old.scan(dir, "")
 		if err == nil {
@@ -100,7 +100,7 @@ func (o *oldTree) scan(dir, at string) error {
 	if err != nil {
 		return err
 	}
-	found, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
+	found, err := vfs.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}

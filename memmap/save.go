@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -75,15 +74,9 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	if opt.NoReplace {
 		s.may = replaceNothing
 	}
-	_, _, err := s.save(td)
-	return err
-}
-
-// save writes td, and returns where, free of links, and the directory that it made.
-func (s *saver) save(td *tdict.TensorDict) (at string, made fs.FileInfo, err error) {
 	old, at, err := s.lookAt(td)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	defer old.unlock()
 	if openBlocksRename {
@@ -91,12 +84,9 @@ func (s *saver) save(td *tdict.TensorDict) (at string, made fs.FileInfo, err err
 	}
 	k, err := s.beside(vfs.OS, at, old, td)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	if made, err = os.Lstat(k.tmp); err != nil {
-		return "", nil, s.fail("", errors.Join(err, k.abort()))
-	}
-	return at, made, s.fail("", k.commit(td.Shape()))
+	return s.fail("", k.commit(td.Shape()))
 }
 
 // lookAt finds out where td is to go, and what it replaces, which the caller unlocks.

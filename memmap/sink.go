@@ -141,7 +141,7 @@ func checkSame(is, of fs.FileInfo, at string) error {
 }
 
 func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
-	r, err := os.Open(from)
+	r, err := vfs.OpenFile(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 // last to have made them void, as the token says, and must have found them there.
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // which were void
-	err := d.changeMeta(n, func(_ *os.Root, text []byte) ([]byte, error) {
+	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
 		return editMeta(text, d.token, func(name string, f *fact) {
 			before[name] = len(f.sums) == 0
 			f.sums = f.sums[:0]
@@ -119,7 +119,7 @@ func (d *Dataset) alone() bool {
 	if d.lock == nil {
 		return false
 	}
-	dir, err := os.OpenRoot(outermost(d.at))
+	dir, err := vfs.OpenRoot(outermost(d.at))
 	if err != nil {
 		return false
 	}
@@ -184,7 +184,7 @@ func (d *Dataset) mark(n *leafNode) error {
 		return nil
 	}
 	known, left := map[string][]uint32{}, 0
-	err := d.changeMeta(n, func(_ *os.Root, text []byte) ([]byte, error) {
+	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
 		m, err := decodeMeta(text, maxMeta)
 		if err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func (d *Dataset) mark(n *leafNode) error {
 // changeMeta replaces the meta.json of a node by what change makes of it, unless that is the same.
 // It changes the directory that was opened and no other; if another has its place by then, so that
 // nobody will see the change, the error is ErrReplaced.
-func (d *Dataset) changeMeta(n *leafNode, change func(dir *os.Root, text []byte) ([]byte, error)) error {
+func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
 	err := d.changeOpen(n, change)
 	if errors.Is(err, fs.ErrClosed) { // by Close, just now
 		return ErrClosed
@@ -234,7 +234,7 @@ func (d *Dataset) changeMeta(n *leafNode, change func(dir *os.Root, text []byte)
 }
 
 // changeOpen is changeMeta of a directory that nobody replaces.
-func (d *Dataset) changeOpen(n *leafNode, change func(dir *os.Root, text []byte) ([]byte, error)) error {
+func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
 	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *os.Root, text []byte)
 }
 
 // lockMeta keeps other writers of this module from changing the meta.json of a directory meanwhile.
-func lockMeta(dir *os.Root) (unlock func(), err error) {
+func lockMeta(dir *vfs.Root) (unlock func(), err error) {
 	if openBlocksRename {
 		return func() {}, nil
 	}
@@ -292,7 +292,7 @@ func lockMeta(dir *os.Root) (unlock func(), err error) {
 }
 
 // tryMeta locks the meta.json of a directory, if nobody else has.
-func tryMeta(dir *os.Root) (*vfs.Lock, error) {
+func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // network file systems want that
 	if errors.Is(err, fs.ErrPermission) {
 		f, err = dir.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -312,7 +312,7 @@ const tempMeta = ".meta-next"
 
 // replaceFile replaces a file by one with the given content and the same permissions: whole or not
 // at all, and durably.
-func replaceFile(dir *os.Root, name string, text []byte) error {
+func replaceFile(dir *vfs.Root, name string, text []byte) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -327,17 +327,17 @@ func replaceFile(dir *os.Root, name string, text []byte) error {
 	if err != nil {
 		return errors.Join(err, remove(dir, tempMeta))
 	}
-	return syncRoot(dir)
+	return dir.SyncDir(".")
 }
 
-func remove(dir *os.Root, name string) error {
+func remove(dir *vfs.Root, name string) error {
 	if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func writeFile(dir *os.Root, name string, text []byte, perm fs.FileMode) error {
+func writeFile(dir *vfs.Root, name string, text []byte, perm fs.FileMode) error {
 	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
@@ -347,15 +347,6 @@ func writeFile(dir *os.Root, name string, text []byte, perm fs.FileMode) error {
 		err = errors.Join(f.Chmod(perm), f.Sync())
 	}
 	return errors.Join(err, f.Close())
-}
-
-// syncRoot makes the names in a directory durable, where directories can be synced.
-func syncRoot(dir *os.Root) error {
-	f, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(vfs.SyncOpenDir(f), f.Close())
 }
 
 // sameMeta reports whether every meta.json is as it was when it was last read or written, as far as

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -47,7 +46,7 @@ type tree interface {
 // A dirTree is a directory as a tree.
 type dirTree struct {
 	o     *opener
-	root  *os.Root
+	root  *vfs.Root
 	at    *mapfile.Dir
 	known *leafNode // once its meta.json was read
 }
@@ -76,8 +75,8 @@ func (t *dirTree) meta() ([]byte, error) {
 }
 
 // noDataset says that a directory without a meta.json is not a dataset, and what is in it.
-func noDataset(root *os.Root) error {
-	found, err := fs.ReadDir(root.FS(), ".")
+func noDataset(root *vfs.Root) error {
+	found, err := root.ReadDir()
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func noDataset(root *os.Root) error {
 
 // readMeta returns the bytes of the meta.json in a directory, and what the file was before they
 // were read.
-func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
+func readMeta(root *vfs.Root) ([]byte, fs.FileInfo, error) {
 	info, err := root.Lstat(metaName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, corrupt("%w", fs.ErrNotExist)
@@ -127,13 +126,13 @@ func readMeta(root *os.Root) ([]byte, fs.FileInfo, error) {
 }
 
 // openIn opens a file for reading. A pipe there does not make it wait.
-func openIn(root *os.Root, file string) (*os.File, error) {
-	return mapping.Retry(func() (*os.File, error) { return root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) })
+func openIn(root *vfs.Root, file string) (*os.File, error) {
+	return root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // readNode reads the meta.json in a directory.
 func readNode(at string) (*meta, error) {
-	root, err := mapping.Retry(func() (*os.Root, error) { return os.OpenRoot(at) })
+	root, err := vfs.OpenRoot(at)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +213,7 @@ func (t *dirTree) member(number int) (tree, error) {
 
 // below returns the node in a directory of t.
 func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
-	root, err := mapping.Retry(func() (*os.Root, error) { return t.root.OpenRoot(file) })
+	root, err := t.root.OpenRoot(file)
 	if err != nil {
 		return nil, t.fail(file, err)
 	}
@@ -274,7 +273,7 @@ type absent struct {
 func (e *absent) Unwrap() []error { return []error{e.error, e.also} }
 
 func (t *dirTree) unlisted() ([]string, error) {
-	found, err := fs.ReadDir(t.root.FS(), ".")
+	found, err := t.root.ReadDir()
 	if err != nil {
 		return nil, t.fail("", err)
 	}

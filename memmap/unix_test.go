@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -35,5 +37,38 @@ func TestOpenRefusesPipes(t *testing.T) {
 		_, err := memmap.Open(dir)
 		require.ErrorIs(t, err, memmap.ErrCorrupt)
 		require.ErrorContains(t, err, "open "+dir+": "+name+": corrupt: got a special file")
+	}
+}
+
+// TestPathsThatAreNoDirectories wants an answer, and ErrForeign of what opens.
+func TestPathsThatAreNoDirectories(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(file, []byte("PK"), 0o666))
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o666))
+	for _, path := range []string{file, fifo} {
+		for name, try := range map[string]func() error{
+			"Open":     func() error { return testkit.Err(memmap.Open(path)) },
+			"Writable": func() error { return testkit.Err(memmap.OpenWith(path, memmap.OpenOptions{Writable: true})) },
+			"OpenLive": func() error { return testkit.Err(memmap.OpenLive(path, memmap.LiveOptions{})) },
+			"Verify":   func() error { return testkit.Err(memmap.Verify(t.Context(), path, memmap.VerifyOptions{})) },
+			"Save":     func() error { return memmap.Save(path, steps()) },
+			"Create":   func() error { return testkit.Err(memmap.Create(path, steps(), memmap.CreateOptions{})) },
+			"NewWriter": func() error {
+				return testkit.Err(memmap.NewWriter(path, rows(t, 0), memmap.WriterOptions{Resume: true}))
+			},
+		} {
+			done := make(chan error, 1)
+			go func() { done <- try() }()
+			select {
+			case err := <-done:
+				require.Error(t, err, name)
+				if name == "Open" || name == "Writable" {
+					require.ErrorIs(t, err, memmap.ErrForeign, name)
+				}
+			case <-time.After(20 * time.Second):
+				require.Fail(t, name+" hangs")
+			}
+		}
 	}
 }

@@ -1,8 +1,11 @@
 package layers
 
 import (
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +16,9 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shapeops/ix internal/bell internal/cast internal/half internal/host internal/jsonscan internal/mapping internal/vfs internal/workers",
-	"internal/jsonlists internal/naive internal/safetensors internal/vfs/vfstest",
-	"shapeops",
+	"nestedkey shapeops/ix internal/bell internal/cast internal/half internal/host internal/jsonscan internal/mapping internal/workers",
+	"internal/jsonlists internal/naive internal/safetensors internal/vfs",
+	"internal/vfs/vfstest shapeops",
 	"tensor",
 	"internal/mapfile",
 	"internal/testkit",
@@ -151,5 +154,33 @@ func TestWrongImportsAreFound(t *testing.T) {
 	}
 	if got := wrongs(pkg{"tdict", []string{module + "tensor", "fmt"}}); got != nil {
 		t.Errorf("got %q for imports that are right", got)
+	}
+}
+
+// frugal lists the packages that open files through internal/vfs only, which makes mappings give
+// descriptors back when there are none left.
+var frugal = []string{"internal/mapfile", "interop/nrt", "memmap"}
+
+// opens matches the calls of package os that need a descriptor.
+var opens = regexp.MustCompile(`\bos\.(Open|Create|ReadDir|ReadFile|WriteFile|MkdirTemp|RemoveAll|CopyFS|DirFS)\w*\(`)
+
+func TestFilesAreOpenedThroughVFS(t *testing.T) {
+	for _, name := range frugal {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(name), "*.go"))
+		if err != nil || len(files) < 3 {
+			t.Fatalf("%s: got %d files: %v", name, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if call := opens.Find(text); call != nil && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s calls %s, which internal/vfs has", file, call)
+			}
+		}
+	}
+	if !opens.MatchString("f, err := os.OpenFile(path)") {
+		t.Error("no call is found")
 	}
 }

@@ -199,9 +199,7 @@ func (f *File) Open() (*os.File, error) {
 // open is Open with a flag, and without the name.
 func (f *File) open(flag int) (*os.File, error) {
 	// A pipe there now must not make us wait.
-	file, err := mapping.Retry(func() (*os.File, error) {
-		return f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
-	})
+	file, err := f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.set.lost(f.dir)
 	}

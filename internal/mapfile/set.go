@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 var (
@@ -38,7 +39,7 @@ type Options struct {
 // A Set is the files of one directory. Safe for concurrent use.
 type Set struct {
 	opt  Options
-	root *os.Root
+	root *vfs.Root
 	dir  atomic.Pointer[string] // its path, absolute
 	top  *Dir
 
@@ -63,11 +64,11 @@ func Open(dir string, opt Options) (*Set, error) {
 	if opt.Name == nil {
 		opt.Name = func(_, path string, err error) error { return &fs.PathError{Op: "map", Path: path, Err: err} }
 	}
-	root, err := mapping.Retry(func() (*os.Root, error) { return os.OpenRoot(dir) })
+	root, err := vfs.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	info, err := root.Stat(".")
+	info, err := root.Lstat(".")
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -83,7 +84,7 @@ func (s *Set) Moved(dir string) { s.dir.Store(&dir) }
 func (s *Set) at(path string) string { return filepath.Join(*s.dir.Load(), filepath.FromSlash(path)) }
 
 // Root returns the directory, to look around in; it is closed with s.
-func (s *Set) Root() *os.Root { return s.root }
+func (s *Set) Root() *vfs.Root { return s.root }
 
 // Top returns the directory that was opened, as the one to which files are added.
 func (s *Set) Top() *Dir { return s.top }
@@ -119,12 +120,12 @@ func (s *Set) lost(d *Dir) error { return cmp.Or(s.InPlace(d), ErrGone) }
 
 // OpenDir opens d. It returns ErrReplaced if another directory has its place in the directory that
 // was opened.
-func (s *Set) OpenDir(d *Dir) (*os.Root, error) {
+func (s *Set) OpenDir(d *Dir) (*vfs.Root, error) {
 	root, err := s.root.OpenRoot(path.Join(".", d.path))
 	if err != nil {
 		return nil, err
 	}
-	info, err := root.Stat(".")
+	info, err := root.Lstat(".")
 	if err == nil && !os.SameFile(info, d.info) {
 		err = ErrReplaced
 	}

@@ -43,7 +43,7 @@ func claim(limit int) bool {
 
 // Retry returns what open returns. If open failed because the process or the system has no
 // descriptor left, Retry closes those that mappings keep for [Mapping.Intact], and calls it once
-// more. Safe for concurrent use.
+// more. Package vfs calls it wherever it opens a file. Safe for concurrent use.
 func Retry[T any](open func() (T, error)) (T, error) {
 	v, err := open()
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {

@@ -14,6 +14,9 @@
 // What a saver that was killed left beside dir is removed by [Sweep], which a [Lock] that dies with
 // its process keeps from those at work. [FileID] says which of several open files are one.
 //
+// Whatever opens a file, here or by [OpenFile], [ReadDir] and [OpenRoot], has mappings close the
+// descriptors that they keep if the process has no other left.
+//
 // # What is durable
 //
 // A file's bytes survive a crash once [File.Sync] returned, its name once [FS.SyncDir] of its

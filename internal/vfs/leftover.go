@@ -54,7 +54,7 @@ func Sweep(parent string) error {
 // tempNames returns the names in the directory parent that MakeTemp may have made. It reads them
 // all before any of them is removed, for removing while reading may skip some.
 func tempNames(parent string) (temp []string, err error) {
-	d, err := os.Open(parent)
+	d, err := OpenFile(parent, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -103,5 +103,5 @@ func sweep(tmp string) error {
 	if err := syncDir(filepath.Dir(tmp)); err != nil {
 		return err
 	}
-	return os.RemoveAll(tmp)
+	return removeAll(tmp)
 }

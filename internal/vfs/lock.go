@@ -28,9 +28,9 @@ type Lock struct{ file *os.File }
 // the lock is not free, and [errors.ErrUnsupported] where the system cannot lock what path names:
 // directories on Windows and on some network file systems.
 func TryLock(path string, sharing Sharing) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // network file systems want that of a file
+	f, err := OpenFile(path, os.O_RDWR, 0) // network file systems want that of a file
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open(path)
+		f, err = OpenFile(path, os.O_RDONLY, 0)
 	}
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // Move moves an entry of one open directory to another on the same disk, where it keeps its name.
 // It reaches the directories that were opened, whatever their paths name by now. A file replaces a
 // file; a directory replaces nothing but an empty directory. Move does not sync.
-func Move(name string, from, to *os.Root) error {
+func Move(name string, from, to *Root) error {
 	err := fmt.Errorf("%w: want the name of an entry", fs.ErrInvalid)
 	if filepath.IsLocal(name) && filepath.Base(name) == name {
 		err = move(name, from, to)

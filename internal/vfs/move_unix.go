@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func move(name string, from, to *os.Root) error {
-	a, err := from.Open(".")
+func move(name string, from, to *Root) error {
+	a, err := from.OpenFile(".", os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := to.Open(".")
+	b, err := to.OpenFile(".", os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

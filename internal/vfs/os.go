@@ -15,19 +15,19 @@ type osFS struct{}
 
 func (osFS) Mkdir(path string, perm fs.FileMode) error { return os.Mkdir(path, perm) }
 
-func (osFS) Create(path string) (File, error) { return create(os.OpenFile, path) }
+func (osFS) Create(path string) (File, error) { return create(OpenFile, path) }
 
-func (osFS) Resume(path string, size int64) (File, error) { return resume(os.OpenFile, path, size) }
+func (osFS) Resume(path string, size int64) (File, error) { return resume(OpenFile, path, size) }
 
 func (osFS) OpenDir(path string) (Dir, error) {
-	root, err := os.OpenRoot(path)
+	root, err := OpenRoot(path)
 	if err != nil {
-		return nil, err // a nil *os.Root would be a Dir that is not nil
+		return nil, err // a nil *Root would be a Dir that is not nil
 	}
-	return osDir{root}, nil
+	return root, nil
 }
 
-// An opener is os.OpenFile, or that of an os.Root.
+// An opener is OpenFile, or that of a Root.
 type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
 
 func create(open opener, path string) (File, error) {
@@ -118,21 +118,5 @@ func (osFS) Chmod(path string, mode fs.FileMode) error { return os.Chmod(path, m
 func (osFS) Rename(old, new string) error              { return os.Rename(old, new) }
 func (osFS) Exchange(a, b string) error                { return exchange(a, b) }
 func (osFS) SyncDir(path string) error                 { return syncDir(path) }
-func (osFS) RemoveAll(path string) error               { return os.RemoveAll(path) }
+func (osFS) RemoveAll(path string) error               { return removeAll(path) }
 func (osFS) Lstat(path string) (fs.FileInfo, error)    { return os.Lstat(path) }
-
-// An osDir is a directory of the operating system.
-type osDir struct{ *os.Root }
-
-func (d osDir) Create(path string) (File, error) { return create(d.OpenFile, path) }
-func (d osDir) Resume(path string, size int64) (File, error) {
-	return resume(d.OpenFile, path, size)
-}
-
-func (d osDir) SyncDir(path string) error {
-	f, err := d.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(SyncOpenDir(f), f.Close())
-}

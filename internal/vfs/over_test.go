@@ -77,15 +77,16 @@ func TestPublishOver(t *testing.T) {
 }
 
 // openRoot opens a directory with the given files, each of which has its name as content.
-func openRoot(t *testing.T, files ...string) *os.Root {
+func openRoot(t *testing.T, files ...string) *vfs.Root {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
+	top := t.TempDir()
+	for _, name := range files {
+		require.NoError(t, os.MkdirAll(filepath.Join(top, filepath.Dir(name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(top, name), []byte(name), 0o666))
+	}
+	root, err := vfs.OpenRoot(top)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
-	for _, name := range files {
-		require.NoError(t, root.MkdirAll(filepath.Dir(name), 0o777))
-		require.NoError(t, root.WriteFile(name, []byte(name), 0o666))
-	}
 	return root
 }
 
@@ -129,7 +130,7 @@ func TestOpenDirectoriesAreReached(t *testing.T) {
 	dir, err := vfs.OS.OpenDir(path("d"))
 	require.NoError(t, err)
 	defer dir.Close()
-	to, err := os.OpenRoot(path("d"))
+	to, err := vfs.OpenRoot(path("d"))
 	require.NoError(t, err)
 	defer to.Close()
 	if err := os.Rename(path("d"), path("moved")); err != nil {

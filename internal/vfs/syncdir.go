@@ -9,7 +9,7 @@ import (
 
 // syncDir syncs the directory at path.
 func syncDir(path string) error {
-	d, err := os.Open(path)
+	d, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -4,5 +4,5 @@ package vfs
 
 import "os"
 
-// SyncOpenDir is [FS.SyncDir] of a directory that is open. Windows cannot.
-func SyncOpenDir(d *os.File) error { return d.Sync() }
+// syncOpenDir is [FS.SyncDir] of a directory that is open. Windows cannot.
+func syncOpenDir(d *os.File) error { return d.Sync() }

@@ -2,5 +2,5 @@ package vfs
 
 import "os"
 
-// SyncOpenDir does nothing: Windows cannot sync a directory.
-func SyncOpenDir(*os.File) error { return nil }
+// syncOpenDir does nothing: Windows cannot sync a directory.
+func syncOpenDir(*os.File) error { return nil }

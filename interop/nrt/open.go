@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -82,9 +82,7 @@ func open(path string, opt Options) (*File, error) {
 
 // openFile opens a regular file. It waits for nobody.
 func openFile(path string) (file *os.File, size int64, err error) {
-	file, err = mapping.Retry(func() (*os.File, error) {
-		return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
-	})
+	file, err = vfs.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
 	if err != nil {
 		return nil, 0, err
 	}

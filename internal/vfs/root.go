@@ -1,0 +1,91 @@
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+// A Root is an [os.Root] that needs no free descriptor as long as mappings keep some, see
+// [OpenFile]: any method may open the directories on the way to a file. It is the [Dir] of [OS].
+type Root struct{ dir *os.Root }
+
+var _ Dir = (*Root)(nil)
+
+// OpenRoot is [os.OpenRoot], but does not wait for a FIFO: what is not a directory is refused.
+func OpenRoot(path string) (*Root, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return newRoot(func() (*os.Root, error) { return os.OpenRoot(path) })
+}
+
+func newRoot(open func() (*os.Root, error)) (*Root, error) {
+	dir, err := mapping.Retry(open)
+	if err != nil {
+		return nil, err
+	}
+	return &Root{dir}, nil
+}
+
+// OpenRoot is [os.Root.OpenRoot].
+func (r *Root) OpenRoot(path string) (*Root, error) {
+	return newRoot(func() (*os.Root, error) { return r.dir.OpenRoot(path) })
+}
+
+// OpenFile is [os.Root.OpenFile].
+func (r *Root) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	return mapping.Retry(func() (*os.File, error) { return r.dir.OpenFile(path, flag, perm) })
+}
+
+// ReadDir returns the entries of the directory, sorted by name.
+func (r *Root) ReadDir() ([]fs.DirEntry, error) {
+	return mapping.Retry(func() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), ".") })
+}
+
+// Lstat is [os.Root.Lstat].
+func (r *Root) Lstat(path string) (fs.FileInfo, error) {
+	return mapping.Retry(func() (fs.FileInfo, error) { return r.dir.Lstat(path) })
+}
+
+// Create is that of [Files].
+func (r *Root) Create(path string) (File, error) { return create(r.OpenFile, path) }
+
+// Resume is that of [Files].
+func (r *Root) Resume(path string, size int64) (File, error) { return resume(r.OpenFile, path, size) }
+
+// Chmod is [os.Root.Chmod].
+func (r *Root) Chmod(path string, mode fs.FileMode) error {
+	return retry(func() error { return r.dir.Chmod(path, mode) })
+}
+
+// Rename is [os.Root.Rename].
+func (r *Root) Rename(old, new string) error {
+	return retry(func() error { return r.dir.Rename(old, new) })
+}
+
+// Remove is [os.Root.Remove].
+func (r *Root) Remove(path string) error { return retry(func() error { return r.dir.Remove(path) }) }
+
+// RemoveAll is [os.Root.RemoveAll].
+func (r *Root) RemoveAll(path string) error {
+	return retry(func() error { return r.dir.RemoveAll(path) })
+}
+
+// SyncDir is that of [Files].
+func (r *Root) SyncDir(path string) error {
+	f, err := r.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncOpenDir(f), f.Close())
+}
+
+// Name is [os.Root.Name].
+func (r *Root) Name() string { return r.dir.Name() }
+
+// Close is [os.Root.Close].
+func (r *Root) Close() error { return r.dir.Close() }
