@@ -34,7 +34,7 @@ func (m *Mapping) AdviseRange(a Advice, offset, size int) error {
 	}
 	return m.inPages(offset, size, func(pages []byte) error {
 		switch {
-		case m.res.copied:
+		case m.res.copied():
 			return nil
 		case a != WillNeed:
 			pages = m.res.data

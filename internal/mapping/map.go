@@ -103,7 +103,7 @@ func duplicate(f *os.File, size int) (*resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &resource{data: data, copied: true, done: func() error { return nil }}, nil
+	return &resource{data: data}, nil
 }
 
 // protection returns mmap-go's word for mode.

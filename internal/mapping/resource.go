@@ -18,17 +18,19 @@ func Live() int { return int(live.Load()) }
 // would then stay reachable for ever.
 type resource struct {
 	data   mmap.MMap
-	copied bool         // data is memory of Go's
 	file   held         // what stays open beside data
-	done   func() error // gives file back
+	done   func() error // gives file back; nil if data is a copy, memory of Go's
 	pinned atomic.Bool  // a raw slice has escaped
 }
 
+// copied reports whether data is a copy, which is not mapped.
+func (r *resource) copied() bool { return r.done == nil }
+
 // unmap gives the memory back. It must be called once; nobody may use data any more.
 func (r *resource) unmap() error {
-	if r.copied {
+	if r.copied() {
 		r.data = nil
-		return r.done()
+		return nil
 	}
 	if err := r.data.Unmap(); err != nil {
 		return errors.Join(err, r.done())
@@ -40,7 +42,7 @@ func (r *resource) unmap() error {
 // abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in
 // use, but nobody asks about the file.
 func abandon(r *resource) {
-	if r.pinned.Load() {
+	if r.pinned.Load() && !r.copied() {
 		_ = r.done()
 		return
 	}
