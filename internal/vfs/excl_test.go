@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -75,6 +76,14 @@ func TestRenameNewRefusesLinks(t *testing.T) {
 		require.NoError(t, os.RemoveAll(tmp))
 	}
 	require.ErrorIs(t, vfs.OS.RenameNew(filepath.Join(root, "none"), filepath.Join(root, "x"), false), fs.ErrNotExist)
+}
+
+// TestRenameNewNamesPathsOnce renames a directory into itself, which no system does.
+func TestRenameNewNamesPathsOnce(t *testing.T) {
+	dir := t.TempDir()
+	err := vfs.OS.RenameNew(dir, filepath.Join(dir, "x"), false)
+	require.Error(t, err)
+	require.Equal(t, 1, strings.Count(err.Error(), "rename"), err)
 }
 
 // TestPublishNewRaces publishes several trees at one place at a time, at which an empty directory

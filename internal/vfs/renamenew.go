@@ -21,6 +21,9 @@ func renameNew(old, new string, overEmpty bool) error {
 	if !errors.Is(err, fs.ErrNotExist) && taken(new, overEmpty) {
 		err = fs.ErrExist // which systems say in several ways
 	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err // of os.Rename, which names both paths
+	}
 	return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
 }
 
