@@ -22,7 +22,7 @@ const (
 	DiffDType    DifferenceKind = "dtype"    // of tensors
 	DiffShape    DifferenceKind = "shape"    // of values, lengths of ragged rows included, or of batches
 	DiffElements DifferenceKind = "elements" // or values of Data
-	DiffError    DifferenceKind = "error"    // a leaf cannot be read
+	DiffError    DifferenceKind = "error"    // a leaf cannot be read, or a dictionary is nil
 )
 
 // shownElements is the most elements that a Difference has.
@@ -40,13 +40,18 @@ type Difference struct {
 	Err      error                // of DiffError
 }
 
-// String returns the text.
-func (d Difference) String() string { return d.Text }
+// String returns the text, or that of the error.
+func (d Difference) String() string {
+	if d.Err != nil {
+		return d.Err.Error()
+	}
+	return d.Text
+}
 
 // Diffs returns an iterator over all differences between td and other, one for each value, in td's
 // order; then come the keys that only other has. Dictionaries that are [TensorDict.Equal] have
-// none, and so has a nil other, for which there is [TensorDict.Diff]. Neither dictionary must be
-// changed meanwhile.
+// none. If td or other is nil there is one, of kind [DiffError] with [ErrKind]. Neither dictionary
+// must be changed meanwhile.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 	return td.DiffsWithin(other, tensor.Tolerance{})
 }
@@ -55,18 +60,21 @@ func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 // tolerance allows. Values of [Data] compare exactly.
 func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
 	return func(yield func(Difference) bool) {
-		if other != nil {
-			td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) {
-				return DiffLeaves(nestedkey.Key(at), v, w, tol)
-			}, yield)
+		if td == nil || other == nil {
+			yield(Difference{Kind: DiffError, A: Describe(td), B: Describe(other), Err: failed("diff", errNil)})
+			return
 		}
+		td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) {
+			return DiffLeaves(nestedkey.Key(at), v, w, tol)
+		}, yield)
 	}
 }
 
 // Diff describes the first difference between td and other, with its key, or returns "" if they are
-// [TensorDict.Equal]. An error means that a leaf cannot be read, or that other is nil ([ErrKind]).
+// [TensorDict.Equal]. An error means that a leaf cannot be read, or that td or other is nil
+// ([ErrKind]).
 func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
-	if other == nil {
+	if td == nil || other == nil {
 		return "", failed("diff", errNil)
 	}
 	td.eachDiff(other, "", firstOfLeaves, func(d Difference) bool {

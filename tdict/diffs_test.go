@@ -53,7 +53,7 @@ func TestDiffs(t *testing.T) {
 		`shape ubatch (unbatched int8 [2], unbatched int8 [3]) 0 []: "ubatch": int8 [2], other int8 [3]`,
 		`elements rows (ragged int64 [2 *], ragged int64 [2 *]) 1 [{[1 1] 3 4}]: "rows": element [1 1] is 3, other 4`,
 		`shape lengths (ragged int64 [2 *], ragged int64 [2 *]) 0 []: "lengths": level 1, row 0 has length 1, other 2`,
-		`error cut (int64 [2], int64 [2]) 0 []: `,
+		`error cut (int64 [2], int64 [2]) 0 []: diff "cut": closed`,
 	}, got)
 	for d := range a.Diffs(b) {
 		text, err := a.Diff(b)
@@ -62,8 +62,33 @@ func TestDiffs(t *testing.T) {
 		break
 	}
 	require.Empty(t, slices.Collect(a.Diffs(a)))
-	require.Empty(t, slices.Collect(a.Diffs(nil)))
 	require.Len(t, slices.Collect(tdict.New(2).Diffs(tdict.New(3))), 1)
+}
+
+// TestDiffsOfNil: a nil dictionary is an error, as in Diff, and not equal to any.
+func TestDiffsOfNil(t *testing.T) {
+	var none *tdict.TensorDict
+	some := tdict.New(2)
+	tests := []struct {
+		name string
+		a, b *tdict.TensorDict
+		x, y string
+	}{
+		{"nil other", some, none, "dictionary [2]", "no value"},
+		{"nil receiver", none, some, "no value", "dictionary [2]"},
+		{"both nil", none, none, "no value", "no value"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := slices.Collect(tt.a.Diffs(tt.b))
+			require.Len(t, got, 1)
+			require.Equal(t, []any{tdict.DiffError, tt.x, tt.y}, []any{got[0].Kind, got[0].A, got[0].B})
+			testkit.Fails(t, tdict.ErrKind, got[0].Err)
+			require.Equal(t, got[0].Err.Error(), got[0].String())
+			require.Equal(t, got, slices.Collect(tt.a.DiffsWithin(tt.b, tensor.Tolerance{Absolute: 1})))
+			require.ErrorIs(t, testkit.Err(tt.a.Diff(tt.b)), tdict.ErrKind)
+		})
+	}
 }
 
 // TestDiffsWithin passes over what a tolerance allows, and tells of the first that it does not.
