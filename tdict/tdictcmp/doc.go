@@ -14,5 +14,7 @@
 //	+	"obs/x": s"float32 [3 2], 2 differ: [0 1]=0.25 [2 0]=8",
 //	}
 //
+// If both sides have the same text, one says why they differ, as NaN does from itself.
+//
 // [Within] returns options with a tolerance.
 package tdictcmp

@@ -2,6 +2,7 @@ package tdictcmp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -58,17 +59,20 @@ func entriesOf(td *tdict.TensorDict, tol tensor.Tolerance) *entries {
 // A leaf is one of the two leaves that are compared. It is new for each comparison, and prints what
 // differs from the one that it was compared with last.
 type leaf struct {
-	value tdict.Leaf
-	tol   tensor.Tolerance
-	other atomic.Pointer[leaf] // cmp compares on several goroutines
+	value  tdict.Leaf
+	tol    tensor.Tolerance
+	number uint64               // of leaves, in the order in which they were made
+	other  atomic.Pointer[leaf] // cmp compares on several goroutines
 }
+
+var leaves atomic.Uint64
 
 // leafOf returns a leaf, or nil for none.
 func leafOf(v tdict.Leaf, tol tensor.Tolerance, none bool) *leaf {
 	if none {
 		return nil
 	}
-	return &leaf{value: v, tol: tol}
+	return &leaf{value: v, tol: tol, number: leaves.Add(1)}
 }
 
 // equal reports whether two leaves are equal, and makes each print what differs from the other.
@@ -82,21 +86,34 @@ func (l *leaf) equal(other *leaf) bool {
 	return !differ
 }
 
-// String returns what the leaf is, and the first of its elements that differ.
+// String returns what the leaf is, and the first of its elements that differ. Of two leaves that
+// differ and have the same text, the second one's ends with why: cmp would print their fields.
 func (l *leaf) String() string {
 	other := l.other.Load()
 	if other == nil {
-		return tdict.Describe(l.value)
+		return cut(tdict.Describe(l.value))
 	}
-	d, _ := tdict.DiffLeaves("", l.value, other.value, l.tol)
+	d, differ := tdict.DiffLeaves("", l.value, other.value, l.tol)
+	text := l.text(d)
+	if !differ || l.number < other.number {
+		return text
+	}
+	if e, _ := tdict.DiffLeaves("", other.value, l.value, l.tol); other.text(e) == text {
+		text += " " + l.hint(d)
+	}
+	return text
+}
+
+// text returns what the leaf is, and the first of its elements that differ.
+func (l *leaf) text(d tdict.Difference) string {
 	text := tdict.Describe(l.value)
 	switch {
 	case d.Err != nil:
-		return fmt.Sprintf("%s: %v", text, d.Err)
+		return cut(fmt.Sprintf("%s: %v", text, d.Err))
 	case d.Count == 0 && d.A == d.B: // as lengths of rows, which the shape does not show
-		return text + strings.TrimPrefix(d.Text, `""`)
+		return cut(text + strings.TrimPrefix(d.Text, `""`))
 	case d.Count == 0:
-		return text
+		return cut(text)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d differ:", text, d.Count)
@@ -106,8 +123,33 @@ func (l *leaf) String() string {
 	if d.Count > shown {
 		b.WriteString(" ...")
 	}
-	return b.String()
+	return cut(b.String())
 }
 
-// shown is the most elements that String shows: cmp cuts longer texts.
-const shown = 4
+// hint says why two leaves differ whose texts are the same.
+func (l *leaf) hint(d tdict.Difference) string {
+	nan := func(e tensor.ElementDiff) bool { return e.A == e.B && strings.Contains(e.A, "NaN") }
+	_, isData := l.value.(*tdict.Data)
+	switch {
+	case d.Err != nil:
+		return "(it cannot be compared)"
+	case !slices.ContainsFunc(d.Elements, nan):
+		return "(they differ after this text)"
+	case isData:
+		return "(NaN differs from itself)"
+	}
+	return "(NaN differs from itself: see Tolerance.EqualNaN)"
+}
+
+const (
+	shown    = 4   // elements that a text shows
+	maxBytes = 180 // of a text without a hint: cmp cuts texts of 256 bytes before it compares them
+)
+
+// cut returns a text, or the beginning of a long one.
+func cut(text string) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxBytes], "") + "..."
+}

@@ -1,14 +1,17 @@
 package tdictcmp_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -125,5 +128,59 @@ func TestWithin(t *testing.T) {
 			require.Equal(t, tt.want, cmp.Equal(a, b, opts...))
 			require.Equal(t, tt.want, cmp.Diff(map[string]any{"td": a}, map[string]any{"td": b}, opts...) == "", "within others")
 		})
+	}
+}
+
+// TestTextsThatAreAlike: cmp.Diff prints neither fields nor addresses, whatever differs.
+func TestTextsThatAreAlike(t *testing.T) {
+	nan := math.NaN()
+	vector := func(v ...float32) tdict.Leaf { return tensor.Vector(v...) }
+	row := func(lists ...[]float64) tdict.Leaf { return tensor.Must(ragged.From[float64](lists)) }
+	values := func(v any) tdict.Leaf { return tensor.Must(tdict.NewData(v)) }
+	unreadable := func() tdict.Leaf {
+		return tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errors.New("closed")}, 0, 3))
+	}
+	deep := func(last int) tdict.Leaf {
+		return tensor.Must(tensor.Zeros[int8](append(slices.Repeat([]int{1}, 200), last)...))
+	}
+	long := strings.Repeat("\U0001f600", 60)
+	const hint = "(NaN differs from itself: see Tolerance.EqualNaN)"
+	tests := []struct {
+		name string
+		a, b tdict.Leaf
+		want string
+	}{
+		{"a tensor", vector(0, float32(nan), 2), vector(0, float32(nan), 2), "float32 [3], 1 differ: [1]=NaN " + hint},
+		{"complex numbers", tensor.Vector(complex(nan, 1)), tensor.Vector(complex(nan, 1)), "[0]=(NaN+1i) " + hint},
+		{"halves", tensor.Vector(tensor.F16Of(nan)), tensor.Vector(tensor.F16Of(nan)), "[0]=NaN " + hint},
+		{"ragged rows", row([]float64{1, nan}, nil), row([]float64{1, nan}, nil), "[0 1]=NaN " + hint},
+		{"unbatched", tensor.Must(tdict.NewUnbatched(tensor.Vector(nan))), tensor.Must(tdict.NewUnbatched(tensor.Vector(nan))), "[0]=NaN " + hint},
+		{"data", values(nan), values(nan), "(NaN differs from itself)"},
+		{"data, in a list", values([]any{1, nan}), values([]any{1, nan}), "(NaN differs from itself)"},
+		{"data with long texts", values(long + "a"), values(long + "b"), "(they differ after this text)"},
+		{"after the first elements", vector(float32(nan), float32(nan), float32(nan), float32(nan), 1), vector(float32(nan), float32(nan), float32(nan), float32(nan), 2), hint},
+		{"unreadable", unreadable(), unreadable(), "(it cannot be compared)"},
+		{"a shape of many dims", deep(2), deep(3), "(they differ after this text)"},
+	}
+	for _, tt := range tests {
+		a, b := tdict.New(), tdict.New()
+		set("d/x", tt.a)(a)
+		set("d/x", tt.b)(b)
+		forms := map[string][2]any{
+			"alone": {tt.a, tt.b}, "in a dictionary": {a, b}, "in a struct": {struct{ X tdict.Leaf }{tt.a}, struct{ X tdict.Leaf }{tt.b}},
+			"in a map": {map[string]tdict.Leaf{"k": tt.a}, map[string]tdict.Leaf{"k": tt.b}},
+			"in lists": {[]tdict.Leaf{tt.a, tt.a}, []tdict.Leaf{tt.b}}, "in a list": {[]tdict.Leaf{tt.a}, []tdict.Leaf{tt.b}},
+			"in lists of dictionaries": {[]*tdict.TensorDict{a, tdict.New()}, []*tdict.TensorDict{tdict.New(1), b}},
+		}
+		for form, pair := range forms {
+			t.Run(tt.name+" "+form, func(t *testing.T) {
+				diff := strings.ReplaceAll(cmp.Diff(pair[0], pair[1], tdictcmp.Options...), "\u00a0", " ")
+				require.NotEmpty(t, diff)
+				require.NotRegexp(t, `0x[0-9a-f]{4}|⟪|value:|dtype:|\bmem\b|rows:`, diff)
+				if !strings.HasPrefix(form, "in lists") {
+					require.Equal(t, 1, strings.Count(diff, tt.want), diff)
+				}
+			})
+		}
 	}
 }
