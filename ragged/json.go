@@ -19,11 +19,11 @@ const logOver = 16 // the most rows and elements that LogValue shows
 //
 //	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". A NaN loses its payload. At
-// depth 0, where no star separates them, "feature_dims" counts the dims of the features. The zero
-// Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements, for
-// which there is [Tensor.Preview], or more than 400 dims. Another error means that values cannot be
-// read.
+// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its payload.
+// At depth 0, where no star separates them, "feature_dims" counts the dims of the features. The
+// zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements,
+// for which there is [Tensor.Preview], or more than 400 dims. Another error means that values
+// cannot be read.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
@@ -105,10 +105,12 @@ func bytesOf(x *tensor.Tensor) ([]byte, error) {
 }
 
 // UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
-// come in any order. null leaves t as it is. It returns tensor.ErrJSON, with the byte or the
-// element, if the text is not that of a ragged tensor, has further fields or is a preview;
-// shapeops.ErrKind if t is not the zero Tensor; and shapeops.ErrShape. On an error nothing has
-// changed, and no memory is taken for elements that the text does not have.
+// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t as it is.
+//
+// It returns tensor.ErrJSON, with the byte or the element, if the text is not that of a ragged
+// tensor, has further fields or is a preview; shapeops.ErrKind if t is not the zero Tensor; and
+// shapeops.ErrShape. On an error nothing has changed, and no memory is taken for elements that the
+// text does not have.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	s := jsonscan.New(text)
 	node, err := jsonlists.ReadNode(s)

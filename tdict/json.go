@@ -15,10 +15,10 @@ import (
 //	{"batch":[2],"names":["time"],"entries":{"x":{"dtype":"int8","shape":[2],"values":[0,1]}}}
 //
 // Names of entries are texts as they are, without the escapes of keys. A tensor and a ragged tensor
-// read back as the same bits, but for the payload of NaN. [Data] keeps an int64 apart from a
-// float64, which has a point or an exponent; its NaN and infinities become the strings "NaN",
-// "Infinity" and "-Infinity", and stay strings. Locks, and which leaves share memory or a ragged
-// layout, are not in the text.
+// read back as the same bits, but for the payload of NaN; their NaN and infinities are the strings
+// "NaN", "+Inf" and "-Inf". [Data] keeps an int64 apart from a float64, which has a point or an
+// exponent; its NaN and infinities become the strings "NaN", "Infinity" and "-Infinity", and stay
+// strings. Locks, and which leaves share memory or a ragged layout, are not in the text.
 //
 // MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements:
 // [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more

@@ -145,6 +145,19 @@ func TestJSONOfDataThatIsNotFinite(t *testing.T) {
 	readsBack(t, &back)
 }
 
+// TestJSONReadsInfinitiesOfEveryKind in the spelling of Data, and writes those of tensors.
+func TestJSONReadsInfinitiesOfEveryKind(t *testing.T) {
+	const text = `{"batch":[1],"entries":{` +
+		`"x":{"dtype":"float32","shape":[1],"values":["+Inf"]},` +
+		`"z":{"dtype":"complex64","shape":[1],"values":["(1-Infi)"]},` +
+		`"u":{"batch":[1],"unbatched":{"dtype":"float16","shape":[1],"values":["-Inf"]}},` +
+		`"r":{"dtype":"float64","shape":"[1 *]","values":[["+Inf","-Inf"]]}}}`
+	other := strings.NewReplacer("+Inf", "Infinity", "-Inf", "-Infinity").Replace(text)
+	var td tdict.TensorDict
+	require.NoError(t, td.UnmarshalJSON([]byte(other)))
+	require.Equal(t, text, string(tensor.Must(td.MarshalJSON())))
+}
+
 // TestJSONWithinOthers: in a list, a struct and an indented text, dictionaries are read in place.
 func TestJSONWithinOthers(t *testing.T) {
 	type sample struct {

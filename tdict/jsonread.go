@@ -12,7 +12,8 @@ import (
 )
 
 // UnmarshalJSON replaces batch shape, names of dims and entries of td by those of a text of
-// [TensorDict.MarshalJSON]. Fields can come in any order. null leaves td as it is.
+// [TensorDict.MarshalJSON]. Fields can come in any order, and infinities of tensors also as
+// "Infinity" and "-Infinity". null leaves td as it is.
 //
 // The batch shape of the text must begin with that of td, which a dictionary around td relies on;
 // names that td has for its dims stay. The zero TensorDict and New() take any text.

@@ -22,8 +22,8 @@ const logElements = 16 // the most that LogValue shows
 //
 //	{"dtype":"float32","shape":[2,2],"values":[[0,1],[2,3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "(1+2i)". A NaN loses its payload. The
-// zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 elements, for
+// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its payload.
+// The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 elements, for
 // which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no elements.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
@@ -93,10 +93,12 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 }
 
 // UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
-// come in any order. null leaves t as it is. It returns [ErrJSON], with the byte or the element, if
-// the text is not that of a tensor, has further fields or is a preview; [ErrKind] if t is not the
-// zero Tensor, since a header never changes; and shapeops.ErrShape. On an error nothing has
-// changed, and no memory is taken for elements that the text does not have.
+// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t as it is.
+//
+// It returns [ErrJSON], with the byte or the element, if the text is not that of a tensor, has
+// further fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header never
+// changes; and shapeops.ErrShape. On an error nothing has changed, and no memory is taken for
+// elements that the text does not have.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	s := jsonscan.New(text)
 	node, err := jsonlists.ReadNode(s)

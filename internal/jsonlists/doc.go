@@ -12,10 +12,11 @@
 //	{"dtype":"int64","shape":"[3 * *]","values":[[[],[0,3]],[[3,4,5]],[[],[],[2]]]}
 //
 // Numbers are numbers, in the fewest digits that read back as the same bits. JSON has none for some
-// elements; these are strings: "NaN", "+Inf", "-Inf", and complex numbers such as "(1+2i)". A NaN
-// loses its payload. A dim of size 0 in the batch shape makes one empty list of the whole batch,
-// and one among the features an empty list of each value. A ragged shape of depth 0 does not show
-// where the features begin; "feature_dims" then counts them.
+// elements; these are strings: "NaN", "+Inf", "-Inf", and complex numbers such as "(1+2i)".
+// "Infinity" and "-Infinity" are read too. A NaN loses its payload. A dim of size 0 in the batch
+// shape makes one empty list of the whole batch, and one among the features an empty list of each
+// value. A ragged shape of depth 0 does not show where the features begin; "feature_dims" then
+// counts them.
 //
 // What is read is checked against the dtype and the shape as it comes, and no memory is taken for
 // what the text only claims.

@@ -168,7 +168,7 @@ func appendFloat(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, bits)
 }
 
-// float reads what appendFloat appends.
+// float reads what appendFloat appends, and an infinity as Data spells it.
 func float(s *jsonscan.Scanner, bits int) (float64, error) {
 	if s.Next() == '"' {
 		return notFinite(s)
@@ -189,9 +189,9 @@ func notFinite(s *jsonscan.Scanner) (float64, error) {
 	switch string(text) {
 	case "NaN":
 		return math.NaN(), nil
-	case "+Inf":
+	case "+Inf", "Infinity":
 		return math.Inf(1), nil
-	case "-Inf":
+	case "-Inf", "-Infinity":
 		return math.Inf(-1), nil
 	}
 	return 0, refused(text, strconv.ErrSyntax, `a number, "NaN", "+Inf" or "-Inf"`)

@@ -41,6 +41,25 @@ func TestListsOfEveryForm(t *testing.T) {
 	}
 }
 
+// TestInfinitiesInBothSpellings: as they are written here, and as Data writes them.
+func TestInfinitiesInBothSpellings(t *testing.T) {
+	tests := []struct{ dtypes, text, want string }{
+		{"float16 bfloat16 float32 float64", `["Infinity","-Infinity","+Inf","-Inf","NaN",1]`, `["+Inf","-Inf","+Inf","-Inf","NaN",1]`},
+		{"complex64 complex128", `["(1+Infinityi)","(-Infinity+0i)","(+Inf-Infi)","(NaN-Infinityi)","Infinity","1"]`, `["(1+Infi)","(-Inf+0i)","(+Inf-Infi)","(NaN-Infi)","(+Inf+0i)","(1+0i)"]`},
+	}
+	for _, tt := range tests {
+		for dtype := range strings.FieldsSeq(tt.dtypes) {
+			got, err := jsonlists.Read(jsonscan.New([]byte(tt.text)), dtype, []int{6}, 0, nil)
+			require.NoError(t, err, dtype)
+			require.Equal(t, tt.want, string(got.Append(nil)), dtype)
+		}
+	}
+	for _, text := range []string{"inf", "infinity", "+Infinity", "Inf", ""} {
+		_, err := jsonlists.Read(jsonscan.New([]byte(`"`+text+`"`)), "float32", nil, 0, nil)
+		require.ErrorIs(t, err, jsonscan.ErrSyntax, text)
+	}
+}
+
 // TestNodesSayWhatIsWrong: every refusal is an error of syntax.
 func TestNodesSayWhatIsWrong(t *testing.T) {
 	tests := []struct{ name, text, want string }{
