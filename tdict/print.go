@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 )
 
 // String returns td as a tree of keys with shapes and dtypes: all of it if that takes about 40
-// lines, and else its first entries and how many leaves are left out.
+// lines. Else each of td's own entries takes one line, as far as there are lines, and what is left
+// goes to the entries of dictionaries in it, small ones first; a dictionary without lines for them
+// is one line with the number of its leaves. Where leaves are left out it says how many.
 func (td *TensorDict) String() string { return showDict(td, false) }
 
 // Format implements fmt.Formatter: %v and %s print [TensorDict.String], %+v every entry, and also
@@ -31,11 +34,11 @@ func showDict(td *TensorDict, more bool) string {
 	if td == nil {
 		return "<nil>"
 	}
-	p := treePrinter{more: more, room: screen, left: td.countLeaves()}
-	if more {
-		p.room = math.MaxInt
+	p := treePrinter{more: more}
+	p.print(td, "", screen)
+	if p.short {
+		fmt.Fprintf(&p.out, " (%%+v prints all %s)", leavesText(td.countLeaves()))
 	}
-	p.print(td, "")
 	return p.out.String()
 }
 
@@ -46,26 +49,17 @@ const (
 
 // A treePrinter prints a dictionary and those in it.
 type treePrinter struct {
-	out  strings.Builder
-	more bool
-	room int // lines that are left
-	left int // leaves that are not printed yet
+	out   strings.Builder
+	more  bool // print all
+	short bool // something was left out
 }
 
-func (p *treePrinter) print(td *TensorDict, indent string) {
+// print prints a dictionary with so many lines for its entries.
+func (p *treePrinter) print(td *TensorDict, indent string, room int) {
 	const step = "    "
 	b := &p.out
 	fmt.Fprintf(b, "TensorDict(\n%sfields={", indent+step)
-	comma := ""
-	for name, v := range td.entries.all() {
-		if p.room <= 0 {
-			p.cut(comma, indent+step+step)
-			break
-		}
-		fmt.Fprintf(b, "%s\n%s%s: ", comma, indent+step+step, printable(name))
-		comma = ","
-		p.value(v, indent+step+step)
-	}
+	p.entries(td, indent+step+step, p.share(td, room))
 	fmt.Fprintf(b, "},\n%sbatch=%v", indent+step, td.batch)
 	if td.Named() {
 		fmt.Fprintf(b, ",\n%snames=%q", indent+step, td.names)
@@ -76,25 +70,93 @@ func (p *treePrinter) print(td *TensorDict, indent string) {
 	b.WriteString(")")
 }
 
-// value prints an entry.
-func (p *treePrinter) value(v Value, indent string) {
-	if d, ok := asDict(v); ok {
-		p.room -= dictLines
-		p.print(d, indent)
-		return
+// entries prints the first entries, each in so many lines, and how many leaves the others have.
+func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
+	comma, i, left := "", 0, 0
+	for name, v := range td.entries.all() {
+		if i < len(rooms) {
+			fmt.Fprintf(&p.out, "%s\n%s%s: ", comma, indent, printable(name))
+			p.value(v, indent, rooms[i])
+			comma = ","
+		} else {
+			left += leavesOf(v)
+		}
+		i++
 	}
-	p.room--
-	p.left--
-	p.out.WriteString(opsOf(v).print(v, p.more))
+	if i > len(rooms) {
+		p.short = true
+		fmt.Fprintf(&p.out, "%s\n%s... and %d more %s", comma, indent, left, plural(left, "leaf", "leaves"))
+	}
 }
 
-// cut prints, once, how many leaves are left out.
-func (p *treePrinter) cut(comma, indent string) {
-	if p.left > 0 {
-		fmt.Fprintf(&p.out, "%s\n%s... and %d more %s", comma, indent, p.left, plural(p.left, "leaf", "leaves"))
-		p.left = 0
+// value prints an entry in so many lines.
+func (p *treePrinter) value(v Value, indent string, room int) {
+	d, ok := asDict(v)
+	switch {
+	case !ok:
+		p.out.WriteString(opsOf(v).print(v, p.more))
+	case room > dictLines || room == lines(d, room):
+		p.print(d, indent, room-dictLines)
+	default:
+		p.short = true
+		fmt.Fprintf(&p.out, "TensorDict(%s, batch=%v)", leavesText(d.countLeaves()), d.batch)
 	}
 }
+
+// share returns how many lines each of the first entries of td gets: one, and dictionaries what is
+// left, the smallest first.
+func (p *treePrinter) share(td *TensorDict, room int) []int {
+	if p.more {
+		return slices.Repeat([]int{math.MaxInt}, td.entries.len())
+	}
+	rooms := slices.Repeat([]int{1}, min(td.entries.len(), room))
+	left := room - len(rooms)
+	type need struct{ entry, lines int }
+	var needs []need
+	for _, v := range td.entries.all() {
+		if d, ok := asDict(v); ok && left > 0 {
+			needs = append(needs, need{len(needs), lines(d, left+1) - 1})
+		} else {
+			needs = append(needs, need{len(needs), 0})
+		}
+		if len(needs) == len(rooms) {
+			break
+		}
+	}
+	slices.SortStableFunc(needs, func(a, b need) int { return a.lines - b.lines })
+	for _, n := range needs {
+		more := min(n.lines, left)
+		rooms[n.entry] += more
+		left -= more
+	}
+	return rooms
+}
+
+// lines returns how many lines all of d takes, or limit+1 if they are more than limit.
+func lines(d *TensorDict, limit int) int {
+	n := dictLines
+	for _, v := range d.entries.all() {
+		if n > limit {
+			break
+		}
+		if inner, ok := asDict(v); ok {
+			n += lines(inner, limit-n)
+		} else {
+			n++
+		}
+	}
+	return min(n, limit+1)
+}
+
+// leavesOf returns how many leaves v is or has.
+func leavesOf(v Value) int {
+	if d, ok := asDict(v); ok {
+		return d.countLeaves()
+	}
+	return 1
+}
+
+func leavesText(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "leaf", "leaves")) }
 
 // printable returns a name as it is, or quoted if it would not print on one line.
 func printable(name nestedkey.Key) string {
