@@ -258,6 +258,8 @@ func TestJSONReplaces(t *testing.T) {
 	require.NoError(t, outer.SetNames("time"))
 	in := tensor.Must(outer.Dict("d"))
 	require.ErrorIs(t, in.UnmarshalJSON(text), shapeops.ErrShape, "the outer dictionary relies on the batch shape")
+	testkit.Fails(t, shapeops.ErrShape, in.UnmarshalJSON([]byte(`{"batch":[],"entries":{}}`)))
+	require.True(t, in.Equal(td2()), "nothing has changed")
 	require.NoError(t, in.UnmarshalJSON([]byte(`{"batch":[2,1],"names":["step","b"],"entries":{}}`)))
 	require.Equal(t, []string{"time", "b"}, in.Names(), "and on the names")
 	consistent(t, outer)

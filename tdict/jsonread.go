@@ -46,7 +46,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 		return fmt.Errorf("%w: got %s, want a dictionary", tensor.ErrJSON, describe(v))
 	}
 	if err := read.batch.CheckPrefix(td.batch); err != nil {
-		return fmt.Errorf("batch: %w", err)
+		return fmt.Errorf("batch: %w: the destination has batch shape %v: use a zero TensorDict for any shape", err, td.batch)
 	}
 	if v, err = td.under(read); err != nil {
 		return err
