@@ -93,7 +93,9 @@ func (td *TensorDict) appendNames(b []byte) []byte {
 }
 
 // Preview returns a bounded form of td to marshal, for people and their tools: it has no more than
-// the first n elements of each leaf, which are under "first" instead of "values" if there are more.
+// the first n elements of each leaf, which are under "first" instead of "values" if there are more,
+// and texts of [Data] are cut after 200 bytes. Its size is bounded by the names of the entries and
+// the number of leaves times n.
 //
 //	{"preview":2,"batch":[9],"entries":{"x":{"preview":2,"dtype":"int8","shape":[9],"first":[0,1]}}}
 //

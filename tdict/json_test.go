@@ -319,6 +319,33 @@ func TestPreviewOfData(t *testing.T) {
 	require.EqualError(t, testkit.Err(dict([]int{2}, entry{"d/x", gone}).Preview(1).MarshalJSON()), `marshal "d/x": closed`)
 }
 
+// TestPreviewCutsTexts, and names in objects, between characters, and says so by "...".
+func TestPreviewCutsTexts(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"as long as can be", strings.Repeat("a", 200), strings.Repeat("a", 200)},
+		{"a byte longer", strings.Repeat("a", 201), strings.Repeat("a", 200) + "..."},
+		{"within a character", "a" + strings.Repeat("\u00e4", 100), "a" + strings.Repeat("\u00e4", 99) + "..."},
+		{"very long", strings.Repeat("\U0001f600", 1<<18), strings.Repeat("\U0001f600", 50) + "..."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, d := range []*tdict.Data{
+				data(tt.text), data([]any{tt.text}), data(map[string]any{tt.text: tt.text}),
+				tensor.Must(tdict.DataFrom([]string{tt.text, "b", "c", "d"}, 4)),
+			} {
+				text := string(tensor.Must(dict(d.Shape(), entry{"x", d}).Preview(3).MarshalJSON()))
+				require.True(t, json.Valid([]byte(text)))
+				require.Contains(t, text, `"`+tt.want+`"`)
+				require.Less(t, len(text), 1000)
+				whole := string(tensor.Must(d.MarshalJSON()))
+				require.Contains(t, whole, `"`+tt.text+`"`, "only previews are cut")
+			}
+		})
+	}
+	twins := data(map[string]any{strings.Repeat("a", 300) + "1": 1, strings.Repeat("a", 300) + "2": 2})
+	require.True(t, json.Valid(tensor.Must(twins.Preview(9).MarshalJSON())))
+}
+
 // TestJSONGrowsLinearly: neither many leaves nor many dictionaries, one in the other, cost more
 // than their text.
 func TestJSONGrowsLinearly(t *testing.T) {

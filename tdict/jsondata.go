@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
@@ -29,7 +30,7 @@ func (d *Data) AppendJSON(b []byte) ([]byte, error) {
 	if err := checkDims(d.Shape()); err != nil {
 		return b, err
 	}
-	out, ok := d.appendRows(b, "{", jsonlists.MaxElements)
+	out, ok := d.appendRows(b, "{", jsonlists.MaxElements, jsonlists.AppendText)
 	if !ok {
 		return b, fmt.Errorf("%w: got %s, want at most %d values in JSON: use Preview(n)",
 			shapeops.ErrShape, describeData(d), jsonlists.MaxElements)
@@ -37,24 +38,27 @@ func (d *Data) AppendJSON(b []byte) ([]byte, error) {
 	return out, nil
 }
 
+// appendText appends a string as JSON.
+type appendText func(b []byte, s string) []byte
+
 // appendRows appends the object of d, which begins with a text, or returns false if there are more
 // values than most.
-func (d *Data) appendRows(b []byte, open string, most int) (_ []byte, ok bool) {
+func (d *Data) appendRows(b []byte, open string, most int, text appendText) (_ []byte, ok bool) {
 	if _, one := d.rows.One(); !one && d.Shape().Size() > most {
 		return nil, false
 	}
 	b = jsonlists.AppendInts(append(append(b, open...), `"shape":`...), d.Shape())
 	if v, ok := d.Uniform(); ok {
-		return append(appendValue(append(b, `,"value":`...), v), '}'), countValues(v, most) >= 0
+		return append(appendValue(append(b, `,"value":`...), v, text), '}'), countValues(v, most) >= 0
 	}
 	b = append(b, `,"values":`...)
-	b, n := d.appendFirst(b, most)
+	b, n := d.appendFirst(b, most, text)
 	return append(b, '}'), n == d.Shape().Size()
 }
 
 // appendFirst appends a list of the first rows that have no more values than most, and returns how
 // many these are.
-func (d *Data) appendFirst(b []byte, most int) (_ []byte, rows int) {
+func (d *Data) appendFirst(b []byte, most int, text appendText) (_ []byte, rows int) {
 	b = append(b, '[')
 	for v := range d.All() {
 		if most = countValues(v, most); most < 0 {
@@ -63,7 +67,7 @@ func (d *Data) appendFirst(b []byte, most int) (_ []byte, rows int) {
 		if rows > 0 {
 			b = append(b, ',')
 		}
-		b = appendValue(b, v)
+		b = appendValue(b, v, text)
 		rows++
 	}
 	return append(b, ']'), rows
@@ -86,7 +90,8 @@ func countValues(v any, left int) int {
 }
 
 // Preview returns a bounded form of d to marshal, for people and their tools: if there are more
-// than n values, those in lists and objects included, it has only the first rows.
+// than n values, those in lists and objects included, it has only the first rows. Texts of more than
+// 200 bytes, names in objects included, are cut and end with "...".
 //
 //	{"preview":2,"shape":[9],"first":["left",1.0]}
 //
@@ -94,22 +99,33 @@ func countValues(v any, left int) int {
 func (d *Data) Preview(n int) json.Marshaler { return preview[*Data]{d, jsonlists.PreviewSize(n)} }
 
 func (d *Data) appendPreview(n int) ([]byte, error) {
-	if whole, ok := d.appendRows(nil, previewOpen(n), n); ok {
+	if whole, ok := d.appendRows(nil, previewOpen(n), n, appendShort); ok {
 		return whole, nil
 	}
 	b := jsonlists.AppendInts([]byte(previewOpen(n)+`"shape":`), d.Shape())
-	b, _ = d.appendFirst(append(b, `,"first":`...), n)
+	b, _ = d.appendFirst(append(b, `,"first":`...), n, appendShort)
 	return append(b, '}'), nil
 }
 
+// previewText is the most bytes of a text that a preview has.
+const previewText = 200
+
+// appendShort appends a text, or the beginning of a long one.
+func appendShort(b []byte, s string) []byte {
+	if len(s) > previewText {
+		s = strings.ToValidUTF8(s[:previewText], "") + "..."
+	}
+	return jsonlists.AppendText(b, s)
+}
+
 // MarshalJSON returns o as a JSON object with its fields in order, and values as those of [Data].
-func (o *Object) MarshalJSON() ([]byte, error) { return appendValue(nil, o), nil }
+func (o *Object) MarshalJSON() ([]byte, error) { return appendValue(nil, o, jsonlists.AppendText), nil }
 
 // jsonText returns v as JSON.
-func jsonText(v any) string { return string(appendValue(nil, v)) }
+func jsonText(v any) string { return string(appendValue(nil, v, jsonlists.AppendText)) }
 
 // appendValue appends a value that plain returned.
-func appendValue(b []byte, v any) []byte {
+func appendValue(b []byte, v any, text appendText) []byte {
 	switch v := v.(type) {
 	case bool:
 		return strconv.AppendBool(b, v)
@@ -118,11 +134,11 @@ func appendValue(b []byte, v any) []byte {
 	case float64:
 		return appendFloat(b, v)
 	case string:
-		return jsonlists.AppendText(b, v)
+		return text(b, v)
 	case []any:
-		return appendList(b, v)
+		return appendList(b, v, text)
 	case *Object:
-		return appendObject(b, v)
+		return appendObject(b, v, text)
 	}
 	return append(b, "null"...)
 }
@@ -145,24 +161,24 @@ func appendFloat(b []byte, v float64) []byte {
 	return b
 }
 
-func appendList(b []byte, list []any) []byte {
+func appendList(b []byte, list []any, text appendText) []byte {
 	b = append(b, '[')
 	for i, v := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendValue(b, v)
+		b = appendValue(b, v, text)
 	}
 	return append(b, ']')
 }
 
-func appendObject(b []byte, o *Object) []byte {
+func appendObject(b []byte, o *Object, text appendText) []byte {
 	b = append(b, '{')
 	for i, f := range o.fields {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendValue(append(jsonlists.AppendText(b, f.Name), ':'), f.Value)
+		b = appendValue(append(text(b, f.Name), ':'), f.Value, text)
 	}
 	return append(b, '}')
 }
