@@ -35,7 +35,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 		}
 		inner, ok := asDict(v)
 		if !ok {
-			return nil, "", nil, notDict(string(first), v)
+			return nil, "", nil, d.throughLeaf(whole, key, notDict(string(first), v))
 		}
 		d, key = inner, rest
 	}

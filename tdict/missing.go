@@ -91,13 +91,29 @@ func (e *missingError) have() string {
 
 // joined returns a name that has the parts of the key, with a "." or a "/" between them.
 func (e *missingError) joined() nestedkey.Key {
+	return joinedName(e.key, func(name nestedkey.Key) bool { return slices.Contains(e.names, name) })
+}
+
+// joinedName returns a name that there is, of the parts of a key with a "." or a "/" between them.
+func joinedName(key nestedkey.Key, has func(name nestedkey.Key) bool) nestedkey.Key {
 	for _, sep := range []string{".", "~1"} {
-		name := nestedkey.Key(strings.ReplaceAll(string(e.key), "/", sep))
-		if name != e.key && slices.Contains(e.names, name) {
+		name := nestedkey.Key(strings.ReplaceAll(string(key), "/", sep))
+		if name != key && has(name) {
 			return name
 		}
 	}
 	return ""
+}
+
+// throughLeaf adds to the error of what is left of a whole key, which leads through a leaf of td,
+// the name of td that may have been meant.
+func (td *TensorDict) throughLeaf(whole, rest nestedkey.Key, err error) error {
+	name := joinedName(rest, td.entries.has)
+	if name == "" {
+		return err
+	}
+	outer := strings.TrimSuffix(string(whole), string(rest))
+	return fmt.Errorf("%w; did you mean %s?", err, suggested(nestedkey.Key(outer)+name))
 }
 
 // nearest returns the name that the fewest changes make of the first part of the key, if they are

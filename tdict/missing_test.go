@@ -61,6 +61,27 @@ func TestSetThroughALeafNamesOf(t *testing.T) {
 	require.NoError(t, td.Set(nestedkey.Of("in", "km/h"), count()))
 }
 
+// TestGetThroughALeafSuggests the name that has the "/" or the point, if there is one.
+func TestGetThroughALeafSuggests(t *testing.T) {
+	td := dict(nil, entry{"km", count()}, entry{"km~1h", count()}, entry{"a.b", count()}, entry{"a", count()},
+		entry{"in/km", count()}, entry{"in/km~1h~1s", count()})
+	tests := []struct{ name, want string }{
+		{"km/h", `; did you mean nestedkey.Of("km/h")?`},
+		{"a/b", `; did you mean "a.b"?`},
+		{"in/km/h/s", `; did you mean nestedkey.Of("in", "km/h/s")?`},
+		{"km/s", ""},
+		{"in/km/h", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := testkit.Err(td.Get(key(tt.name)))
+			testkit.Fails(t, tdict.ErrNotDict, err)
+			_, hint, _ := strings.Cut(err.Error(), " is int64 []")
+			require.Equal(t, tt.want, hint)
+		})
+	}
+}
+
 // TestMissesAreCheap: the text is made when it is asked for, whatever the dictionary's size.
 func TestMissesAreCheap(t *testing.T) {
 	for _, n := range []int{1, 10, 100, 1000} {
