@@ -58,7 +58,10 @@ func ModInto[T Operand[T]](dst, x T, y any) error { return applyInto(opMod, dst,
 // ModInPlace is [Mod] of x itself.
 func ModInPlace[T Operand[T]](x T, y any) error { return applyInto(opMod, x, x, y) }
 
-// Pow returns x to the power of y. Integers have no powers below 0: those are tensor.ErrDType.
+// Pow returns x to the power of y. Integers have no powers below 0: those are tensor.ErrDType. A
+// float64 is that of math.Pow, which squares repeatedly: for powers in the thousands and beyond its
+// last digits are not right, some 1e5 of the last place at 1.0001 to the power of 1e6. float32 and
+// 16-bit floats are computed in float64 and rounded.
 func Pow[T Operand[T]](x T, y any) (T, error) { return apply(opPow, x, y) }
 
 // PowInto is [Pow] into dst.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // TestOpenSaysWhatIsThere opens what is not a dataset.
@@ -70,7 +71,7 @@ func TestClosedSaysSo(t *testing.T) {
 func TestAddLeafSaysWhatAnotherAdded(t *testing.T) {
 	dir := saved(t)
 	one, two := writable(t, dir), writable(t, dir)
-	four := numbered(3, 1, 4)
+	four := tensor.Vector[int64](1, 2, 3, 4)
 	require.NoError(t, one.AddLeaf("new/deep/x", four))
 	require.EqualError(t, two.AddLeaf("new/deep/y", four),
 		"add "+dir+`: key exists: "new" was added by another: Refresh, then add "new/deep/y" to it`)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -191,7 +192,11 @@ func (p preview) MarshalJSON() ([]byte, error) {
 // first returns the first n elements of t's values, or fewer, in one dim.
 func (t *Tensor) first(n int) (*tensor.Tensor, error) {
 	size := max(1, t.Features().Size())
-	values, err := t.Values()
+	rows, err := t.firstRows((max(n, 1)-1)/size + 1)
+	if err != nil {
+		return nil, err
+	}
+	values, err := rows.Values()
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +207,29 @@ func (t *Tensor) first(n int) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return values.Narrow(0, 0, min(n, values.Size()))
+}
+
+// firstRows returns the first rows of t, which have n values if t has: not many more where one dim
+// repeats rows, since a copy of all of them may be what no memory holds.
+func (t *Tensor) firstRows(n int) (*Tensor, error) {
+	var at []ix.Index
+	for _, size := range t.Shape() {
+		part := t
+		for k := 1; ; k *= 2 {
+			var err error
+			if part, err = t.Index(append(at[:len(at):len(at)], ix.Range(0, min(k, size)))...); err != nil {
+				return nil, err
+			}
+			if k >= size || part.NumValues() >= n {
+				break
+			}
+		}
+		if size == 0 || part.Shape()[len(at)] > 1 {
+			return part, nil
+		}
+		at = append(at, ix.Range(0, 1))
+	}
+	return t.Index(at...)
 }
 
 // LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.

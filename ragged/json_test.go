@@ -188,3 +188,24 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestPreviewOfRepeatedRows looks at a few rows of many that an expansion repeats.
+func TestPreviewOfRepeatedRows(t *testing.T) {
+	row := tensor.Must(ragged.From[float32]([][]float32{{1, 2, 3}}))
+	for _, shape := range []shapeops.Shape{{1 << 34}, {3, 1 << 30}, {1 << 17, 1 << 17}} {
+		x := row
+		if len(shape) == 2 {
+			x = tensor.Must(row.Index(ix.All, ix.New))
+		}
+		plan := tensor.Must(x.Shape().Expand(shape...))
+		x = tensor.Must(x.Execute(shapeops.NewPass(plan)))
+		testkit.MaxBytes(t, 1<<20, func() {
+			text, err := json.Marshal(x.Preview(4))
+			require.NoError(t, err)
+			require.Contains(t, string(text), `"first":[1,2,3,1]`)
+		})
+	}
+	none := tensor.Must(ragged.From[float32]([][]float32{{}, {}, {7}}))
+	require.Contains(t, string(tensor.Must(json.Marshal(none.Preview(2)))), `"first":[7]`)
+	require.Contains(t, string(tensor.Must(json.Marshal(none.Preview(0)))), `"first":[]`)
+}

@@ -123,12 +123,12 @@ func checkCounts(n int, counts []int) error {
 			return fmt.Errorf("%w: got size %d of part %d, want at least 0", ErrSize, count, i)
 		}
 		if count > left {
-			return fmt.Errorf("%w: got sizes of parts that add up to more than %d, want %d", ErrSize, n, n)
+			return fmt.Errorf("%w: got sizes of parts that add up to more than %d, which are all rows, or groups, to split", ErrSize, n)
 		}
 		left -= count
 	}
 	if left > 0 {
-		return fmt.Errorf("%w: got sizes of parts that add up to %d, want %d", ErrSize, n-left, n)
+		return fmt.Errorf("%w: got sizes of parts that add up to %d, want the %d rows, or groups, to split", ErrSize, n-left, n)
 	}
 	return nil
 }
