@@ -20,11 +20,11 @@ const logOver = 16 // the most rows and elements that LogValue shows
 //
 //	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its payload.
-// At depth 0, where no star separates them, "feature_dims" counts the dims of the features. The
-// zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements,
-// for which there is [Tensor.Preview], or more than 400 dims. Another error means that values
-// cannot be read.
+// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its
+// payload. At depth 0, where no star separates them, "feature_dims" counts the dims of the
+// features. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows
+// and elements, for which there is [Tensor.Preview], or more than 400 dims. Another error means
+// that values cannot be read.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.

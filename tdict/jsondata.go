@@ -90,8 +90,8 @@ func countValues(v any, left int) int {
 }
 
 // Preview returns a bounded form of d to marshal, for people and their tools: if there are more
-// than n values, those in lists and objects included, it has only the first rows. Texts of more than
-// 200 bytes, names in objects included, are cut and end with "...".
+// than n values, those in lists and objects included, it has only the first rows. Texts of more
+// than 200 bytes, names in objects included, are cut and end with "...".
 //
 //	{"preview":2,"shape":[9],"first":["left",1.0]}
 //

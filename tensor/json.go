@@ -22,9 +22,10 @@ const logElements = 16 // the most that LogValue shows
 //
 //	{"dtype":"float32","shape":[2,2],"values":[[0,1],[2,3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its payload.
-// The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 elements, for
-// which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no elements.
+// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its
+// payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
+// elements, for which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no
+// elements.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
