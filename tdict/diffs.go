@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 
@@ -33,7 +32,7 @@ type Difference struct {
 	Kind DifferenceKind
 	Key  nestedkey.Key // of the value, or of the dictionary whose batch shape it is; "" for the outermost
 	A, B string        // what the values are: "float32 [2 3]"; "" for none
-	Text string        // what [TensorDict.Diff] says, with the key
+	Text string        // what [TensorDict.Diff] says, with the key; of DiffError, the text of Err
 
 	Elements []tensor.ElementDiff // the first 8 that differ
 	Count    int                  // how many differ
@@ -78,7 +77,9 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 		return "", failed("diff", errNil)
 	}
 	td.eachDiff(other, "", firstOfLeaves, func(d Difference) bool {
-		text, err = d.Text, d.Err
+		if err = d.Err; err == nil {
+			text = d.Text
+		}
 		return false
 	})
 	return text, err
@@ -154,7 +155,7 @@ func firstOfLeaves(at string, v, w Value) (Difference, bool) {
 // failedDiff is the difference of values that cannot be read.
 func failedDiff(at string, v, w Value, err error) Difference {
 	err = &KeyError{"diff", nestedkey.Key(at), err}
-	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Err: err}
+	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Text: err.Error(), Err: err}
 }
 
 // DiffLeaves returns how two leaves differ, as [TensorDict.DiffsWithin] has it under a key, or
@@ -169,12 +170,12 @@ func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference,
 	if text == "" && err == nil {
 		return Difference{}, false
 	}
-	d := Difference{Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
-	if err == nil {
+	d := Difference{Kind: differsIn(a, b), Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
+	if err == nil && d.Kind == DiffElements {
 		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
 	}
-	if d.Kind = differenceKind(err); d.Kind == DiffError {
-		d.Text, d.Err = "", &KeyError{"diff", key, err}
+	if err != nil {
+		return failedDiff(string(key), a, b, err), true
 	}
 	if d.Kind == DiffElements && tol != (tensor.Tolerance{}) && d.Count > 0 {
 		first := d.Elements[0]
@@ -183,19 +184,35 @@ func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference,
 	return d, d.Kind != DiffElements || d.Count > 0
 }
 
-// differenceKind says, from the error of a comparison of elements, in what two leaves differ.
-func differenceKind(err error) DifferenceKind {
-	switch {
-	case err == nil:
-		return DiffElements
-	case errors.Is(err, ErrKind):
+// differsIn says in what two leaves differ, of which no element is read.
+func differsIn(a, b Leaf) DifferenceKind {
+	if opsOf(a) != opsOf(b) {
 		return DiffKind
-	case errors.Is(err, tensor.ErrDType):
+	}
+	sameShape := a.Shape().Equal(b.Shape())
+	switch a := a.(type) {
+	case *tensor.Tensor:
+		return arrayKind(a.DType(), b.(*tensor.Tensor).DType(), sameShape)
+	case *Unbatched:
+		b := b.(*Unbatched)
+		return arrayKind(a.tensor.DType(), b.tensor.DType(), sameShape && a.batch.Equal(b.batch))
+	case *ragged.Tensor:
+		b := b.(*ragged.Tensor)
+		alike := a.Features().Equal(b.Features()) && a.Layout().CheckEqual(b.Layout()) == nil
+		return arrayKind(a.DType(), b.DType(), sameShape && alike)
+	}
+	return arrayKind(0, 0, sameShape)
+}
+
+// arrayKind is differsIn of leaves of one kind, with two dtypes.
+func arrayKind(a, b tensor.DType, sameShape bool) DifferenceKind {
+	switch {
+	case a != b:
 		return DiffDType
-	case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
+	case !sameShape:
 		return DiffShape
 	}
-	return DiffError
+	return DiffElements
 }
 
 // Differing returns the first n rows in which d and x differ, with their values as JSON, long ones

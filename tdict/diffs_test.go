@@ -109,3 +109,44 @@ func TestDiffsOfDataForManyRows(t *testing.T) {
 	require.Equal(t, 1<<40, got[0].Count)
 	require.Len(t, got[0].Elements, 8)
 }
+
+// TestDiffsOfWhatCannotBeRead are errors, whatever their sentinel, with the text that Diff returns.
+func TestDiffsOfWhatCannotBeRead(t *testing.T) {
+	bad := func(b ...byte) *tensor.Tensor { return tensor.Must(tensor.FromBytes(tensor.Bool, b, len(b))) }
+	unbatched := func(x *tensor.Tensor) tdict.Value { return tensor.Must(tdict.NewUnbatched(x)) }
+	rows := func(x *tensor.Tensor) tdict.Value {
+		return tensor.Must(ragged.New(x, tensor.Must(ragged.NewLayout([]int{1}, []int64{0, int64(x.Size())}))))
+	}
+	good := tensor.Vector(false, true)
+	tests := []struct {
+		name string
+		a, b tdict.Value
+		kind tdict.DifferenceKind
+	}{
+		{"the first that differs", bad(0, 7), good, tdict.DiffError},
+		{"one after the first that differs", bad(1, 7), good, tdict.DiffError},
+		{"of an unbatched tensor", unbatched(bad(0, 7)), unbatched(good), tdict.DiffError},
+		{"of ragged rows", rows(bad(0, 7)), rows(good), tdict.DiffError},
+		{"of another dtype", bad(0, 7), count(2), tdict.DiffDType},
+		{"of an unbatched tensor of another dtype", unbatched(bad(0, 7)), unbatched(count(2)), tdict.DiffDType},
+		{"of ragged rows of another dtype", rows(bad(0, 7)), rows(count(2)), tdict.DiffDType},
+		{"of another shape", bad(0, 7), bad(0), tdict.DiffShape},
+		{"of other lengths", rows(bad(0, 7)), rows(bad(0)), tdict.DiffShape},
+		{"of another kind", bad(0, 7), unbatched(good), tdict.DiffKind},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, ok := tdict.DiffLeaves("m", tt.a, tt.b, tensor.Tolerance{})
+			require.True(t, ok)
+			require.Equal(t, tt.kind, d.Kind)
+			require.Equal(t, tt.kind == tdict.DiffError, d.Err != nil)
+			if d.Err != nil {
+				require.ErrorIs(t, d.Err, tensor.ErrDType)
+				require.Equal(t, `diff "m": dtype mismatch: got byte 7`, d.String()[:len(`diff "m": dtype mismatch: got byte 7`)])
+			}
+		})
+	}
+	text, err := dict([]int{2}, entry{"m", bad(0, 7)}).Diff(dict([]int{2}, entry{"m", good}))
+	require.Empty(t, text)
+	require.ErrorIs(t, err, tensor.ErrDType)
+}
