@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"math/cmplx"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -104,10 +105,16 @@ func far(t, u *Tensor, tol Tolerance, n int) (at []int, count int, err error) {
 	return farIn(t, u, n, func(a, b complex128) bool { return !tol.near(a, b) })
 }
 
-// farInts compares integers exactly, unless a tolerance is given.
+// farInts compares integers as they are, which a float64 would round.
 func farInts[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](tol Tolerance) func(a, b T) bool {
 	return func(a, b T) bool {
-		return a != b && (tol.exact() || !tol.near(complex(float64(a), 0), complex(float64(b), 0)))
+		if a == b || tol.exact() {
+			return a != b
+		}
+		apart := uint64(max(a, b)) - uint64(min(a, b)) // right for negative ones too
+		most := tol.Absolute + tol.Relative*max(math.Abs(float64(a)), math.Abs(float64(b)))
+		near := most >= 1<<64 || most >= 0 && apart <= uint64(most)
+		return !near
 	}
 }
 

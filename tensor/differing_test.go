@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,42 @@ func TestDifferingRefuses(t *testing.T) {
 	_, count, err := endless.Differing(tensor.Must(tensor.Scalar(2.0).Expand(1<<40)), tensor.Tolerance{}, 1)
 	require.NoError(t, err)
 	require.Equal(t, 1, count, "what both repeat counts once")
+}
+
+// TestDifferingOfLargeIntegers compares them as they are, which a float64 does not hold.
+func TestDifferingOfLargeIntegers(t *testing.T) {
+	const large = 1 << 53
+	ints := func(v int64) *tensor.Tensor { return tensor.Scalar(v) }
+	uints := func(v uint64) *tensor.Tensor { return tensor.Scalar(v) }
+	tests := []struct {
+		name string
+		a, b *tensor.Tensor
+		tol  tensor.Tolerance
+		want int
+	}{
+		{"one apart", ints(large), ints(large + 1), tensor.Tolerance{Absolute: 0.5}, 1},
+		{"one apart, and allowed", ints(large), ints(large + 1), tensor.Tolerance{Absolute: 1}, 0},
+		{"a fraction is no integer more", ints(large + 2), ints(large), tensor.Tolerance{Absolute: 1.9}, 1},
+		{"negative", ints(-large), ints(-large - 1), tensor.Tolerance{Absolute: 0.5}, 1},
+		{"relative, and too far", ints(large + 1), ints(large), tensor.Tolerance{Relative: 1e-17}, 1},
+		{"relative, and near", ints(large + 1), ints(large), tensor.Tolerance{Relative: 1e-15}, 0},
+		{"unsigned", uints(math.MaxUint64), uints(math.MaxUint64 - 1), tensor.Tolerance{Absolute: 0.5}, 1},
+		{"the extremes", ints(math.MinInt64), ints(math.MaxInt64), tensor.Tolerance{Absolute: math.MaxInt64}, 1},
+		{"the extremes the other way round", ints(math.MaxInt64), ints(math.MinInt64), tensor.Tolerance{Absolute: 1}, 1},
+		{"the extremes, by a float64 less", ints(math.MinInt64), ints(math.MaxInt64), tensor.Tolerance{Absolute: 1<<64 - 2048}, 1},
+		{"the extremes, and allowed", ints(math.MinInt64), ints(math.MaxInt64), tensor.Tolerance{Absolute: 1 << 64}, 0},
+		{"unsigned extremes", uints(0), uints(math.MaxUint64), tensor.Tolerance{Absolute: 1 << 63}, 1},
+		{"anything", uints(0), uints(math.MaxUint64), tensor.Tolerance{Absolute: math.Inf(1)}, 0},
+		{"a tolerance that is no number", ints(0), ints(1), tensor.Tolerance{Absolute: math.NaN()}, 1},
+		{"less than none", ints(0), ints(1), tensor.Tolerance{Absolute: -1}, 1},
+		{"small ones across 0", tensor.Scalar[int8](-128), tensor.Scalar[int8](127), tensor.Tolerance{Absolute: 254.5}, 1},
+		{"small ones across 0, and allowed", tensor.Scalar[int8](-128), tensor.Scalar[int8](127), tensor.Tolerance{Absolute: 255}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, count, err := tt.a.Differing(tt.b, tt.tol, 1)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, count)
+		})
+	}
 }
