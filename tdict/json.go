@@ -128,11 +128,15 @@ func (td *TensorDict) appendPreview(n int) ([]byte, error) {
 // previewOpen begins the object of a preview.
 func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 
-// MarshalJSON returns the batch shape and the tensor.
+// MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. Its errors are
+// those of [tensor.Tensor.MarshalJSON].
 func (u *Unbatched) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
 func (u *Unbatched) AppendJSON(b []byte) ([]byte, error) {
+	if !u.made() {
+		return append(b, "null"...), nil
+	}
 	if err := checkDims(u.shape); err != nil {
 		return b, err
 	}
@@ -156,6 +160,9 @@ func (u *Unbatched) Preview(n int) json.Marshaler {
 }
 
 func (u *Unbatched) appendPreview(n int) ([]byte, error) {
+	if !u.made() {
+		return []byte("null"), nil
+	}
 	part, err := u.tensor.Preview(n).MarshalJSON()
 	return append(append(u.appendHead(nil, previewOpen(n)), part...), '}'), err
 }

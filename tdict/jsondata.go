@@ -22,11 +22,15 @@ import (
 //
 // A float64 has a point or an exponent, which an int64 has not. NaN and the infinities become the
 // strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are
-// more than 1<<24 values, those in lists and objects included: [Data.Preview] is for that.
+// more than 1<<24 values, those in lists and objects included: [Data.Preview] is for that. The
+// zero Data is null.
 func (d *Data) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
 func (d *Data) AppendJSON(b []byte) ([]byte, error) {
+	if !d.made() {
+		return append(b, "null"...), nil
+	}
 	if err := checkDims(d.Shape()); err != nil {
 		return b, err
 	}
@@ -99,6 +103,9 @@ func countValues(v any, left int) int {
 func (d *Data) Preview(n int) json.Marshaler { return preview[*Data]{d, jsonlists.PreviewSize(n)} }
 
 func (d *Data) appendPreview(n int) ([]byte, error) {
+	if !d.made() {
+		return []byte("null"), nil
+	}
 	if whole, ok := d.appendRows(nil, previewOpen(n), n, appendShort); ok {
 		return whole, nil
 	}

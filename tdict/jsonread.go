@@ -64,6 +64,55 @@ func orEnd(s *jsonscan.Scanner, err error) error {
 	return s.End()
 }
 
+// UnmarshalJSON makes d, which must be the zero Data, what a text of MarshalJSON says. Fields can
+// come in any order. null leaves d as it is. It returns tensor.ErrJSON, with the byte, if the text
+// is not that of Data, has other fields, or is a preview; [ErrKind] if d is not the zero Data;
+// [ErrDepth]; and shapeops.ErrShape. On an error nothing has changed.
+func (d *Data) UnmarshalJSON(text []byte) error {
+	read, err := readLeaf[*Data](text, "data")
+	if err != nil || read == nil {
+		return err
+	}
+	if d == nil || d.made() {
+		return fmt.Errorf("%w: got data that is made, want a pointer to the zero Data", ErrKind)
+	}
+	*d = *read
+	return nil
+}
+
+// UnmarshalJSON makes u, which must be the zero Unbatched, what a text of MarshalJSON says. Fields
+// can come in any order. null leaves u as it is. It returns tensor.ErrJSON, with the byte or the
+// element, if the text is not that of an unbatched tensor, has other fields, or is a preview;
+// [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error nothing has changed.
+func (u *Unbatched) UnmarshalJSON(text []byte) error {
+	read, err := readLeaf[*Unbatched](text, "an unbatched tensor")
+	if err != nil || read == nil {
+		return err
+	}
+	if u == nil || u.made() {
+		return fmt.Errorf("%w: got an unbatched tensor that is made, want a pointer to the zero Unbatched", ErrKind)
+	}
+	*u = *read
+	return nil
+}
+
+// readLeaf reads a text of a value of one kind, or returns nil for null.
+func readLeaf[T Value](text []byte, want string) (leaf T, err error) {
+	s := jsonscan.New(text)
+	if s.Next() == 'n' {
+		return leaf, orEnd(s, s.Null())
+	}
+	v, err := readValueNode(s, 0)
+	if err := orEnd(s, err); err != nil {
+		return leaf, err
+	}
+	leaf, ok := v.(T)
+	if !ok {
+		return leaf, fmt.Errorf("%w: got %s, want %s", tensor.ErrJSON, describe(v), want)
+	}
+	return leaf, nil
+}
+
 // A jsonNode is the object of a value that is being read. Its fields say which kind it is.
 type jsonNode struct {
 	jsonlists.Node // dtype, shape and values
