@@ -62,3 +62,24 @@ func ExampleRows_Sum() {
 	fmt.Println(often.Sum(func(row int) int { return lengths[row] })>>40, err)
 	// Output: 7 <nil>
 }
+
+// What looks at rows, and not at positions, need not look at one for each time that it is repeated.
+func ExampleRows_Distinct() {
+	rows, err := shapeops.NewRows(2, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := rows.Shape().Expand(2, 1<<40)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	often, err := rows.Execute(shapeops.NewPass(plan))
+	for row := range often.Distinct() {
+		fmt.Println(row, err)
+	}
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
+}

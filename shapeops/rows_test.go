@@ -232,7 +232,7 @@ func TestRowsSum(t *testing.T) {
 		{"one beyond an int", column, math.MaxInt/2 + 1, math.MaxInt, 2},
 		{"product beyond an int", column, 1 << 21, math.MaxInt, 2},
 		{"zeros", column, 0, 0, 2},
-		{"repeated no times", must(shapeops.OneRow(0, 1<<40)), 5, 0, 1},
+		{"repeated no times", must(shapeops.OneRow(0, 1<<40)), 5, 0, 0},
 		{"no rows", must(shapeops.NewRows(0)), 5, 0, 0},
 		{"a scalar", must(shapeops.NewRows()), 5, 5, 1},
 	}
@@ -241,6 +241,35 @@ func TestRowsSum(t *testing.T) {
 			asks := 0
 			require.Equal(t, tt.want, tt.rows.Sum(func(int) int { asks++; return tt.size }))
 			require.Equal(t, tt.asks, asks)
+		})
+	}
+}
+
+// TestRowsDistinct has each row that an expansion repeats once, and none where there is none.
+func TestRowsDistinct(t *testing.T) {
+	column := must(must(shapeops.NewRows(2, 1)).Execute(plan(shapeops.Shape{2, 1}.Expand(3, 2, 1<<40))))
+	list := must(must(shapeops.NewRows(3)).Execute(plan(shapeops.Shape{3}.Index(ix.Take(2, 0, 2)))))
+	tests := []struct {
+		name string
+		rows *shapeops.Rows
+		want []int
+	}{
+		{"a column repeated", column, []int{0, 1}},
+		{"in another order", must(column.Execute(plan(shapeops.Shape{3, 2, 1 << 40}.Permute(2, 1, 0)))), []int{0, 1}},
+		{"a list", list, []int{2, 0, 2}},
+		{"a list repeated", must(list.Execute(plan(shapeops.Shape{3}.Expand(1<<40, 3)))), []int{2, 0, 2}},
+		{"a row repeated", must(shapeops.OneRow(1 << 40)), []int{0}},
+		{"a row repeated no times", must(shapeops.OneRow(0, 1<<40)), nil},
+		{"rows repeated no times", must(must(shapeops.NewRows(2, 1)).Execute(plan(shapeops.Shape{2, 1}.Expand(2, 0)))), nil},
+		{"no rows", must(shapeops.NewRows(0)), nil},
+		{"a scalar", must(shapeops.NewRows()), []int{0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, slices.Collect(tt.rows.Distinct()))
+			for range tt.rows.Distinct() {
+				break
+			}
 		})
 	}
 }

@@ -79,7 +79,7 @@ func (d *Data) Uniform() (any, bool) {
 	}
 	var first any
 	none, last := true, -1
-	for row := range d.rows.All() {
+	for row := range d.rows.Distinct() {
 		switch {
 		case none:
 			first, none = d.values[row], false
@@ -301,7 +301,7 @@ func (d *Data) crowded() bool { return len(d.values)/2-8 > d.Shape().Size() }
 func (d *Data) trim() {
 	number := map[int]int{}
 	var kept []any
-	for row := range d.rows.All() {
+	for row := range d.rows.Distinct() {
 		if _, ok := number[row]; !ok {
 			number[row] = len(kept)
 			kept = append(kept, d.values[row])
@@ -326,7 +326,7 @@ func (d *Data) keep(kept []any, number func(row int) int) {
 func (d *Data) compact() {
 	number := make([]int, len(d.values)) // new, plus one
 	var kept []any
-	for row := range d.rows.All() {
+	for row := range d.rows.Distinct() {
 		if number[row] > 0 {
 			continue
 		}

@@ -164,6 +164,34 @@ func TestDataUniform(t *testing.T) {
 	}
 }
 
+// TestDataOfRowsRepeated looks at each row that an expansion repeats once.
+func TestDataOfRowsRepeated(t *testing.T) {
+	repeated := func(values ...string) *tdict.TensorDict {
+		column := dict([]int{2, 1}, entry{"d", tensor.Must(tdict.DataFrom(values, 2, 1))})
+		return tensor.Must(column.Expand(2, 1<<33))
+	}
+	for _, tt := range []struct {
+		values []string
+		ok     bool
+		text   string
+	}{
+		{[]string{"a", "a"}, true, `data [2 8589934592] "a"`},
+		{[]string{"a", "b"}, false, `data [2 8589934592] ["a" "a" "a" "a" "a" "a" "a" "a" ...]`},
+	} {
+		td := repeated(tt.values...)
+		d := tensor.Must(tdict.Get[*tdict.Data](td, "d"))
+		_, ok := d.Uniform()
+		require.Equal(t, tt.ok, ok)
+		require.Equal(t, tt.text, d.String())
+		require.NotEmpty(t, td.String())
+		require.ErrorIs(t, testkit.Err(td.MarshalJSON()), shapeops.ErrShape)
+		require.Contains(t, string(tensor.Must(td.Preview(1).MarshalJSON())), `"first":["a"]`)
+	}
+	none := tensor.Must(tdict.Get[*tdict.Data](tensor.Must(repeated("a", "a").Narrow(1, 0, 0)), "d"))
+	_, ok := none.Uniform()
+	require.False(t, ok, "there is no row")
+}
+
 func TestDataAt(t *testing.T) {
 	d := tensor.Must(tdict.DataFrom([]any{0, 1, 2, 3, 4, 5}, 2, 3))
 	require.Equal(t, int64(5), tensor.Must(d.At(1, 2)))
