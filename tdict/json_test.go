@@ -417,3 +417,26 @@ func size(td *tdict.TensorDict) int {
 	}
 	return n
 }
+
+// TestJSONErrorsSayTheByte of the whole text, in whatever order fields come: @ marks it.
+func TestJSONErrorsSayTheByte(t *testing.T) {
+	tests := []struct{ name, text string }{
+		{"in order", `{"dtype":"int8","shape":[1],"values":@7}`},
+		{"values first", `{"values": @7,"dtype":"int8","shape":[1]}`},
+		{"a list within", `{"values":[[1],@2],"dtype":"int8","shape":[2,1]}`},
+		{"ragged values first", `{"values":[[1],@2],"dtype":"int8","shape":"[2 *]"}`},
+		{"unbatched", `{"batch":[],"unbatched":{"dtype":"int8","shape":[1],"values":@7}}`},
+		{"unbatched, values first", `{"unbatched":{"values":@7,"dtype":"int8","shape":[1]},"batch":[]}`},
+		{"data", `{"shape":[1],"values":@7}`},
+		{"data, half a character", `{"values":["a","\ud800@"],"shape":[2]}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := `{"entries":{"x":` + tt.text + `},"batch":[]}`
+			at := strings.Index(text, "@")
+			err := new(tdict.TensorDict).UnmarshalJSON([]byte(strings.Replace(text, "@", "", 1)))
+			require.ErrorIs(t, err, tensor.ErrJSON)
+			require.ErrorContains(t, err, fmt.Sprintf("byte %d: ", at))
+		})
+	}
+}

@@ -188,14 +188,22 @@ func (n *jsonNode) readEntries(s *jsonscan.Scanner) error {
 	})
 }
 
+// readUnbatched reads the tensor of an Unbatched. It returns nil for null.
 func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
-	text, err := s.Raw()
+	node, err := jsonlists.ReadNode(s)
 	if err != nil {
-		return nil, err
-	}
-	t := new(tensor.Tensor)
-	if err := t.UnmarshalJSON(text); err != nil {
 		return nil, fmt.Errorf("unbatched: %w", err)
+	}
+	if node == nil {
+		return nil, nil
+	}
+	v, err := (&jsonNode{Node: *node}).leaf()
+	if err != nil {
+		return nil, fmt.Errorf("unbatched: %w", err)
+	}
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		return nil, fmt.Errorf("unbatched: %w: got %s, want a tensor", tensor.ErrJSON, describe(v))
 	}
 	return t, nil
 }
@@ -262,7 +270,7 @@ func (n *jsonNode) unbatched() (Value, error) {
 	if err := n.Want("batch"); err != nil {
 		return nil, err
 	}
-	if n.tensor.DType() == 0 {
+	if n.tensor == nil {
 		return nil, fmt.Errorf("%w: got null, want a tensor", tensor.ErrJSON)
 	}
 	u := unbatched(n.tensor, n.batch)
@@ -309,7 +317,7 @@ func (n *jsonNode) data() (Value, error) {
 		rows, err := shapeops.OneRow(n.Shape...)
 		return &Data{rows: rows, values: []any{n.value}}, err
 	}
-	values, err := readList(jsonscan.New(n.Values), -1)
+	values, err := readList(n.Values, -1)
 	if err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}

@@ -12,9 +12,9 @@ import (
 // A Node is the JSON object of a tensor that is being read, field by field, in any order.
 type Node struct {
 	DType   string
-	Shape   []int  // of a dense tensor, if it has one
-	Stars   string // the shape of a ragged tensor, or ""
-	Values  []byte // the lists as text, unless they have been read
+	Shape   []int             // of a dense tensor, if it has one
+	Stars   string            // the shape of a ragged tensor, or ""
+	Values  *jsonscan.Scanner // reads the lists, once, unless they have been read
 	seen    []string
 	batch   []int
 	levels  int
@@ -123,11 +123,11 @@ func (n *Node) badStars() error {
 	return fmt.Errorf(`%w: got shape %q, want one such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
 }
 
-// readValues reads the lists, or keeps their text if fields that say how to read them are to come.
+// readValues reads the lists, or keeps where they are if fields that say how to read them are to come.
 func (n *Node) readValues(s *jsonscan.Scanner) (err error) {
 	dense, ragged := n.Shape != nil, n.levels > 0
 	if n.DType == "" || !dense && !ragged {
-		n.Values, err = s.Raw()
+		n.Values, err = s.Later()
 		return err
 	}
 	n.lists, err = n.read(s)
@@ -154,8 +154,7 @@ func (n *Node) Lists() (*Lists, error) {
 	if n.lists != nil {
 		return n.lists, nil
 	}
-	s := jsonscan.New(n.Values)
-	return n.read(s)
+	return n.read(n.Values)
 }
 
 // split gives the last dims of a ragged shape of depth 0 to the features.

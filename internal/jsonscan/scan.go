@@ -201,6 +201,15 @@ func (s *Scanner) Raw() ([]byte, error) {
 	return s.data[from:s.pos:s.pos], err
 }
 
+// Later passes over a value of any kind and returns a Scanner that reads it, with errors that say the
+// byte of the whole text.
+func (s *Scanner) Later() (*Scanner, error) {
+	s.space()
+	from := s.pos
+	err := s.Skip()
+	return &Scanner{data: s.data[:s.pos:s.pos], pos: from, depth: s.depth}, err
+}
+
 // End returns an error unless nothing but white space is left.
 func (s *Scanner) End() error {
 	if s.Next() != 0 || s.pos < len(s.data) {

@@ -144,6 +144,24 @@ func TestRawIsTheTextOfAValue(t *testing.T) {
 	require.Equal(t, []string{"1", `[ 2,"]" ]`}, texts)
 }
 
+// TestLaterReadsWhereItWas: errors say the byte of the whole text.
+func TestLaterReadsWhereItWas(t *testing.T) {
+	s := jsonscan.New([]byte(`{"a":  7 , "b":2}`))
+	var later []*jsonscan.Scanner
+	require.NoError(t, s.Object(func([]byte) error {
+		one, err := s.Later()
+		later = append(later, one)
+		return err
+	}))
+	require.NoError(t, s.End())
+	require.Len(t, later, 2)
+	n, err := later[1].Int()
+	require.NoError(t, err)
+	require.EqualValues(t, 2, n)
+	require.NoError(t, later[1].End(), "the rest of the text is not that of the value")
+	require.ErrorContains(t, later[0].Array(nil), "byte 7: want a list")
+}
+
 func TestSkippingAllocatesNothingOfTheValue(t *testing.T) {
 	text := []byte(`{"x":[` + strings.Repeat(`{"name":[1,2.5,"text",null,true]},`, 10_000) + `0]}`)
 	require.Less(t, testing.AllocsPerRun(3, func() { require.NoError(t, jsonscan.New(text).Skip()) }), 100_000.0)
