@@ -2,11 +2,9 @@ package memmap
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -30,48 +28,16 @@ func sameData(got, want *tdict.Data) error {
 	return nil
 }
 
-// sameBytes returns tdict.ErrDiffers unless two tensors of one shape are saved alike.
+// sameBytes returns tdict.ErrDiffers unless two tensors are saved alike.
 func sameBytes(got, want *tensor.Tensor) error {
 	if got == want {
 		return nil
 	}
-	if got.DType() != want.DType() {
-		return fmt.Errorf("%w: got %v %v, want %v %v", tdict.ErrDiffers, got.DType(), got.Shape(), want.DType(), want.Shape())
+	text, err := got.DiffBits(want)
+	if err == nil && text != "" {
+		err = fmt.Errorf("%w: got and want: %s", tdict.ErrDiffers, text)
 	}
-	var x, y bytes.Buffer
-	_, err := got.WriteTo(&x)
-	_, failed := want.WriteTo(&y)
-	if err = errors.Join(err, failed); err != nil || bytes.Equal(x.Bytes(), y.Bytes()) {
-		return err
-	}
-	return differAt(got, want, commonLen(x.Bytes(), y.Bytes())/got.DType().Size())
-}
-
-// differAt says that two tensors differ in an element, counted row-major.
-func differAt(got, want *tensor.Tensor, element int) error {
-	pos := make([]int, len(got.Shape()))
-	expr := make([]ix.Index, len(pos))
-	for dim := len(pos) - 1; dim >= 0; dim-- {
-		size := got.Shape()[dim]
-		pos[dim], element = element%size, element/size
-		expr[dim] = ix.At(pos[dim])
-	}
-	mine, err := elementText(got, expr)
-	theirs, failed := elementText(want, expr)
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: element %v: got %s, want %s", tdict.ErrDiffers, pos, mine, theirs)
-}
-
-// elementText returns the text of the element that an expression selects.
-func elementText(x *tensor.Tensor, expr []ix.Index) (string, error) {
-	one, err := x.Index(expr...)
-	if err != nil {
-		return "", err
-	}
-	texts, err := one.Texts()
-	return strings.Join(texts, " "), err
+	return err
 }
 
 // commonLen returns how many bytes two texts have in common at their beginning.
