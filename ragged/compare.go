@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -178,21 +177,12 @@ func textAt(x *tensor.Tensor, at int) (string, error) {
 func (t *Tensor) position(at int) []int {
 	features := t.Features()
 	size := max(1, features.Size())
-	pos := unravel(features, at%size)
+	pos := features.Position(at % size)
 	row := at / size
 	for l := t.layout.Straight(); l.depth > 0; l = l.outer {
 		outer := sort.Search(l.outer.numbered(), func(i int) bool { return int(l.offsets[i+1]) > row })
 		pos = append([]int{row - int(l.offsets[outer])}, pos...)
 		row = outer
 	}
-	return append(unravel(t.Shape(), row), pos...)
-}
-
-// unravel returns the position of entry number i, row-major.
-func unravel(shape shapeops.Shape, i int) []int {
-	pos := make([]int, len(shape))
-	for dim := len(shape) - 1; dim >= 0; dim-- {
-		pos[dim], i = i%shape[dim], i/shape[dim]
-	}
-	return pos
+	return append(t.Shape().Position(row), pos...)
 }

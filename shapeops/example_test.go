@@ -108,6 +108,11 @@ func ExampleShape_Dim() {
 	// no such dim: got dim 2 of a shape [4 3], want one of 2 dims true
 }
 
+func ExampleShape_Position() {
+	fmt.Println(shapeops.Shape{4, 3}.Position(5))
+	// Output: [1 2]
+}
+
 func ExampleBroadcast() {
 	fmt.Println(shapeops.Broadcast(shapeops.Shape{4, 1}, shapeops.Shape{3}))
 	_, err := shapeops.Broadcast(shapeops.Shape{4}, shapeops.Shape{3})

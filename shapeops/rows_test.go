@@ -245,6 +245,15 @@ func TestRowsSum(t *testing.T) {
 	}
 }
 
+// TestShapePosition counts in the order of the rows.
+func TestShapePosition(t *testing.T) {
+	for _, s := range []shapeops.Shape{nil, {1}, {3}, {2, 3}, {2, 1, 4}} {
+		for i := range s.Size() {
+			require.Equal(t, i, must(must(shapeops.NewRows(s...)).At(s.Position(i)...)), "%v %d", s, i)
+		}
+	}
+}
+
 // TestRowsDistinct has each row that an expansion repeats once, and none where there is none.
 func TestRowsDistinct(t *testing.T) {
 	column := must(must(shapeops.NewRows(2, 1)).Execute(plan(shapeops.Shape{2, 1}.Expand(3, 2, 1<<40))))

@@ -47,6 +47,16 @@ func (s Shape) Size() int {
 	return n
 }
 
+// Position returns the position of element number i, counted row-major: one number for each dim.
+// There must be such an element.
+func (s Shape) Position(i int) []int {
+	pos := make([]int, len(s))
+	for dim := len(s) - 1; dim >= 0; dim-- {
+		pos[dim], i = i%s[dim], i/s[dim]
+	}
+	return pos
+}
+
 // Equal reports whether s and t have the same sizes.
 func (s Shape) Equal(t Shape) bool { return slices.Equal(s, t) }
 

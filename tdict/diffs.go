@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -235,21 +234,12 @@ func (d *Data) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.Ele
 		a, b := d.values[row], x.values[others[min(i, len(others)-1)]]
 		if !same(a, b) {
 			if count++; count <= n {
-				first = append(first, tensor.ElementDiff{Position: unravel(d.Shape(), i), A: shortened(jsonText(a)), B: shortened(jsonText(b))})
+				first = append(first, tensor.ElementDiff{Position: d.Shape().Position(i), A: shortened(jsonText(a)), B: shortened(jsonText(b))})
 			}
 		}
 		i++
 	}
 	return first, count, nil
-}
-
-// unravel returns the position of row number i, row-major.
-func unravel(shape shapeops.Shape, i int) []int {
-	pos := make([]int, len(shape))
-	for dim := len(shape) - 1; dim >= 0; dim-- {
-		pos[dim], i = i%shape[dim], i/shape[dim]
-	}
-	return pos
 }
 
 // Differing is tensor.Tensor.Differing of the tensors. It also returns shapeops.ErrShape if the

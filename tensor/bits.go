@@ -16,7 +16,7 @@ func (t *Tensor) DiffBits(u *Tensor) (string, error) {
 	if at < 0 || err != nil {
 		return "", err
 	}
-	pos := position(a.view.Shape, at)
+	pos := a.view.Shape.Position(at)
 	mine, err := t.at(pos).itemText()
 	if err != nil {
 		return "", err

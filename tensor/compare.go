@@ -48,7 +48,7 @@ func (t *Tensor) Diff(u *Tensor) (string, error) {
 	if at < 0 || err != nil {
 		return "", err
 	}
-	pos := position(a.view.Shape, at)
+	pos := a.view.Shape.Position(at)
 	mine, err := t.at(pos).itemText()
 	if err != nil {
 		return "", err
@@ -58,15 +58,6 @@ func (t *Tensor) Diff(u *Tensor) (string, error) {
 		return fmt.Sprintf("element %v is NaN, which differs from itself", pos), err
 	}
 	return fmt.Sprintf("element %v is %s, other %s", pos, mine, theirs), err
-}
-
-// position returns the position of element number i, row-major.
-func position(shape shapeops.Shape, i int) []int {
-	pos := make([]int, len(shape))
-	for dim := len(shape) - 1; dim >= 0; dim-- {
-		pos[dim], i = i%shape[dim], i/shape[dim]
-	}
-	return pos
 }
 
 // at returns the element at a position, as a tensor.

@@ -57,7 +57,7 @@ func (t *Tensor) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff
 		return nil, 0, err
 	}
 	for _, i := range at {
-		d := ElementDiff{Position: position(a.view.Shape, i)}
+		d := ElementDiff{Position: a.view.Shape.Position(i)}
 		if d.A, err = t.at(d.Position).itemText(); err != nil {
 			return nil, 0, err
 		}

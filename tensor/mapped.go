@@ -155,7 +155,7 @@ func caught(shape shapeops.Shape, fn func(at *cursor) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			i := at.done + at.i
-			err = &panicAt{position(shape, i), &workers.PanicError{Item: i, Value: v, Stack: debug.Stack()}}
+			err = &panicAt{shape.Position(i), &workers.PanicError{Item: i, Value: v, Stack: debug.Stack()}}
 		}
 	}()
 	return fn(&at)
