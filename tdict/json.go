@@ -128,8 +128,8 @@ func (td *TensorDict) appendPreview(n int) ([]byte, error) {
 // previewOpen begins the object of a preview.
 func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 
-// MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. Its errors are
-// those of [tensor.Tensor.MarshalJSON].
+// MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. Its errors
+// are those of [tensor.Tensor.MarshalJSON].
 func (u *Unbatched) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil) }
 
 // AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.

@@ -123,7 +123,8 @@ func (n *Node) badStars() error {
 	return fmt.Errorf(`%w: got shape %q, want one such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
 }
 
-// readValues reads the lists, or keeps where they are if fields that say how to read them are to come.
+// readValues reads the lists, or keeps where they are if fields that say how to read them are to
+// come.
 func (n *Node) readValues(s *jsonscan.Scanner) (err error) {
 	dense, ragged := n.Shape != nil, n.levels > 0
 	if n.DType == "" || !dense && !ragged {

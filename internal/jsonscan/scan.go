@@ -201,8 +201,8 @@ func (s *Scanner) Raw() ([]byte, error) {
 	return s.data[from:s.pos:s.pos], err
 }
 
-// Later passes over a value of any kind and returns a Scanner that reads it, with errors that say the
-// byte of the whole text.
+// Later passes over a value of any kind and returns a Scanner that reads it, with errors that say
+// the byte of the whole text.
 func (s *Scanner) Later() (*Scanner, error) {
 	s.space()
 	from := s.pos
