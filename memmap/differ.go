@@ -21,7 +21,7 @@ func sameData(got, want *tdict.Data) error {
 	for v := range got.All() {
 		if other := appendValue(nil, v); !bytes.Equal(other, text) {
 			at := commonLen(other, text)
-			return fmt.Errorf("%w: row %d: got %s, want %s", tdict.ErrDiffers, row, excerpt(other, at), excerpt(text, at))
+			return fmt.Errorf("%w: row %d: got %s, want %s, which all rows share", tdict.ErrDiffers, row, excerpt(other, at), excerpt(text, at))
 		}
 		row++
 	}
@@ -35,7 +35,7 @@ func sameBytes(got, want *tensor.Tensor) error {
 	}
 	text, err := got.DiffBits(want)
 	if err == nil && text != "" {
-		err = fmt.Errorf("%w: got and want: %s", tdict.ErrDiffers, text)
+		err = fmt.Errorf("%w: %s, which all rows share", tdict.ErrDiffers, text)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/ragged"
@@ -14,13 +15,16 @@ import (
 // looked at.
 func checkLike(want, got *tdict.TensorDict) error {
 	rows := len(want.Shape()) > 0
+	if !rows && len(got.Shape()) == 1 {
+		return fmt.Errorf("%w: got rows, want none: Like is one row; Expand it to rows", shapeops.ErrShape)
+	}
 	if err := checkShapeLike(want.Shape(), got.Shape(), rows); err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
 	for key := range want.NestedKeys() {
 		g, err := got.Get(key)
-		if err != nil {
-			return err
+		if e, ok := errors.AsType[*tdict.KeyError](err); ok {
+			return &tdict.KeyError{Op: "like", Key: e.Key, Err: e.Err}
 		}
 		w, _ := want.Get(key) // the key is its own
 		if err := checkValueLike(w, g, rows); err != nil {

@@ -184,9 +184,9 @@ func TestAppendShowsBothValues(t *testing.T) {
 			`row 0: got ...` + strings.Repeat("ä", 10) + "y" + strings.Repeat("ä", 19) + `..., want ...` + strings.Repeat("ä", 10) + "x" + strings.Repeat("ä", 19) + `...`},
 		{"a long text and its beginning", value(long), value("ä"), `row 0: got "ä", want "ä` + strings.Repeat("ä", 28) + "..."},
 		{"NaN in each row", value(math.NaN()), each(math.NaN(), math.NaN()), ""},
-		{"a tensor of another dtype", shared(tensor.Vector[int8](1)), shared(tensor.Vector[uint8](1)), `got and want: uint8 [1], other int8 [1]`},
-		{"an element", grid(4), grid(5), `got and want: element [1 1] is 5, other 4`},
-		{"the sign of zero", shared(tensor.Scalar(0.0)), shared(tensor.Scalar(math.Copysign(0, -1))), `got and want: element [] is -0, other 0`},
+		{"a tensor of another dtype", shared(tensor.Vector[int8](1)), shared(tensor.Vector[uint8](1)), `uint8 [1], other int8 [1]`},
+		{"an element", grid(4), grid(5), `element [1 1] is 5, other 4`},
+		{"the sign of zero", shared(tensor.Scalar(0.0)), shared(tensor.Scalar(math.Copysign(0, -1))), `element [] is -0, other 0`},
 		{"NaN in a tensor", grid(4), grid(4), ""},
 	}
 	for _, tt := range tests {
@@ -208,7 +208,7 @@ func TestAppendShowsBothValues(t *testing.T) {
 			}
 			require.ErrorIs(t, err, tdict.ErrDiffers)
 			_, text, _ := strings.Cut(err.Error(), ": append ")
-			require.Equal(t, `"d/v": values differ: `+tt.text, text)
+			require.Equal(t, `"d/v": values differ: `+tt.text+", which all rows share", text)
 			require.Zero(t, w.Len())
 		})
 	}
@@ -234,7 +234,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"another shape", changed("obs/pos", tensor.Must(tensor.New(tensor.Int16, 2, 4))), shapeops.ErrShape, `append "obs/pos": shape mismatch: got [2 4], want [2 3]`},
 		{"other data", changed("kind", tensor.Must(tdict.NewData("live"))), tdict.ErrDiffers, `append "kind": `},
 		{"data that differs", changed("kind", tensor.Must(tdict.DataFrom([]string{"replay", "live"}, 2))), tdict.ErrDiffers, `append "kind": `},
-		{"another unbatched tensor", changed("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `append "codes": values differ: got and want: element [2] is 4, other 3`},
+		{"another unbatched tensor", changed("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `append "codes": values differ: element [2] is 4, other 3, which all rows share`},
 		{"another kind", changed("codes", tensor.Must(tensor.New(tensor.Uint8, 2, 3))), tdict.ErrKind, `append "codes": `},
 	}
 	dir := filepath.Join(t.TempDir(), "log")
