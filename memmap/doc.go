@@ -24,11 +24,12 @@
 // [Save] is atomic: it writes beside the directory, syncs, and exchanges the two, so that at any
 // moment, after a crash too, the directory holds the whole of what was saved before or the whole of
 // what is saved now. (FORMAT.md names the one moment that is excepted on systems other than Linux.)
-// With [SaveOptions.NoReplace] it replaces nothing; Create does not unless it is told to, and
-// NewWriter never.
+// With [SaveOptions.NoReplace] it replaces nothing; Create replaces a dataset only if it is told
+// to, and NewWriter goes on with a finished one only with [WriterOptions.Resume].
+//
 // Dictionaries opened before keep what they have mapped; a leaf that they want for the first time
 // is [ErrReplaced], and so are Flush and Close of one opened with Writable, since nobody will see
-// what was written.
+// what was written. Data beside mapped files keeps its values: it is saved as a whole.
 //
 // # Opening
 //

@@ -40,9 +40,9 @@ type LiveOptions struct {
 	// state, must close neither the Live nor d. The state may use d until it is closed.
 	OnOpen func(d *Dataset) (state any, err error)
 	// OnReplace, if not nil, is called by the goroutine of the watcher after a replacement, or when
-	// leaves or rows were added, as by [Writer.Commit], once
-	// Acquire returns the new dictionary, which is valid during the call. Replacements in short
-	// order may be one call. It must not call Close.
+	// leaves or rows were added, as by [Writer.Commit], once Acquire returns the new dictionary,
+	// which is valid during the call. Replacements in short order may be one call. It must not call
+	// Close.
 	OnReplace func(d *Dataset)
 	// OnError, if not nil, is called by the goroutine of the watcher when the new dictionary cannot
 	// be opened, or is refused. Acquire goes on returning the old one, and it is tried again in each

@@ -93,10 +93,10 @@ type column struct {
 // and Save.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
-// dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or
-// tdict.ErrName if the rows there are not like row, [ErrName] if two leaves would be one file while
-// it grows, as "a/b" and "a.b", or one that Python could not nest beside another, as "a" and "a.b",
-// and the errors of [SaveWith].
+// dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,
+// tensor.ErrDType, tdict.ErrMissing or tdict.ErrName if the rows there are not like row, [ErrName]
+// if two leaves would be one file while it grows, as "a/b" and "a.b", or one that Python could not
+// nest beside another, as "a" and "a.b", and the errors of [SaveWith].
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)

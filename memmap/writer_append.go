@@ -27,8 +27,8 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 //
 // Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind, or
 // tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row;
-// then nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can only be closed:
-// the rows committed last stay.
+// then nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can
+// only be closed: the rows committed last stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
 		return err

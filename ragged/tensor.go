@@ -173,8 +173,8 @@ func (t *Tensor) NumValues() int {
 	return n
 }
 
-// ByteSize returns how many bytes the values of t's rows take, counted as [Tensor.NumValues] does, or
-// math.MaxInt if that is more than an int holds.
+// ByteSize returns how many bytes the values of t's rows take, counted as [Tensor.NumValues] does,
+// or math.MaxInt if that is more than an int holds.
 func (t *Tensor) ByteSize() int {
 	return times(times(t.NumValues(), t.DType().Size()), t.Features().Size())
 }

@@ -17,7 +17,7 @@ import (
 //
 // Operations on shape return Data of its own: unlike with a tensor, what is written to a part that
 // Index returned does not change the whole, nor the other way round. [TensorDict.SetIndex] changes
-// Data in place.
+// Data in place, but Data that is [Data.Fixed], as beside mapped files.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {

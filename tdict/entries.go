@@ -145,8 +145,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // missing are created, with the batch shape of the one around them. A leaf is shared, not copied.
 // So is a dictionary, unless its batch shape is shorter than the one it must begin with, or the one
 // around it has names of dims that it lacks: then a copy with that batch shape, those names and the
-// same leaves is set. Data and unbatched tensors are repeated in
-// the same way.
+// same leaves is set. Data and unbatched tensors are repeated in the same way.
 //
 // A "/" in key separates its parts: Set("km/h", v) sets h in a dictionary km. For a name that has a
 // "/" itself, the key is nestedkey.Of("km/h").
