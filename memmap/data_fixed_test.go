@@ -50,6 +50,8 @@ func TestMappedDataKeepsItsValues(t *testing.T) {
 		}
 		picked := tensor.Must(ds.Index(ix.Take(1, 0)))
 		require.NoError(t, picked.SetIndex(row(9, "push", "z"), ix.At(0)), "a copy can be changed")
+		flipped := tensor.Must(ds.Flip(0))
+		require.NoError(t, flipped.SetIndex(row(9, "push", "z"), ix.At(0)), "so can what is not a view")
 		require.NoError(t, tensor.Must(ds.Clone()).SetIndex(row(9, "push", "z"), ix.At(0)))
 		require.NoError(t, ds.Close())
 	}

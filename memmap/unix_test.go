@@ -72,3 +72,22 @@ func TestPathsThatAreNoDirectories(t *testing.T) {
 		}
 	}
 }
+
+// TestWriterRefusesPipes: opening one would wait for a reader.
+func TestWriterRefusesPipes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 3)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	require.NoError(t, os.Remove(filepath.Join(dir, "reward.memmap")))
+	require.NoError(t, unix.Mkfifo(filepath.Join(dir, "reward.memmap"), 0o666))
+	done := make(chan error, 1)
+	go func() { done <- testkit.Err(memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})) }()
+	select {
+	case err := <-done:
+		require.Error(t, err)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "it waits")
+	}
+}

@@ -110,7 +110,7 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 		if err == nil {
 			return w, nil
 		}
-		if w.reopened && w.lock != nil {
+		if w.reopened {
 			err = errors.Join(err, w.putBack())
 		}
 		err = errors.Join(err, w.giveUp())
@@ -256,19 +256,30 @@ func (w *Writer) Close() error {
 		return w.fail("", ErrClosed)
 	}
 	var failed error
-	if w.reopened && w.broken == nil {
+	if w.reopened {
 		failed = w.putBack()
 	}
 	return w.fail("", errors.Join(failed, w.giveUp()))
 }
 
-// putBack puts the directory in its final form again, without the rows that were not committed.
-func (w *Writer) putBack() error {
+// putBack puts the directory in its final form again, without the rows that were not committed. If
+// it has that form, or another Writer has it by now, there is nothing to do.
+func (w *Writer) putBack() (err error) {
+	if w.lock == nil {
+		if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
+			return nil
+		}
+	}
+	if w.in == nil {
+		if w.in, err = w.disk.OpenDir(w.at); err != nil {
+			return err
+		}
+	}
 	for _, c := range w.leaves {
 		if c.file == nil {
 			continue
 		}
-		err := c.file.Close()
+		err = c.file.Close()
 		c.file = nil
 		f, failed := w.in.Resume(fileName(c.entry.name)+leafExt, int64(w.saved)*int64(c.width)) // which cuts it
 		if failed == nil {

@@ -174,3 +174,18 @@ func TestResumeSurvivesFaults(t *testing.T) {
 		require.ErrorIs(t, err, vfstest.ErrInjected)
 	}
 }
+
+// TestCloseAfterAFailure closes a Writer that resumed and could not write: the dataset is finished.
+func TestCloseAfterAFailure(t *testing.T) {
+	row := tensor.Must(tensor.Must(numbered(0, 1).Index(ix.At(0))).Clone())
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, Save(dir, numbered(0, 7)))
+	w := tensor.Must(NewWriter(dir, row, WriterOptions{Resume: true}))
+	require.NoError(t, w.Append(numbered(7, 3)))
+	w.broken = vfstest.ErrInjected
+	require.ErrorIs(t, w.Commit(), vfstest.ErrInjected)
+	require.NoError(t, w.Close())
+	ds := tensor.Must(OpenWith(dir, OpenOptions{Writable: true}))
+	require.True(t, numbered(0, 7).Equal(ds.TensorDict))
+	require.NoError(t, ds.Close())
+}

@@ -61,6 +61,11 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 		return err
 	}
 	defer old.unlock()
+	for _, node := range ds.nodes { // whose files are to be removed
+		if err := vfs.CanWrite(filepath.Join(w.at, filepath.FromSlash(node.path))); err != nil {
+			return w.fail(node.path, err)
+		}
+	}
 	if n > 0 {
 		if err := w.takeFiles(s, ds); err != nil {
 			return err

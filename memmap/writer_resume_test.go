@@ -365,16 +365,20 @@ func TestResumeWithin(t *testing.T) {
 	}
 }
 
-// TestResumeThatFails cannot write a leaf: the dataset stays finished.
+// TestResumeThatFails cannot write a leaf, or remove one: the dataset stays finished.
 func TestResumeThatFails(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write every file")
 	}
-	dir := filepath.Join(t.TempDir(), "log")
-	datasetsOfRows["finished"](t, dir, 5)
-	require.NoError(t, os.Chmod(filepath.Join(dir, "reward.memmap"), 0o444))
-	before := tree(t, dir)
-	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: true})
-	require.ErrorIs(t, err, os.ErrPermission)
-	require.Equal(t, before, tree(t, dir))
+	for name, mode := range map[string]os.FileMode{"reward.memmap": 0o444, "obs": 0o555, "agents": 0o555} {
+		dir := filepath.Join(t.TempDir(), "log")
+		datasetsOfRows["finished"](t, dir, 5)
+		require.NoError(t, os.Chmod(filepath.Join(dir, name), mode))
+		before := tree(t, dir)
+		_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: true})
+		require.ErrorIs(t, err, os.ErrPermission, name)
+		require.Equal(t, before, tree(t, dir))
+		require.Len(t, names(t, filepath.Dir(dir)), 1, "nothing is left beside it")
+		require.NoError(t, os.Chmod(filepath.Join(dir, name), 0o777))
+	}
 }

@@ -119,7 +119,7 @@ func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Data{rows: rows, values: slices.Clip(d.values), fixed: d.fixed && p.Plan.Pick() == nil}
+	out := &Data{rows: rows, values: slices.Clip(d.values), fixed: d.fixed && isView(p.Plan, d.Shape())}
 	if rows.Count() > len(d.values) {
 		out.values = append(out.values, nil)
 	}
@@ -130,9 +130,28 @@ func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 }
 
 // Fixed returns Data with the rows of d, which keep their values: what would change one is
-// tensor.ErrReadOnly, also in a part of it that an operation without a list or mask returns. It is
-// for Data that is saved as a whole, as beside mapped files. A Clone can be changed.
+// tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and Range
+// returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone, Take
+// or Pad returns, can be changed.
 func (d *Data) Fixed() *Data { return &Data{d.rows, d.values, true} }
+
+// isView reports whether the plan of a tensor that lies in order is a view of it.
+func isView(p *shapeops.Plan, s shapeops.Shape) bool {
+	v, err := shapeops.Contiguous(s)
+	if err != nil {
+		return false
+	}
+	_, yes, err := p.View(v)
+	return yes && err == nil
+}
+
+// identical reports whether two values are saved alike: NaN is NaN, and 0 is not -0.
+func identical(a, b any) bool {
+	if text, ok := a.(string); ok {
+		return b == any(text)
+	}
+	return jsonText(a) == jsonText(b)
+}
 
 // checkFixed returns tensor.ErrReadOnly if d keeps its values, and rows of it are to become those of
 // other, which has as many.
@@ -144,7 +163,7 @@ func (d *Data) checkFixed(rows, other *Data) error {
 	for i := range max(len(numbers), len(others)) {
 		want := rows.values[numbers[min(i, len(numbers)-1)]]
 		got := other.values[others[min(i, len(others)-1)]]
-		if !same(got, want) && jsonText(got) != jsonText(want) { // NaN stays NaN
+		if !identical(got, want) {
 			return fmt.Errorf("%w: got %s, want %s as it is: data beside mapped files is saved as a whole; use a tensor for what changes, or Save a Clone",
 				tensor.ErrReadOnly, shortened(jsonText(got)), shortened(jsonText(want)))
 		}

@@ -39,7 +39,7 @@ func create(open opener, path string) (File, error) {
 }
 
 func resume(open opener, path string, size int64) (File, error) {
-	f, err := open(path, os.O_WRONLY, 0)
+	f, err := open(path, os.O_WRONLY|noFollow, 0) // nor wait for who reads a FIFO
 	if err != nil {
 		return nil, err
 	}
