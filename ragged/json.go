@@ -122,7 +122,7 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if t == nil || t.made() {
-		return fmt.Errorf("%w: got a ragged tensor that is made, want a pointer to the zero Tensor", shapeops.ErrKind)
+		return fmt.Errorf("%w: want a pointer to the zero Tensor", shapeops.ErrKind)
 	}
 	lists, err := node.Lists()
 	if err != nil {

@@ -201,4 +201,5 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, []string{"[0 0 0 ... 0 0 0]", "[0 0]"}, tensor.Must(x.Texts()))
 	many := of(tensor.Must(ragged.LayoutOf(shapeops.Shape{2000}, make([]int64, 2000))), []int64{}...)
 	require.Equal(t, 7, strings.Count(many.String(), "\n"), fmt.Sprint(many))
+
 }

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -36,20 +37,44 @@ func (t *Tensor) String() string {
 	if !t.made() {
 		return "ragged <nil>"
 	}
-	w := lister{lines: true}
+	w, rows, err := lister{lines: true}, t, error(nil)
 	if t.sizeOf() > excerptOver {
-		w.edge = edge
 		if t.dims() > mostDims {
 			return t.Text() + "\n[...]"
 		}
+		w.edge = edge
+		rows, err = t.ends()
 	}
-	if err := w.tensor(t); err != nil {
+	if err == nil {
+		err = w.tensor(rows)
+	}
+	if err != nil {
 		return fmt.Sprintf("%s: %v", t.Text(), err)
 	}
 	if len(t.Shape()) == 0 {
 		return t.Text() + " " + w.out.String()
 	}
 	return t.Text() + "\n" + w.out.String()
+}
+
+// ends returns the rows at both ends of each batch dim of t, and one for the rows between them if
+// there are any: a copy of all rows may be more than memory holds, if an expansion repeats them.
+func (t *Tensor) ends() (*Tensor, error) {
+	dims := len(t.Shape())
+	at := make([]ix.Index, dims)
+	for dim, size := range t.Shape() {
+		shape := slices.Repeat([]int{1}, dims)
+		shape[dim] = min(size, 2*edge+1)
+		rows := make([]int, shape[dim])
+		for i := range rows {
+			rows[i] = i
+			if i > edge {
+				rows[i] = size - len(rows) + i
+			}
+		}
+		at[dim] = ix.TakeND(rows, shape...)
+	}
+	return t.Index(at...)
 }
 
 // sizeOf returns how many rows of all levels and elements there are, all together.

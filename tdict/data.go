@@ -69,11 +69,19 @@ func DataFrom[T any](values []T, shape ...int) (*Data, error) {
 	return &Data{rows: rows, values: all}, nil
 }
 
-// Shape returns the batch shape. The caller must not change it.
-func (d *Data) Shape() shapeops.Shape { return d.rows.Shape() }
+// Shape returns the batch shape. The caller must not change it. The zero Data has none.
+func (d *Data) Shape() shapeops.Shape {
+	if !d.made() {
+		return nil
+	}
+	return d.rows.Shape()
+}
 
 // Uniform returns the value of all rows, or false if they differ or there is no row.
 func (d *Data) Uniform() (any, bool) {
+	if !d.made() {
+		return nil, false
+	}
 	if row, ok := d.rows.One(); ok {
 		return d.values[row], true
 	}
@@ -414,6 +422,9 @@ const mostValues = 8
 // String returns the shape and the values as JSON, long ones cut: one, if all rows agree, or the
 // first ones.
 func (d *Data) String() string {
+	if !d.made() {
+		return "data <nil>"
+	}
 	if v, ok := d.Uniform(); ok {
 		return fmt.Sprintf("data %v %s", d.Shape(), shortened(jsonText(v)))
 	}

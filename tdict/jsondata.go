@@ -226,7 +226,7 @@ func readObject(s *jsonscan.Scanner, depth int) (any, error) {
 	err := s.Object(func(text []byte) error {
 		name := string(text)
 		if _, ok := o.at[name]; ok {
-			return fmt.Errorf("%w: duplicate field %q", tensor.ErrJSON, name)
+			return fmt.Errorf("%w: duplicate field %.40q", tensor.ErrJSON, name)
 		}
 		v, err := readValue(s, depth+1)
 		o.at[name] = len(o.fields)

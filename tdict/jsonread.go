@@ -74,7 +74,7 @@ func (d *Data) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if d == nil || d.made() {
-		return fmt.Errorf("%w: got data that is made, want a pointer to the zero Data", ErrKind)
+		return fmt.Errorf("%w: want a pointer to the zero Data", ErrKind)
 	}
 	*d = *read
 	return nil
@@ -90,7 +90,7 @@ func (u *Unbatched) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if u == nil || u.made() {
-		return fmt.Errorf("%w: got an unbatched tensor that is made, want a pointer to the zero Unbatched", ErrKind)
+		return fmt.Errorf("%w: want a pointer to the zero Unbatched", ErrKind)
 	}
 	*u = *read
 	return nil
@@ -240,7 +240,7 @@ func (n *jsonNode) dict() (Value, error) {
 		return nil, err
 	}
 	if n.Has("names") && len(n.dims) != len(n.batch) {
-		return nil, fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, n.dims, n.batch)
+		return nil, fmt.Errorf("%w: got %d names, want one for each dim of %v", ErrName, len(n.dims), n.batch)
 	}
 	if err := checkDistinct(n.dims); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (n *jsonNode) dict() (Value, error) {
 	}
 	entries, first, second := storeOf(n.names, n.entries)
 	if first != second {
-		return nil, fmt.Errorf("%w: duplicate entry %q", tensor.ErrJSON, n.names[second].Name())
+		return nil, fmt.Errorf("%w: duplicate entry %.40q", tensor.ErrJSON, n.names[second].Name())
 	}
 	return &TensorDict{batch: n.batch, entries: entries, names: tidy(n.dims)}, nil
 }
@@ -311,7 +311,7 @@ func (n *jsonNode) data() (Value, error) {
 		return nil, err
 	}
 	if n.Stars != "" {
-		return nil, fmt.Errorf("%w: got the shape %q of data, want a list of sizes", tensor.ErrJSON, n.Stars)
+		return nil, fmt.Errorf("%w: got the shape %.40q of data, want a list of sizes", tensor.ErrJSON, n.Stars)
 	}
 	if n.Has("value") {
 		rows, err := shapeops.OneRow(n.Shape...)

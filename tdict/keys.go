@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -116,16 +117,23 @@ func (td *TensorDict) collision(first, second int) error {
 	return &KeyError{"flatten keys", keys[second], err}
 }
 
-func (td *TensorDict) countLeaves() int {
-	n := 0
-	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok {
-			n += d.countLeaves()
-			continue
-		}
-		n++
+func (td *TensorDict) countLeaves() int { return td.leavesWith(map[*TensorDict]int{}) }
+
+// leavesWith is countLeaves; known holds the counts of dictionaries seen before.
+func (td *TensorDict) leavesWith(known map[*TensorDict]int) int {
+	count, ok := known[td]
+	if ok {
+		return count
 	}
-	return n
+	for _, v := range td.entries.all() {
+		n := 1
+		if d, ok := asDict(v); ok {
+			n = d.leavesWith(known)
+		}
+		count += min(n, math.MaxInt-count)
+	}
+	known[td] = count
+	return count
 }
 
 // A flattened dictionary is leaves with their flat names, new or not.

@@ -141,6 +141,21 @@ func TestPrintData(t *testing.T) {
 	td := dict([]int{4}, entry{"one", data("v", 4)}, entry{"each", tensor.Must(tdict.DataFrom([]any{"a", 1, 1.0, nil}, 4))})
 	require.Contains(t, td.String(), `one: Data(shape=[4], value="v")`)
 	require.Contains(t, td.String(), `each: Data(shape=[4], values=["a" 1 1.0 ...])`)
+	for _, none := range []*tdict.Data{nil, {}} {
+		require.Equal(t, "data <nil>", none.String())
+		require.Nil(t, none.Shape())
+		_, uniform := none.Uniform()
+		require.False(t, uniform)
+	}
+}
+
+// TestPrintOfShared counts the leaves of a dictionary once, however often it is entered.
+func TestPrintOfShared(t *testing.T) {
+	td := dict(nil, entry{"x", count()})
+	for range 70 {
+		td = dict(nil, entry{"a", td}, entry{"b", td})
+	}
+	require.Contains(t, td.String(), fmt.Sprintf("all %d leaves)", math.MaxInt))
 }
 
 // everyKind returns a dictionary with a value of each kind, and what JSON has no number for.

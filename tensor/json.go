@@ -110,14 +110,14 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if t == nil || t.dtype != 0 {
-		return fmt.Errorf("%w: got a tensor that is made, want a pointer to the zero Tensor", ErrKind)
+		return fmt.Errorf("%w: want a pointer to the zero Tensor", ErrKind)
 	}
 	lists, err := node.Lists()
 	if err != nil {
 		return err
 	}
 	if node.Stars != "" {
-		return fmt.Errorf("%w: got the ragged shape %s, want a list of sizes", ErrJSON, node.Stars)
+		return fmt.Errorf("%w: got the ragged shape %.40s, want a list of sizes", ErrJSON, node.Stars)
 	}
 	read, err := fromLists(lists)
 	if err == nil {

@@ -96,7 +96,7 @@ func Read(s *jsonscan.Scanner, dtype string, batch []int, levels int, features [
 		levels: make([][]int64, levels),
 	}
 	if r.elems == nil {
-		return nil, fmt.Errorf("%w: there is no dtype %q", jsonscan.ErrSyntax, dtype)
+		return nil, fmt.Errorf("%w: there is no dtype %.40q", jsonscan.ErrSyntax, dtype)
 	}
 	if n := len(batch) + levels + len(features); n > MaxDims {
 		return nil, fmt.Errorf("%w: got %d dims, want at most %d", jsonscan.ErrSyntax, n, MaxDims)

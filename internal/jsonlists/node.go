@@ -26,7 +26,7 @@ type Node struct {
 // Once returns an error if a field of this name was read before.
 func (n *Node) Once(name string) error {
 	if slices.Contains(n.seen, name) {
-		return fmt.Errorf("%w: duplicate field %q", jsonscan.ErrSyntax, name)
+		return fmt.Errorf("%w: duplicate field %.40q", jsonscan.ErrSyntax, name)
 	}
 	n.seen = append(n.seen, name)
 	return nil
@@ -49,7 +49,7 @@ func (n *Node) Want(names ...string) error {
 func (n *Node) Only(names ...string) error {
 	for _, name := range n.seen {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%w: unknown field %q beside %q", jsonscan.ErrSyntax, name, names[0])
+			return fmt.Errorf("%w: unknown field %.40q beside %q", jsonscan.ErrSyntax, name, names[0])
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	case "dtype":
 		n.DType, err = text(s)
 		if err == nil && elemsOf(n.DType) == nil {
-			err = fmt.Errorf("%w: there is no dtype %q", jsonscan.ErrSyntax, n.DType)
+			err = fmt.Errorf("%w: there is no dtype %.40q", jsonscan.ErrSyntax, n.DType)
 		}
 		return err
 	case "shape":
@@ -76,7 +76,7 @@ func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	case "preview", "first":
 		return fmt.Errorf("%w: this is a preview, which leaves elements out: marshal the whole", jsonscan.ErrSyntax)
 	}
-	return fmt.Errorf("%w: unknown field %q", jsonscan.ErrSyntax, name)
+	return fmt.Errorf("%w: unknown field %.40q", jsonscan.ErrSyntax, name)
 }
 
 func text(s *jsonscan.Scanner) (string, error) {
@@ -120,7 +120,7 @@ func (n *Node) parseStars() error {
 }
 
 func (n *Node) badStars() error {
-	return fmt.Errorf(`%w: got shape %q, want one such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
+	return fmt.Errorf(`%w: got shape %.40q, want one such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
 }
 
 // readValues reads the lists, or keeps where they are if fields that say how to read them are to
