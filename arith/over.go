@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -114,7 +115,7 @@ func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 	if len(dims) == 0 {
 		return nil, fmt.Errorf("%w: got none: say Whole or Features", shapeops.ErrDim)
 	}
-	if _, err := shape.Reduce(false, dims...); err != nil {
+	if _, err := plan.Reduce(shape, false, dims...); err != nil {
 		return nil, err
 	}
 	out := make([]int, len(dims))
@@ -208,12 +209,12 @@ func (s *scope) shape(leaf shapeops.Shape, reduced []bool) shapeops.Shape {
 }
 
 // batch is Kernel.Batch of a reduction: nil if batch shapes stay.
-func (s *scope) batch() func(shapeops.Shape) (*shapeops.Reduction, error) {
+func (s *scope) batch() func(shapeops.Shape) (*plan.Reduction, error) {
 	switch s.kind {
 	case overFeatures:
 		return nil
 	case overSplits:
-		return func(b shapeops.Shape) (*shapeops.Reduction, error) { return b.Regroup(len(s.splits) - 1) }
+		return func(b shapeops.Shape) (*plan.Reduction, error) { return plan.Regroup(b, len(s.splits)-1) }
 	}
-	return func(b shapeops.Shape) (*shapeops.Reduction, error) { return b.Reduce(s.keep, s.dims...) }
+	return func(b shapeops.Shape) (*plan.Reduction, error) { return plan.Reduce(b, s.keep, s.dims...) }
 }

@@ -3,6 +3,7 @@ package arith
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -17,10 +18,10 @@ import (
 // x. Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The
 // result is a copy.
 //
-// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the
-// shape of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for
-// a sum of integers that, added up in the order of index, leaves what the dtype holds, and
-// tensor.ErrKind for a nil operand.
+// ScatterAdd returns shapeops.ErrDim, shapeops.ErrIndex, shapeops.ErrShape unless src has the shape
+// of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for a sum
+// of integers that, added up in the order of index, leaves what the dtype holds, and tensor.ErrKind
+// for a nil operand.
 func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
 	if err != nil {
@@ -51,18 +52,18 @@ func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*te
 	if x == none || src == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
-	plan, err := tensor.PlanGather(x.Shape(), dim, index)
+	p, err := tensor.PlanGather(x.Shape(), dim, index)
 	if err != nil {
 		return nil, err
 	}
 	return &tensor.Kernel{
 		Op: "scatter add", Others: []string{"what is added"}, Free: true, Fails: always,
-		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(plan, xs) },
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], plan) },
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(p, xs) },
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], p) },
 	}, nil
 }
 
-func checkScatter(plan *shapeops.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
+func checkScatter(p *plan.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 	x, src := xs[0], xs[1]
 	switch {
 	case x.DType() == tensor.Bool:
@@ -70,21 +71,21 @@ func checkScatter(plan *shapeops.Plan, xs []*tensor.Tensor) (tensor.DType, shape
 	case src.DType() != x.DType():
 		return 0, nil, fmt.Errorf("%w: got %v to add, want %v", tensor.ErrDType, src.DType(), x.DType())
 	}
-	if err := src.Shape().CheckEqual(plan.Extend(x.Shape())); err != nil {
+	if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
 		return 0, nil, fmt.Errorf("what is added: %w", err)
 	}
 	return x.DType(), x.Shape(), nil
 }
 
 // scatterAdd sets dst, which is contiguous, to x with src added to the rows that a plan picks.
-func scatterAdd(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
+func scatterAdd(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
-		return scatterWide(dst, x, src, plan)
+		return scatterWide(dst, x, src, p)
 	}
 	if err := dst.CopyFrom(x); err != nil {
 		return err
 	}
-	frame, err := plan.Frame(dst.View())
+	frame, err := p.Frame(dst.View())
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func scatterAdd(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
 }
 
 // scatterWide is scatterAdd of floating-point numbers of 16 bits, which adds up in 32.
-func scatterWide(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
+func scatterWide(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func scatterWide(dst, x, src *tensor.Tensor, plan *shapeops.Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := scatterAdd(sum, wide, src, plan); err != nil {
+	if err := scatterAdd(sum, wide, src, p); err != nil {
 		return err
 	}
 	if sum, err = sum.Cast(dst.DType()); err != nil {

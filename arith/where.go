@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -139,7 +140,7 @@ func whereKernel[T Operand[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel,
 		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
-		k.Select = func() (*shapeops.Plan, error) { return planMask(t) }
+		k.Select = func() (*plan.Plan, error) { return planMask(t) }
 	}
 	return maskedKernel(k, mask, x)
 }
@@ -184,12 +185,12 @@ func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, erro
 }
 
 // planMask plans to pick the rows that a mask chooses.
-func planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
+func planMask(mask *tensor.Tensor) (*plan.Plan, error) {
 	x, err := mask.AsMask()
 	if err != nil {
 		return nil, err
 	}
-	return mask.Shape().Index(x)
+	return plan.Index(mask.Shape(), x)
 }
 
 // dimOf resolves a dim of x, for an operation.

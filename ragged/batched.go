@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // rows are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the
 // plan picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch
 // shape does not begin with that of the plan.
-func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) Execute(p *plan.Pass) (*Tensor, error) {
 	m, err := t.executed(p)
 	if err != nil || m.view {
 		return t.over(m), err
@@ -24,7 +25,7 @@ func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
 	return finished(out, tr.Run())
 }
 
-func (t *Tensor) executed(p *shapeops.Pass) (*moved, error) {
+func (t *Tensor) executed(p *plan.Pass) (*moved, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -44,7 +45,7 @@ func (t *Tensor) over(m *moved) *Tensor {
 
 // arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the
 // first of given values, or, without these, in new memory. The result is filled by tr.
-func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
 	values, err := given, error(nil)
 	if given == nil {
 		values, err = t.room(m.rows())
@@ -89,7 +90,7 @@ func checkMeta(given *tensor.Tensor, xs []*Tensor) error {
 }
 
 // filling returns what rows of depth 0 that come from nowhere are filled with, if there are some.
-func (t *Tensor) filling(p *shapeops.Pass, m *moved) (fill any, padded bool) {
+func (t *Tensor) filling(p *plan.Pass, m *moved) (fill any, padded bool) {
 	rows := 0
 	for _, p := range m.pieces {
 		rows += p.Len
@@ -128,7 +129,7 @@ func (t *Tensor) keeps(m *moved) bool {
 // again if it is large enough, so that what else is over that memory changes too; if it is not, dst
 // gets memory of its own. If dst is a view, or on a mapped file, its rows keep their lengths:
 // [ErrLengths]. Its errors are also those of tensor.Transfer.
-func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	m, err := t.executed(p)
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass)
 }
 
 // settle adds to tr: dst = values of xs, of which t is the first, where m says.
-func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) error {
+func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
@@ -166,7 +167,7 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *m
 }
 
 // through is settle in a permuted dst, whose rows keep their lengths and places.
-func (t *Tensor) through(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, m *moved, xs ...*Tensor) error {
+func (t *Tensor) through(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
 	var first tensor.Transfer
 	made, err := t.arrive(&first, nil, p, m, xs...)
 	if err == nil {
@@ -206,7 +207,7 @@ func (t *Tensor) checkLike(x *Tensor) error {
 // Join lays xs side by side as p.Join says, rows staying whole, in a new tensor; t is xs[0]. It is
 // what shapeops.Stack and Cat call. It returns [ErrLengths] if depths differ, shapeops.ErrShape if
 // shapes of the batch or of features do, and tensor.ErrDType if dtypes do.
-func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func (t *Tensor) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	var tr tensor.Transfer
 	m, err := t.joined(p, xs)
 	if err != nil {
@@ -219,7 +220,7 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 	return finished(out, tr.Run())
 }
 
-func (t *Tensor) joined(p *shapeops.Pass, xs []*Tensor) (*moved, error) {
+func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
@@ -237,7 +238,7 @@ func (t *Tensor) joined(p *shapeops.Pass, xs []*Tensor) (*moved, error) {
 }
 
 // JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.ExecuteInto] does.
-func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
+func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return err
@@ -247,7 +248,7 @@ func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *shapeops.Pass, xs [
 
 // JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and CatInto
 // call. On an error nothing has changed.
-func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+func (t *Tensor) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	var tr tensor.Transfer
 	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
 		return err
@@ -261,7 +262,7 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 // or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice,
 // the last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of
 // Join and of tensor.Transfer.
-func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	if !t.made() || !src.made() {
 		return errNil
 	}
@@ -285,7 +286,7 @@ func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error
 }
 
 // rewrite is Write of rows whose lengths change: all rows of t come to new memory.
-func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	s, err := t.straight(p)
 	if err != nil {
 		return err
@@ -309,7 +310,7 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *shapeops.Pass) err
 func (t *Tensor) Clone() (*Tensor, error) { return t.CloneIn(nil) }
 
 // CloneIn is [Tensor.Clone] in a pass: clones of tensors that share a layout share one.
-func (t *Tensor) CloneIn(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) CloneIn(p *plan.Pass) (*Tensor, error) {
 	s, err := t.straight(p)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -30,7 +31,7 @@ func Concat(xs []*Tensor, level int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p shapeops.Pass
+	var p plan.Pass
 	straight, err := alike(&p, xs)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func Concat(xs []*Tensor, level int) (*Tensor, error) {
 }
 
 // alike returns tensors, straight, if they have one depth, dtype and features.
-func alike(p *shapeops.Pass, xs []*Tensor) ([]*Tensor, error) {
+func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	out := make([]*Tensor, len(xs))
 	for i, x := range xs {
 		err := errNil
@@ -57,12 +58,12 @@ func alike(p *shapeops.Pass, xs []*Tensor) ([]*Tensor, error) {
 }
 
 // concat is Concat of straight tensors that are alike.
-func concat(p *shapeops.Pass, xs []*Tensor, level int) (*Tensor, error) {
+func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	return brought(p, xs, func(ls []*Layout) (*moved, error) { return sideBySide(p, ls, level) })
 }
 
 // brought returns the tensor of straight ones that are alike with rows where move brings them.
-func brought(p *shapeops.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, error)) (*Tensor, error) {
+func brought(p *plan.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, error)) (*Tensor, error) {
 	ls := make([]*Layout, len(xs))
 	for i, x := range xs {
 		ls[i] = x.layout
@@ -81,7 +82,7 @@ func brought(p *shapeops.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, er
 
 // sideBySide returns what becomes of straight layouts whose rows of a level are laid side by side.
 // What it has made of some layouts, it makes for all that share them.
-func sideBySide(p *shapeops.Pass, ls []*Layout, level int) (*moved, error) {
+func sideBySide(p *plan.Pass, ls []*Layout, level int) (*moved, error) {
 	return joinedOnce(p, ls, func() (*moved, error) {
 		if ls[0].depth > level {
 			up, err := sideBySide(p, outers(ls), level)
@@ -133,12 +134,12 @@ func Vstack(xs []*Tensor) (*Tensor, error) {
 }
 
 // cat lays straight tensors that are alike one after the other along the first dim of the batch.
-func cat(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func cat(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	return brought(p, xs, func(ls []*Layout) (*moved, error) { return stacked(p, ls) })
 }
 
 // stacked returns the rows of straight layouts one after the other.
-func stacked(p *shapeops.Pass, ls []*Layout) (*moved, error) {
+func stacked(p *plan.Pass, ls []*Layout) (*moved, error) {
 	return joinedOnce(p, ls, func() (*moved, error) {
 		if ls[0].outer != nil {
 			up, err := stacked(p, outers(ls))
@@ -152,7 +153,7 @@ func stacked(p *shapeops.Pass, ls []*Layout) (*moved, error) {
 			m.add(i, end, 0, l.numbered())
 			end += l.numbered()
 		}
-		rows, err := shapeops.NewRows(end)
+		rows, err := plan.NewRows(end)
 		m.layout = &Layout{rows: rows}
 		return m, err
 	})

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -77,7 +78,7 @@ func (t *Tensor) Nth(level, position int) (*Tensor, error) {
 }
 
 // without returns a straight layout without a level whose rows all have length one.
-func without(p *shapeops.Pass, l *Layout, level int) *Layout {
+func without(p *plan.Pass, l *Layout, level int) *Layout {
 	if l.depth < level {
 		return l
 	}
@@ -91,8 +92,8 @@ func without(p *shapeops.Pass, l *Layout, level int) *Layout {
 type nestedKey struct{ outer, l *Layout }
 
 // nestIn returns the innermost level of l in another layout, of as many rows.
-func nestIn(p *shapeops.Pass, outer, l *Layout) *Layout {
-	out, _ := shapeops.Once(p, nestedKey{outer, l}, func() (*Layout, error) { return outer.nested(l.offsets), nil })
+func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
+	out, _ := plan.Once(p, nestedKey{outer, l}, func() (*Layout, error) { return outer.nested(l.offsets), nil })
 	return out
 }
 

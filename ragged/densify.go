@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -113,11 +114,11 @@ func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 	}
 	rows := t.layout.root().rows
 	if opt.Rows != nil {
-		plan, err := rows.Shape().Take(0, opt.Rows, shapeops.Shape{len(opt.Rows)})
+		p, err := plan.Take(rows.Shape(), 0, opt.Rows, shapeops.Shape{len(opt.Rows)})
 		if err != nil {
 			return nil, err
 		}
-		if rows, err = rows.Execute(shapeops.NewPass(plan)); err != nil {
+		if rows, err = rows.Execute(plan.NewPass(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +127,7 @@ func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 }
 
 // runsOf returns which rows stand at the positions of a shape, in row-major order.
-func runsOf(rows *shapeops.Rows) []shapeops.Run {
+func runsOf(rows *plan.Rows) []shapeops.Run {
 	if first, n, ok := rows.Span(); ok {
 		return []shapeops.Run{{To: 0, From: first, Len: n}}
 	}
@@ -140,7 +141,7 @@ func runsOf(rows *shapeops.Rows) []shapeops.Run {
 // A denser pads tensors. What it works out about a layout serves all that share it.
 type denser struct {
 	opt   DensifyOptions
-	pass  shapeops.Pass
+	pass  plan.Pass
 	level int    // of layouts whose rows start says
 	start *grid  // of that level
 	outer int    // how many levels of a layout come before the first that is padded
@@ -221,7 +222,7 @@ type maskKey struct{ l *Layout }
 
 // mask returns where the innermost level of l has rows: [B... L M].
 func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
-	return shapeops.Once(&d.pass, maskKey{l}, func() (*tensor.Tensor, error) {
+	return plan.Once(&d.pass, maskKey{l}, func() (*tensor.Tensor, error) {
 		g, err := d.grid(l)
 		if err != nil {
 			return nil, err

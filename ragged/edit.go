@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // kept, and in which order. What lies deeper goes with them. An edit of several tensors works out
 // each layout that they share once.
 type edit struct {
-	pass  shapeops.Pass
+	pass  plan.Pass
 	level int
 	// move says what becomes of a straight layout whose innermost level is the one that is edited.
 	move func(l *Layout) (*moved, error)
@@ -22,7 +23,7 @@ type editedKey struct{ l *Layout }
 
 // layout returns what becomes of a straight layout, which is at least so deep as the level.
 func (e *edit) layout(l *Layout) (*moved, error) {
-	return shapeops.Once(&e.pass, editedKey{l}, func() (*moved, error) {
+	return plan.Once(&e.pass, editedKey{l}, func() (*moved, error) {
 		if l.depth == e.level {
 			return e.move(l)
 		}
@@ -123,7 +124,7 @@ func (m *rowsMaker) done(l *Layout) *moved {
 }
 
 // relayout returns t with another layout over the same values, which shares what others share in p.
-func relayout(p *shapeops.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Tensor, error) {
+func relayout(p *plan.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Tensor, error) {
 	s, err := t.straight(p)
 	if err != nil {
 		return nil, err

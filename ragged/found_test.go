@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -136,8 +137,8 @@ func TestListsOfSeveralTypes(t *testing.T) {
 
 // expanded returns rows of the batch repeated as a shape says.
 func expanded(x *ragged.Tensor, sizes ...int) *ragged.Tensor {
-	plan := tensor.Must(x.Shape().Expand(sizes...))
-	return tensor.Must(x.Execute(shapeops.NewPass(plan)))
+	p := tensor.Must(plan.Expand(x.Shape(), sizes...))
+	return tensor.Must(x.Execute(plan.NewPass(p)))
 }
 
 // Counting the values of rows that an expansion repeats lists none of them.

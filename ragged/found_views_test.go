@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -16,9 +17,9 @@ import (
 func windows(t *testing.T) *ragged.Tensor {
 	t.Helper()
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}, {2}, {3}, {4}, {5}}))
-	plan, err := x.Shape().Unfold(0, 3, 2)
+	p, err := plan.Unfold(x.Shape(), 0, 3, 2)
 	require.NoError(t, err)
-	return tensor.Must(x.Execute(shapeops.NewPass(plan))) // [2 3 *]: 0 1 2 and 2 3 4
+	return tensor.Must(x.Execute(plan.NewPass(p))) // [2 3 *]: 0 1 2 and 2 3 4
 }
 
 // A row that stands at two places is not written in one of them: not of windows that overlap,
@@ -28,9 +29,9 @@ func TestRowsAtTwoPlacesAreNotWritten(t *testing.T) {
 	src := tensor.Must(ragged.From[int64]([][]int64{{7}, {8}, {9}}))
 	require.ErrorIs(t, x.SetIndex(src, ix.At(0)), tensor.ErrLayout)
 	other := tensor.Must(ragged.FromLengths(tensor.Vector[int64](1, 2, 3, 4, 5, 6), []int64{1, 1, 1, 1, 1, 1}))
-	plan, err := other.Shape().Reshape(2, 3)
+	p, err := plan.Reshape(other.Shape(), 2, 3)
 	require.NoError(t, err)
-	full := tensor.Must(other.Execute(shapeops.NewPass(plan)))
+	full := tensor.Must(other.Execute(plan.NewPass(p)))
 	require.Error(t, full.IndexInto(x, ix.All))
 	require.Equal(t, []int64{0, 1, 2, 2, 3, 4}, tensor.Must(tensor.Of[int64](tensor.Must(x.Values()))))
 
@@ -42,7 +43,7 @@ func TestRowsAtTwoPlacesAreNotWritten(t *testing.T) {
 // In one pass, tensors without rows have the batch shape that each is asked for.
 func TestEmptyOfSeveralShapes(t *testing.T) {
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}}))
-	var p shapeops.Pass
+	var p plan.Pass
 	two, five, again := tensor.Must(x.EmptyIn(&p, 2)), tensor.Must(x.EmptyIn(&p, 5)), tensor.Must(x.EmptyIn(&p, 2))
 	require.Equal(t, "[2] [5]", two.Shape().String()+" "+five.Shape().String())
 	require.Same(t, two.Layout(), again.Layout())
@@ -73,9 +74,9 @@ func TestMetaIsNotADestination(t *testing.T) {
 // Sizes beyond what can be listed are refused before anything is made.
 func TestSizesThatCannotBeListed(t *testing.T) {
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}}))
-	plan, err := x.Shape().Expand(1 << 45)
+	p, err := plan.Expand(x.Shape(), 1<<45)
 	require.NoError(t, err)
-	_, err = x.Execute(shapeops.NewPass(plan))
+	_, err = x.Execute(plan.NewPass(p))
 	require.ErrorIs(t, err, shapeops.ErrShape)
 	_, err = ragged.NewLayout([]int{1 << 45})
 	require.ErrorIs(t, err, shapeops.ErrShape)

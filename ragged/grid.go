@@ -1,6 +1,7 @@
 package ragged
 
 import (
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -19,7 +20,7 @@ func (d *denser) grid(l *Layout) (*grid, error) {
 	if l.depth == d.level {
 		return d.start, nil
 	}
-	return shapeops.Once(&d.pass, gridKey{l}, func() (*grid, error) {
+	return plan.Once(&d.pass, gridKey{l}, func() (*grid, error) {
 		around, err := d.grid(l.outer)
 		if err != nil {
 			return nil, err

@@ -3,7 +3,7 @@ package ragged
 import (
 	"slices"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
 // A joinedKey is under which a pass keeps what it has made of several layouts, of which this is the
@@ -20,8 +20,8 @@ type joined struct {
 }
 
 // joinedOnce returns what make makes of several layouts. Those that values share are joined once.
-func joinedOnce(p *shapeops.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
-	known, err := shapeops.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
+func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
+	known, err := plan.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func joinedOnce(p *shapeops.Pass, ls []*Layout, make func() (*moved, error)) (*m
 }
 
 // join returns ls laid side by side as p.Join says.
-func join(p *shapeops.Pass, ls []*Layout) (*moved, error) {
+func join(p *plan.Pass, ls []*Layout) (*moved, error) {
 	return joinedOnce(p, ls, func() (*moved, error) {
 		if ls[0].outer == nil {
 			return joinRows(p, ls)
@@ -60,8 +60,8 @@ func outers(ls []*Layout) []*Layout {
 	return out
 }
 
-func joinRows(p *shapeops.Pass, ls []*Layout) (*moved, error) {
-	rows, counts := make([]*shapeops.Rows, len(ls)), make([]int, len(ls))
+func joinRows(p *plan.Pass, ls []*Layout) (*moved, error) {
+	rows, counts := make([]*plan.Rows, len(ls)), make([]int, len(ls))
 	for i, l := range ls {
 		rows[i], counts[i] = l.rows, l.rows.Count()
 	}
@@ -78,8 +78,8 @@ type writtenKey struct{ to, from *Layout }
 
 // written returns what becomes of l when the rows that p.Plan selects become those of src,
 // broadcast: rows of l itself are source 0, those of src source 1.
-func (l *Layout) written(p *shapeops.Pass, src *Layout) (*moved, error) {
-	return shapeops.Once(p, writtenKey{l, src}, func() (*moved, error) {
+func (l *Layout) written(p *plan.Pass, src *Layout) (*moved, error) {
+	return plan.Once(p, writtenKey{l, src}, func() (*moved, error) {
 		if l.outer == nil {
 			return l.writtenRows(p, src)
 		}
@@ -123,7 +123,7 @@ func (m *moved) complete() *moved {
 
 // writtenRows returns which rows of src come to which of l, as a view: the others stay. If a row of
 // l stands at several places, they all move.
-func (l *Layout) writtenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
+func (l *Layout) writtenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	if err := l.rows.CheckWrite(p, src.rows); err != nil {
 		return nil, err
 	}
@@ -134,11 +134,11 @@ func (l *Layout) writtenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := src.Shape().Expand(to.Shape()...)
+	planned, err := plan.Expand(src.Shape(), to.Shape()...)
 	if err != nil {
 		return nil, err
 	}
-	from, err := src.rows.Execute(shapeops.NewPass(plan))
+	from, err := src.rows.Execute(plan.NewPass(planned))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (l *Layout) writtenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
 }
 
 // rewrittenRows is writtenRows if all rows move.
-func (l *Layout) rewrittenRows(p *shapeops.Pass, src *Layout) (*moved, error) {
+func (l *Layout) rewrittenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	rows, err := l.rows.Clone()
 	if err == nil {
 		err = rows.Write(p, src.rows)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -60,7 +61,7 @@ type tree struct {
 // and shapeops.ErrKind for a nil tensor.
 func NewJoint(fields ...Field) (*Joint, error) {
 	b := &joint{names: make(map[string]int, len(fields)), treeAt: map[string]int{}}
-	var p shapeops.Pass
+	var p plan.Pass
 	for _, f := range fields {
 		if err := b.add(&p, f); err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
@@ -78,7 +79,7 @@ func (b *joint) whole() *Joint {
 }
 
 // add adds a field.
-func (b *joint) add(p *shapeops.Pass, f Field) error {
+func (b *joint) add(p *plan.Pass, f Field) error {
 	if err := b.checkName(f.Name); err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (j *Joint) Tensor(name string) (*Tensor, error) {
 }
 
 // field returns the part of a field of the base that j is.
-func (j *Joint) field(p *shapeops.Pass, t *Tensor) (*Tensor, error) {
+func (j *Joint) field(p *plan.Pass, t *Tensor) (*Tensor, error) {
 	at := j.at
 	if len(t.Shape()) == 0 { // a scalar
 		return t, nil
@@ -226,7 +227,7 @@ func (j *Joint) field(p *shapeops.Pass, t *Tensor) (*Tensor, error) {
 // Fields returns an iterator over the fields, in their order. Those of a tree share layouts.
 func (j *Joint) Fields() iter.Seq[Field] {
 	return func(yield func(Field) bool) {
-		var p shapeops.Pass
+		var p plan.Pass
 		for _, f := range j.all().fields {
 			t, err := j.field(&p, f.Tensor)
 			if err != nil {

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -35,7 +36,7 @@ func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
 	if level, err = l.level(level); err != nil {
 		return nil, err
 	}
-	var p shapeops.Pass
+	var p plan.Pass
 	var fields []Field
 	for f := range rows.Fields() {
 		t, err := rows.flatten(&p, l, f, level, mode)
@@ -50,7 +51,7 @@ func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
 }
 
 // flatten returns a field of which a level has ended, or nil if it is left out.
-func (j *Joint) flatten(p *shapeops.Pass, deepest *Layout, f Field, level int, mode FlattenMode) (*Tensor, error) {
+func (j *Joint) flatten(p *plan.Pass, deepest *Layout, f Field, level int, mode FlattenMode) (*Tensor, error) {
 	t := f.Tensor
 	other := f.Tree != j.chosen() && t.Depth() > 0
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -96,7 +97,7 @@ func joinJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 	}
-	p := &shapeops.Pass{}
+	p := &plan.Pass{}
 	fields := slices.Clone(js[0].all().fields)
 	for i := range fields {
 		t, err := opt.join(p, columns[i])
@@ -124,7 +125,7 @@ func (j *Joint) collect(x *Joint, columns [][]*Tensor) error {
 }
 
 // join joins the fields of one name.
-func (opt JoinOptions) join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	if opt.Promote {
 		var err error
 		if xs, err = promoted(xs); err != nil {

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
 // mapped returns what fn makes of the fields of j, the rows of which are those of a batch; scalars
 // stay. fn is given a pass in which layouts that fields share are found again.
-func (j *Joint) mapped(fn func(p *shapeops.Pass, t *Tensor) (*Tensor, error)) (*Joint, error) {
+func (j *Joint) mapped(fn func(p *plan.Pass, t *Tensor) (*Tensor, error)) (*Joint, error) {
 	rows, err := j.inner()
 	if err != nil {
 		return nil, err
 	}
-	var p shapeops.Pass
+	var p plan.Pass
 	return rows.Map(func(f Field) (*Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
@@ -54,8 +55,8 @@ func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
 
 // Index returns the rows that one part of an index expression selects: a range, with a step too, a
 // list, or a mask. Rows are copied for a list and a mask; each layout that fields share is worked
-// out once. For a position it is [Joint.Row]. Its errors are those of shapeops.Shape.Index, and
-// shapeops.ErrDim if there are no rows.
+// out once. For a position it is [Joint.Row]. It returns shapeops.ErrIndex, and shapeops.ErrDim
+// if there are no rows.
 func (j *Joint) Index(x ix.Index) (*Joint, error) {
 	rows, err := j.inner()
 	if err != nil {
@@ -64,20 +65,20 @@ func (j *Joint) Index(x ix.Index) (*Joint, error) {
 	if x.Kind() == ix.KindAt {
 		return rows.Row(x.Position())
 	}
-	plan, err := (shapeops.Shape{rows.at.n}).Index(x)
+	p, err := plan.Index((shapeops.Shape{rows.at.n}), x)
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.Shape()) != 1 {
+	if len(p.Shape()) != 1 {
 		return nil, fmt.Errorf("%w: got %v, want what leaves one dim", shapeops.ErrIndex, x)
 	}
-	return rows.executed(plan)
+	return rows.executed(p)
 }
 
 // executed returns what a plan makes of the rows.
-func (j *Joint) executed(plan *shapeops.Plan) (*Joint, error) {
-	p := shapeops.NewPass(plan)
-	return j.mapped(func(_ *shapeops.Pass, t *Tensor) (*Tensor, error) { return t.Execute(p) })
+func (j *Joint) executed(planned *plan.Plan) (*Joint, error) {
+	p := plan.NewPass(planned)
+	return j.mapped(func(_ *plan.Pass, t *Tensor) (*Tensor, error) { return t.Execute(p) })
 }
 
 // Take returns the rows that positions name, copied; negative ones count from the end. Its errors
@@ -109,7 +110,7 @@ func (j *Joint) Unsqueeze() (*Joint, error) {
 
 // regrouped returns j with its rows as level 1 of groups.
 func (j *Joint) regrouped(groups *Layout) (*Joint, error) {
-	var p shapeops.Pass
+	var p plan.Pass
 	return j.Map(func(f Field) (*Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor.rowed()
@@ -123,11 +124,11 @@ func (t *Tensor) rowed() (*Tensor, error) {
 	if len(t.Shape()) > 0 {
 		return t, nil
 	}
-	plan, err := t.Shape().Unsqueeze(0)
+	p, err := plan.Unsqueeze(t.Shape(), 0)
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(shapeops.NewPass(plan))
+	return t.Execute(plan.NewPass(p))
 }
 
 // Squeeze undoes [Joint.Unsqueeze]: it returns what is in the only row. It returns
@@ -137,7 +138,7 @@ func (j *Joint) Squeeze() (*Joint, error) {
 	if n, ok := j.Len(); !ok || n != 1 {
 		return nil, fmt.Errorf("%w: got %d rows, want one", shapeops.ErrShape, n)
 	}
-	return j.mapped(func(_ *shapeops.Pass, t *Tensor) (*Tensor, error) {
+	return j.mapped(func(_ *plan.Pass, t *Tensor) (*Tensor, error) {
 		if t.Depth() == 0 {
 			return t.Row(0)
 		}

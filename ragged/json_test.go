@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -197,8 +198,8 @@ func TestPreviewOfRepeatedRows(t *testing.T) {
 		if len(shape) == 2 {
 			x = tensor.Must(row.Index(ix.All, ix.New))
 		}
-		plan := tensor.Must(x.Shape().Expand(shape...))
-		x = tensor.Must(x.Execute(shapeops.NewPass(plan)))
+		p := tensor.Must(plan.Expand(x.Shape(), shape...))
+		x = tensor.Must(x.Execute(plan.NewPass(p)))
 		testkit.MaxBytes(t, 1<<20, func() {
 			text, err := json.Marshal(x.Preview(4))
 			require.NoError(t, err)

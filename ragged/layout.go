@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -35,10 +36,10 @@ var (
 //
 // A Layout never changes. Safe for concurrent use.
 type Layout struct {
-	outer   *Layout        // of one level less; nil at depth 0
-	rows    *shapeops.Rows // at depth 0: which row stands where in the batch shape
-	repeats bool           // at depth 0: a row may stand at several places
-	offsets []int64        // at other depths: of the innermost level, one more than rows
+	outer   *Layout    // of one level less; nil at depth 0
+	rows    *plan.Rows // at depth 0: which row stands where in the batch shape
+	repeats bool       // at depth 0: a row may stand at several places
+	offsets []int64    // at other depths: of the innermost level, one more than rows
 	depth   int
 }
 
@@ -50,7 +51,7 @@ type Layout struct {
 // shape fails its Check, and [ErrOffsets], with level and row, unless each list begins with 0,
 // never decreases and has so many numbers.
 func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
-	rows, err := shapeops.NewRows(batch...)
+	rows, err := plan.NewRows(batch...)
 	if err == nil {
 		err = checkListed(rows.Count())
 	}

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -55,13 +56,13 @@ func (t *Tensor) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) erro
 type KernelPass struct {
 	kernel *tensor.Kernel
 	values *tensor.KernelPass
-	shared *shapeops.Pass
+	shared *plan.Pass
 }
 
 // NewKernelPass returns a pass of k, which must pass tensor.CheckKernel. values is a pass of k too,
 // which works on the values.
 func NewKernelPass(k *tensor.Kernel, values *tensor.KernelPass) *KernelPass {
-	return &KernelPass{k, values, new(shapeops.Pass)}
+	return &KernelPass{k, values, new(plan.Pass)}
 }
 
 // newKernelPass is NewKernelPass for one tensor.
@@ -130,11 +131,11 @@ func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
 		return err
 	}
 	if same {
-		plan, err := t.Shape().Index()
+		p, err := plan.Index(t.Shape())
 		if err != nil {
 			return err
 		}
-		return t.Write(tr, x, shapeops.NewPass(plan))
+		return t.Write(tr, x, plan.NewPass(p))
 	}
 	if err := t.checkFixed(x.layout); err != nil {
 		return err
@@ -226,7 +227,7 @@ type spreadKey struct {
 // spread returns x, which broadcasts to the batch shape of t or has features after it, with one row
 // for each value of t.
 func (p *KernelPass) spread(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
-	return shapeops.Once(p.shared, spreadKey{t.layout, x}, func() (*tensor.Tensor, error) {
+	return plan.Once(p.shared, spreadKey{t.layout, x}, func() (*tensor.Tensor, error) {
 		batch := t.Shape()
 		x, err := p.over(batch, x)
 		if err != nil {
@@ -271,6 +272,6 @@ func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 	if depth == l.depth {
 		return rows, nil
 	}
-	counts, _ := shapeops.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
+	counts, _ := plan.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
 	return rows.RepeatEach(counts, 0)
 }

@@ -3,6 +3,7 @@ package ragged
 import (
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -83,8 +84,8 @@ func (m *moved) below(ls ...*Layout) *moved {
 // listed returns the layout of rows that come from numbered rows of several sources, of which each
 // has so many: all of the first come before those of the second. A number that is none of them
 // stands for a row without rows.
-func listed(rows *shapeops.Rows, counts ...int) (*moved, error) {
-	to, err := shapeops.NewRows(rows.Shape()...)
+func listed(rows *plan.Rows, counts ...int) (*moved, error) {
+	to, err := plan.NewRows(rows.Shape()...)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +111,8 @@ func listed(rows *shapeops.Rows, counts ...int) (*moved, error) {
 
 // picked returns l with rows that stand in their order, from the first on, in memory of its own. A
 // nil pass keeps nothing for others.
-func (l *Layout) picked(p *shapeops.Pass) *moved {
-	out, _ := shapeops.Once(p, pickedKey{l}, func() (*moved, error) {
+func (l *Layout) picked(p *plan.Pass) *moved {
+	out, _ := plan.Once(p, pickedKey{l}, func() (*moved, error) {
 		if l.root().whole() {
 			m := &moved{layout: l}
 			m.add(0, 0, 0, l.numbered())
@@ -130,7 +131,7 @@ type pickedKey struct{ l *Layout }
 
 func (l *Layout) pickedRows() *moved {
 	if first, n, ok := l.rows.Span(); ok {
-		to, _ := shapeops.NewRows(l.Shape()...) // of a shape that is one already
+		to, _ := plan.NewRows(l.Shape()...) // of a shape that is one already
 		m := &moved{layout: &Layout{rows: to}}
 		m.add(0, 0, first, n)
 		return m
@@ -141,8 +142,8 @@ func (l *Layout) pickedRows() *moved {
 
 // executed returns what p.Plan makes of l. What a pass has made of a layout, it makes for all that
 // share it.
-func (l *Layout) executed(p *shapeops.Pass) (*moved, error) {
-	return shapeops.Once(p, l, func() (*moved, error) {
+func (l *Layout) executed(p *plan.Pass) (*moved, error) {
+	return plan.Once(p, l, func() (*moved, error) {
 		if l.outer == nil {
 			return l.executedRows(p)
 		}
@@ -157,7 +158,7 @@ func (l *Layout) executed(p *shapeops.Pass) (*moved, error) {
 	})
 }
 
-func (l *Layout) executedRows(p *shapeops.Pass) (*moved, error) {
+func (l *Layout) executedRows(p *plan.Pass) (*moved, error) {
 	rows, err := l.rows.Execute(p)
 	if err == nil {
 		err = checkListed(rows.Shape().Size())

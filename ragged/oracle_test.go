@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -86,9 +87,9 @@ var batchSteps = []step{
 	}},
 	{"permute", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		perm := g.Perm(len(m.shape))
-		plan, err := x.Shape().Permute(perm...)
+		p, err := plan.Permute(x.Shape(), perm...)
 		require.NoError(g, err)
-		y, err := x.Execute(shapeops.NewPass(plan))
+		y, err := x.Execute(plan.NewPass(p))
 		shape := make([]int, len(perm))
 		for i, d := range perm {
 			shape[i] = m.shape[d]
@@ -105,9 +106,9 @@ var batchSteps = []step{
 	}},
 	{"expand", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		shape := append([]int{g.IntN(3)}, m.shape...)
-		plan, err := x.Shape().Expand(shape...)
+		p, err := plan.Expand(x.Shape(), shape...)
 		require.NoError(g, err)
-		y, err := x.Execute(shapeops.NewPass(plan))
+		y, err := x.Execute(plan.NewPass(p))
 		want := m.placed(naive.Build(shape, func(pos []int) int { return naive.Flat(m.shape, pos[1:]) }))
 		g.same(want, y, err)
 		return y, want

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -37,11 +38,11 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.values.Shape().Take(0, order, shapeops.Shape{len(order)})
+	p, err := plan.Take(s.values.Shape(), 0, order, shapeops.Shape{len(order)})
 	if err != nil {
 		return nil, err
 	}
-	values, err := s.values.Execute(shapeops.NewPass(plan))
+	values, err := s.values.Execute(plan.NewPass(p))
 	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 

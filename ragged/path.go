@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -135,7 +136,7 @@ type insideKey struct {
 
 // inside returns the part of a layout that is at a spot: a batch of rows, or, of a single one, of
 // those that it has; the batch shape [] if it has none because l has no further level.
-func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
+func inside(p *plan.Pass, l *Layout, at spot) (*Layout, error) {
 	shape := []int{at.n}
 	if at.single && at.level < l.depth {
 		at.enter(l.at(at.level + 1))
@@ -143,8 +144,8 @@ func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
 	} else if at.single {
 		shape = nil
 	}
-	root, err := shapeops.Once(p, insideKey{at, l.at(at.level)}, func() (*Layout, error) {
-		rows, err := shapeops.RowsFrom(at.first, l.at(at.level).numbered(), shape...)
+	root, err := plan.Once(p, insideKey{at, l.at(at.level)}, func() (*Layout, error) {
+		rows, err := plan.RowsFrom(at.first, l.at(at.level).numbered(), shape...)
 		return &Layout{rows: rows}, err
 	})
 	if err != nil {
@@ -155,7 +156,7 @@ func inside(p *shapeops.Pass, l *Layout, at spot) (*Layout, error) {
 
 // under returns l with another layout in the place of the one that has so many of its levels, and
 // which numbers its rows alike.
-func under(p *shapeops.Pass, l *Layout, level int, outer *Layout) *Layout {
+func under(p *plan.Pass, l *Layout, level int, outer *Layout) *Layout {
 	if l.depth == level {
 		return outer
 	}

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -28,13 +29,13 @@ func (t *Tensor) Flatten(level int) (*Tensor, error) {
 type flatKey struct{ l *Layout }
 
 // flattened returns a straight layout, at least so deep, without the rows of a level.
-func flattened(p *shapeops.Pass, l *Layout, level int) (*Layout, error) {
+func flattened(p *plan.Pass, l *Layout, level int) (*Layout, error) {
 	last := l.at(level)
-	flat, err := shapeops.Once(p, flatKey{last}, func() (*Layout, error) {
+	flat, err := plan.Once(p, flatKey{last}, func() (*Layout, error) {
 		if level > 1 {
 			return last.outer.outer.nested(composed(last.outer.offsets, last.offsets)), nil
 		}
-		rows, err := shapeops.NewRows(last.numbered())
+		rows, err := plan.NewRows(last.numbered())
 		return &Layout{rows: rows}, err
 	})
 	if err != nil {

@@ -1,6 +1,8 @@
 package ragged
 
-import "github.com/go-tensordict/tensordict/shapeops"
+import (
+	"github.com/go-tensordict/tensordict/internal/plan"
+)
 
 // span returns which of the numbered rows of the innermost level there are, if these follow one
 // another.
@@ -33,7 +35,7 @@ func (l *Layout) within(first, n int) (from, to int) {
 func (l *Layout) Straight() *Layout { return l.StraightIn(nil) }
 
 // StraightIn is [Layout.Straight] in a pass: what tensors share is made straight once.
-func (l *Layout) StraightIn(p *shapeops.Pass) *Layout {
+func (l *Layout) StraightIn(p *plan.Pass) *Layout {
 	if l.root().whole() {
 		return l
 	}

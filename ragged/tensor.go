@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -205,7 +206,7 @@ func (t *Tensor) Offsets(level int) ([]int64, error) {
 
 // straight returns t if its rows stand in their order and are all that its values hold, or a tensor
 // for which that is so: over the same values, if its rows follow one another, or copied.
-func (t *Tensor) straight(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -253,52 +254,52 @@ func (t *Tensor) room(n int) (*tensor.Tensor, error) {
 
 // Index returns the part of t that an index expression over the batch selects. The values are t's
 // own if the expression has neither a list nor a mask, and copied if it has. [Tensor.Path] and
-// [Tensor.Cut] go into rows. Its errors are those of shapeops.Shape.Index.
+// [Tensor.Cut] go into rows. It returns shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	plan, err := t.Shape().Index(expr...)
+	p, err := plan.Index(t.Shape(), expr...)
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(shapeops.NewPass(plan))
+	return t.Execute(plan.NewPass(p))
 }
 
 // Take returns the rows of the first batch dim that positions name, copied:
 //
 //	[N * *], positions of n -> [n * *]
 //
-// Negative ones count from the end. Its errors are those of shapeops.Shape.Index.
+// Negative ones count from the end. It returns shapeops.ErrIndex.
 func (t *Tensor) Take(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
 
-// Mask returns the rows for which bits is true, copied: [N * *], n of N bits true -> [n * *]. Its
-// errors are those of shapeops.Shape.Index.
+// Mask returns the rows for which bits is true, copied: [N * *], n of N bits true -> [n * *]. It
+// returns shapeops.ErrIndex.
 func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bits)) }
 
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
 // as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *shapeops.Pass) error { return t.Write(tr, src, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Write(tr, src, p) })
 }
 
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
 // error nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *shapeops.Pass) error { return t.ExecuteInto(tr, dst, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.ExecuteInto(tr, dst, p) })
 }
 
 // indexed runs what add adds, with a pass of what an index expression selects of t.
-func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *shapeops.Pass) error) error {
+func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) error {
 	if !t.made() {
 		return errNil
 	}
-	plan, err := t.Shape().Index(expr...)
+	planned, err := plan.Index(t.Shape(), expr...)
 	if err != nil {
 		return err
 	}
 	var tr tensor.Transfer
-	if err := add(&tr, shapeops.NewPass(plan)); err != nil {
+	if err := add(&tr, plan.NewPass(planned)); err != nil {
 		return err
 	}
 	return tr.Run()

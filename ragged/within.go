@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -14,7 +15,7 @@ type emptyKey struct{ l *Layout }
 // for a batch shape. With depth 0 its values are zero. What is made in one pass of tensors that
 // share a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape
 // fails its Check.
-func (t *Tensor) EmptyIn(p *shapeops.Pass, batch ...int) (*Tensor, error) {
+func (t *Tensor) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -35,8 +36,8 @@ func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 }
 
 // emptied returns a layout with l's depth in which no row of the batch has rows.
-func (l *Layout) emptied(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error) {
-	known, _ := shapeops.Once(p, emptyKey{l}, func() (*[]*Layout, error) { return new([]*Layout), nil })
+func (l *Layout) emptied(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
+	known, _ := plan.Once(p, emptyKey{l}, func() (*[]*Layout, error) { return new([]*Layout), nil })
 	for _, e := range *known {
 		if e.Shape().Equal(batch) {
 			return e, nil
@@ -49,7 +50,7 @@ func (l *Layout) emptied(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error
 	return out, err
 }
 
-func (l *Layout) emptiedNew(p *shapeops.Pass, batch shapeops.Shape) (*Layout, error) {
+func (l *Layout) emptiedNew(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
 	if l.outer == nil {
 		return NewLayout(batch)
 	}
@@ -67,7 +68,7 @@ func (l *Layout) emptiedNew(p *shapeops.Pass, batch shapeops.Shape) (*Layout, er
 // It shares t's values, unless t was permuted or repeats rows. What is made in one pass of tensors
 // that share a layout shares one. It returns shapeops.ErrKind if outer is nil or not straight, and
 // [ErrOffsets] if t's batch shape is not [V].
-func (t *Tensor) NestIn(p *shapeops.Pass, outer *Layout) (*Tensor, error) {
+func (t *Tensor) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	if !outer.made() || !outer.root().whole() {
 		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
 	}
@@ -95,7 +96,7 @@ type rowKey struct {
 // What is made in one pass of tensors that share a layout shares one. t must be
 // straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if
 // the batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
-func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
+func (t *Tensor) RowIn(p *plan.Pass, i int) (*Tensor, error) {
 	switch s := t.Shape(); {
 	case t.Depth() == 0:
 		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
@@ -103,9 +104,9 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got row %d of batch shape %v", shapeops.ErrIndex, i, s)
 	}
 	first := t.layout.at(1)
-	root, err := shapeops.Once(p, rowKey{first, i}, func() (*Layout, error) {
+	root, err := plan.Once(p, rowKey{first, i}, func() (*Layout, error) {
 		from, to := first.within(i, 1)
-		rows, err := shapeops.RowsFrom(from, first.numbered(), to-from)
+		rows, err := plan.RowsFrom(from, first.numbered(), to-from)
 		return &Layout{rows: rows}, err
 	})
 	if err != nil {
@@ -117,4 +118,4 @@ func (t *Tensor) RowIn(p *shapeops.Pass, i int) (*Tensor, error) {
 // StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the
 // same with a layout of its own, over the same values or copies. What is made in one pass of
 // tensors that share a layout shares one.
-func (t *Tensor) StraightIn(p *shapeops.Pass) (*Tensor, error) { return t.straight(p) }
+func (t *Tensor) StraightIn(p *plan.Pass) (*Tensor, error) { return t.straight(p) }

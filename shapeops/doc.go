@@ -1,24 +1,13 @@
-// Package shapeops is the arithmetic of shapes: what an operation on a tensor, or on a dictionary
-// of tensors that share leading dims, does to sizes, strides and positions. It holds numbers only
-// and moves no element.
+// Package shapeops has the operations on shape that are written once, for tensors, dictionaries and
+// whatever else has the methods that they ask for:
 //
-//   - A [Shape] is a list of sizes. Its methods check an operation against it and return a [Plan].
-//   - A [View] locates the elements of a shape within a buffer: strides and an offset.
-//   - A [Plan] is an operation that has been checked against a shape. It applies to every View
-//     whose shape begins with that shape, so that a dictionary plans once, on its batch shape, and
-//     executes on each leaf. It says that the result is a view, or which rows it picks ([Frame]),
-//     or of which pieces it is laid together ([Piece]).
-//   - A [Reduction] says what becomes of a shape, and which dim each dim of the result was, where
-//     many elements make one, as in a sum; it locates none.
-//   - A [Pass] carries a plan over the values of a collection, with room for their numbers and a
-//     place for what they share.
-//   - [Rows] arranges numbered rows in a shape, for values that follow a batch without being dense.
-//   - [Stack], [Cat], [PadSequence], [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and
-//     [Unbind] are written here once, over what they need of a value. Tensors and dictionaries
-//     alike satisfy it: Split(td, 0, 1, 3) is a []*TensorDict. [Batched] is what every kind of
-//     value implements.
+//   - [Stack], [Cat] and [PadSequence] lay values side by side.
+//   - [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] cut a value:
+//     Split(td, 0, 1, 3) is a []*TensorDict.
 //
-// Package ix below this one spells index expressions; package tensor above moves elements.
+// A form with Into in its name fills a value that the caller owns. The common operations (Index,
+// Reshape, Permute) are methods of the values. [Shape], [View] and their errors are those of
+// package shape; package ix below this one spells index expressions.
 //
 // # Notation
 //
@@ -28,15 +17,12 @@
 //
 // # Rules
 //
-// They are torch's. In an index expression positions, ranges and new dims apply first. What is
-// left, lists and masks, is broadcast together; its dims stand where the first of them stood if
-// they were neighbours and come first if a dim (a new one counts) separated them. A single position
-// is not a list, unlike in NumPy. After a mask over several dims, dims must be kept whole.
+// They are torch's. In an index expression positions, ranges and new dims apply first. Lists and
+// masks are then broadcast together; their dims stand where the first of them stood if they were
+// neighbours and come first if a dim (a new one counts) separated them. A single position is not a
+// list, unlike in NumPy. After a mask over several dims, dims must be kept whole.
 //
-// # Memory and concurrency
+// # Concurrency
 //
-// Plans and Views are immutable once made, and own their numbers: changing a shape or a list that
-// they were made from changes nothing. Treat the slices that they return as read-only. Everything
-// here is safe for concurrent use, but for Pass, which serves one operation, and for writing to
-// Rows.
+// Functions here are as safe as reading the values they are given.
 package shapeops

@@ -56,23 +56,3 @@ func ExamplePadSequenceMasked() {
 	// [[ true false]
 	//  [ true  true]]
 }
-
-// Rows are summed: their dim drops out, or is kept with the size 1.
-func ExampleShape_Reduce() {
-	batch := shapeops.Shape{4, 3}
-	for _, keep := range []bool{false, true} {
-		r, err := batch.Reduce(keep, 0)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		last := len(r.Shape()) - 1
-		fmt.Println(r.Shape(), "the last dim was dim", r.Origin(last))
-	}
-	_, err := batch.Reduce(false, 0, -2)
-	fmt.Println(err)
-	// Output:
-	// [3] the last dim was dim 1
-	// [1 3] the last dim was dim 1
-	// no such dim: got dims [0 -2] of a shape [4 3], want each at most once
-}

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A grid is an array as a value that is joined and cut.
@@ -35,10 +37,10 @@ func (g *grid) Index(expr ...ix.Index) (*grid, error) {
 }
 
 // Join implements shapeops.Joiner: it adapts join.
-func (g *grid) Join(p *shapeops.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
+func (g *grid) Join(p *plan.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
 
 // JoinInto implements shapeops.IntoJoiner.
-func (g *grid) JoinInto(p *shapeops.Pass, dst *grid, xs []*grid) error {
+func (g *grid) JoinInto(p *plan.Pass, dst *grid, xs []*grid) error {
 	out, err := join(p.Join, xs)
 	if err == nil {
 		dst.Array = out.Array
@@ -47,7 +49,7 @@ func (g *grid) JoinInto(p *shapeops.Pass, dst *grid, xs []*grid) error {
 }
 
 // join does what a plan says, and checks it.
-func join(j *shapeops.JoinPlan, xs []*grid) (*grid, error) {
+func join(j *plan.Join, xs []*grid) (*grid, error) {
 	filled, verb, arrays := 0, naive.Cat, []naive.Array{}
 	for _, x := range xs {
 		if x.bad != nil {
@@ -158,87 +160,6 @@ func refuse(t *testing.T, rows []refusal) {
 	testkit.Refuse(t, func() *grid { return gridOf(2, 3) }, state, rows)
 }
 
-// A captive is a value that gives away how it is to be joined.
-type captive struct {
-	shape shapeops.Shape
-	plan  *shapeops.JoinPlan
-}
-
-// Shape returns the shape.
-func (c *captive) Shape() shapeops.Shape { return c.shape }
-
-// Join implements shapeops.Joiner.
-func (c *captive) Join(p *shapeops.Pass, _ []*captive) (*captive, error) {
-	return &captive{c.shape, p.Join}, nil
-}
-
-// joinPlan returns the plan to stack or cat n values of a shape.
-func joinPlan(n int, stack bool, dim int, shape shapeops.Shape) *shapeops.JoinPlan {
-	xs := make([]*captive, n)
-	for i := range xs {
-		xs[i] = &captive{shape: shape}
-	}
-	if stack {
-		return must(shapeops.Stack(xs, dim)).plan
-	}
-	return must(shapeops.Cat(xs, dim)).plan
-}
-
-// Parts, one after the other, are the whole: written there, values make what a join of arrays
-// makes.
-func TestJoinPlanPart(t *testing.T) {
-	for _, shape := range testShapes {
-		for dim := range len(shape) + 1 {
-			for _, stack := range []bool{true, false} {
-				if dim == len(shape) && !stack {
-					continue
-				}
-				j, verb, start := joinPlan(3, stack, dim, shape), naive.Cat, 0
-				if stack {
-					verb = naive.Stack
-				}
-				want := verb(naive.Number(shape, shape, shape), dim)
-				whole := naive.New(j.Shape()...)
-				for i := range 3 {
-					part := must(j.Part(start, shape))
-					require.Equal(t, shape, part.Shape())
-					got := must(must(shapeops.NewRows(whole.Shape...)).Execute(shapeops.NewPass(part)))
-					n := 0
-					for at := range got.All() {
-						require.Equal(t, i*shape.Size()+n, want.At[at], "%v, dim %d, value %d", shape, dim, i)
-						n++
-					}
-					start += j.Positions(shape)
-				}
-				require.Equal(t, want.Shape[dim], start)
-				for _, bad := range []int{-1, start, start - j.Positions(shape) + 1} {
-					if j.Positions(shape) > 0 {
-						require.ErrorIs(t, testkit.Err(j.Part(bad, shape)), shapeops.ErrIndex, "from %d of %v", bad, j.Shape())
-					}
-				}
-			}
-		}
-	}
-	j := joinPlan(2, false, 1, shapeops.Shape{2, 3})
-	testkit.Fails(t, shapeops.ErrShape, testkit.Err(j.Part(0, shapeops.Shape{2})))
-}
-
-var testShapes = []shapeops.Shape{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}}
-
-// Values that do not fill what the plan says are refused, not taken apart.
-func TestJoinPlanCheck(t *testing.T) {
-	j := joinPlan(2, false, 1, shapeops.Shape{2, 3})
-	check := func(shapes ...shapeops.Shape) error {
-		return j.Check(len(shapes), func(i int) shapeops.Shape { return shapes[i] })
-	}
-	require.NoError(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 3, 4}))
-	for _, bad := range [][]shapeops.Shape{{{2, 3, 4}}, {{2, 3, 4}, {2, 4, 4}}, {{2, 3, 4}, {1, 3, 4}}, {{2, 3}, {2, 3}, {2, 3}}} {
-		require.ErrorIs(t, check(bad...), shapeops.ErrShape, "%v", bad)
-	}
-	require.ErrorIs(t, check(shapeops.Shape{2, 3, 4}, shapeops.Shape{2, 3}), shapeops.ErrShape)
-	testkit.Fails(t, shapeops.ErrShape, check(shapeops.Shape{2}, shapeops.Shape{2}))
-}
-
 func TestCut(t *testing.T) {
 	x, deep := gridOf(5), gridOf(2, 3)
 	tests := []struct {
@@ -343,8 +264,8 @@ func TestCutAndJoin(t *testing.T) {
 	for _, shape := range [][]int{{1}, {5}, {2, 3}, {3, 0, 2}, {2, 1, 4}} {
 		x := gridOf(shape...)
 		for dim := range shape {
-			chunks := must(shapeops.Chunk(x, dim, 2))
-			again := must(shapeops.Cat(chunks, dim))
+			chunks := tensor.Must(shapeops.Chunk(x, dim, 2))
+			again := tensor.Must(shapeops.Cat(chunks, dim))
 			require.Equal(t, x, again)
 			rows, err := shapeops.Unbind(x, dim)
 			require.NoError(t, err)

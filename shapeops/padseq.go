@@ -3,6 +3,7 @@ package shapeops
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
@@ -29,7 +30,7 @@ type Padder[T any] interface {
 
 	// JoinMasks returns, for values joined as p.Join says, where the result holds an element of
 	// them: true there, false where it is padded. The receiver is xs[0].
-	JoinMasks(p *Pass, xs []T) (T, error)
+	JoinMasks(p *plan.Pass, xs []T) (T, error)
 }
 
 // PadSequence stacks values that differ in length along one dim, each padded to the longest:
@@ -85,7 +86,7 @@ func PadSequenceMasked[T Padder[T]](xs []T, opt PadSequenceOptions) (out, masks 
 	if out, err = xs[0].Join(p, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
-	if masks, err = xs[0].JoinMasks(&Pass{Join: p.Join}, xs); err != nil {
+	if masks, err = xs[0].JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
 	return out, masks, nil
@@ -93,137 +94,14 @@ func PadSequenceMasked[T Padder[T]](xs []T, opt PadSequenceOptions) (out, masks 
 
 const padOp = "pad sequence"
 
-// padding is how a JoinPlan pads the values that it stacks.
-type padding struct {
-	dim    int // of a value; negative from its last
-	left   bool
-	length int // or 0
-}
-
-func planPadded[T Joiner[T]](xs []T, opt PadSequenceOptions) (*Pass, error) {
-	var none T
-	if len(xs) == 0 {
-		return nil, fmt.Errorf("%w: got nothing to pad, want at least one value", ErrShape)
+func planPadded[T Joiner[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) {
+	if err := checkValues(xs); err != nil {
+		return nil, err
 	}
-	for i, x := range xs {
-		if x == none {
-			return nil, fmt.Errorf("value %d: %w: got nil", i, ErrKind)
-		}
-	}
-	j := &JoinPlan{stack: true, pad: &padding{opt.Dim, opt.Left, opt.Length}}
-	if opt.Length < 0 {
-		return nil, fmt.Errorf("%w: got length %d, want none negative", ErrShape, opt.Length)
-	}
-	if opt.Dim < 0 { // of each leaf, about which values know more than their shapes
-		j.shape = Shape{len(xs)}
-		return &Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
-	}
-	shape, err := j.Joined(len(xs), false, func(i int) Shape { return xs[i].Shape() })
+	shapeOf := func(i int) Shape { return xs[i].Shape() }
+	j, err := plan.Padded(len(xs), shapeOf, plan.Padding{Dim: opt.Dim, Left: opt.Left, Length: opt.Length})
 	if err != nil {
 		return nil, err
 	}
-	j.shape = shape
-	return &Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
+	return &plan.Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
 }
-
-// Within returns the plan for values whose batch shapes, joined, are batch.
-func (j *JoinPlan) Within(batch Shape) *JoinPlan {
-	if len(batch) <= len(j.shape) {
-		return j
-	}
-	out := *j
-	out.shape = batch
-	return &out
-}
-
-// Padded reports whether the plan pads values that differ in length.
-func (j *JoinPlan) Padded() bool { return j.pad != nil }
-
-// PadDim returns the dim of a value of shape s along which the plan pads, and false if s has none.
-// A shape that is not that of a leaf, but of a batch, has none that counts from the last.
-func (j *JoinPlan) PadDim(s Shape, leaf bool) (dim int, ok bool) {
-	switch {
-	case j.pad == nil, j.pad.dim >= len(s), j.pad.dim < -len(s), j.pad.dim < 0 && !leaf:
-		return 0, false
-	case j.pad.dim < 0:
-		return j.pad.dim + len(s), true
-	}
-	return j.pad.dim, true
-}
-
-// Joined returns the shape of n values of these shapes joined. Of a plan that pads, batches that
-// lack the dim to pad are joined without; leaves must have it. Joined returns [ErrShape] if the
-// shapes do not fit the plan or one another, and [ErrDim] for a dim that they must have.
-func (j *JoinPlan) Joined(n int, leaf bool, shape func(i int) Shape) (Shape, error) {
-	if j.pad == nil {
-		if err := j.Check(n, shape); err != nil {
-			return nil, err
-		}
-		return j.Extend(shape(0)), nil
-	}
-	first := shape(0)
-	at, ok := j.PadDim(first, leaf)
-	if !ok && leaf {
-		return nil, fmt.Errorf("%w: got dim %d of %v to pad, want one of its dims", ErrDim, j.pad.dim, first)
-	}
-	longest, err := j.longest(n, at, ok, shape)
-	if err != nil {
-		return nil, err
-	}
-	out := append(append(make(Shape, 0, len(first)+1), n), first...)
-	if ok {
-		out[at+1] = longest
-	}
-	if err := out.Check(); err != nil {
-		return nil, err
-	}
-	return out, out.CheckPrefix(j.shape)
-}
-
-// longest checks that values are alike but for a dim, if they have it, and returns how long that
-// becomes.
-func (j *JoinPlan) longest(n, at int, has bool, shape func(i int) Shape) (int, error) {
-	first, longest := shape(0), 0
-	for i := range n {
-		s := shape(i)
-		if !has {
-			if err := s.CheckEqual(first); err != nil {
-				return 0, fmt.Errorf("value %d: %w", i, err)
-			}
-			continue
-		}
-		if len(s) != len(first) || !s[:at].Equal(first[:at]) || !s[at+1:].Equal(first[at+1:]) {
-			return 0, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i, ErrShape, s, first, at)
-		}
-		if j.pad.length > 0 && s[at] > j.pad.length {
-			return 0, fmt.Errorf("value %d: %w: got length %d, want at most %d", i, ErrShape, s[at], j.pad.length)
-		}
-		longest = max(longest, s[at], j.pad.length)
-	}
-	return longest, nil
-}
-
-// Place returns, of a view of the result of a plan that pads, the part that value i of shape s
-// fills, that of a leaf or a batch, and the part that is padding; the latter is empty if there is
-// none.
-func (j *JoinPlan) Place(v View, i int, s Shape, leaf bool) (part, gap View) {
-	part = View{Shape: s, Strides: v.Strides[1:], Offset: v.Offset + i*v.Strides[0]}
-	gap = part
-	at, ok := j.PadDim(s, leaf)
-	if !ok {
-		gap.Shape = Shape{0}
-		gap.Strides = []int{1}
-		return part, gap
-	}
-	gap.Shape = s.Clone()
-	gap.Shape[at] = v.Shape[at+1] - s[at]
-	if j.pad.left {
-		part.Offset += gap.Shape[at] * v.Strides[at+1]
-	} else {
-		gap.Offset += s[at] * v.Strides[at+1]
-	}
-	return part, gap
-}
-
-// PadsLeft reports whether a plan pads before the values.
-func (j *JoinPlan) PadsLeft() bool { return j.pad != nil && j.pad.left }

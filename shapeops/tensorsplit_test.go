@@ -93,13 +93,13 @@ func TestTensorSplitShares(t *testing.T) {
 	x := tensor.Vector[int64](0, 1, 2, 3, 4)
 	td := tdict.New(5)
 	require.NoError(t, td.Set("x", x))
-	for _, pieces := range [][]*tdict.TensorDict{must(shapeops.TensorSplit(td, 0, 3)), must(shapeops.SplitAt(td, 0, 2, 4))} {
+	for _, pieces := range [][]*tdict.TensorDict{tensor.Must(shapeops.TensorSplit(td, 0, 3)), tensor.Must(shapeops.SplitAt(td, 0, 2, 4))} {
 		require.Equal(t, "[2] [2] [1]", fmt.Sprint(pieces[0].Shape(), pieces[1].Shape(), pieces[2].Shape()))
 		for _, piece := range pieces {
-			require.True(t, must(piece.Tensor("x")).SharesMemory(x))
+			require.True(t, tensor.Must(piece.Tensor("x")).SharesMemory(x))
 		}
 	}
-	empty := must(shapeops.SplitAt(x, 0, 4, 1))
+	empty := tensor.Must(shapeops.SplitAt(x, 0, 4, 1))
 	require.Equal(t, "[4] [0] [4]", fmt.Sprint(empty[0].Shape(), empty[1].Shape(), empty[2].Shape()))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -18,7 +19,7 @@ type applier struct {
 	tasks  []applyTask // an entry of the result each
 	calls  []int       // the tasks whose result fn makes
 	probe  tensor.Transfer
-	shared shapeops.Pass // of what leaves share
+	shared plan.Pass // of what leaves share
 }
 
 // An applyTask is an entry of the result: what fn returns for xs, or a value that is known.
@@ -168,7 +169,7 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 }
 
 // finish puts the result where it goes, if it fits; in place, it adds that to tr.
-func (t *applyTask) finish(tr *tensor.Transfer, p *shapeops.Pass, inPlace bool) error {
+func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) error {
 	if t.result == nil {
 		return nil
 	}

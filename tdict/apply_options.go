@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -73,7 +74,7 @@ func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 }
 
 // of returns what fn is given of another dictionary beside the first one's leaf.
-func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *shapeops.Pass) (*tensor.Tensor, error) {
+func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*tensor.Tensor, error) {
 	_, _, v, err := other.find(task.key)
 	if errors.Is(err, ErrMissing) && (opt.Default != nil || opt.AllowMissing) {
 		return opt.standIn(task.first)

@@ -42,9 +42,6 @@ func spaced(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]
 // Unwrap returns the reason.
 func (e *RowsError) Unwrap() error { return e.Err }
 
-// Operation returns Op: the error names its operation itself.
-func (e *RowsError) Operation() string { return e.Op }
-
 // failedRows names the operation of an error, unless it says which rows.
 func failedRows(op string, err error) error {
 	if _, ok := err.(*RowsError); ok {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -21,7 +23,7 @@ import (
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {
-	rows   *shapeops.Rows
+	rows   *plan.Rows
 	values []any // of each row that rows counts; none is ever changed
 	fixed  bool  // the rows keep their values
 }
@@ -42,7 +44,7 @@ func NewData(value any, batch ...int) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := shapeops.OneRow(batch...)
+	rows, err := plan.OneRow(batch...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +53,8 @@ func NewData(value any, batch ...int) (*Data, error) {
 
 // DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its
 // errors are those of [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
-func DataFrom[T any](values []T, shape ...int) (*Data, error) {
-	rows, err := shapeops.NewRows(shape...)
+func DataFrom[T any](values []T, sizes ...int) (*Data, error) {
+	rows, err := plan.NewRows(sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (d *Data) All() iter.Seq[any] {
 
 // Execute returns what p.Plan makes of d, with every value where its row goes, and nil where the
 // plan pads, whatever p.Fill is.
-func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
+func (d *Data) Execute(p *plan.Pass) (*Data, error) {
 	rows, err := d.rows.Execute(p)
 	if err != nil {
 		return nil, err
@@ -144,8 +146,8 @@ func (d *Data) Execute(p *shapeops.Pass) (*Data, error) {
 func (d *Data) Fixed() *Data { return &Data{d.rows, d.values, true} }
 
 // isView reports whether the plan of a tensor that lies in order is a view of it.
-func isView(p *shapeops.Plan, s shapeops.Shape) bool {
-	v, err := shapeops.Contiguous(s)
+func isView(p *plan.Plan, s shapeops.Shape) bool {
+	v, err := shape.Contiguous(s)
 	if err != nil {
 		return false
 	}
@@ -185,8 +187,8 @@ func (d *Data) made() bool { return d != nil && d.rows != nil }
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
 // Join lays the rows of xs side by side as p.Join says, with nil where it pads.
-func (d *Data) Join(p *shapeops.Pass, xs []*Data) (*Data, error) {
-	rows := make([]*shapeops.Rows, len(xs))
+func (d *Data) Join(p *plan.Pass, xs []*Data) (*Data, error) {
+	rows := make([]*plan.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
 		if !x.made() {
@@ -224,29 +226,29 @@ func uniform(xs []*Data) (any, bool) {
 }
 
 // padded reports whether xs joined as p.Join says are padded.
-func padded(p *shapeops.Pass, xs []*shapeops.Rows) bool {
+func padded(p *plan.Pass, xs []*plan.Rows) bool {
 	if p.CheckJoin(len(xs)) != nil || !p.Join.Padded() {
 		return false
 	}
-	shape, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
-	return err == nil && slices.ContainsFunc(xs, func(x *shapeops.Rows) bool { return !x.Shape().Equal(shape[1:]) })
+	sizes, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
+	return err == nil && slices.ContainsFunc(xs, func(x *plan.Rows) bool { return !x.Shape().Equal(sizes[1:]) })
 }
 
 // joinUniform is Join of rows that all have one value, without padding.
-func joinUniform(p *shapeops.Pass, value any, xs []*shapeops.Rows) (*Data, error) {
+func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
-	shape, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
+	sizes, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
 	if err != nil {
 		return nil, err
 	}
-	rows, err := shapeops.OneRow(shape...)
+	rows, err := plan.OneRow(sizes...)
 	return &Data{rows: rows, values: []any{value}}, err
 }
 
 // JoinTo adds to tr: dst = xs joined as p.Join says.
-func (d *Data) JoinTo(tr *tensor.Transfer, dst *Data, p *shapeops.Pass, xs []*Data) error {
+func (d *Data) JoinTo(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
 	if !dst.made() {
 		return errNoData
 	}
@@ -270,7 +272,7 @@ func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 }
 
 // ExecuteInto adds to tr: dst = what p.Plan makes of d.
-func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *shapeops.Pass) error {
+func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
 	if !dst.made() {
 		return errNoData
 	}
@@ -283,18 +285,18 @@ func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *shapeops.Pass) err
 
 // Write adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names
 // a row twice, the last value stays.
-func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
+func (d *Data) Write(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	if !src.made() {
 		return errNoData
 	}
 	if err := d.rows.CheckWrite(p, src.rows); err != nil {
 		return err
 	}
-	plan, err := src.Shape().Expand(p.Extend(d.Shape())...)
+	planned, err := plan.Expand(src.Shape(), p.Extend(d.Shape())...)
 	if err != nil {
 		return err
 	}
-	from, err := src.Execute(shapeops.NewPass(plan)) // src as it is now
+	from, err := src.Execute(plan.NewPass(planned)) // src as it is now
 	if err != nil {
 		return err
 	}
@@ -310,7 +312,7 @@ func (d *Data) Write(tr *tensor.Transfer, src *Data, p *shapeops.Pass) error {
 }
 
 // write is Write of what is known to fit.
-func (d *Data) write(src *Data, p *shapeops.Pass) {
+func (d *Data) write(src *Data, p *plan.Pass) {
 	d.values = append(d.values, src.values...)
 	if err := d.rows.Write(p, src.rows); err != nil {
 		panic("tdict: impossible: " + err.Error())
@@ -341,7 +343,7 @@ func (d *Data) trim() {
 func (d *Data) keep(kept []any, number func(row int) int) {
 	d.values = kept
 	if len(kept) == 1 {
-		d.rows, _ = shapeops.OneRow(d.Shape()...) // of a shape that is one already
+		d.rows, _ = plan.OneRow(d.Shape()...) // of a shape that is one already
 		return
 	}
 	if err := d.rows.Renumber(len(kept), number); err != nil {
@@ -464,20 +466,20 @@ func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
 		return d, s.CheckPrefix(batch)
 	}
 	sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
-	plan, err := s.Reshape(sizes...)
+	p, err := plan.Reshape(s, sizes...)
 	if err != nil {
 		return nil, err
 	}
-	column, err := d.Execute(shapeops.NewPass(plan))
+	column, err := d.Execute(plan.NewPass(p))
 	if err != nil {
 		return nil, err
 	}
-	if plan, err = sizes.Expand(batch...); err != nil {
+	if p, err = plan.Expand(sizes, batch...); err != nil {
 		return nil, err
 	}
-	return column.Execute(shapeops.NewPass(plan))
+	return column.Execute(plan.NewPass(p))
 }
 
-func zeroData(_ *Data, _ *shapeops.Pass, shape shapeops.Shape) (*Data, error) {
-	return NewData(nil, shape...)
+func zeroData(_ *Data, _ *plan.Pass, sizes shapeops.Shape) (*Data, error) {
+	return NewData(nil, sizes...)
 }

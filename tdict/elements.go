@@ -1,8 +1,8 @@
 package tdict
 
 import (
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -11,11 +11,11 @@ import (
 type elementwise interface {
 	// tensor returns a tensor of all elements of v, in which they can be written if they lie in
 	// order. What values share is made once in a pass.
-	tensor(v Value, p *shapeops.Pass) (*tensor.Tensor, error)
+	tensor(v Value, p *plan.Pass) (*tensor.Tensor, error)
 	// with returns v with what was made of that tensor in its place.
-	with(v Value, p *shapeops.Pass, made *tensor.Tensor) (Value, error)
+	with(v Value, p *plan.Pass, made *tensor.Tensor) (Value, error)
 	// set adds to tr: the elements of v = those of what was made of first, its tensor.
-	set(tr *tensor.Transfer, v Value, p *shapeops.Pass, first, made *tensor.Tensor) error
+	set(tr *tensor.Transfer, v Value, p *plan.Pass, first, made *tensor.Tensor) error
 	// beside returns an error unless the tensor of x can go with that of v.
 	beside(v, x Value) error
 	dtype(v Value) tensor.DType
@@ -39,15 +39,15 @@ var (
 
 type elementsOfTensor struct{}
 
-func (elementsOfTensor) tensor(v Value, _ *shapeops.Pass) (*tensor.Tensor, error) {
+func (elementsOfTensor) tensor(v Value, _ *plan.Pass) (*tensor.Tensor, error) {
 	return v.(*tensor.Tensor), nil
 }
 
-func (elementsOfTensor) with(_ Value, _ *shapeops.Pass, made *tensor.Tensor) (Value, error) {
+func (elementsOfTensor) with(_ Value, _ *plan.Pass, made *tensor.Tensor) (Value, error) {
 	return made, nil
 }
 
-func (elementsOfTensor) set(tr *tensor.Transfer, _ Value, _ *shapeops.Pass, first, made *tensor.Tensor) error {
+func (elementsOfTensor) set(tr *tensor.Transfer, _ Value, _ *plan.Pass, first, made *tensor.Tensor) error {
 	if err := made.Shape().CheckEqual(first.Shape()); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst, v Value, lead 
 
 type elementsOfRagged struct{}
 
-func (elementsOfRagged) tensor(v Value, p *shapeops.Pass) (*tensor.Tensor, error) {
+func (elementsOfRagged) tensor(v Value, p *plan.Pass) (*tensor.Tensor, error) {
 	s, err := v.(*ragged.Tensor).StraightIn(p)
 	if err != nil {
 		return nil, err
@@ -82,20 +82,20 @@ func (elementsOfRagged) tensor(v Value, p *shapeops.Pass) (*tensor.Tensor, error
 	return s.Values()
 }
 
-func (elementsOfRagged) with(v Value, p *shapeops.Pass, made *tensor.Tensor) (Value, error) {
+func (elementsOfRagged) with(v Value, p *plan.Pass, made *tensor.Tensor) (Value, error) {
 	return some(ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p)))
 }
 
-func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *shapeops.Pass, _, made *tensor.Tensor) error {
+func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *plan.Pass, _, made *tensor.Tensor) error {
 	x, err := ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p))
 	if err != nil {
 		return err
 	}
-	plan, err := v.Shape().Index()
+	planned, err := plan.Index(v.Shape())
 	if err != nil {
 		return err
 	}
-	return v.(*ragged.Tensor).Write(tr, x, shapeops.NewPass(plan)) // in place, for lengths stay
+	return v.(*ragged.Tensor).Write(tr, x, plan.NewPass(planned)) // in place, for lengths stay
 }
 
 func (elementsOfRagged) beside(v, x Value) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -194,7 +195,7 @@ func TestOperationsRefuse(t *testing.T) {
 		{"unsqueeze: among features", func(td *tdict.TensorDict) error { return testkit.Err(td.Unsqueeze(2)) }, shapeops.ErrDim},
 		{"flatten: into features", func(td *tdict.TensorDict) error { return testkit.Err(td.Flatten(0, 1)) }, shapeops.ErrDim},
 		{"execute: a plan on another shape", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.Execute(shapeops.NewPass(tensor.Must(shapeops.Shape{4}.Index()))))
+			return testkit.Err(td.Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{4})))))
 		}, shapeops.ErrShape},
 	})
 }

@@ -42,9 +42,6 @@ func (e *KeyError) Error() string { return fmt.Sprintf("%s %q: %v", e.Op, string
 // Unwrap returns the reason.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// Operation returns Op: the error names its operation itself.
-func (e *KeyError) Operation() string { return e.Op }
-
 // within puts the key of an outer dictionary's entry before that of the error, or makes a KeyError
 // of it.
 func within(op string, name nestedkey.Key, err error) error {

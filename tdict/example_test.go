@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -271,9 +272,9 @@ func ExampleTensorDict_SetIndex() {
 
 // One plan, made on a batch shape, fits every value that begins with it.
 func ExampleTensorDict_Execute() {
-	plan, err := shapeops.Shape{3}.Index(ix.Take(2, 0))
-	fmt.Println(plan, err)
-	show(steps().Execute(shapeops.NewPass(plan)))
+	p, err := plan.Index(shapeops.Shape{3}, ix.Take(2, 0))
+	fmt.Println(p, err)
+	show(steps().Execute(plan.NewPass(p)))
 	// Output:
 	// [3] -> [2] <nil>
 	// [2 2] int64 [2 2]

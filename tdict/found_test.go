@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -62,7 +63,7 @@ func TestErrorsOfEachKind(t *testing.T) {
 		require.NoError(t, outer.Set("d", inner))
 		outer = inner
 	}
-	pass := func() *shapeops.Pass { return shapeops.NewPass(tensor.Must(shapeops.Shape{3}.Index())) }
+	pass := func() *plan.Pass { return plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{3}))) }
 	var tr tensor.Transfer
 	tests := []struct {
 		name string
@@ -78,7 +79,7 @@ func TestErrorsOfEachKind(t *testing.T) {
 		{"unbatched by a plan for another shape", codes(count(2)).ExecuteInto(&tr, codes(count(2)), pass()), shapeops.ErrShape},
 		{"a dictionary by a plan for another shape", dict([]int{2}).ExecuteInto(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
 		{"an index too deep", testkit.Err(deep.Index()), tdict.ErrDepth},
-		{"a plan for what is too deep", testkit.Err(deep.Execute(shapeops.NewPass(tensor.Must(shapeops.Shape{2}.Index())))), tdict.ErrDepth},
+		{"a plan for what is too deep", testkit.Err(deep.Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
 		{"a join into what is too deep", shapeops.CatInto(deep, []*tdict.TensorDict{deep}, 0), tdict.ErrDepth},
 		{"data of negative rows", testkit.Err(tdict.DataFrom([]any{}, -1)), shapeops.ErrShape},
 		{"data by a batch of others", testkit.Err(shapeops.Stack([]*tdict.Data{texts("a"), texts("a", "b")}, 0)), shapeops.ErrShape},
@@ -93,11 +94,11 @@ func TestErrorsOfEachKind(t *testing.T) {
 }
 
 // keeper keeps the pass of a join, to use it for what it was not made for.
-type keeper struct{ pass *shapeops.Pass }
+type keeper struct{ pass *plan.Pass }
 
 func (*keeper) Shape() shapeops.Shape { return shapeops.Shape{2} }
 
-func (k *keeper) Join(p *shapeops.Pass, _ []*keeper) (*keeper, error) {
+func (k *keeper) Join(p *plan.Pass, _ []*keeper) (*keeper, error) {
 	k.pass = p
 	return k, nil
 }

@@ -3,7 +3,7 @@ package tdict
 import (
 	"cmp"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -14,8 +14,8 @@ import (
 //	td [A N B], index [A' M B'] -> [A' M B'], out[a m b] = td[a index[a m b] b]
 //
 // index has td's batch dims, of which those other than dim may be smaller; negative positions count
-// from the end. The result is a copy. Its errors are those of shapeops.Shape.Gather and
-// tensor.Tensor.Ints.
+// from the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
+// shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := tensor.PlanGather(td.batch, dim, index)
 	return td.executed("gather", p, err)
@@ -38,12 +38,12 @@ func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) er
 }
 
 // written writes src to the part of td that a plan selects.
-func (td *TensorDict) written(op string, src *TensorDict, plan *shapeops.Plan, err error) error {
+func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err error) error {
 	if err != nil {
 		return failed(op, err)
 	}
 	var tr tensor.Transfer
-	if err := td.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
+	if err := td.Write(&tr, src, plan.NewPass(p)); err != nil {
 		return failed(op, err)
 	}
 	return failed(op, tr.Run())
@@ -53,7 +53,8 @@ func (td *TensorDict) written(op string, src *TensorDict, plan *shapeops.Plan, e
 //
 //	td [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. Its errors are those of shapeops.Shape.Take and tensor.Tensor.Ints.
+// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
+// tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := tensor.PlanTake(td.batch, dim, index)
 	return td.executed("take", p, err)
@@ -75,8 +76,8 @@ func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) e
 func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (out *TensorDict, err error) {
 	var failure error
 	err = tensor.WithMask(mask, func(x ix.Index) error {
-		plan, err := td.batch.Index(x)
-		out, failure = td.executed("masked select", plan, err)
+		p, err := plan.Index(td.batch, x)
+		out, failure = td.executed("masked select", p, err)
 		return nil
 	})
 	if err = cmp.Or(failure, failed("masked select", err)); err != nil {
@@ -91,26 +92,26 @@ func (td *TensorDict) MaskedSelectInto(dst *TensorDict, mask *tensor.Tensor) err
 	if dst != nil {
 		for _, t := range dst.Tensors() {
 			if t.SharesMemory(mask) { // writing one changes the other
-				plan, err := td.planMask(mask)
-				return td.executedInto("masked select", dst, plan, err)
+				p, err := td.planMask(mask)
+				return td.executedInto("masked select", dst, p, err)
 			}
 		}
 	}
 	var failure error
 	err := tensor.WithMask(mask, func(x ix.Index) error {
-		plan, err := td.batch.Index(x)
-		failure = td.executedInto("masked select", dst, plan, err)
+		p, err := plan.Index(td.batch, x)
+		failure = td.executedInto("masked select", dst, p, err)
 		return nil
 	})
 	return cmp.Or(failure, failed("masked select", err))
 }
 
-func (td *TensorDict) planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
+func (td *TensorDict) planMask(mask *tensor.Tensor) (*plan.Plan, error) {
 	x, err := mask.AsMask()
 	if err != nil {
 		return nil, err
 	}
-	return td.batch.Index(x)
+	return plan.Index(td.batch, x)
 }
 
 // Window returns a window of each row, the rows being td's leading batch dims, with a start of its
@@ -120,8 +121,8 @@ func (td *TensorDict) planMask(mask *tensor.Tensor) (*shapeops.Plan, error) {
 //	td [N... H W], starts [N... 2], two dims -> [N... h w]
 //
 // starts holds integers. With several dims, its last dim has a start for each. To crop features,
-// such as the images of a batch, call tensor.Tensor.Window of each leaf. The result is a copy. Its
-// errors are those of shapeops.Shape.Window and tensor.Tensor.Ints.
+// such as the images of a batch, call tensor.Tensor.Window of each leaf. The result is a copy. It
+// returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Window(starts *tensor.Tensor, dims, sizes []int) (*TensorDict, error) {
 	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
 	return td.executed("window", p, err)

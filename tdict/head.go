@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -107,11 +108,11 @@ func firstFew(shape shapeops.Shape) []ix.Index {
 
 // partOf returns what an index expression selects of a leaf.
 func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
-	plan, err := v.Shape().Index(expr...)
+	p, err := plan.Index(v.Shape(), expr...)
 	if err != nil {
 		return nil, err
 	}
-	return opsOf(v).execute(v, shapeops.NewPass(plan))
+	return opsOf(v).execute(v, plan.NewPass(p))
 }
 
 // listText returns the first texts of so many in brackets: as many as fit a cell.

@@ -3,7 +3,7 @@ package tdict
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -12,7 +12,7 @@ import (
 // share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes
 // what strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the
 // batch shape does not begin with that of the plan.
-func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
+func (td *TensorDict) Execute(p *plan.Pass) (*TensorDict, error) {
 	if err := p.CheckPlan(td.batch); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (td *TensorDict) Execute(p *shapeops.Pass) (*TensorDict, error) {
 	return td.execute(p)
 }
 
-func (td *TensorDict) execute(p *shapeops.Pass) (*TensorDict, error) {
+func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
 		defer p.Leave(p.Enter(c.name))
 		return opsOf(v).execute(v, p)
@@ -34,12 +34,12 @@ func (td *TensorDict) execute(p *shapeops.Pass) (*TensorDict, error) {
 }
 
 // planned returns a dictionary of entries with what p.Plan makes of td's batch shape.
-func (td *TensorDict) planned(p *shapeops.Pass, entries store) *TensorDict {
+func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
 	return &TensorDict{batch: p.Extend(td.batch), entries: entries, names: td.plannedNames(p.Plan)}
 }
 
 // furnish gives a pass room for all tensors that the operation makes, unless it has that.
-func (td *TensorDict) furnish(p *shapeops.Pass) error {
+func (td *TensorDict) furnish(p *plan.Pass) error {
 	if tensor.Furnished(p) {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (td *TensorDict) furnish(p *shapeops.Pass) error {
 }
 
 // expect tells a furnished pass of the tensors that it will make of td, which is nested so deep.
-func (td *TensorDict) expect(p *shapeops.Pass, depth int) error {
+func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 	if depth > MaxDepth {
 		return errDepth
 	}
@@ -61,16 +61,16 @@ func (td *TensorDict) expect(p *shapeops.Pass, depth int) error {
 }
 
 // executed is Execute after the planning of the operation op.
-func (td *TensorDict) executed(op string, plan *shapeops.Plan, err error) (*TensorDict, error) {
+func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	return td.passed(op, tensor.NewPass(plan))
+	return td.passed(op, tensor.NewPass(p))
 }
 
 // passed is Execute of the operation op, with a pass that is furnished and has nothing expected
 // yet.
-func (td *TensorDict) passed(op string, p *shapeops.Pass) (*TensorDict, error) {
+func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
 	if err := td.expect(p, 0); err != nil {
 		return nil, failed(op, err)
 	}
@@ -83,10 +83,10 @@ func (td *TensorDict) passed(op string, p *shapeops.Pass) (*TensorDict, error) {
 
 // Index returns the part of td that an index expression over the batch shape selects. The leaves
 // share td's memory if the expression has neither a list nor a mask, and are copies if it has. The
-// result is not locked. The errors are those of shapeops.Shape.Index.
+// result is not locked. The errors are shapeops.ErrIndex.
 func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
-	plan, err := td.batch.Index(expr...)
-	return td.executed("index", plan, err)
+	p, err := plan.Index(td.batch, expr...)
+	return td.executed("index", p, err)
 }
 
 // IndexInto is [TensorDict.Index] into a dictionary that the caller owns, which must have td's
@@ -95,19 +95,19 @@ func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
 // if the keys differ, [ErrKind] if kinds do, and those of tensor.Transfer; on an error nothing has
 // changed.
 func (td *TensorDict) IndexInto(dst *TensorDict, expr ...ix.Index) error {
-	plan, err := td.batch.Index(expr...)
-	return td.executedInto("index", dst, plan, err)
+	p, err := plan.Index(td.batch, expr...)
+	return td.executedInto("index", dst, p, err)
 }
 
 // executedInto is executed into a dictionary that the caller owns.
-func (td *TensorDict) executedInto(op string, dst *TensorDict, plan *shapeops.Plan, err error) error {
+func (td *TensorDict) executedInto(op string, dst *TensorDict, p *plan.Plan, err error) error {
 	if err != nil {
 		return failed(op, err)
 	}
-	return td.passedInto(op, dst, &shapeops.Pass{Plan: plan})
+	return td.passedInto(op, dst, &plan.Pass{Plan: p})
 }
 
-func (td *TensorDict) passedInto(op string, dst *TensorDict, p *shapeops.Pass) error {
+func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error {
 	if dst == nil {
 		return failed(op, errNil)
 	}
@@ -120,7 +120,7 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *shapeops.Pass) e
 }
 
 // ExecuteInto adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
-func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *shapeops.Pass) error {
+func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
 	if dst == nil {
 		return errNil
 	}

@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -12,7 +13,7 @@ import (
 // shapeops.Stack, Cat and PadSequence call; td is xs[0]. The keys come in td's order. It returns
 // [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
 // errors of their Join.
-func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, error) {
+func (td *TensorDict) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (td *TensorDict) Join(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, err
 // shapeops.StackInto, CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of
 // [TensorDict.Join], [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers]
 // unless the unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
-func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDict) error {
+func (td *TensorDict) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
 	tr := tensor.Transfer{}
 	if p != nil {
 		tr.Workers = p.Workers
@@ -48,7 +49,7 @@ func (td *TensorDict) JoinInto(p *shapeops.Pass, dst *TensorDict, xs []*TensorDi
 }
 
 // JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [TensorDict.JoinInto] does.
-func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *shapeops.Pass, xs []*TensorDict) error {
+func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
 	batch, err := checkJoin(p, xs)
 	switch {
 	case err != nil:
@@ -81,7 +82,7 @@ func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *shapeops.P
 
 // checkJoin returns the batch shape of xs joined, or an error unless xs, at any depth, have batch
 // shapes that can be joined and the same number of entries.
-func checkJoin(p *shapeops.Pass, xs []*TensorDict) (shapeops.Shape, error) {
+func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func moreKeys(x, other *TensorDict) error {
 // JoinMasks returns where xs, joined as p.Join says, are not padded: a bool tensor under the key of
 // each tensor. It is what shapeops.PadSequenceMasked calls, which says what shapes they have; td is
 // xs[0]. Its errors are those of [TensorDict.Join].
-func (td *TensorDict) JoinMasks(p *shapeops.Pass, xs []*TensorDict) (*TensorDict, error) {
+func (td *TensorDict) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (td *TensorDict) JoinMasks(p *shapeops.Pass, xs []*TensorDict) (*TensorDict
 
 // A masker makes the masks of a padded join.
 type masker struct {
-	p     *shapeops.Pass
+	p     *plan.Pass
 	batch shapeops.Shape // of the result
 	names []string
 	all   *tensor.Tensor // the mask of all leaves, or nil if each has its own

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -314,14 +315,14 @@ func (n *jsonNode) data() (Value, error) {
 		return nil, fmt.Errorf("%w: got the shape %.40q of data, want a list of sizes", tensor.ErrJSON, n.Stars)
 	}
 	if n.Has("value") {
-		rows, err := shapeops.OneRow(n.Shape...)
+		rows, err := plan.OneRow(n.Shape...)
 		return &Data{rows: rows, values: []any{n.value}}, err
 	}
 	values, err := readList(n.Values, -1)
 	if err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
-	rows, err := shapeops.NewRows(n.Shape...)
+	rows, err := plan.NewRows(n.Shape...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -73,11 +74,11 @@ type leafwise struct {
 	batch  int                // dims of the outermost dictionary
 	done   map[Value]bool     // of those that change in place, under whatever keys
 	at     nestedkey.Key      // of the entry that is dealt with, into memory that is there
-	chosen *shapeops.Pass     // of the rows that the kernel selects, once it is planned
+	chosen *plan.Pass         // of the rows that the kernel selects, once it is planned
 	ragged *ragged.KernelPass // or nil
-	shared *shapeops.Pass     // of what stands for what is missing
+	shared *plan.Pass         // of what stands for what is missing
 	to     shapeops.Shape     // the batch shape of a destination
-	whole  *shapeops.Pass     // of all of it, once it is planned
+	whole  *plan.Pass         // of all of it, once it is planned
 	room   []any              // for the operands of a leaf
 }
 
@@ -200,7 +201,7 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 		return d.emptied(), nil
 	}
 	if w.shared == nil {
-		w.shared = new(shapeops.Pass)
+		w.shared = new(plan.Pass)
 	}
 	e := opsOf(v).elementwise()
 	if e == nil {
@@ -338,13 +339,13 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 }
 
 // selection returns a pass of the rows that the kernel selects, which is planned once.
-func (w *leafwise) selection() (*shapeops.Pass, error) {
+func (w *leafwise) selection() (*plan.Pass, error) {
 	if w.chosen == nil {
-		plan, err := w.kernel.Select()
+		p, err := w.kernel.Select()
 		if err != nil {
 			return nil, err
 		}
-		w.chosen = shapeops.NewPass(plan)
+		w.chosen = plan.NewPass(p)
 	}
 	return w.chosen, nil
 }

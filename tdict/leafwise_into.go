@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -110,11 +110,11 @@ func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		return err
 	}
 	if w.whole == nil {
-		plan, err := w.to.Index()
+		p, err := plan.Index(w.to)
 		if err != nil {
 			return err
 		}
-		w.whole = shapeops.NewPass(plan)
+		w.whole = plan.NewPass(p)
 	}
 	return opsOf(v).into(tr, to, made, w.whole)
 }

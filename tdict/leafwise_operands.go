@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -38,7 +39,7 @@ func (w *leafwise) fits(other, td *TensorDict) error {
 	if w.kernel.Select != nil || other.batch.Equal(td.batch) {
 		return other.batch.CheckEqual(td.batch)
 	}
-	_, err := other.batch.Expand(td.batch...)
+	_, err := plan.Expand(other.batch, td.batch...)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -106,7 +107,7 @@ func TestLeafwiseChangesAllOrNone(t *testing.T) {
 // TestLeafwiseSelectsAlone: without another dictionary there is nothing to select from.
 func TestLeafwiseSelectsAlone(t *testing.T) {
 	k := adding()
-	k.Select = func() (*shapeops.Plan, error) { return nil, errors.New("not to be asked") }
+	k.Select = func() (*plan.Plan, error) { return nil, errors.New("not to be asked") }
 	td := dict([]int{3}, entry{"x", count(3)}, entry{"name", texts("a", "b", "c")})
 	require.NotPanics(t, func() {
 		got := tensor.Must(td.Leafwise(k))

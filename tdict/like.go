@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -9,7 +10,7 @@ import (
 // ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's
 // own batch shape and names of dims.
 func (td *TensorDict) ZerosLike() (*TensorDict, error) {
-	out, err := td.zerosLike(new(shapeops.Pass), td.batch, len(td.batch))
+	out, err := td.zerosLike(new(plan.Pass), td.batch, len(td.batch))
 	if err != nil {
 		return nil, failed("zeros like", err)
 	}
@@ -24,7 +25,7 @@ func (td *TensorDict) ZerosLike() (*TensorDict, error) {
 // made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is negative or
 // elements cannot be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
-	out, err := td.zerosLike(new(shapeops.Pass), batch, len(td.batch))
+	out, err := td.zerosLike(new(plan.Pass), batch, len(td.batch))
 	if err != nil {
 		return nil, failed("new zeros", err)
 	}
@@ -33,7 +34,7 @@ func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 
 // zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's
 // names.
-func (td *TensorDict) zerosLike(p *shapeops.Pass, batch shapeops.Shape, dims int) (*TensorDict, error) {
+func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*TensorDict, error) {
 	to := append(batch.Clone(), td.batch[dims:]...)
 	if err := to.Check(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 }
 
 // zeroLike returns a value like v that shares nothing with it. Data keeps a value of all rows.
-func zeroLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (_ Value, err error) {
+func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (_ Value, err error) {
 	if d, ok := v.(*Data); ok {
 		if value, same := d.Uniform(); same {
 			return some(NewData(value, shape...))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -99,9 +100,9 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	if out == nil {
 		return nil
 	}
-	plan, err := m.opt.Into.batch.Index(m.index(i)...)
+	p, err := plan.Index(m.opt.Into.batch, m.index(i)...)
 	if err == nil {
-		err = out.batch.CheckEqual(plan.Shape())
+		err = out.batch.CheckEqual(p.Shape())
 	}
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	if m.workers > 1 {
 		tr.Workers = 1
 	}
-	if err := m.opt.Into.Write(&tr, out, shapeops.NewPass(plan)); err != nil {
+	if err := m.opt.Into.Write(&tr, out, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

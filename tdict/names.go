@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -204,12 +205,12 @@ func (td *TensorDict) under(v Value) (Value, error) {
 }
 
 // plannedNames returns the names of what a plan makes of td's batch dims.
-func (td *TensorDict) plannedNames(p *shapeops.Plan) []string {
+func (td *TensorDict) plannedNames(p *plan.Plan) []string {
 	return td.tracedNames(p, len(p.From()), len(p.Shape()))
 }
 
 // reducedNames returns the names of what a reduction makes of td's batch dims.
-func (td *TensorDict) reducedNames(r *shapeops.Reduction) []string {
+func (td *TensorDict) reducedNames(r *plan.Reduction) []string {
 	return td.tracedNames(r, r.Rank(), len(r.Shape()))
 }
 
@@ -228,7 +229,7 @@ func (td *TensorDict) tracedNames(p interface{ Origin(dim int) int }, from, to i
 }
 
 // joinedNames returns the names of the batch dims of dictionaries joined, of which td is the first.
-func (td *TensorDict) joinedNames(j *shapeops.JoinPlan) []string {
+func (td *TensorDict) joinedNames(j *plan.Join) []string {
 	if td.names == nil || !j.New() {
 		return td.names
 	}

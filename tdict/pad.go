@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -23,15 +23,15 @@ type PadOptions struct {
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// Tensors are padded as opt says, ragged tensors with empty rows, [Data] with nil. Pad returns the
-// errors of shapeops.Shape.Pad, tensor.ErrDType if a leaf does not hold its value, [ErrMissing] for
-// a key of opt.Values that td lacks, and [ErrKind] if that is no tensor.
+// Tensors are padded as opt says, ragged tensors with empty rows, [Data] with nil. Pad returns
+// shapeops.ErrShape, tensor.ErrDType if a leaf does not hold its value, [ErrMissing] for a key of
+// opt.Values that td lacks, and [ErrKind] if that is no tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
-	plan, err := td.planPad(opt, sizes)
+	planned, err := td.planPad(opt, sizes)
 	if err != nil {
 		return nil, failed("pad", err)
 	}
-	p := tensor.NewPass(plan)
+	p := tensor.NewPass(planned)
 	p.Fill, p.Fills = opt.Value, opt.Values
 	return td.passed("pad", p)
 }
@@ -39,18 +39,18 @@ func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 // PadInto is [TensorDict.Pad] into a dictionary that the caller owns, as [TensorDict.IndexInto] is;
 // on an error nothing has changed.
 func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) error {
-	plan, err := td.planPad(opt, sizes)
+	p, err := td.planPad(opt, sizes)
 	if err != nil {
 		return failed("pad", err)
 	}
-	return td.passedInto("pad", dst, &shapeops.Pass{Plan: plan, Fill: opt.Value, Fills: opt.Values})
+	return td.passedInto("pad", dst, &plan.Pass{Plan: p, Fill: opt.Value, Fills: opt.Values})
 }
 
-func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*shapeops.Plan, error) {
+func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Plan, error) {
 	if err := td.checkFills(opt.Values); err != nil {
 		return nil, err
 	}
-	return td.batch.Pad(sizes...)
+	return plan.Pad(td.batch, sizes...)
 }
 
 // checkFills returns an error unless td has a tensor under each key of what some leaves are filled

@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -13,12 +14,12 @@ func fitRagged(t *ragged.Tensor, batch shapeops.Shape) (*ragged.Tensor, error) {
 }
 
 // zeroRagged returns a ragged tensor like t with rows that are empty.
-func zeroRagged(t *ragged.Tensor, p *shapeops.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
+func zeroRagged(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
 	return t.EmptyIn(p, shape...)
 }
 
 // checkRaggedPad returns ErrDim if a pass pads along a dim after those of t's batch shape.
-func checkRaggedPad(t *ragged.Tensor, p *shapeops.Pass) error {
+func checkRaggedPad(t *ragged.Tensor, p *plan.Pass) error {
 	if _, ok := p.Join.PadDim(t.Shape(), false); ok {
 		return nil
 	}

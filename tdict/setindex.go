@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -27,9 +28,9 @@ type SetIndexOptions struct {
 //
 // Rows of ragged tensors are written whole, and take their lengths along.
 //
-// SetIndex writes elements, which a locked dictionary allows. Its errors are those of
-// shapeops.Shape.Index and tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if
-// a value is of another kind than the one that it is written to; on an error nothing has changed.
+// SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the errors of
+// tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of another
+// kind than the one that it is written to; on an error nothing has changed.
 func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
 	return td.SetIndexWith(value, SetIndexOptions{}, expr...)
 }
@@ -40,11 +41,11 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	if err := checkValue(value); err != nil {
 		return failed("set index", err)
 	}
-	plan, err := td.batch.Index(expr...)
+	planned, err := plan.Index(td.batch, expr...)
 	if err != nil {
 		return failed("set index", err)
 	}
-	w := setter{create: opt.Create, batch: td.batch, pass: &shapeops.Pass{Plan: plan, Workers: opt.Workers}}
+	w := setter{create: opt.Create, batch: td.batch, pass: &plan.Pass{Plan: planned, Workers: opt.Workers}}
 	tr := tensor.Transfer{Workers: opt.Workers}
 	w.tr = &tr
 	if d, ok := asDict(value); ok {
@@ -71,7 +72,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 
 // Write adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
 // does.
-func (td *TensorDict) Write(tr *tensor.Transfer, src *TensorDict, p *shapeops.Pass) error {
+func (td *TensorDict) Write(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
 	if src == nil {
 		return errNil
 	}
@@ -85,12 +86,12 @@ func (td *TensorDict) Write(tr *tensor.Transfer, src *TensorDict, p *shapeops.Pa
 // A setter gathers what SetIndex is to do.
 type setter struct {
 	tr      *tensor.Transfer
-	pass    *shapeops.Pass
+	pass    *plan.Pass
 	batch   shapeops.Shape // of the dictionary that SetIndex was called on
 	value   shapeops.Shape // the batch shape of the value
 	create  bool
 	created []placement
-	zeroed  *shapeops.Pass // of what is created, or nil
+	zeroed  *plan.Pass // of what is created, or nil
 }
 
 // fill writes a leaf to every leaf.
@@ -171,7 +172,7 @@ func trailing(v Value, batch int) shapeops.Shape { return v.Shape()[batch:] }
 func (w *setter) zeros(v Value) (Value, error) {
 	shape := append(w.batch.Clone(), trailing(v, len(w.value))...)
 	if w.zeroed == nil {
-		w.zeroed = new(shapeops.Pass)
+		w.zeroed = new(plan.Pass)
 	}
 	return opsOf(v).zerosLike(v, w.zeroed, shape)
 }

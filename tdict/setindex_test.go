@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -144,12 +145,12 @@ func TestWriteByShorterPlan(t *testing.T) {
 	td := dict([]int{2, 2}, entry{"a", count(2, 2, 1)}, entry{"d", data("x", 2, 2)})
 	src := dict([]int{2}, entry{"a", count(2, 1)}, entry{"d", texts("p", "q")})
 	var tr tensor.Transfer
-	plan := tensor.Must(shapeops.Shape{2}.Index(ix.At(1)))
-	require.NoError(t, td.Write(&tr, src, shapeops.NewPass(plan)))
+	p := tensor.Must(plan.Index(shapeops.Shape{2}, ix.At(1)))
+	require.NoError(t, td.Write(&tr, src, plan.NewPass(p)))
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int64{0, 1, 0, 1}, values(t, td, "a"))
 	require.Equal(t, `data [2 2] ["x" "x" "p" "q"]`, tensor.Must(tdict.Get[*tdict.Data](td, "d")).String())
-	require.ErrorIs(t, td.Write(&tr, tdict.New(3), shapeops.NewPass(plan)), shapeops.ErrShape)
+	require.ErrorIs(t, td.Write(&tr, tdict.New(3), plan.NewPass(p)), shapeops.ErrShape)
 }
 
 // A dictionary in the destination has the batch shape of those joined, after the dims joined.
@@ -171,14 +172,14 @@ func TestStackIntoChecksInnerBatchShapes(t *testing.T) {
 
 // What a caller's pass has made once is found again by every dictionary that it goes through.
 func TestPassGoesThroughDictionaries(t *testing.T) {
-	p := shapeops.NewPass(tensor.Must(shapeops.Shape{3}.Reshape(3, 1)))
+	p := plan.NewPass(tensor.Must(plan.Reshape(shapeops.Shape{3}, 3, 1)))
 	for range 2 {
 		_, err := sample().Execute(p)
 		require.NoError(t, err)
 	}
 	made := 0
 	for range 2 {
-		_, _ = shapeops.Once(p, "key", func() (int, error) { made++; return 1, nil })
+		_, _ = plan.Once(p, "key", func() (int, error) { made++; return 1, nil })
 		_, err := sample().Execute(p)
 		require.NoError(t, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -58,7 +59,7 @@ type raggedStack struct {
 	op      string
 	layout  *ragged.Layout
 	lengths []int64 // of its rows
-	pass    shapeops.Pass
+	pass    plan.Pass
 }
 
 func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
@@ -141,7 +142,7 @@ func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
 	}
 	out := make([]*TensorDict, td.batch[0])
 	for i := range out {
-		u.row, u.pass = i, new(shapeops.Pass)
+		u.row, u.pass = i, new(plan.Pass)
 		if out[i], err = u.dict(whole); err != nil {
 			return nil, failed("unstack ragged", err)
 		}
@@ -151,11 +152,11 @@ func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
 
 // A raggedUnstack makes dictionaries of the rows of one.
 type raggedUnstack struct {
-	shared  shapeops.Pass
+	shared  plan.Pass
 	first   *ragged.Tensor // of the leaves
 	lengths []int64        // of its rows
 	row     int            // which is dealt with
-	pass    *shapeops.Pass // for it
+	pass    *plan.Pass     // for it
 }
 
 // straight returns td with ragged leaves whose rows lie in their order.

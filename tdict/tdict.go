@@ -3,6 +3,7 @@ package tdict
 import (
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -111,10 +112,10 @@ func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
 // locked. An error means that memory of a leaf was lent and is gone.
 //
 // Ragged tensors that share a layout share one in the copy.
-func (td *TensorDict) Clone() (*TensorDict, error) { return td.cloneIn(new(shapeops.Pass)) }
+func (td *TensorDict) Clone() (*TensorDict, error) { return td.cloneIn(new(plan.Pass)) }
 
 // cloneIn is Clone in a pass, in which what leaves share is made once.
-func (td *TensorDict) cloneIn(p *shapeops.Pass) (*TensorDict, error) {
+func (td *TensorDict) cloneIn(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).clone(v, p) })
 	if err != nil {
 		return nil, within("clone", name, err)

@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -42,7 +43,7 @@ func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
 // Execute returns u with the batch shape that p.Plan makes of its own.
-func (u *Unbatched) Execute(p *shapeops.Pass) (*Unbatched, error) {
+func (u *Unbatched) Execute(p *plan.Pass) (*Unbatched, error) {
 	if err := p.CheckPlan(u.batch); err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (u *Unbatched) Execute(p *shapeops.Pass) (*Unbatched, error) {
 
 // Join returns the tensor of xs, which must be equal, with the batch shape of xs joined. It returns
 // [ErrDiffers] if they are not.
-func (u *Unbatched) Join(p *shapeops.Pass, xs []*Unbatched) (*Unbatched, error) {
+func (u *Unbatched) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (u *Unbatched) Join(p *shapeops.Pass, xs []*Unbatched) (*Unbatched, error) 
 }
 
 // JoinTo adds nothing to tr: dst must hold what Join would return.
-func (u *Unbatched) JoinTo(_ *tensor.Transfer, dst *Unbatched, p *shapeops.Pass, xs []*Unbatched) error {
+func (u *Unbatched) JoinTo(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
 	out, err := u.Join(p, xs)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 }
 
 // ExecuteInto adds to tr: the elements of dst's tensor = those of u's.
-func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *shapeops.Pass) error {
+func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	if !dst.made() {
 		return errNoUnbatched
 	}
@@ -125,7 +126,7 @@ func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *shapeops
 
 // Write adds nothing to tr: what belongs to all rows cannot be written to some. It returns
 // [ErrDiffers] unless the tensors are equal.
-func (u *Unbatched) Write(_ *tensor.Transfer, src *Unbatched, _ *shapeops.Pass) error {
+func (u *Unbatched) Write(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
 	return u.checkSame(src)
 }
 
@@ -173,6 +174,6 @@ func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, batch), nil
 }
 
-func zeroUnbatched(u *Unbatched, _ *shapeops.Pass, shape shapeops.Shape) (*Unbatched, error) {
+func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, shape[:len(shape)-len(u.tensor.Shape())]), nil
 }

@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -134,12 +135,12 @@ func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (er
 	if err := td.checkLike(other); err != nil {
 		return err
 	}
-	plan, err := td.batch.Index()
+	p, err := plan.Index(td.batch)
 	if err != nil {
 		return err
 	}
 	var tr tensor.Transfer
-	if err := td.Write(&tr, other, shapeops.NewPass(plan)); err != nil {
+	if err := td.Write(&tr, other, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

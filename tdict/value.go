@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -68,24 +69,24 @@ func init() {
 // else the error is ErrKind.
 type ops interface {
 	valid(v Value) bool
-	execute(v Value, p *shapeops.Pass) (Value, error)
-	into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error
-	write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error
-	join(p *shapeops.Pass, xs []*TensorDict, c column) (Value, error)
-	joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error
-	clone(v Value, p *shapeops.Pass) (Value, error)
+	execute(v Value, p *plan.Pass) (Value, error)
+	into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error
+	write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
+	join(p *plan.Pass, xs []*TensorDict, c column) (Value, error)
+	joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error
+	clone(v Value, p *plan.Pass) (Value, error)
 	equal(a, b Value) bool
 	diff(a, b Value) (string, error)
 	differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error)
 	fitTo(v Value, batch shapeops.Shape) (Value, error)
-	zerosLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (Value, error)
+	zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error)
 	text(v Value) string
 	print(v Value, more bool) string
 	texts(v Value) ([]string, error)
 	json(v Value, b []byte) ([]byte, error)
 	preview(v Value, n int) json.Marshaler
 	log(v Value) slog.Value
-	expect(v Value, p *shapeops.Pass, depth int) error
+	expect(v Value, p *plan.Pass, depth int) error
 	passes() bool
 	elementwise() elementwise
 }
@@ -106,7 +107,7 @@ type kind[T member[T]] struct {
 	fit func(v T, batch shapeops.Shape) (T, error)
 	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
 	// made once in a pass.
-	zeros func(v T, p *shapeops.Pass, shape shapeops.Shape) (T, error)
+	zeros func(v T, p *plan.Pass, shape shapeops.Shape) (T, error)
 	// describe says in an error what v is.
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
@@ -118,12 +119,12 @@ type kind[T member[T]] struct {
 	made func(v T) bool
 	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
 	// be nil.
-	foretell func(v T, p *shapeops.Pass, depth int) error
+	foretell func(v T, p *plan.Pass, depth int) error
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
-	cloneIn func(v T, p *shapeops.Pass) (T, error)
+	cloneIn func(v T, p *plan.Pass) (T, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
-	pads func(v T, p *shapeops.Pass) error
+	pads func(v T, p *plan.Pass) error
 	// elements is how functions of elements work on v, or nil if it has none.
 	elements elementwise
 	// through says that operations on a part of the rows leave a value as it is.
@@ -132,9 +133,9 @@ type kind[T member[T]] struct {
 
 func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
 
-func (*kind[T]) execute(v Value, p *shapeops.Pass) (Value, error) { return some(v.(T).Execute(p)) }
+func (*kind[T]) execute(v Value, p *plan.Pass) (Value, error) { return some(v.(T).Execute(p)) }
 
-func (k *kind[T]) clone(v Value, p *shapeops.Pass) (Value, error) {
+func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
 	if k.cloneIn == nil {
 		return some(v.(T).Clone())
 	}
@@ -145,7 +146,7 @@ func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
 	return some(k.fit(v.(T), batch))
 }
 
-func (k *kind[T]) zerosLike(v Value, p *shapeops.Pass, shape shapeops.Shape) (Value, error) {
+func (k *kind[T]) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	return some(k.zeros(v.(T), p, shape))
 }
 
@@ -170,7 +171,7 @@ func (k *kind[T]) passes() bool { return k.through }
 
 func (k *kind[T]) elementwise() elementwise { return k.elements }
 
-func (k *kind[T]) expect(v Value, p *shapeops.Pass, depth int) error {
+func (k *kind[T]) expect(v Value, p *plan.Pass, depth int) error {
 	if k.foretell == nil {
 		return nil
 	}
@@ -185,7 +186,7 @@ func some[T Value](v T, err error) (Value, error) {
 	return v, nil
 }
 
-func (*kind[T]) into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error {
+func (*kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 	d, ok := dst.(T)
 	if !ok {
 		return mismatch(v, dst)
@@ -193,7 +194,7 @@ func (*kind[T]) into(tr *tensor.Transfer, dst, v Value, p *shapeops.Pass) error 
 	return v.(T).ExecuteInto(tr, d, p)
 }
 
-func (*kind[T]) write(tr *tensor.Transfer, dst, src Value, p *shapeops.Pass) error {
+func (*kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := src.(T)
 	if !ok {
 		return mismatch(src, dst)
@@ -230,7 +231,7 @@ type differer[T any] interface {
 }
 
 // join joins the values of a column.
-func (k *kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (v Value, err error) {
+func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err error) {
 	err = withColumn(p, xs, c, func(values []T) error {
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
@@ -242,14 +243,14 @@ func (k *kind[T]) join(p *shapeops.Pass, xs []*TensorDict, c column) (v Value, e
 }
 
 // checkPad returns an error if v cannot be padded as a pass says.
-func (k *kind[T]) checkPad(p *shapeops.Pass, v T) error {
+func (k *kind[T]) checkPad(p *plan.Pass, v T) error {
 	if k.pads == nil || !p.Join.Padded() {
 		return nil
 	}
 	return k.pads(v, p)
 }
 
-func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []*TensorDict, c column) error {
+func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error {
 	return withColumn(p, xs, c, func(values []T) error {
 		d, ok := dst.(T)
 		if !ok {
@@ -264,8 +265,8 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *shapeops.Pass, xs []
 
 // withColumn calls fn with the values of a column, gathered in a slice that the pass keeps for the
 // next.
-func withColumn[T member[T]](p *shapeops.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
-	kept, _ := shapeops.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
+func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
+	kept, _ := plan.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
 	*kept = nil // a dictionary in the column takes another
 	for i, x := range xs {
@@ -326,12 +327,12 @@ func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
 
 func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
 
-func expectTensor(t *tensor.Tensor, p *shapeops.Pass, _ int) error {
+func expectTensor(t *tensor.Tensor, p *plan.Pass, _ int) error {
 	tensor.Expect(p, t)
 	return nil
 }
 
-func zeroTensor(t *tensor.Tensor, _ *shapeops.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
+func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
 	if t.Device() == tensor.Meta {
 		return tensor.NewMeta(t.DType(), shape...)
 	}
@@ -342,7 +343,7 @@ func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DTy
 
 func madeDict(td *TensorDict) bool { return td != nil }
 
-func zeroDict(_ *TensorDict, _ *shapeops.Pass, shape shapeops.Shape) (*TensorDict, error) {
+func zeroDict(_ *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
 	return New(shape...), nil
 }
 

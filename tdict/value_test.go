@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -174,9 +175,9 @@ func TestNilArguments(t *testing.T) {
 	var none *tdict.TensorDict
 	td, tr := sample(), &tensor.Transfer{}
 	data, same := tensor.Must(tdict.NewData("x", 3)), tensor.Must(tdict.NewUnbatched(count(2)))
-	p := &shapeops.Pass{Plan: tensor.Must(shapeops.Shape{3}.Index(ix.All))}
-	empty := &shapeops.Pass{Plan: tensor.Must(shapeops.Shape{}.Index(ix.Rest))}
-	var joining *shapeops.Pass
+	p := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{3}, ix.All))}
+	empty := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{}, ix.Rest))}
+	var joining *plan.Pass
 	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
 	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 	type list = []*tdict.TensorDict
@@ -248,8 +249,8 @@ func TestNilArguments(t *testing.T) {
 }
 
 // A spy is a value that keeps the pass that it is joined by.
-type spy struct{ pass **shapeops.Pass }
+type spy struct{ pass **plan.Pass }
 
 func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
 
-func (s *spy) Join(p *shapeops.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }
+func (s *spy) Join(p *plan.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }

@@ -1,10 +1,12 @@
 package tdict
 
+import "github.com/go-tensordict/tensordict/internal/plan"
+
 // Reshape returns td with the elements of its batch shape, in their order, in another batch shape;
 // one size may be shapeops.Infer. A leaf shares td's memory where its strides allow, else it is a
 // copy. Its errors are those of shapeops.Shape.Reshape.
 func (td *TensorDict) Reshape(sizes ...int) (*TensorDict, error) {
-	p, err := td.batch.Reshape(sizes...)
+	p, err := plan.Reshape(td.batch, sizes...)
 	return td.executed("reshape", p, err)
 }
 
@@ -12,28 +14,28 @@ func (td *TensorDict) Reshape(sizes ...int) (*TensorDict, error) {
 // A leaf shares td's memory where its strides allow, else it is a copy. Its errors are those of
 // shapeops.Shape.Flatten.
 func (td *TensorDict) Flatten(first, last int) (*TensorDict, error) {
-	p, err := td.batch.Flatten(first, last)
+	p, err := plan.Flatten(td.batch, first, last)
 	return td.executed("flatten", p, err)
 }
 
 // Unflatten returns td with a batch dim cut into several: [A N B] -> [A sizes... B]. Leaves share
 // td's memory. Its errors are those of shapeops.Shape.Unflatten.
 func (td *TensorDict) Unflatten(dim int, sizes ...int) (*TensorDict, error) {
-	p, err := td.batch.Unflatten(dim, sizes...)
+	p, err := plan.Unflatten(td.batch, dim, sizes...)
 	return td.executed("unflatten", p, err)
 }
 
 // Permute returns td with its batch dims in another order: batch dim i of the result is dim dims[i]
 // of td. Leaves share td's memory. Its errors are those of shapeops.Shape.Permute.
 func (td *TensorDict) Permute(dims ...int) (*TensorDict, error) {
-	p, err := td.batch.Permute(dims...)
+	p, err := plan.Permute(td.batch, dims...)
 	return td.executed("permute", p, err)
 }
 
 // Transpose returns td with two batch dims swapped. Leaves share td's memory. Its errors are those
 // of shapeops.Shape.Transpose.
 func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
-	p, err := td.batch.Transpose(a, b)
+	p, err := plan.Transpose(td.batch, a, b)
 	return td.executed("transpose", p, err)
 }
 
@@ -41,43 +43,43 @@ func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
 // of size 1 if none is given. Leaves share td's memory. Its errors are those of
 // shapeops.Shape.Squeeze.
 func (td *TensorDict) Squeeze(dims ...int) (*TensorDict, error) {
-	p, err := td.batch.Squeeze(dims...)
+	p, err := plan.Squeeze(td.batch, dims...)
 	return td.executed("squeeze", p, err)
 }
 
 // Unsqueeze returns td with a batch dim of size 1 added, which becomes dim dim of the result.
 // Leaves share td's memory. Its errors are those of shapeops.Shape.Unsqueeze.
 func (td *TensorDict) Unsqueeze(dim int) (*TensorDict, error) {
-	p, err := td.batch.Unsqueeze(dim)
+	p, err := plan.Unsqueeze(td.batch, dim)
 	return td.executed("unsqueeze", p, err)
 }
 
 // Expand returns td repeated to the given batch shape, aligned at its last dim. Leaves share td's
-// memory and repeat elements of it, so that they cannot be written to. Its errors are those of
-// shapeops.Shape.Expand.
+// memory and repeat elements of it, so that they cannot be written to. Its errors are
+// shapeops.ErrShape.
 func (td *TensorDict) Expand(sizes ...int) (*TensorDict, error) {
-	p, err := td.batch.Expand(sizes...)
+	p, err := plan.Expand(td.batch, sizes...)
 	return td.executed("expand", p, err)
 }
 
 // Movedim returns td with a batch dim moved to another place; the others keep their order. Leaves
 // share td's memory. Its errors are those of shapeops.Shape.Movedim.
 func (td *TensorDict) Movedim(from, to int) (*TensorDict, error) {
-	p, err := td.batch.Movedim(from, to)
+	p, err := plan.Movedim(td.batch, from, to)
 	return td.executed("movedim", p, err)
 }
 
 // AtLeast returns td with batch dims of size 1 added before the others until there are n. Leaves
 // share td's memory. Its errors are those of shapeops.Shape.AtLeast.
 func (td *TensorDict) AtLeast(n int) (*TensorDict, error) {
-	p, err := td.batch.AtLeast(n)
+	p, err := plan.AtLeast(td.batch, n)
 	return td.executed("at least", p, err)
 }
 
 // Narrow returns n positions of a batch dim, from start on: [A N B] -> [A n B]. Leaves share td's
 // memory. Its errors are those of shapeops.Shape.Narrow.
 func (td *TensorDict) Narrow(dim, start, n int) (*TensorDict, error) {
-	p, err := td.batch.Narrow(dim, start, n)
+	p, err := plan.Narrow(td.batch, dim, start, n)
 	return td.executed("narrow", p, err)
 }
 
@@ -85,6 +87,6 @@ func (td *TensorDict) Narrow(dim, start, n int) (*TensorDict, error) {
 // one before: [A N B] -> [A M size B]. Leaves share td's memory; if windows overlap they cannot be
 // written to. Its errors are those of shapeops.Shape.Unfold.
 func (td *TensorDict) Unfold(dim, size, step int) (*TensorDict, error) {
-	p, err := td.batch.Unfold(dim, size, step)
+	p, err := plan.Unfold(td.batch, dim, size, step)
 	return td.executed("unfold", p, err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -143,7 +144,7 @@ func (v *vmapping) check(i int, out *TensorDict) error {
 	if i > 0 {
 		return nil
 	}
-	_, err := out.batch.Unsqueeze(v.out)
+	_, err := plan.Unsqueeze(out.batch, v.out)
 	return err
 }
 

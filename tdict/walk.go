@@ -3,6 +3,7 @@ package tdict
 import (
 	"iter"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -80,8 +81,8 @@ func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
 			return
 		}
 		for i := range td.batch[0] {
-			plan, err := td.batch.Index(ix.At(i))
-			row, err := td.executed("rows", plan, err)
+			p, err := plan.Index(td.batch, ix.At(i))
+			row, err := td.executed("rows", p, err)
 			if !yield(row, err) || err != nil {
 				return
 			}

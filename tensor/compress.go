@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A compression moves the rows of a dense source that a mask chooses side by side, without a list
@@ -20,7 +20,7 @@ type compression struct {
 }
 
 // compressed returns the compression that does what p.Plan makes of t, or nil if it is not one.
-func (t *Tensor) compressed(p *shapeops.Pass, to *Tensor) *compression {
+func (t *Tensor) compressed(p *plan.Pass, to *Tensor) *compression {
 	bits, dims, ok := p.Plan.Mask()
 	if !ok || !t.view.IsContiguous() || !to.view.IsContiguous() || len(bits) < compressRows {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
 // Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was
@@ -17,7 +17,7 @@ import (
 // [Tensor.ByteSize] says how large it will be.
 func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
 
-func (t *Tensor) clone(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) clone(p *plan.Pass) (*Tensor, error) {
 	out, done, err := blankLike(p, t.dtype, t.view.Shape, nil, t)
 	if err != nil || done {
 		return out, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -216,9 +217,9 @@ func ExampleTensor_AsIndex() {
 }
 
 func ExampleTensor_Execute() {
-	plan, _ := shapeops.Shape{2}.Index(ix.At(1)) // one plan for all that begin with [2]
+	p, _ := plan.Index(shapeops.Shape{2}, ix.At(1)) // one plan for all that begin with [2]
 	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
-		fmt.Println(x.Execute(shapeops.NewPass(plan)))
+		fmt.Println(x.Execute(plan.NewPass(p)))
 	}
 	// Output:
 	// bool [] false <nil>

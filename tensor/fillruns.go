@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -48,7 +49,7 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 	to, from, end := dst.view.Shape[0], src.view.Shape[0], 0
 	for i, r := range runs {
 		if r.Len < 0 || r.To < end || r.To > to-r.Len || r.From < 0 || r.From > from-r.Len {
-			return 0, cmp.Or(shapeops.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
+			return 0, cmp.Or(plan.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
 				"%w: run %d: got row %d of the destination, want %d or later, where the run before ends",
 				shapeops.ErrIndex, i, r.To, end))
 		}

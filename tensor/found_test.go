@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -48,8 +49,8 @@ func TestShapeKeepsNoList(t *testing.T) {
 	}
 	before := heap()
 	for range 4 {
-		plan := tensor.Must(shapeops.Shape{2}.Index(ix.Take(list...)))
-		shapes = append(shapes, plan.Shape())
+		p := tensor.Must(plan.Index(shapeops.Shape{2}, ix.Take(list...)))
+		shapes = append(shapes, p.Shape())
 	}
 	require.Less(t, heap(), before+1<<22)
 	runtime.KeepAlive(shapes)
@@ -119,11 +120,11 @@ func TestLendersThatKnowOneAnother(t *testing.T) {
 }
 
 // keeper keeps the pass of a join, to use it for what it was not made for.
-type keeper struct{ pass *shapeops.Pass }
+type keeper struct{ pass *plan.Pass }
 
 func (*keeper) Shape() shapeops.Shape { return shapeops.Shape{2} }
 
-func (k *keeper) Join(p *shapeops.Pass, _ []*keeper) (*keeper, error) {
+func (k *keeper) Join(p *plan.Pass, _ []*keeper) (*keeper, error) {
 	k.pass = p
 	return k, nil
 }

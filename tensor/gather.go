@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -15,7 +16,8 @@ import (
 //	t [A N B], index [A' M B'] -> [A' M B'], out[a m b] = t[a index[a m b] b]
 //
 // index has t's dims, of which those other than dim may be smaller; negative positions count from
-// the end. The result is a copy. Its errors are those of shapeops.Shape.Gather and [Tensor.Ints].
+// the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
+// shapeops.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(t.planGather(dim, index))
 }
@@ -23,50 +25,51 @@ func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
 // GatherInto is [Tensor.Gather] into a tensor that the caller owns, which must have t's dtype and
 // the shape of index. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
-	plan, err := t.planGather(dim, index)
-	return t.executedInto(dst, plan, err)
+	p, err := t.planGather(dim, index)
+	return t.executedInto(dst, p, err)
 }
 
 // Scatter undoes [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
 // of t that Gather would take. Where index names one twice, the last stays. Its errors are also
 // those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
-	plan, err := t.planGather(dim, index)
+	p, err := t.planGather(dim, index)
 	if err != nil {
 		return err
 	}
 	var tr Transfer
-	if err := t.Write(&tr, src, shapeops.NewPass(plan)); err != nil {
+	if err := t.Write(&tr, src, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
-func (t *Tensor) planGather(dim int, index *Tensor) (*shapeops.Plan, error) {
+func (t *Tensor) planGather(dim int, index *Tensor) (*plan.Plan, error) {
 	return PlanGather(t.view.Shape, dim, index)
 }
 
 // PlanGather plans to gather from a value of shape s, as [Tensor.Gather] does. It reads index only
 // if that has a shape that fits.
-func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) {
+func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
 	if index == nil {
 		return nil, fmt.Errorf("index: %w", errNil)
 	}
-	if err := s.CheckGather(dim, index.view.Shape); err != nil {
+	if err := plan.CheckGather(s, dim, index.view.Shape); err != nil {
 		return nil, err
 	}
 	list, err := index.Ints()
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	return s.Gather(dim, list, index.view.Shape)
+	return plan.Gather(s, dim, list, index.view.Shape)
 }
 
 // Take returns the positions of a dim that an integer tensor lists, in its arrangement:
 //
 //	t [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. Its errors are those of shapeops.Shape.Take and [Tensor.Ints].
+// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
+// [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(t.planTake(dim, index))
 }
@@ -74,16 +77,16 @@ func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
 // TakeInto is [Tensor.Take] into a tensor that the caller owns, which must have the dtype and the
 // shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
-	plan, err := t.planTake(dim, index)
-	return t.executedInto(dst, plan, err)
+	p, err := t.planTake(dim, index)
+	return t.executedInto(dst, p, err)
 }
 
-func (t *Tensor) planTake(dim int, index *Tensor) (*shapeops.Plan, error) {
+func (t *Tensor) planTake(dim int, index *Tensor) (*plan.Plan, error) {
 	return PlanTake(t.view.Shape, dim, index)
 }
 
 // PlanTake plans to take from a value of shape s, as [Tensor.Take] does.
-func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) {
+func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
 	if index == nil {
 		return nil, fmt.Errorf("index: %w", errNil)
 	}
@@ -94,7 +97,7 @@ func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*shapeops.Plan, error) 
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	return s.Take(dim, list, index.view.Shape)
+	return plan.Take(s, dim, list, index.view.Shape)
 }
 
 // MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:

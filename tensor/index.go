@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -11,7 +12,7 @@ import (
 // lists or masks, lays pieces together, or reshapes what strides cannot express; then it is a copy.
 // It returns shapeops.ErrShape if the shape of t does not begin with that of the plan, and
 // [ErrDType] if the plan pads and t's dtype does not hold p.Fill.
-func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) Execute(p *plan.Pass) (*Tensor, error) {
 	if err := p.CheckPlan(t.view.Shape); err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (t *Tensor) Execute(p *shapeops.Pass) (*Tensor, error) {
 
 // viewed returns what a plan that does not pick makes of t, sharing its memory, or nil if there is
 // no such view.
-func (t *Tensor) viewed(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) viewed(p *plan.Pass) (*Tensor, error) {
 	view, ok, err := p.View(t.view)
 	if err != nil || !ok {
 		return nil, err
@@ -45,7 +46,7 @@ func (t *Tensor) viewed(p *shapeops.Pass) (*Tensor, error) {
 }
 
 // picked returns the copy that a plan with lists or masks makes of t.
-func (t *Tensor) picked(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) picked(p *plan.Pass) (*Tensor, error) {
 	out, done, err := blankLike(p, t.dtype, p.Plan.Shape(), t.view.Shape[len(p.Plan.From()):], t)
 	if err != nil || done {
 		return out, err
@@ -69,29 +70,29 @@ func (t *Tensor) picked(p *shapeops.Pass) (*Tensor, error) {
 }
 
 // executed is Execute after the planning of an operation.
-func (t *Tensor) executed(plan *shapeops.Plan, err error) (*Tensor, error) {
+func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(shapeops.NewPass(plan))
+	return t.Execute(plan.NewPass(p))
 }
 
 // Index returns the part of t that an index expression selects. The result shares t's memory if the
-// expression has neither a list nor a mask, and is a copy if it has. The errors are those of
-// shapeops.Shape.Index.
+// expression has neither a list nor a mask, and is a copy if it has. The errors are
+// shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
-	return t.executed(t.view.Shape.Index(expr...))
+	return t.executed(plan.Index(t.view.Shape, expr...))
 }
 
 // executedInto is executed into a tensor that the caller owns.
-func (t *Tensor) executedInto(dst *Tensor, plan *shapeops.Plan, err error) error {
+func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 	if err != nil {
 		return err
 	}
-	return t.passedInto(dst, &shapeops.Pass{Plan: plan})
+	return t.passedInto(dst, &plan.Pass{Plan: p})
 }
 
-func (t *Tensor) passedInto(dst *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) passedInto(dst *Tensor, p *plan.Pass) error {
 	var tr Transfer
 	if err := t.ExecuteInto(&tr, dst, p); err != nil {
 		return err
@@ -103,20 +104,20 @@ func (t *Tensor) passedInto(dst *Tensor, p *shapeops.Pass) error {
 // shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed. In
 // a loop that reuses dst, only headers are allocated, and the numbers of rows that are listed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
-	plan, err := t.view.Shape.Index(expr...)
-	return t.executedInto(dst, plan, err)
+	p, err := plan.Index(t.view.Shape, expr...)
+	return t.executedInto(dst, p, err)
 }
 
 // SetIndex writes value, broadcast, to the part of t that an index expression selects. Where a list
-// names a position twice, the last value stays. The errors are those of shapeops.Shape.Index and of
-// [Transfer]; on an error nothing has changed.
+// names a position twice, the last value stays. The errors are shapeops.ErrIndex and of [Transfer];
+// on an error nothing has changed.
 func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
-	plan, err := t.view.Shape.Index(expr...)
+	p, err := plan.Index(t.view.Shape, expr...)
 	if err != nil {
 		return err
 	}
 	var tr Transfer
-	if err := t.Write(&tr, value, shapeops.NewPass(plan)); err != nil {
+	if err := t.Write(&tr, value, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -3,13 +3,14 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack, Cat and
 // PadSequence call; t is xs[0]. It returns [ErrDType] if the dtypes differ or do not hold p.Fill,
 // shapeops.ErrShape if the dims after those joined differ, and an error if lent memory is gone.
-func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func (t *Tensor) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (t *Tensor) Join(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
 
 // copyPart copies x, which next follow, to its place in the joined tensor t, from position start
 // on. Nothing can overlap, since t is new.
-func (t *Tensor) copyPart(p *shapeops.Pass, start int, x *Tensor, next []*Tensor) error {
+func (t *Tensor) copyPart(p *plan.Pass, start int, x *Tensor, next []*Tensor) error {
 	part := t.part(p.Join, start, x)
 	m := move{more: len(next) > 0 && next[0].Size() > 0 && next[0].Lender() == x.Lender()}
 	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
@@ -47,7 +48,7 @@ func (t *Tensor) copyPart(p *shapeops.Pass, start int, x *Tensor, next []*Tensor
 }
 
 // part returns the view of the joined tensor t that x fills, from position start on.
-func (t *Tensor) part(j *shapeops.JoinPlan, start int, x *Tensor) shapeops.View {
+func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
 	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim()]}
 	if !j.New() {
 		v.Strides = t.view.Strides
@@ -61,7 +62,7 @@ func (t *Tensor) part(j *shapeops.JoinPlan, start int, x *Tensor) shapeops.View 
 // JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto, CatInto and
 // PadSequenceInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
 // error nothing has changed.
-func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+func (t *Tensor) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	tr := Transfer{Workers: workersOf(p)}
 	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
 		return err
@@ -71,11 +72,11 @@ func (t *Tensor) JoinInto(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
 
 // JoinTo adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
 // [Tensor.Join] and of [Transfer].
-func (t *Tensor) JoinTo(tr *Transfer, dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
+func (t *Tensor) JoinTo(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	return tr.whole(func() error { return tr.join(dst, p, xs) })
 }
 
-func (tr *Transfer) join(dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
+func (tr *Transfer) join(dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	if err := checkJoin(p, xs); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (tr *Transfer) join(dst *Tensor, p *shapeops.Pass, xs []*Tensor) error {
 
 // checkJoin returns an error unless xs have one dtype and agree in the dims that the join says
 // nothing about.
-func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
+func checkJoin(p *plan.Pass, xs []*Tensor) error {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func checkJoin(p *shapeops.Pass, xs []*Tensor) error {
 }
 
 // joinedShape returns the shape of xs joined. A scalar cannot be padded.
-func joinedShape(j *shapeops.JoinPlan, xs []*Tensor) (shapeops.Shape, error) {
+func joinedShape(j *plan.Join, xs []*Tensor) (shapeops.Shape, error) {
 	return j.Joined(len(xs), true, func(i int) shapeops.Shape { return xs[i].view.Shape })
 }
 

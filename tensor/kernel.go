@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -46,7 +47,7 @@ type Kernel struct {
 
 	// Batch says what becomes of the batch shape of a dictionary, and of each in it. Nil means that
 	// it stays, and with it what is no tensor.
-	Batch func(batch shapeops.Shape) (*shapeops.Reduction, error)
+	Batch func(batch shapeops.Shape) (*plan.Reduction, error)
 
 	// Missing is what stands for a leaf that one of several dictionaries lacks: a number or a bool.
 	// By default that is an error.
@@ -55,7 +56,7 @@ type Kernel struct {
 	// Select plans which rows of values that are not tensors come from the first operand; the
 	// others come from the last, if that is a dictionary too. Without it, such values stay as they
 	// are.
-	Select func() (*shapeops.Plan, error)
+	Select func() (*plan.Plan, error)
 }
 
 // CheckKernel returns [ErrKind] unless there is a kernel that makes something.
@@ -188,7 +189,7 @@ func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 	t.ready, t.made = slices.Clone(t.xs), nil
 	for i, x := range t.ready {
 		if t.apart[i] {
-			if t.ready[i], err = x.clone(&shapeops.Pass{Workers: workers}); err != nil {
+			if t.ready[i], err = x.clone(&plan.Pass{Workers: workers}); err != nil {
 				return err
 			}
 		}

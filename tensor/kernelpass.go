@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -12,7 +13,7 @@ import (
 // of copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
-	pass    *shapeops.Pass // or nil, for one tensor
+	pass    *plan.Pass // or nil, for one tensor
 	scalars []scalarAs
 	xs      []*Tensor // room for the operands of a tensor
 	block   straightBlock

@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
 // laid returns the copy that a plan lays together of t.
-func (t *Tensor) laid(p *shapeops.Pass) (*Tensor, error) {
+func (t *Tensor) laid(p *plan.Pass) (*Tensor, error) {
 	fill, err := filler(p, t.dtype)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (t *Tensor) laid(p *shapeops.Pass) (*Tensor, error) {
 
 // paddedRows makes t, which is new, the rows of x that a plan keeps, with padding before and after
 // them, or returns false if the plan does more, or a second core would pay.
-func (t *Tensor) paddedRows(p *shapeops.Pass, x, fill *Tensor) bool {
+func (t *Tensor) paddedRows(p *plan.Pass, x, fill *Tensor) bool {
 	before, start, n, ok := p.Plan.PadsRows()
 	from, solid := x.solid()
 	to := t.mem.bytes
@@ -56,7 +56,7 @@ func (t *Tensor) paddedRows(p *shapeops.Pass, x, fill *Tensor) bool {
 }
 
 // lay adds what sets dst to what a plan lays together of t.
-func (tr *Transfer) lay(dst, t *Tensor, p *shapeops.Pass) error {
+func (tr *Transfer) lay(dst, t *Tensor, p *plan.Pass) error {
 	fill, err := filler(p, t.dtype)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (tr *Transfer) lay(dst, t *Tensor, p *shapeops.Pass) error {
 }
 
 // piece makes m the move of a piece of a plan.
-func (m *move) piece(p *shapeops.Pass, i int, to, from *Tensor) error {
+func (m *move) piece(p *plan.Pass, i int, to, from *Tensor) error {
 	at, err := p.Piece(i, to.view, from.view)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (m *move) piece(p *shapeops.Pass, i int, to, from *Tensor) error {
 }
 
 // gap makes m the move that fills a gap of a plan with the one element of fill.
-func (m *move) gap(p *shapeops.Pass, i int, to, fill *Tensor) error {
+func (m *move) gap(p *plan.Pass, i int, to, fill *Tensor) error {
 	v, err := p.Gap(i, to.view)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ type fillKey DType
 
 // filler returns what a pass fills gaps of a dtype with: a tensor of one element. The pass keeps it
 // for the next.
-func filler(p *shapeops.Pass, d DType) (*Tensor, error) {
+func filler(p *plan.Pass, d DType) (*Tensor, error) {
 	if p.Join == nil {
 		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil && p.Fills == nil {
 			return nil, nil
@@ -110,7 +110,7 @@ func filler(p *shapeops.Pass, d DType) (*Tensor, error) {
 	if own {
 		return fillOf(d, v)
 	}
-	return shapeops.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, v) })
+	return plan.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, v) })
 }
 
 func fillOf(d DType, v any) (*Tensor, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -95,7 +96,7 @@ func TestLenderOffsetsRefuse(t *testing.T) {
 // The slice of a result ends where the result does: appending to it changes no neighbour, neither
 // in the block that small results share nor in the tensor that it is a part of.
 func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
-	take := pass(shapeops.Shape{4}.Index(ix.Take(3, 1, 2)))
+	take := pass(plan.Index(shapeops.Shape{4}, ix.Take(3, 1, 2)))
 	whole := tensor.Must(tensor.Arange[int32](0, 4, 1))
 	furnished := tensor.NewPass(take.Plan)
 	for range 50 {
@@ -124,7 +125,7 @@ func TestFurnishedResults(t *testing.T) {
 }
 
 func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
-	take := pass(shapeops.Shape{2}.Index(ix.Take(1, 0)))
+	take := pass(plan.Index(shapeops.Shape{2}, ix.Take(1, 0)))
 	var xs, results []*tensor.Tensor
 	p := tensor.NewPass(take.Plan)
 	for _, n := range append(sizes, sizes...) {

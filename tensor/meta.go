@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -33,7 +34,7 @@ func (t *Tensor) Device() Device {
 // ones on that device; what wants elements returns [ErrMeta]. Its errors are those of [New].
 func NewMeta(dtype DType, shape ...int) (*Tensor, error) { return newMeta(nil, dtype, shape, nil) }
 
-func newMeta(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+func newMeta(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
 	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (*nowhere) ReadOnly() bool          { return false }
 
 // blankLike is blank, on device Meta if one of xs is there: then done is true, and there is nothing
 // to write.
-func blankLike(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
+func blankLike(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
 	for _, x := range xs {
 		if x.Device() == Meta {
 			out, err = newMeta(p, dtype, lead, trailing)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -93,7 +94,7 @@ func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
 
 // gather makes m the move from the rows of a frame to a view, of which the dims that the rows are
 // arranged in are n.
-func (m *move) gather(width int, to, from memory, view shapeops.View, f shapeops.Frame, n int) {
+func (m *move) gather(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
 	flat, rows := joinDims(view, f.At, n)
@@ -104,7 +105,7 @@ func (m *move) gather(width int, to, from memory, view shapeops.View, f shapeops
 }
 
 // scatter makes m the move from a view to the rows of a frame, like gather.
-func (m *move) scatter(width int, to, from memory, view shapeops.View, f shapeops.Frame, n int) {
+func (m *move) scatter(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = f.Kept.Offset, view.Offset
 	flat, rows := joinDims(view, f.At, n)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -21,11 +22,11 @@ import (
 func TestRowsListedOnBothSides(t *testing.T) {
 	type array = naive.Array
 	list := func(shape ...int) ix.Index { return ix.TakeND([]int{3, 0, 2, 2, 1, 0}[:naive.Size(shape)], shape...) }
-	index := func(expr ...ix.Index) func(s shapeops.Shape) (*shapeops.Plan, error) {
-		return func(s shapeops.Shape) (*shapeops.Plan, error) { return s.Index(expr...) }
+	index := func(expr ...ix.Index) func(s shapeops.Shape) (*plan.Plan, error) {
+		return func(s shapeops.Shape) (*plan.Plan, error) { return plan.Index(s, expr...) }
 	}
-	reshape := func(sizes ...int) func(s shapeops.Shape) (*shapeops.Plan, error) {
-		return func(s shapeops.Shape) (*shapeops.Plan, error) { return s.Reshape(sizes...) }
+	reshape := func(sizes ...int) func(s shapeops.Shape) (*plan.Plan, error) {
+		return func(s shapeops.Shape) (*plan.Plan, error) { return plan.Reshape(s, sizes...) }
 	}
 	selects := func(expr ...ix.Index) func(a array) array {
 		return func(a array) array { a, _ = a.Index(expr...); return a }
@@ -34,7 +35,7 @@ func TestRowsListedOnBothSides(t *testing.T) {
 	tests := []struct {
 		name  string
 		shape []int
-		plan  func(s shapeops.Shape) (*shapeops.Plan, error)
+		plan  func(s shapeops.Shape) (*plan.Plan, error)
 		want  func(a array) array
 	}{
 		{"a list in two dims", []int{4, 3}, index(list(2, 3)), selects(list(2, 3))},
@@ -68,7 +69,7 @@ func TestRowsListedOnBothSides(t *testing.T) {
 }
 
 // into executes a plan into a destination, and writes the destination back by it where it picks.
-func into(t *testing.T, src testkit.Specimen, want naive.Array, p *shapeops.Pass, dst testkit.Specimen, about string) {
+func into(t *testing.T, src testkit.Specimen, want naive.Array, p *plan.Pass, dst testkit.Specimen, about string) {
 	t.Helper()
 	var tr tensor.Transfer
 	after := dst.Written(dst.Array, src.Want(want))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -24,16 +25,16 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 	adds := map[string]func(tr *tensor.Transfer, dst *tensor.Tensor) error{
 		"copy": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tr.Copy(dst, ones) },
 		"list": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
-			plan := tensor.Must(ones.Shape().Take(0, make([]int, n), shapeops.Shape{n}))
-			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
+			p := tensor.Must(plan.Take(ones.Shape(), 0, make([]int, n), shapeops.Shape{n}))
+			return ones.ExecuteInto(tr, dst, plan.NewPass(p))
 		},
 		"mask": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			bits := make([]bool, n)
 			for i := range bits {
 				bits[i] = true
 			}
-			plan := tensor.Must(ones.Shape().Index(ix.Mask(bits)))
-			return ones.ExecuteInto(tr, dst, shapeops.NewPass(plan))
+			p := tensor.Must(plan.Index(ones.Shape(), ix.Mask(bits)))
+			return ones.ExecuteInto(tr, dst, plan.NewPass(p))
 		},
 		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil)
@@ -57,7 +58,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 // A join that does not fit adds nothing: what was added before runs alone.
 func TestJoinToAddsAllOrNothing(t *testing.T) {
 	good, bad := tensor.Vector[int32](1, 2), tensor.Vector[float32](1, 2)
-	stack := &shapeops.Pass{Join: joinPlan(t, good, good)}
+	stack := &plan.Pass{Join: joinPlan(t, good, good)}
 	dst := tensor.Must(tensor.Zeros[int32](2, 2))
 	var tr tensor.Transfer
 	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
@@ -73,7 +74,7 @@ func TestJoinToAddsAllOrNothing(t *testing.T) {
 }
 
 // joinPlan returns the plan by which Stack joins xs.
-func joinPlan(t *testing.T, xs ...*tensor.Tensor) *shapeops.JoinPlan {
+func joinPlan(t *testing.T, xs ...*tensor.Tensor) *plan.Join {
 	t.Helper()
 	planned := make([]*planSpy, len(xs))
 	for i, x := range xs {
@@ -87,11 +88,11 @@ func joinPlan(t *testing.T, xs ...*tensor.Tensor) *shapeops.JoinPlan {
 // A planSpy keeps the plan that it is joined by.
 type planSpy struct {
 	shape shapeops.Shape
-	plan  *shapeops.JoinPlan
+	plan  *plan.Join
 }
 
 func (s *planSpy) Shape() shapeops.Shape { return s.shape }
 
-func (*planSpy) Join(p *shapeops.Pass, _ []*planSpy) (*planSpy, error) {
+func (*planSpy) Join(p *plan.Pass, _ []*planSpy) (*planSpy, error) {
 	return &planSpy{plan: p.Join}, nil
 }

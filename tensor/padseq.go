@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // joinPadded is Join of tensors that differ in length along a dim.
-func (t *Tensor) joinPadded(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func (t *Tensor) joinPadded(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	shape, err := joinedShape(p.Join, xs)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (b *bed) lay(from []byte, n int) {
 }
 
 // placeMove copies value i of a padded join to its place in t, which is new.
-func (t *Tensor) placeMove(p *shapeops.Pass, i int, x *Tensor) error {
+func (t *Tensor) placeMove(p *plan.Pass, i int, x *Tensor) error {
 	part, _ := p.Join.Place(t.view, i, x.view.Shape, true)
 	var m move
 	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
@@ -77,7 +78,7 @@ func (t *Tensor) placeMove(p *shapeops.Pass, i int, x *Tensor) error {
 }
 
 // joinPadded adds the copies and the padding of a padded join to dst.
-func (tr *Transfer) joinPadded(p *shapeops.Pass, dst *Tensor, xs []*Tensor) error {
+func (tr *Transfer) joinPadded(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	fill, err := filler(p, dst.dtype)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (tr *Transfer) joinPadded(p *shapeops.Pass, dst *Tensor, xs []*Tensor) erro
 
 // JoinMasks returns where xs, joined as p.Join says, are not padded: [N L]. It is what
 // shapeops.PadSequenceMasked calls; t is xs[0]. Its errors are those of [Tensor.Join].
-func (t *Tensor) JoinMasks(p *shapeops.Pass, xs []*Tensor) (*Tensor, error) {
+func (t *Tensor) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -74,8 +75,8 @@ func TestRefusals(t *testing.T) {
 			return testkit.Make(t, x.DType(), x.Shape(), testkit.Contiguous, testkit.LentLocked, 0).CopyFrom(x)
 		}, tensor.ErrReadOnly},
 		{"a plan for another shape", func(x *tensor.Tensor) error {
-			p := tensor.Must(shapeops.Shape{3}.Index(ix.Take(2)))
-			return testkit.Err(x.Execute(shapeops.NewPass(p)))
+			p := tensor.Must(plan.Index(shapeops.Shape{3}, ix.Take(2)))
+			return testkit.Err(x.Execute(plan.NewPass(p)))
 		}, shapeops.ErrShape},
 	})
 }
@@ -220,8 +221,8 @@ func TestNilArguments(t *testing.T) {
 	type list = []*tensor.Tensor
 	var none *tensor.Tensor
 	x, tr := tensor.Vector[int8](1, 2, 3), &tensor.Transfer{}
-	all := pass(shapeops.Shape{3}.Index(ix.Take(0, 1, 2)))
-	joining := &shapeops.Pass{}
+	all := pass(plan.Index(shapeops.Shape{3}, ix.Take(0, 1, 2)))
+	joining := &plan.Pass{}
 	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
 	tests := []struct {
 		name string
@@ -243,7 +244,7 @@ func TestNilArguments(t *testing.T) {
 		{"index into by a position", func() error { return x.IndexInto(nil, ix.At(0)) }},
 		{"set index by a position", func() error { return x.SetIndex(none, ix.At(0)) }},
 		{"execute", func() error { return testkit.Err(x.Execute(nil)) }},
-		{"execute a pass without a plan", func() error { return testkit.Err(x.Execute(&shapeops.Pass{})) }},
+		{"execute a pass without a plan", func() error { return testkit.Err(x.Execute(&plan.Pass{})) }},
 		{"execute into", func() error { return x.ExecuteInto(tr, nil, all) }},
 		{"execute into, of no plan", func() error { return x.ExecuteInto(tr, x, nil) }},
 		{"a transfer's write", func() error { return x.Write(tr, nil, all) }},
@@ -254,9 +255,9 @@ func TestNilArguments(t *testing.T) {
 		{"a transfer's fill with", func() error { return tr.Fill(x, nil) }},
 		{"a transfer's runs to", func() error { return tr.Runs(nil, x, nil) }},
 		{"a transfer's runs from", func() error { return tr.Runs(x, nil, nil) }},
-		{"a transfer's write by a pass without a plan", func() error { return x.Write(tr, x, &shapeops.Pass{}) }},
+		{"a transfer's write by a pass without a plan", func() error { return x.Write(tr, x, &plan.Pass{}) }},
 		{"join", func() error { return testkit.Err(x.Join(nil, list{x})) }},
-		{"join by a pass without a plan", func() error { return testkit.Err(x.Join(&shapeops.Pass{}, list{x})) }},
+		{"join by a pass without a plan", func() error { return testkit.Err(x.Join(&plan.Pass{}, list{x})) }},
 		{"join nothing", func() error { return testkit.Err(x.Join(joining, nil)) }},
 		{"join what is nil", func() error { return testkit.Err(x.Join(joining, list{x, nil})) }},
 		{"join what begins with nil", func() error { return testkit.Err(x.Join(joining, list{nil, x})) }},
@@ -286,11 +287,11 @@ func TestNilArguments(t *testing.T) {
 }
 
 // A spy is a value that keeps the pass that it is joined by.
-type spy struct{ pass **shapeops.Pass }
+type spy struct{ pass **plan.Pass }
 
 func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
 
-func (s *spy) Join(p *shapeops.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }
+func (s *spy) Join(p *plan.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }
 
 // The bytes of an expanded tensor may be more than an int counts, its elements not.
 func TestByteSizeSaturates(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/naive"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -60,7 +61,7 @@ func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
 // into does a call into dst; a verb without such a form by a plan.
 func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 	n := append(slices.Clone(c.N), 0, 0, 0)
-	var p *shapeops.Plan
+	var p *plan.Plan
 	switch c.Verb {
 	case "flip":
 		return x.FlipInto(dst, c.N...)
@@ -81,12 +82,12 @@ func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 	case "pad":
 		return x.PadInto(dst, k.fill, c.N...)
 	case "tile":
-		p = tensor.Must(x.Shape().Tile(c.N...))
+		p = tensor.Must(plan.Tile(x.Shape(), c.N...))
 	case "repeat each":
-		p = tensor.Must(x.Shape().RepeatEach(c.Index.At, n[0]))
+		p = tensor.Must(plan.RepeatEach(x.Shape(), c.Index.At, n[0]))
 	}
 	var tr tensor.Transfer
-	if err := x.ExecuteInto(&tr, dst, shapeops.NewPass(p)); err != nil {
+	if err := x.ExecuteInto(&tr, dst, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

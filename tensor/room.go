@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -12,11 +13,11 @@ const (
 )
 
 // NewPass returns a pass of plan that is furnished.
-func NewPass(plan *shapeops.Plan) *shapeops.Pass {
+func NewPass(p *plan.Plan) *plan.Pass {
 	f := &struct {
-		pass shapeops.Pass
+		pass plan.Pass
 		room room
-	}{pass: shapeops.Pass{Plan: plan}}
+	}{pass: plan.Pass{Plan: p}}
 	f.room.furnish(&f.pass)
 	return &f.pass
 }
@@ -25,22 +26,22 @@ func NewPass(plan *shapeops.Plan) *shapeops.Pass {
 // which. Their headers come in one block of memory, and so do the elements of copies up to 64 KiB,
 // in blocks of at most 1 MiB. Keeping one of these tensors keeps its blocks, and what the views
 // among the others are views of.
-func Furnish(p *shapeops.Pass) {
+func Furnish(p *plan.Pass) {
 	if !Furnished(p) {
 		new(room).furnish(p)
 	}
 }
 
 // Furnished reports whether a pass has room for tensors.
-func Furnished(p *shapeops.Pass) bool { return roomOf(p) != nil }
+func Furnished(p *plan.Pass) bool { return roomOf(p) != nil }
 
-func (r *room) furnish(p *shapeops.Pass) {
-	_, _ = shapeops.Once(p, roomKey{}, func() (*room, error) { return r, nil })
+func (r *room) furnish(p *plan.Pass) {
+	_, _ = plan.Once(p, roomKey{}, func() (*room, error) { return r, nil })
 }
 
 // Expect says that p, which is furnished, will make something of t, whose shape begins with that of
 // the pass's plan.
-func Expect(p *shapeops.Pass, t *Tensor) {
+func Expect(p *plan.Pass, t *Tensor) {
 	r := roomOf(p)
 	r.expected++
 	p.Expect(1)
@@ -81,7 +82,7 @@ type room struct {
 type roomKey struct{}
 
 // workersOf returns how many cores a pass may use; 0 means GOMAXPROCS.
-func workersOf(p *shapeops.Pass) int {
+func workersOf(p *plan.Pass) int {
 	if p == nil {
 		return 0
 	}
@@ -89,8 +90,8 @@ func workersOf(p *shapeops.Pass) int {
 }
 
 // roomOf returns the room of a pass, or nil.
-func roomOf(p *shapeops.Pass) *room {
-	r, _ := shapeops.Made[*room](p, roomKey{})
+func roomOf(p *plan.Pass) *room {
+	r, _ := plan.Made[*room](p, roomKey{})
 	return r
 }
 

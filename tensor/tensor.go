@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -36,7 +37,7 @@ func New(dtype DType, shape ...int) (*Tensor, error) {
 
 // blank returns a tensor of shape [lead... trailing...] whose elements are undefined: the caller
 // must write each. Its numbers, header and elements lie where the pass has room for them.
-func blank(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
 	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func blank(p *shapeops.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tenso
 
 // layOut returns the view of a contiguous tensor of shape [lead... trailing...], and the bytes that
 // it needs.
-func layOut(p *shapeops.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View, int, error) {
+func layOut(p *plan.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View, int, error) {
 	if !d.valid() {
 		return shapeops.View{}, 0, fmt.Errorf("%w: got %v", ErrDType, d)
 	}

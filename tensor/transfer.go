@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -255,7 +256,7 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 	if err := checkRows(dst, src); err != nil {
 		return err
 	}
-	if err := shapeops.CheckRuns(runs, dst.view.Shape[0], src.view.Shape[0]); err != nil || len(runs) == 0 {
+	if err := plan.CheckRuns(runs, dst.view.Shape[0], src.view.Shape[0]); err != nil || len(runs) == 0 {
 		return err
 	}
 	m := tr.next()
@@ -265,7 +266,7 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 
 // ExecuteInto adds dst[...] = what p.Plan makes of t. It is what IndexInto of a tensor and of a
 // dictionary do.
-func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	if err := checkWrite(dst, t); err != nil {
 		return err
 	}
@@ -282,8 +283,8 @@ func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *shapeops.Pass) error 
 		tr.compress(c)
 		return nil
 	}
-	m, plan, width := tr.next(), p.Plan, dst.dtype.Size()
-	if k := plan.Pick(); k != nil {
+	m, planned, width := tr.next(), p.Plan, dst.dtype.Size()
+	if k := planned.Pick(); k != nil {
 		frame, err := p.Frame(t.view)
 		if err == nil {
 			m.gather(width, dst.mem, t.mem, dst.view, frame, len(k.Shape()))
@@ -294,7 +295,7 @@ func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *shapeops.Pass) error 
 	if ok {
 		m.all(width, dst.mem, t.mem, dst.view, part)
 	} else if err == nil { // a reshape that strides do not express
-		m.listed(width, dst.mem, t.mem, dst.view, len(plan.Shape()), t.view, len(plan.From()))
+		m.listed(width, dst.mem, t.mem, dst.view, len(planned.Shape()), t.view, len(planned.From()))
 	}
 	return tr.add(m, err)
 }
@@ -302,7 +303,7 @@ func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *shapeops.Pass) error 
 // Write adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
 // position twice, the last value written stays. It is what SetIndex of a tensor and of a dictionary
 // do.
-func (t *Tensor) Write(tr *Transfer, src *Tensor, p *shapeops.Pass) error {
+func (t *Tensor) Write(tr *Transfer, src *Tensor, p *plan.Pass) error {
 	if err := checkWrite(t, src); err != nil {
 		return err
 	}
@@ -392,10 +393,10 @@ func (t *Tensor) broadcast(shape shapeops.Shape) (shapeops.View, error) {
 	if t.view.Shape.Equal(shape) {
 		return t.view, nil
 	}
-	plan, err := t.view.Shape.Expand(shape...)
+	p, err := plan.Expand(t.view.Shape, shape...)
 	if err != nil {
 		return shapeops.View{}, err
 	}
-	v, _, err := plan.View(t.view)
+	v, _, err := p.View(t.view)
 	return v, err
 }

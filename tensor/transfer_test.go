@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -114,7 +115,7 @@ func TestOverlapOfTensorsMadeApart(t *testing.T) {
 // A copy that is refused adds nothing: those before and after it happen.
 func TestTransferAddsAllOrNothing(t *testing.T) {
 	src, dst := tensor.Vector[int8](1, 2, 3), tensor.Must(tensor.Zeros[int8](3))
-	rows := pass(shapeops.Shape{3}.Index(ix.Take(2, 0)))
+	rows := pass(plan.Index(shapeops.Shape{3}, ix.Take(2, 0)))
 
 	var tr tensor.Transfer
 	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(0))), tensor.Must(src.Index(ix.At(2)))))
@@ -130,7 +131,7 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 // A copy that reads what another writes would make the result depend on the order, whatever the
 // layout.
 func TestTransferRefusesCopiesThatFeedOneAnother(t *testing.T) {
-	arranged := pass(shapeops.Shape{4}.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2)))
+	arranged := pass(plan.Index(shapeops.Shape{4}, ix.TakeND([]int{3, 2, 1, 0}, 2, 2)))
 	for _, l := range testkit.Layouts[:3] {
 		t.Run(l.Name, func(t *testing.T) {
 			a, b := tensor.Vector[uint8](1, 2, 3, 4), tensor.Must(tensor.Zeros[uint8](4))
@@ -254,11 +255,11 @@ func TestLargeMoves(t *testing.T) {
 }
 
 // pass carries a plan that must be one.
-func pass(plan *shapeops.Plan, err error) *shapeops.Pass {
+func pass(p *plan.Plan, err error) *plan.Pass {
 	if err != nil {
 		panic(err)
 	}
-	return shapeops.NewPass(plan)
+	return plan.NewPass(p)
 }
 
 // Commits come after all copies, in order, and only if the copies succeed.

@@ -1,74 +1,75 @@
 package tensor
 
+import "github.com/go-tensordict/tensordict/internal/plan"
+
 // Reshape returns the elements of t, in their order, in another shape; one size may be
 // shapeops.Infer. The result shares t's memory where strides allow, else it is a copy. Its errors
 // are those of shapeops.Shape.Reshape.
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Reshape(sizes...))
+	return t.executed(plan.Reshape(t.view.Shape, sizes...))
 }
 
 // Flatten joins dims first to last into one: [A first... last B] -> [A N B]. The result shares t's
 // memory where strides allow, else it is a copy. Its errors are those of shapeops.Shape.Flatten.
 func (t *Tensor) Flatten(first, last int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Flatten(first, last))
+	return t.executed(plan.Flatten(t.view.Shape, first, last))
 }
 
 // Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. Its
 // errors are those of shapeops.Shape.Unflatten.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Unflatten(dim, sizes...))
+	return t.executed(plan.Unflatten(t.view.Shape, dim, sizes...))
 }
 
 // Permute puts the dims in another order: dim i of the result is dim dims[i] of t. The result
 // shares t's memory. Its errors are those of shapeops.Shape.Permute.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Permute(dims...))
+	return t.executed(plan.Permute(t.view.Shape, dims...))
 }
 
 // Transpose swaps two dims. The result shares t's memory. Its errors are those of
 // shapeops.Shape.Transpose.
 func (t *Tensor) Transpose(a, b int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Transpose(a, b))
+	return t.executed(plan.Transpose(t.view.Shape, a, b))
 }
 
 // Squeeze drops the given dims where they have size 1, or all dims of size 1 if none is given. The
 // result shares t's memory. Its errors are those of shapeops.Shape.Squeeze.
 func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Squeeze(dims...))
+	return t.executed(plan.Squeeze(t.view.Shape, dims...))
 }
 
 // Unsqueeze adds a dim of size 1 that becomes dim dim of the result. The result shares t's memory.
 // Its errors are those of shapeops.Shape.Unsqueeze.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Unsqueeze(dim))
+	return t.executed(plan.Unsqueeze(t.view.Shape, dim))
 }
 
 // Expand repeats t to the given shape, aligned at the last dim. The result shares t's memory and
-// repeats elements of it, so that it cannot be written to. Its errors are those of
-// shapeops.Shape.Expand.
+// repeats elements of it, so that it cannot be written to. It returns shapeops.ErrShape.
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Expand(sizes...))
+	return t.executed(plan.Expand(t.view.Shape, sizes...))
 }
 
 // Movedim moves a dim to another place; the others keep their order. The result shares t's memory.
 // Its errors are those of shapeops.Shape.Movedim.
 func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Movedim(from, to))
+	return t.executed(plan.Movedim(t.view.Shape, from, to))
 }
 
 // AtLeast adds dims of size 1 before the others until there are n. The result shares t's memory.
 // Its errors are those of shapeops.Shape.AtLeast.
-func (t *Tensor) AtLeast(n int) (*Tensor, error) { return t.executed(t.view.Shape.AtLeast(n)) }
+func (t *Tensor) AtLeast(n int) (*Tensor, error) { return t.executed(plan.AtLeast(t.view.Shape, n)) }
 
 // Narrow keeps n positions of a dim, from start on: [A N B] -> [A n B]. The result shares t's
 // memory. Its errors are those of shapeops.Shape.Narrow.
 func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Narrow(dim, start, n))
+	return t.executed(plan.Narrow(t.view.Shape, dim, start, n))
 }
 
-// Unfold cuts a dim into all windows of a size, each step positions after the one before:
-// [A N B] -> [A M size B]. The result shares t's memory; if windows overlap it cannot be written
-// to. Its errors are those of shapeops.Shape.Unfold.
+// Unfold cuts a dim into all windows of a size, each step positions after the one before: [A N B]
+// -> [A M size B]. The result shares t's memory; if windows overlap it cannot be written to. Its
+// errors are those of shapeops.Shape.Unfold.
 func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
-	return t.executed(t.view.Shape.Unfold(dim, size, step))
+	return t.executed(plan.Unfold(t.view.Shape, dim, size, step))
 }

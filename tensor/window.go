@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -13,8 +14,8 @@ import (
 //	t [N... C H W], starts [N... 2], two dims -> [N... C h w]
 //
 // starts holds integers. With several dims, its last dim has a start for each. Negative dims count
-// from the last, so that -2 and -1 crop [N C H W] and [N H W] alike. The result is a copy. Its
-// errors are those of shapeops.Shape.Window and [Tensor.Ints].
+// from the last, so that -2 and -1 crop [N C H W] and [N H W] alike. The result is a copy. It
+// returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Window(starts *Tensor, dims, sizes []int) (*Tensor, error) {
 	return t.executed(PlanWindow(t.view.Shape, starts, dims, sizes))
 }
@@ -23,26 +24,26 @@ func (t *Tensor) Window(starts *Tensor, dims, sizes []int) (*Tensor, error) {
 // the shape of the result. Its errors are also those of [Transfer]; on an error nothing has
 // changed. In a loop that reuses dst, only headers and a number for each row are allocated.
 func (t *Tensor) WindowInto(dst, starts *Tensor, dims, sizes []int) error {
-	plan, err := PlanWindow(t.view.Shape, starts, dims, sizes)
-	return t.executedInto(dst, plan, err)
+	p, err := PlanWindow(t.view.Shape, starts, dims, sizes)
+	return t.executedInto(dst, p, err)
 }
 
 // SetWindow writes value, broadcast, to the windows of t that [Tensor.Window] would return. Its
 // errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) SetWindow(value, starts *Tensor, dims, sizes []int) error {
-	plan, err := PlanWindow(t.view.Shape, starts, dims, sizes)
+	p, err := PlanWindow(t.view.Shape, starts, dims, sizes)
 	if err != nil {
 		return err
 	}
 	var tr Transfer
-	if err := t.Write(&tr, value, shapeops.NewPass(plan)); err != nil {
+	if err := t.Write(&tr, value, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
 // PlanWindow plans to cut windows out of a value of shape s, as [Tensor.Window] does.
-func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.Plan, error) {
+func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*plan.Plan, error) {
 	if starts == nil {
 		return nil, fmt.Errorf("starts: %w", errNil)
 	}
@@ -65,5 +66,5 @@ func PlanWindow(s shapeops.Shape, starts *Tensor, dims, sizes []int) (*shapeops.
 	if err != nil {
 		return nil, fmt.Errorf("starts: %w", err)
 	}
-	return s.Window(rank, list, dims, sizes)
+	return plan.Window(s, rank, list, dims, sizes)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -113,13 +114,13 @@ func TestFitOfRaggedViews(t *testing.T) {
 // testViews fits views of x [4 6 ...], of which one repeats rows.
 func testViews(t *testing.T, x *ragged.Tensor, times int) {
 	index := func(expr ...ix.Index) *ragged.Tensor { return tensor.Must(x.Index(expr...)) }
-	moved := func(x *ragged.Tensor, plan *shapeops.Plan, err error) *ragged.Tensor {
+	moved := func(x *ragged.Tensor, p *plan.Plan, err error) *ragged.Tensor {
 		require.NoError(t, err)
-		return tensor.Must(x.Execute(shapeops.NewPass(plan)))
+		return tensor.Must(x.Execute(plan.NewPass(p)))
 	}
-	permute, err := x.Shape().Permute(1, 0)
+	permute, err := plan.Permute(x.Shape(), 1, 0)
 	permuted := moved(x, permute, err)
-	expand, err := shapeops.Shape{6, 1}.Expand(6, times)
+	expand, err := plan.Expand(shapeops.Shape{6, 1}, 6, times)
 	repeated := moved(index(ix.At(1), ix.All, ix.New), expand, err)
 	for name, part := range map[string]*ragged.Tensor{
 		"a range":  index(ix.Range(1, 3)),
@@ -537,8 +538,8 @@ func TestFitWithoutColumnsListsTheLeaves(t *testing.T) {
 func TestFitOfLongRowsOfAViewKeepsNoCopy(t *testing.T) {
 	x := tensor.Must(ragged.FromLengths(tensor.Must(tensor.Zeros[float32](150_000)), []int64{150_000}))
 	fit := func(times int) func() {
-		plan := tensor.Must(x.Shape().Expand(times))
-		td := with(t, tensor.Must(x.Execute(shapeops.NewPass(plan))), times)
+		p := tensor.Must(plan.Expand(x.Shape(), times))
+		td := with(t, tensor.Must(x.Execute(plan.NewPass(p))), times)
 		return func() { _ = tensor.Must(transform.FitStandard(td, nil)) }
 	}
 	testkit.Near(t, 3, fit(10), fit(100))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -99,7 +100,7 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 		return nil, fmt.Errorf("standard: %w: got a nil dictionary", tdict.ErrKind)
 	}
 	out := td.Copy()
-	var p shapeops.Pass
+	var p plan.Pass
 	for key, mean := range s.Mean().Tensors() {
 		std, err := s.std.Tensor(key)
 		if err != nil {
@@ -117,7 +118,7 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 }
 
 // made returns the result for the leaf under a key.
-func (s *Standard) made(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *shapeops.Pass) (tdict.Value, error) {
+func (s *Standard) made(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *plan.Pass) (tdict.Value, error) {
 	v, err := td.Get(key)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ type columns struct {
 }
 
 // ofLists returns the result for a ragged leaf.
-func (c *columns) ofLists(x *ragged.Tensor, p *shapeops.Pass) (*ragged.Tensor, error) {
+func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) {
 	if err := c.check(x.Features(), 0); err != nil {
 		return nil, err
 	}

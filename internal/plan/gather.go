@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"fmt"
+	"github.com/go-tensordict/tensordict/shape"
+)
+
+// Gather plans to pick, at each position of an index, the position of a dim that the index names:
+//
+//	s [A N B], index [A' M B'] -> [A' M B'], out[a m b] = in[a index[a m b] b]
+//
+// index is row-major and has the shape of, whose dims other than dim may be smaller than those
+// of s; negative positions count from the end. The result is a copy; written to, a plan of Gather
+// scatters. It returns [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not fit s or
+// index, and [shape.ErrIndex], with the element of the index, if the dim has no such position.
+func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) {
+	if err := CheckGather(s, dim, of); err != nil {
+		return nil, err
+	}
+	if n := of.Size(); n != len(index) {
+		return nil, fmt.Errorf("%w: got an index of %d elements, want the %d of %v", shape.ErrShape, len(index), n, of)
+	}
+	at, _ := s.Dim(dim) // which has been checked
+	rows, err := gatherRows(s, at, index, of)
+	if err != nil {
+		return nil, err
+	}
+	p := whole(s)
+	k := &Pick{rows: rows, shape: of.Clone(), same: true}
+	k.dims = k.few.dims[:0]
+	for d := range s {
+		k.dims = append(k.dims, d)
+	}
+	p.pick, p.to = k, k.shape.Clone()
+	return p, nil
+}
+
+// CheckGather returns the error that [Gather] would for an index of a shape, whatever is in
+// it.
+func CheckGather(s shape.Shape, dim int, of shape.Shape) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	at, err := s.Dim(dim)
+	if err != nil {
+		return err
+	}
+	if len(of) != len(s) {
+		return fmt.Errorf("%w: got an index %v, want one with the %d dims of %v", shape.ErrShape, of, len(s), s)
+	}
+	for d, n := range of {
+		if d != at && n > s[d] {
+			return fmt.Errorf("%w: got an index %v, want at most %v but for dim %d", shape.ErrShape, of, s, dim)
+		}
+	}
+	return of.Check()
+}
+
+// gatherRows returns the row-major position within s of each element of an index along dim at.
+func gatherRows(s shape.Shape, at int, index []int, of shape.Shape) ([]int, error) {
+	strides := s.AppendStrides(nil)
+	step := strides[at]
+	strides[at] = 0
+	rows, n := make([]int, len(index)), 0
+	if len(index) == 0 {
+		return rows, nil // however large the other dims
+	}
+	last := len(s) - 1
+	for base := range (shape.View{Shape: of[:last], Strides: strides[:last]}).Offsets() {
+		for j := range of[last] {
+			i := index[n]
+			if uint(i) >= uint(s[at]) {
+				var err error
+				if i, err = element(s, at, i, n); err != nil {
+					return nil, err
+				}
+			}
+			rows[n] = base + j*strides[last] + i*step
+			n++
+		}
+	}
+	return rows, nil
+}
+
+// element resolves a position of a dim of s that is element n of a list.
+func element(s shape.Shape, dim, i, n int) (int, error) {
+	at, err := s.At(dim, i)
+	if err != nil {
+		return 0, fmt.Errorf("element %d: %w", n, err)
+	}
+	return at, nil
+}
+
+// Take plans to pick listed positions of a dim, in an arrangement of their own:
+//
+//	[A N B], list of shape [I...] -> [A I... B]
+//
+// list is row-major; negative positions count from the end. The result is a copy. It returns
+// [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not hold the list, and [shape.ErrIndex],
+// with the element of the list, if the dim has no such position.
+func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
+	at, err := s.Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	if of.Check() != nil || of.Size() != len(list) {
+		return nil, fmt.Errorf("%w: got %d positions, want those of %v", shape.ErrShape, len(list), of)
+	}
+	rows, err := positions(s, at, list)
+	if err != nil {
+		return nil, err
+	}
+	return pickRows(s, at, rows, of.Clone())
+}
+
+// pickRows plans to pick listed rows of a dim, all of them within it, in an arrangement of their
+// own.
+func pickRows(s shape.Shape, at int, rows []int, of shape.Shape) (*Plan, error) {
+	b := indexer{plan: newPlan(s)}
+	for dim := range s {
+		if dim == at {
+			b.add(pick{dim: dim, over: b.plan.from[dim : dim+1], rows: rows, shape: of})
+		}
+		b.plan.keep(dim)
+	}
+	return b.picked()
+}

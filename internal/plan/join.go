@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shape"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+)
+
+// A Join says how values are laid side by side along one dim. [Stack] and [Cat] make JoinPlans
+// and hand them to the values in a [Pass]. Safe for concurrent use.
+type Join struct {
+	shape shape.Shape
+	dim   int
+	stack bool
+	pad   *Padding // of values that differ along a dim, or nil
+	few   [4]int   // room for shape
+}
+
+// Shape returns the shape of the result; values may go on after it with dims that are equal. The
+// caller must not change it.
+func (j *Join) Shape() shape.Shape { return j.shape }
+
+// Dim returns the dim of Shape along which the values lie.
+func (j *Join) Dim() int { return j.dim }
+
+// New reports whether the values do not have that dim, each filling one position of it: a stack.
+func (j *Join) New() bool { return j.stack }
+
+// Op returns the name of the operation, for errors: "stack", "cat" or "pad sequence".
+func (j *Join) Op() string {
+	switch {
+	case j.pad != nil:
+		return "pad sequence"
+	case j.stack:
+		return "stack"
+	}
+	return "cat"
+}
+
+// Rank returns how many leading dims of a value the plan is about.
+func (j *Join) Rank() int {
+	if j.stack {
+		return len(j.shape) - 1
+	}
+	return len(j.shape)
+}
+
+// Positions returns how many positions of Dim a value of shape s fills.
+func (j *Join) Positions(s shape.Shape) int {
+	if j.stack {
+		return 1
+	}
+	return s[j.dim]
+}
+
+// Part plans to select what a value of shape s fills, from position start of Dim on:
+//
+//	Shape -> s, as far as the plan is about it
+//
+// It returns [shape.ErrShape] if s has too few dims, and [shape.ErrIndex] if there are no such positions.
+func (j *Join) Part(start int, s shape.Shape) (*Plan, error) {
+	if len(j.shape) == 0 {
+		return nil, errNoJoin
+	}
+	if err := j.checkRank(s); err != nil {
+		return nil, err
+	}
+	if n := j.Positions(s); start < 0 || start > j.shape[j.dim]-n {
+		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want some of its %d",
+			shape.ErrIndex, n, start, j.dim, j.shape[j.dim])
+	}
+	var few [4]ix.Index
+	expr := append(few[:0], make([]ix.Index, j.dim)...)
+	if j.stack {
+		expr = append(expr, ix.At(start))
+	} else {
+		expr = append(expr, ix.Range(start, start+s[j.dim]))
+	}
+	return Index(j.shape, expr...)
+}
+
+// Extend returns the shape of values of shape s joined.
+func (j *Join) Extend(s shape.Shape) shape.Shape {
+	trailing := s[j.Rank():]
+	return append(append(make(shape.Shape, 0, len(j.shape)+len(trailing)), j.shape...), trailing...)
+}
+
+// Check returns [shape.ErrShape] unless values of these shapes fill Shape, and have the same dims after
+// those that the plan is about.
+func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
+	first, filled := shapeOf(0), 0
+	for i := range n {
+		s := shapeOf(i)
+		if i > 0 && s.Equal(first) {
+			filled += j.Positions(s)
+			continue
+		}
+		if err := j.checkRank(s); err != nil {
+			return fmt.Errorf("value %d: %w", i, err)
+		}
+		if !s[j.Rank():].Equal(first[j.Rank():]) {
+			return fmt.Errorf("value %d: %w: got %v, want %v after the dims joined",
+				i, shape.ErrShape, s[j.Rank():], first[j.Rank():])
+		}
+		if !j.beside(s) {
+			return fmt.Errorf("value %d: %w: got %v, want one that joins to %v", i, shape.ErrShape, s, j.shape)
+		}
+		filled += j.Positions(s)
+	}
+	if filled != j.shape[j.dim] {
+		return fmt.Errorf("%w: got %d positions to join, want the %d of %v", shape.ErrShape, filled, j.shape[j.dim], j.shape)
+	}
+	return nil
+}
+
+// CheckAlike is [Join.Check] of n values of one shape.
+func (j *Join) CheckAlike(n int, s shape.Shape) error {
+	if err := j.checkRank(s); err != nil {
+		return err
+	}
+	if filled := n * j.Positions(s); !j.beside(s) || filled != j.shape[j.dim] {
+		return fmt.Errorf("%w: got %d times %v to join, want %v", shape.ErrShape, n, s, j.shape)
+	}
+	return nil
+}
+
+// beside reports whether s has the plan's dims, but for the one along which values lie.
+func (j *Join) beside(s shape.Shape) bool {
+	after := j.dim
+	if !j.stack {
+		after++
+	}
+	return s[:j.dim].Equal(j.shape[:j.dim]) && s[after:j.Rank()].Equal(j.shape[j.dim+1:])
+}
+
+func (j *Join) checkRank(s shape.Shape) error {
+	if len(s) < j.Rank() {
+		return fmt.Errorf("%w: got %v, want a shape with at least %d dims", shape.ErrShape, s, j.Rank())
+	}
+	return nil
+}
+
+// Stack plans to lay n values of these shapes along a new dim. It returns [shape.ErrShape] if there is
+// no value or their shapes differ, and [shape.ErrDim] if the result has no such dim.
+func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
+	if n == 0 {
+		return nil, fmt.Errorf("%w: got nothing to stack, want at least one value", shape.ErrShape)
+	}
+	first := shapeOf(0)
+	at, err := place(first, dim)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		if err := shapeOf(i).CheckEqual(first); err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+	}
+	j := &Join{stack: true, dim: at}
+	j.shape = append(append(append(j.few[:0], first[:at]...), n), first[at:]...)
+	return j, j.shape.Check()
+}
+
+// Cat plans to lay n values of these shapes along a dim that they have. It returns [shape.ErrShape] if
+// there is no value or their shapes differ elsewhere, and [shape.ErrDim] if they have no such dim.
+func Cat(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
+	if n == 0 {
+		return nil, fmt.Errorf("%w: got nothing to cat, want at least one value", shape.ErrShape)
+	}
+	first, j := shapeOf(0), &Join{}
+	to := shape.Shape(append(j.few[:0], first...))
+	at, err := to.Dim(dim)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < n; i++ {
+		s := shapeOf(i)
+		if len(s) != len(to) || !s[:at].Equal(to[:at]) || !s[at+1:].Equal(to[at+1:]) {
+			return nil, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i, shape.ErrShape, s, first, at)
+		}
+		if to[at] += s[at]; to[at] < 0 {
+			return nil, fmt.Errorf("value %d: %w: dim %d overflows", i, shape.ErrShape, at)
+		}
+	}
+	j.dim, j.shape = at, to
+	return j, to.Check()
+}

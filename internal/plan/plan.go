@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"fmt"
+	"github.com/go-tensordict/tensordict/shape"
+)
+
+// A Plan is an operation that has been checked against a shape. It applies to every View whose
+// shape begins with that shape; the dims after it are kept as they are. Methods of [shape.Shape] make
+// Plans. A Plan owns its numbers: changing the sizes or lists that it was made from changes
+// nothing. Safe for concurrent use.
+type Plan struct {
+	from, to shape.Shape
+	mid      shape.Shape // the shape before picking; to, if the plan picks nothing
+	axes     []axis      // of mid
+	starts   []int       // of the dims of from, the position that is first; nil: all 0
+	reshape  bool        // the elements of from stay in order; axes is unused
+	pick     *Pick       // what is picked from mid, or nil
+	layout   *layout     // how a result that no strides express is laid together, or nil
+	origins  []int       // of a reshape or layout, for each dim the one it was
+
+	few struct { // room for the numbers of a plan with few dims: one allocation for all
+		from, mid, starts [3]int
+		axes              [3]axis
+	}
+}
+
+// An axis says how one dim of a result steps through the dims it came from.
+type axis struct {
+	dim  int // of the shape it came from; noDim for a new or repeated dim
+	step int // positions of that dim
+}
+
+const noDim = -1
+
+// newPlan starts a plan on s, of which it keeps a copy.
+func newPlan(s shape.Shape) *Plan {
+	p := &Plan{}
+	p.from = append(p.few.from[:0], s...)
+	p.mid, p.axes = p.few.mid[:0], p.few.axes[:0]
+	return p
+}
+
+// keep appends a dim of the plan's shape as it is.
+func (p *Plan) keep(dim int) { p.step(dim, p.from[dim], 1) }
+
+// add appends a new dim that repeats.
+func (p *Plan) add(size int) { p.step(noDim, size, 0) }
+
+// step appends a dim of the given size that takes every step-th position of a dim.
+func (p *Plan) step(dim, size, step int) {
+	p.mid = append(p.mid, size)
+	p.axes = append(p.axes, axis{dim, step})
+}
+
+// start makes i the first position of a dim of the plan's shape.
+func (p *Plan) start(dim, i int) {
+	if i == 0 {
+		return
+	}
+	if p.starts == nil && len(p.from) <= len(p.few.starts) {
+		p.starts = p.few.starts[:len(p.from)]
+	} else if p.starts == nil {
+		p.starts = make([]int, len(p.from))
+	}
+	p.starts[dim] = i
+}
+
+// done ends a plan that picks nothing.
+func (p *Plan) done() *Plan {
+	p.mid = p.mid[:len(p.mid):len(p.mid)] // a caller may append to it
+	p.to = p.mid
+	return p
+}
+
+// From returns the shape that the plan was checked against: the leading dims of what it applies to.
+// The caller must not change it.
+func (p *Plan) From() shape.Shape { return p.from }
+
+// Shape returns the shape that the plan leads to. The caller must not change it.
+func (p *Plan) Shape() shape.Shape { return p.to }
+
+// Pick returns which rows the plan picks, or nil if it picks none.
+func (p *Plan) Pick() *Pick { return p.pick }
+
+// Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps,
+// or -1 if it is new or several dims in one.
+func (p *Plan) Origin(dim int) int {
+	switch {
+	case p.origins != nil:
+		return p.origins[dim]
+	case p.layout != nil:
+		return dim
+	case p.reshape:
+		return noDim
+	case p.pick != nil:
+		return p.pick.origin(p, dim)
+	}
+	return p.axisOrigin(dim)
+}
+
+// axisOrigin is Origin of a dim of mid.
+func (p *Plan) axisOrigin(dim int) int {
+	at := p.axes[dim].dim
+	for _, before := range p.axes[:dim] {
+		if before.dim == at {
+			return noDim // a window's dim keeps nothing
+		}
+	}
+	return at
+}
+
+// Extend returns the shape that the plan makes of one that begins with p.From(). The caller must
+// not change it.
+func (p *Plan) Extend(s shape.Shape) shape.Shape { return p.extend(nil, s) }
+
+func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
+	if len(s) == len(p.from) {
+		return p.to
+	}
+	out := shape.Shape(room.take(len(p.to) + len(s) - len(p.from)))
+	return append(append(out, p.to...), s[len(p.from):]...)
+}
+
+// View applies the plan to v.
+//
+//	v [from... F...] -> [to... F...]
+//
+// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot
+// express the result: if the plan picks or lays pieces, or if it reshapes what a contiguous copy of
+// v allows and v does not.
+func (p *Plan) View(v shape.View) (result shape.View, ok bool, err error) { return p.view(nil, v) }
+
+func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err error) {
+	if err := v.Shape.CheckPrefix(p.from); err != nil || p.pick != nil || p.layout != nil {
+		return shape.View{}, false, err
+	}
+	lead, trailing := v.Strides[:len(p.from)], v.Strides[len(p.from):]
+	result = room.view(len(p.mid) + len(trailing))
+	result.Offset = v.Offset
+	if p.reshape {
+		result.Strides, ok = restride(result.Strides, v.Shape[:len(p.from)], lead, p.mid)
+		if !ok {
+			return shape.View{}, false, nil
+		}
+	} else {
+		result.Strides = p.strides(result.Strides, lead)
+		result.Offset += p.offset(lead)
+	}
+	result.Shape = append(append(result.Shape, p.mid...), v.Shape[len(p.from):]...)
+	result.Strides = append(result.Strides, trailing...)
+	if result.Shape.Size() == 0 {
+		result.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
+	}
+	return result, true, nil
+}
+
+// strides appends the strides of the plan's axes.
+func (p *Plan) strides(to, from []int) []int {
+	for _, a := range p.axes {
+		to = append(to, a.stride(from))
+	}
+	return to
+}
+
+// stride returns the stride of a dim of the result, given those of the dims it came from.
+func (a axis) stride(from []int) int {
+	if a.dim == noDim {
+		return 0
+	}
+	return from[a.dim] * a.step
+}
+
+// offset returns how far the first element lies from that of the view the plan applies to.
+func (p *Plan) offset(strides []int) int {
+	n := 0
+	for dim, start := range p.starts {
+		n += start * strides[dim]
+	}
+	return n
+}
+
+// restride appends the strides that give the elements of shape, at these strides, the shape to, or
+// returns false if there are none.
+func restride(out []int, sizes shape.Shape, strides []int, to shape.Shape) ([]int, bool) {
+	if to.Size() == 0 {
+		return to.AppendStrides(out), true
+	}
+	base := len(out)
+	out = out[:base+len(to)]
+	var few [6]run
+	runs := evenRuns(few[:0], sizes, strides)
+	last := len(runs) - 1
+	for dim := len(to) - 1; dim >= 0; dim-- {
+		for to[dim] > 1 && runs[last].size == 1 {
+			last--
+		}
+		run := &runs[last]
+		if run.size%to[dim] != 0 {
+			return nil, false
+		}
+		out[base+dim] = run.step
+		run.size /= to[dim]
+		run.step *= to[dim]
+	}
+	return out, true
+}
+
+// A run is a stretch of elements at even distances.
+type run struct{ size, step int }
+
+// evenRuns appends dims, joined where their elements together are evenly spaced. There is at least
+// one run.
+func evenRuns(runs []run, sizes shape.Shape, strides []int) []run {
+	runs = append(runs, run{size: 1, step: 1})
+	for dim, size := range sizes {
+		prev := &runs[len(runs)-1]
+		switch {
+		case size == 1:
+		case prev.size == 1 || prev.step == size*strides[dim]:
+			*prev = run{prev.size * size, strides[dim]}
+		default:
+			runs = append(runs, run{size, strides[dim]})
+		}
+	}
+	return runs
+}
+
+// String describes the plan: "[4 3] -> [12]".
+func (p *Plan) String() string { return fmt.Sprintf("%v -> %v", p.from, p.to) }

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"fmt"
+	"github.com/go-tensordict/tensordict/shape"
+)
+
+// A Reduction is what becomes of a shape of which some dims are reduced: they drop out, or stay
+// with another size. Methods of [shape.Shape] make Reductions. Safe for concurrent use.
+type Reduction struct {
+	rank    int // dims that it was made for
+	to      shape.Shape
+	origins []int
+}
+
+// Reduce plans to reduce the given dims, or all if none is given: each drops out, or with keep has
+// the size 1:
+//
+//	[A N B] with dim 1 -> [A B], with keep -> [A 1 B]
+//
+// It returns [shape.ErrDim] for a dim that s does not have, or that is named twice.
+func Reduce(s shape.Shape, keep bool, dims ...int) (*Reduction, error) {
+	reduced, err := chosen(s, dims)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reduction{rank: len(s), to: shape.Shape{}}
+	for dim, size := range s {
+		switch {
+		case !reduced[dim]:
+			r.to, r.origins = append(r.to, size), append(r.origins, dim)
+		case keep:
+			r.to, r.origins = append(r.to, 1), append(r.origins, dim)
+		}
+	}
+	return r, nil
+}
+
+// Regroup plans to make another number of rows of those that s has along dim 0:
+//
+//	[N B] -> [groups B]
+//
+// It returns [shape.ErrDim] if s has no dim, and [shape.ErrShape] for a negative number.
+func Regroup(s shape.Shape, groups int) (*Reduction, error) {
+	if len(s) == 0 {
+		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shape.ErrDim)
+	}
+	if groups < 0 {
+		return nil, fmt.Errorf("%w: got %d groups", shape.ErrShape, groups)
+	}
+	r := &Reduction{rank: len(s), to: s.Clone()}
+	r.to[0] = groups
+	for dim := range s {
+		r.origins = append(r.origins, dim)
+	}
+	return r, nil
+}
+
+// Shape returns the shape that the reduction leads to. The caller must not change it.
+func (r *Reduction) Shape() shape.Shape { return r.to }
+
+// Rank returns the number of dims that r was made for.
+func (r *Reduction) Rank() int { return r.rank }
+
+// Origin returns the dim that a dim of r.Shape() was.
+func (r *Reduction) Origin(dim int) int { return r.origins[dim] }

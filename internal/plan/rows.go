@@ -1,0 +1,457 @@
+package plan
+
+import (
+	"fmt"
+	"github.com/go-tensordict/tensordict/shape"
+	"iter"
+	"slices"
+	"sync/atomic"
+)
+
+// Rows arranges numbered rows in a shape: it says which row stands at each position. What follows a
+// batch shape without being a dense array, such as the values of data or the rows of a ragged
+// layout, keeps its rows in a list and is built on Rows. Operations return new Rows that share what
+// they can; only [Rows.Write] and [Rows.Renumber] change their receiver.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Rows struct {
+	view   shape.View  // over list; over the numbers themselves if list is nil
+	list   []int       // row numbers, or nil
+	count  int         // row numbers are less than count
+	shared atomic.Bool // list is also that of other Rows
+}
+
+var errLaid = fmt.Errorf("%w: what a plan lays together cannot be written through it", shape.ErrShape)
+
+var errNoRows = fmt.Errorf("%w: got nil rows", shape.ErrKind)
+
+// NewRows returns the rows 0, 1, 2 ... in row-major order. It returns [shape.ErrShape] if shape fails its
+// Check.
+func NewRows(sizes ...int) (*Rows, error) {
+	v, err := shape.Contiguous(sizes)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{view: v, count: v.Shape.Size()}, nil
+}
+
+// OneRow returns Rows with row 0 at every position. It returns [shape.ErrShape] if shape fails its Check.
+func OneRow(sizes ...int) (*Rows, error) {
+	v, err := shape.Contiguous(sizes)
+	if err != nil {
+		return nil, err
+	}
+	clear(v.Strides)
+	return &Rows{view: v, count: 1}, nil
+}
+
+// Shape returns the shape. The caller must not change it.
+func (r *Rows) Shape() shape.Shape { return r.view.Shape }
+
+// Count returns a number that is greater than that of every row.
+func (r *Rows) Count() int { return r.count }
+
+// All returns an iterator over the numbers of the rows, in row-major order.
+func (r *Rows) All() iter.Seq[int] {
+	if r.list == nil {
+		return r.view.Offsets()
+	}
+	return func(yield func(int) bool) {
+		for at := range r.view.Offsets() {
+			if !yield(r.list[at]) {
+				return
+			}
+		}
+	}
+}
+
+// One returns the row that stands at every position, if that is known without looking at each: at a
+// single position, or repeated by expanding.
+func (r *Rows) One() (row int, ok bool) {
+	if !r.uniform() || r.view.Shape.Size() == 0 {
+		return 0, false
+	}
+	return r.at(r.view.Offset), true
+}
+
+// uniform reports whether one row stands at every position because nothing else can: at a single
+// position, or repeated by expanding.
+func (r *Rows) uniform() bool {
+	low, high := r.view.Bounds()
+	return high-low <= 1
+}
+
+// numbers returns the numbers in row-major order, in memory of their own.
+func (r *Rows) numbers() []int {
+	return slices.AppendSeq(make([]int, 0, r.view.Shape.Size()), r.All())
+}
+
+// Execute returns the arrangement that p.Plan makes of r. Where the plan pads stands the row
+// r.Count(), which is new. Execute returns [shape.ErrShape] if the shape of r does not begin with that of
+// the plan.
+func (r *Rows) Execute(p *Pass) (*Rows, error) {
+	if err := p.CheckPlan(r.view.Shape); err != nil {
+		return nil, err
+	}
+	if p.Plan.layout != nil {
+		return r.lay(p)
+	}
+	if p.Plan.pick == nil {
+		v, ok, err := p.View(r.view)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return r.with(v), nil
+		}
+		if err := checkListed(r.view.Shape); err != nil {
+			return nil, err
+		}
+		v, _ = shape.Contiguous(r.view.Shape) // a reshape that strides do not express
+		return (&Rows{view: v, list: r.numbers(), count: r.count}).Execute(p)
+	}
+	return r.pick(p)
+}
+
+// mostListed is how many rows can be listed, each with a number of its own: 16 GiB of numbers.
+const mostListed = 1 << 31
+
+// checkListed returns ErrShape if a shape has more rows than can be listed.
+func checkListed(s shape.Shape) error {
+	if s.Size() > mostListed {
+		return fmt.Errorf("%w: got rows of %v, want at most %d that differ", shape.ErrShape, s, mostListed)
+	}
+	return nil
+}
+
+// with returns Rows like r with another view of the same numbers. A few of many are copied, so that
+// the next write to r need not copy all.
+func (r *Rows) with(v shape.View) *Rows {
+	out := &Rows{view: v, list: r.list, count: r.count}
+	if len(r.list)/8 > v.Shape.Size() {
+		out.list = out.numbers()
+		out.view, _ = shape.Contiguous(v.Shape)
+	} else if r.list != nil {
+		out.shared.Store(true)
+		if !r.shared.Load() {
+			r.shared.Store(true)
+		}
+	}
+	return out
+}
+
+// repeated returns the rows of v's shape that all are the one row of r, which is uniform.
+func (r *Rows) repeated(v shape.View) *Rows {
+	clear(v.Strides)
+	v.Offset = r.view.Offset
+	return r.with(v)
+}
+
+// lay is Execute of a plan that lays its result together.
+func (r *Rows) lay(p *Pass) (*Rows, error) {
+	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
+	if err != nil {
+		return nil, err
+	}
+	pieces, gaps := p.Plan.Pieces()
+	if gaps == 0 && r.uniform() && v.Shape.Size() > 0 {
+		return r.repeated(v), nil
+	}
+	if err := checkListed(v.Shape); err != nil {
+		return nil, err
+	}
+	out := &Rows{view: v, list: make([]int, v.Shape.Size()), count: r.count}
+	if gaps > 0 {
+		out.count++
+		for i := range out.list {
+			out.list[i] = r.count
+		}
+	}
+	for i := range pieces {
+		piece, err := p.Piece(i, v, r.view)
+		if err != nil {
+			return nil, err
+		}
+		from := slices.Collect(piece.From.Offsets())
+		for to := range piece.To.Offsets() {
+			out.list[to] = r.at(from[0])
+			from = from[1:]
+		}
+	}
+	return out, nil
+}
+
+func (r *Rows) pick(p *Pass) (*Rows, error) {
+	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
+	if err != nil {
+		return nil, err
+	}
+	if r.uniform() && v.Shape.Size() > 0 {
+		return r.repeated(v), nil
+	}
+	if err := checkListed(v.Shape); err != nil {
+		return nil, err
+	}
+	out := &Rows{view: v, list: make([]int, 0, v.Shape.Size()), count: r.count}
+	frame, err := p.Frame(r.view)
+	if err != nil {
+		return nil, err
+	}
+	for at := range frame.offsets() {
+		out.list = append(out.list, r.at(at))
+	}
+	return out, nil
+}
+
+// at returns the number at a position of the view's buffer.
+func (r *Rows) at(at int) int {
+	if r.list == nil {
+		return at
+	}
+	return r.list[at]
+}
+
+// offsets yields the position of each element of a frame, in row-major order of the result.
+func (f Frame) offsets() iter.Seq[int] {
+	outer := shape.View{Shape: f.Kept.Shape[:f.At], Strides: f.Kept.Strides[:f.At], Offset: f.Kept.Offset}
+	inner := shape.View{Shape: f.Kept.Shape[f.At:], Strides: f.Kept.Strides[f.At:]}
+	return func(yield func(int) bool) {
+		if inner.Shape.Size() == 0 || len(f.Rows) == 0 {
+			return // however many there are without elements
+		}
+		within := []int{0}
+		if len(inner.Shape) > 0 {
+			within = slices.Collect(inner.Offsets())
+		}
+		for a := range outer.Offsets() {
+			for _, row := range f.Rows {
+				for _, b := range within {
+					if !yield(a + row*f.Stride + b) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Join lays xs side by side as p.Join says. The numbers of each of xs are raised by the counts of
+// those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. Where the
+// plan pads stands the row that comes after all of them. Join returns [shape.ErrShape] if the dims after
+// those joined differ.
+func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
+	if err := p.CheckJoin(len(xs)); err != nil {
+		return nil, err
+	}
+	if i := slices.Index(xs, nil); i >= 0 {
+		return nil, fmt.Errorf("value %d: %w", i, errNoRows)
+	}
+	joined, err := p.Join.Joined(len(xs), false, func(i int) shape.Shape { return xs[i].view.Shape })
+	if err != nil {
+		return nil, err
+	}
+	v, err := shape.Contiguous(joined)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkListed(v.Shape); err != nil {
+		return nil, err
+	}
+	out := &Rows{view: v, list: make([]int, v.Shape.Size())}
+	if p.Join.Padded() {
+		return out, out.joinPadded(p.Join, xs)
+	}
+	return out, out.join(p.Join, xs)
+}
+
+func (r *Rows) join(j *Join, xs []*Rows) error {
+	start := 0
+	for _, x := range xs {
+		part, err := j.Part(start, x.view.Shape)
+		if err != nil {
+			return err
+		}
+		if err := r.Write(NewPass(part), x); err != nil {
+			return err
+		}
+		start += j.Positions(x.view.Shape)
+	}
+	return nil
+}
+
+func (r *Rows) joinPadded(j *Join, xs []*Rows) error {
+	all := 0
+	for _, x := range xs {
+		all += x.count
+	}
+	for i := range r.list {
+		r.list[i] = all
+	}
+	for i, x := range xs {
+		part, _ := j.Place(r.view, i, x.view.Shape, false)
+		own := x.numbers()
+		for at := range part.Offsets() {
+			r.list[at], own = r.count+own[0], own[1:]
+		}
+		r.count += x.count
+	}
+	r.count++
+	return nil
+}
+
+// CheckWrite returns the error that Write would.
+func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
+	if src == nil {
+		return errNoRows
+	}
+	if err := p.CheckPlan(r.view.Shape); err != nil {
+		return err
+	}
+	if p.Plan.layout != nil {
+		return errLaid
+	}
+	from, err := src.broadcast(p.Extend(r.view.Shape))
+	if err != nil {
+		return err
+	}
+	if err := checkListed(from.view.Shape); err != nil {
+		return err
+	}
+	return checkListed(r.view.Shape)
+}
+
+// Write replaces the rows at the positions that p.Plan selects by those of src, broadcast to them.
+// The numbers of src are raised by r.Count(), which then grows by src.Count(). Where a list names a
+// position twice, the last row stays. Write returns [shape.ErrShape] if the shapes do not fit, or if r or
+// what is written has more than 1<<31 rows; then r has not changed.
+func (r *Rows) Write(p *Pass, src *Rows) error {
+	if err := r.CheckWrite(p, src); err != nil {
+		return err
+	}
+	from, err := src.broadcast(p.Extend(r.view.Shape))
+	if err != nil {
+		return err
+	}
+	raised := from.numbers() // src may be r
+	for i := range raised {
+		raised[i] += r.count
+	}
+	if err := r.own(); err != nil {
+		return err
+	}
+	at, err := r.positions(p)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for pos := range at {
+		r.list[pos] = raised[i]
+		i++
+	}
+	r.count += src.count
+	return nil
+}
+
+// positions yields the places in r's list that a plan selects.
+func (r *Rows) positions(p *Pass) (iter.Seq[int], error) {
+	if p.Plan.pick != nil {
+		f, err := p.Frame(r.view)
+		return f.offsets(), err
+	}
+	v, ok, err := p.View(r.view)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: no view", shape.ErrShape) // r is contiguous, so there is one
+	}
+	return v.Offsets(), err
+}
+
+func (r *Rows) broadcast(to shape.Shape) (*Rows, error) {
+	if r.view.Shape.Equal(to) {
+		return r, nil
+	}
+	plan, err := Expand(r.view.Shape, to...)
+	if err != nil {
+		return nil, err
+	}
+	return r.Execute(NewPass(plan))
+}
+
+// own gives r a list of its own, in row-major order, with no number that no position has.
+func (r *Rows) own() error {
+	whole := r.view.IsContiguous() && len(r.list) == r.view.Shape.Size()
+	if r.list != nil && !r.shared.Load() && whole {
+		return nil
+	}
+	if err := checkListed(r.view.Shape); err != nil {
+		return err
+	}
+	r.list = r.numbers()
+	r.view, _ = shape.Contiguous(r.view.Shape)
+	r.shared.Store(false)
+	return nil
+}
+
+// Renumber replaces the numbers of the rows by those that number gives, which must be less than
+// count. It returns [shape.ErrShape] if there are more than 1<<31 rows; then r has not changed.
+func (r *Rows) Renumber(count int, number func(row int) int) error {
+	if err := r.own(); err != nil {
+		return err
+	}
+	for i, row := range r.list {
+		r.list[i] = number(row)
+	}
+	r.count = count
+	return nil
+}
+
+// Clone returns a copy of r that shares nothing with it. It returns no error.
+func (r *Rows) Clone() (*Rows, error) {
+	out := &Rows{view: r.view, list: slices.Clone(r.list), count: r.count}
+	out.view.Shape, out.view.Strides = r.view.Shape.Clone(), slices.Clone(r.view.Strides)
+	return out, nil
+}
+
+// Equal reports whether r and x have the same shape and the same row at every position.
+func (r *Rows) Equal(x *Rows) bool {
+	return x != nil && r.view.Shape.Equal(x.view.Shape) && slices.Equal(r.numbers(), x.numbers())
+}
+
+// String describes r: its shape and the numbers of its rows.
+func (r *Rows) String() string { return fmt.Sprintf("%v %v", r.view.Shape, r.numbers()) }
+
+// At returns the row at a position, one number for each dim, negative ones from the end. It returns
+// [shape.ErrIndex] if there is none.
+func (r *Rows) At(pos ...int) (int, error) {
+	at, err := r.view.At(pos...)
+	if err != nil {
+		return 0, err
+	}
+	return r.at(at), nil
+}
+
+// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, of so many as there
+// are. It returns [shape.ErrShape] if shape fails its Check, and [shape.ErrIndex] if there are no such rows.
+func RowsFrom(first, count int, sizes ...int) (*Rows, error) {
+	r, err := NewRows(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 || first > count-r.count {
+		return nil, fmt.Errorf("%w: got %d rows from %d on, want some of %d", shape.ErrIndex, r.count, first, count)
+	}
+	r.view.Offset, r.count = first, count
+	return r, nil
+}
+
+// Repeats reports whether, as far as strides tell, what stands at one position stands at another
+// too: because a dim repeats it, or windows overlap.
+func (r *Rows) Repeats() bool { return r.view.Shape.Size() > 0 && r.view.Overlaps() }
+
+// Span returns the first row and how many there are, if they stand in row-major order one after the
+// other, and that is known without looking at each.
+func (r *Rows) Span() (first, n int, ok bool) {
+	if r.list != nil || !r.view.IsContiguous() {
+		return 0, 0, false
+	}
+	return r.view.Offset, r.view.Shape.Size(), true
+}

@@ -1,0 +1,22 @@
+package plan
+
+import (
+	"fmt"
+	"github.com/go-tensordict/tensordict/shape"
+)
+
+// CheckRuns returns [shape.ErrIndex] unless every run lies within so many rows of the destination and of
+// the source.
+func CheckRuns(runs []shape.Run, to, from int) error {
+	for i, r := range runs {
+		switch {
+		case r.Len < 0:
+			return fmt.Errorf("%w: run %d: got length %d, want none negative", shape.ErrIndex, i, r.Len)
+		case r.To < 0 || r.To > to-r.Len:
+			return fmt.Errorf("%w: run %d: got %d rows from %d on, want them within the %d of the destination", shape.ErrIndex, i, r.Len, r.To, to)
+		case r.From < 0 || r.From > from-r.Len:
+			return fmt.Errorf("%w: run %d: got %d rows from %d on, want them within the %d of the source", shape.ErrIndex, i, r.Len, r.From, from)
+		}
+	}
+	return nil
+}

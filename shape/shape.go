@@ -1,0 +1,163 @@
+package shape
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// What can be wrong with a shape, a dim, an index or an argument.
+var (
+	ErrShape = errors.New("shape mismatch")
+	ErrDim   = errors.New("no such dim")
+	ErrIndex = errors.New("bad index")
+	ErrKind  = errors.New("wrong kind of value")
+)
+
+// A Shape lists the sizes of dims, outermost first. The empty Shape, nil or not, is that of a
+// scalar. Methods of Shape do not change it. Safe for concurrent use.
+type Shape []int
+
+// Check returns [ErrShape] if a size is negative or if the elements of s cannot be counted with an
+// int. The limit holds for the sizes other than zero, so that strides can be computed too.
+func (s Shape) Check() error {
+	n := 1
+	for _, size := range s {
+		switch {
+		case size < 0:
+			return fmt.Errorf("%w: got %v, want no negative size", ErrShape, s)
+		case size > 0 && n > math.MaxInt/size:
+			return fmt.Errorf("%w: got %v, want at most %d elements", ErrShape, s, math.MaxInt)
+		case size > 0:
+			n *= size
+		}
+	}
+	return nil
+}
+
+// Size returns the number of elements: the product of the sizes, 1 for a scalar. s must pass
+// [Shape.Check].
+func (s Shape) Size() int {
+	n := 1
+	for _, size := range s {
+		n *= size
+	}
+	return n
+}
+
+// Position returns the position of element number i, counted row-major: one number for each dim.
+// There must be such an element.
+func (s Shape) Position(i int) []int {
+	pos := make([]int, len(s))
+	for dim := len(s) - 1; dim >= 0; dim-- {
+		pos[dim], i = i%s[dim], i/s[dim]
+	}
+	return pos
+}
+
+// Equal reports whether s and t have the same sizes.
+func (s Shape) Equal(t Shape) bool { return slices.Equal(s, t) }
+
+// HasPrefix reports whether s begins with the sizes of batch.
+func (s Shape) HasPrefix(batch Shape) bool {
+	return len(s) >= len(batch) && slices.Equal(s[:len(batch)], batch)
+}
+
+// CheckPrefix returns [ErrShape] unless s begins with the sizes of batch.
+func (s Shape) CheckPrefix(batch Shape) error {
+	if !s.HasPrefix(batch) {
+		return fmt.Errorf("%w: got %v, want a shape that begins with %v", ErrShape, s, batch)
+	}
+	return nil
+}
+
+// CheckEqual returns [ErrShape] unless s is want.
+func (s Shape) CheckEqual(want Shape) error {
+	if !s.Equal(want) {
+		return fmt.Errorf("%w: got %v, want %v", ErrShape, s, want)
+	}
+	return nil
+}
+
+// Dim resolves a dim that may be negative. It returns [ErrDim] if s has no such dim.
+func (s Shape) Dim(dim int) (int, error) {
+	if dim < -len(s) || dim >= len(s) {
+		return 0, fmt.Errorf("%w: got dim %d of a shape %v, want one of %d dims", ErrDim, dim, s, len(s))
+	}
+	if dim < 0 {
+		dim += len(s)
+	}
+	return dim, nil
+}
+
+// At resolves a position of dim that may be negative. It returns [ErrIndex] if dim, which s must
+// have, has no such position.
+func (s Shape) At(dim, i int) (int, error) {
+	if size := s[dim]; i < -size || i >= size {
+		return 0, fmt.Errorf("%w: got position %d of dim %d, want one of its %d", ErrIndex, i, dim, size)
+	}
+	if i < 0 {
+		i += s[dim]
+	}
+	return i, nil
+}
+
+// AppendStrides appends to dst the strides of a row-major buffer of shape s. Dims of size 0 count
+// as 1.
+func (s Shape) AppendStrides(dst []int) []int {
+	n := len(dst)
+	dst = append(dst, s...)
+	step := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		dst[n+i] = step
+		step *= max(s[i], 1)
+	}
+	return dst
+}
+
+// Clone returns a copy of s that is never nil.
+func (s Shape) Clone() Shape { return append(make(Shape, 0, len(s)), s...) }
+
+// String returns the sizes in brackets: "[3 224 224]".
+func (s Shape) String() string { return fmt.Sprint([]int(s)) }
+
+// Broadcast returns the shape that all the shapes broadcast to: aligned at their last dims, a dim
+// that is missing or of size 1 takes the size of the others. It returns [ErrShape] if two sizes
+// contradict each other.
+func Broadcast(shapes ...Shape) (Shape, error) {
+	n := 0
+	for _, s := range shapes {
+		n = max(n, len(s))
+	}
+	out := Shape(slices.Repeat([]int{1}, n))
+	for _, s := range shapes {
+		for i, size := range s {
+			at := n - len(s) + i
+			if size != 1 && out[at] != 1 && out[at] != size {
+				return nil, fmt.Errorf("%w: %s do not broadcast", ErrShape, list(shapes))
+			}
+			if size != 1 {
+				out[at] = size
+			}
+		}
+	}
+	return out, nil
+}
+
+func list(shapes []Shape) string {
+	texts := make([]string, len(shapes))
+	for i, s := range shapes {
+		texts[i] = s.String()
+	}
+	return strings.Join(texts, " and ")
+}
+
+// A Run is a stretch of rows along dim 0 that is moved as one: Len rows from position From of the
+// source to position To of the destination.
+type Run struct{ To, From, Len int }
+
+// Infer, as one of the sizes of a reshape, is the size that the number of elements leaves; in an
+// expand it keeps a dim as it is.
+const Infer = -1
