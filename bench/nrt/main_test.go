@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRuns runs the example on little data, in which there is no chance but that of the seeds. What
+// TestRuns runs the benchmark on little data, in which there is no chance but that of the seeds. What
 // it says of times is left out.
 func TestRuns(t *testing.T) {
 	var out strings.Builder

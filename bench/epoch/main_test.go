@@ -23,7 +23,7 @@ func small(dir string) config {
 // names are those of the contenders.
 var names = []string{"sequential", "shuffled", "block-shuffled", "grouped", "padded"}
 
-// TestRuns runs the example, and looks at the table, the chart and what is left on the disk.
+// TestRuns runs the benchmark, and looks at the table, the chart and what is left on the disk.
 func TestRuns(t *testing.T) {
 	c := small(t.TempDir())
 	c.svg = filepath.Join(t.TempDir(), "epochs.svg")

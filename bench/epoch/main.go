@@ -1,8 +1,8 @@
-// Epochbench measures epochs of package loader: rows in their order, shuffled, shuffled in blocks,
+// Epoch measures epochs of package loader: rows in their order, shuffled, shuffled in blocks,
 // in whole groups, and padded, in memory and in mapped files. Beside each it measures a bare loop
 // of copies of the same rows in the same order into one buffer.
 //
-//	go run -C examples/epochbench . [-rows N] [-features N] [-batch N] [-workers N]
+//	go run -C bench ./epoch [-rows N] [-features N] [-batch N] [-workers N]
 //		[-mb N] [-dir DIR] [-reps N] [-svg FILE]
 //
 // On Linux it also measures mapped files whose pages are not in memory, beside plain reads of the
@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&c.svg, "svg", "", "a file to draw a bar chart into; \"\": none")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, c); err != nil {
-		log.Fatal("epochbench: ", err)
+		log.Fatal("epoch: ", err)
 	}
 }
 
@@ -59,7 +59,7 @@ func run(ctx context.Context, w io.Writer, c config) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(c.dir, "epochbench-")
+	dir, err := os.MkdirTemp(c.dir, "epoch-")
 	if err != nil {
 		return err
 	}

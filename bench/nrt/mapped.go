@@ -10,7 +10,7 @@ import (
 
 // addMapped saves the data in a temporary file, maps it and measures that.
 func (r *results) addMapped(d *dataset, seed uint32, c config) (err error) {
-	dir, err := os.MkdirTemp("", "nrtbench-")
+	dir, err := os.MkdirTemp("", "nrt-")
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
-// Nrtbench repeats the benchmark of the Python package nested_ragged_tensors: patients with events
+// Nrt repeats the benchmark of the Python package nested_ragged_tensors: patients with events
 // with codes, as many as in the MIMIC data, of which windows are collated to padded batches, for an
 // epoch. It compares padded tensors with ragged ones in memory and mapped from a .nrt file, and
 // shows the original's published figures beside.
 //
-//	go run ./examples/nrtbench [-spec mimic|sample] [-lengths FILE] [-seeds N]
+//	go run -C bench ./nrt [-spec mimic|sample] [-lengths FILE] [-seeds N]
 //		[-patients N] [-batch N] [-max-events N]
 //
 // With a file of the original's tables, dataset_spec/mimic.yaml there, it draws what the original
@@ -35,7 +35,7 @@ func main() {
 	flag.IntVar(&c.mostEvents, "max-events", 256, "events in a window at most")
 	flag.Parse()
 	if err := run(os.Stdout, c); err != nil {
-		log.Fatal("nrtbench: ", err)
+		log.Fatal("nrt: ", err)
 	}
 }
 

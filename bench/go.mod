@@ -1,4 +1,4 @@
-module github.com/go-tensordict/tensordict/examples/epochbench
+module github.com/go-tensordict/tensordict/bench
 
 go 1.26.0
 
@@ -22,4 +22,4 @@ require (
 	golang.org/x/text v0.28.0 // indirect
 )
 
-replace github.com/go-tensordict/tensordict => ../..
+replace github.com/go-tensordict/tensordict => ..
