@@ -1,86 +1,41 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // grow appends one visit after the other to a dataset, commits every hundred, and finishes it.
 // Meanwhile a reader sees it grow.
-func grow(dir string) error {
-	visits, err := readVisits()
-	if err != nil {
-		return err
-	}
-	row, err := visits[0].row()
-	if err != nil {
-		return err
-	}
-	w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
-	if err != nil {
-		return err
-	}
-	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: 10 * time.Millisecond})
-	if err != nil {
-		return errors.Join(err, w.Close())
-	}
-	if err := appendAll(w, live, visits); err != nil {
-		return errors.Join(err, live.Close(), w.Close())
-	}
-	if err := errors.Join(w.Finish(), live.Close()); err != nil {
-		return err
-	}
-	ds, err := memmap.Open(dir)
-	if err != nil {
-		return err
-	}
-	fmt.Println("the visits:", ds)
-	return ds.Close()
-}
-
-// appendAll appends the visits, and tells how many a reader sees after a thousand.
-func appendAll(w *memmap.Writer, live *memmap.Live, visits []visit) error {
-	for _, v := range visits {
-		row, err := v.row()
-		if err != nil {
-			return err
-		}
-		if err := w.Append(row); err != nil {
-			return err
-		}
-		if w.Len()%100 != 0 {
-			continue
-		}
-		if err := w.Commit(); err != nil {
-			return err
+func grow(dir string) {
+	visits := tensor.Must(data.LabVisits())
+	first := tensor.Must(visits.Index(ix.At(0))) // what a row is like
+	w := tensor.Must(memmap.NewWriter(dir, first, memmap.WriterOptions{}))
+	live := tensor.Must(memmap.OpenLive(dir, memmap.LiveOptions{Interval: 10 * time.Millisecond}))
+	for i := range visits.Shape()[0] {
+		check(w.Append(tensor.Must(visits.Index(ix.At(i)))))
+		if w.Len()%100 == 0 {
+			check(w.Commit())
 		}
 		if w.Len() == 1000 {
-			if err := look(w, live); err != nil {
-				return err
-			}
+			look(live, w.Committed())
 		}
 	}
-	return nil
+	check(w.Finish())
+	check(live.Close())
 }
 
-// look waits until a reader sees what is committed.
-func look(w *memmap.Writer, live *memmap.Live) error {
-	for {
-		ds, err := live.Acquire()
-		if err != nil {
-			return err
-		}
-		rows := ds.Shape()[0]
-		if err := live.Release(ds); err != nil {
-			return err
-		}
-		if rows == w.Committed() {
-			fmt.Printf("a reader sees %d visits, and the writer goes on\n", rows)
-			return nil
-		}
-		time.Sleep(time.Millisecond)
+// look waits until a reader sees the rows that are committed.
+func look(live *memmap.Live, committed int) {
+	for seen := 0; seen < committed; time.Sleep(time.Millisecond) {
+		ds := tensor.Must(live.Acquire())
+		seen = ds.Shape()[0]
+		check(live.Release(ds))
 	}
+	fmt.Printf("a reader sees %d visits, and the writer goes on\n", committed)
 }

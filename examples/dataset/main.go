@@ -1,7 +1,7 @@
 // Dataset shows the life of datasets on disk with real ones: the visits of 312 patients are
-// appended as they come, while another goroutine reads what is committed; a table of patients is
-// made on disk and filled by four goroutines; it is served to readers while it is replaced; and
-// both are verified, before and after a byte was changed.
+// appended as they come, while a reader sees what is committed; a table of patients is made on disk
+// and filled by four goroutines; it is read while it is replaced; and both are verified, before and
+// after a byte was changed. Any error ends it: see Must.
 //
 //	go run ./examples/dataset [-dir DIR]
 package main
@@ -11,71 +11,59 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-var dir = flag.String("dir", "", "where to make the datasets, a directory that is not there yet; by default a temporary one")
-
 func main() {
-	log.SetFlags(0)
+	dir := flag.String("dir", "", "where to make the datasets; by default a temporary directory")
 	flag.Parse()
-	if err := run(*dir); err != nil {
-		log.Fatal("dataset: ", err)
+	if *dir == "" {
+		*dir = tensor.Must(os.MkdirTemp("", "dataset-"))
+		defer os.RemoveAll(*dir)
 	}
+	run(*dir)
 }
 
-// run makes the datasets in dir, or in a temporary directory if that is empty.
-func run(dir string) (err error) {
-	if dir == "" {
-		top, failed := os.MkdirTemp("", "dataset-")
-		if failed != nil {
-			return failed
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
-		dir = top
-	}
+// run makes the datasets in dir.
+func run(dir string) {
 	visits, patients := filepath.Join(dir, "visits"), filepath.Join(dir, "patients")
-	if err := grow(visits); err != nil {
-		return err
-	}
-	if err := makePatients(patients, visits); err != nil {
-		return err
-	}
-	if err := serve(patients); err != nil {
-		return err
-	}
-	return verify(visits, patients)
+	grow(visits)
+	fill(patients, visits)
+	serve(patients)
+	verify(visits)
+	verify(patients)
+	damage(filepath.Join(visits, "day.memmap"))
+	verify(visits)
 }
 
-// verify verifies both datasets, changes a byte, and verifies again.
-func verify(visits, patients string) error {
-	for _, dir := range []string{visits, patients} {
-		report, err := memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
-		if err != nil {
-			return err
-		}
-		fmt.Printf("verified %s: %d leaves, %d bytes, %d faults\n", filepath.Base(dir), report.Leaves, report.Bytes, len(report.Faults))
-	}
-	f, err := os.OpenFile(filepath.Join(visits, "day.memmap"), os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if _, err = f.WriteAt([]byte{0xff}, 100); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	report, err := memmap.Verify(context.Background(), visits, memmap.VerifyOptions{})
+// verify reads all of a dataset and compares it with its checksums.
+func verify(dir string) {
+	report, err := memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
 	if !errors.Is(err, memmap.ErrCorrupt) {
-		return fmt.Errorf("a changed byte was not found: %w", err)
+		check(err)
 	}
+	fmt.Printf("verified %s: %d leaves, %d bytes, faults: %d\n",
+		filepath.Base(dir), report.Leaves, report.Bytes, len(report.Faults))
 	for _, fault := range report.Faults {
-		fmt.Println("after a byte was changed:", fault)
+		fmt.Println("  ", fault)
 	}
-	return nil
+}
+
+// damage changes a byte of a file.
+func damage(path string) {
+	f := tensor.Must(os.OpenFile(path, os.O_WRONLY, 0))
+	_, err := f.WriteAt([]byte{0xff}, 100)
+	check(errors.Join(err, f.Close()))
+	fmt.Println("changed a byte of", filepath.Base(path))
+}
+
+// check panics if there is an error.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
