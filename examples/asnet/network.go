@@ -7,119 +7,148 @@ import (
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/pickstack"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A layer has weights for each of its modules, and makes vectors of some channels.
-type layer struct {
-	name     nestedkey.Key
-	kind     string // act or prop
-	channels int
-	elu      bool
+const channels = 3 // of each vector
+
+// pooling is that of the proposition layer: ELU makes nothing less than -1.
+var pooling = pickstack.PoolOptions{MinValue: new(-1.0)}
+
+// A module says which vectors the actions of a schema, or the propositions of a predicate, read.
+type module struct {
+	in, out nestedkey.Key   // what is read, side by side, and what is made of it
+	from    []nestedkey.Key // where it is read
+	plan    *pickstack.Plan
+	inputs  int // channels of what is read
 }
 
-// layers are an action layer, a proposition layer, and an action layer that makes scores.
-var layers = []layer{{"1", "act", 4, true}, {"2", "prop", 4, true}, {"3", "act", 1, false}}
-
-// A network is weights for all layers, and a problem whose plans they are used with. The weights
-// belong to schemas and predicates, and so fit any problem.
-type network struct {
-	problem *problem
-	weights *tdict.TensorDict // 1/act/stack/weight [I O], 1/act/stack/bias [O], ...
-}
-
-// newNetwork returns a network with random weights. What it uses of the features are their shapes.
-func newNetwork(p *problem, features *tdict.TensorDict, rng *rand.Rand) *network {
-	n, td := &network{p, tdict.New()}, features
-	for _, l := range layers {
-		for _, m := range p.modules[l.kind] {
-			n.draw(l, m, td, rng)
+// newModules returns an action layer and a proposition layer for n blocks. An action stack(x,y) is
+// about three propositions: holding(x), clear(y), on(x,y).
+func newModules(n int, opt pickstack.PoolOptions) []module {
+	var x, y, on []int64 // the positions of the propositions of each action
+	for i := range n {
+		for j := range n {
+			if i != j {
+				x = append(x, int64(i))
+				y = append(y, int64(j))
+				on = append(on, int64(len(on)))
+			}
 		}
-		td = n.run(l, td)
+	}
+	pick := tensor.Must(pickstack.NewPick([]*tensor.Tensor{tensor.Vector(x...), tensor.Vector(y...), tensor.Vector(on...)},
+		[]int{n, n, len(on)}, pickstack.PickOptions{}))
+	return []module{
+		{"in/stack", "act/stack", []nestedkey.Key{"prop/holding", "prop/clear", "prop/on"}, pick, 3 * channels},
+		pool("holding", n, x, opt), pool("clear", n, y, opt), pool("on", len(on), on, opt),
+	}
+}
+
+// pool returns a module in which each of n propositions reads its own vector, a skip connection, and
+// pools those of the actions that are about it.
+func pool(predicate string, n int, about []int64, opt pickstack.PoolOptions) module {
+	pools := make([][]int64, n)
+	for action, proposition := range about {
+		pools[proposition] = append(pools[proposition], int64(action))
+	}
+	plan := tensor.Must(pickstack.NewPool(
+		[]*ragged.Tensor{nil, tensor.Must(ragged.From[int64](pools))}, []int{n, len(about)}, opt))
+	return module{nestedkey.Of("in", predicate), nestedkey.Of("out", predicate),
+		[]nestedkey.Key{nestedkey.Of("prop", predicate), "act/stack"}, plan, 2 * channels}
+}
+
+// A network has a tensor of weights [I O] for each module, under the key of what the module makes.
+type network struct {
+	modules []module
+	weights *tdict.TensorDict
+}
+
+// newNetwork returns a network with random weights.
+func newNetwork(modules []module, rng *rand.Rand) *network {
+	n := &network{modules, tdict.New()}
+	for _, m := range modules {
+		check(n.weights.Set(m.out, random(rng, math.Sqrt(1/float64(m.inputs)), m.inputs, channels)))
 	}
 	return n
 }
 
-// draw sets the weights of a module.
-func (n *network) draw(l layer, m module, td *tdict.TensorDict, rng *rand.Rand) {
-	inputs := 0
-	for _, key := range m.inputs {
-		inputs += at(td, key).Shape()[2]
-	}
-	weight, bias := l.keys(m)
-	check(n.weights.Set(weight, random(rng, inputs, inputs, l.channels)))
-	check(n.weights.Set(bias, random(rng, inputs, l.channels)))
+// states returns random vectors for the propositions of n blocks in b states.
+func states(b, n int, rng *rand.Rand) *tdict.TensorDict {
+	td := tdict.New(b)
+	check(td.Set("prop/holding", random(rng, 1, b, n, channels)))
+	check(td.Set("prop/clear", random(rng, 1, b, n, channels)))
+	check(td.Set("prop/on", random(rng, 1, b, n*(n-1), channels)))
+	return td
 }
 
-// random returns a tensor of numbers that suit so many inputs.
-func random(rng *rand.Rand, inputs int, shape ...int) *tensor.Tensor {
-	t := zeros(shape...)
-	s := values(t)
-	for i := range s {
-		s[i] = rng.NormFloat64() / math.Sqrt(float64(inputs))
+// random returns normal numbers with a deviation.
+func random(rng *rand.Rand, deviation float64, shape ...int) *tensor.Tensor {
+	t := must(tensor.New(tensor.Float64, shape...))
+	for i := range values(t) {
+		values(t)[i] = deviation * rng.NormFloat64()
 	}
 	return t
 }
 
-// keys returns those of the weights of a module.
-func (l layer) keys(m module) (weight, bias nestedkey.Key) {
-	return nestedkey.Join(l.name, m.key, "weight"), nestedkey.Join(l.name, m.key, "bias")
-}
-
-// forward returns the features, and what each layer makes of what was there before it.
-func (n *network) forward(features *tdict.TensorDict) []*tdict.TensorDict {
-	trace := []*tdict.TensorDict{features}
-	for i, l := range layers {
-		trace = append(trace, n.run(l, trace[i]))
+// forward sets what each module reads, and the ELU of that times the weights:
+//
+//	x [B N I], w [I O] -> [B N O]
+func (n *network) forward(td *tdict.TensorDict) {
+	elu := func(v float64) float64 { return max(v, math.Expm1(min(v, 0))) }
+	for _, m := range n.modules {
+		check(m.plan.Apply(td, m.in, m.from...))
+		xw := must(arith.Mul(wide(at(td, m.in)), at(n.weights, m.out)))
+		check(td.Set(m.out, must(tensor.Map(must(arith.Sum(xw, arith.Dims(2))), elu))))
 	}
-	return trace
 }
 
-// run returns a copy of td in which the vectors of a layer's modules are replaced. No module reads
-// what another one of the same layer makes.
-func (n *network) run(l layer, td *tdict.TensorDict) *tdict.TensorDict {
-	out := td.Copy()
-	for _, m := range n.problem.modules[l.kind] {
-		check(m.plan.Apply(out, m.stacked(), m.inputs...))
-		weight, bias := l.keys(m)
-		y := linear(at(out, m.stacked()), at(n.weights, weight), at(n.weights, bias))
-		if l.elu {
-			y = tensor.Must(tensor.Map(y, elu))
-		}
-		check(out.Set(m.key, y))
-	}
-	return out
+// wide repeats each number for every channel that is made of it: [B N I] -> [B N I O], a view.
+func wide(x *tensor.Tensor) *tensor.Tensor {
+	return must(must(x.Unsqueeze(3)).Expand(-1, -1, -1, channels))
 }
 
-// backward goes back over forward. It starts with the gradients of what the last layer made, in
-// grads, and returns those of the weights.
-func (n *network) backward(grads *tdict.TensorDict, trace []*tdict.TensorDict) *tdict.TensorDict {
-	weights := tdict.New()
-	for i, l := range slices.Backward(layers) {
-		n.runBack(l, grads, weights, trace[i], trace[i+1])
+// gradient runs the network and returns the gradients of the weights.
+func (n *network) gradient(td *tdict.TensorDict) *tdict.TensorDict {
+	n.forward(td)
+	slope := func(v float64) float64 { return 1 + min(v, 0) } // of ELU, where it is v
+	grads, weights := tdict.New(td.Shape()...), tdict.New()
+	check(grads.Set("out", difference(td)))
+	for _, m := range slices.Backward(n.modules) {
+		g := must(arith.Mul(at(grads, m.out), must(tensor.Map(at(td, m.out), slope))))
+		g = must(must(g.Unsqueeze(2)).Expand(-1, -1, m.inputs, -1)) // [B N I O]
+		xg := must(arith.Mul(wide(at(td, m.in)), g))
+		check(weights.Set(m.out, must(arith.Sum(xg, arith.Dims(0, 1)))))
+		wg := must(arith.Mul(g, at(n.weights, m.out)))
+		check(grads.Set(m.in, must(arith.Sum(wg, arith.Dims(3)))))
+		check(m.plan.ApplyGradient(grads, td, m.in, m.from...))
 	}
 	return weights
 }
 
-// runBack goes back over run, which made after of before: in grads it takes away the gradients of
-// what the modules made, and adds to those of what they read. Gradients of what the layer does not
-// make stay, for the layer that made it.
-func (n *network) runBack(l layer, grads, weights, before, after *tdict.TensorDict) {
-	for _, m := range n.problem.modules[l.kind] {
-		g := at(grads, m.key)
-		check(grads.Delete(m.key))
-		if l.elu {
-			g = tensor.Must(arith.Mul(g, tensor.Must(tensor.Map(at(after, m.key), eluSlope))))
+// loss runs the network and returns half the sum of squared errors.
+func (n *network) loss(td *tdict.TensorDict) (loss float64) {
+	n.forward(td)
+	for _, t := range difference(td).Tensors() {
+		for _, v := range values(t) {
+			loss += v * v / 2
 		}
-		weight, bias := l.keys(m)
-		dx, dw, db := linearGradient(g, at(after, m.stacked()), at(n.weights, weight))
-		check(weights.Set(weight, dw))
-		check(weights.Set(bias, db))
-		check(grads.Set(m.stacked(), dx))
-		check(m.plan.ApplyGradient(grads, before, m.stacked(), m.inputs...))
 	}
+	return loss
+}
+
+// difference returns how far propositions are from the vectors that they began with.
+func difference(td *tdict.TensorDict) *tdict.TensorDict {
+	out := tensor.Must(tdict.Get[*tdict.TensorDict](td, "out"))
+	return tensor.Must(arith.Sub(out, tensor.Must(tdict.Get[*tdict.TensorDict](td, "prop"))))
 }
 
 // at returns the tensor under a key.
-func at(td *tdict.TensorDict, key nestedkey.Key) *tensor.Tensor { return tensor.Must(td.Tensor(key)) }
+func at(td *tdict.TensorDict, key nestedkey.Key) *tensor.Tensor { return must(td.Tensor(key)) }
+
+// values returns the elements of a tensor, which may be written.
+func values(t *tensor.Tensor) []float64 { return tensor.Must(tensor.Of[float64](t)) }
+
+var must = tensor.Must[*tensor.Tensor]
