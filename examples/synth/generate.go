@@ -2,48 +2,75 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
-	"time"
+	"os/exec"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// generate is a generator: it draws volumes into places of the cache until its input ends. It tells
-// the number that it begins with, and in the end how long it has waited for room.
-func generate(dir string, by int) (err error) {
+// schema returns what a sample is like.
+func schema() *tdict.TensorDict {
+	image := tensor.Must(tensor.NewMeta(tensor.Uint8, 128, 128))
+	return tensor.Must(tdict.FromMap(nil, tdict.Entries{"image": image}))
+}
+
+// draw writes a sample. It depends only on who draws it and on its number, so that a generator that
+// was killed draws the same again.
+func draw(sample *tdict.TensorDict, by int, number uint64) {
+	rng := rand.New(rand.NewPCG(uint64(by), number))
+	check(tensor.Write(tensor.Must(sample.Tensor("image")), func(pixels []uint8) {
+		for i := range pixels {
+			pixels[i] = uint8(128 + 20*rng.NormFloat64())
+		}
+	}))
+}
+
+// generate is a generator: it tells the number of its next image, and draws images into the cache
+// until its input ends.
+func generate(dir string, by int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	c, err := samplecache.Open(ctx, dircache.Engine{Dir: dir}, samplecache.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	p, err := c.Producer(fmt.Sprintf("gen-%d", by))
-	if err != nil {
-		return err
-	}
+	c := tensor.Must(samplecache.Open(ctx, dircache.Engine{Dir: dir}, samplecache.Options{}))
+	defer c.Close()
+	p := tensor.Must(c.Producer(fmt.Sprintf("gen-%d", by)))
 	fmt.Println(p.Next()) // 0, or where the one that was killed left off
-	var waited time.Duration
-	for ctx.Err() == nil && err == nil {
-		began := time.Now()
-		slot, failed := p.Reserve(ctx)
-		waited += time.Since(began)
-		if err = failed; err == nil {
-			if err = draw(slot.Sample(), by, slot.Number()); err == nil {
-				err = slot.Commit(ctx)
-			}
+	for {
+		slot, err := p.Reserve(ctx) // waits for room
+		if err == nil {
+			draw(slot.Sample(), by, slot.Number())
+			err = slot.Commit(ctx)
 		}
+		if ctx.Err() != nil {
+			return // err says so
+		}
+		check(err)
 	}
-	fmt.Println(waited)
-	if ctx.Err() != nil {
-		return nil // err says so
-	}
-	return err
+}
+
+// A process is a generator in a process of its own.
+type process struct {
+	*exec.Cmd
+	in   io.Closer // ends the process
+	from uint64    // the number it began with
+}
+
+// start starts this program anew, as a generator. It ends when this process does, at the latest.
+func start(dir string, by int) *process {
+	p := &process{Cmd: exec.Command(tensor.Must(os.Executable()), "-generator", fmt.Sprint(by), "-dir", dir)}
+	p.Stderr = os.Stderr
+	p.in = tensor.Must(p.StdinPipe())
+	out := tensor.Must(p.StdoutPipe())
+	check(p.Start())
+	_, err := fmt.Fscan(out, &p.from)
+	check(err)
+	return p
 }

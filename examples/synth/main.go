@@ -1,73 +1,124 @@
-// Synth trains on volumes that are drawn as it goes. Generator processes draw them into a cache,
-// and the trainer reads each generation of the cache again and again until the next is full,
-// instead of waiting for every volume. It compares that with drawing in line, and kills a generator
-// on the way, which loses nothing.
+// Synth trains on images that are drawn as it goes. Processes draw them into a cache; the trainer
+// reads each generation of the cache again and again until the next one is full. One process is
+// killed on the way and started again: no image is lost, and none comes twice. Any error ends it:
+// see Must.
 //
-//	go run ./examples/synth [-procs N] [-seconds S] [-samples N] [-dir DIR]
+//	go run ./examples/synth [-procs N] [-dir DIR]
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
-	"io"
-	"log"
 	"os"
+	"path/filepath"
 	"slices"
-	"time"
+
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 var (
-	procs     = flag.Int("procs", 4, "the most generator processes to try, after 1 and 2")
-	seconds   = flag.Float64("seconds", 1.5, "how long to train each time")
-	samples   = flag.Int("samples", 32, "volumes in a generation")
-	dir       = flag.String("dir", "", "where to make the cache; by default in memory, if there is /dev/shm")
+	procs     = flag.Int("procs", 3, "processes that draw, at least 1")
+	dir       = flag.String("dir", "", "where to make the cache; by default where temporary files are")
 	generator = flag.Int("generator", -1, "be the generator of this number, of the cache at -dir; the program starts such itself")
 )
 
 func main() {
-	log.SetFlags(0)
-	log.SetPrefix("synth: ")
 	flag.Parse()
-	if *procs < 1 || *samples < 1 {
-		log.Fatal("-procs and -samples must be at least 1")
-	}
-	err := error(nil)
 	if *generator >= 0 {
-		err = generate(*dir, *generator)
-	} else {
-		err = compare(os.Stdout)
+		generate(*dir, *generator)
+		return
 	}
-	if err != nil {
-		log.Fatal(err)
+	run()
+}
+
+// run makes a cache, trains while processes fill it, and returns the images that the trainer got.
+func run() ledger {
+	top := tensor.Must(os.MkdirTemp(*dir, "synth-"))
+	defer os.RemoveAll(top)
+	at := filepath.Join(top, "cache")
+	// No generation is published before the trainer has read the one before it.
+	config := samplecache.Config{Samples: 32, Limits: samplecache.Limits{MinPasses: 1}}
+	check(dircache.Create(at, schema(), config))
+	c := tensor.Must(samplecache.Open(context.Background(), dircache.Engine{Dir: at}, samplecache.Options{}))
+	defer c.Close()
+	all := make([]*process, *procs)
+	for by := range all {
+		all[by] = start(at, by)
+	}
+	got := train(c, func() {
+		check(all[0].Process.Kill())
+		_ = all[0].Wait() // it says that the process was killed
+		all[0] = start(at, 0)
+		fmt.Printf("gen-0 was killed and goes on with its image %d\n", all[0].from)
+	})
+	for _, p := range all {
+		check(p.in.Close())
+		check(p.Wait())
+	}
+	fmt.Printf("%d images of %d processes: none is missing, none came twice\n", tensor.Must(got.count()), len(got))
+	return got
+}
+
+// train reads eight generations, epoch after epoch, each a pass over the one that was published last.
+// It calls midway when it has the third.
+func train(c *samplecache.Cache, midway func()) ledger {
+	got, generations, last, read := ledger{}, 0, uint64(0), 0
+	group := c.Group("train", 1)
+	defer group.Close()
+	for epoch := uint64(0); generations < 8; epoch++ {
+		g := tensor.Must(group.Epoch(context.Background(), epoch))
+		if g.ID() != last {
+			last, generations = g.ID(), generations+1
+			got.enter(g)
+			fmt.Printf("epoch %3d: generation %d, of %d images\n", epoch, last, g.Len())
+			if generations == 3 {
+				midway()
+			}
+		}
+		l := tensor.Must(loader.New(g, loader.Options{Batch: 8, Sampler: sampler.Random(), Seed: epoch}))
+		for batch, err := range l.Batches(context.Background()) {
+			check(err)
+			read += batch.Shape()[0] // a training would take a step
+		}
+		check(g.Close())
+	}
+	fmt.Printf("read %d images\n", read)
+	return got
+}
+
+// A ledger has the numbers of the images of each generator that the trainer has got.
+type ledger map[string][]uint64
+
+// enter enters the images of a generation.
+func (l ledger) enter(g *samplecache.Generation) {
+	for row := range g.Len() {
+		info := tensor.Must(g.Info(row))
+		l[info.Producer] = append(l[info.Producer], info.Number)
 	}
 }
 
-// compare trains with volumes that are drawn in line, and with those of 1, 2 and more processes. Of
-// the most, one is killed.
-func compare(w io.Writer) error {
-	d := time.Duration(*seconds * float64(time.Second))
-	fmt.Fprintf(w, "volumes of %d^3 voxels with %d labels, %d in a generation, %v of training each\n\n", side, labels, *samples, d)
-	fmt.Fprintln(w, "drawn by       drawn/s   read/s   passes   trainer waits   generators wait   voxels guessed right")
-	row := func(by string, r result) {
-		fmt.Fprintf(w, "%-12s %9.0f %8.0f %8.1f %13.0f %% %15.0f %% %20.1f %%\n", by, r.perSecond(r.drawn), r.perSecond(r.read),
-			float64(r.read)/float64(max(r.drawn, 1)), 100*r.share(r.waited), 100*r.share(r.idle), 100*r.model.accuracy())
+// count returns the number of images. It returns an error if one is missing, or is there twice.
+func (l ledger) count() (images int, err error) {
+	for name, numbers := range l {
+		slices.Sort(numbers)
+		for i, n := range numbers {
+			if want := numbers[0] + uint64(i); n != want {
+				return 0, fmt.Errorf("%s: got image %d, want %d", name, n, want)
+			}
+		}
+		images += len(numbers)
 	}
-	r, err := drawInLine(d)
+	return images, nil
+}
+
+// check panics if there is an error.
+func check(err error) {
 	if err != nil {
-		return err
+		panic(err)
 	}
-	row("the trainer", r)
-	counts := []int{1, 2, *procs}
-	slices.Sort(counts)
-	for _, n := range slices.Compact(counts) {
-		r, err := withProcesses(n, n == *procs, d)
-		if err != nil {
-			return err
-		}
-		row(fmt.Sprintf("processes: %d", n), r)
-		if r.story != "" {
-			fmt.Fprintf(w, "\n%s\n", r.story)
-		}
-	}
-	return nil
 }
