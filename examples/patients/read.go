@@ -10,9 +10,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// labs are the columns that may be measured at a visit. The code of a lab is its position.
-var labs = []string{"bili", "chol", "albumin", "alk.phos", "ast", "platelet", "protime"}
-
 // columns are the values of all patients, of all visits and of all labs that were measured, and how
 // many visits and labs there are.
 type columns struct {
@@ -23,7 +20,7 @@ type columns struct {
 	visits       []int64 // of each patient
 	day          []int32
 	measurements []int64 // of each visit
-	lab          []uint8
+	lab          []uint8 // positions in data.Labs
 	value        []float32
 }
 
@@ -75,7 +72,7 @@ func (c *columns) visit(l line) {
 	c.visits[len(c.visits)-1]++
 	c.day = append(c.day, int32(l.number("day")))
 	n := len(c.lab)
-	for code, name := range labs {
+	for code, name := range data.Labs {
 		if l.text(name) != "NA" {
 			c.lab, c.value = append(c.lab, uint8(code)), append(c.value, float32(l.number(name)))
 		}

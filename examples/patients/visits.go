@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -28,7 +29,7 @@ func collate(all *ragged.Joint, some []int) {
 
 // values returns those of one lab: [N * *], of each visit one or none.
 func values(j *ragged.Joint, lab string) *ragged.Tensor {
-	is := tensor.Must(arith.Equal(tensor.Must(j.Tensor("lab")), slices.Index(labs, lab)))
+	is := tensor.Must(arith.Equal(tensor.Must(j.Tensor("lab")), slices.Index(data.Labs, lab)))
 	return tensor.Must(tensor.Must(j.Tensor("value")).MaskedSelect(is))
 }
 
