@@ -23,7 +23,7 @@ func CastScale[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (T, 
 		var none T
 		return none, fmt.Errorf("cast scale: %w", err)
 	}
-	return x.Leafwise(k)
+	return x.Verbs().Leafwise(k)
 }
 
 // CastScaleInto is [CastScale] into dst, whose leaves have the dtype.
@@ -32,7 +32,7 @@ func CastScaleInto[T Operand[T]](dst, x T, dtype tensor.DType, scale, shift floa
 	if err != nil {
 		return fmt.Errorf("cast scale: %w", err)
 	}
-	return x.LeafwiseInto(dst, k)
+	return x.Verbs().LeafwiseInto(dst, k)
 }
 
 // CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its
@@ -45,7 +45,7 @@ func CastScaleInPlace[T Operand[T]](x T, scale, shift float64) error {
 	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 		return xs[0].DType(), xs[0].Shape(), checkFraction(xs[0].DType())
 	}
-	return x.LeafwiseInto(x, k)
+	return x.Verbs().LeafwiseInto(x, k)
 }
 
 // A line is what x * scale + shift is about.

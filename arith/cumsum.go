@@ -30,7 +30,7 @@ func CumSum[T Operand[T]](x T, over Over) (T, error) {
 		var none T
 		return none, fmt.Errorf("cum sum: %w", err)
 	}
-	return x.Leafwise(k, others...)
+	return x.Verbs().Leafwise(k, others...)
 }
 
 // CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes
@@ -41,7 +41,7 @@ func CumSumInto[T Operand[T]](dst, x T, over Over) error {
 	if err != nil {
 		return fmt.Errorf("cum sum: %w", err)
 	}
-	return x.LeafwiseInto(dst, k, others...)
+	return x.Verbs().LeafwiseInto(dst, k, others...)
 }
 
 // CumSumInPlace is [CumSum] of x itself, each leaf of which must have a dtype that stays: else it

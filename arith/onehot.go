@@ -22,7 +22,7 @@ func OneHot[T Operand[T]](x T, classes int, dtype tensor.DType) (T, error) {
 		var none T
 		return none, fmt.Errorf("one hot: %w", err)
 	}
-	return x.Leafwise(k)
+	return x.Verbs().Leafwise(k)
 }
 
 // OneHotInto is [OneHot] into dst, whose leaves have the dtype.
@@ -31,7 +31,7 @@ func OneHotInto[T Operand[T]](dst, x T, classes int, dtype tensor.DType) error {
 	if err != nil {
 		return fmt.Errorf("one hot: %w", err)
 	}
-	return x.LeafwiseInto(dst, k)
+	return x.Verbs().LeafwiseInto(dst, k)
 }
 
 func oneHotKernel[T Operand[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {

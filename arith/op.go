@@ -220,7 +220,7 @@ func apply[T Operand[T]](o op, x T, others ...any) (T, error) {
 	if x == none {
 		return none, fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
 	}
-	return x.Leafwise(kernels[o], others...)
+	return x.Verbs().Leafwise(kernels[o], others...)
 }
 
 // applyInto sets dst to what an op makes of x and others.
@@ -229,5 +229,5 @@ func applyInto[T Operand[T]](o op, dst, x T, others ...any) error {
 	if x == none || dst == none {
 		return fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
 	}
-	return x.LeafwiseInto(dst, kernels[o], others...)
+	return x.Verbs().LeafwiseInto(dst, kernels[o], others...)
 }

@@ -33,7 +33,7 @@ func reduce[T Operand[T]](r *reduction, x T, o Over) (T, error) {
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", r.name, err)
 	}
-	return x.Leafwise(r.kernel(s), others...)
+	return x.Verbs().Leafwise(r.kernel(s), others...)
 }
 
 // reduceInto sets dst to what a reduction makes of x.
@@ -42,7 +42,7 @@ func reduceInto[T Operand[T]](r *reduction, dst, x T, o Over) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
-	return x.LeafwiseInto(dst, r.kernel(s), others...)
+	return x.Verbs().LeafwiseInto(dst, r.kernel(s), others...)
 }
 
 func (r *reduction) kernel(s *scope) *tensor.Kernel {

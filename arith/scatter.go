@@ -28,7 +28,7 @@ func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, err
 		var none T
 		return none, fmt.Errorf("scatter add: %w", err)
 	}
-	return x.Leafwise(k, src)
+	return x.Verbs().Leafwise(k, src)
 }
 
 // ScatterAddInto is [ScatterAdd] into a value that the caller owns, which must have the dtypes and
@@ -39,7 +39,7 @@ func ScatterAddInto[T Operand[T]](dst, x T, dim int, index *tensor.Tensor, src T
 	if err != nil {
 		return fmt.Errorf("scatter add: %w", err)
 	}
-	return x.LeafwiseInto(dst, k, src)
+	return x.Verbs().LeafwiseInto(dst, k, src)
 }
 
 // ScatterAddInPlace adds src to x itself.

@@ -24,7 +24,7 @@ func Sort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
 		var none T
 		return none, err
 	}
-	return x.Leafwise(k)
+	return x.Verbs().Leafwise(k)
 }
 
 // SortInto is [Sort] into a value that the caller owns, which must have the dtypes and shapes of x,
@@ -34,7 +34,7 @@ func SortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
 	if err != nil {
 		return err
 	}
-	return x.LeafwiseInto(dst, k)
+	return x.Verbs().LeafwiseInto(dst, k)
 }
 
 // SortInPlace is [Sort] of x itself.
@@ -48,7 +48,7 @@ func Argsort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
 		var none T
 		return none, err
 	}
-	return x.Leafwise(k)
+	return x.Verbs().Leafwise(k)
 }
 
 // ArgsortInto is [Argsort] into a value that the caller owns, of dtype int64. Its errors are also
@@ -58,7 +58,7 @@ func ArgsortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
 	if err != nil {
 		return err
 	}
-	return x.LeafwiseInto(dst, k)
+	return x.Verbs().LeafwiseInto(dst, k)
 }
 
 func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {

@@ -16,8 +16,7 @@ import (
 type Operand[T any] interface {
 	comparable
 	Shape() shapeops.Shape
-	Leafwise(k *tensor.Kernel, others ...any) (T, error)
-	LeafwiseInto(dst T, k *tensor.Kernel, others ...any) error
+	Verbs() tensor.Verbs[T]
 }
 
 // WhereOptions say how [WhereWith] treats dictionaries whose keys differ. The zero value is the
@@ -51,7 +50,7 @@ func WhereWith[T Operand[T]](mask any, x T, other any, opt WhereOptions) (T, err
 		var none T
 		return none, fmt.Errorf("where: %w", err)
 	}
-	return x.Leafwise(k, wide, other)
+	return x.Verbs().Leafwise(k, wide, other)
 }
 
 // WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
@@ -66,7 +65,7 @@ func WhereIntoWith[T Operand[T]](dst T, mask any, x T, other any, opt WhereOptio
 	if err != nil {
 		return fmt.Errorf("where: %w", err)
 	}
-	return x.LeafwiseInto(dst, k, wide, other)
+	return x.Verbs().LeafwiseInto(dst, k, wide, other)
 }
 
 // WhereInPlace sets x to other where mask is false. Elements that stay are not written, if those of
@@ -89,7 +88,7 @@ func MaskedFill[T Operand[T]](x T, mask, value any) (T, error) {
 		var none T
 		return none, fmt.Errorf("masked fill: %w", err)
 	}
-	return x.Leafwise(k, wide, value)
+	return x.Verbs().Leafwise(k, wide, value)
 }
 
 // MaskedFillInto is [MaskedFill] into a value that the caller owns, which must have the dtypes and
@@ -99,7 +98,7 @@ func MaskedFillInto[T Operand[T]](dst, x T, mask, value any) error {
 	if err != nil {
 		return fmt.Errorf("masked fill: %w", err)
 	}
-	return x.LeafwiseInto(dst, k, wide, value)
+	return x.Verbs().LeafwiseInto(dst, k, wide, value)
 }
 
 // MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if

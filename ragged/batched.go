@@ -12,7 +12,8 @@ import (
 // rows are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the
 // plan picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch
 // shape does not begin with that of the plan.
-func (t *Tensor) Execute(p *plan.Pass) (*Tensor, error) {
+func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
+	t := (*Tensor)(v)
 	m, err := t.executed(p)
 	if err != nil || m.view {
 		return t.over(m), err
@@ -124,12 +125,13 @@ func (t *Tensor) keeps(m *moved) bool {
 	return t.layout == m.layout || !t.layout.root().repeats && t.layout.Equal(m.layout)
 }
 
-// ExecuteInto adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
+// AddExecute adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
 // features and dtype of the result; its lengths become those of the result. Its memory is used
 // again if it is large enough, so that what else is over that memory changes too; if it is not, dst
 // gets memory of its own. If dst is a view, or on a mapped file, its rows keep their lengths:
 // [ErrLengths]. Its errors are also those of tensor.Transfer.
-func (t *Tensor) ExecuteInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
+func (v *verbs) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
+	t := (*Tensor)(v)
 	m, err := t.executed(p)
 	if err != nil {
 		return err
@@ -207,7 +209,8 @@ func (t *Tensor) checkLike(x *Tensor) error {
 // Join lays xs side by side as p.Join says, rows staying whole, in a new tensor; t is xs[0]. It is
 // what shapeops.Stack and Cat call. It returns [ErrLengths] if depths differ, shapeops.ErrShape if
 // shapes of the batch or of features do, and tensor.ErrDType if dtypes do.
-func (t *Tensor) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+	t := (*Tensor)(v)
 	var tr tensor.Transfer
 	m, err := t.joined(p, xs)
 	if err != nil {
@@ -237,8 +240,9 @@ func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 	return join(p, ls)
 }
 
-// JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.ExecuteInto] does.
-func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
+// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.ExecuteInto] does.
+func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
+	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return err
@@ -248,21 +252,23 @@ func (t *Tensor) JoinTo(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Te
 
 // JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and CatInto
 // call. On an error nothing has changed.
-func (t *Tensor) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+	t := (*Tensor)(v)
 	var tr tensor.Transfer
-	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
+	if err := t.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
-// Write adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
+// AddWrite adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
 // their lengths are written in place, in memory that other tensors may share; else t gets memory of
 // its own, in which all rows lie anew, and what was a view of it stays as it was. If t is a view,
 // or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice,
 // the last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of
 // Join and of tensor.Transfer.
-func (t *Tensor) Write(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
+func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
+	t := (*Tensor)(v)
 	if !t.made() || !src.made() {
 		return errNil
 	}

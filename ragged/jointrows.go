@@ -78,7 +78,7 @@ func (j *Joint) Index(x ix.Index) (*Joint, error) {
 // executed returns what a plan makes of the rows.
 func (j *Joint) executed(planned *plan.Plan) (*Joint, error) {
 	p := plan.NewPass(planned)
-	return j.mapped(func(_ *plan.Pass, t *Tensor) (*Tensor, error) { return t.Execute(p) })
+	return j.mapped(func(_ *plan.Pass, t *Tensor) (*Tensor, error) { return t.Plan().Execute(p) })
 }
 
 // Take returns the rows that positions name, copied; negative ones count from the end. Its errors
@@ -128,7 +128,7 @@ func (t *Tensor) rowed() (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(plan.NewPass(p))
+	return t.Plan().Execute(plan.NewPass(p))
 }
 
 // Squeeze undoes [Joint.Unsqueeze]: it returns what is in the only row. It returns

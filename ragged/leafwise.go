@@ -24,7 +24,8 @@ import (
 // [Tensor.Sort]. Leafwise returns shapeops.ErrKind for a kernel that looks beyond a value, and for
 // an operand that is none of these; [ErrLengths], with level and row, if lengths differ; and the
 // errors of tensor.Tensor.Leafwise.
-func (t *Tensor) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
+func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
+	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,8 @@ func (t *Tensor) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 // are those of t, its values are set in place, in memory that others may share; else it becomes the
 // result, in memory of its own. If it is a view, or on a mapped file, its rows keep their lengths:
 // [ErrLengths]. Its errors are also those of tensor.Transfer; on an error nothing has changed.
-func (t *Tensor) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
+func (v *verbs) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
+	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
 	if err != nil {
 		return err
@@ -135,7 +137,7 @@ func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
 		if err != nil {
 			return err
 		}
-		return t.Write(tr, x, plan.NewPass(p))
+		return t.Verbs().AddWrite(tr, x, plan.NewPass(p))
 	}
 	if err := t.checkFixed(x.layout); err != nil {
 		return err

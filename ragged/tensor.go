@@ -263,7 +263,7 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(plan.NewPass(p))
+	return t.Plan().Execute(plan.NewPass(p))
 }
 
 // Take returns the rows of the first batch dim that positions name, copied:
@@ -280,13 +280,13 @@ func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bi
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
 // as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Write(tr, src, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddWrite(tr, src, p) })
 }
 
 // IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
 // error nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.ExecuteInto(tr, dst, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddExecute(tr, dst, p) })
 }
 
 // indexed runs what add adds, with a pass of what an index expression selects of t.

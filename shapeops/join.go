@@ -7,38 +7,14 @@ import (
 	"strings"
 )
 
-// A Joiner is what [Stack], [Cat] and [PadSequence] need of a value. Each kind of value satisfies
-// it.
-type Joiner[T any] interface {
+// A Value is what the operations here need of one: *tensor.Tensor, *tdict.TensorDict,
+// *ragged.Tensor and other kinds of value satisfy it, each with Verbs of its own type. A
+// *memmap.Dataset does not, because its Verbs are those of a *tdict.TensorDict: pass the dictionary
+// in it.
+type Value[T any] interface {
 	comparable
 	Shape() Shape
-
-	// Join lays xs side by side as p.Join says, into a new value. The leading dims of xs have been
-	// checked against it, unless it pads: [JoinPlan.Joined] does. The receiver is xs[0].
-	Join(p *plan.Pass, xs []T) (T, error)
-}
-
-// An IntoJoiner is what [StackInto], [CatInto] and [PadSequenceInto] need of a value.
-// *tensor.Tensor and *tdict.TensorDict satisfy it.
-type IntoJoiner[T any] interface {
-	Joiner[T]
-
-	// JoinInto lays xs side by side as p.Join says, in dst. The shapes of xs and of dst have been
-	// checked against it, unless it pads. The receiver is xs[0]. On an error nothing has changed.
-	JoinInto(p *plan.Pass, dst T, xs []T) error
-}
-
-// Batched is what a kind of value implements on its own type, as far as it concerns shapes: the
-// verbs that work on the leading dims of any value. A dictionary holds every kind that does.
-type Batched[T any] interface {
-	Joiner[T]
-
-	// Execute returns what p.Plan makes of the value.
-	Execute(p *plan.Pass) (T, error)
-	// Clone returns a copy that shares nothing with the value.
-	Clone() (T, error)
-	// Equal reports whether x has the same shape and content.
-	Equal(x T) bool
+	Plan() plan.Verbs[T]
 }
 
 // Stack lays xs side by side along a new dim, which becomes dim dim of the result:
@@ -48,11 +24,11 @@ type Batched[T any] interface {
 // The result is a copy. Stack returns [ErrKind] if a value is nil, [ErrShape] if there is no value
 // or their shapes differ, [ErrDim] if the result has no such dim, and what the values say about
 // their contents.
-func Stack[T Joiner[T]](xs []T, dim int) (T, error) { return join(xs, dim, true) }
+func Stack[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, true) }
 
 // StackInto is [Stack] into a value that the caller owns, which must have the shape of the result
 // and share no memory with xs. On an error nothing has changed.
-func StackInto[T IntoJoiner[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, true) }
+func StackInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, true) }
 
 // Cat lays xs side by side along a dim that they have:
 //
@@ -61,24 +37,24 @@ func StackInto[T IntoJoiner[T]](dst T, xs []T, dim int) error { return joinInto(
 // The result is a copy. Cat returns [ErrKind] if a value is nil, [ErrShape] if there is no value or
 // their shapes differ elsewhere, [ErrDim] if they have no such dim, and what the values say about
 // their contents.
-func Cat[T Joiner[T]](xs []T, dim int) (T, error) { return join(xs, dim, false) }
+func Cat[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, false) }
 
 // CatInto is [Cat] into a value that the caller owns, which must have the shape of the result and
 // share no memory with xs. On an error nothing has changed.
-func CatInto[T IntoJoiner[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, false) }
+func CatInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, false) }
 
-func join[T Joiner[T]](xs []T, dim int, stack bool) (T, error) {
+func join[T Value[T]](xs []T, dim int, stack bool) (T, error) {
 	var none T
 	op := joinOp(stack)
 	j, err := planJoin(xs, dim, stack)
 	if err != nil {
 		return none, named(op, err)
 	}
-	out, err := xs[0].Join(&plan.Pass{Join: j}, xs)
+	out, err := xs[0].Plan().Join(&plan.Pass{Join: j}, xs)
 	return out, named(op, err)
 }
 
-func joinInto[T IntoJoiner[T]](dst T, xs []T, dim int, stack bool) error {
+func joinInto[T Value[T]](dst T, xs []T, dim int, stack bool) error {
 	var none T
 	op := joinOp(stack)
 	j, err := planJoin(xs, dim, stack)
@@ -91,7 +67,7 @@ func joinInto[T IntoJoiner[T]](dst T, xs []T, dim int, stack bool) error {
 	if err := dst.Shape().CheckEqual(j.Shape()); err != nil {
 		return named(op, fmt.Errorf("destination: %w", err))
 	}
-	return named(op, xs[0].JoinInto(&plan.Pass{Join: j}, dst, xs))
+	return named(op, xs[0].Plan().JoinInto(&plan.Pass{Join: j}, dst, xs))
 }
 
 func joinOp(stack bool) string {
@@ -110,7 +86,7 @@ func named(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-func planJoin[T Joiner[T]](xs []T, dim int, stack bool) (*plan.Join, error) {
+func planJoin[T Value[T]](xs []T, dim int, stack bool) (*plan.Join, error) {
 	if err := checkValues(xs); err != nil {
 		return nil, err
 	}

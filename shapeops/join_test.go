@@ -18,6 +18,7 @@ import (
 
 // A grid is an array as a value that is joined and cut.
 type grid struct {
+	plan.Verbs[*grid]
 	naive.Array
 	bad error // what it says about its contents
 }
@@ -36,10 +37,13 @@ func (g *grid) Index(expr ...ix.Index) (*grid, error) {
 	return &grid{Array: a}, g.bad
 }
 
-// Join implements shapeops.Joiner: it adapts join.
+// Plan implements shapeops.Value.
+func (g *grid) Plan() plan.Verbs[*grid] { return g }
+
+// Join implements plan.Verbs: it adapts join.
 func (g *grid) Join(p *plan.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
 
-// JoinInto implements shapeops.IntoJoiner.
+// JoinInto implements plan.Verbs.
 func (g *grid) JoinInto(p *plan.Pass, dst *grid, xs []*grid) error {
 	out, err := join(p.Join, xs)
 	if err == nil {

@@ -23,14 +23,11 @@ type PadSequenceOptions struct {
 	Length int
 }
 
-// A Padder is what [PadSequenceMasked] needs of a value. *tensor.Tensor and *tdict.TensorDict
-// satisfy it.
-type Padder[T any] interface {
-	Joiner[T]
-
-	// JoinMasks returns, for values joined as p.Join says, where the result holds an element of
-	// them: true there, false where it is padded. The receiver is xs[0].
-	JoinMasks(p *plan.Pass, xs []T) (T, error)
+// A Dense value has one size for each dim, after the batch shape too: *tensor.Tensor and
+// *tdict.TensorDict.
+type Dense[T any] interface {
+	Value[T]
+	Permute(dims ...int) (T, error)
 }
 
 // PadSequence stacks values that differ in length along one dim, each padded to the longest:
@@ -44,19 +41,19 @@ type Padder[T any] interface {
 // PadSequence returns [ErrKind] if a value is nil, [ErrShape] if there is no value, if values
 // differ elsewhere or if one is longer than opt.Length, [ErrDim] if a leaf has no such dim, and
 // what the values say about their contents: of dictionaries whose keys differ, that they do.
-func PadSequence[T Joiner[T]](xs []T, opt PadSequenceOptions) (T, error) {
+func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	var none T
 	p, err := planPadded(xs, opt)
 	if err != nil {
 		return none, named(padOp, err)
 	}
-	out, err := xs[0].Join(p, xs)
+	out, err := xs[0].Plan().Join(p, xs)
 	return out, named(padOp, err)
 }
 
 // PadSequenceInto is [PadSequence] into a value that the caller owns, which must have the shape of
 // the result and share no memory with xs. On an error nothing has changed.
-func PadSequenceInto[T IntoJoiner[T]](dst T, xs []T, opt PadSequenceOptions) error {
+func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 	var none T
 	p, err := planPadded(xs, opt)
 	if err == nil && dst == none {
@@ -65,7 +62,7 @@ func PadSequenceInto[T IntoJoiner[T]](dst T, xs []T, opt PadSequenceOptions) err
 	if err != nil {
 		return named(padOp, err)
 	}
-	return named(padOp, xs[0].JoinInto(p, dst, xs))
+	return named(padOp, xs[0].Plan().JoinInto(p, dst, xs))
 }
 
 // PadSequenceMasked is [PadSequence] that also says where the result is not padded: a bool tensor,
@@ -77,16 +74,20 @@ func PadSequenceInto[T IntoJoiner[T]](dst T, xs []T, opt PadSequenceOptions) err
 //	a leaf, the dim after it          [N B... max(Ni)]
 //
 // In the second case all leaves have one mask, which they share.
-func PadSequenceMasked[T Padder[T]](xs []T, opt PadSequenceOptions) (out, masks T, err error) {
+func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T, err error) {
 	var none T
 	p, err := planPadded(xs, opt)
 	if err != nil {
 		return none, none, named(padOp, err)
 	}
-	if out, err = xs[0].Join(p, xs); err != nil {
+	if out, err = xs[0].Plan().Join(p, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
-	if masks, err = xs[0].JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
+	masker, ok := xs[0].Plan().(plan.Masker[T])
+	if !ok {
+		return none, none, named(padOp, fmt.Errorf("%w: got %T, which has no masks", ErrKind, xs[0]))
+	}
+	if masks, err = masker.JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
 	return out, masks, nil
@@ -94,7 +95,7 @@ func PadSequenceMasked[T Padder[T]](xs []T, opt PadSequenceOptions) (out, masks 
 
 const padOp = "pad sequence"
 
-func planPadded[T Joiner[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) {
+func planPadded[T Value[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) {
 	if err := checkValues(xs); err != nil {
 		return nil, err
 	}

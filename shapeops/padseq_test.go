@@ -16,10 +16,35 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// rows are numbered rows as a value.
+type rows struct {
+	plan.Verbs[*rows]
+	*plan.Rows
+}
+
+// Plan implements shapeops.Value.
+func (r *rows) Plan() plan.Verbs[*rows] { return r }
+
+// Join implements plan.Verbs.
+func (r *rows) Join(p *plan.Pass, xs []*rows) (*rows, error) {
+	all := make([]*plan.Rows, len(xs))
+	for i, x := range xs {
+		all[i] = x.Rows
+	}
+	joined, err := r.Rows.Join(p, all)
+	return &rows{Rows: joined}, err
+}
+
+// Execute implements plan.Verbs.
+func (r *rows) Execute(*plan.Pass) (*rows, error) { panic("not called") }
+
+// Write implements plan.Verbs.
+func (r *rows) Write(*plan.Pass, *rows) error { panic("not called") }
+
 // rowsOf returns numbered rows of some shapes.
-func rowsOf(shapes ...[]int) (out []*plan.Rows) {
+func rowsOf(shapes ...[]int) (out []*rows) {
 	for _, shape := range shapes {
-		out = append(out, tensor.Must(plan.NewRows(shape...)))
+		out = append(out, &rows{Rows: tensor.Must(plan.NewRows(shape...))})
 	}
 	return out
 }
@@ -62,15 +87,15 @@ func TestPadSequenceOfRows(t *testing.T) {
 
 func TestPadSequenceRefuses(t *testing.T) {
 	type opt = shapeops.PadSequenceOptions
-	list := func(shapes ...[]int) []*plan.Rows { return rowsOf(shapes...) }
+	list := func(shapes ...[]int) []*rows { return rowsOf(shapes...) }
 	tests := []struct {
 		name string
-		xs   []*plan.Rows
+		xs   []*rows
 		opt  opt
 		err  error
 	}{
 		{"nothing", nil, opt{}, shapeops.ErrShape},
-		{"nil first", []*plan.Rows{nil}, opt{}, shapeops.ErrKind},
+		{"nil first", []*rows{nil}, opt{}, shapeops.ErrKind},
 		{"nil later", append(list([]int{2}), nil), opt{}, shapeops.ErrKind},
 		{"different elsewhere", list([]int{2, 3}, []int{2, 4}), opt{}, shapeops.ErrShape},
 		{"different before the dim", list([]int{2, 3}, []int{1, 3}), opt{Dim: 1}, shapeops.ErrShape},

@@ -124,7 +124,8 @@ func (d *Data) All() iter.Seq[any] {
 
 // Execute returns what p.Plan makes of d, with every value where its row goes, and nil where the
 // plan pads, whatever p.Fill is.
-func (d *Data) Execute(p *plan.Pass) (*Data, error) {
+func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
+	d := (*Data)(v)
 	rows, err := d.rows.Execute(p)
 	if err != nil {
 		return nil, err
@@ -187,7 +188,8 @@ func (d *Data) made() bool { return d != nil && d.rows != nil }
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
 // Join lays the rows of xs side by side as p.Join says, with nil where it pads.
-func (d *Data) Join(p *plan.Pass, xs []*Data) (*Data, error) {
+func (v *dataVerbs) Join(p *plan.Pass, xs []*Data) (*Data, error) {
+	d := (*Data)(v)
 	rows := make([]*plan.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
@@ -247,12 +249,13 @@ func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 	return &Data{rows: rows, values: []any{value}}, err
 }
 
-// JoinTo adds to tr: dst = xs joined as p.Join says.
-func (d *Data) JoinTo(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
+// AddJoin adds to tr: dst = xs joined as p.Join says.
+func (v *dataVerbs) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
+	d := (*Data)(v)
 	if !dst.made() {
 		return errNoData
 	}
-	out, err := d.Join(p, xs)
+	out, err := (*dataVerbs)(d).Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -271,21 +274,23 @@ func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 	return nil
 }
 
-// ExecuteInto adds to tr: dst = what p.Plan makes of d.
-func (d *Data) ExecuteInto(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
+// AddExecute adds to tr: dst = what p.Plan makes of d.
+func (v *dataVerbs) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
+	d := (*Data)(v)
 	if !dst.made() {
 		return errNoData
 	}
-	out, err := d.Execute(p)
+	out, err := (*dataVerbs)(d).Execute(p)
 	if err != nil {
 		return err
 	}
 	return dst.commit(tr, out)
 }
 
-// Write adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names
+// AddWrite adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names
 // a row twice, the last value stays.
-func (d *Data) Write(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
+func (v *dataVerbs) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
+	d := (*Data)(v)
 	if !src.made() {
 		return errNoData
 	}
@@ -296,12 +301,12 @@ func (d *Data) Write(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	if err != nil {
 		return err
 	}
-	from, err := src.Execute(plan.NewPass(planned)) // src as it is now
+	from, err := (*dataVerbs)(src).Execute(plan.NewPass(planned)) // src as it is now
 	if err != nil {
 		return err
 	}
 	if d.fixed {
-		part, err := d.Execute(p)
+		part, err := (*dataVerbs)(d).Execute(p)
 		if err != nil {
 			return err
 		}
@@ -470,14 +475,14 @@ func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	column, err := d.Execute(plan.NewPass(p))
+	column, err := (*dataVerbs)(d).Execute(plan.NewPass(p))
 	if err != nil {
 		return nil, err
 	}
 	if p, err = plan.Expand(sizes, batch...); err != nil {
 		return nil, err
 	}
-	return column.Execute(plan.NewPass(p))
+	return (*dataVerbs)(column).Execute(plan.NewPass(p))
 }
 
 func zeroData(_ *Data, _ *plan.Pass, sizes shapeops.Shape) (*Data, error) {

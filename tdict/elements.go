@@ -95,7 +95,7 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *plan.Pass, _, mad
 	if err != nil {
 		return err
 	}
-	return v.(*ragged.Tensor).Write(tr, x, plan.NewPass(planned)) // in place, for lengths stay
+	return v.(*ragged.Tensor).Verbs().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
 }
 
 func (elementsOfRagged) beside(v, x Value) error {

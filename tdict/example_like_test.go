@@ -47,7 +47,7 @@ func ExampleTensorDict_ToMeta() {
 }
 
 // A kernel of one's own, for each leaf: bytes upside down.
-func ExampleTensorDict_Leafwise() {
+func ExampleTensorDict_Verbs() {
 	invert := &tensor.Kernel{
 		Op: "invert",
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
@@ -62,7 +62,7 @@ func ExampleTensorDict_Leafwise() {
 	}
 	td := tdict.New(2)
 	_ = td.Set("image", tensor.Must(tensor.From([]uint8{0, 1, 254, 255}, 2, 2)))
-	inverted, err := td.Leafwise(invert)
+	inverted, err := td.Verbs().Leafwise(invert)
 	if err != nil {
 		fmt.Println(err)
 		return

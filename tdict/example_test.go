@@ -271,10 +271,10 @@ func ExampleTensorDict_SetIndex() {
 }
 
 // One plan, made on a batch shape, fits every value that begins with it.
-func ExampleTensorDict_Execute() {
+func ExampleTensorDict_Plan() {
 	p, err := plan.Index(shapeops.Shape{3}, ix.Take(2, 0))
 	fmt.Println(p, err)
-	show(steps().Execute(plan.NewPass(p)))
+	show(steps().Plan().Execute(plan.NewPass(p)))
 	// Output:
 	// [3] -> [2] <nil>
 	// [2 2] int64 [2 2]
@@ -334,7 +334,7 @@ func ExampleTensorDict_Expand() {
 }
 
 // shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
-func ExampleTensorDict_Join() {
+func Example_join() {
 	td := tensor.Must(steps().Index(ix.At(0)))
 	show(shapeops.Stack([]*tdict.TensorDict{td, td, td}, 1))
 	show(shapeops.Cat([]*tdict.TensorDict{td, td}, 0))

@@ -74,12 +74,12 @@ func TestErrorsOfEachKind(t *testing.T) {
 		{"marshal what is gone", testkit.Err(td.MarshalJSON()), errStop},
 		{"compare what is gone", testkit.Err(td.Diff(dict([]int{2}, entry{"d/u", codes(count(2))}))), errStop},
 		{"join what is gone", testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, dict([]int{2}, entry{"d/u", codes(count(2))})}, 0)), errStop},
-		{"data by a plan for another shape", data("x", 2).ExecuteInto(&tr, data("x", 2), pass()), shapeops.ErrShape},
-		{"data into another shape", data("x", 3).ExecuteInto(&tr, data("x", 2), pass()), shapeops.ErrShape},
-		{"unbatched by a plan for another shape", codes(count(2)).ExecuteInto(&tr, codes(count(2)), pass()), shapeops.ErrShape},
-		{"a dictionary by a plan for another shape", dict([]int{2}).ExecuteInto(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
+		{"data by a plan for another shape", data("x", 2).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
+		{"data into another shape", data("x", 3).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
+		{"unbatched by a plan for another shape", codes(count(2)).Plan().ExecuteInto(pass(), codes(count(2))), shapeops.ErrShape},
+		{"a dictionary by a plan for another shape", dict([]int{2}).Verbs().AddExecute(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
 		{"an index too deep", testkit.Err(deep.Index()), tdict.ErrDepth},
-		{"a plan for what is too deep", testkit.Err(deep.Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
+		{"a plan for what is too deep", testkit.Err(deep.Plan().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
 		{"a join into what is too deep", shapeops.CatInto(deep, []*tdict.TensorDict{deep}, 0), tdict.ErrDepth},
 		{"data of negative rows", testkit.Err(tdict.DataFrom([]any{}, -1)), shapeops.ErrShape},
 		{"data by a batch of others", testkit.Err(shapeops.Stack([]*tdict.Data{texts("a"), texts("a", "b")}, 0)), shapeops.ErrShape},
@@ -93,23 +93,12 @@ func TestErrorsOfEachKind(t *testing.T) {
 	require.Contains(t, fmt.Sprintf("%+v", dict([]int{2}, entry{"a\n", gone})), `"a\n": Tensor(shape=[2], dtype=int64, bytes=16, memory=lent)`)
 }
 
-// keeper keeps the pass of a join, to use it for what it was not made for.
-type keeper struct{ pass *plan.Pass }
-
-func (*keeper) Shape() shapeops.Shape { return shapeops.Shape{2} }
-
-func (k *keeper) Join(p *plan.Pass, _ []*keeper) (*keeper, error) {
-	k.pass = p
-	return k, nil
-}
-
 // A destination that does not begin with the shape of a join is refused.
 func TestJoinIntoChecksItsDestination(t *testing.T) {
-	k, x := &keeper{}, dict([]int{2}, entry{"a", count(2)})
-	_, err := shapeops.Stack([]*keeper{k, k}, 0)
-	require.NoError(t, err)
+	x := dict([]int{2}, entry{"a", count(2)})
+	stack := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return x.Shape() }, 0))}
 	for _, batch := range [][]int{{}, {2}, {3, 2}} {
-		err := x.JoinInto(k.pass, tdict.New(batch...), []*tdict.TensorDict{x, x})
+		err := x.Plan().JoinInto(stack, tdict.New(batch...), []*tdict.TensorDict{x, x})
 		require.ErrorIs(t, err, shapeops.ErrShape, "%v", batch)
 	}
 }

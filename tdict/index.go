@@ -12,7 +12,8 @@ import (
 // share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes
 // what strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the
 // batch shape does not begin with that of the plan.
-func (td *TensorDict) Execute(p *plan.Pass) (*TensorDict, error) {
+func (v *verbs) Execute(p *plan.Pass) (*TensorDict, error) {
+	td := (*TensorDict)(v)
 	if err := p.CheckPlan(td.batch); err != nil {
 		return nil, err
 	}
@@ -113,14 +114,15 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error
 	}
 	var tr tensor.Transfer
 	p.Expect(2 * td.entries.len())
-	if err := td.ExecuteInto(&tr, dst, p); err != nil {
+	if err := td.Verbs().AddExecute(&tr, dst, p); err != nil {
 		return failed(op, err)
 	}
 	return failed(op, tr.Run())
 }
 
-// ExecuteInto adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
-func (td *TensorDict) ExecuteInto(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
+// AddExecute adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
+func (verb *verbs) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
+	td := (*TensorDict)(verb)
 	if dst == nil {
 		return errNil
 	}

@@ -13,7 +13,8 @@ import (
 // shapeops.Stack, Cat and PadSequence call; td is xs[0]. The keys come in td's order. It returns
 // [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
 // errors of their Join.
-func (td *TensorDict) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+func (verb *verbs) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+	td := (*TensorDict)(verb)
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
@@ -37,19 +38,21 @@ func (td *TensorDict) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) 
 // shapeops.StackInto, CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of
 // [TensorDict.Join], [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers]
 // unless the unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
-func (td *TensorDict) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
+func (v *verbs) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
+	td := (*TensorDict)(v)
 	tr := tensor.Transfer{}
 	if p != nil {
 		tr.Workers = p.Workers
 	}
-	if err := td.JoinTo(&tr, dst, p, xs); err != nil {
+	if err := td.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
-// JoinTo adds to tr: dst = xs laid side by side as p.Join says, as [TensorDict.JoinInto] does.
-func (td *TensorDict) JoinTo(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
+// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [TensorDict.JoinInto] does.
+func (verb *verbs) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
+	td := (*TensorDict)(verb)
 	batch, err := checkJoin(p, xs)
 	switch {
 	case err != nil:
@@ -115,7 +118,8 @@ func moreKeys(x, other *TensorDict) error {
 // JoinMasks returns where xs, joined as p.Join says, are not padded: a bool tensor under the key of
 // each tensor. It is what shapeops.PadSequenceMasked calls, which says what shapes they have; td is
 // xs[0]. Its errors are those of [TensorDict.Join].
-func (td *TensorDict) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+func (v *verbs) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+	td := (*TensorDict)(v)
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err

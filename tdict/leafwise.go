@@ -26,7 +26,8 @@ import (
 // returns [ErrMissing] if the keys differ, unless the kernel says what stands for what is missing,
 // [ErrKind] if an operand is none of these or values under one key are of several kinds, and the
 // errors of tensor.Tensor.Leafwise.
-func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
+func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
+	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
 	if err != nil {
 		return nil, failed(opOf(k), err)
@@ -41,7 +42,8 @@ func (td *TensorDict) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, er
 
 // LeafwiseInto is [TensorDict.Leafwise] into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is. It may be td or one of the others. On an error nothing has changed.
-func (td *TensorDict) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
+func (v *verbs) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
+	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
 	if err == nil && dst == nil {
 		err = errNil

@@ -70,9 +70,10 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	return nil
 }
 
-// Write adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
+// AddWrite adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
 // does.
-func (td *TensorDict) Write(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
+func (v *verbs) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
+	td := (*TensorDict)(v)
 	if src == nil {
 		return errNil
 	}

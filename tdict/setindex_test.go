@@ -146,11 +146,11 @@ func TestWriteByShorterPlan(t *testing.T) {
 	src := dict([]int{2}, entry{"a", count(2, 1)}, entry{"d", texts("p", "q")})
 	var tr tensor.Transfer
 	p := tensor.Must(plan.Index(shapeops.Shape{2}, ix.At(1)))
-	require.NoError(t, td.Write(&tr, src, plan.NewPass(p)))
+	require.NoError(t, td.Verbs().AddWrite(&tr, src, plan.NewPass(p)))
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int64{0, 1, 0, 1}, values(t, td, "a"))
 	require.Equal(t, `data [2 2] ["x" "x" "p" "q"]`, tensor.Must(tdict.Get[*tdict.Data](td, "d")).String())
-	require.ErrorIs(t, td.Write(&tr, tdict.New(3), plan.NewPass(p)), shapeops.ErrShape)
+	require.ErrorIs(t, td.Verbs().AddWrite(&tr, tdict.New(3), plan.NewPass(p)), shapeops.ErrShape)
 }
 
 // A dictionary in the destination has the batch shape of those joined, after the dims joined.
@@ -174,13 +174,13 @@ func TestStackIntoChecksInnerBatchShapes(t *testing.T) {
 func TestPassGoesThroughDictionaries(t *testing.T) {
 	p := plan.NewPass(tensor.Must(plan.Reshape(shapeops.Shape{3}, 3, 1)))
 	for range 2 {
-		_, err := sample().Execute(p)
+		_, err := sample().Plan().Execute(p)
 		require.NoError(t, err)
 	}
 	made := 0
 	for range 2 {
 		_, _ = plan.Once(p, "key", func() (int, error) { made++; return 1, nil })
-		_, err := sample().Execute(p)
+		_, err := sample().Plan().Execute(p)
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, made)

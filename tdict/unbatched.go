@@ -43,7 +43,8 @@ func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
 // Execute returns u with the batch shape that p.Plan makes of its own.
-func (u *Unbatched) Execute(p *plan.Pass) (*Unbatched, error) {
+func (v *unbatchedVerbs) Execute(p *plan.Pass) (*Unbatched, error) {
+	u := (*Unbatched)(v)
 	if err := p.CheckPlan(u.batch); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,8 @@ func (u *Unbatched) Execute(p *plan.Pass) (*Unbatched, error) {
 
 // Join returns the tensor of xs, which must be equal, with the batch shape of xs joined. It returns
 // [ErrDiffers] if they are not.
-func (u *Unbatched) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
+func (v *unbatchedVerbs) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
+	u := (*Unbatched)(v)
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
@@ -68,9 +70,10 @@ func (u *Unbatched) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	return unbatched(u.tensor, shape), nil
 }
 
-// JoinTo adds nothing to tr: dst must hold what Join would return.
-func (u *Unbatched) JoinTo(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
-	out, err := u.Join(p, xs)
+// AddJoin adds nothing to tr: dst must hold what Join would return.
+func (v *unbatchedVerbs) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
+	u := (*Unbatched)(v)
+	out, err := (*unbatchedVerbs)(u).Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -104,8 +107,9 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	return err
 }
 
-// ExecuteInto adds to tr: the elements of dst's tensor = those of u's.
-func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
+// AddExecute adds to tr: the elements of dst's tensor = those of u's.
+func (v *unbatchedVerbs) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
+	u := (*Unbatched)(v)
 	if !dst.made() {
 		return errNoUnbatched
 	}
@@ -124,9 +128,10 @@ func (u *Unbatched) ExecuteInto(tr *tensor.Transfer, dst *Unbatched, p *plan.Pas
 	return tr.Copy(dst.tensor, u.tensor)
 }
 
-// Write adds nothing to tr: what belongs to all rows cannot be written to some. It returns
+// AddWrite adds nothing to tr: what belongs to all rows cannot be written to some. It returns
 // [ErrDiffers] unless the tensors are equal.
-func (u *Unbatched) Write(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
+func (v *unbatchedVerbs) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
+	u := (*Unbatched)(v)
 	return u.checkSame(src)
 }
 

@@ -40,21 +40,28 @@ func opsOf(v Value) ops {
 
 var (
 	tensors = &kind[*tensor.Tensor]{
-		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
+		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
+		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
 		foretell: expectTensor, texter: (*tensor.Tensor).Texts, elements: tensorElements,
 	}
-	dicts   = &kind[*TensorDict]{zeros: zeroDict, describe: describeDict, made: madeDict}
+	dicts = &kind[*TensorDict]{
+		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
+		zeros: zeroDict, describe: describeDict, made: madeDict,
+	}
 	raggeds = &kind[*ragged.Tensor]{
-		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
+		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
+		fit:   fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
 		made: (*ragged.Tensor).Made, texter: (*ragged.Tensor).Texts, cloneIn: (*ragged.Tensor).CloneIn,
 		elements: raggedElements, pads: checkRaggedPad,
 	}
 	datas = &kind[*Data]{
-		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		verbs: func(d *Data) mover[*Data] { return (*dataVerbs)(d) },
+		fit:   fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
 		texter: (*Data).texts,
 	}
 	unbatcheds = &kind[*Unbatched]{
-		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
+		verbs: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedVerbs)(u) },
+		fit:   fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
 		made: (*Unbatched).made, through: true,
 	}
 )
@@ -93,16 +100,28 @@ type ops interface {
 
 // member is what a kind of value implements on its own type.
 type member[T any] interface {
-	tensor.Movable[T]
 	Value
+	Clone() (T, error)
+	Equal(x T) bool
 	AppendJSON(b []byte) ([]byte, error)
 	Preview(n int) json.Marshaler
 	slog.LogValuer
 	Diff(x T) (string, error)
 }
 
+// mover is what tdict asks of the verbs of a kind of value.
+type mover[T any] interface {
+	Execute(p *plan.Pass) (T, error)
+	Join(p *plan.Pass, xs []T) (T, error)
+	AddExecute(tr *tensor.Transfer, dst T, p *plan.Pass) error
+	AddJoin(tr *tensor.Transfer, dst T, p *plan.Pass, xs []T) error
+	AddWrite(tr *tensor.Transfer, src T, p *plan.Pass) error
+}
+
 // A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
 type kind[T member[T]] struct {
+	// verbs returns the verbs of v.
+	verbs func(v T) mover[T]
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
 	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
@@ -133,7 +152,9 @@ type kind[T member[T]] struct {
 
 func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
 
-func (*kind[T]) execute(v Value, p *plan.Pass) (Value, error) { return some(v.(T).Execute(p)) }
+func (k *kind[T]) execute(v Value, p *plan.Pass) (Value, error) {
+	return some(k.verbs(v.(T)).Execute(p))
+}
 
 func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
 	if k.cloneIn == nil {
@@ -186,20 +207,20 @@ func some[T Value](v T, err error) (Value, error) {
 	return v, nil
 }
 
-func (*kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
+func (k *kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 	d, ok := dst.(T)
 	if !ok {
 		return mismatch(v, dst)
 	}
-	return v.(T).ExecuteInto(tr, d, p)
+	return k.verbs(v.(T)).AddExecute(tr, d, p)
 }
 
-func (*kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
+func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := src.(T)
 	if !ok {
 		return mismatch(src, dst)
 	}
-	return dst.(T).Write(tr, s, p)
+	return k.verbs(dst.(T)).AddWrite(tr, s, p)
 }
 
 func (*kind[T]) equal(a, b Value) bool {
@@ -236,7 +257,7 @@ func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err e
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
 		}
-		v, err = some(values[0].Join(p, values))
+		v, err = some(k.verbs(values[0]).Join(p, values))
 		return err
 	})
 	return v, err
@@ -259,7 +280,7 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
 		}
-		return values[0].JoinTo(tr, d, p, values)
+		return k.verbs(values[0]).AddJoin(tr, d, p, values)
 	})
 }
 

@@ -177,8 +177,7 @@ func TestNilArguments(t *testing.T) {
 	data, same := tensor.Must(tdict.NewData("x", 3)), tensor.Must(tdict.NewUnbatched(count(2)))
 	p := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{3}, ix.All))}
 	empty := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{}, ix.Rest))}
-	var joining *plan.Pass
-	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
+	joining := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return shapeops.Shape{3} }, 0))}
 	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 	type list = []*tdict.TensorDict
 	tests := []struct {
@@ -195,17 +194,17 @@ func TestNilArguments(t *testing.T) {
 			return testkit.Err(tdict.Apply(context.Background(), list{td, nil}, each, tdict.ApplyOptions{}))
 		}},
 		{"index into", func() error { return td.IndexInto(nil) }},
-		{"execute", func() error { return testkit.Err(td.Execute(nil)) }},
-		{"execute into", func() error { return td.ExecuteInto(tr, nil, p) }},
-		{"execute into by no plan", func() error { return td.ExecuteInto(tr, td, nil) }},
-		{"write", func() error { return td.Write(tr, nil, p) }},
-		{"write by no plan", func() error { return td.Write(tr, td, nil) }},
-		{"join", func() error { return testkit.Err(td.Join(nil, list{td})) }},
-		{"join nothing", func() error { return testkit.Err(td.Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(td.Join(joining, list{td, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(td.Join(joining, list{nil, td})) }},
-		{"join into", func() error { return td.JoinInto(joining, nil, list{td, td}) }},
-		{"join nil into", func() error { return td.JoinInto(joining, td, list{td, nil}) }},
+		{"execute", func() error { return testkit.Err(td.Plan().Execute(nil)) }},
+		{"execute into", func() error { return td.Verbs().AddExecute(tr, nil, p) }},
+		{"execute into by no plan", func() error { return td.Verbs().AddExecute(tr, td, nil) }},
+		{"write", func() error { return td.Verbs().AddWrite(tr, nil, p) }},
+		{"write by no plan", func() error { return td.Verbs().AddWrite(tr, td, nil) }},
+		{"join", func() error { return testkit.Err(td.Plan().Join(nil, list{td})) }},
+		{"join nothing", func() error { return testkit.Err(td.Plan().Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(td.Plan().Join(joining, list{td, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(td.Plan().Join(joining, list{nil, td})) }},
+		{"join into", func() error { return td.Plan().JoinInto(joining, nil, list{td, td}) }},
+		{"join nil into", func() error { return td.Plan().JoinInto(joining, td, list{td, nil}) }},
 		{"stack", func() error { return testkit.Err(shapeops.Stack(list{td, nil}, 0)) }},
 		{"stack into", func() error { return shapeops.StackInto(nil, list{td}, 0) }},
 		{"stack nil into", func() error { return shapeops.StackInto(td, list{nil}, 0) }},
@@ -217,22 +216,22 @@ func TestNilArguments(t *testing.T) {
 		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
 
 		{"data: diff", func() error { return testkit.Err(data.Diff(nil)) }},
-		{"data: execute", func() error { return testkit.Err(data.Execute(nil)) }},
-		{"data: execute into", func() error { return data.ExecuteInto(tr, nil, p) }},
-		{"data: write", func() error { return data.Write(tr, nil, p) }},
-		{"data: write zero data", func() error { return data.Write(tr, &tdict.Data{}, p) }},
-		{"data: write by no plan", func() error { return data.Write(tr, data, nil) }},
-		{"data: join", func() error { return testkit.Err(data.Join(joining, []*tdict.Data{data, nil})) }},
-		{"data: join nothing", func() error { return testkit.Err(data.Join(joining, nil)) }},
+		{"data: execute", func() error { return testkit.Err(data.Plan().Execute(nil)) }},
+		{"data: execute into", func() error { return data.Plan().ExecuteInto(p, nil) }},
+		{"data: write", func() error { return data.Plan().Write(p, nil) }},
+		{"data: write zero data", func() error { return data.Plan().Write(p, &tdict.Data{}) }},
+		{"data: write by no plan", func() error { return data.Plan().Write(nil, data) }},
+		{"data: join", func() error { return testkit.Err(data.Plan().Join(joining, []*tdict.Data{data, nil})) }},
+		{"data: join nothing", func() error { return testkit.Err(data.Plan().Join(joining, nil)) }},
 		{"data: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Data{data, nil}, 0)) }},
 
 		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
 		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
-		{"unbatched: execute", func() error { return testkit.Err(same.Execute(nil)) }},
-		{"unbatched: execute into", func() error { return same.ExecuteInto(tr, nil, empty) }},
-		{"unbatched: write", func() error { return same.Write(tr, nil, empty) }},
-		{"unbatched: join", func() error { return testkit.Err(same.Join(joining, []*tdict.Unbatched{same, nil})) }},
-		{"unbatched: join nothing", func() error { return testkit.Err(same.Join(joining, nil)) }},
+		{"unbatched: execute", func() error { return testkit.Err(same.Plan().Execute(nil)) }},
+		{"unbatched: execute into", func() error { return same.Plan().ExecuteInto(empty, nil) }},
+		{"unbatched: write", func() error { return same.Plan().Write(empty, nil) }},
+		{"unbatched: join", func() error { return testkit.Err(same.Plan().Join(joining, []*tdict.Unbatched{same, nil})) }},
+		{"unbatched: join nothing", func() error { return testkit.Err(same.Plan().Join(joining, nil)) }},
 		{"unbatched: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Unbatched{same, nil}, 0)) }},
 	}
 	was := state(t, td)
@@ -247,10 +246,3 @@ func TestNilArguments(t *testing.T) {
 	require.False(t, data.Equal(nil) || data.Equal(&tdict.Data{}))
 	require.False(t, same.Equal(nil) || same.Equal(&tdict.Unbatched{}))
 }
-
-// A spy is a value that keeps the pass that it is joined by.
-type spy struct{ pass **plan.Pass }
-
-func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
-
-func (s *spy) Join(p *plan.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }

@@ -55,7 +55,7 @@ func ExampleTensor_Reinterpret() {
 }
 
 // A kernel of one's own: how many bits of each element are set.
-func ExampleTensor_Leafwise() {
+func ExampleTensor_Verbs() {
 	count := &tensor.Kernel{
 		Op: "count bits",
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
@@ -76,8 +76,8 @@ func ExampleTensor_Leafwise() {
 			return nil
 		},
 	}
-	fmt.Println(tensor.Vector[uint8](0, 1, 3, 255).Leafwise(count))
-	fmt.Println(tensor.Vector(1.5).Leafwise(count))
+	fmt.Println(tensor.Vector[uint8](0, 1, 3, 255).Verbs().Leafwise(count))
+	fmt.Println(tensor.Vector(1.5).Verbs().Leafwise(count))
 	// Output:
 	// uint8 [4]
 	// [0 1 2 8] <nil>

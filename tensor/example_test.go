@@ -216,10 +216,10 @@ func ExampleTensor_AsIndex() {
 	// [0.5   0   2]
 }
 
-func ExampleTensor_Execute() {
+func ExampleTensor_Plan() {
 	p, _ := plan.Index(shapeops.Shape{2}, ix.At(1)) // one plan for all that begin with [2]
 	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
-		fmt.Println(x.Execute(plan.NewPass(p)))
+		fmt.Println(x.Plan().Execute(plan.NewPass(p)))
 	}
 	// Output:
 	// bool [] false <nil>

@@ -12,7 +12,8 @@ import (
 // lists or masks, lays pieces together, or reshapes what strides cannot express; then it is a copy.
 // It returns shapeops.ErrShape if the shape of t does not begin with that of the plan, and
 // [ErrDType] if the plan pads and t's dtype does not hold p.Fill.
-func (t *Tensor) Execute(p *plan.Pass) (*Tensor, error) {
+func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if err := p.CheckPlan(t.view.Shape); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(plan.NewPass(p))
+	return t.Plan().Execute(plan.NewPass(p))
 }
 
 // Index returns the part of t that an index expression selects. The result shares t's memory if the
@@ -94,7 +95,7 @@ func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 
 func (t *Tensor) passedInto(dst *Tensor, p *plan.Pass) error {
 	var tr Transfer
-	if err := t.ExecuteInto(&tr, dst, p); err != nil {
+	if err := t.Verbs().AddExecute(&tr, dst, p); err != nil {
 		return err
 	}
 	return tr.Run()
@@ -117,7 +118,7 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 		return err
 	}
 	var tr Transfer
-	if err := t.Write(&tr, value, plan.NewPass(p)); err != nil {
+	if err := t.Verbs().AddWrite(&tr, value, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -10,7 +10,8 @@ import (
 // Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack, Cat and
 // PadSequence call; t is xs[0]. It returns [ErrDType] if the dtypes differ or do not hold p.Fill,
 // shapeops.ErrShape if the dims after those joined differ, and an error if lent memory is gone.
-func (t *Tensor) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}
@@ -62,17 +63,18 @@ func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
 // JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto, CatInto and
 // PadSequenceInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
 // error nothing has changed.
-func (t *Tensor) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+	t := (*Tensor)(v)
 	tr := Transfer{Workers: workersOf(p)}
-	if err := t.JoinTo(&tr, dst, p, xs); err != nil {
+	if err := t.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
-// JoinTo adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
+// AddJoin adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
 // [Tensor.Join] and of [Transfer].
-func (t *Tensor) JoinTo(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
+func (v *verbs) AddJoin(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	return tr.whole(func() error { return tr.join(dst, p, xs) })
 }
 

@@ -103,7 +103,8 @@ func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs)
 // shape of t, or a number or bool, which [ScalarOf] makes an element of t's dtype. The result is
 // new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and
 // those of the kernel.
-func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
+func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if err := CheckKernel(k); err != nil {
 		return nil, err
 	}
@@ -115,7 +116,8 @@ func (t *Tensor) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
 // and the shape of the result. It may be t or another operand, but not lie otherwise in their
 // memory. Its errors are also those of [Transfer]; on an error nothing has changed.
-func (t *Tensor) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
+func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
+	t := (*Tensor)(v)
 	if err := CheckKernel(k); err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
 	}
 	results := []*tensor.Tensor{}
 	for range 50 {
-		results = append(results, tensor.Must(whole.Execute(furnished)))
+		results = append(results, tensor.Must(whole.Plan().Execute(furnished)))
 	}
 	for _, x := range append(results, whole, tensor.Must(whole.Index(ix.Range(0, 2))), tensor.Must(whole.Index(ix.Range(1, 3)))) {
 		s := tensor.Must(tensor.Of[int32](x))
@@ -142,7 +142,7 @@ func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
 	require.True(t, tensor.Furnished(p) && tensor.Furnished(take))
 	for range 2 { // the second time, there is no room left
 		for _, x := range xs {
-			results = append(results, tensor.Must(x.Execute(p)))
+			results = append(results, tensor.Must(x.Plan().Execute(p)))
 		}
 	}
 	for i, x := range results {

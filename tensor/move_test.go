@@ -56,7 +56,7 @@ func TestRowsListedOnBothSides(t *testing.T) {
 					for i, m := range testkit.Memories {
 						src := testkit.Make(t, d, tt.shape, l, m, 0)
 						want, p := tt.want(src.Array), pass(tt.plan(tt.shape))
-						equals(t, tensor.Must(src.Execute(p)), want.Shape, src.Want(want), "%v %s/%s", src, m.Name, l.Name)
+						equals(t, tensor.Must(src.Plan().Execute(p)), want.Shape, src.Want(want), "%v %s/%s", src, m.Name, l.Name)
 						for _, to := range testkit.Layouts[:3] {
 							about := fmt.Sprintf("%v %s/%s to %s", src, m.Name, l.Name, to.Name)
 							into(t, src, want, p, testkit.Make(t, d, want.Shape, to, testkit.Memories[i%3], 50), about)
@@ -73,7 +73,7 @@ func into(t *testing.T, src testkit.Specimen, want naive.Array, p *plan.Pass, ds
 	t.Helper()
 	var tr tensor.Transfer
 	after := dst.Written(dst.Array, src.Want(want))
-	require.NoError(t, src.ExecuteInto(&tr, dst.Tensor, p), about)
+	require.NoError(t, src.Verbs().AddExecute(&tr, dst.Tensor, p), about)
 	require.NoError(t, tr.Run(), about)
 	require.Equal(t, after, dst.Mem, about)
 	if p.Plan.Pick() == nil {
@@ -84,7 +84,7 @@ func into(t *testing.T, src testkit.Specimen, want naive.Array, p *plan.Pass, ds
 	}
 	tr.Reset()
 	after = src.Written(want, dst.Want(dst.Array))
-	if refusesWrites(t, src, src.Write(&tr, dst.Tensor, p)) {
+	if refusesWrites(t, src, src.Verbs().AddWrite(&tr, dst.Tensor, p)) {
 		return
 	}
 	require.NoError(t, tr.Run(), about)

@@ -26,7 +26,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 		"copy": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tr.Copy(dst, ones) },
 		"list": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			p := tensor.Must(plan.Take(ones.Shape(), 0, make([]int, n), shapeops.Shape{n}))
-			return ones.ExecuteInto(tr, dst, plan.NewPass(p))
+			return ones.Verbs().AddExecute(tr, dst, plan.NewPass(p))
 		},
 		"mask": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			bits := make([]bool, n)
@@ -34,7 +34,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 				bits[i] = true
 			}
 			p := tensor.Must(plan.Index(ones.Shape(), ix.Mask(bits)))
-			return ones.ExecuteInto(tr, dst, plan.NewPass(p))
+			return ones.Verbs().AddExecute(tr, dst, plan.NewPass(p))
 		},
 		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil)
@@ -61,14 +61,14 @@ func TestJoinToAddsAllOrNothing(t *testing.T) {
 	stack := &plan.Pass{Join: joinPlan(t, good, good)}
 	dst := tensor.Must(tensor.Zeros[int32](2, 2))
 	var tr tensor.Transfer
-	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
-	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, nil}), tensor.ErrKind)
-	require.ErrorIs(t, good.JoinTo(&tr, dst, nil, []*tensor.Tensor{good, good}), tensor.ErrKind)
+	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
+	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, nil}), tensor.ErrKind)
+	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, nil, []*tensor.Tensor{good, good}), tensor.ErrKind)
 	overlapping := tensor.Must(tensor.Must(dst.Flatten(0, 1)).Narrow(0, 1, 2))
-	require.ErrorIs(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, overlapping}), tensor.ErrOverlap)
+	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, overlapping}), tensor.ErrOverlap)
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int32{0, 0, 0, 0}, testkit.Elements[int32](t, dst))
-	require.NoError(t, good.JoinTo(&tr, dst, stack, []*tensor.Tensor{good, good}))
+	require.NoError(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, good}))
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int32{1, 2, 1, 2}, testkit.Elements[int32](t, dst))
 }
@@ -76,23 +76,7 @@ func TestJoinToAddsAllOrNothing(t *testing.T) {
 // joinPlan returns the plan by which Stack joins xs.
 func joinPlan(t *testing.T, xs ...*tensor.Tensor) *plan.Join {
 	t.Helper()
-	planned := make([]*planSpy, len(xs))
-	for i, x := range xs {
-		planned[i] = &planSpy{shape: x.Shape()}
-	}
-	spy, err := shapeops.Stack(planned, 0)
+	j, err := plan.Stack(len(xs), func(i int) shapeops.Shape { return xs[i].Shape() }, 0)
 	require.NoError(t, err)
-	return spy.plan
-}
-
-// A planSpy keeps the plan that it is joined by.
-type planSpy struct {
-	shape shapeops.Shape
-	plan  *plan.Join
-}
-
-func (s *planSpy) Shape() shapeops.Shape { return s.shape }
-
-func (*planSpy) Join(p *plan.Pass, _ []*planSpy) (*planSpy, error) {
-	return &planSpy{plan: p.Join}, nil
+	return j
 }

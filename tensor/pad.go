@@ -16,7 +16,7 @@ func (t *Tensor) Pad(value any, sizes ...int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Execute(&plan.Pass{Plan: p, Fill: value})
+	return t.Plan().Execute(&plan.Pass{Plan: p, Fill: value})
 }
 
 // PadInto is [Tensor.Pad] into a tensor that the caller owns, which must have the dtype and the

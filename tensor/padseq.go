@@ -100,7 +100,8 @@ func (tr *Transfer) joinPadded(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 
 // JoinMasks returns where xs, joined as p.Join says, are not padded: [N L]. It is what
 // shapeops.PadSequenceMasked calls; t is xs[0]. Its errors are those of [Tensor.Join].
-func (t *Tensor) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *verbs) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 		}, tensor.ErrReadOnly},
 		{"a plan for another shape", func(x *tensor.Tensor) error {
 			p := tensor.Must(plan.Index(shapeops.Shape{3}, ix.Take(2)))
-			return testkit.Err(x.Execute(plan.NewPass(p)))
+			return testkit.Err(x.Plan().Execute(plan.NewPass(p)))
 		}, shapeops.ErrShape},
 	})
 }
@@ -222,8 +222,7 @@ func TestNilArguments(t *testing.T) {
 	var none *tensor.Tensor
 	x, tr := tensor.Vector[int8](1, 2, 3), &tensor.Transfer{}
 	all := pass(plan.Index(shapeops.Shape{3}, ix.Take(0, 1, 2)))
-	joining := &plan.Pass{}
-	_, _ = shapeops.Stack([]*spy{{pass: &joining}, {pass: &joining}}, 0)
+	joining := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return shapeops.Shape{3} }, 0))}
 	tests := []struct {
 		name string
 		do   func() error
@@ -243,26 +242,26 @@ func TestNilArguments(t *testing.T) {
 		{"index into", func() error { return x.IndexInto(nil, ix.All) }},
 		{"index into by a position", func() error { return x.IndexInto(nil, ix.At(0)) }},
 		{"set index by a position", func() error { return x.SetIndex(none, ix.At(0)) }},
-		{"execute", func() error { return testkit.Err(x.Execute(nil)) }},
-		{"execute a pass without a plan", func() error { return testkit.Err(x.Execute(&plan.Pass{})) }},
-		{"execute into", func() error { return x.ExecuteInto(tr, nil, all) }},
-		{"execute into, of no plan", func() error { return x.ExecuteInto(tr, x, nil) }},
-		{"a transfer's write", func() error { return x.Write(tr, nil, all) }},
-		{"a transfer's write by no plan", func() error { return x.Write(tr, x, nil) }},
+		{"execute", func() error { return testkit.Err(x.Plan().Execute(nil)) }},
+		{"execute a pass without a plan", func() error { return testkit.Err(x.Plan().Execute(&plan.Pass{})) }},
+		{"execute into", func() error { return x.Verbs().AddExecute(tr, nil, all) }},
+		{"execute into, of no plan", func() error { return x.Verbs().AddExecute(tr, x, nil) }},
+		{"a transfer's write", func() error { return x.Verbs().AddWrite(tr, nil, all) }},
+		{"a transfer's write by no plan", func() error { return x.Verbs().AddWrite(tr, x, nil) }},
 		{"a transfer's copy to", func() error { return tr.Copy(nil, x) }},
 		{"a transfer's copy from", func() error { return tr.Copy(x, nil) }},
 		{"a transfer's fill of", func() error { return tr.Fill(nil, x) }},
 		{"a transfer's fill with", func() error { return tr.Fill(x, nil) }},
 		{"a transfer's runs to", func() error { return tr.Runs(nil, x, nil) }},
 		{"a transfer's runs from", func() error { return tr.Runs(x, nil, nil) }},
-		{"a transfer's write by a pass without a plan", func() error { return x.Write(tr, x, &plan.Pass{}) }},
-		{"join", func() error { return testkit.Err(x.Join(nil, list{x})) }},
-		{"join by a pass without a plan", func() error { return testkit.Err(x.Join(&plan.Pass{}, list{x})) }},
-		{"join nothing", func() error { return testkit.Err(x.Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(x.Join(joining, list{x, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(x.Join(joining, list{nil, x})) }},
-		{"join into", func() error { return x.JoinInto(joining, nil, list{x, x}) }},
-		{"join nil into", func() error { return x.JoinInto(joining, x, list{x, nil}) }},
+		{"a transfer's write by a pass without a plan", func() error { return x.Verbs().AddWrite(tr, x, &plan.Pass{}) }},
+		{"join", func() error { return testkit.Err(x.Plan().Join(nil, list{x})) }},
+		{"join by a pass without a plan", func() error { return testkit.Err(x.Plan().Join(&plan.Pass{}, list{x})) }},
+		{"join nothing", func() error { return testkit.Err(x.Plan().Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(x.Plan().Join(joining, list{x, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(x.Plan().Join(joining, list{nil, x})) }},
+		{"join into", func() error { return x.Plan().JoinInto(joining, nil, list{x, x}) }},
+		{"join nil into", func() error { return x.Plan().JoinInto(joining, x, list{x, nil}) }},
 		{"stack", func() error { return testkit.Err(shapeops.Stack(list{x, nil}, 0)) }},
 		{"stack from nil on", func() error { return testkit.Err(shapeops.Stack(list{nil, x}, 0)) }},
 		{"stack into", func() error { return shapeops.StackInto(nil, list{x}, 0) }},
@@ -285,13 +284,6 @@ func TestNilArguments(t *testing.T) {
 	require.False(t, x.SharesMemory(nil))
 	require.Equal(t, "int8 [3]\n[1 2 3]", fmt.Sprint(x))
 }
-
-// A spy is a value that keeps the pass that it is joined by.
-type spy struct{ pass **plan.Pass }
-
-func (*spy) Shape() shapeops.Shape { return shapeops.Shape{3} }
-
-func (s *spy) Join(p *plan.Pass, _ []*spy) (*spy, error) { *s.pass = p; return s, nil }
 
 // The bytes of an expanded tensor may be more than an int counts, its elements not.
 func TestByteSizeSaturates(t *testing.T) {

@@ -87,7 +87,7 @@ func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 		p = tensor.Must(plan.RepeatEach(x.Shape(), c.Index.At, n[0]))
 	}
 	var tr tensor.Transfer
-	if err := x.ExecuteInto(&tr, dst, plan.NewPass(p)); err != nil {
+	if err := x.Verbs().AddExecute(&tr, dst, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

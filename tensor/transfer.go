@@ -264,9 +264,10 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 	return tr.add(m, nil)
 }
 
-// ExecuteInto adds dst[...] = what p.Plan makes of t. It is what IndexInto of a tensor and of a
+// AddExecute adds dst[...] = what p.Plan makes of t. It is what IndexInto of a tensor and of a
 // dictionary do.
-func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *plan.Pass) error {
+func (v *verbs) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
+	t := (*Tensor)(v)
 	if err := checkWrite(dst, t); err != nil {
 		return err
 	}
@@ -300,10 +301,11 @@ func (t *Tensor) ExecuteInto(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	return tr.add(m, err)
 }
 
-// Write adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
+// AddWrite adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
 // position twice, the last value written stays. It is what SetIndex of a tensor and of a dictionary
 // do.
-func (t *Tensor) Write(tr *Transfer, src *Tensor, p *plan.Pass) error {
+func (v *verbs) AddWrite(tr *Transfer, src *Tensor, p *plan.Pass) error {
+	t := (*Tensor)(v)
 	if err := checkWrite(t, src); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (t *Tensor) SetWindow(value, starts *Tensor, dims, sizes []int) error {
 		return err
 	}
 	var tr Transfer
-	if err := t.Write(&tr, value, plan.NewPass(p)); err != nil {
+	if err := t.Verbs().AddWrite(&tr, value, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -181,13 +181,13 @@ func (c *columns) check(dims shapeops.Shape, levels int) error {
 func (c *columns) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	dtype := x.DType()
 	if dtype.Size() > 2 || !dtype.IsFloat() {
-		return x.Leafwise(c.kernel, c.mean, c.std)
+		return x.Verbs().Leafwise(c.kernel, c.mean, c.std)
 	}
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return nil, err
 	}
-	if err := wide.LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
+	if err := wide.Verbs().LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
 		return nil, err
 	}
 	return wide.Cast(dtype)

@@ -14,7 +14,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shape"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
@@ -159,12 +158,15 @@ func (h *herd) join() string {
 			count += q.rows.Count()
 		}
 	}
+	shapeOf := func(i int) shape.Shape { return xs[i].Shape() }
 	dim := h.IntN(len(p.want.Shape) + 1)
 	if dim < len(p.want.Shape) && h.IntN(2) == 0 {
-		h.keep(pair{must(shapeops.Cat(xs, dim)), naive.Cat(arrays, dim)})
+		cat := &plan.Pass{Join: must(plan.Cat(len(xs), shapeOf, dim))}
+		h.keep(pair{must(p.rows.Join(cat, xs)), naive.Cat(arrays, dim)})
 		return fmt.Sprint("cat ", dim)
 	}
-	h.keep(pair{must(shapeops.Stack(xs, dim)), naive.Stack(arrays, dim)})
+	stack := &plan.Pass{Join: must(plan.Stack(len(xs), shapeOf, dim))}
+	h.keep(pair{must(p.rows.Join(stack, xs)), naive.Stack(arrays, dim)})
 	return fmt.Sprint("stack ", dim)
 }
 
@@ -308,6 +310,9 @@ func TestRowsRefuse(t *testing.T) {
 	fresh := func() rows { return must(plan.NewRows(2, 3)) }
 	many := func() rows { return must(plan.OneRow(1<<31 + 1)) }
 	first := func(r rows) *plan.Pass { return pass(plan.Index(shape.Shape{2}, ix.At(0))) }
+	joining := func(r rows) *plan.Pass {
+		return &plan.Pass{Join: must(plan.Stack(2, func(int) shape.Shape { return r.Shape() }, 0))}
+	}
 	testkit.Refuse(t, fresh, func(_ testing.TB, r rows) string { return fmt.Sprint(r, r.Count()) }, []testkit.Refusal[rows]{
 		{"a negative size", func(rows) error { return testkit.Err(plan.NewRows(-1)) }, shape.ErrShape},
 		{"one row of a negative size", func(rows) error { return testkit.Err(plan.OneRow(2, -1)) }, shape.ErrShape},
@@ -316,8 +321,8 @@ func TestRowsRefuse(t *testing.T) {
 		{"no pass", func(r rows) error { return testkit.Err(r.Execute(nil)) }, shape.ErrKind},
 		{"a plan on another shape", func(r rows) error { return testkit.Err(two.Execute(pass(plan.Index(r.Shape(), ix.At(0))))) }, shape.ErrShape},
 		{"a join without a plan", func(r rows) error { return testkit.Err(r.Join(nil, []rows{r})) }, shape.ErrKind},
-		{"a join with nil", func(r rows) error { return testkit.Err(shapeops.Stack([]rows{r, nil}, 0)) }, shape.ErrKind},
-		{"a join of other shapes", func(r rows) error { return testkit.Err(shapeops.Stack([]rows{r, two}, 0)) }, shape.ErrShape},
+		{"a join with nil", func(r rows) error { return testkit.Err(r.Join(joining(r), []rows{r, nil})) }, shape.ErrKind},
+		{"a join of other shapes", func(r rows) error { return testkit.Err(r.Join(joining(r), []rows{r, two})) }, shape.ErrShape},
 		{"writing nil", func(r rows) error { return r.Write(first(r), nil) }, shape.ErrKind},
 		{"writing without a pass", func(r rows) error { return r.Write(nil, two) }, shape.ErrKind},
 		{"writing what does not broadcast", func(r rows) error { return r.Write(first(r), two) }, shape.ErrShape},

@@ -1,0 +1,50 @@
+package tensor
+
+import (
+	"github.com/go-tensordict/tensordict/internal/plan"
+)
+
+// Verbs has what values of type T do as a part of a [Transfer] or by a [Kernel]. Each kind of value
+// has a method Verbs that returns its own. It is for packages that implement kinds of values, or
+// operations on elements.
+type Verbs[T any] interface {
+	plan.Verbs[T]
+
+	// AddExecute adds to tr: dst = what p.Plan makes of the value.
+	AddExecute(tr *Transfer, dst T, p *plan.Pass) error
+	// AddJoin adds to tr: dst = xs, of which the value is the first, joined as p.Join says.
+	AddJoin(tr *Transfer, dst T, p *plan.Pass, xs []T) error
+	// AddWrite adds to tr: the part of the value that p.Plan selects = src, broadcast.
+	AddWrite(tr *Transfer, src T, p *plan.Pass) error
+	// Leafwise returns what k makes of the value and others.
+	Leafwise(k *Kernel, others ...any) (T, error)
+	// LeafwiseInto is Leafwise into dst. On an error nothing has changed.
+	LeafwiseInto(dst T, k *Kernel, others ...any) error
+}
+
+// verbs is a Tensor with its [Verbs].
+type verbs Tensor
+
+// Plan returns what package shapeops calls.
+func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
+
+// Verbs returns what packages arith and tdict call.
+func (t *Tensor) Verbs() Verbs[*Tensor] { return (*verbs)(t) }
+
+// ExecuteInto implements plan.Verbs.
+func (v *verbs) ExecuteInto(p *plan.Pass, dst *Tensor) error {
+	var tr Transfer
+	if err := v.AddExecute(&tr, dst, p); err != nil {
+		return err
+	}
+	return tr.Run()
+}
+
+// Write implements plan.Verbs.
+func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
+	var tr Transfer
+	if err := v.AddWrite(&tr, src, p); err != nil {
+		return err
+	}
+	return tr.Run()
+}
