@@ -437,7 +437,7 @@ func drawn(r *rand.Rand, d tensor.DType, shape []int) tens {
 	both := tensor.Must(tensor.Must(tensor.From(wide, double...)).Cast(d))
 	if d.IsComplex() {
 		imaginary := tensor.Must(arith.Mul(both, complex(0, 1)))
-		both = tensor.Must(arith.Add(both, tensor.Must(imaginary.Roll(1, -1))))
+		both = tensor.Must(arith.Add(both, tensor.Must(shapeops.Roll(imaginary, -1, 1))))
 	}
 	one := tensor.Must(both.Index(ix.At(0)))
 	switch n := len(shape); {

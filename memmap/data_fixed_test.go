@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -50,7 +51,7 @@ func TestMappedDataKeepsItsValues(t *testing.T) {
 		}
 		picked := tensor.Must(ds.Index(ix.Take(1, 0)))
 		require.NoError(t, picked.SetIndex(row(9, "push", "z"), ix.At(0)), "a copy can be changed")
-		flipped := tensor.Must(ds.Flip(0))
+		flipped := tensor.Must(shapeops.Flip(ds.TensorDict, 0))
 		require.NoError(t, flipped.SetIndex(row(9, "push", "z"), ix.At(0)), "so can what is not a view")
 		require.NoError(t, tensor.Must(ds.Clone()).SetIndex(row(9, "push", "z"), ix.At(0)))
 		require.NoError(t, ds.Close())

@@ -170,7 +170,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 		values, err = values.Clone()
 		return finished(&Tensor{layout: deep, values: values}, err)
 	}
-	values, err = values.RepeatEach(deep.counts(t.Depth()), 0)
+	values, err = shapeops.RepeatEach(values, 0, deep.counts(t.Depth()))
 	return finished(&Tensor{layout: deep, values: values}, err)
 }
 

@@ -275,5 +275,5 @@ func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 		return rows, nil
 	}
 	counts, _ := plan.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
-	return rows.RepeatEach(counts, 0)
+	return shapeops.RepeatEach(rows, 0, counts)
 }

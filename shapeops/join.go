@@ -77,10 +77,10 @@ func joinOp(stack bool) string {
 	return "cat"
 }
 
-// named names the operation of an error, unless the error begins with the name, as one of a
-// dictionary does: stack "key": ...
+// named names the operation of an error, unless the error begins with the name, as those of a
+// dictionary do: stack "key": ...
 func named(op string, err error) error {
-	if err == nil || strings.HasPrefix(err.Error(), op+` "`) {
+	if err == nil || strings.HasPrefix(err.Error(), op+` "`) || strings.HasPrefix(err.Error(), op+": ") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", op, err)

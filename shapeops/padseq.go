@@ -83,11 +83,7 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	if out, err = xs[0].Plan().Join(p, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
-	masker, ok := xs[0].Plan().(plan.Masker[T])
-	if !ok {
-		return none, none, named(padOp, fmt.Errorf("%w: got %T, which has no masks", ErrKind, xs[0]))
-	}
-	if masks, err = masker.JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
+	if masks, err = denseVerbs(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
 	return out, masks, nil

@@ -177,7 +177,7 @@ func TestApplyInPlaceRefusesLeaves(t *testing.T) {
 	}{
 		"read-only": {tensor.Must(tensor.FromLender(tensor.Int64, readOnly, 0, 3)), tensor.ErrReadOnly},
 		"expanded":  {tensor.Must(tensor.Scalar[int64](1).Expand(3)), tensor.ErrLayout},
-		"windows":   {tensor.Must(count(4).Unfold(0, 2, 1)), tensor.ErrLayout},
+		"windows":   {tensor.Must(shapeops.Unfold(count(4), 0, 2, 1)), tensor.ErrLayout},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

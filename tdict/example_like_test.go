@@ -3,7 +3,6 @@ package tdict_test
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -72,24 +71,6 @@ func ExampleTensorDict_Verbs() {
 	// uint8 [2 2]
 	// [[255 254]
 	//  [  1   0]]
-}
-
-// A destination is made once, and filled again and again.
-func ExampleTensorDict_FlipInto() {
-	td := tdict.New(3)
-	_ = td.Set("frame", tensor.Vector[uint8](1, 2, 3))
-	backwards := tensor.Must(td.ZerosLike())
-	for range 2 {
-		if err := td.FlipInto(backwards, 0); err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(tdict.Slice[uint8](backwards, "frame"))
-		_ = arith.FillInPlace(td, 7)
-	}
-	// Output:
-	// [3 2 1] <nil>
-	// [7 7 7] <nil>
 }
 
 func ExampleTensorDict_ZerosLike() {

@@ -187,17 +187,17 @@ func TestFeatureExpandAs(t *testing.T) {
 
 // Python: fliplr, flipud.
 func TestFeatureFlipSides(t *testing.T) {
-	require.Equal(t, []int64{2, 1, 0, 5, 4, 3}, values(t, tensor.Must(grid().Flip(1)), "n/b"))
-	require.Equal(t, []int64{3, 4, 5, 0, 1, 2}, values(t, tensor.Must(grid().Flip(0)), "n/b"))
-	_, err := small().Flip(1)
+	require.Equal(t, []int64{2, 1, 0, 5, 4, 3}, values(t, tensor.Must(shapeops.Flip(grid(), 1)), "n/b"))
+	require.Equal(t, []int64{3, 4, 5, 0, 1, 2}, values(t, tensor.Must(shapeops.Flip(grid(), 0)), "n/b"))
+	_, err := shapeops.Flip(small(), 1)
 	require.ErrorIs(t, err, shapeops.ErrDim, "features are not flipped")
 }
 
 // Python: roll with several dims, or with none.
 func TestFeatureRollMore(t *testing.T) {
-	rolled := tensor.Must(tensor.Must(grid().Roll(1, 0)).Roll(-1, 1))
+	rolled := tensor.Must(shapeops.Roll(tensor.Must(shapeops.Roll(grid(), 0, 1)), 1, -1))
 	require.Equal(t, []int64{4, 5, 3, 1, 2, 0}, values(t, rolled, "n/b"))
-	flat := tensor.Must(tensor.Must(tensor.Must(grid().Flatten(0, -1)).Roll(1, 0)).Reshape(2, 3))
+	flat := tensor.Must(tensor.Must(shapeops.Roll(tensor.Must(grid().Flatten(0, -1)), 0, 1)).Reshape(2, 3))
 	require.Equal(t, []int64{5, 0, 1, 2, 3, 4}, values(t, flat, "n/b"))
 }
 

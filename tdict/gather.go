@@ -113,32 +113,3 @@ func (td *TensorDict) planMask(mask *tensor.Tensor) (*plan.Plan, error) {
 	}
 	return plan.Index(td.batch, x)
 }
-
-// Window returns a window of each row, the rows being td's leading batch dims, with a start of its
-// own along each of the given batch dims after them:
-//
-//	td [N... L B...], starts [N...], one dim -> [N... size B...]
-//	td [N... H W], starts [N... 2], two dims -> [N... h w]
-//
-// starts holds integers. With several dims, its last dim has a start for each. To crop features,
-// such as the images of a batch, call tensor.Tensor.Window of each leaf. The result is a copy. It
-// returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
-func (td *TensorDict) Window(starts *tensor.Tensor, dims, sizes []int) (*TensorDict, error) {
-	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
-	return td.executed("window", p, err)
-}
-
-// WindowInto is [TensorDict.Window] into a dictionary that the caller owns, as
-// [TensorDict.IndexInto] is; on an error nothing has changed.
-func (td *TensorDict) WindowInto(dst *TensorDict, starts *tensor.Tensor, dims, sizes []int) error {
-	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
-	return td.executedInto("window", dst, p, err)
-}
-
-// SetWindow writes the leaves of value, whose batch shape is that of the windows or its last dims,
-// to the windows that [TensorDict.Window] would return. Its errors are also those of
-// [TensorDict.SetIndex]; on an error nothing has changed.
-func (td *TensorDict) SetWindow(value *TensorDict, starts *tensor.Tensor, dims, sizes []int) error {
-	p, err := tensor.PlanWindow(td.batch, starts, dims, sizes)
-	return td.written("set window", value, p, err)
-}

@@ -35,7 +35,7 @@ func TestOracleWrite(t *testing.T) {
 			if verb == "gather" {
 				require.NoError(t, td.Scatter(c.N[0], listed(c.Index), value))
 			} else {
-				require.NoError(t, td.SetWindow(value, listed(c.Index), c.Dims, c.Sizes))
+				require.NoError(t, shapeops.SetWindow(td, value, listed(c.Index), c.Dims, c.Sizes))
 			}
 			for key := range before.Leaves() {
 				after := rowsOf(t, tensor.Must(before.Get(key)), rank)
@@ -71,7 +71,7 @@ func TestGather(t *testing.T) {
 	require.Equal(t, []int64{0, 2, 5}, values(t, tensor.Must(td.MaskedSelect(mask)), "n/b"))
 	require.Equal(t, shapeops.Shape{1, 3}, tensor.Must(td.MaskedSelect(tensor.Vector(true, false))).Shape().Clone())
 	dst := tensor.Must(tensor.Must(td.MaskedSelect(mask)).Clone())
-	require.NoError(t, td.MaskedSelectInto(dst, tensor.Must(tensor.Must(mask.Flip()).Clone())))
+	require.NoError(t, td.MaskedSelectInto(dst, tensor.Must(tensor.Must(shapeops.Flip(mask)).Clone())))
 	require.Equal(t, []int64{0, 3, 5}, values(t, dst, "n/b"))
 }
 
@@ -111,27 +111,27 @@ func TestGatherRefusals(t *testing.T) {
 			return testkit.Err(td.MaskedSelect(tensor.Must(tensor.Zeros[bool](2, 3, 4))))
 		}, shapeops.ErrIndex},
 		{"select into nothing", func(td dictionary) error { return td.MaskedSelectInto(nil, mask) }, tdict.ErrKind},
-		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(td.Window(starts, ints{2}, ints{1})) }, shapeops.ErrDim},
-		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(td.Window(starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
-		{"no starts", func(td dictionary) error { return testkit.Err(td.Window(nil, ints{1}, ints{1})) }, tdict.ErrKind},
-		{"windows into nothing", func(td dictionary) error { return td.WindowInto(nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
-		{"set windows to nothing", func(td dictionary) error { return td.SetWindow(nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
-		{"set windows without starts", func(td dictionary) error { return td.SetWindow(td, nil, ints{1}, ints{1}) }, tdict.ErrKind},
-		{"set windows to another batch shape", func(td dictionary) error { return td.SetWindow(td, starts, ints{1}, ints{1}) }, shapeops.ErrShape},
-		{"flip no such batch dim", func(td dictionary) error { return testkit.Err(td.Flip(2)) }, shapeops.ErrDim},
-		{"roll no such batch dim", func(td dictionary) error { return td.RollInPlace(1, math.MinInt) }, shapeops.ErrDim},
-		{"turn no such batch dim", func(td dictionary) error { return testkit.Err(td.Rot90(1, 0, 2)) }, shapeops.ErrDim},
+		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{2}, ints{1})) }, shapeops.ErrDim},
+		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
+		{"no starts", func(td dictionary) error { return testkit.Err(shapeops.Window(td, nil, ints{1}, ints{1})) }, tdict.ErrKind},
+		{"windows into nothing", func(td dictionary) error { return shapeops.WindowInto(nil, td, starts, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows to nothing", func(td dictionary) error { return shapeops.SetWindow(td, nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows without starts", func(td dictionary) error { return shapeops.SetWindow(td, td, nil, ints{1}, ints{1}) }, tdict.ErrKind},
+		{"set windows to another batch shape", func(td dictionary) error { return shapeops.SetWindow(td, td, starts, ints{1}, ints{1}) }, shapeops.ErrShape},
+		{"flip no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Flip(td, 2)) }, shapeops.ErrDim},
+		{"roll no such batch dim", func(td dictionary) error { return shapeops.RollInPlace(td, math.MinInt, 1) }, shapeops.ErrDim},
+		{"turn no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Rot90(td, 0, 2, 1)) }, shapeops.ErrDim},
 		{"move to no such batch dim", func(td dictionary) error { return testkit.Err(td.Movedim(0, 2)) }, shapeops.ErrDim},
 		{"narrow beyond the end", func(td dictionary) error { return testkit.Err(td.Narrow(1, 2, 2)) }, shapeops.ErrIndex},
-		{"unfold a dim after the batch shape", func(td dictionary) error { return testkit.Err(td.Unfold(2, 1, 1)) }, shapeops.ErrDim},
-		{"repeat with too few counts", func(td dictionary) error { return testkit.Err(td.Repeat(2)) }, shapeops.ErrShape},
-		{"tile so often that it overflows", func(td dictionary) error { return testkit.Err(td.Tile(math.MaxInt)) }, shapeops.ErrShape},
-		{"repeat so often that leaves overflow", func(td dictionary) error { return testkit.Err(td.RepeatInterleave(math.MaxInt/6, 0)) }, shapeops.ErrShape},
-		{"too few counts for each", func(td dictionary) error { return testkit.Err(td.RepeatEach(ints{1}, 0)) }, shapeops.ErrShape},
-		{"flip into nothing", func(td dictionary) error { return td.FlipInto(nil) }, tdict.ErrKind},
-		{"flip into itself", func(td dictionary) error { return td.FlipInto(td, 0) }, tensor.ErrOverlap},
-		{"roll into other keys", func(td dictionary) error { return td.RollInto(tdict.New(2, 3), 1, 0) }, tdict.ErrMissing},
-		{"repeat into another batch shape", func(td dictionary) error { return td.RepeatInto(td, 2, 1) }, shapeops.ErrShape},
+		{"unfold a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Unfold(td, 2, 1, 1)) }, shapeops.ErrDim},
+		{"repeat with too few counts", func(td dictionary) error { return testkit.Err(shapeops.Repeat(td, 2)) }, shapeops.ErrShape},
+		{"tile so often that it overflows", func(td dictionary) error { return testkit.Err(shapeops.Tile(td, math.MaxInt)) }, shapeops.ErrShape},
+		{"repeat so often that leaves overflow", func(td dictionary) error { return testkit.Err(shapeops.RepeatInterleave(td, 0, math.MaxInt/6)) }, shapeops.ErrShape},
+		{"too few counts for each", func(td dictionary) error { return testkit.Err(shapeops.RepeatEach(td, 0, ints{1})) }, shapeops.ErrShape},
+		{"flip into nothing", func(td dictionary) error { return shapeops.FlipInto(nil, td) }, tdict.ErrKind},
+		{"flip into itself", func(td dictionary) error { return shapeops.FlipInto(td, td, 0) }, tensor.ErrOverlap},
+		{"roll into other keys", func(td dictionary) error { return shapeops.RollInto(tdict.New(2, 3), td, 0, 1) }, tdict.ErrMissing},
+		{"repeat into another batch shape", func(td dictionary) error { return shapeops.RepeatInto(td, td, 2, 1) }, shapeops.ErrShape},
 	})
 }
 

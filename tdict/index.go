@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -29,7 +30,7 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 		return opsOf(v).execute(v, p)
 	})
 	if err != nil {
-		return nil, within("execute", name, err)
+		return nil, within(cmp.Or(p.Op, "execute"), name, err)
 	}
 	return td.planned(p, entries), nil
 }
@@ -143,7 +144,7 @@ func (verb *verbs) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass
 			p.Leave(was)
 		}
 		if err != nil {
-			return within("index", c.name, err)
+			return within(cmp.Or(p.Op, "index"), c.name, err)
 		}
 	}
 	return nil

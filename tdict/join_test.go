@@ -73,7 +73,7 @@ func TestInPlaceOfOneTensorUnderTwoKeys(t *testing.T) {
 	require.Equal(t, []int64{1, 2, 3}, values(t, td, "n/b"))
 	require.NoError(t, arith.MaskedFillInPlace(td, tensor.Vector(true, false, false), 9))
 	require.Equal(t, []int64{9, 2, 3}, values(t, td, "a"))
-	require.NoError(t, td.FlipInPlace(0))
+	require.NoError(t, shapeops.FlipInPlace(td, 0))
 	require.Equal(t, []int64{3, 2, 9}, values(t, td, "a"))
 }
 
@@ -94,7 +94,7 @@ func TestSetInANamedDictionary(t *testing.T) {
 func TestInPlaceOfLeavesThatShareMemory(t *testing.T) {
 	x := tensor.Vector[int64](1, 2, 3, 4)
 	td := dict([]int{3}, entry{"a", tensor.Must(x.Narrow(0, 0, 3))}, entry{"b", tensor.Must(x.Narrow(0, 1, 3))})
-	testkit.Unchanged(t, td, state, func() { require.ErrorIs(t, td.FlipInPlace(0), tensor.ErrOverlap) })
+	testkit.Unchanged(t, td, state, func() { require.ErrorIs(t, shapeops.FlipInPlace(td, 0), tensor.ErrOverlap) })
 
 	fixed := tensor.Must(tdict.NewUnbatched(tensor.Must(tensor.Scalar[int64](1).Expand(3))))
 	with := dict([]int{2}, entry{"a", count(2)}, entry{"u", fixed})

@@ -57,18 +57,20 @@ var metaOps = map[string]func(td *tdict.TensorDict) (*tdict.TensorDict, error){
 	"mask": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		return td.MaskedSelect(tensor.Vector(true, false, true))
 	},
-	"reshape":     func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Reshape(3, 1) },
-	"expand":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Expand(2, 3) },
-	"flip":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Flip(0) },
-	"roll":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Roll(1, 0) },
-	"repeat":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Repeat(3) },
-	"repeat each": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.RepeatEach([]int{0, 2, 1}, 0) },
-	"take":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Take(0, tensor.Vector[int64](2, 0)) },
-	"gather":      func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Gather(0, tensor.Vector[int64](2, 0)) },
-	"window": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-		return tensor.Must(td.Reshape(1, 3)).Window(tensor.Vector[int64](1), []int{1}, []int{2})
+	"reshape": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Reshape(3, 1) },
+	"expand":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Expand(2, 3) },
+	"flip":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return shapeops.Flip(td, 0) },
+	"roll":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return shapeops.Roll(td, 0, 1) },
+	"repeat":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return shapeops.Repeat(td, 3) },
+	"repeat each": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return shapeops.RepeatEach(td, 0, []int{0, 2, 1})
 	},
-	"unfold": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Unfold(0, 2, 1) },
+	"take":   func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Take(0, tensor.Vector[int64](2, 0)) },
+	"gather": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Gather(0, tensor.Vector[int64](2, 0)) },
+	"window": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return shapeops.Window(tensor.Must(td.Reshape(1, 3)), tensor.Vector[int64](1), []int{1}, []int{2})
+	},
+	"unfold": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return shapeops.Unfold(td, 0, 2, 1) },
 	"pad":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Pad(tdict.PadOptions{}, 1, 1) },
 	"stack": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		return shapeops.Stack([]*tdict.TensorDict{td, td}, 0)
@@ -132,7 +134,7 @@ func TestMetaDictionariesHaveNoElements(t *testing.T) {
 		"set from":    func() error { return sample().SetIndex(meta()) },
 		"index into":  func() error { return meta().IndexInto(sample()) },
 		"kernel into": func() error { return sample().Verbs().LeafwiseInto(sample(), adding(), meta()) },
-		"in place":    func() error { return meta().RollInPlace(1, 0) },
+		"in place":    func() error { return shapeops.RollInPlace(meta(), 0, 1) },
 	}
 	for name, want := range wants {
 		require.ErrorIs(t, want(), tensor.ErrMeta, name)

@@ -116,7 +116,7 @@ func TestMapIntoShared(t *testing.T) {
 		{"shifted back", dict([]int{n}, entry{"x", rows(big, 10)}), dict([]int{n}, entry{"x", rows(big, 0)}), "x"},
 		{"shifted under another key", dict([]int{n}, entry{"x", rows(big, 0)}), dict([]int{n}, entry{"ok", copied}, entry{"d/y", rows(big, 10)}), "d/y"},
 		{"columns that overlap", dict([]int{n}, entry{"x", columns(wide, 0)}), dict([]int{n}, entry{"x", columns(wide, 1)}), "x"},
-		{"backwards", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", tensor.Must(copied.Flip(0))}), ""},
+		{"backwards", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", tensor.Must(shapeops.Flip(copied, 0))}), ""},
 		{"shifted within the destination", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", rows(big, 0)}, entry{"y", rows(big, 10)}), "y"},
 	} {
 		called := false

@@ -66,8 +66,8 @@ func TestNamesFollowDims(t *testing.T) {
 		{"pad with values of their own", func(td dictionary) (dictionary, error) {
 			return td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"a": 1}}, 1, 0)
 		}, "x y, x y z"},
-		{"a quarter", func(td dictionary) (dictionary, error) { return td.Rot90(1, 0, 1) }, "y x, y x z"},
-		{"unfold", func(td dictionary) (dictionary, error) { return td.Unfold(1, 2, 1) }, "x y -, x y - z"},
+		{"a quarter", func(td dictionary) (dictionary, error) { return shapeops.Rot90(td, 0, 1, 1) }, "y x, y x z"},
+		{"unfold", func(td dictionary) (dictionary, error) { return shapeops.Unfold(td, 1, 2, 1) }, "x y -, x y - z"},
 		{"copy", func(td dictionary) (dictionary, error) { return td.Copy(), nil }, "x y, x y z"},
 		{"clone", func(td dictionary) (dictionary, error) { return td.Clone() }, "x y, x y z"},
 		{"select", func(td dictionary) (dictionary, error) { return td.Select("n") }, "x y, x y z"},

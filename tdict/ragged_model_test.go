@@ -210,21 +210,25 @@ var modelOps = []struct {
 		dst := tensor.Must(td.ZerosLike())
 		return dst, shapeops.StackInto(dst, tensor.Must(shapeops.Unbind(td, dim)), dim)
 	}),
-	withDim("flip", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return td.Flip(dim) }),
-	withDim("roll", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return td.Roll(1, dim) }),
+	withDim("flip", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+		return shapeops.Flip(td, dim)
+	}),
+	withDim("roll", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+		return shapeops.Roll(td, dim, 1)
+	}),
 	withDim("flip a clone in place", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		out := tensor.Must(td.Clone())
-		return out, out.FlipInPlace(dim)
+		return out, shapeops.FlipInPlace(out, dim)
 	}),
 	withDim("repeat interleave", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
-		return td.RepeatInterleave(2, dim)
+		return shapeops.RepeatInterleave(td, dim, 2)
 	}),
 	withDim("repeat each", func(rng *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		counts := make([]int, td.Shape()[dim])
 		for i := range counts {
 			counts[i] = rng.IntN(3)
 		}
-		return td.RepeatEach(counts, dim)
+		return shapeops.RepeatEach(td, dim, counts)
 	}),
 	withDim("repeat", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		counts := make([]int, len(td.Shape()))
@@ -232,7 +236,7 @@ var modelOps = []struct {
 			counts[i] = 1
 		}
 		counts[dim] = 2
-		return td.Repeat(counts...)
+		return shapeops.Repeat(td, counts...)
 	}),
 	withDim("pad", func(rng *rand.Rand, td *tdict.TensorDict, _ int) (*tdict.TensorDict, error) {
 		sizes := make([]int, 2*len(td.Shape()))
@@ -254,7 +258,7 @@ var modelOps = []struct {
 		if td.Shape()[dim] < 2 {
 			return td, nil
 		}
-		return td.Unfold(dim, 2, 1)
+		return shapeops.Unfold(td, dim, 2, 1)
 	}),
 	withDim("take", func(rng *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		n := td.Shape()[dim]
@@ -274,7 +278,7 @@ var modelOps = []struct {
 		out, expr := tensor.Must(td.Clone()), randomExpr(rng, td.Shape(), false)
 		src := tensor.Must(out.Index(expr...))
 		if s := src.Shape(); len(s) > 0 && s.Size() > 0 {
-			src = tensor.Must(tensor.Must(src.Clone()).Flip(0))
+			src = tensor.Must(shapeops.Flip(tensor.Must(src.Clone()), 0))
 		}
 		return out, out.SetIndex(src, expr...)
 	}),
@@ -348,7 +352,7 @@ func TestRaggedLeavesOfSeveral(t *testing.T) {
 		c.check(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{other.td, c.td}, dim)), about+", cat")
 
 		expr := randomExpr(rng, batch, false)
-		for _, td := range []*tdict.TensorDict{tensor.Must(c.td.Clone()), tensor.Must(c.td.Flip(0))} {
+		for _, td := range []*tdict.TensorDict{tensor.Must(c.td.Clone()), tensor.Must(shapeops.Flip(c.td, 0))} {
 			part := tensor.Must(other.td.Index(expr...))
 			require.NoError(t, td.SetIndex(part, expr...), about)
 			c.check(t, td, about+", set index")

@@ -98,10 +98,10 @@ func TestRaggedElements(t *testing.T) {
 		{"where a number", func(td dictionary) (dictionary, error) { return arith.Where(tensor.Vector(true, true, false), td, 7) },
 			"[[0,1],[],[7]]", "[[[0],[]],[],[[7,7]]]"},
 		{"where rows of another", func(td dictionary) (dictionary, error) {
-			return arith.Where(tensor.Vector(false, true, true), td, tensor.Must(td.Flip(0)))
+			return arith.Where(tensor.Vector(false, true, true), td, tensor.Must(shapeops.Flip(td, 0)))
 		}, "[[2],[],[2]]", "[[[1,2]],[],[[1,2]]]"},
 		{"where rows of another, in place", func(td dictionary) (dictionary, error) {
-			return td, arith.WhereInPlace(tensor.Vector(false, true, true), td, tensor.Must(td.Flip(0)))
+			return td, arith.WhereInPlace(tensor.Vector(false, true, true), td, tensor.Must(shapeops.Flip(td, 0)))
 		}, "[[2],[],[2]]", "[[[1,2]],[],[[1,2]]]"},
 	}
 	for _, tt := range tests {
@@ -127,7 +127,7 @@ func TestRaggedFunctions(t *testing.T) {
 	require.Equal(t, "[[0,2],[],[4]]", leafText(t, out, "days"))
 	sharesWard(t, out)
 
-	turned := tensor.Must(td.Flip(0))
+	turned := tensor.Must(shapeops.Flip(td, 0))
 	same := func(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return chunk, nil }
 	_, err = tdict.Map(ctx, turned, same, tdict.MapOptions{ChunkSize: 2, Into: td, Workers: 2})
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func TestRaggedKeys(t *testing.T) {
 	require.Equal(t, `"days": level 1, row 1 has length 2, other 0`, tensor.Must(tensor.Must(td.Select("days")).Diff(tensor.Must(ward().Select("days")))))
 	named := ward()
 	require.NoError(t, named.SetNames("n"))
-	require.Equal(t, []string{"n"}, tensor.Must(named.Flip(0)).Names())
+	require.Equal(t, []string{"n"}, tensor.Must(shapeops.Flip(named, 0)).Names())
 }
 
 func TestRaggedPrints(t *testing.T) {
@@ -197,7 +197,7 @@ func TestRaggedRefuses(t *testing.T) {
 		}, ragged.ErrLengths},
 		{"a tensor for rows", func(td *tdict.TensorDict) error { return td.SetIndex(dict([]int{3}, entry{"days", count(3)})) }, tdict.ErrKind},
 		{"rows for a tensor", func(td *tdict.TensorDict) error { return td.SetIndex(dict([]int{3}, entry{"age", ragRows(1, 1, 1)})) }, tdict.ErrKind},
-		{"a sum of other lengths", func(td *tdict.TensorDict) error { return testkit.Err(arith.Add(td, tensor.Must(td.Flip(0)))) }, ragged.ErrLengths},
+		{"a sum of other lengths", func(td *tdict.TensorDict) error { return testkit.Err(arith.Add(td, tensor.Must(shapeops.Flip(td, 0)))) }, ragged.ErrLengths},
 		{"a sum over the batch", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sum(td, arith.Dims(0))) }, tdict.ErrKind},
 		{"a sort of the batch", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sort(td, 0, arith.SortOptions{})) }, tdict.ErrKind},
 		{"padding a dim after the batch", func(td *tdict.TensorDict) error {
@@ -207,12 +207,12 @@ func TestRaggedRefuses(t *testing.T) {
 			return testkit.Err(td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"days": 1}}, 1, 1))
 		}, tdict.ErrKind},
 		{"apply that changes how many values there are", func(td *tdict.TensorDict) error {
-			few := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return x.Repeat(2) }
+			few := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Repeat(x, 2) }
 			return testkit.Err(tensor.Must(td.Select("days")).Apply(few))
 		}, ragged.ErrOffsets},
 		{"apply with other lengths", func(td *tdict.TensorDict) error {
 			each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
-			return testkit.Err(tdict.Apply(context.Background(), []*tdict.TensorDict{td, tensor.Must(td.Flip(0))}, each, tdict.ApplyOptions{}))
+			return testkit.Err(tdict.Apply(context.Background(), []*tdict.TensorDict{td, tensor.Must(shapeops.Flip(td, 0))}, each, tdict.ApplyOptions{}))
 		}, ragged.ErrLengths},
 	})
 }
@@ -223,12 +223,12 @@ func TestRaggedPartInPlace(t *testing.T) {
 	c := newClinic(t, rand.New(rand.NewPCG(3, 3)), 0, 6)
 	was := tensor.Must(c.td.Clone())
 	part := tensor.Must(c.td.Index(ix.Range(3, 6)))
-	require.ErrorIs(t, part.FlipInPlace(0), ragged.ErrLengths)
+	require.ErrorIs(t, shapeops.FlipInPlace(part, 0), ragged.ErrLengths)
 	require.ErrorIs(t, part.SetIndex(tensor.Must(was.Index(ix.Range(2, 5)))), ragged.ErrLengths)
 	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
 
 	own := tensor.Must(part.Clone())
-	require.NoError(t, own.FlipInPlace(0))
+	require.NoError(t, shapeops.FlipInPlace(own, 0))
 	c.check(t, own, "a clone")
 	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
 }
@@ -259,7 +259,7 @@ func TestStackRagged(t *testing.T) {
 	require.Same(t, l, asRagged(got, "codes").Layout().Outer())
 	require.Equal(t, `data [4] [["0","1","2"] [] ["20"] ["30","31","32","33"]]`, tensor.Must(got.Get("name")).(*tdict.Data).String())
 
-	for about, td := range map[string]*tdict.TensorDict{"as it is": got, "permuted and back": tensor.Must(tensor.Must(got.Flip()).Flip()),
+	for about, td := range map[string]*tdict.TensorDict{"as it is": got, "permuted and back": tensor.Must(shapeops.Flip(tensor.Must(shapeops.Flip(got)))),
 		"a part": tensor.Must(tensor.Must(shapeops.Cat([]*tdict.TensorDict{got, got}, 0)).Index(ix.Range(4, 8)))} {
 		back, err := td.UnstackRagged()
 		require.NoError(t, err, about)

@@ -28,7 +28,7 @@ var byOnes = tdict.PadOptions{Value: 1}
 
 // called returns what a call makes of td.
 func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
-	if made, ok, err := naive.Do[*tdict.TensorDict](td, c); ok {
+	if made, ok, err := testkit.Do(td, c); ok {
 		return made, err
 	}
 	switch c.Verb {
@@ -37,7 +37,7 @@ func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
 	case "take":
 		return td.Take(c.N[0], listed(c.Index))
 	case "window":
-		return td.Window(listed(c.Index), c.Dims, c.Sizes)
+		return shapeops.Window(td, listed(c.Index), c.Dims, c.Sizes)
 	}
 	return td.Pad(byOnes, c.N...)
 }
@@ -47,25 +47,25 @@ func calledInto(dst, td *tdict.TensorDict, c naive.Call) error {
 	n := append(slices.Clone(c.N), 0, 0, 0)
 	switch c.Verb {
 	case "flip":
-		return td.FlipInto(dst, c.N...)
+		return shapeops.FlipInto(dst, td, c.N...)
 	case "roll":
-		return td.RollInto(dst, n[0], n[1])
+		return shapeops.RollInto(dst, td, n[1], n[0])
 	case "rot90":
-		return td.Rot90Into(dst, n[0], n[1], n[2])
+		return shapeops.Rot90Into(dst, td, n[1], n[2], n[0])
 	case "repeat":
-		return td.RepeatInto(dst, c.N...)
+		return shapeops.RepeatInto(dst, td, c.N...)
 	case "tile":
-		return td.TileInto(dst, c.N...)
+		return shapeops.TileInto(dst, td, c.N...)
 	case "repeat interleave":
-		return td.RepeatInterleaveInto(dst, n[0], n[1])
+		return shapeops.RepeatInterleaveInto(dst, td, n[1], n[0])
 	case "repeat each":
-		return td.RepeatEachInto(dst, c.Index.At, n[0])
+		return shapeops.RepeatEachInto(dst, td, n[0], c.Index.At)
 	case "gather":
 		return td.GatherInto(dst, n[0], listed(c.Index))
 	case "take":
 		return td.TakeInto(dst, n[0], listed(c.Index))
 	case "window":
-		return td.WindowInto(dst, listed(c.Index), c.Dims, c.Sizes)
+		return shapeops.WindowInto(dst, td, listed(c.Index), c.Dims, c.Sizes)
 	}
 	return td.PadInto(dst, byOnes, c.N...)
 }
@@ -164,9 +164,9 @@ func TestOracleInPlace(t *testing.T) {
 			}
 			before := tensor.Must(td.Clone())
 			if verb == "flip" {
-				require.NoError(t, td.FlipInPlace(c.N...))
+				require.NoError(t, shapeops.FlipInPlace(td, c.N...))
 			} else {
-				require.NoError(t, td.RollInPlace(c.N[0], c.N[1]))
+				require.NoError(t, shapeops.RollInPlace(td, c.N[1], c.N[0]))
 			}
 			follows(t, td, c.Want, before)
 		}
@@ -179,7 +179,7 @@ func TestInPlaceOfAll(t *testing.T) {
 	nan := tensor.Must(tensor.Scalar(0.0).Clone())
 	require.NoError(t, tensor.Write(nan, func(s []float64) { s[0] /= s[0] }))
 	td := dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"u", unbatched(nan)})
-	require.NoError(t, td.FlipInPlace())
+	require.NoError(t, shapeops.FlipInPlace(td))
 	require.Equal(t, []int64{2, 1, 0}, values(t, td, "a"))
 	require.Equal(t, []any{"z", "y", "x"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](td, "d")).All()))
 
@@ -188,8 +188,8 @@ func TestInPlaceOfAll(t *testing.T) {
 		refuse(t, func() *tdict.TensorDict {
 			return dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"n/b", bad})
 		}, []refusal{
-			{fmt.Sprint("flip with ", bad.DType()), func(td *tdict.TensorDict) error { return td.FlipInPlace() }, cause(bad)},
-			{fmt.Sprint("roll with ", bad.DType()), func(td *tdict.TensorDict) error { return td.RollInPlace(1, 0) }, cause(bad)},
+			{fmt.Sprint("flip with ", bad.DType()), func(td *tdict.TensorDict) error { return shapeops.FlipInPlace(td) }, cause(bad)},
+			{fmt.Sprint("roll with ", bad.DType()), func(td *tdict.TensorDict) error { return shapeops.RollInPlace(td, 0, 1) }, cause(bad)},
 		})
 	}
 }
@@ -205,6 +205,6 @@ func cause(x *tensor.Tensor) error {
 func TestInPlaceLeavesUnbatched(t *testing.T) {
 	locked := testkit.Make(t, tensor.Int8, []int{2}, testkit.Contiguous, testkit.LentLocked, 0).Tensor
 	td := dict([]int{3}, entry{"a", count(3)}, entry{"u", unbatched(locked)})
-	require.NoError(t, td.FlipInPlace())
-	require.NoError(t, td.RollInPlace(1, 0))
+	require.NoError(t, shapeops.FlipInPlace(td))
+	require.NoError(t, shapeops.RollInPlace(td, 0, 1))
 }

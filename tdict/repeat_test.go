@@ -22,15 +22,15 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 	}{
 		{"flip", 26, func(n int) func() error {
 			td, dst := wide(10, n), wide(10, n)
-			return func() error { return td.FlipInto(dst, 0) }
+			return func() error { return shapeops.FlipInto(dst, td, 0) }
 		}},
 		{"roll", 48, func(n int) func() error {
 			td, dst := wide(10, n), wide(10, n)
-			return func() error { return td.RollInto(dst, 3, 0) }
+			return func() error { return shapeops.RollInto(dst, td, 0, 3) }
 		}},
 		{"repeat", 26, func(n int) func() error {
 			td, dst := wide(10, n), wide(10, 2*n)
-			return func() error { return td.RepeatInto(dst, 2) }
+			return func() error { return shapeops.RepeatInto(dst, td, 2) }
 		}},
 		{"pad", 44, func(n int) func() error {
 			td, dst := wide(10, n), wide(10, n+3)
@@ -46,7 +46,7 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 		}},
 		{"window", 48, func(n int) func() error {
 			td, dst := tensor.Must(wide(10, n).Unsqueeze(0)), tensor.Must(wide(10, n-2).Unsqueeze(0))
-			return func() error { return td.WindowInto(dst, tensor.Vector[int64](1), []int{1}, []int{n - 2}) }
+			return func() error { return shapeops.WindowInto(dst, td, tensor.Vector[int64](1), []int{1}, []int{n - 2}) }
 		}},
 		{"pad sequence", 48, func(n int) func() error {
 			xs, dst := []dictionary{wide(10, n), wide(10, n-5)}, tensor.Must(tensor.Must(wide(10, 2*n).Unflatten(0, 2, n)).Clone())
@@ -85,10 +85,10 @@ func TestLayoutsAllocateFewBlocks(t *testing.T) {
 			}
 			return td.Pad(first, 1, 1)
 		}},
-		{"flip", 2, func(td dictionary) (dictionary, error) { return td.Flip(0) }},
-		{"roll", 2, func(td dictionary) (dictionary, error) { return td.Roll(3, 0) }},
-		{"repeat", 2, func(td dictionary) (dictionary, error) { return td.Repeat(2) }},
-		{"unfold", 2, func(td dictionary) (dictionary, error) { return td.Unfold(0, 2, 1) }},
+		{"flip", 2, func(td dictionary) (dictionary, error) { return shapeops.Flip(td, 0) }},
+		{"roll", 2, func(td dictionary) (dictionary, error) { return shapeops.Roll(td, 0, 3) }},
+		{"repeat", 2, func(td dictionary) (dictionary, error) { return shapeops.Repeat(td, 2) }},
+		{"unfold", 2, func(td dictionary) (dictionary, error) { return shapeops.Unfold(td, 0, 2, 1) }},
 		{"gather", 2, func(td dictionary) (dictionary, error) { return td.Gather(0, tensor.Vector[int64](3, 1, 2)) }},
 	}
 	for _, v := range verbs {

@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -105,7 +106,7 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 			err = k.write(w.tr, v, value, w.pass)
 		}
 		if err != nil {
-			return within("set index", name, err)
+			return within(cmp.Or(w.pass.Op, "set index"), name, err)
 		}
 	}
 	return nil
@@ -125,7 +126,7 @@ func (w *setter) write(td, value *TensorDict) error {
 func (w *setter) writeDict(td, value *TensorDict) error {
 	for c, v := range value.entries.columns() {
 		if err := w.writeEntry(td, c, v); err != nil {
-			return within("set index", c.name, err)
+			return within(cmp.Or(w.pass.Op, "set index"), c.name, err)
 		}
 	}
 	return nil

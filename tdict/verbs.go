@@ -16,7 +16,7 @@ func (td *TensorDict) Verbs() tensor.Verbs[*TensorDict] { return (*verbs)(td) }
 
 // ExecuteInto implements plan.Verbs.
 func (v *verbs) ExecuteInto(p *plan.Pass, dst *TensorDict) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
+	return (*TensorDict)(v).passedInto(p.Op, dst, p)
 }
 
 // Write implements plan.Verbs.

@@ -69,24 +69,9 @@ func (td *TensorDict) Movedim(from, to int) (*TensorDict, error) {
 	return td.executed("movedim", p, err)
 }
 
-// AtLeast returns td with batch dims of size 1 added before the others until there are n. Leaves
-// share td's memory. Its errors are those of shapeops.Shape.AtLeast.
-func (td *TensorDict) AtLeast(n int) (*TensorDict, error) {
-	p, err := plan.AtLeast(td.batch, n)
-	return td.executed("at least", p, err)
-}
-
 // Narrow returns n positions of a batch dim, from start on: [A N B] -> [A n B]. Leaves share td's
 // memory. Its errors are those of shapeops.Shape.Narrow.
 func (td *TensorDict) Narrow(dim, start, n int) (*TensorDict, error) {
 	p, err := plan.Narrow(td.batch, dim, start, n)
 	return td.executed("narrow", p, err)
-}
-
-// Unfold returns td with a batch dim cut into all windows of a size, each step positions after the
-// one before: [A N B] -> [A M size B]. Leaves share td's memory; if windows overlap they cannot be
-// written to. Its errors are those of shapeops.Shape.Unfold.
-func (td *TensorDict) Unfold(dim, size, step int) (*TensorDict, error) {
-	p, err := plan.Unfold(td.batch, dim, size, step)
-	return td.executed("unfold", p, err)
 }

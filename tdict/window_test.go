@@ -16,14 +16,14 @@ import (
 // that do not reach the source, and data follows.
 func TestUnfold(t *testing.T) {
 	td := dict([]int{5}, entry{"a", count(5, 2)}, entry{"s", texts("a", "b", "c", "d", "e")})
-	over := tensor.Must(td.Unfold(0, 3, 2))
+	over := tensor.Must(shapeops.Unfold(td, 0, 3, 2))
 	require.Equal(t, shapeops.Shape{2, 3}, over.Shape().Clone())
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8, 9}, values(t, over, "a"))
 	require.Equal(t, []any{"a", "b", "c", "c", "d", "e"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](over, "s")).All()))
 	require.ErrorIs(t, over.SetIndex(dict(nil, entry{"a", count(2)}), ix.Rest), tensor.ErrLayout)
-	require.ErrorIs(t, over.FlipInPlace(), tensor.ErrLayout)
-	apart := tensor.Must(td.Unfold(0, 2, 2))
-	require.NoError(t, apart.FlipInPlace(0))
+	require.ErrorIs(t, shapeops.FlipInPlace(over), tensor.ErrLayout)
+	apart := tensor.Must(shapeops.Unfold(td, 0, 2, 2))
+	require.NoError(t, shapeops.FlipInPlace(apart, 0))
 	require.Equal(t, []int64{4, 5, 6, 7, 0, 1, 2, 3, 8, 9}, values(t, td, "a"))
 }
 
@@ -35,17 +35,17 @@ func TestBatchDimsOnly(t *testing.T) {
 		got  func(td dictionary) (dictionary, error)
 		want string // the shape of a leaf [2 3 4]
 	}{
-		{"repeat", func(td dictionary) (dictionary, error) { return td.Repeat(2, 1) }, "[4 3 4]"},
-		{"interleave", func(td dictionary) (dictionary, error) { return td.RepeatInterleave(2, 1) }, "[2 6 4]"},
-		{"each", func(td dictionary) (dictionary, error) { return td.RepeatEach([]int{1, 2}, 0) }, "[3 3 4]"},
-		{"tile", func(td dictionary) (dictionary, error) { return td.Tile(2) }, "[2 6 4]"},
+		{"repeat", func(td dictionary) (dictionary, error) { return shapeops.Repeat(td, 2, 1) }, "[4 3 4]"},
+		{"interleave", func(td dictionary) (dictionary, error) { return shapeops.RepeatInterleave(td, 1, 2) }, "[2 6 4]"},
+		{"each", func(td dictionary) (dictionary, error) { return shapeops.RepeatEach(td, 0, []int{1, 2}) }, "[3 3 4]"},
+		{"tile", func(td dictionary) (dictionary, error) { return shapeops.Tile(td, 2) }, "[2 6 4]"},
 		{"narrow", func(td dictionary) (dictionary, error) { return td.Narrow(1, 1, 2) }, "[2 2 4]"},
-		{"a quarter", func(td dictionary) (dictionary, error) { return td.Rot90(1, 0, 1) }, "[3 2 4]"},
+		{"a quarter", func(td dictionary) (dictionary, error) { return shapeops.Rot90(td, 0, 1, 1) }, "[3 2 4]"},
 		{"movedim", func(td dictionary) (dictionary, error) { return td.Movedim(0, -1) }, "[3 2 4]"},
-		{"at least", func(td dictionary) (dictionary, error) { return td.AtLeast(4) }, "[1 1 2 3 4]"},
-		{"at least as many as there are", func(td dictionary) (dictionary, error) { return td.AtLeast(2) }, "[2 3 4]"},
-		{"at least a negative number", func(td dictionary) (dictionary, error) { return td.AtLeast(-1) }, "[2 3 4]"},
-		{"unfold", func(td dictionary) (dictionary, error) { return td.Unfold(-1, 2, 1) }, "[2 2 2 4]"},
+		{"at least", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, 4) }, "[1 1 2 3 4]"},
+		{"at least as many as there are", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, 2) }, "[2 3 4]"},
+		{"at least a negative number", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, -1) }, "[2 3 4]"},
+		{"unfold", func(td dictionary) (dictionary, error) { return shapeops.Unfold(td, -1, 2, 1) }, "[2 2 2 4]"},
 		{"infer", func(td dictionary) (dictionary, error) { return td.Reshape(shapeops.Infer, 2) }, "[3 2 4]"},
 		{"infer within a dim", func(td dictionary) (dictionary, error) { return td.Unflatten(-1, shapeops.Infer, 1) }, "[2 3 1 4]"},
 		{"flatten", func(td dictionary) (dictionary, error) { return td.Flatten(0, 1) }, "[6 4]"},
@@ -59,6 +59,6 @@ func TestBatchDimsOnly(t *testing.T) {
 	}
 	_, err := grid().Flatten(0, 2)
 	require.ErrorIs(t, err, shapeops.ErrDim, "beyond the batch shape")
-	rolled := tensor.Must(grid().Roll(1, 0))
+	rolled := tensor.Must(shapeops.Roll(grid(), 0, 1))
 	require.Equal(t, []int64{3, 4, 5, 0, 1, 2}, values(t, rolled, "n/b"), "the last row comes first")
 }

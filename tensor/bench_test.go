@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -32,7 +33,7 @@ func BenchmarkReorder(b *testing.B) {
 		}
 		w, n := bytes/4, len(to)/(bytes/4)
 		run("copy", "copy", func() { copy(to, from) })
-		run("flip", "tensor", func() { _ = x.FlipInto(dst, 0) })
+		run("flip", "tensor", func() { _ = shapeops.FlipInto(dst, x, 0) })
 		run("flip", "loop", func() {
 			if w == 1 {
 				for i := range n {
@@ -44,14 +45,14 @@ func BenchmarkReorder(b *testing.B) {
 				copy(to[i*w:(i+1)*w], from[(n-1-i)*w:])
 			}
 		})
-		run("roll", "tensor", func() { _ = x.RollInto(dst, n/3, 0) })
+		run("roll", "tensor", func() { _ = shapeops.RollInto(dst, x, 0, n/3) })
 		run("narrow", "tensor", func() {
 			part := tensor.Must(x.Narrow(0, n/4, n/2))
 			_ = tensor.Must(dst.Narrow(0, 0, n/2)).CopyFrom(part)
 		})
 		half := tensor.Must(x.Narrow(0, 0, n/2))
-		run("repeat", "tensor", func() { _ = half.RepeatInto(dst, 2, 1) })
-		run("repeatinterleave", "tensor", func() { _ = half.RepeatInterleaveInto(dst, 2, 0) })
+		run("repeat", "tensor", func() { _ = shapeops.RepeatInto(dst, half, 2, 1) })
+		run("repeatinterleave", "tensor", func() { _ = shapeops.RepeatInterleaveInto(dst, half, 0, 2) })
 	}
 }
 
@@ -126,13 +127,13 @@ func BenchmarkWindow(b *testing.B) {
 	b.Run("how=tensor", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_ = x.WindowInto(dst, starts, []int{2, 3}, []int{s, s})
+			_ = shapeops.WindowInto(dst, x, starts, []int{2, 3}, []int{s, s})
 		}
 	})
 	b.Run("how=fresh", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = x.Window(starts, []int{2, 3}, []int{s, s})
+			_, _ = shapeops.Window(x, starts, []int{2, 3}, []int{s, s})
 		}
 	})
 	b.Run("how=loop", func(b *testing.B) {

@@ -38,9 +38,9 @@ func views(t *testing.T, x *tensor.Tensor) map[string]*tensor.Tensor {
 		"empty rows":     tensor.Must(tensor.Must(x.Narrow(0, 1, 0)).Expand(3, 0)),
 		"unaligned":      tensor.Must(tensor.FromBytes(x.DType(), odd, n)),
 		"lent":           tensor.Must(tensor.FromLender(x.DType(), lent, 0, n)),
-		"many blocks":    tensor.Must(x.Repeat(1 + 50000/n)),
+		"many blocks":    tensor.Must(shapeops.Repeat(x, 1+50000/n)),
 		"many blocks of parts": tensor.Must(
-			tensor.Must(tensor.Must(x.Repeat(1+50000/n)).Reshape(-1, n)).Index(ix.All, ix.Range(0, n-1))),
+			tensor.Must(tensor.Must(shapeops.Repeat(x, 1+50000/n)).Reshape(-1, n)).Index(ix.All, ix.Range(0, n-1))),
 	}
 }
 
@@ -107,7 +107,7 @@ func TestCastOnAnyCores(t *testing.T) {
 		if from.DType() == to {
 			to = tensor.Int16
 		}
-		x := tensor.Must(from.Repeat(1 + 13<<20/to.Size()/from.Size()))
+		x := tensor.Must(shapeops.Repeat(from, 1+13<<20/to.Size()/from.Size()))
 		half := tensor.Must(x.Narrow(0, 1, x.Size()/2*2-2))
 		turned := tensor.Must(tensor.Must(half.Reshape(2, -1)).Transpose(0, 1))
 		for _, x := range []*tensor.Tensor{x, turned} {

@@ -201,7 +201,7 @@ func TestMaskedSelectIntoTheMask(t *testing.T) {
 	}
 	want := tensor.Must(tensor.Vector(bits...).Clone())
 	mask := tensor.Vector(bits...)
-	x := tensor.Must(want.Flip(0))
+	x := tensor.Must(shapeops.Flip(want, 0))
 	expected := tensor.Must(x.MaskedSelect(want))
 	dst := tensor.Must(mask.Narrow(0, 0, expected.Size()))
 	require.NoError(t, x.MaskedSelectInto(dst, mask))

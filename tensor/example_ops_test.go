@@ -29,43 +29,6 @@ func ExampleTensor_Movedim() {
 	// Output: [3 480 640]
 }
 
-func ExampleTensor_Flip() {
-	printed(table(2, 3).Flip(1))
-	// Output:
-	// int32 [2 3]
-	// [[2 1 0]
-	//  [5 4 3]]
-}
-
-func ExampleTensor_FlipInPlace() {
-	x := tensor.Vector[int32](1, 2, 3)
-	fmt.Println(x.FlipInPlace())
-	fmt.Println(x)
-	// Output:
-	// <nil>
-	// int32 [3]
-	// [3 2 1]
-}
-
-func ExampleTensor_Roll() {
-	printed(tensor.Vector[int32](1, 2, 3, 4).Roll(1, 0))
-	printed(tensor.Vector[int32](1, 2, 3, 4).Roll(-1, 0))
-	// Output:
-	// int32 [4]
-	// [4 1 2 3]
-	// int32 [4]
-	// [2 3 4 1]
-}
-
-func ExampleTensor_Rot90() {
-	printed(table(2, 3).Rot90(1, 0, 1))
-	// Output:
-	// int32 [3 2]
-	// [[2 5]
-	//  [1 4]
-	//  [0 3]]
-}
-
 // Unlike a range, a part that is not there is an error.
 func ExampleTensor_Narrow() {
 	x := tensor.Vector[int32](1, 2, 3, 4)
@@ -75,54 +38,6 @@ func ExampleTensor_Narrow() {
 	// int32 [2]
 	// [2 3]
 	// bad index: got 2 positions from 3 of dim 0, want some of its 4
-}
-
-func ExampleTensor_Unfold() {
-	windows := tensor.Must(tensor.Vector[int32](1, 2, 3, 4, 5).Unfold(0, 3, 1))
-	fmt.Println(windows)
-	fmt.Println(windows.CopyFrom(tensor.Scalar[int32](0)))
-	// Output:
-	// int32 [3 3]
-	// [[1 2 3]
-	//  [2 3 4]
-	//  [3 4 5]]
-	// unsuitable layout: windows share elements: call Clone first
-}
-
-func ExampleTensor_AtLeast() {
-	fmt.Println(tensor.Must(tensor.Vector[int32](1, 2, 3).AtLeast(3)).Shape())
-	// Output: [1 1 3]
-}
-
-func ExampleTensor_Repeat() {
-	printed(tensor.Vector[int32](1, 2).Repeat(3))
-	// Output:
-	// int32 [6]
-	// [1 2 1 2 1 2]
-}
-
-func ExampleTensor_Tile() {
-	printed(tensor.Vector[int32](1, 2).Tile(2, 2))
-	// Output:
-	// int32 [2 4]
-	// [[1 2 1 2]
-	//  [1 2 1 2]]
-}
-
-func ExampleTensor_RepeatInterleave() {
-	printed(tensor.Vector[int32](1, 2).RepeatInterleave(3, 0))
-	// Output:
-	// int32 [6]
-	// [1 1 1 2 2 2]
-}
-
-// Each label is repeated for as many frames as its clip has.
-func ExampleTensor_RepeatEach() {
-	labels := tensor.Vector[int32](7, 8, 9)
-	printed(labels.RepeatEach([]int{2, 0, 3}, 0))
-	// Output:
-	// int32 [5]
-	// [7 7 9 9 9]
 }
 
 // The value of the action that was taken in each state.
@@ -165,33 +80,6 @@ func ExampleTensor_MaskedSelect() {
 	// Output:
 	// int32 [1 3]
 	// [[3 4 5]]
-}
-
-func ExampleTensor_Window() {
-	starts := tensor.Vector[int64](0, 1)
-	printed(table(2, 3).Window(starts, []int{1}, []int{2}))
-	// Output:
-	// int32 [2 2]
-	// [[0 1]
-	//  [4 5]]
-}
-
-// A square of each image is erased, each at a place of its own.
-func ExampleTensor_SetWindow() {
-	images := tensor.Must(tensor.Full[uint8](9, 2, 3, 3))
-	corners := tensor.Must(tensor.From([]int64{0, 0, 1, 1}, 2, 2))
-	fmt.Println(images.SetWindow(tensor.Scalar[uint8](0), corners, []int{1, 2}, []int{2, 2}))
-	fmt.Println(images)
-	// Output:
-	// <nil>
-	// uint8 [2 3 3]
-	// [[[0 0 9]
-	//   [0 0 9]
-	//   [9 9 9]]
-	//
-	//  [[9 9 9]
-	//   [9 0 0]
-	//   [9 0 0]]]
 }
 
 // The first dim comes first; a negative size takes positions away.

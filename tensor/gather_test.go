@@ -78,7 +78,7 @@ func (f *feeding) within(t *testing.T, k caller, c naive.Call, shape []int, writ
 	}
 	s.to, s.from = s.from, s.to
 	if c.Verb == "window" {
-		return s, src.x.SetWindow(dst.x, k.index(c.Index), c.Dims, c.Sizes)
+		return s, shapeops.SetWindow(src.x, dst.x, k.index(c.Index), c.Dims, c.Sizes)
 	}
 	return s, src.x.Scatter(c.N[0], k.index(c.Index), dst.x)
 }

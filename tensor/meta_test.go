@@ -47,18 +47,18 @@ var operations = map[string]func(x *tensor.Tensor) (*tensor.Tensor, error){
 	"unflatten":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Unflatten(0, 2, 2) },
 	"expand":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Expand(5, 4, 3, 2) },
 	"narrow":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Narrow(0, 1, 2) },
-	"at least":         func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.AtLeast(5) },
-	"unfold":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Unfold(0, 2, 1) },
+	"at least":         func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.AtLeast(x, 5) },
+	"unfold":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Unfold(x, 0, 2, 1) },
 	"window": func(x *tensor.Tensor) (*tensor.Tensor, error) {
-		return x.Window(tensor.Vector[int64](0, 1, 0, 1), []int{1}, []int{2})
+		return shapeops.Window(x, tensor.Vector[int64](0, 1, 0, 1), []int{1}, []int{2})
 	},
-	"flip":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Flip(0, 2) },
-	"roll":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Roll(1, 0) },
-	"rot90":       func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Rot90(1, 0, 1) },
-	"repeat":      func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Repeat(2, 1, 3) },
-	"tile":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Tile(2) },
-	"interleave":  func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.RepeatInterleave(2, 0) },
-	"repeat each": func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.RepeatEach([]int{0, 2, 1, 1}, 0) },
+	"flip":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Flip(x, 0, 2) },
+	"roll":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Roll(x, 0, 1) },
+	"rot90":       func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Rot90(x, 0, 1, 1) },
+	"repeat":      func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Repeat(x, 2, 1, 3) },
+	"tile":        func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Tile(x, 2) },
+	"interleave":  func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.RepeatInterleave(x, 0, 2) },
+	"repeat each": func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.RepeatEach(x, 0, []int{0, 2, 1, 1}) },
 	"gather": func(x *tensor.Tensor) (*tensor.Tensor, error) {
 		return x.Gather(0, tensor.Must(tensor.Zeros[int64](2, 3, 2)))
 	},
@@ -112,7 +112,7 @@ func TestMetaTakesNoMemory(t *testing.T) {
 		y = tensor.Must(tensor.Must(y.Cast(tensor.Float64)).Clone())
 		y = tensor.Must(y.Index(ix.Range(0, ix.End).Step(2)))
 		y = tensor.Must(tensor.Must(y.Contiguous()).Verbs().Leafwise(pairwise))
-		y = tensor.Must(tensor.Must(y.Pad(0, 1, 1)).Repeat(2))
+		y = tensor.Must(shapeops.Repeat(tensor.Must(y.Pad(0, 1, 1)), 2))
 		y = tensor.Must(y.Reinterpret(tensor.Uint8))
 		require.Equal(t, shapeops.Shape{(n + 2) * 16}, y.Shape().Clone())
 		require.Contains(t, fmt.Sprint(y), "uint8")
@@ -145,8 +145,8 @@ func TestMetaHasNoElements(t *testing.T) {
 		"as index":      func(x *tensor.Tensor) error { return testkit.Err(x.AsIndex()) },
 		"kernel into":   func(x *tensor.Tensor) error { return real.Verbs().LeafwiseInto(real, pairwise, x) },
 		"kernel to":     func(x *tensor.Tensor) error { return real.Verbs().LeafwiseInto(x, pairwise) },
-		"flip in place": func(x *tensor.Tensor) error { return x.FlipInPlace(0) },
-		"roll in place": func(x *tensor.Tensor) error { return x.RollInPlace(1, 0) },
+		"flip in place": func(x *tensor.Tensor) error { return shapeops.FlipInPlace(x, 0) },
+		"roll in place": func(x *tensor.Tensor) error { return shapeops.RollInPlace(x, 0, 1) },
 		"scatter":       func(x *tensor.Tensor) error { return x.Scatter(0, tensor.Vector[int64](0), tensor.Vector[int64](1)) },
 		"as a scalar": func(x *tensor.Tensor) error {
 			return testkit.Err(tensor.ScalarOf(tensor.Int64, tensor.Must(x.Narrow(0, 0, 1))))

@@ -44,7 +44,7 @@ func (k caller) index(a naive.Array) *tensor.Tensor {
 
 // do returns what a call makes of x.
 func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
-	if made, ok, err := naive.Do[*tensor.Tensor](x, c); ok {
+	if made, ok, err := testkit.Do(x, c); ok {
 		return made, err
 	}
 	switch c.Verb {
@@ -53,7 +53,7 @@ func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
 	case "take":
 		return x.Take(c.N[0], k.index(c.Index))
 	case "window":
-		return x.Window(k.index(c.Index), c.Dims, c.Sizes)
+		return shapeops.Window(x, k.index(c.Index), c.Dims, c.Sizes)
 	}
 	return x.Pad(k.fill, c.N...)
 }
@@ -64,27 +64,27 @@ func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 	var p *plan.Plan
 	switch c.Verb {
 	case "flip":
-		return x.FlipInto(dst, c.N...)
+		return shapeops.FlipInto(dst, x, c.N...)
 	case "roll":
-		return x.RollInto(dst, n[0], n[1])
+		return shapeops.RollInto(dst, x, n[1], n[0])
 	case "rot90":
-		return x.Rot90Into(dst, n[0], n[1], n[2])
+		return shapeops.Rot90Into(dst, x, n[1], n[2], n[0])
 	case "repeat":
-		return x.RepeatInto(dst, c.N...)
+		return shapeops.RepeatInto(dst, x, c.N...)
 	case "repeat interleave":
-		return x.RepeatInterleaveInto(dst, n[0], n[1])
+		return shapeops.RepeatInterleaveInto(dst, x, n[1], n[0])
 	case "gather":
 		return x.GatherInto(dst, n[0], k.index(c.Index))
 	case "take":
 		return x.TakeInto(dst, n[0], k.index(c.Index))
 	case "window":
-		return x.WindowInto(dst, k.index(c.Index), c.Dims, c.Sizes)
+		return shapeops.WindowInto(dst, x, k.index(c.Index), c.Dims, c.Sizes)
 	case "pad":
 		return x.PadInto(dst, k.fill, c.N...)
 	case "tile":
 		p = tensor.Must(plan.Tile(x.Shape(), c.N...))
 	case "repeat each":
-		p = tensor.Must(plan.RepeatEach(x.Shape(), c.Index.At, n[0]))
+		p = tensor.Must(plan.RepeatEach(x.Shape(), n[0], c.Index.At))
 	}
 	var tr tensor.Transfer
 	if err := x.Verbs().AddExecute(&tr, dst, plan.NewPass(p)); err != nil {
@@ -159,9 +159,9 @@ func TestCallsInPlace(t *testing.T) {
 			after := s.Written(s.Array, k.shown(t, s.Tensor, c.Want))
 			err := func() error {
 				if verb == "flip" {
-					return s.FlipInPlace(c.N...)
+					return shapeops.FlipInPlace(s.Tensor, c.N...)
 				}
-				return s.RollInPlace(c.N[0], c.N[1])
+				return shapeops.RollInPlace(s.Tensor, c.N[1], c.N[0])
 			}()
 			switch {
 			case s.ReadOnly:

@@ -21,14 +21,18 @@ func TestLayoutsInto(t *testing.T) {
 		name string
 		into func(x, dst tens) error // dst is [2 3]
 	}{
-		{"flip", func(x, dst tens) error { return x.FlipInto(dst, 0) }},
-		{"roll", func(x, dst tens) error { return x.RollInto(dst, 1, 1) }},
-		{"rot90", func(x, dst tens) error { return x.Rot90Into(dst, 2, 0, 1) }},
-		{"repeat", func(x, dst tens) error { return tensor.Must(x.Narrow(0, 0, 1)).RepeatInto(dst, 2, 1) }},
-		{"interleave", func(x, dst tens) error { return tensor.Must(x.Narrow(0, 0, 1)).RepeatInterleaveInto(dst, 2, 0) }},
+		{"flip", func(x, dst tens) error { return shapeops.FlipInto(dst, x, 0) }},
+		{"roll", func(x, dst tens) error { return shapeops.RollInto(dst, x, 1, 1) }},
+		{"rot90", func(x, dst tens) error { return shapeops.Rot90Into(dst, x, 0, 1, 2) }},
+		{"repeat", func(x, dst tens) error { return shapeops.RepeatInto(dst, tensor.Must(x.Narrow(0, 0, 1)), 2, 1) }},
+		{"interleave", func(x, dst tens) error {
+			return shapeops.RepeatInterleaveInto(dst, tensor.Must(x.Narrow(0, 0, 1)), 0, 2)
+		}},
 		{"gather", func(x, dst tens) error { return x.GatherInto(dst, 0, one) }},
 		{"take", func(x, dst tens) error { return x.TakeInto(dst, 0, tensor.Vector[int8](1, 1)) }},
-		{"window", func(x, dst tens) error { return x.WindowInto(dst, tensor.Vector[int8](0, 0), []int{1}, []int{3}) }},
+		{"window", func(x, dst tens) error {
+			return shapeops.WindowInto(dst, x, tensor.Vector[int8](0, 0), []int{1}, []int{3})
+		}},
 		{"pad", func(x, dst tens) error { return tensor.Must(x.Narrow(0, 0, 1)).PadInto(dst, 0, 1, 0) }},
 	}
 	for _, v := range verbs {
@@ -54,23 +58,23 @@ func TestLayoutsInto(t *testing.T) {
 func TestLayoutsOntoThemselves(t *testing.T) {
 	x := tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
 	for name, err := range map[string]error{
-		"a roll by nothing":  x.RollInto(x, 0, 1),
-		"a roll by the dim":  x.RollInto(x, -3, 1),
-		"four quarters":      x.Rot90Into(x, 4, 0, 1),
-		"once":               x.RepeatInto(x, 1, 1),
-		"interleaved once":   x.RepeatInterleaveInto(x, 1, 0),
+		"a roll by nothing":  shapeops.RollInto(x, x, 1, 0),
+		"a roll by the dim":  shapeops.RollInto(x, x, 1, -3),
+		"four quarters":      shapeops.Rot90Into(x, x, 0, 1, 4),
+		"once":               shapeops.RepeatInto(x, x, 1, 1),
+		"interleaved once":   shapeops.RepeatInterleaveInto(x, x, 0, 1),
 		"no padding":         x.PadInto(x, 0),
 		"each where it was":  x.TakeInto(x, 1, tensor.Vector[int8](0, -2, 2)),
-		"a flip of one":      tensor.Must(x.Narrow(0, 1, 1)).FlipInto(tensor.Must(x.Narrow(0, 1, 1)), 0),
+		"a flip of one":      shapeops.FlipInto(tensor.Must(x.Narrow(0, 1, 1)), tensor.Must(x.Narrow(0, 1, 1)), 0),
 		"scattered in place": x.Scatter(1, tensor.Must(tensor.From([]int8{1, 1}, 2, 1)), tensor.Must(x.Narrow(1, 1, 1))),
 	} {
 		require.NoError(t, err, name)
 	}
 	require.Equal(t, []float32{1, 2, 3, 4, 5, 6}, testkit.Elements[float32](t, x))
 	for name, err := range map[string]error{
-		"a flip":       x.FlipInto(x, 0),
-		"a roll":       x.RollInto(x, 1, 1),
-		"two quarters": x.Rot90Into(x, 2, 0, 1),
+		"a flip":       shapeops.FlipInto(x, x, 0),
+		"a roll":       shapeops.RollInto(x, x, 1, 1),
+		"two quarters": shapeops.Rot90Into(x, x, 0, 1, 2),
 		"a swap":       x.TakeInto(x, 0, tensor.Vector[int8](1, 0)),
 	} {
 		require.ErrorIs(t, err, tensor.ErrOverlap, name)
@@ -81,8 +85,8 @@ func TestLayoutsOntoThemselves(t *testing.T) {
 // So may each window.
 func TestWindowsOntoThemselves(t *testing.T) {
 	x, starts := tensor.Must(tensor.Zeros[float32](2, 3)), tensor.Vector[int8](0, 0)
-	require.NoError(t, x.WindowInto(x, starts, []int{1}, []int{3}))
-	require.NoError(t, x.SetWindow(x, starts, []int{1}, []int{3}))
+	require.NoError(t, shapeops.WindowInto(x, x, starts, []int{1}, []int{3}))
+	require.NoError(t, shapeops.SetWindow(x, x, starts, []int{1}, []int{3}))
 }
 
 // What goes into memory that is there costs headers only, however many rows there are. The numbers
@@ -96,15 +100,15 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 	}{
 		{"flip", 11, func(n int) func() error {
 			x, dst := zeros(n, 4), zeros(n, 4)
-			return func() error { return x.FlipInto(dst, 0) }
+			return func() error { return shapeops.FlipInto(dst, x, 0) }
 		}},
 		{"roll", 19, func(n int) func() error {
 			x, dst := zeros(n, 4), zeros(n, 4)
-			return func() error { return x.RollInto(dst, 3, 0) }
+			return func() error { return shapeops.RollInto(dst, x, 0, 3) }
 		}},
 		{"repeat", 20, func(n int) func() error {
 			x, dst := zeros(n, 4), zeros(2*n, 4)
-			return func() error { return x.RepeatInto(dst, 2, 1) }
+			return func() error { return shapeops.RepeatInto(dst, x, 2, 1) }
 		}},
 		{"pad", 23, func(n int) func() error {
 			x, dst := zeros(n, 4), zeros(n+3, 4)
@@ -112,7 +116,7 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 		}},
 		{"window", 16, func(n int) func() error {
 			x, dst, starts := zeros(n, 4), zeros(n, 2), tensor.Must(tensor.Zeros[int64](n))
-			return func() error { return x.WindowInto(dst, starts, []int{1}, []int{2}) }
+			return func() error { return shapeops.WindowInto(dst, x, starts, []int{1}, []int{2}) }
 		}},
 		{"gather", 8, func(n int) func() error {
 			x, dst, index := zeros(n, 4), zeros(n, 1), tensor.Must(tensor.Zeros[int64](n, 1))

@@ -25,6 +25,8 @@ type Verbs[T any] interface {
 // verbs is a Tensor with its [Verbs].
 type verbs Tensor
 
+var _ plan.DenseVerbs[*Tensor] = (*verbs)(nil)
+
 // Plan returns what package shapeops calls.
 func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
 
@@ -47,4 +49,20 @@ func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
 		return err
 	}
 	return tr.Run()
+}
+
+// ExecuteInPlace implements plan.DenseVerbs, by way of a copy.
+func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
+	t := (*Tensor)(v)
+	if err := p.CheckPlan(t.view.Shape); err != nil {
+		return err
+	}
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	c, err := t.Clone()
+	if err != nil {
+		return err
+	}
+	return c.passedInto(t, p)
 }

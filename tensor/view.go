@@ -57,19 +57,9 @@ func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
 	return t.executed(plan.Movedim(t.view.Shape, from, to))
 }
 
-// AtLeast adds dims of size 1 before the others until there are n. The result shares t's memory.
-// Its errors are those of shapeops.Shape.AtLeast.
-func (t *Tensor) AtLeast(n int) (*Tensor, error) { return t.executed(plan.AtLeast(t.view.Shape, n)) }
-
 // Narrow keeps n positions of a dim, from start on: [A N B] -> [A n B]. The result shares t's
-// memory. Its errors are those of shapeops.Shape.Narrow.
+// memory. It returns shapeops.ErrDim if t has no such dim, and shapeops.ErrIndex if the dim has no
+// such positions.
 func (t *Tensor) Narrow(dim, start, n int) (*Tensor, error) {
 	return t.executed(plan.Narrow(t.view.Shape, dim, start, n))
-}
-
-// Unfold cuts a dim into all windows of a size, each step positions after the one before: [A N B]
-// -> [A M size B]. The result shares t's memory; if windows overlap it cannot be written to. Its
-// errors are those of shapeops.Shape.Unfold.
-func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
-	return t.executed(plan.Unfold(t.view.Shape, dim, size, step))
 }

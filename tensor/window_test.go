@@ -64,7 +64,7 @@ func (l *lens) step(r *rand.Rand) {
 		}
 	case 6:
 		size, by := 1+r.IntN(max(1, n)), 1+r.IntN(5)
-		if l.through(func(x tens) (tens, error) { return x.Unfold(dim, size, by) }) {
+		if l.through(func(x tens) (tens, error) { return shapeops.Unfold(x, dim, size, by) }) {
 			l.crossed = l.crossed || by < size && size+by <= n
 		}
 	case 7:
@@ -116,7 +116,7 @@ func TestWritableIsWhatAliasesNothing(t *testing.T) {
 
 func TestUnfold(t *testing.T) {
 	x := tensor.Must(tensor.Arange[int16](0, 7, 1))
-	over, apart := tensor.Must(x.Unfold(0, 3, 2)), tensor.Must(x.Unfold(0, 2, 3))
+	over, apart := tensor.Must(shapeops.Unfold(x, 0, 3, 2)), tensor.Must(shapeops.Unfold(x, 0, 2, 3))
 	require.Equal(t, "int16 [3 3]\n[[0 1 2]\n [2 3 4]\n [4 5 6]]", over.String())
 	testkit.Fails(t, tensor.ErrLayout, over.CopyFrom(tensor.Scalar[int16](9)))
 	require.NoError(t, apart.CopyFrom(tensor.Must(tensor.From([]int16{-1, -2, -3, -4}, 2, 2))))
@@ -125,8 +125,8 @@ func TestUnfold(t *testing.T) {
 	require.NoError(t, first.CopyFrom(tensor.Scalar[int16](0)), "one window by itself")
 	require.NoError(t, tensor.Must(over.Index(ix.All, ix.At(0))).CopyFrom(tensor.Scalar[int16](5)), "one position of each")
 	require.Equal(t, []int16{5, -2, 5, 0, 5, 5, 6}, testkit.Elements[int16](t, x))
-	require.ErrorIs(t, over.FlipInPlace(), tensor.ErrLayout)
-	require.NoError(t, apart.FlipInPlace())
+	require.ErrorIs(t, shapeops.FlipInPlace(over), tensor.ErrLayout)
+	require.NoError(t, shapeops.FlipInPlace(apart))
 	require.Equal(t, []int16{5, 0, 5, -2, 5, 5, 6}, testkit.Elements[int16](t, x))
 }
 
@@ -134,13 +134,13 @@ func TestSetWindow(t *testing.T) {
 	x := tensor.Must(tensor.Zeros[int16](2, 4, 3))
 	starts := tensor.Must(tensor.From([]int32{0, 1, 2, 0}, 2, 2))
 	value := tensor.Must(tensor.From([]int16{1, 2, 3, 4, 5, 6, 7, 8}, 2, 2, 2))
-	require.NoError(t, x.SetWindow(value, starts, []int{1, -1}, []int{2, 2}))
-	require.True(t, value.Equal(tensor.Must(x.Window(starts, []int{1, 2}, []int{2, 2}))))
+	require.NoError(t, shapeops.SetWindow(x, value, starts, []int{1, -1}, []int{2, 2}))
+	require.True(t, value.Equal(tensor.Must(shapeops.Window(x, starts, []int{1, 2}, []int{2, 2}))))
 	require.Equal(t, []int16{0, 1, 2, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 6, 0, 7, 8, 0}, testkit.Elements[int16](t, x))
 	far := tensor.Vector[uint64](0, math.MaxUint64)
-	require.ErrorIs(t, x.SetWindow(tensor.Scalar[int16](9), far, []int{1}, []int{1}), shapeops.ErrIndex, "no int holds it")
-	require.NoError(t, x.SetWindow(tensor.Scalar[int16](9), tensor.Vector[uint8](3, 0), []int{1}, []int{1}), "broadcast")
-	require.Equal(t, []int16{9, 9, 9, 9, 9, 9}, testkit.Elements[int16](t, tensor.Must(x.Window(tensor.Vector[int8](3, 0), []int{1}, []int{1}))))
+	require.ErrorIs(t, shapeops.SetWindow(x, tensor.Scalar[int16](9), far, []int{1}, []int{1}), shapeops.ErrIndex, "no int holds it")
+	require.NoError(t, shapeops.SetWindow(x, tensor.Scalar[int16](9), tensor.Vector[uint8](3, 0), []int{1}, []int{1}), "broadcast")
+	require.Equal(t, []int16{9, 9, 9, 9, 9, 9}, testkit.Elements[int16](t, tensor.Must(shapeops.Window(x, tensor.Vector[int8](3, 0), []int{1}, []int{1}))))
 }
 
 // Windows of no rows are none, along one dim as along two.
@@ -152,7 +152,7 @@ func TestWindowOfNoRows(t *testing.T) {
 			starts = tensor.Must(starts.Flatten(0, 1))
 		}
 		require.NotPanics(t, func() {
-			require.NoError(t, testkit.Err(x.Window(starts, dims, []int{2, 2}[:len(dims)])))
+			require.NoError(t, testkit.Err(shapeops.Window(x, starts, dims, []int{2, 2}[:len(dims)])))
 		})
 	}
 }
@@ -165,24 +165,30 @@ func TestWindowRefusals(t *testing.T) {
 	at := tensor.Vector[int64]
 	dst, long := tensor.Must(tensor.Zeros[float32](2, 2)), tensor.Must(tensor.Zeros[int64](3))
 	refuseTensor(t, []testkit.Refusal[tens]{
-		{"a window that leaves the dim", func(x tens) error { return testkit.Err(x.Window(at(0, 2), list{1}, list{2})) }, shapeops.ErrIndex},
-		{"set a window that leaves the dim", func(x tens) error { return x.SetWindow(dst, at(-1, 0), list{1}, list{2}) }, shapeops.ErrIndex},
-		{"starts of another dtype", func(x tens) error { return testkit.Err(x.Window(tensor.Vector[float32](0, 0), list{1}, list{2})) }, tensor.ErrDType},
-		{"starts that are bools", func(x tens) error { return x.WindowInto(dst, tensor.Vector(true, true), list{1}, list{2}) }, tensor.ErrDType},
-		{"starts of other rows", func(x tens) error { return testkit.Err(x.Window(long, list{1}, list{2})) }, shapeops.ErrShape},
-		{"a start for all rows", func(x tens) error { return testkit.Err(x.Window(tensor.Scalar[int64](0), list{1}, list{2})) }, shapeops.ErrDim},
-		{"starts of one dim for two", func(x tens) error { return testkit.Err(x.Window(at(0, 0), list{0, 1}, list{1, 1})) }, shapeops.ErrDim},
-		{"no starts", func(x tens) error { return testkit.Err(x.Window(nil, list{1}, list{2})) }, tensor.ErrKind},
-		{"no starts into", func(x tens) error { return x.WindowInto(dst, nil, list{1}, list{2}) }, tensor.ErrKind},
-		{"no starts to set", func(x tens) error { return x.SetWindow(dst, nil, list{1}, list{2}) }, tensor.ErrKind},
-		{"no destination", func(x tens) error { return x.WindowInto(nil, at(0, 0), list{1}, list{2}) }, tensor.ErrKind},
-		{"no value", func(x tens) error { return x.SetWindow(nil, at(0, 0), list{1}, list{2}) }, tensor.ErrKind},
-		{"a value of another dtype", func(x tens) error { return x.SetWindow(long, at(0, 0), list{1}, list{2}) }, tensor.ErrDType},
-		{"a value that does not broadcast", func(x tens) error { return x.SetWindow(x, at(0, 0), list{1}, list{2}) }, shapeops.ErrShape},
-		{"a destination of another shape", func(x tens) error { return x.WindowInto(dst, at(0, 0), list{1}, list{1}) }, shapeops.ErrShape},
-		{"windows of itself, moved", func(x tens) error { return x.SetWindow(tensor.Must(x.Narrow(1, 0, 2)), at(1, 1), list{1}, list{2}) }, tensor.ErrOverlap},
-		{"writing windows that overlap", func(x tens) error { return tensor.Must(x.Unfold(1, 2, 1)).CopyFrom(tensor.Scalar[float32](0)) }, tensor.ErrLayout},
-		{"flipping windows that overlap", func(x tens) error { return tensor.Must(x.Unfold(1, 2, 1)).FlipInPlace() }, tensor.ErrLayout},
-		{"rolling what repeats", func(x tens) error { return tensor.Must(x.Expand(2, 2, 3)).RollInPlace(1, 0) }, tensor.ErrLayout},
+		{"a window that leaves the dim", func(x tens) error { return testkit.Err(shapeops.Window(x, at(0, 2), list{1}, list{2})) }, shapeops.ErrIndex},
+		{"set a window that leaves the dim", func(x tens) error { return shapeops.SetWindow(x, dst, at(-1, 0), list{1}, list{2}) }, shapeops.ErrIndex},
+		{"starts of another dtype", func(x tens) error {
+			return testkit.Err(shapeops.Window(x, tensor.Vector[float32](0, 0), list{1}, list{2}))
+		}, tensor.ErrDType},
+		{"starts that are bools", func(x tens) error { return shapeops.WindowInto(dst, x, tensor.Vector(true, true), list{1}, list{2}) }, tensor.ErrDType},
+		{"starts of other rows", func(x tens) error { return testkit.Err(shapeops.Window(x, long, list{1}, list{2})) }, shapeops.ErrShape},
+		{"a start for all rows", func(x tens) error { return testkit.Err(shapeops.Window(x, tensor.Scalar[int64](0), list{1}, list{2})) }, shapeops.ErrDim},
+		{"starts of one dim for two", func(x tens) error { return testkit.Err(shapeops.Window(x, at(0, 0), list{0, 1}, list{1, 1})) }, shapeops.ErrDim},
+		{"no starts", func(x tens) error { return testkit.Err(shapeops.Window(x, nil, list{1}, list{2})) }, tensor.ErrKind},
+		{"no starts into", func(x tens) error { return shapeops.WindowInto(dst, x, nil, list{1}, list{2}) }, tensor.ErrKind},
+		{"no starts to set", func(x tens) error { return shapeops.SetWindow(x, dst, nil, list{1}, list{2}) }, tensor.ErrKind},
+		{"no destination", func(x tens) error { return shapeops.WindowInto(nil, x, at(0, 0), list{1}, list{2}) }, tensor.ErrKind},
+		{"no value", func(x tens) error { return shapeops.SetWindow(x, nil, at(0, 0), list{1}, list{2}) }, tensor.ErrKind},
+		{"a value of another dtype", func(x tens) error { return shapeops.SetWindow(x, long, at(0, 0), list{1}, list{2}) }, tensor.ErrDType},
+		{"a value that does not broadcast", func(x tens) error { return shapeops.SetWindow(x, x, at(0, 0), list{1}, list{2}) }, shapeops.ErrShape},
+		{"a destination of another shape", func(x tens) error { return shapeops.WindowInto(dst, x, at(0, 0), list{1}, list{1}) }, shapeops.ErrShape},
+		{"windows of itself, moved", func(x tens) error {
+			return shapeops.SetWindow(x, tensor.Must(x.Narrow(1, 0, 2)), at(1, 1), list{1}, list{2})
+		}, tensor.ErrOverlap},
+		{"writing windows that overlap", func(x tens) error {
+			return tensor.Must(shapeops.Unfold(x, 1, 2, 1)).CopyFrom(tensor.Scalar[float32](0))
+		}, tensor.ErrLayout},
+		{"flipping windows that overlap", func(x tens) error { return shapeops.FlipInPlace(tensor.Must(shapeops.Unfold(x, 1, 2, 1))) }, tensor.ErrLayout},
+		{"rolling what repeats", func(x tens) error { return shapeops.RollInPlace(tensor.Must(x.Expand(2, 2, 3)), 0, 1) }, tensor.ErrLayout},
 	})
 }

@@ -52,7 +52,7 @@ func (c crop) apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
 		dims[i] = len(td.Shape()) + i
 	}
 	return td.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
-		return x.Window(starts, dims, c)
+		return shapeops.Window(x, starts, dims, c)
 	})
 }
 
@@ -147,7 +147,7 @@ func flipRows(x *tensor.Tensor, rows ix.Index, dim int) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := part.FlipInPlace(dim); err != nil {
+	if err := shapeops.FlipInPlace(part, dim); err != nil {
 		return nil, err
 	}
 	out, err := x.Clone()

@@ -77,9 +77,9 @@ var ops = map[string]op{
 		return in[0].Pad(tdict.PadOptions{Value: arg[float64](c, "value")}, arg[[]int](c, "pad")...)
 	},
 	"pad_sequence": padSequence,
-	"repeat":       func(c testCase, in []dict) (any, error) { return in[0].Repeat(arg[[]int](c, "repeats")...) },
+	"repeat":       func(c testCase, in []dict) (any, error) { return shapeops.Repeat(in[0], arg[[]int](c, "repeats")...) },
 	"repeat_interleave": func(c testCase, in []dict) (any, error) {
-		return in[0].RepeatInterleave(arg[int](c, "repeats"), arg[int](c, "dim"))
+		return shapeops.RepeatInterleave(in[0], arg[int](c, "dim"), arg[int](c, "repeats"))
 	},
 	"gather": func(c testCase, in []dict) (any, error) {
 		return in[0].Gather(arg[int](c, "dim"), decodeTensor(c.Args["index"]))

@@ -12,8 +12,9 @@ import (
 // results may lie in one block of memory, so that keeping one of them keeps the block. A Pass
 // serves one operation. Not safe for concurrent use.
 type Pass struct {
-	Plan *Plan // of an operation on one value; nil if the operation joins
-	Join *Join // of an operation that joins several values, or nil
+	Op   string // names the operation in errors about entries
+	Plan *Plan  // of an operation on one value; nil if the operation joins
+	Join *Join  // of an operation that joins several values, or nil
 
 	// Fill is what padding is filled with: a number, a bool, or what else a value can hold. Nil is
 	// zero, and nil for values that are no numbers.

@@ -69,7 +69,7 @@ func chosen(s shape.Shape, dims []int) ([]bool, error) {
 // Roll plans to move each position of a dim so many places on; those that leave it at the end come
 // back at its beginning. A negative shift goes the other way, and one may be larger than the dim.
 // The result is a copy. It returns [shape.ErrDim] if s has no such dim.
-func Roll(s shape.Shape, shift, dim int) (*Plan, error) {
+func Roll(s shape.Shape, dim, shift int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func Roll(s shape.Shape, shift, dim int) (*Plan, error) {
 // Rot90 plans to turn the plane of two dims by so many quarters, from the first dim towards the
 // second, as NumPy's rot90 does. The result is a copy. It returns [shape.ErrDim] if s lacks one of the
 // dims or they are the same.
-func Rot90(s shape.Shape, quarters, first, second int) (*Plan, error) {
+func Rot90(s shape.Shape, first, second, quarters int) (*Plan, error) {
 	a, err := s.Dim(first)
 	if err != nil {
 		return nil, err

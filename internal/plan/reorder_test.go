@@ -22,9 +22,9 @@ func planned(s shape.Shape, c naive.Call) (*plan.Plan, error) {
 	case "flip":
 		return plan.Flip(s, c.N...)
 	case "roll":
-		return plan.Roll(s, n[0], n[1])
+		return plan.Roll(s, n[1], n[0])
 	case "rot90":
-		return plan.Rot90(s, n[0], n[1], n[2])
+		return plan.Rot90(s, n[1], n[2], n[0])
 	case "movedim":
 		return plan.Movedim(s, n[0], n[1])
 	case "at least":
@@ -38,9 +38,9 @@ func planned(s shape.Shape, c naive.Call) (*plan.Plan, error) {
 	case "tile":
 		return plan.Tile(s, c.N...)
 	case "repeat interleave":
-		return plan.RepeatInterleave(s, n[0], n[1])
+		return plan.RepeatInterleave(s, n[1], n[0])
 	case "repeat each":
-		return plan.RepeatEach(s, c.Index.At, n[0])
+		return plan.RepeatEach(s, n[0], c.Index.At)
 	case "gather":
 		return plan.Gather(s, c.N[0], c.Index.At, c.Index.Shape)
 	case "take":
@@ -141,14 +141,14 @@ func TestReorderRefuses(t *testing.T) {
 		{"flip the last dim there can be", of(plan.Flip(s, math.MaxInt)), shape.ErrDim},
 		{"flip the first dim there can be", of(plan.Flip(s, math.MinInt)), shape.ErrDim},
 		{"flip a bad shape", of(plan.Flip(bad)), shape.ErrShape},
-		{"roll without such a dim", of(plan.Roll(s, 1, 2)), shape.ErrDim},
-		{"roll a scalar", of(plan.Roll(shape.Shape{}, 1, 0)), shape.ErrDim},
-		{"roll the first dim there can be", of(plan.Roll(s, 1, math.MinInt)), shape.ErrDim},
-		{"roll a bad shape", of(plan.Roll(bad, 1, 0)), shape.ErrShape},
-		{"turn one dim", of(plan.Rot90(s, 1, 1, -1)), shape.ErrDim},
-		{"turn without such a first dim", of(plan.Rot90(s, 1, -3, 1)), shape.ErrDim},
-		{"turn without such a second dim", of(plan.Rot90(s, 1, 0, math.MaxInt)), shape.ErrDim},
-		{"turn a bad shape", of(plan.Rot90(bad, 1, 0, 1)), shape.ErrShape},
+		{"roll without such a dim", of(plan.Roll(s, 2, 1)), shape.ErrDim},
+		{"roll a scalar", of(plan.Roll(shape.Shape{}, 0, 1)), shape.ErrDim},
+		{"roll the first dim there can be", of(plan.Roll(s, math.MinInt, 1)), shape.ErrDim},
+		{"roll a bad shape", of(plan.Roll(bad, 0, 1)), shape.ErrShape},
+		{"turn one dim", of(plan.Rot90(s, 1, -1, 1)), shape.ErrDim},
+		{"turn without such a first dim", of(plan.Rot90(s, -3, 1, 1)), shape.ErrDim},
+		{"turn without such a second dim", of(plan.Rot90(s, 0, math.MaxInt, 1)), shape.ErrDim},
+		{"turn a bad shape", of(plan.Rot90(bad, 0, 1, 1)), shape.ErrShape},
 		{"move no such dim", of(plan.Movedim(s, 2, 0)), shape.ErrDim},
 		{"move a dim nowhere", of(plan.Movedim(s, 0, -3)), shape.ErrDim},
 		{"move a dim as far as can be", of(plan.Movedim(s, math.MinInt, math.MaxInt)), shape.ErrDim},
@@ -162,8 +162,8 @@ func TestReorderRefuses(t *testing.T) {
 func TestReorderByExtremes(t *testing.T) {
 	a := naive.New(5, 2)
 	for _, n := range []int{math.MaxInt, math.MinInt, math.MinInt + 1, 1 << 62, -5, 5, 0} {
-		require.Equal(t, a.Roll(n%5, 0).At, numbers(must(plan.Roll(shape.Shape{5, 2}, n, 0))), n)
-		require.Equal(t, a.Rot90(n%4, 0, 1).At, numbers(must(plan.Rot90(shape.Shape{5, 2}, n, 0, 1))), n)
+		require.Equal(t, a.Roll(n%5, 0).At, numbers(must(plan.Roll(shape.Shape{5, 2}, 0, n))), n)
+		require.Equal(t, a.Rot90(n%4, 0, 1).At, numbers(must(plan.Rot90(shape.Shape{5, 2}, 0, 1, n))), n)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestReorderByExtremes(t *testing.T) {
 func TestRollOfALongDim(t *testing.T) {
 	const n = math.MaxInt
 	for _, shift := range []int{1, -1, n - 1, n/2 + 2, math.MinInt + 2} {
-		p := must(plan.Roll(shape.Shape{n}, shift, 0))
+		p := must(plan.Roll(shape.Shape{n}, 0, shift))
 		v, pass, total := must(shape.Contiguous(shape.Shape{n})), plan.NewPass(p), 0
 		pieces, _ := p.Pieces()
 		for i := range pieces {

@@ -34,7 +34,7 @@ func Tile(s shape.Shape, counts ...int) (*Plan, error) {
 //
 // The result is a copy. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape] if count is
 // negative; for a count of its own for each position see [RepeatEach].
-func RepeatInterleave(s shape.Shape, count, dim int) (*Plan, error) {
+func RepeatInterleave(s shape.Shape, dim, count int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (r *repeater) keep(dim int) {
 //
 // The result is a copy. It returns [shape.ErrDim] if s has no such dim, and [shape.ErrShape] unless there is a
 // count for each position, none negative, and they add up to at most 1<<31.
-func RepeatEach(s shape.Shape, counts []int, dim int) (*Plan, error) {
+func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
 		return nil, err

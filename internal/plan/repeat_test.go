@@ -27,16 +27,16 @@ func TestRepeatRefuses(t *testing.T) {
 		{"a negative count of a tile", of(plan.Tile(s, -1)), shape.ErrShape},
 		{"a new dim that overflows a tile", of(plan.Tile(s, math.MaxInt, 1, 1)), shape.ErrShape},
 		{"no such dim to interleave", of(plan.RepeatInterleave(s, 2, 2)), shape.ErrDim},
-		{"a scalar to interleave", of(plan.RepeatInterleave(shape.Shape{}, 2, 0)), shape.ErrDim},
-		{"a negative count to interleave", of(plan.RepeatInterleave(s, -1, 0)), shape.ErrShape},
-		{"a count to interleave that overflows", of(plan.RepeatInterleave(s, math.MaxInt, 1)), shape.ErrShape},
-		{"no such dim for each", of(plan.RepeatEach(s, []int{1, 2}, -3)), shape.ErrDim},
-		{"too few counts for each", of(plan.RepeatEach(s, []int{1}, 0)), shape.ErrShape},
-		{"no counts for each", of(plan.RepeatEach(s, nil, 1)), shape.ErrShape},
-		{"a negative count for each", of(plan.RepeatEach(s, []int{1, -1}, 0)), shape.ErrShape},
-		{"counts for each that no list holds", of(plan.RepeatEach(s, []int{1 << 30, 1<<30 + 1}, 0)), shape.ErrShape},
-		{"counts for each that overflow", of(plan.RepeatEach(s, []int{math.MaxInt, math.MaxInt}, 0)), shape.ErrShape},
-		{"counts for each that a negative one makes small", of(plan.RepeatEach(s, []int{math.MaxInt, math.MinInt}, 0)), shape.ErrShape},
+		{"a scalar to interleave", of(plan.RepeatInterleave(shape.Shape{}, 0, 2)), shape.ErrDim},
+		{"a negative count to interleave", of(plan.RepeatInterleave(s, 0, -1)), shape.ErrShape},
+		{"a count to interleave that overflows", of(plan.RepeatInterleave(s, 1, math.MaxInt)), shape.ErrShape},
+		{"no such dim for each", of(plan.RepeatEach(s, -3, []int{1, 2})), shape.ErrDim},
+		{"too few counts for each", of(plan.RepeatEach(s, 0, []int{1})), shape.ErrShape},
+		{"no counts for each", of(plan.RepeatEach(s, 1, nil)), shape.ErrShape},
+		{"a negative count for each", of(plan.RepeatEach(s, 0, []int{1, -1})), shape.ErrShape},
+		{"counts for each that no list holds", of(plan.RepeatEach(s, 0, []int{1 << 30, 1<<30 + 1})), shape.ErrShape},
+		{"counts for each that overflow", of(plan.RepeatEach(s, 0, []int{math.MaxInt, math.MaxInt})), shape.ErrShape},
+		{"counts for each that a negative one makes small", of(plan.RepeatEach(s, 0, []int{math.MaxInt, math.MinInt})), shape.ErrShape},
 		{"repeat a bad shape", of(plan.Repeat(shape.Shape{-1}, 1)), shape.ErrShape},
 	}
 	for _, tt := range tests {
@@ -52,8 +52,8 @@ func TestRepeat(t *testing.T) {
 		want []int
 	}{
 		{"repeat lays side by side", of(plan.Repeat(shape.Shape{2}, 2)), shape.Shape{4}, []int{0, 1, 0, 1}},
-		{"interleave repeats next to itself", of(plan.RepeatInterleave(shape.Shape{2}, 2, -1)), shape.Shape{4}, []int{0, 0, 1, 1}},
-		{"each as often as it says", of(plan.RepeatEach(shape.Shape{3}, []int{2, 0, 1}, 0)), shape.Shape{3}, []int{0, 0, 2}},
+		{"interleave repeats next to itself", of(plan.RepeatInterleave(shape.Shape{2}, -1, 2)), shape.Shape{4}, []int{0, 0, 1, 1}},
+		{"each as often as it says", of(plan.RepeatEach(shape.Shape{3}, 0, []int{2, 0, 1})), shape.Shape{3}, []int{0, 0, 2}},
 		{"a tile counts from the last dim", of(plan.Tile(shape.Shape{2, 1}, 2)), shape.Shape{2, 2}, []int{0, 0, 1, 1}},
 		{"more counts make new dims", of(plan.Tile(shape.Shape{2}, 2, 1)), shape.Shape{2, 2}, []int{0, 1, 0, 1}},
 		{"a tile without a count", of(plan.Tile(shape.Shape{2})), shape.Shape{2}, []int{0, 1}},
@@ -74,7 +74,7 @@ func TestRepeat(t *testing.T) {
 
 // What would list more rows than can be is refused, and so are more dims than anybody wants.
 func TestTooMuchIsRefused(t *testing.T) {
-	_, err := plan.RepeatEach(shape.Shape{1}, []int{1 << 38}, 0)
+	_, err := plan.RepeatEach(shape.Shape{1}, 0, []int{1 << 38})
 	require.ErrorIs(t, err, shape.ErrShape)
 	_, err = plan.AtLeast(shape.Shape{1}, 1<<40)
 	require.ErrorIs(t, err, shape.ErrDim)

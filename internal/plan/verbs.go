@@ -23,8 +23,14 @@ type Verbs[T any] interface {
 	JoinInto(p *Pass, dst T, xs []T) error
 }
 
-// A Masker has Verbs of values whose padding masks can show.
-type Masker[T any] interface {
+// DenseVerbs are the Verbs of values of which every dim has one size.
+type DenseVerbs[T any] interface {
+	Verbs[T]
+
+	// ExecuteInPlace sets the value to what p.Plan, which keeps its shape, makes of it. On an error
+	// nothing has changed.
+	ExecuteInPlace(p *Pass) error
+
 	// JoinMasks returns, for values joined as p.Join says, where the result holds an element of
 	// them: true there, false where it is padded. The value is xs[0].
 	JoinMasks(p *Pass, xs []T) (T, error)

@@ -17,6 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/loadertest"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -240,7 +241,7 @@ func TestFinds(t *testing.T) {
 		}}, "Snapshot returns what the source is at present: release: no such file"},
 		{"a snapshot of other length", snapshotter{ok, snapshotOf(good(t, rows(t, 3)))},
 			"Snapshot returns what the source is at present: got 3 rows, the source has 12"},
-		{"a snapshot of other rows", snapshotter{ok, snapshotOf(good(t, tensor.Must(td.Flip(0))))},
+		{"a snapshot of other rows", snapshotter{ok, snapshotOf(good(t, tensor.Must(shapeops.Flip(td, 0))))},
 			"Snapshot returns what the source is at present: got (and other, want) \"row\": element [0] is 11, other 0"},
 		{"a snapshot that breaks a rule", snapshotter{ok, snapshotOf(withRows(func() int { return -1 }))},
 			"Snapshot returns what the source is at present: broken rule: Len is the number of rows: got -1"},

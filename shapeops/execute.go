@@ -1,0 +1,50 @@
+package shapeops
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+)
+
+// planned returns the pass of the operation op on x, which planOf plans.
+func planned[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) (*plan.Pass, error) {
+	var none T
+	if x == none {
+		return nil, fmt.Errorf("%w: got nil", ErrKind)
+	}
+	p, err := planOf(x.Shape())
+	return &plan.Pass{Op: op, Plan: p}, err
+}
+
+func execute[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) (T, error) {
+	var none T
+	p, err := planned(op, x, planOf)
+	if err != nil {
+		return none, named(op, err)
+	}
+	out, err := x.Plan().Execute(p)
+	return out, named(op, err)
+}
+
+func executeInto[T Value[T]](op string, dst, x T, planOf func(s Shape) (*plan.Plan, error)) error {
+	var none T
+	p, err := planned(op, x, planOf)
+	if err == nil && dst == none {
+		err = fmt.Errorf("%w: got no destination", ErrKind)
+	}
+	if err != nil {
+		return named(op, err)
+	}
+	return named(op, x.Plan().ExecuteInto(p, dst))
+}
+
+func executeInPlace[T Dense[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) error {
+	p, err := planned(op, x, planOf)
+	if err != nil {
+		return named(op, err)
+	}
+	return named(op, denseVerbs(x).ExecuteInPlace(p))
+}
+
+// denseVerbs returns the verbs of a value that has masks and can be reordered, as each Dense value.
+func denseVerbs[T Dense[T]](x T) plan.DenseVerbs[T] { return x.Plan().(plan.DenseVerbs[T]) }

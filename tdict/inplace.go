@@ -1,0 +1,55 @@
+package tdict
+
+import (
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+var _ plan.DenseVerbs[*TensorDict] = (*verbs)(nil)
+
+// ExecuteInPlace implements plan.DenseVerbs, by way of a copy.
+func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
+	td := (*TensorDict)(v)
+	if err := p.CheckPlan(td.batch); err != nil {
+		return err
+	}
+	if err := td.checkApart(); err != nil {
+		return failed(p.Op, err)
+	}
+	c, err := td.cloned(new(plan.Pass))
+	if err != nil {
+		return failed(p.Op, err)
+	}
+	return c.passedInto(p.Op, td, p)
+}
+
+// checkApart returns ErrOverlap if two tensors among the leaves share memory; one may be there
+// twice.
+func (td *TensorDict) checkApart() error {
+	seen := map[*tensor.Tensor]bool{}
+	var all []*tensor.Tensor
+	for _, t := range td.Tensors() {
+		if !seen[t] {
+			seen[t] = true
+			all = append(all, t)
+		}
+	}
+	return tensor.CheckApart(all, nil)
+}
+
+// cloned is Clone that shares values which operations pass through as they are.
+func (td *TensorDict) cloned(p *plan.Pass) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		if d, ok := asDict(v); ok {
+			return some(d.cloned(p))
+		}
+		if k := opsOf(v); !k.passes() {
+			return k.clone(v, p)
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil, within("clone", name, err)
+	}
+	return &TensorDict{batch: td.batch, entries: entries}, nil
+}
