@@ -3,12 +3,11 @@ package memmap
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -62,15 +61,7 @@ func (e *FileError) Error() string {
 	if e.Path != "" && e.Path != "." {
 		text += printable(e.Path) + ": "
 	}
-	return cut(text + fmt.Sprint(e.Err))
-}
-
-// cut returns a text that is not very long, without its middle if need be.
-func cut(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText/2]+" ... "+text[len(text)-maxText/2:], "")
+	return errtext.Cut(text+fmt.Sprint(e.Err), maxText)
 }
 
 // printable returns a path in which what a terminal would obey, and not show, is escaped.
@@ -97,38 +88,27 @@ func fileError(op, dir, path string, err error) error {
 
 // bare returns the reason of an error of the system, whose paths the caller adds.
 func bare(err error) error {
-	switch e := err.(type) {
-	case *fs.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	case *vfs.PublishError:
+	if e, ok := err.(*vfs.PublishError); ok {
 		if e.Left != "" {
 			return fmt.Errorf("%v (old tree: %s): %w", e.State, e.Left, bare(e.Err))
 		}
 		return fmt.Errorf("%v: %w", e.State, bare(e.Err))
 	}
-	return err
+	return errtext.Bare(err)
 }
 
 // corrupt returns ErrCorrupt with what is wrong.
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+	return errtext.With(ErrCorrupt, format, args...)
 }
 
 // unsupported returns ErrUnsupported with what it is that is not supported.
 func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
+	return errtext.With(ErrUnsupported, format, args...)
 }
 
-// quote quotes a name that comes from a file, cut if it is long.
-func quote(name string) string {
-	const most = 100
-	if len(name) > most {
-		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
-	}
-	return strconv.Quote(name)
-}
+// quote quotes a name that comes from a file.
+func quote(name string) string { return errtext.Quote(name) }
 
 // unfinished returns ErrBusy for what only a Writer can go on with.
 func unfinished() error {

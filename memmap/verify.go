@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -48,7 +49,7 @@ func (f Fault) String() string {
 	if f.Block >= 0 {
 		text += fmt.Sprintf(": block %d", f.Block)
 	}
-	return cut(fmt.Sprintf("%s: %v", text, f.Err))
+	return errtext.Cut(fmt.Sprintf("%s: %v", text, f.Err), maxText)
 }
 
 // BlockSize is how many bytes of a leaf have a checksum of their own; the last block may be

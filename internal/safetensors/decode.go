@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
@@ -43,7 +44,7 @@ type decoder struct {
 // field takes in a field of the header.
 func (d *decoder) field(name []byte) error {
 	if d.names[string(name)] {
-		return corrupt("duplicate name %s", quote(string(name)))
+		return corrupt("duplicate name %s", errtext.Quote(string(name)))
 	}
 	key := string(name)
 	d.names[key] = true
@@ -65,7 +66,7 @@ func (d *decoder) metadata() error {
 	d.h.Metadata = make(map[string]string, n)
 	return d.Object(func(name []byte) error {
 		if _, ok := d.h.Metadata[string(name)]; ok {
-			return corrupt("duplicate name %s", quote(string(name)))
+			return corrupt("duplicate name %s", errtext.Quote(string(name)))
 		}
 		key := string(name)
 		text, err := d.Text()

@@ -1,6 +1,10 @@
 package safetensors
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+)
 
 // A dtype is a type of elements as the format spells it.
 type dtype struct {
@@ -48,4 +52,4 @@ func Size(dtype string) (bytes int, ok bool) {
 }
 
 // unknown returns the error for a dtype that is not in the list.
-func unknown(name string) error { return unsupported("got %s", quote(name)) }
+func unknown(name string) error { return unsupported("got %s", errtext.Quote(name)) }

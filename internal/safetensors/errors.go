@@ -3,9 +3,8 @@ package safetensors
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
@@ -18,12 +17,10 @@ var (
 	ErrUnsupported = errors.New("unsupported")
 )
 
-func corrupt(format string, args ...any) error { return wrong(ErrCorrupt, format, args) }
+func corrupt(format string, args ...any) error { return errtext.With(ErrCorrupt, format, args...) }
 
-func unsupported(format string, args ...any) error { return wrong(ErrUnsupported, format, args) }
-
-func wrong(what error, format string, args []any) error {
-	return fmt.Errorf("%w: "+format, append([]any{what}, args...)...)
+func unsupported(format string, args ...any) error {
+	return errtext.With(ErrUnsupported, format, args...)
 }
 
 // within returns err, if there is one, as one about a part of a header.
@@ -42,14 +39,5 @@ func inTensor(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return within("tensor "+quote(name), err)
-}
-
-// quote returns a name as text in quotes, cut if it is long.
-func quote(name string) string {
-	const most = 100
-	if len(name) > most {
-		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
-	}
-	return strconv.Quote(name)
+	return within("tensor "+errtext.Quote(name), err)
 }

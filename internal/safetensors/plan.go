@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
 // maxData is how many bytes of data a file can have after any header.
@@ -62,7 +64,7 @@ func (h *Header) check() error {
 	}
 	for name, text := range h.Metadata {
 		if !utf8.ValidString(name) || !utf8.ValidString(text) {
-			return within(metadataName, unsupported("%s: not UTF-8", quote(name)))
+			return within(metadataName, unsupported("%s: not UTF-8", errtext.Quote(name)))
 		}
 	}
 	return nil

@@ -3,11 +3,8 @@ package nrt
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strconv"
-	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 )
@@ -48,30 +45,13 @@ func (e *FileError) Error() string {
 		text += " " + e.Path
 	}
 	if e.Name != "" {
-		text += ": " + quote(e.Name)
+		text += ": " + errtext.Quote(e.Name)
 	}
-	return text + ": " + cut(fmt.Sprint(e.Err))
+	return text + ": " + errtext.Cut(fmt.Sprint(e.Err), maxText)
 }
 
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
-
-// cut returns a text that is not very long, without its middle if need be.
-func cut(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText/2]+" ... "+text[len(text)-maxText/2:], "")
-}
-
-// quote quotes a name that comes from a file, cut if it is long.
-func quote(name string) string {
-	const most = 100
-	if len(name) > most {
-		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
-	}
-	return strconv.Quote(name)
-}
 
 // fileError returns err, if there is one, as a FileError, which it may be already.
 func fileError(op, path, name string, err error) error {
@@ -81,26 +61,15 @@ func fileError(op, path, name string, err error) error {
 	if _, ok := errors.AsType[*FileError](err); ok {
 		return err
 	}
-	return &FileError{op, path, name, bare(err)}
-}
-
-// bare returns the reason of an error of the system, whose paths the caller adds.
-func bare(err error) error {
-	switch e := err.(type) {
-	case *fs.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
-	return err
+	return &FileError{op, path, name, errtext.Bare(err)}
 }
 
 // corrupt returns ErrCorrupt with what is wrong.
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+	return errtext.With(ErrCorrupt, format, args...)
 }
 
 // unsupported returns ErrUnsupported with what it is that is not supported.
 func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
+	return errtext.With(ErrUnsupported, format, args...)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -32,7 +33,7 @@ func dtypeOf(name string) (tensor.DType, error) {
 			return d.dtype, nil
 		}
 	}
-	return 0, unsupported("got dtype %s, want bools, integers, or floats of IEEE", quote(name))
+	return 0, unsupported("got dtype %s, want bools, integers, or floats of IEEE", errtext.Quote(name))
 }
 
 // spelled returns how the format spells a dtype.
@@ -59,9 +60,9 @@ func parseName(name string) (depth int, key string, ok bool) {
 func checkKey(key string) error {
 	switch {
 	case key == "" || strings.Contains(key, "/"):
-		return unsupported("got the key %s, want one that is not empty and has no \"/\"", quote(key))
+		return unsupported("got the key %s, want one that is not empty and has no \"/\"", errtext.Quote(key))
 	case key == "mask":
-		return unsupported("got the key %s, which the original has for itself", quote(key))
+		return unsupported("got the key %s, which the original has for itself", errtext.Quote(key))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -283,7 +284,7 @@ func (r *reader) order() error {
 	for _, key := range r.keys {
 		at, ok := slices.BinarySearchFunc(r.fields, key, func(f field, key string) int { return cmp.Compare(f.key, key) })
 		if !ok {
-			return r.fail("", fmt.Errorf("%w: got key %s, which the file does not have", ragged.ErrName, quote(key)))
+			return r.fail("", fmt.Errorf("%w: got key %s, which the file does not have", ragged.ErrName, errtext.Quote(key)))
 		}
 		wanted = append(wanted, r.fields[at])
 	}

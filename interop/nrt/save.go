@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 )
@@ -54,7 +55,7 @@ func saveError(path string, err error) error {
 	if e, ok := errors.AsType[*FileError](err); ok && e.Path == "" {
 		return &FileError{"save", path, e.Name, e.Err}
 	}
-	return &FileError{Op: "save", Path: path, Err: bare(err)}
+	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
 }
 
 func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
