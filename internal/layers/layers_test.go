@@ -17,8 +17,8 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/bell internal/cast internal/errtext internal/half internal/host internal/jsonscan internal/mapping internal/workers",
-	"internal/jsonlists internal/naive internal/plan internal/safetensors internal/vfs",
-	"internal/vfs/vfstest shapeops",
+	"internal/jsonlists internal/naive internal/plan internal/vfs",
+	"internal/safetensors internal/vfs/vfstest shapeops",
 	"tensor",
 	"internal/mapfile",
 	"internal/testkit",
