@@ -74,7 +74,7 @@ func (l *Loader) resumed(now Snapshot) (*plans, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.moveIn(at, p)
+	l.move(at, p)
 	l.mu.Lock()
 	l.running = p
 	l.mu.Unlock()
@@ -138,7 +138,7 @@ func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) boo
 		}
 		done = more
 	}
-	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1})
+	r.l.move(cursor{seed: r.at.seed, epoch: r.at.epoch + 1}, nil)
 	return done || step == 0, nil
 }
 

@@ -259,13 +259,13 @@ func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
 	var versions []string
 	release := func() (err error) {
 		for _, s := range each {
-			err = first(err, s.release())
+			err = cmp.Or(err, s.release())
 		}
 		return err
 	}
 	defer func() { // also if a source panics
 		if len(each) < len(sources) {
-			err = first(err, release())
+			err = cmp.Or(err, release())
 		}
 	}()
 	for i, src := range sources {

@@ -57,16 +57,6 @@ func rowsText(rows []int) string {
 	return text
 }
 
-// first returns the first error that is one.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // errApart says that rows of a source do not lie in one piece.
 var errApart = fmt.Errorf("rows that do not lie together: %w", errors.ErrUnsupported)
 

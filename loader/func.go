@@ -46,29 +46,20 @@ func FromRows(n int, fn func(ctx context.Context, row int) (*tdict.TensorDict, e
 	if n < 0 || fn == nil {
 		return nil, fmt.Errorf("from rows: %w: got %d rows, function nil: %t", ErrSource, n, fn == nil)
 	}
-	return oneByOne{n, fn}, nil
+	return function{n, oneByOne(fn).fetch}, nil
 }
 
-// A oneByOne is a source of rows that are made one by one.
-type oneByOne struct {
-	n  int
-	fn func(ctx context.Context, row int) (*tdict.TensorDict, error)
-}
+// A oneByOne makes rows one by one.
+type oneByOne func(ctx context.Context, row int) (*tdict.TensorDict, error)
 
-// Len implements [Source].
-func (o oneByOne) Len() int { return o.n }
-
-// Fetch implements [Source].
-func (o oneByOne) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
-	if err := checkFetch(ctx, rows, o.n); err != nil {
-		return nil, err
-	}
+// fetch makes rows and stacks them, in dst if that fits.
+func (fn oneByOne) fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	made := make([]*tdict.TensorDict, len(rows))
 	for i, row := range rows {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		td, err := o.fn(ctx, row)
+		td, err := fn(ctx, row)
 		if err == nil && td == nil {
 			err = errNilDict
 		}

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -57,7 +58,7 @@ func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = first(err, s.live.Release(ds)) }()
+	defer func() { err = cmp.Or(err, s.live.Release(ds)) }()
 	return fn(ds)
 }
 
@@ -104,7 +105,7 @@ func (s *liveSource) Snapshot() (Snapshot, error) {
 	}
 	d, err := newDict(ds.TensorDict)
 	if err != nil {
-		return Snapshot{}, first(err, s.live.Release(ds))
+		return Snapshot{}, cmp.Or(err, s.live.Release(ds))
 	}
 	now := Snapshot{Source: mapped{d, ds}, Version: version}
 	if !s.opt.Finish {

@@ -114,15 +114,9 @@ func (l *Loader) cursor() cursor {
 	return l.at
 }
 
-// move has l stand somewhere else, in an epoch that any version of the source may begin.
-func (l *Loader) move(at cursor) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.at, l.within = at, nil
-}
-
-// moveIn has l stand somewhere in a planned epoch.
-func (l *Loader) moveIn(at cursor, p *plans) {
+// move has l stand somewhere in a planned epoch, or, if p is nil, in one that any version of the
+// source may begin.
+func (l *Loader) move(at cursor, p *plans) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.at, l.within = at, p

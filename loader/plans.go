@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -51,7 +52,7 @@ func (l *Loader) current(at cursor) (p *plans, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = first(err, now.release()) }()
+	defer func() { err = cmp.Or(err, now.release()) }()
 	return l.planned(now, at)
 }
 

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -105,7 +106,7 @@ func snapshot(src Source) (Snapshot, error) {
 	}
 	now, err := s.Snapshot()
 	if err == nil && now.Source == nil {
-		err = first(fmt.Errorf("%w: got a snapshot of nothing", ErrSource), now.release())
+		err = cmp.Or(fmt.Errorf("%w: got a snapshot of nothing", ErrSource), now.release())
 	}
 	return now, err
 }

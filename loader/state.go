@@ -140,7 +140,7 @@ func (l *Loader) seek(to cursor, check func(p *plans) error) error {
 		err = p.check(to)
 	}
 	if err == nil {
-		l.moveIn(to, p)
+		l.move(to, p)
 	}
 	return err
 }

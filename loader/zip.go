@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -175,7 +176,7 @@ func (z *zipped) Snapshot() (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	if err := checkLens(parts); err != nil {
-		return Snapshot{}, first(err, all.release())
+		return Snapshot{}, cmp.Or(err, all.release())
 	}
 	all.Source = &zipped{parts, z.keys}
 	return all, nil
