@@ -112,7 +112,6 @@ func (a *addition) write() error {
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
-	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to add
 	k, err := newDirSink(vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
 	if err != nil {
 		return err
@@ -169,7 +168,7 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 	if err := a.fits(m, e.file(), dir); err != nil {
 		return nil, err
 	}
-	from, err := vfs.OpenRoot(k.tmp)
+	from, err := vfs.OpenRoot(k.temp.New())
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 
 // openHidden opens what k made, which is not in its place yet.
 func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
-	o := &opener{op: "create", dir: dir, at: k.tmp, opt: how, hidden: k}
+	o := &opener{op: "create", dir: dir, at: k.temp.New(), opt: how, hidden: k}
 	d, err := o.dataset()
 	if err != nil {
 		return nil, errors.Join(err, o.close(), k.abort())
@@ -96,7 +96,7 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 	var made *os.File // as long as it is open, no other directory gets its number
 	if !openBlocksRename {
 		var err error
-		if made, err = vfs.OpenFile(k.tmp, os.O_RDONLY, 0); err != nil {
+		if made, err = vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0); err != nil {
 			return nil, s.fail("", errors.Join(err, k.abort()))
 		}
 		defer made.Close()
@@ -157,9 +157,7 @@ func (d *Dataset) appear(k *dirSink) error {
 	defer d.mu.Unlock()
 	d.hidden, d.at = nil, k.dir
 	d.set.Moved(k.dir)
-	failed := k.release()
-	if failed == nil {
-		d.lock, failed = lockWriters(k.dir)
-	}
+	lock, failed := lockWriters(k.dir)
+	d.lock = lock
 	return errors.Join(err, failed)
 }

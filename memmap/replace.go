@@ -101,6 +101,9 @@ func (o *oldTree) scan(dir, at string) error {
 		return err
 	}
 	found, err := vfs.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
@@ -112,7 +115,7 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case d.IsDir() && vfs.Reserved(d.Name()): // of an addition to the dictionary beside it
+		case d.IsDir() && vfs.Ours(filepath.Join(dir, filepath.FromSlash(inner))): // of an addition to the dictionary beside it
 		case d.IsDir():
 			err = o.scan(dir, inner)
 		case litter(d.Name()):

@@ -173,6 +173,7 @@ func TestSaveBesideAdditionsInIt(t *testing.T) {
 	require.NoError(t, memmap.Save(dir, withZ(t, false)))
 	left := filepath.Join(dir, ".saving-ABCDEFGH") // of a process that was killed
 	require.NoError(t, os.Mkdir(left, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(left, ".saving"), nil, 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(left, "z.memmap"), nil, 0o666))
 	require.NoError(t, memmap.Save(dir, withZ(t, false)))
 	twos := tensor.Must(tensor.Full(int64(2), 64, 8))

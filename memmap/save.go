@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -60,7 +59,8 @@ type SaveOptions struct {
 // saved dictionary around it, and td has not a batch shape that fits there. Permissions stay what
 // they were: of dir, of directories in it, and of leaves. On systems that cannot exchange two
 // directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
-// FORMAT.md says where. What a save that was killed left beside dir is removed.
+// FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
+// there removes.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
@@ -107,7 +107,6 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 		old.unlock()
 		return nil, "", s.fail("", err)
 	}
-	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to save
 	return old, at, nil
 }
 

@@ -38,48 +38,45 @@ type sink interface {
 
 // A dirSink is a directory beside the one that it replaces, as a sink.
 type dirSink struct {
-	disk    vfs.FS
-	dir     string // clean and free of links
-	tmp     string
-	modes   modes
-	noSync  bool
-	release func() error
-	old     fs.FileInfo // of what it replaces; nil for nothing
-	firm    bool        // whatever else is there by then is not replaced
-	may     replacing
+	disk   vfs.FS
+	dir    string // clean and free of links
+	temp   *vfs.Temp
+	modes  modes
+	noSync bool
+	old    fs.FileInfo // of what it replaces; nil for nothing
+	firm   bool        // whatever else is there by then is not replaced
+	may    replacing
 }
 
 // newDirSink makes the directory that is to become dir, in place of old.
 func newDirSink(disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
-	tmp, release, err := vfs.MakeTemp(disk, dir, 0o777)
+	temp, err := vfs.MakeTemp(disk, dir, 0o777)
 	if err != nil {
 		return nil, err
 	}
-	k := &dirSink{disk: disk, dir: dir, tmp: tmp, old: old.info, modes: old.modes, noSync: noSync, release: release}
-	if err := k.setMode(""); err != nil {
+	k := &dirSink{disk: disk, dir: dir, temp: temp, old: old.info, modes: old.modes, noSync: noSync}
+	if err := k.makeNode(""); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
 	return k, nil
 }
 
-func (k *dirSink) os(at string) string { return filepath.Join(k.tmp, filepath.FromSlash(at)) }
-
-// setMode gives a directory the permissions of the one that it replaces.
-func (k *dirSink) setMode(at string) error {
-	if mode, ok := k.modes.dir(at); ok {
-		return k.disk.Chmod(k.os(at), mode)
-	}
-	return nil
-}
+func (k *dirSink) os(at string) string { return filepath.Join(k.temp.New(), filepath.FromSlash(at)) }
 
 func (k *dirSink) node(at string) error {
 	if at == "" {
 		return nil
 	}
-	if err := k.disk.Mkdir(k.os(at), 0o777); err != nil {
-		return err
+	return k.makeNode(at)
+}
+
+// makeNode makes a directory, with the permissions of the one that it replaces.
+func (k *dirSink) makeNode(at string) error {
+	err := k.disk.Mkdir(k.os(at), 0o777)
+	if mode, ok := k.modes.dir(at); ok && err == nil {
+		err = k.disk.Chmod(k.os(at), mode)
 	}
-	return k.setMode(at)
+	return err
 }
 
 func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() error, err error) {
@@ -163,22 +160,28 @@ func (k *dirSink) seal(at string) error {
 	return k.disk.SyncDir(k.os(at))
 }
 
-// publish puts the directory in its place, and reports whether it is there now. If it is not,
-// nothing has changed, and it can be tried again.
+// publish puts the directory in its place, and reports whether it is there now: then there is
+// nothing to abort. If it is not, nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
 	switch {
 	case k.firm:
-		err = vfs.PublishOver(k.disk, k.tmp, k.dir, k.old)
+		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
 	case k.may == replaceSaved:
-		err = vfs.Publish(k.disk, k.tmp, k.dir, k.old)
+		err = vfs.Publish(k.disk, k.temp.New(), k.dir, k.old)
 	default:
-		err = vfs.PublishNew(k.disk, k.tmp, k.dir, k.may == replaceEmpty)
+		err = vfs.PublishNew(k.disk, k.temp.New(), k.dir, k.may == replaceEmpty)
 	}
 	e, ok := errors.AsType[*vfs.PublishError](err)
-	if ok && e.State == vfs.Leftover {
-		return true, k.removeOld(e.Left)
+	switch {
+	case ok && e.State == vfs.Untouched:
+		return false, err
+	case ok && e.State == vfs.Leftover:
+		err = k.removeOld(e.Left)
 	}
-	return !ok || e.State != vfs.Untouched, err
+	if err != nil { // what is left may be needed
+		return true, errors.Join(err, k.temp.Release())
+	}
+	return true, k.temp.Remove()
 }
 
 // removeOld removes the old tree, in which others may still make files: they have it open.
@@ -198,7 +201,7 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 	for try := 0; ; try++ {
 		appeared, err := k.publish()
 		if appeared {
-			return errors.Join(err, k.release())
+			return err
 		}
 		another := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
 		if another && k.firm {
@@ -216,7 +219,7 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 	}
 }
 
-func (k *dirSink) abort() error { return errors.Join(k.disk.RemoveAll(k.tmp), k.release()) }
+func (k *dirSink) abort() error { return k.temp.Remove() }
 
 // modes are the permissions in a directory that is replaced. New files and directories get those of
 // the old ones at the same path, or else of some old leaf, and of the old directory itself.

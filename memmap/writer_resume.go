@@ -20,7 +20,6 @@ func (w *Writer) reopen(s *saver) error {
 	if m, err := readNode(w.at); err != nil || m.native.growing {
 		return err
 	}
-	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
 	top := outermost(w.at)
 	lock, err := vfs.TryLock(top, vfs.Exclusive) // see lockWriters
 	if errors.Is(err, vfs.ErrHeld) {

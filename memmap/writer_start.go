@@ -229,7 +229,6 @@ func (w *Writer) create(s *saver) error {
 	if err := makeParent(w.at); err != nil {
 		return err
 	}
-	_ = vfs.Sweep(filepath.Dir(w.at)) // leftovers of others are no reason not to write
 	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return err
@@ -239,7 +238,7 @@ func (w *Writer) create(s *saver) error {
 	}
 	appeared, err := k.publish()
 	if appeared {
-		return errors.Join(err, k.release())
+		return err
 	}
 	if _, failed := w.disk.Lstat(w.at); failed == nil && errors.Is(err, fs.ErrExist) {
 		err = nil // another was faster: its lock will tell

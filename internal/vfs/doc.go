@@ -3,16 +3,19 @@
 // A save writes a whole directory beside the one it replaces, syncs it, and lets [Publish] put it
 // in place:
 //
-//	tmp, release, err := vfs.MakeTemp(fsys, dir, 0o777)
-//	f, err := fsys.Create(filepath.Join(tmp, "reward.memmap")) // Write, Sync, Close
+//	tmp, err := vfs.MakeTemp(fsys, dir, 0o777)
+//	err = fsys.Mkdir(tmp.New(), 0o777)
+//	f, err := fsys.Create(filepath.Join(tmp.New(), "reward.memmap")) // Write, Sync, Close
 //	...
-//	err = vfs.Publish(fsys, tmp, dir, old) // old: what Lstat said of dir
+//	err = vfs.Publish(fsys, tmp.New(), dir, old) // old: what Lstat said of dir
+//	err = tmp.Remove()
 //
 // [OS] is the real file system. Package vfstest has a twin in memory that fails on demand and knows
 // what a crash would leave, which is how savers are tested.
 //
-// What a saver that was killed left beside dir is removed by [Sweep], which a [Lock] that dies with
-// its process keeps from those at work. [FileID] says which of several open files are one.
+// What a saver that was killed left beside dir is removed by [Sweep], which the first MakeTemp of
+// each process does; a [Lock] that dies with its process keeps it from those at work, and a mark in
+// each directory of MakeTemp from those of others. [FileID] says which of several open files are one.
 //
 // Whatever opens a file, here or by [OpenFile], [ReadDir] and [OpenRoot], has mappings close the
 // descriptors that they keep if the process has no other left.

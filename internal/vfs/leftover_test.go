@@ -26,18 +26,19 @@ func TestMakeTemp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tmp, release, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
+			tmp, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
 			require.NoError(t, err)
-			require.Equal(t, root, filepath.Dir(tmp))
-			require.Len(t, filepath.Base(tmp), 16)
-			info, err := os.Lstat(tmp)
-			require.NoError(t, err)
-			require.True(t, info.IsDir())
+			around := filepath.Dir(tmp.New())
+			require.Equal(t, root, filepath.Dir(around))
+			require.Len(t, filepath.Base(around), 16)
+			require.Equal(t, []string{around, filepath.Join(around, ".saving")}, list(t, root), "it has its mark")
 
-			other, releaseOther, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
+			other, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
 			require.NoError(t, err)
-			require.NotEqual(t, tmp, other)
-			require.NoError(t, errors.Join(release(), releaseOther()))
+			require.NotEqual(t, tmp.New(), other.New())
+			require.NoError(t, os.MkdirAll(filepath.Join(tmp.New(), "sub"), 0o777))
+			require.NoError(t, errors.Join(tmp.Remove(), other.Remove()))
+			require.Empty(t, list(t, root))
 		})
 	}
 }
@@ -52,14 +53,16 @@ func TestMakeTempIsForPublish(t *testing.T) {
 			}
 			dir := filepath.Join(root, "d")
 			for range 2 {
-				tmp, release, err := vfs.MakeTemp(fsys, dir, 0o777)
+				tmp, err := vfs.MakeTemp(fsys, dir, 0o777)
 				require.NoError(t, err)
-				require.NoError(t, writeFile(fsys, filepath.Join(tmp, "a"), after))
-				require.NoError(t, vfs.Publish(fsys, tmp, dir, there(fsys, dir)))
-				require.NoError(t, release())
+				require.NoError(t, write(fsys, tmp.New(), after))
+				require.NoError(t, vfs.Publish(fsys, tmp.New(), dir, there(fsys, dir)))
 				_, err = fsys.Lstat(filepath.Join(dir, "a"))
 				require.NoError(t, err)
-				_, err = fsys.Lstat(tmp)
+				_, err = fsys.Lstat(filepath.Join(dir, ".saving"))
+				require.ErrorIs(t, err, fs.ErrNotExist, "the mark stays behind")
+				require.NoError(t, tmp.Remove())
+				_, err = fsys.Lstat(filepath.Dir(tmp.New()))
 				require.ErrorIs(t, err, fs.ErrNotExist)
 			}
 		})
@@ -69,7 +72,7 @@ func TestMakeTempIsForPublish(t *testing.T) {
 // A strange file system does what fails differently for the first calls.
 type strange struct {
 	vfs.FS
-	mkdir, hold, lstat func(path string) error
+	mkdir, hold, create func(path string) error
 }
 
 func (s *strange) Mkdir(path string, perm fs.FileMode) error {
@@ -83,11 +86,11 @@ func (s *strange) Hold(path string) (func() error, error) {
 	return s.FS.Hold(path)
 }
 
-func (s *strange) Lstat(path string) (fs.FileInfo, error) {
-	if err := call(&s.lstat, path); err != nil {
+func (s *strange) Create(path string) (vfs.File, error) {
+	if err := call(&s.create, path); err != nil {
 		return nil, err
 	}
-	return s.FS.Lstat(path)
+	return s.FS.Create(path)
 }
 
 // call calls f the first time, if there is an f.
@@ -109,33 +112,32 @@ func TestMakeTempMeetsTrouble(t *testing.T) {
 		left int // directories in the parent
 	}{
 		{"a name that is taken", strange{mkdir: func(path string) error { return os.Mkdir(path, 0o777) }}, nil, 2},
-		{"a Sweep that holds it", strange{hold: func(string) error { return vfs.ErrHeld }}, nil, 2},
+		{"a Sweep that holds it", strange{hold: func(string) error { return vfs.ErrHeld }}, nil, 1},
 		{"a Sweep that took it before it was held", strange{hold: os.Remove}, nil, 1},
-		{"a Sweep that took it after it was opened", strange{lstat: os.Remove}, nil, 1},
+		{"a Sweep that took it before it was marked", strange{create: func(path string) error { return os.Remove(filepath.Dir(path)) }}, nil, 1},
+		{"a Sweep that finds it held", strange{create: func(path string) error { return vfs.Sweep(filepath.Dir(filepath.Dir(path))) }}, nil, 1},
 		{"a directory that cannot be made", strange{mkdir: func(string) error { return broken }}, broken, 1},
 		{"a directory that cannot be held", strange{hold: func(string) error { return broken }}, broken, 0},
-		{"a directory that cannot be looked at", strange{lstat: func(string) error { return broken }}, broken, 0},
+		{"a directory that cannot be marked", strange{create: func(string) error { return broken }}, broken, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
 			tt.fsys.FS = vfs.OS
-			tmp, release, err := vfs.MakeTemp(&tt.fsys, filepath.Join(root, "d"), 0o777)
+			tmp, err := vfs.MakeTemp(&tt.fsys, filepath.Join(root, "d"), 0o777)
 			require.ErrorIs(t, err, tt.err)
-			if tt.err == nil {
-				_, err := os.Lstat(tmp)
-				require.NoError(t, err)
-				require.NoError(t, release())
-			}
 			entries, err := os.ReadDir(root)
 			require.NoError(t, err)
 			require.Len(t, entries, tt.left)
+			if tt.err == nil {
+				require.NoError(t, tmp.Remove())
+			}
 		})
 	}
 }
 
 func TestMakeTempWithoutParent(t *testing.T) {
-	_, _, err := vfs.MakeTemp(vfs.OS, filepath.Join(t.TempDir(), "nothing", "d"), 0o777)
+	_, err := vfs.MakeTemp(vfs.OS, filepath.Join(t.TempDir(), "nothing", "d"), 0o777)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -150,14 +152,21 @@ func canHold(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	canHold(t)
-	makeDir := func(path string) error { return os.MkdirAll(path, 0o777) }
+	makeDir := func(path string) error {
+		return errors.Join(os.MkdirAll(path, 0o777), os.WriteFile(filepath.Join(path, ".saving"), nil, 0o666))
+	}
 	tests := []struct {
 		name, path string
 		make       func(path string) error
 		stays      bool
 	}{
 		{"a leftover", leftover, makeDir, false},
-		{"a leftover with a tree", leftover, func(path string) error { return write(vfs.OS, path, before) }, false},
+		{"a leftover with a tree", leftover, func(path string) error {
+			return errors.Join(makeDir(path), write(vfs.OS, filepath.Join(path, "new"), before))
+		}, false},
+		{"a tree of a user's", leftover, func(path string) error { return write(vfs.OS, path, before) }, true},
+		{"an empty directory", leftover, func(path string) error { return os.Mkdir(path, 0o777) }, true},
+		{"a directory in place of the mark", leftover, func(path string) error { return os.MkdirAll(filepath.Join(path, ".saving"), 0o777) }, true},
 		{"a file of such a name", leftover, func(path string) error { return os.WriteFile(path, nil, 0o666) }, true},
 		{"a link of such a name", leftover, func(path string) error {
 			target := filepath.Join(filepath.Dir(path), "target")
@@ -201,14 +210,56 @@ func list(t *testing.T, dir string) (paths []string) {
 func TestSweepLeavesWhatIsHeld(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
-	tmp, release, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
 	require.NoError(t, err)
+	held := list(t, root)
 	require.NoError(t, vfs.Sweep(root))
-	require.Equal(t, []string{tmp}, list(t, root))
-	require.NoError(t, release())
-	require.NoError(t, release(), "twice is harmless")
+	require.Equal(t, held, list(t, root))
+	require.NoError(t, tmp.Release())
+	require.NoError(t, tmp.Release(), "twice is harmless")
 	require.NoError(t, vfs.Sweep(root))
 	require.Empty(t, list(t, root))
+}
+
+// TestSweepOfWhatHasNoMarkYet has a directory of a saver that was killed before it could mark it,
+// or that had removed all but the directory.
+func TestSweepOfWhatHasNoMarkYet(t *testing.T) {
+	canHold(t)
+	root := t.TempDir()
+	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+	require.NoError(t, err)
+	around := filepath.Dir(tmp.New())
+	require.NoError(t, os.Remove(filepath.Join(around, ".saving")))
+	require.NoError(t, vfs.Sweep(root))
+	require.DirExists(t, around, "it is held")
+	require.NoError(t, tmp.Release())
+	require.NoError(t, os.WriteFile(filepath.Join(around, "f"), nil, 0o666))
+	require.NoError(t, vfs.Sweep(root))
+	require.FileExists(t, filepath.Join(around, "f"), "it is not empty")
+	require.NoError(t, os.Remove(filepath.Join(around, "f")))
+	require.NoError(t, vfs.Sweep(root))
+	require.Empty(t, list(t, root))
+}
+
+// TestMakeTempSweepsOnce has leftovers come before and after the first call of this process: the
+// first removes them, and so does the first call of another process.
+func TestMakeTempSweepsOnce(t *testing.T) {
+	canHold(t)
+	root := t.TempDir()
+	leave := func() {
+		tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+		require.NoError(t, err)
+		require.NoError(t, tmp.Release())
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(root, leftover), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(root, leftover, ".saving"), nil, 0o666))
+	leave()
+	require.NoDirExists(t, filepath.Join(root, leftover))
+	leave()
+	require.Len(t, list(t, root), 4, "two directories and their marks")
+	_, kill := startChild(t, taskSave, filepath.Join(root, "d"))
+	defer kill()
+	require.Len(t, list(t, root), 3, "one, with what the other process makes")
 }
 
 func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
@@ -216,7 +267,7 @@ func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
 	root := t.TempDir()
 	tmp, kill := startChild(t, taskSave, filepath.Join(root, "d"))
 	require.NoError(t, vfs.Sweep(root))
-	require.Equal(t, []string{tmp, filepath.Join(tmp, "f")}, list(t, root), "the saver is alive")
+	require.Contains(t, list(t, root), tmp, "the saver is alive")
 	kill()
 	require.NoError(t, vfs.Sweep(root))
 	require.Empty(t, list(t, root))
@@ -237,10 +288,12 @@ func TestSweepOfManyEntries(t *testing.T) {
 	for i := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), nil, 0o666))
 		if i%(files/leftovers) == 0 {
-			require.NoError(t, os.Mkdir(filepath.Join(root, ".saving-AAAAAAA"+string(rune('A'+i/(files/leftovers)))), 0o777))
+			dir := filepath.Join(root, ".saving-AAAAAAA"+string(rune('A'+i/(files/leftovers))))
+			require.NoError(t, os.Mkdir(dir, 0o777))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ".saving"), nil, 0o666))
 		}
 	}
-	require.Len(t, list(t, root), files+leftovers)
+	require.Len(t, list(t, root), files+2*leftovers)
 	require.NoError(t, vfs.Sweep(root))
 	require.Len(t, list(t, root), files)
 }
@@ -278,18 +331,19 @@ func TestMakeTempAndSweepRace(t *testing.T) {
 // makeAndRelease makes directories, requires that they last until their release, and leaves them.
 func makeAndRelease(dir string, rounds int) error {
 	for range rounds {
-		tmp, release, err := vfs.MakeTemp(vfs.OS, dir, 0o777)
+		tmp, err := vfs.MakeTemp(vfs.OS, dir, 0o777)
 		if err != nil {
 			return err
 		}
+		around := filepath.Dir(tmp.New())
 		for _, name := range []string{"a", "b"} {
-			err = errors.Join(err, os.WriteFile(filepath.Join(tmp, name), nil, 0o666))
+			err = errors.Join(err, os.WriteFile(filepath.Join(around, name), nil, 0o666))
 		}
-		entries, readErr := os.ReadDir(tmp)
-		if len(entries) != 2 {
-			err = errors.Join(err, readErr, fmt.Errorf("got %d files, want 2", len(entries)))
+		entries, readErr := os.ReadDir(around)
+		if len(entries) != 3 {
+			err = errors.Join(err, readErr, fmt.Errorf("got %d files, want 3", len(entries)))
 		}
-		if err := errors.Join(err, release()); err != nil {
+		if err := errors.Join(err, tmp.Release()); err != nil {
 			return err
 		}
 	}

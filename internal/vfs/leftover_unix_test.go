@@ -20,13 +20,16 @@ func TestSweepGoesOn(t *testing.T) {
 		t.Skip("root can remove everything")
 	}
 	root := t.TempDir()
-	locked := filepath.Join(root, ".saving-00000005")
-	require.NoError(t, os.MkdirAll(filepath.Join(locked, "f"), 0o777))
+	locked := filepath.Join(root, ".saving-AAAAAAA5")
+	mark := func(dir string) { require.NoError(t, os.WriteFile(filepath.Join(dir, ".saving"), nil, 0o666)) }
+	require.NoError(t, os.MkdirAll(filepath.Join(locked, "new"), 0o777))
+	mark(locked)
 	require.NoError(t, os.Chmod(locked, 0o555))
 	defer os.Chmod(locked, 0o777)
-	for _, name := range []string{".saving-00000001", ".saving-00000003", ".saving-00000007", ".saving-00000009"} {
+	for _, name := range []string{".saving-AAAAAAA2", ".saving-AAAAAAA3", ".saving-AAAAAAA7", ".saving-AAAAAAA6"} {
 		require.NoError(t, os.Mkdir(filepath.Join(root, name), 0o777))
+		mark(filepath.Join(root, name))
 	}
 	require.ErrorIs(t, vfs.Sweep(root), fs.ErrPermission)
-	require.Equal(t, []string{locked, filepath.Join(locked, "f")}, list(t, root))
+	require.Equal(t, []string{locked, filepath.Join(locked, ".saving"), filepath.Join(locked, "new")}, list(t, root))
 }

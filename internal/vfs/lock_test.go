@@ -192,10 +192,10 @@ func TestChildProcess(t *testing.T) {
 	case taskLock:
 		lock(t, path, vfs.Exclusive)
 	case taskSave:
-		tmp, _, err := vfs.MakeTemp(vfs.OS, path, 0o777)
+		tmp, err := vfs.MakeTemp(vfs.OS, path, 0o777)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(tmp, "f"), nil, 0o666))
-		path = tmp
+		require.NoError(t, os.WriteFile(tmp.New(), nil, 0o666))
+		path = tmp.New()
 	}
 	fmt.Println(path)
 	_, _ = io.Copy(io.Discard, os.Stdin) // ends if the parent does

@@ -13,8 +13,9 @@ import (
 // directory that old describes, nil for nothing. After it returned nil the new tree is at dir,
 // durably; the old one, if there was any, is gone, and so is tmp.
 //
-// tmp must lie beside dir, in the same parent directory spelled the same way. All files in it, and
-// all directories below it, must have been synced. dir is a directory or absent; anything else,
+// tmp must be [Temp.New] of a [MakeTemp] beside dir, or lie beside dir itself, with the parent
+// directory spelled the same way. All files in it, and all directories below it, must have been
+// synced. dir is a directory or absent; anything else,
 // such as a symbolic link, is refused with [fs.ErrExist].
 //
 // # Crashes
@@ -153,12 +154,18 @@ func (p publication) checkPaths() error {
 	switch {
 	case name == "." || name == ".." || p.parent() == p.dir:
 		return fmt.Errorf("%w: the directory has no name of its own", fs.ErrInvalid)
-	case filepath.Dir(p.tmp) != p.parent():
+	case filepath.Dir(p.tmp) != p.parent() && !p.inTemp():
 		return fmt.Errorf("%w: %s is not in the same directory", fs.ErrInvalid, p.tmp)
 	case p.tmp == p.dir || p.tmp == AsidePath(p.dir):
 		return fmt.Errorf("%w: %s is taken", fs.ErrInvalid, p.tmp)
 	}
 	return nil
+}
+
+// inTemp reports whether tmp is in a directory of MakeTemp beside dir.
+func (p publication) inTemp() bool {
+	above, name := filepath.Split(filepath.Dir(p.tmp))
+	return tempName(name) && filepath.Clean(above) == p.parent()
 }
 
 // lookup returns the description of path, nil if it does not exist.

@@ -24,9 +24,6 @@ func (p publication) swap(exists bool) (old string, err error) {
 // swapBack exchanges the two directories again if the old one is not the one to be replaced: it
 // came there after it was looked at.
 func (p publication) swapBack() error {
-	if release, err := p.fsys.Hold(p.tmp); err == nil { // or a Sweep may take it
-		defer release()
-	}
 	info, err := p.lookup(p.tmp)
 	if err == nil && info != nil {
 		err = p.checkOld(info)

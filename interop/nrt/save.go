@@ -71,7 +71,6 @@ func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) er
 	if s.perm, err = permissions(s.disk, at); err != nil {
 		return err
 	}
-	_ = vfs.Sweep(filepath.Dir(at)) // leftovers of others are no reason not to save
 	return s.save(func(w io.Writer) error { return p.writeTo(ctx, w) })
 }
 
@@ -121,19 +120,17 @@ type saver struct {
 
 // save writes the file in a directory beside its place, which nobody else can enter, and moves it.
 func (s *saver) save(write func(io.Writer) error) error {
-	tmp, release, err := vfs.MakeTemp(s.disk, s.at, 0o700)
+	tmp, err := vfs.MakeTemp(s.disk, s.at, 0o700)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(tmp, "new")
-	if err = s.write(file, write); err == nil {
-		err = s.move(file)
+	if err = s.write(tmp.New(), write); err == nil {
+		err = s.move(tmp.New())
 	}
 	if err != nil {
-		return errors.Join(err, s.disk.RemoveAll(tmp), release())
+		return errors.Join(err, tmp.Remove())
 	}
-	_ = s.disk.RemoveAll(tmp) // empty; what is left of it the next save removes
-	_ = release()
+	_ = tmp.Remove() // empty; what is left of it a later save removes
 	return nil
 }
 

@@ -176,7 +176,7 @@ func TestProcessCreates(t *testing.T) {
 }
 
 // TestW14Create kills processes at each moment while they create a cache: it is there whole or not
-// at all, and what is left beside it goes with the next.
+// at all, and what is left beside it goes with the next of another process.
 func TestW14Create(t *testing.T) {
 	top := t.TempDir()
 	for n := 1; ; n++ {
@@ -191,7 +191,8 @@ func TestW14Create(t *testing.T) {
 			return
 		}
 		require.NoDirExists(t, dir)
-		require.NoError(t, dircache.Create(dir, stamp{}.marked(), small))
+		p = start(t, "TestProcessCreates", dir, 1<<20)
+		require.NoError(t, p.ended())
 		require.Equal(t, []string{fmt.Sprint(n)}, namesIn(t, top), "left over")
 		require.NoError(t, os.RemoveAll(dir))
 	}

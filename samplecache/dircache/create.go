@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -46,64 +45,17 @@ func create(dir string, schema *tdict.TensorDict, config samplecache.Config) err
 	if _, err := os.Lstat(at); err == nil {
 		return fs.ErrExist
 	}
-	tmp, lock, err := makeTemp(filepath.Dir(at))
+	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {
 		return bare(err)
 	}
-	if err = plain(furnish(tmp, m)); err == nil {
-		err = vfs.PublishNew(vfs.OS, tmp, at, false)
+	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
+		err = plain(furnish(tmp.New(), m))
 	}
-	if err != nil {
-		err = errors.Join(err, os.RemoveAll(tmp))
+	if err == nil {
+		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
 	}
-	return errors.Join(err, lock.Unlock())
-}
-
-// tempPrefix begins the name of a cache that is being made; vfs.MakeTemp gives names in which
-// memmap makes nothing.
-const (
-	tempPrefix = ".creating-"
-	tempRandom = 8
-)
-
-// makeTemp makes an empty directory in parent, and locks it. It removes those that were left by
-// processes that are gone.
-func makeTemp(parent string) (tmp string, lock *vfs.Lock, err error) {
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, e := range entries {
-		if isTemp(e.Name()) && e.IsDir() {
-			sweep(filepath.Join(parent, e.Name()))
-		}
-	}
-	tmp = filepath.Join(parent, tempPrefix+rand.Text()[:tempRandom])
-	if err = os.Mkdir(tmp, 0o777); err != nil {
-		return "", nil, err
-	}
-	if lock, err = vfs.TryLock(tmp, vfs.Exclusive); err == nil && !lock.At(tmp) {
-		err = errors.Join(fs.ErrNotExist, lock.Unlock()) // another has taken it for one of those
-	}
-	return tmp, lock, err
-}
-
-// isTemp reports whether makeTemp makes such names.
-func isTemp(name string) bool {
-	random, ok := strings.CutPrefix(name, tempPrefix)
-	return ok && len(random) == tempRandom && strings.Trim(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
-}
-
-// sweep removes what nobody holds. What cannot be removed is in nobody's way.
-func sweep(dir string) {
-	l, err := vfs.TryLock(dir, vfs.Exclusive)
-	if err != nil {
-		return
-	}
-	if l.At(dir) {
-		err = os.RemoveAll(dir)
-	}
-	_ = errors.Join(err, l.Unlock())
+	return errors.Join(err, tmp.Remove())
 }
 
 // plain returns what is wrong, without the name of a file that will not be there.

@@ -145,19 +145,19 @@ func TestCreateKilled(t *testing.T) {
 		}
 	}
 	parent := t.TempDir()
-	mine := []string{".creating-my-thesis/x", ".creating-/x", ".creating-ABCDEFGHI/x", ".creating-abcdefgh/x"}
+	mine := []string{".saving-my-thesis/x", ".saving-/x", ".saving-ABCDEFGHI/x", ".saving-abcdefgh/x"}
 	for _, name := range mine {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(parent, name)), 0o777))
 		require.NoError(t, os.WriteFile(filepath.Join(parent, name), nil, 0o666))
 	}
-	require.NoError(t, os.Mkdir(filepath.Join(parent, ".creating-ABCDEFGH"), 0o777), "of one who is at work")
-	held, err := vfs.TryLock(filepath.Join(parent, ".creating-ABCDEFGH"), vfs.Exclusive)
+	require.NoError(t, os.Mkdir(filepath.Join(parent, ".saving-ABCDEFGH"), 0o777), "of one who is at work")
+	held, err := vfs.TryLock(filepath.Join(parent, ".saving-ABCDEFGH"), vfs.Exclusive)
 	require.NoError(t, err)
 	leftovers := func() (n int) {
-		all, err := filepath.Glob(filepath.Join(parent, ".creating-????????"))
+		all, err := filepath.Glob(filepath.Join(parent, ".saving-????????"))
 		require.NoError(t, err)
 		for _, name := range all {
-			if base := filepath.Base(name); base != ".creating-ABCDEFGH" && base != ".creating-abcdefgh" {
+			if base := filepath.Base(name); base != ".saving-ABCDEFGH" && base != ".saving-abcdefgh" {
 				n++
 			}
 		}
@@ -182,7 +182,7 @@ func TestCreateKilled(t *testing.T) {
 	}
 	require.NoError(t, dircache.Create(filepath.Join(parent, "x"), marked(0), samplecache.Config{Samples: 2}))
 	require.Zero(t, leftovers(), "what the dead have left is removed")
-	require.DirExists(t, filepath.Join(parent, ".creating-ABCDEFGH"), "another is at work on it")
+	require.DirExists(t, filepath.Join(parent, ".saving-ABCDEFGH"), "another is at work on it")
 	require.NoError(t, held.Unlock())
 	for _, name := range mine {
 		require.FileExists(t, filepath.Join(parent, name), "it is not ours")

@@ -54,22 +54,18 @@ func (s *session) link(id uint64, at string) error {
 	if !sh.has(from) {
 		return samplecache.ErrGenerationGone
 	}
-	if err := vfs.Sweep(filepath.Dir(at)); err != nil { // what one that was killed has left
-		return err
-	}
-	tmp, release, err := vfs.MakeTemp(vfs.OS, at, 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {
 		return err
 	}
-	err = s.linkTo(tmp, sh, from)
+	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
+		err = s.linkTo(tmp.New(), sh, from)
+	}
 	passing("linked")
 	if err == nil {
-		err = vfs.PublishNew(vfs.OS, tmp, at, false)
+		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
 	}
-	if err != nil {
-		err = errors.Join(err, os.RemoveAll(tmp))
-	}
-	return errors.Join(err, release())
+	return errors.Join(err, tmp.Remove())
 }
 
 // linkTo gives the files of a store names in a directory, once it is marked.

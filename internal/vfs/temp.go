@@ -1,0 +1,78 @@
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+const (
+	markName = ".saving" // a file in each directory that MakeTemp makes, until Remove
+	newName  = "new"     // the tree or file to be moved to its place
+)
+
+// A Temp is a directory in which a saver makes the tree or file that is to be moved to its place.
+// Nothing of it is moved but [Temp.New]. Not safe for concurrent use.
+type Temp struct {
+	fsys    FS
+	dir     string
+	release func() error
+}
+
+// MakeTemp makes a directory beside dir, and holds it until Remove or Release: no [Sweep] takes it
+// for a leftover. Its name has 16 bytes, whatever that of dir.
+//
+// On [OS], the first call of a process for a parent directory sweeps that; what cannot be removed
+// is no reason not to save.
+func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
+	parent := filepath.Dir(filepath.Clean(dir))
+	if fsys == OS && firstIn(parent) {
+		_ = Sweep(parent)
+	}
+	for {
+		t := &Temp{fsys: fsys, dir: filepath.Join(parent, newTempName())}
+		err := fsys.Mkdir(t.dir, perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err = t.mark(); err == nil {
+			return t, nil
+		}
+		if !errors.Is(err, ErrHeld) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		} // a Sweep came between: it takes what has no mark yet, and nobody holds
+	}
+}
+
+// mark holds the directory and marks it. After an error it is gone.
+func (t *Temp) mark() (err error) {
+	if t.release, err = t.fsys.Hold(t.dir); err != nil {
+		return errors.Join(err, t.fsys.RemoveAll(t.dir))
+	}
+	f, err := t.fsys.Create(filepath.Join(t.dir, markName))
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return errors.Join(err, t.Remove())
+	}
+	return nil
+}
+
+// New returns the path at which the tree or file is to be made.
+func (t *Temp) New() string { return filepath.Join(t.dir, newName) }
+
+// Remove removes the directory and all in it.
+func (t *Temp) Remove() error {
+	err := t.fsys.RemoveAll(t.New())
+	if err == nil { // else the mark stays, for a Sweep
+		err = t.fsys.RemoveAll(t.dir)
+	}
+	return errors.Join(err, t.Release())
+}
+
+// Release leaves the directory to a Sweep.
+func (t *Temp) Release() error { return t.release() }
