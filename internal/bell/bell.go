@@ -22,11 +22,7 @@ type Bell struct {
 // Hang returns [fs.ErrExist] if something is at the path, and [errors.ErrUnsupported] where
 // [Supported] is false. If it returns an error, it leaves no file behind.
 func Hang(path string) (*Bell, error) {
-	file, err := hang(path)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := file.SyscallConn()
+	file, conn, err := hang(path)
 	if err != nil {
 		return nil, err
 	}

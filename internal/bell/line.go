@@ -24,11 +24,7 @@ type Line struct {
 // Dial returns [ErrDead] if nobody holds the bell or nothing is at the path, another error if it is
 // not a FIFO, and [errors.ErrUnsupported] where [Supported] is false.
 func Dial(path string) (*Line, error) {
-	file, err := dial(path)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := file.SyscallConn()
+	file, conn, err := dial(path)
 	if err != nil {
 		return nil, err
 	}

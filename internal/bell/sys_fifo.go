@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,24 +18,24 @@ const Supported = true
 
 // hang makes a FIFO and opens it for reading. It opens it for writing too: then it is never at its
 // end, whoever comes and goes.
-func hang(path string) (*os.File, error) {
+func hang(path string) (*os.File, syscall.RawConn, error) {
 	if err := again(func() error { return unix.Mkfifo(path, 0o666) }); err != nil {
-		return nil, &fs.PathError{Op: "mkfifo", Path: path, Err: err}
+		return nil, nil, &fs.PathError{Op: "mkfifo", Path: path, Err: err}
 	}
-	file, err := open(path, unix.O_RDWR)
+	file, conn, err := open(path, unix.O_RDWR)
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(path))
+		return nil, nil, errors.Join(err, os.Remove(path))
 	}
-	return file, nil
+	return file, conn, nil
 }
 
 // dial opens the write end of a FIFO that somebody reads.
-func dial(path string) (*os.File, error) {
-	file, err := open(path, unix.O_WRONLY)
+func dial(path string) (*os.File, syscall.RawConn, error) {
+	file, conn, err := open(path, unix.O_WRONLY)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENXIO) && wasFIFO(path) {
-		return nil, fmt.Errorf("%w: %w", ErrDead, err)
+		err = fmt.Errorf("%w: %w", ErrDead, err)
 	}
-	return file, err
+	return file, conn, err
 }
 
 // wasFIFO reports whether there is a FIFO, or nothing: another has found it dead and removed it.
@@ -45,23 +46,32 @@ func wasFIFO(path string) bool {
 
 // open opens a FIFO, and nothing else, and gives it to Go's poller. os.OpenFile would not give it
 // one on macOS.
-func open(path string, side int) (*os.File, error) {
+func open(path string, side int) (*os.File, syscall.RawConn, error) {
 	fd := -1
 	err := again(func() (err error) {
 		fd, err = unix.Open(path, side|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		return err
 	})
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	file := os.NewFile(uintptr(fd), path)
+	conn, err := poll(file)
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, conn, nil
+}
+
+// poll returns the connection to Go's poller of a file, if that is a FIFO that the poller knows.
+func poll(file *os.File) (syscall.RawConn, error) {
 	if !isFIFO(file.Stat()) {
-		return nil, errors.Join(fmt.Errorf("%s: not a FIFO", path), file.Close())
+		return nil, fmt.Errorf("%s: not a FIFO", file.Name())
 	}
 	if err := file.SetDeadline(time.Time{}); err != nil { // only a file in the poller has deadlines
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	return file, nil
+	return file.SyscallConn()
 }
 
 // isFIFO takes the result of a stat.

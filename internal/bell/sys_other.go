@@ -5,16 +5,17 @@ package bell
 import (
 	"errors"
 	"os"
+	"syscall"
 )
 
 // Supported reports whether this system has FIFOs to make bells of.
 const Supported = false
 
 // hang cannot be done here, so that nothing below is ever called.
-func hang(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+func hang(string) (*os.File, syscall.RawConn, error) { return nil, nil, errors.ErrUnsupported }
 
 // dial cannot be done here.
-func dial(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+func dial(string) (*os.File, syscall.RawConn, error) { return nil, nil, errors.ErrUnsupported }
 
 // read cannot be done here.
 func read(uintptr, []byte) (int, error) { return 0, errors.ErrUnsupported }
