@@ -84,11 +84,21 @@ func (e *metaEntry) rawFile() string {
 // known are passed over, as Python does. An entry whose name comes twice is refused, as are more
 // than so many entries.
 func decodeMeta(text []byte, entries int) (*meta, error) {
+	return newMetaDecoder(text, entries).decode(text)
+}
+
+// newMetaDecoder returns a decoder of a meta.json of so many entries at most.
+func newMetaDecoder(text []byte, entries int) *metaDecoder {
+	d := &metaDecoder{Scanner: jsonscan.New(text), most: entries, names: map[string]bool{}}
+	d.onEntryField, d.m.dim = d.entryField, -1
+	return d
+}
+
+// decode reads the whole text.
+func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
 	}
-	d := &metaDecoder{Scanner: jsonscan.New(text), most: entries, names: map[string]bool{}}
-	d.onEntryField, d.m.dim = d.entryField, -1
 	err := d.Object(d.field)
 	if err == nil {
 		err = d.End()
@@ -111,7 +121,8 @@ func decodeMeta(text []byte, entries int) (*meta, error) {
 // A metaDecoder reads one meta.json.
 type metaDecoder struct {
 	*jsonscan.Scanner
-	most  int // entries
+	most  int  // entries
+	keep  bool // native fields that are not known are kept
 	names map[string]bool
 	m     meta
 	later []laterField
@@ -141,7 +152,7 @@ func (d *metaDecoder) field(name []byte) (err error) {
 		d.m.shape, err = d.shape()
 		d.names[fieldShape] = true
 	case fieldNative:
-		err = d.m.native.decode(d.Scanner, d.most)
+		err = d.m.native.decode(d.Scanner, d.most, d.keep)
 		d.names[fieldNative] = true
 	case "data", "stack_dim":
 		err = d.postpone(name)
@@ -285,7 +296,7 @@ func (d *metaDecoder) entryField(field []byte) (err error) {
 		bit = seenNested
 		e.nested, err = d.nested()
 	case "go":
-		bit, err = seenFact, e.fact.decode(d.Scanner)
+		bit, err = seenFact, e.fact.decode(d.Scanner, d.keep)
 	default:
 		return d.Skip()
 	}

@@ -55,73 +55,130 @@ func withFact(b []byte, f *fact) []byte {
 func appendText(b []byte, text string) []byte { return jsonlists.AppendText(b, text) }
 
 // editMeta returns the text of a meta.json with the token by of whoever has made sums void, or
-// none, in which edit has changed the native fields of leaves that have one; all else stays as it
-// is, names of dims and what others added included.
-func editMeta(text []byte, by string, edit func(name string, f *fact)) ([]byte, error) {
+// none, in which edit has changed the sums of leaves that have some; all else stays as it is, what
+// others and later versions added included.
+func editMeta(text []byte, by string, edit func(name string, sums []uint32) []uint32) ([]byte, error) {
 	s := jsonscan.New(text)
 	out := append(make([]byte, 0, len(text)+len(text)/4), '{')
-	field := func(name string) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(appendText(out, name), ':')
-	}
-	native := nodeFact{}
+	var native []byte
 	err := s.Object(func(name []byte) error {
 		key := string(name)
-		raw, err := s.Raw()
+		value, err := s.Raw()
 		if err == nil && key == fieldNative {
-			return native.decode(jsonscan.New(raw), math.MaxInt)
+			native = value
+			return nil
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			value, err = editEntry(key, value, edit)
 		}
-		field(key)
-		out, err = appendEdited(out, key, raw, edit)
+		out = appendField(out, key, value)
 		return err
 	})
 	if err == nil {
 		err = s.End()
 	}
+	if err == nil {
+		native, err = editToken(native, by)
+	}
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
-	if native = (nodeFact{by: by, names: native.names}); native.says() {
-		field(fieldNative)
-		out = native.appendTo(out)
+	if native != nil {
+		out = appendField(out, fieldNative, native)
 	}
 	return append(out, '}'), nil
 }
 
-// appendEdited appends the value of a field, edited if it is a leaf with a native field.
-func appendEdited(out []byte, key string, raw []byte, edit func(string, *fact)) ([]byte, error) {
-	if raw[0] != '{' {
-		return append(out, raw...), nil
+// appendField appends a field to the text of an object that is not closed yet.
+func appendField(b []byte, name string, value []byte) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
 	}
-	d := &metaDecoder{Scanner: jsonscan.New(raw), most: 1, names: map[string]bool{}}
-	d.onEntryField = d.entryField
+	return append(append(appendText(b, name), ':'), value...)
+}
+
+// editEntry returns the value of a field with other sums, if it is a leaf that has some.
+func editEntry(key string, value []byte, edit func(string, []uint32) []uint32) ([]byte, error) {
+	if value[0] != '{' {
+		return value, nil
+	}
+	d := newMetaDecoder(value, 1)
 	if err := d.readEntry([]byte(key)); err != nil {
 		return nil, err
 	}
 	if len(d.m.entries) == 0 || !d.m.entries[0].hasSums() {
-		return append(out, raw...), nil
+		return value, nil
 	}
-	edit(key, &d.m.entries[0].fact)
-	out = append(out, '{')
-	s := jsonscan.New(raw)
-	err := s.Object(func(name []byte) error {
-		field := string(name)
-		value, err := s.Raw()
-		if err != nil || field == "go" {
+	sums := edit(key, d.m.entries[0].fact.sums)
+	if sums == nil {
+		return value, nil
+	}
+	return editField(value, "go", func(fact []byte) ([]byte, error) {
+		return editField(fact, "sums", func([]byte) ([]byte, error) { return appendSums(nil, sums), nil })
+	})
+}
+
+// editToken returns the native facts about a dictionary, nil for none, with the token by, or none.
+func editToken(native []byte, by string) ([]byte, error) {
+	if native == nil {
+		native = []byte(`[{"v":1}]`)
+	}
+	if err := new(nodeFact).decode(jsonscan.New(native), math.MaxInt, false); err != nil {
+		return nil, err
+	}
+	out := []byte{'['}
+	put := func([]byte) (token []byte, _ error) {
+		if by != "" {
+			token = appendText(nil, by)
+		}
+		by = "" // once
+		return token, nil
+	}
+	s := jsonscan.New(native)
+	err := s.Array(func(int) error {
+		object, err := s.Raw()
+		if err == nil {
+			object, err = editField(object, "by", put)
+		}
+		if string(object) == `{"v":1}` { // which says nothing
 			return err
 		}
-		if out[len(out)-1] != '{' {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(appendText(out, field), ':'), value...)
-		return nil
+		out = append(out, object...)
+		return err
 	})
-	return withFact(append(out, '}'), &d.m.entries[0].fact), err
+	if len(out) == 1 {
+		return nil, err
+	}
+	return append(out, ']'), err
+}
+
+// editField returns the text of an object in which the value of a field, nil if there is none, is
+// the one that change returns, nil for none. All else stays as it is.
+func editField(object []byte, name string, change func(value []byte) ([]byte, error)) ([]byte, error) {
+	s := jsonscan.New(object)
+	out, found := []byte{'{'}, false
+	err := s.Object(func(field []byte) error {
+		key := string(field)
+		value, err := s.Raw()
+		if err == nil && key == name {
+			found = true
+			value, err = change(value)
+		}
+		if value != nil {
+			out = appendField(out, key, value)
+		}
+		return err
+	})
+	if err == nil && !found {
+		var value []byte
+		if value, err = change(nil); value != nil {
+			out = appendField(out, name, value)
+		}
+	}
+	return append(out, '}'), err
 }
 
 // addEntry returns the text of a meta.json with a further field at its end, as Python's make_memmap

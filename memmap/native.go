@@ -21,6 +21,7 @@ type fact struct {
 	path  []string       // of an entry of a growing dataset: where it is to be
 	rows  *rowsFact      // of data: it is ragged rows
 	sizes []uint32       // of a nested tensor: the sums of its .shape.memmap; nil if it has none
+	more  []byte         // fields of a later version, each with a comma before it, if they are kept
 }
 
 // A nodeFact is what this module adds to a node, as its field "_go".
@@ -29,22 +30,36 @@ type nodeFact struct {
 	nodes   []nodeShape
 	by      string   // the token of the last who made sums void, if some are
 	names   []string // of the dims of the batch shape, "" for none; nil if no dim has one
+	more    []byte   // as that of a fact
 }
 
 // says reports whether there is anything to say.
-func (f *nodeFact) says() bool { return f.growing || f.by != "" || f.names != nil }
+func (f *nodeFact) says() bool {
+	return f.growing || f.by != "" || f.names != nil || f.more != nil
+}
 
 // A nodeShape is a dictionary of a growing dataset, whose files lie flat.
 type nodeShape struct {
 	path  []string
 	shape shapeops.Shape // of a row
 	names []string       // of the dims of all rows; nil if no dim has one
+	more  []byte         // as that of a fact
 }
 
 // A factReader reads native fields.
 type factReader struct {
 	*jsonscan.Scanner
-	v int64
+	keep bool // what is not known
+	v    int64
+}
+
+// unknown reads a field of a later version, and adds it to others if it is to be kept.
+func (r *factReader) unknown(name string, more *[]byte) error {
+	value, err := r.Raw()
+	if r.keep && err == nil {
+		*more = append(append(appendText(append(*more, ','), name), ':'), value...)
+	}
+	return err
 }
 
 // object reads an object with a version. What a higher one means is not known.
@@ -78,8 +93,8 @@ func (r *factReader) fields(field func(name string) error) error {
 }
 
 // decode reads the field "go" of an entry.
-func (f *fact) decode(s *jsonscan.Scanner) error {
-	r := &factReader{Scanner: s}
+func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
+	r := &factReader{Scanner: s, keep: keep}
 	f.has = true
 	return r.object(func(name string) (err error) {
 		switch name {
@@ -97,7 +112,7 @@ func (f *fact) decode(s *jsonscan.Scanner) error {
 		case "nested":
 			f.sizes, err = r.sizes()
 		default:
-			err = r.Skip()
+			err = r.unknown(name, &f.more)
 		}
 		return err
 	})
@@ -105,9 +120,9 @@ func (f *fact) decode(s *jsonscan.Scanner) error {
 
 // decode reads the field "_go" of a node: a list of objects, since Python would take an object for
 // an entry. It takes in so many nodes at most.
-func (f *nodeFact) decode(s *jsonscan.Scanner, most int) error {
+func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 	return s.Array(func(int) error {
-		r := &factReader{Scanner: s}
+		r := &factReader{Scanner: s, keep: keep}
 		return r.object(func(name string) (err error) {
 			switch name {
 			case "growing":
@@ -121,7 +136,7 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int) error {
 			case "nodes":
 				err = r.Array(func(int) error { return f.node(r, most) })
 			default:
-				err = r.Skip()
+				err = r.unknown(name, &f.more)
 			}
 			return err
 		})
@@ -143,7 +158,7 @@ func (f *nodeFact) node(r *factReader, most int) error {
 		case "names":
 			n.names, err = r.texts()
 		default:
-			err = r.Skip()
+			err = r.unknown(string(name), &n.more)
 		}
 		return err
 	})
@@ -189,10 +204,10 @@ func (r *factReader) sums() ([]uint32, error) {
 
 // appendTo appends the field's value, or nothing if there is nothing to say.
 func (f *fact) appendTo(b []byte) []byte {
-	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike && f.rows == nil && f.sizes == nil {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike && f.rows == nil && f.sizes == nil && f.more == nil {
 		return b
 	}
-	b = append(b, `{"v":1`...)
+	b = append(append(b, `{"v":1`...), f.more...)
 	if f.path != nil {
 		b = appendTexts(append(b, `,"path":`...), f.path)
 	}
@@ -229,7 +244,7 @@ func appendSums(b []byte, sums []uint32) []byte {
 
 // appendTo appends the field's value.
 func (f *nodeFact) appendTo(b []byte) []byte {
-	b = append(b, `[{"v":1`...)
+	b = append(append(b, `[{"v":1`...), f.more...)
 	if f.names != nil {
 		b = appendTexts(append(b, `,"names":`...), f.names)
 	}
@@ -249,7 +264,7 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 		if n.names != nil {
 			b = appendTexts(append(b, `,"names":`...), n.names)
 		}
-		b = append(b, '}')
+		b = append(append(b, n.more...), '}')
 	}
 	return append(b, `]}]`...)
 }

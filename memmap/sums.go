@@ -71,9 +71,9 @@ func (d *Dataset) touch(f *mapfile.File) error {
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // which were void
 	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
-		return editMeta(text, d.token, func(name string, f *fact) {
-			before[name] = len(f.sums) == 0
-			f.sums = f.sums[:0]
+		return editMeta(text, d.token, func(name string, sums []uint32) []uint32 {
+			before[name] = len(sums) == 0
+			return sums[:0]
 		})
 	})
 	if err != nil {
@@ -205,10 +205,11 @@ func (d *Dataset) mark(n *leafNode) error {
 		if left > 0 {
 			by = m.native.by
 		}
-		return editMeta(text, by, func(name string, f *fact) {
-			if sums, ok := known[name]; ok {
-				f.sums = sums
+		return editMeta(text, by, func(name string, sums []uint32) []uint32 {
+			if right, ok := known[name]; ok {
+				return right
 			}
+			return sums
 		})
 	})
 	if err != nil {

@@ -141,7 +141,9 @@ func readNode(at string) (*meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeMeta(text, maxMeta)
+	d := newMetaDecoder(text, maxMeta)
+	d.keep = true
+	return d.decode(text)
 }
 
 // appendAll is io.ReadAll into a buffer.

@@ -136,7 +136,7 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 	for key, v := range td.All() {
 		parts := append(prefix[:len(prefix):len(prefix)], key.Name())
 		if inner, ok := v.(*tdict.TensorDict); ok {
-			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{parts, inner.Shape().Clone(), w.names(inner)})
+			n.meta.native.nodes = append(n.meta.native.nodes, nodeShape{path: parts, shape: inner.Shape().Clone(), names: w.names(inner)})
 			if err := w.planDict(s, n, inner, parts, names); err != nil {
 				return err
 			}
@@ -316,9 +316,9 @@ func (w *Writer) agree(m *meta) error {
 		if err != nil {
 			return w.fail(e.name, err)
 		}
-		e.shape, e.fact.sums = is.shape, is.fact.sums
+		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more
 	}
-	w.meta.shape = m.shape
+	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
 	return nil
 }
 
