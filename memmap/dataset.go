@@ -35,9 +35,10 @@ type Dataset struct {
 	token   string   // marks what this Dataset has made void
 	state   any      // of LiveOptions.OnOpen
 
-	mu    sync.Mutex // guards the sums of files, here and in each meta.json
-	files []*leafFile
-	nodes []*leafNode
+	settling sync.Mutex // held while sums are set: one Flush at a time
+	mu       sync.Mutex // guards the sums of files, here and in each meta.json
+	files    []*leafFile
+	nodes    []*leafNode
 }
 
 // whyLocked is what an opened dictionary says to whoever changes its structure.
@@ -63,8 +64,9 @@ func (d *Dataset) Stale() (bool, error) {
 // Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and
 // waits for it; without it the system does so in its own time. Then it sets the checksums of leaves
 // that had some before they were mapped, or were made by [Create], for which it reads all of them:
-// those that [Verify] compares. It leaves them void while a leaf is in use, if tensor.Of has handed
-// out its elements, and if somebody else has the directory open with Writable.
+// those that [Verify] compares. Stores do not wait meanwhile. It leaves them void while a leaf is in
+// use, or was written meanwhile, if tensor.Of has handed out its elements, and if somebody else has
+// the directory open with Writable when it begins to read or is done.
 //
 // Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see what was
 // written, [ErrCorrupt] if the file of a leaf is gone, and [ErrClosed] once Close began.

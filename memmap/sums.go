@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"syscall"
 	"time"
 
@@ -32,7 +33,9 @@ type leafFile struct {
 	sums   []uint32       // of what the file holds, as far as it is known; else nil
 	marked bool           // the meta.json has sums for it
 	summed bool           // the meta.json has sums for it, or had, and says that they are void
-	fresh  bool           // sums were computed just now, not remembered
+	fresh  bool           // sums were computed since its node's token was looked at
+
+	touched int // how often it was
 }
 
 // A leafNode is a node of a [Dataset].
@@ -46,7 +49,8 @@ type leafNode struct {
 
 	owners owners // where the offsets are of layouts that leaves in it have
 
-	voided bool // this Dataset has made sums in it void, and not set all of them again
+	voided bool   // this Dataset has made sums in it void, and not set all of them again
+	by     string // the token there, when Flush began to compute sums
 }
 
 // touch is called before memory of a file is written: it makes the sums void, and durably so, since
@@ -60,7 +64,8 @@ func (d *Dataset) touch(f *mapfile.File) error {
 			return d.fail("write", path.Join(l.node.path, metaName), err)
 		}
 	}
-	l.sums, l.fresh = nil, false
+	l.sums = nil
+	l.touched++
 	f.SetTouched(true)
 	return nil
 }
@@ -89,24 +94,79 @@ func (d *Dataset) void(n *leafNode) error {
 	return nil
 }
 
-// settle sets the sums of all leaves that nobody is using. The files have been flushed.
+// A summing is the sums of a leaf that are being computed, while it may be written.
+type summing struct {
+	leaf    *leafFile
+	touched int // how often it was when they were begun: they count only if it still is
+	sums    []uint32
+}
+
+// settle sets the sums of all leaves that nobody is using. The files have been flushed. Nobody waits
+// while they are read.
 func (d *Dataset) settle() error {
+	d.settling.Lock()
+	defer d.settling.Unlock()
+	todo, err := d.unsummed()
+	if todo == nil || err != nil {
+		return err
+	}
+	err = workers.Do(context.Background(), len(todo), 0, func(i int) error { return todo[i].sum() })
+	if err != nil {
+		return err
+	}
+	return d.keep(todo)
+}
+
+// keep puts sums that were computed into each meta.json, but for those of leaves that were written
+// since they were begun.
+func (d *Dataset) keep(todo []*summing) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, s := range todo {
+		if s.sums != nil && s.leaf.touched == s.touched {
+			s.leaf.sums, s.leaf.fresh = s.sums, true
+			defer func() { s.leaf.fresh = false }() // another may write it from then on
+		}
+	}
 	if !d.alone() {
 		return nil
 	}
 	defer d.shareAgain()
-	err := workers.Do(context.Background(), len(d.files), 0, func(i int) error { return d.files[i].sum() })
-	if err != nil {
-		return err
-	}
 	for _, n := range d.nodes {
 		if err := d.mark(n); err != nil {
 			return d.fail("flush", path.Join(n.path, metaName), err)
 		}
 	}
 	return nil
+}
+
+// unsummed returns the leaves whose sums are to be computed, of nodes in which sums are void: nil if
+// there are no such nodes, or somebody else has the directory open to write it. It notes who has
+// made them void, so that it can be told if others do meanwhile.
+func (d *Dataset) unsummed() ([]*summing, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.alone() {
+		return nil, nil
+	}
+	defer d.shareAgain()
+	for _, n := range d.nodes {
+		if !n.voided {
+			continue
+		}
+		m, err := metaNow(d.set, n)
+		if err != nil {
+			return nil, d.fail("flush", path.Join(n.path, metaName), cmp.Or(d.set.InPlace(n.dir), err))
+		}
+		n.by = m.native.by
+	}
+	todo := []*summing{}
+	for _, l := range d.files {
+		if l.sums == nil && l.summed && l.node.voided {
+			todo = append(todo, &summing{leaf: l, touched: l.touched})
+		}
+	}
+	return todo, nil
 }
 
 // alone reports whether nobody else has the directory open to write it, and keeps it so until
@@ -149,22 +209,17 @@ func (d *Dataset) shareAgain() {
 	}
 }
 
-// sum sets the sums of a leaf whose file was mapped, if it is to have some and nobody uses it.
-func (l *leafFile) sum() error {
-	if l.sums != nil || !l.summed {
-		return nil
-	}
-	s := summer{}
+// sum computes the sums of a leaf, if its file was mapped and nobody uses it.
+func (s *summing) sum() error {
+	sum := summer{}
 	var failed error
-	quiet, err := l.file.Quiet(func([]byte) { failed = l.read(&s) })
+	file := s.leaf.file
+	quiet, err := file.Quiet(func([]byte) { failed = s.leaf.read(&sum) })
 	if err = errors.Join(err, failed); err != nil || !quiet {
 		return err
 	}
-	if err := l.file.FlushRange(0, l.file.Size()); err != nil { // what was stored since the flush
-		return err
-	}
-	l.sums, l.fresh = s.sums(), true
-	return nil
+	s.sums = sum.sums()
+	return file.FlushRange(0, file.Size()) // what was stored since the flush
 }
 
 // read sums the file by reading it: through the mapping, all of it would count as memory of the
@@ -195,7 +250,7 @@ func (d *Dataset) mark(n *leafNode) error {
 				continue
 			}
 			l := n.leaf[e.name]
-			if l != nil && l.sums != nil && (l.fresh || m.native.by == d.token) {
+			if l != nil && l.sums != nil && (m.native.by == d.token || l.fresh && m.native.by == n.by) {
 				known[e.name] = l.sums
 			} else {
 				left++
@@ -217,8 +272,7 @@ func (d *Dataset) mark(n *leafNode) error {
 	}
 	n.voided = left > 0
 	for name := range known {
-		l := n.leaf[name]
-		l.marked, l.fresh = true, false // another may write it from now on
+		n.leaf[name].marked = true
 	}
 	return nil
 }
@@ -348,6 +402,20 @@ func writeFile(dir *vfs.Root, name string, text []byte, perm fs.FileMode) error 
 		err = errors.Join(f.Chmod(perm), f.Sync())
 	}
 	return errors.Join(err, f.Close())
+}
+
+// metaNow returns what the meta.json of a node says now.
+func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
+	dir, err := set.OpenDir(n.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	text, _, err := readMeta(dir)
+	if err != nil {
+		return nil, err
+	}
+	return decodeMeta(text, maxMeta)
 }
 
 // sameMeta reports whether every meta.json is as it was when it was last read or written, as far as

@@ -256,16 +256,7 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 // sumsNow returns the sums that the meta.json of a node has for its leaves now, or nil if it cannot
 // be read.
 func (v *verifier) sumsNow(n *leafNode) map[string][]uint32 {
-	dir, err := v.set.Root().OpenRoot(path.Join(".", n.path))
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	text, _, err := readMeta(dir)
-	if err != nil {
-		return nil
-	}
-	m, err := decodeMeta(text, maxMeta)
+	m, err := metaNow(v.set, n)
 	if err != nil {
 		return nil
 	}
