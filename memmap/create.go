@@ -157,7 +157,7 @@ func (d *Dataset) appear(k *dirSink) error {
 	defer d.mu.Unlock()
 	d.hidden, d.at = nil, k.dir
 	d.set.Moved(k.dir)
-	lock, failed := lockWriters(k.dir)
+	lock, failed := d.opt.lockWriters(k.dir)
 	d.lock = lock
 	return errors.Join(err, failed)
 }

@@ -30,7 +30,8 @@ var (
 	// wanted for the first time, or what was written will be seen by nobody. What was mapped before
 	// stays; to read what is there now, open the directory again, or use [Live].
 	ErrReplaced = mapfile.ErrReplaced
-	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished.
+	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished, or for
+	// longer than [OpenOptions].Wait whoever sets checksums in it.
 	ErrBusy = errors.New("in use by a writer")
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,6 +40,10 @@ type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. By default
 	// that is tensor.ErrReadOnly.
 	Writable bool
+	// Wait bounds how long OpenWith with Writable waits for another that has the directory to itself,
+	// as to set checksums, and how long a store, AddLeaf, Flush and Close wait for another that
+	// changes a meta.json. Then they return [ErrBusy]. 0 means a second, and less than 0 not at all.
+	Wait time.Duration
 	// MaxEntries is how many entries the dictionary may have, at all levels together; 0 means
 	// 200,000. It bounds what a hostile directory can make Open do.
 	MaxEntries int
@@ -58,7 +63,8 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 // it is then.
 //
 // OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported],
-// [ErrBusy] if a [Writer] is at work in a directory to be opened Writable, or what the system says,
+// [ErrBusy] if a [Writer] is at work in a directory to be opened Writable, or another has it to itself
+// for longer than Wait, or what the system says,
 // such as fs.ErrNotExist if there is no dir, fs.ErrInvalid if dir is empty, and fs.ErrPermission or
 // EROFS, an error of the system, if a leaf cannot be written that should be. If dir is a file, or a
 // directory without a meta.json, the error is [ErrForeign], and says what is there; for the
@@ -118,7 +124,7 @@ func (o *opener) dataset() (_ *Dataset, err error) {
 		err = &absent{fmt.Errorf("%w: got a file of %d bytes, want a directory", ErrForeign, info.Size()), bare(err)}
 	}
 	if err == nil && o.opt.Writable && o.hidden == nil {
-		o.lock, err = lockWriters(o.at)
+		o.lock, err = o.opt.lockWriters(o.at)
 	}
 	if err == nil && o.lock != nil && o.replaced() { // and so what is locked may be another
 		err = ErrReplaced
@@ -296,8 +302,32 @@ func (o *opener) opened(n tree, e *metaEntry, lender tensor.Lender, rows *ragged
 }
 
 // lockWriters locks what those who write the directory at, or one around or in it, have in common:
-// the outermost dictionary.
-func lockWriters(at string) (*vfs.Lock, error) { return shareLock(outermost(at)) }
+// the outermost dictionary. They share the lock for as long as they write; whoever has it alone is
+// setting sums or publishing. The lock is nil where directories cannot be locked.
+func (opt *OpenOptions) lockWriters(at string) (*vfs.Lock, error) {
+	top := outermost(at)
+	l, err := opt.await(func() (*vfs.Lock, error) { return vfs.TryLock(top, vfs.Shared) })
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	return l, err
+}
+
+// await calls try until it returns another error than vfs.ErrHeld, or nil, or Wait is over.
+func (opt *OpenOptions) await(try func() (*vfs.Lock, error)) (*vfs.Lock, error) {
+	end := time.Now().Add(cmp.Or(opt.Wait, time.Second))
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		l, err := try()
+		if !errors.Is(err, vfs.ErrHeld) {
+			return l, err
+		}
+		left := time.Until(end)
+		if left <= 0 {
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		time.Sleep(min(pause, left))
+	}
+}
 
 // outermost returns the directory of the dictionary that the one at is an entry of, or an entry of
 // an entry, and so on, if there is one.
@@ -315,23 +345,4 @@ func outermost(at string) string {
 		at = above
 	}
 	return at
-}
-
-// shareLock locks a directory that is to be written, together with others who write it so, for as
-// long as they do. The lock is nil where directories cannot be locked. Whoever has it alone is
-// setting sums or publishing, which ends.
-func shareLock(at string) (*vfs.Lock, error) {
-	const patience = time.Minute
-	for began, wait := time.Now(), time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		l, err := vfs.TryLock(at, vfs.Shared)
-		switch {
-		case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission):
-			return nil, nil
-		case !errors.Is(err, vfs.ErrHeld):
-			return l, err
-		case time.Since(began) > patience:
-			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
-		}
-		time.Sleep(wait)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -184,7 +185,7 @@ func (d *Dataset) alone() bool {
 		return false
 	}
 	defer dir.Close()
-	unlock, err := lockMeta(dir)
+	unlock, err := d.opt.lockMeta(dir)
 	if err != nil {
 		return false
 	}
@@ -295,7 +296,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 		return err
 	}
 	defer dir.Close()
-	unlock, err := lockMeta(dir)
+	unlock, err := d.opt.lockMeta(dir)
 	if err != nil {
 		return err
 	}
@@ -320,33 +321,18 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 }
 
 // lockMeta keeps other writers of this module from changing the meta.json of a directory meanwhile.
-func lockMeta(dir *vfs.Root) (unlock func(), err error) {
+func (opt *OpenOptions) lockMeta(dir *vfs.Root) (unlock func(), err error) {
 	if openBlocksRename {
 		return func() {}, nil
 	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		l, err := tryMeta(dir)
-		switch {
-		case errors.Is(err, vfs.ErrHeld):
-			time.Sleep(wait)
-			continue
-		case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist):
-			return func() {}, nil
-		case err != nil:
-			return nil, err
-		}
-		info, err := dir.Lstat(metaName)
-		if err == nil && l.Of(info) {
-			return func() { _ = l.Unlock() }, nil
-		}
-		_ = l.Unlock() // of a file that another has replaced
-		if err == nil && !info.Mode().IsRegular() {
-			return nil, unlike(info, "a file")
-		}
+	l, err := opt.await(func() (*vfs.Lock, error) { return tryMeta(dir) })
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
 	}
+	return func() { _ = l.Unlock() }, err
 }
 
-// tryMeta locks the meta.json of a directory, if nobody else has.
+// tryMeta locks the meta.json of a directory, if nobody else has, nor has replaced it meanwhile.
 func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // network file systems want that
 	if errors.Is(err, fs.ErrPermission) {
@@ -358,7 +344,20 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
 		return nil, errors.Join(err, unlike(is, "a file"), f.Close())
 	}
-	return vfs.LockOpen(f, vfs.Exclusive)
+	l, err := vfs.LockOpen(f, vfs.Exclusive)
+	if err != nil {
+		return nil, err
+	}
+	info, err := dir.Lstat(metaName)
+	switch {
+	case err == nil && l.Of(info):
+		return l, nil
+	case err == nil && info.Mode().IsRegular():
+		err = fmt.Errorf("%w: %s was replaced", vfs.ErrHeld, f.Name())
+	case err == nil:
+		err = unlike(info, "a file")
+	}
+	return nil, errors.Join(err, l.Unlock())
 }
 
 // tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // ErrHeld says that another, in this process or in another one, has the lock.
@@ -76,4 +77,6 @@ func (l *Lock) Unlock() error {
 }
 
 // lockError says of what a lock was not to be had.
-func lockError(f *os.File, err error) error { return fmt.Errorf("lock %s: %w", f.Name(), err) }
+func lockError(f *os.File, err error) error {
+	return fmt.Errorf("lock %s: %w", filepath.Clean(f.Name()), err)
+}
