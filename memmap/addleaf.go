@@ -248,24 +248,25 @@ func (a *addition) show(e *metaEntry) error {
 		return err
 	}
 	defer d.LockBecause(whyLocked)
-	o := &opener{op: "add", dir: d.dir, at: d.at, opt: d.opt, set: d.set, files: d.files, nodes: d.nodes, ds: d}
+	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
+	r := &reader{place: p, set: d.set, files: d.files, nodes: d.nodes}
 	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	_ = remove(root, path.Join(e.file(), addingName)) // one that stays is passed over
-	n := &dirTree{o: o, root: root, at: a.node.dir, known: a.node}
+	n := &dirTree{r: r, root: root, at: a.node.dir, is: a.node}
 	if e.fact.rows != nil {
-		e.fact.rows.among = &siblings{o: o, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}
+		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}
 	}
-	v, err := codecOf(e).open(o, n, e, td.Shape(), 0)
+	v, err := r.entry(n, e, td.Shape(), 0)
 	if err != nil {
 		return err
 	}
 	if e.fact.rows != nil {
 		a.node.owners = e.fact.rows.among.owners
 	}
-	d.files, d.nodes = o.files, o.nodes
+	d.files, d.nodes = r.files, r.nodes
 	return td.Set(nestedkey.Of(a.name), v)
 }

@@ -9,54 +9,47 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Each kind of value has a codec, a type of its own, and there are no others: what a directory
-// holds beyond them is ErrUnsupported. A codec is up to three of these:
+// Each kind of value has its form on disk, and there are no others: what a directory holds beyond
+// them is ErrUnsupported. The functions below are the three places that list the kinds.
 
-// A valueCodec adds to s what writes v as the entry e of the node n, and completes e.
-type valueCodec interface {
-	save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, depth int) error
-}
-
-// An entryCodec returns the value of an entry of the node n, whose batch shape is batch.
-type entryCodec interface {
-	open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
-}
-
-// A nodeCodec returns the value of a node of some classes, given its meta.json.
-type nodeCodec interface {
-	read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error)
-}
-
-// codecFor returns what writes a value.
-func codecFor(v tdict.Value) (valueCodec, error) {
-	switch v.(type) {
+// value adds to s what writes v as the entry e of the node n, and completes e.
+func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) error {
+	switch v := v.(type) {
 	case *tensor.Tensor:
-		return dense{}, nil
+		return s.tensor(n, e, v)
 	case *tdict.TensorDict:
-		return dict{}, nil
+		return s.inner(n, e, v, depth)
 	case *tdict.Data:
-		return data{}, nil
+		return s.data(n, e, v)
 	case *tdict.Unbatched:
-		return unbatched{}, nil
+		return s.unbatched(n, e, v)
 	case *ragged.Tensor:
-		return raggedRows{}, nil
+		return s.rows(n, e, v)
 	}
-	return nil, unsupported("a %T cannot be saved", v)
+	return s.fail(n.leaf(e.name), unsupported("a %T cannot be saved", v))
 }
 
-// codecOf returns what reads an entry.
-func codecOf(e *metaEntry) entryCodec {
+// entry returns the value of an entry of the node n, whose batch shape is batch.
+func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	switch {
 	case e.isNode() && e.fact.rows != nil:
-		return raggedRows{}
+		return valueOr(r.raggedRows(n, e))
 	case e.isNode():
-		return nodes{}
+		return r.inner(n, e, batch, depth)
 	case e.fact.alike:
-		return unbatched{}
+		return valueOr(r.unbatched(n, e, batch))
 	case e.nested == isNested:
-		return nestedRows{}
+		return valueOr(r.nestedRows(n, e, batch))
 	}
-	return dense{}
+	return valueOr(r.tensor(n, e))
+}
+
+// valueOr returns v, or a nil Value with an error: a nil pointer would be one that is not nil.
+func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // The classes of nodes that are read, as the last part of their names.
@@ -70,32 +63,18 @@ const (
 // dictClasses are the classes whose directory is that of a TensorDict.
 var dictClasses = map[string]bool{dictClass: true, "PersistentTensorDict": true, "TensorDictParams": true}
 
-// nodes reads an entry with a meta.json of its own, which says of what kind it is.
-type nodes struct{}
-
-func (nodes) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
-	inner, err := n.node(e.name)
-	if err != nil {
-		return nil, err
-	}
-	v, err := o.node(inner, e, batch, depth+1)
-	if failed := inner.close(); err == nil {
-		err = o.fail(inner, "", failed)
-	}
-	return v, err
-}
-
-// nodeCodecOf returns what reads nodes of a class, or an error that says that nothing does.
-func nodeCodecOf(class string) (nodeCodec, error) {
+// class returns the value of a node, given its meta.json, which says of what kind it is. e is the
+// entry that led there, or nil.
+func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	switch {
-	case dictClasses[class]:
-		return dict{}, nil
-	case class == lazyClass:
-		return lazy{}, nil
-	case class == dataClass || class == "MetaData":
-		return data{}, nil
-	case class == dataStackClass:
-		return dataStack{}, nil
+	case dictClasses[m.class]:
+		return r.dict(n, m, depth)
+	case m.class == lazyClass:
+		return r.lazy(n, m, depth)
+	case m.class == dataClass || m.class == "MetaData":
+		return r.data(n, m, e, batch)
+	case m.class == dataStackClass:
+		return r.dataStack(n, m, e, batch)
 	}
-	return nil, fmt.Errorf("%w: a %s", ErrUnsupported, quote(class))
+	return nil, r.fail(n, metaName, fmt.Errorf("%w: a %s", ErrUnsupported, quote(m.class)))
 }

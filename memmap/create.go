@@ -83,10 +83,10 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 
 // openHidden opens what k made, which is not in its place yet.
 func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
-	o := &opener{op: "create", dir: dir, at: k.temp.New(), opt: how, hidden: k}
-	d, err := o.dataset()
+	p := &place{op: "create", dir: dir, at: k.temp.New(), opt: how, hidden: k}
+	d, _, err := p.dataset()
 	if err != nil {
-		return nil, errors.Join(err, o.close(), k.abort())
+		return nil, errors.Join(err, k.abort())
 	}
 	return d, nil
 }

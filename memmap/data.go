@@ -12,13 +12,6 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// data is the codec of values that are no tensors: one for all rows is Python's NonTensorData, one
-// for each its NonTensorStack, each a node with nothing but a meta.json.
-type data struct{}
-
-// dataStack reads a value for each row.
-type dataStack struct{}
-
 // maxValues is how many values are read of one meta.json, those in lists and objects counted. Each
 // takes memory many times its text; an object and its fields take as much as so many values.
 const (
@@ -27,50 +20,52 @@ const (
 	fieldCosts  = 2
 )
 
-func (data) read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
+// data returns one value for all rows, which is Python's NonTensorData: a node with nothing but a
+// meta.json.
+func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
 	if m.data == nil {
-		return nil, o.pickled(n, e, "other.pickle")
+		return nil, r.pickled(n, e, "other.pickle")
 	}
 	if e != nil && e.fact.batch != nil {
 		batch = e.fact.batch
 	}
-	r := &valueReader{Scanner: jsonscan.New(m.data)}
-	v, err := r.value(0)
+	v, err := (&valueReader{Scanner: jsonscan.New(m.data)}).value(0)
 	if err != nil {
-		return nil, o.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, dataError(err))
 	}
 	d, err := tdict.NewData(v, batch...)
 	if err != nil {
-		return nil, o.fail(n, metaName, corrupt("%w", err))
+		return nil, r.fail(n, metaName, corrupt("%w", err))
 	}
 	return d.Fixed(), nil
 }
 
 // pickled says that the data of an entry was pickled, or nothing if it is to be passed over.
-func (o *opener) pickled(n tree, e *metaEntry, file string) error {
+func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	if !n.has(file) {
-		return o.fail(n, metaName, corrupt("neither data nor %s", file))
+		return r.fail(n, metaName, corrupt("neither data nor %s", file))
 	}
-	if o.opt.SkipPickled {
+	if r.opt.SkipPickled {
 		return nil
 	}
 	name, class := "", dataClass
 	if e != nil {
 		name, class = e.name, e.class
 	}
-	return o.fail(n, file, unsupported("entry %s, a %s, is pickled, which is never executed: leave it out with SkipPickled", quote(name), printable(class)))
+	return r.fail(n, file, unsupported("entry %s, a %s, is pickled, which is never executed: leave it out with SkipPickled", quote(name), printable(class)))
 }
 
-func (dataStack) read(o *opener, n tree, m *meta, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
+// dataStack returns a value for each row, which is Python's NonTensorStack.
+func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
 	if m.data == nil {
-		return nil, o.fail(n, metaName, unsupported("a NonTensorStack of directories"))
+		return nil, r.fail(n, metaName, unsupported("a NonTensorStack of directories"))
 	}
 	if string(m.data) == `"pickle.pkl"` {
-		return nil, o.pickled(n, e, "pickle.pkl")
+		return nil, r.pickled(n, e, "pickle.pkl")
 	}
 	d, err := stacked(m.data, e, batch)
 	if err != nil {
-		return nil, o.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, dataError(err))
 	}
 	return d.Fixed(), nil
 }
@@ -257,8 +252,8 @@ func (x *fieldIndex) find(name string) int {
 	return -1
 }
 
-func (data) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
-	d := v.(*tdict.Data)
+// data adds values that are no tensors to what is saved.
+func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	inner, err := s.claimNode(n, e.name)
 	if err == nil {
 		err = s.fail(inner.at, checkShape(d.Shape()))

@@ -6,50 +6,36 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// dense is the codec of tensors: a file with the elements and nothing else.
-type dense struct{}
-
-func (dense) open(o *opener, n tree, e *metaEntry, _ shapeops.Shape, _ int) (tdict.Value, error) {
-	t, err := openTensor(o, n, e)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// openTensor returns the tensor of a leaf, whose file is checked but not mapped.
-func openTensor(o *opener, n tree, e *metaEntry) (*tensor.Tensor, error) {
+// tensor returns the tensor of a leaf, whose file, which has the elements and nothing else, is
+// checked but not mapped.
+func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 	dtype, err := e.element()
 	if err == nil && e.nested == isNested {
 		err = unsupported("a nested tensor")
 	}
 	if err != nil {
-		return nil, o.failAt(n.leafPath(e.name), err)
+		return nil, r.failAt(n.leafPath(e.name), err)
 	}
 	size, err := byteSize(dtype, e.shape)
 	if err != nil {
-		return nil, o.failAt(n.leafPath(e.name), corrupt("%w", err))
+		return nil, r.failAt(n.leafPath(e.name), corrupt("%w", err))
 	}
 	if size == 0 { // it has no file
 		t, err := tensor.New(dtype, e.shape...)
-		return t, o.failAt(n.leafPath(e.name), err)
+		return t, r.failAt(n.leafPath(e.name), err)
 	}
-	lender, offset, err := n.leaf(e.name, size)
+	file, offset, err := n.leaf(e.name, size)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.opened(n, e, lender, nil); err != nil {
+	if err := r.opened(n, e, file, nil); err != nil {
 		return nil, err
 	}
-	t, err := tensor.FromLender(dtype, lender, offset, e.shape...)
-	if err != nil {
-		return nil, o.failAt(n.leafPath(e.name), err)
-	}
-	return t, nil
+	t, err := tensor.FromLender(dtype, file, offset, e.shape...)
+	return t, r.failAt(n.leafPath(e.name), err)
 }
 
 // byteSize returns how many bytes the elements of a tensor take.
@@ -59,10 +45,6 @@ func byteSize(dtype tensor.DType, shape shapeops.Shape) (int, error) {
 		return 0, fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, dtype, shape)
 	}
 	return n * dtype.Size(), nil
-}
-
-func (dense) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
-	return s.tensor(n, e, v.(*tensor.Tensor))
 }
 
 // tensor adds a leaf to what is saved.

@@ -9,14 +9,14 @@ import (
 
 // growing reads a dataset that a Writer has not finished: its leaves lie flat in one node, and
 // native fields say where each belongs.
-func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
-	if o.opt.Writable {
-		return nil, o.fail(n, metaName, unfinished())
+func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
+	if r.opt.Writable {
+		return nil, r.fail(n, metaName, unfinished())
 	}
 	if len(m.shape) == 0 {
-		return nil, o.fail(n, metaName, corrupt("a growing dictionary that is none"))
+		return nil, r.fail(n, metaName, corrupt("a growing dictionary that is none"))
 	}
-	o.grows = true
+	r.grows = true
 	td := tdict.New(m.shape...)
 	for _, inner := range m.native.nodes {
 		shape := append(m.shape[:1:1], inner.shape...)
@@ -34,7 +34,7 @@ func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			}
 		}
 		if err != nil {
-			return nil, o.fail(n, metaName, corrupt("%w", err))
+			return nil, r.fail(n, metaName, corrupt("%w", err))
 		}
 	}
 	for i := range m.entries {
@@ -43,17 +43,21 @@ func (o *opener) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			e.fact.path = []string{e.name}
 		}
 		if err := freeIn(td, e.fact.path, depth); err != nil {
-			err = o.fault(o.fail(n, metaName, corrupt("field %s: %w", quote(e.name), err)))
+			err = r.fault(r.fail(n, metaName, corrupt("field %s: %w", quote(e.name), err)))
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := o.entry(n, m, e, td, depth, e.fact.path...); err != nil {
+		v, err := r.value(n, m, e, depth, e.fact.path...)
+		if err == nil {
+			err = r.put(n, td, v, e.fact.path...)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return td, o.names(n, m, td)
+	return td, r.names(n, m, td)
 }
 
 // freeIn returns an error unless there can be an entry at path, in a dictionary that is there.

@@ -33,7 +33,7 @@ func (t *dirTree) mayRead(info fs.FileInfo, n int) error {
 	if info.Size()/8 < int64(n) {
 		return corrupt("got %d bytes, want %d", info.Size(), 8*n)
 	}
-	return t.o.takes(8 * n)
+	return t.r.takes(8 * n)
 }
 
 // readInts reads so many numbers of 64 bits, and sums their bytes.
@@ -57,17 +57,17 @@ func readInts(f *os.File, n int) ([]int64, []uint32, error) {
 }
 
 // takes counts bytes that are read into memory, and refuses more than the limit.
-func (o *opener) takes(bytes int) error {
-	if o.taken += int64(bytes); o.taken > o.maxCopy() {
-		return unsupported("offsets of ragged rows of %d bytes, want at most %d: raise MaxCopy", o.taken, o.maxCopy())
+func (r *reader) takes(bytes int) error {
+	if r.taken += int64(bytes); r.taken > r.maxCopy() {
+		return unsupported("offsets of ragged rows of %d bytes, want at most %d: raise MaxCopy", r.taken, r.maxCopy())
 	}
 	return nil
 }
 
 // maxCopy returns how many bytes may be copied.
-func (o *opener) maxCopy() int64 {
-	if o.opt.MaxCopy > 0 {
-		return o.opt.MaxCopy
+func (r *reader) maxCopy() int64 {
+	if r.opt.MaxCopy > 0 {
+		return r.opt.MaxCopy
 	}
 	return 1 << 30
 }

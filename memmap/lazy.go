@@ -9,64 +9,56 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are
-// copies, if the members agree.
-type lazy struct{}
-
-func (lazy) read(o *opener, n tree, m *meta, _ *metaEntry, _ shapeops.Shape, depth int) (tdict.Value, error) {
-	if o.opt.Writable {
-		return nil, o.fail(n, metaName, unsupported("a lazy stack is read as a copy: it cannot be opened Writable"))
+// lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are copies,
+// if the members agree. It is nil if faults were found in them.
+func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
+	if r.opt.Writable {
+		return nil, r.fail(n, metaName, unsupported("a lazy stack is read as a copy: it cannot be opened Writable"))
 	}
-	if o.faults != nil {
-		found := o.found
-		if _, err := (lazy{}).members(o, n, depth); err != nil || o.found > found {
-			return nil, err
-		}
-		defer o.strictly()()
-	}
-	members, err := lazy{}.members(o, n, depth)
-	if err != nil {
+	found := r.faults.number()
+	members, err := r.members(n, depth)
+	if err != nil || r.faults.number() > found {
 		return nil, err
 	}
 	if len(members) == 0 {
-		return nil, o.fail(n, metaName, corrupt("a lazy stack without members"))
+		return nil, r.fail(n, metaName, corrupt("a lazy stack without members"))
 	}
 	if dims := len(members[0].Shape()); m.dim < 0 || m.dim > dims {
-		return nil, o.fail(n, metaName, corrupt("want a stack_dim of 0 to %d", dims))
+		return nil, r.fail(n, metaName, corrupt("want a stack_dim of 0 to %d", dims))
 	}
-	if err := o.copies(members); err != nil {
-		return nil, o.fail(n, metaName, err)
+	if err := r.copies(members); err != nil {
+		return nil, r.fail(n, metaName, err)
 	}
 	td, err := shapeops.Stack(members, m.dim)
 	if err != nil {
-		return nil, o.fail(n, metaName, unsupported("a lazy stack whose members differ: %w", err))
+		return nil, r.fail(n, metaName, unsupported("a lazy stack whose members differ: %w", err))
 	}
 	if err := checkShapes(td); err != nil {
-		return nil, o.fail(n, metaName, unsupported("a lazy stack: %w", err))
+		return nil, r.fail(n, metaName, unsupported("a lazy stack: %w", err))
 	}
 	return td, nil
 }
 
 // members opens all members.
-func (lazy) members(o *opener, n tree, depth int) (members []*tdict.TensorDict, err error) {
+func (r *reader) members(n tree, depth int) (members []*tdict.TensorDict, err error) {
 	for {
 		inner, err := n.member(len(members))
 		if inner == nil || err != nil {
 			return members, err
 		}
-		v, err := o.node(inner, nil, nil, depth+1)
+		v, err := r.node(inner, nil, nil, depth+1)
 		if failed := inner.close(); err == nil {
-			err = o.fail(inner, "", failed)
+			err = r.fail(inner, "", failed)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if o.entries++; o.entries > o.maxEntries() {
-			return nil, o.fail(n, "", tooMany(o.maxEntries()))
+		if r.entries++; r.entries > r.maxEntries() {
+			return nil, r.fail(n, "", tooMany(r.maxEntries()))
 		}
 		td, ok := v.(*tdict.TensorDict)
 		if !ok {
-			return nil, o.fail(inner, metaName, unsupported("a lazy stack of what is no dictionary"))
+			return nil, r.fail(inner, metaName, unsupported("a lazy stack of what is no dictionary"))
 		}
 		members = append(members, td)
 	}
@@ -89,17 +81,6 @@ func checkShapes(td *tdict.TensorDict) error {
 	return nil
 }
 
-// strictly has the opener stop at faults, and forget the files that it meets, until the function
-// that it returns is called.
-func (o *opener) strictly() (end func()) {
-	faults, entries, taken, files, nodes := o.faults, o.entries, o.taken, len(o.files), len(o.nodes)
-	o.faults, o.entries, o.taken = nil, 0, 0
-	return func() {
-		o.faults, o.entries, o.taken = faults, entries, taken
-		o.files, o.nodes = o.files[:files], o.nodes[:nodes]
-	}
-}
-
 // bytesOf returns how many bytes of elements a leaf has that are copied.
 func bytesOf(v tdict.Leaf) int {
 	switch v := v.(type) {
@@ -113,14 +94,14 @@ func bytesOf(v tdict.Leaf) int {
 }
 
 // copies counts the bytes of leaves that are to be copied, and refuses more than the limit.
-func (o *opener) copies(tds []*tdict.TensorDict) error {
+func (r *reader) copies(tds []*tdict.TensorDict) error {
 	for _, td := range tds {
 		for _, v := range td.Leaves() {
-			o.copied += int64(min(bytesOf(v), math.MaxInt32<<20))
+			r.copied += int64(min(bytesOf(v), math.MaxInt32<<20))
 		}
 	}
-	if limit := o.maxCopy(); o.copied > limit {
-		return unsupported("lazy stacks of %d bytes would be copied, want at most %d: raise MaxCopy", o.copied, limit)
+	if limit := r.maxCopy(); r.copied > limit {
+		return unsupported("lazy stacks of %d bytes would be copied, want at most %d: raise MaxCopy", r.copied, limit)
 	}
 	return nil
 }

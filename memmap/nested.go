@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -13,14 +14,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// nestedRows is the codec of nested tensors of Python's, in the layout that it calls strided: the
-// elements of all components, one after the other, and a file with the shape of each component.
-type nestedRows struct{}
-
 // sizesExt is how the name of the file ends that has the shapes.
 const sizesExt = ".shape" + leafExt
 
-func (nestedRows) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
+// nestedRows returns a nested tensor of Python's, in the layout that it calls strided: the elements
+// of all components, one after the other, and a file with the shape of each component.
+func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
 	at := n.leafPath(e.name)
 	dtype, err := e.element()
 	if err == nil && (len(e.shape) != 2 || e.shape[1] < 1 || e.shape[1] > maxDims-1) {
@@ -30,20 +29,16 @@ func (nestedRows) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ 
 		err = unsupported("a nested tensor in a dictionary of batch shape %v", batch)
 	}
 	if err != nil {
-		return nil, o.failAt(at, err)
+		return nil, r.failAt(at, err)
 	}
-	c, err := o.components(n, e)
+	c, err := r.components(n, e)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.count(); err != nil {
-		return nil, o.failAt(c.at, err)
+		return nil, r.failAt(c.at, err)
 	}
-	t, err := c.open(o, n, e, dtype)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
+	return c.open(r, n, e, dtype)
 }
 
 // components are the shapes of the components of a nested tensor.
@@ -58,19 +53,19 @@ type components struct {
 }
 
 // components reads the shapes of the components of e.
-func (o *opener) components(n tree, e *metaEntry) (*components, error) {
+func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	c := &components{at: sizesPath(n, e.name), number: e.shape[0], dims: e.shape[1]}
 	if c.number == 0 {
 		return c, nil
 	}
 	if c.number > math.MaxInt/8/c.dims {
-		return nil, o.failAt(c.at, corrupt("got %v shapes, want some that can be counted", e.shape))
+		return nil, r.failAt(c.at, corrupt("got %v shapes, want some that can be counted", e.shape))
 	}
 	var sums []uint32
 	var err error
 	c.sizes, sums, err = n.ints(e.name, sizesExt, c.number*c.dims)
 	if err == nil {
-		err = o.failAt(c.at, sameSums(sums, e.fact.sizes))
+		err = r.failAt(c.at, sameSums(sums, e.fact.sizes))
 	}
 	return c, err
 }
@@ -139,28 +134,28 @@ func (c *components) values() shapeops.Shape {
 }
 
 // open returns the ragged tensor of the entry e.
-func (c *components) open(o *opener, n tree, e *metaEntry, dtype tensor.DType) (*ragged.Tensor, error) {
+func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (*ragged.Tensor, error) {
 	shape := c.values()
 	if err := shape.Check(); err != nil {
-		return nil, o.failAt(c.at, corrupt("%w", err))
+		return nil, r.failAt(c.at, corrupt("%w", err))
 	}
 	size, err := byteSize(dtype, shape)
 	if err != nil {
-		return nil, o.failAt(c.at, corrupt("%w", err))
+		return nil, r.failAt(c.at, corrupt("%w", err))
 	}
-	var lender tensor.Lender
+	var file *mapfile.File
 	var offset int
 	if size > 0 { // there are as many rows as the file says, which is looked at first
-		if lender, offset, err = n.leaf(e.name, size); err != nil {
+		if file, offset, err = n.leaf(e.name, size); err != nil {
 			return nil, err
 		}
 	}
-	layout, err := c.layout(o, size)
+	layout, err := c.layout(r, size)
 	if err != nil {
-		return nil, o.failAt(c.at, err)
+		return nil, r.failAt(c.at, err)
 	}
-	find := func(int) (tensor.Lender, int, error) { return lender, offset, nil }
-	return o.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
+	find := func(int) (*mapfile.File, int, error) { return file, offset, nil }
+	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
 }
 
 // emptyRows is how many rows beyond those with elements a nested tensor may have, besides the
@@ -168,14 +163,14 @@ func (c *components) open(o *opener, n tree, e *metaEntry, dtype tensor.DType) (
 const emptyRows = 1 << 16
 
 // layout returns the layout of the components, whose elements have so many bytes.
-func (c *components) layout(o *opener, size int) (*ragged.Layout, error) {
+func (c *components) layout(r *reader, size int) (*ragged.Layout, error) {
 	l, err := ragged.NewLayout(shapeops.Shape{c.number})
 	for level := 1; level <= c.levels && err == nil; level++ {
 		rows := c.rows[level-1]
 		if level > 1 && rows > size+emptyRows {
 			return nil, unsupported("a nested tensor of %d rows in %d bytes", rows, size)
 		}
-		if err = o.takes(8 * (rows + 1)); err == nil {
+		if err = r.takes(8 * (rows + 1)); err == nil {
 			l, err = l.Nest(c.offsets(level))
 		}
 	}

@@ -7,68 +7,63 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// raggedRows is the codec of ragged tensors: a node of data that says what it is, for Python, with
-// the values and the offsets beside its meta.json. A native field says of which sizes.
-type raggedRows struct{}
 
 // valuesName is the name, without extension, of the file with the values of ragged rows.
 const valuesName = "values"
 
-func (raggedRows) open(o *opener, n tree, e *metaEntry, _ shapeops.Shape, _ int) (tdict.Value, error) {
+// raggedRows returns a ragged tensor: a node of data that says what it is, for Python, with the
+// values and the offsets beside its meta.json. A native field says of which sizes.
+func (r *reader) raggedRows(n tree, e *metaEntry) (*ragged.Tensor, error) {
 	f := e.fact.rows
 	if f.among == nil {
-		return nil, o.fail(n, metaName, inEntry(e, corrupt("ragged rows in a dictionary that grows")))
+		return nil, r.fail(n, metaName, inEntry(e, corrupt("ragged rows in a dictionary that grows")))
 	}
 	if err := f.check(); err != nil {
-		return nil, o.fail(n, metaName, inEntry(e, corrupt("%w", err)))
+		return nil, r.fail(n, metaName, inEntry(e, corrupt("%w", err)))
 	}
 	inner, err := n.node(e.name)
 	if err != nil {
 		return nil, err
 	}
-	v, err := o.rows(n, inner, e)
+	v, err := r.rows(n, inner, e)
 	if failed := inner.close(); err == nil {
-		err = o.fail(inner, "", failed)
+		err = r.fail(inner, "", failed)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return v, err
 }
 
 // rows returns the ragged tensor of the entry e of n, whose node is inner.
-func (o *opener) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
+func (r *reader) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
 	f := e.fact.rows
-	if err := o.checkText(inner, f); err != nil {
+	if err := r.checkText(inner, f); err != nil {
 		return nil, err
 	}
 	layout, err := f.among.layout(e, len(f.levels))
 	if err != nil {
 		return nil, err
 	}
-	find := func(size int) (tensor.Lender, int, error) { return inner.leaf(valuesName, size) }
-	return o.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
+	find := func(size int) (*mapfile.File, int, error) { return inner.leaf(valuesName, size) }
+	return r.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
 }
 
 // checkText returns an error unless a node is the data that Python is to see.
-func (o *opener) checkText(inner tree, f *rowsFact) error {
-	m, err := o.nodeMeta(inner)
+func (r *reader) checkText(inner tree, f *rowsFact) error {
+	m, err := r.nodeMeta(inner)
 	if err != nil {
 		return err
 	}
 	if m.class != dataClass || m.data == nil {
-		return o.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), f.text()))
+		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), f.text()))
 	}
 	s := jsonscan.New(m.data)
 	if got, err := s.Text(); err != nil || string(got) != f.text() {
-		return o.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), f.text()))
+		return r.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), f.text()))
 	}
 	return nil
 }
@@ -78,45 +73,45 @@ type savedValues struct {
 	at    string // the file
 	dtype tensor.DType
 	shape shapeops.Shape
-	find  func(size int) (lender tensor.Lender, offset int, err error) // who lends them
+	find  func(size int) (file *mapfile.File, offset int, err error) // who lends them
 }
 
 // overRows returns values, which are checked but not mapped, cut into rows, for the entry e of n.
-func (o *opener) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedValues) (*ragged.Tensor, error) {
-	values, lender, err := o.lend(v)
+func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedValues) (*ragged.Tensor, error) {
+	values, file, err := r.lend(v)
 	if err != nil {
 		return nil, err
 	}
 	t, err := ragged.New(values, layout)
 	if err != nil {
-		return nil, o.failAt(v.at, asCorrupt(err))
+		return nil, r.failAt(v.at, asCorrupt(err))
 	}
-	if lender == nil { // there are no values, but lengths in a file
+	if file == nil { // there are no values, but lengths in a file
 		return t.Fixed(), nil
 	}
-	return t, o.opened(n, e, lender, layout)
+	return t, r.opened(n, e, file, layout)
 }
 
-// lend returns values, and who lends them: nobody, if there are no elements.
-func (o *opener) lend(v savedValues) (*tensor.Tensor, tensor.Lender, error) {
+// lend returns values, and the file that lends them: none, if there are no elements.
+func (r *reader) lend(v savedValues) (*tensor.Tensor, *mapfile.File, error) {
 	size, err := byteSize(v.dtype, v.shape)
 	if err != nil {
-		return nil, nil, o.failAt(v.at, corrupt("%w", err))
+		return nil, nil, r.failAt(v.at, corrupt("%w", err))
 	}
 	if size == 0 { // it has no file
 		t, err := tensor.New(v.dtype, v.shape...)
-		return t, nil, o.failAt(v.at, asCorrupt(err))
+		return t, nil, r.failAt(v.at, asCorrupt(err))
 	}
-	lender, offset, err := v.find(size)
+	file, offset, err := v.find(size)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := tensor.FromLender(v.dtype, lender, offset, v.shape...)
-	return t, lender, o.failAt(v.at, err)
+	t, err := tensor.FromLender(v.dtype, file, offset, v.shape...)
+	return t, file, r.failAt(v.at, err)
 }
 
-func (raggedRows) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
-	t := v.(*ragged.Tensor)
+// rows adds a ragged tensor to what is saved.
+func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	if s.asNested(n, e.name) {
 		return s.nestedTensor(n, e, t)
 	}

@@ -21,7 +21,7 @@ type owners map[*ragged.Layout][][]string
 // siblings are the entries of one dictionary that is read, of which some may have offsets that
 // others refer to. What refers to one file has one layout.
 type siblings struct {
-	o       *opener
+	r       *reader
 	n       tree
 	entries []metaEntry
 	values  []tdict.Value // of the entries that are read
@@ -85,7 +85,7 @@ func (s *siblings) fail(e *metaEntry, err error) error {
 	if !known(err) {
 		err = corrupt("%w", err)
 	}
-	return s.o.fail(s.n, metaName, inEntry(e, err))
+	return s.r.fail(s.n, metaName, inEntry(e, err))
 }
 
 // inEntry says of which entry an error of meta.json is.
@@ -116,9 +116,9 @@ func (s *siblings) readOffsets(e *metaEntry, level int, outer *ragged.Layout) (*
 	if err != nil && !known(err) {
 		err = corrupt("%w", err)
 	}
-	err = s.o.fail(inner, offsetsName(level)+leafExt, err)
+	err = s.r.fail(inner, offsetsName(level)+leafExt, err)
 	if failed := inner.close(); err == nil {
-		err = s.o.fail(inner, "", failed)
+		err = s.r.fail(inner, "", failed)
 	}
 	return l, err
 }

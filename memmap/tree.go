@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A tree is a node of a container that is read: what holds one meta.json, leaves, and further
@@ -26,8 +25,10 @@ type tree interface {
 	meta() ([]byte, error)
 	// leafPath returns the path under which a leaf is to be found.
 	leafPath(name string) string
-	// leaf returns who lends the size bytes of a leaf, and where they begin in what it lends.
-	leaf(name string, size int) (lender tensor.Lender, offset int, err error)
+	// known returns what is kept of the node in a Dataset, once its meta.json was read.
+	known() *leafNode
+	// leaf returns the file that lends the size bytes of a leaf, and where they begin in it.
+	leaf(name string, size int) (file *mapfile.File, offset int, err error)
 	// ints returns the first n numbers of 64 bits in a file of an entry, and the sums of their
 	// bytes.
 	ints(name, ext string, n int) (numbers []int64, sums []uint32, err error)
@@ -45,21 +46,23 @@ type tree interface {
 
 // A dirTree is a directory as a tree.
 type dirTree struct {
-	o     *opener
-	root  *vfs.Root
-	at    *mapfile.Dir
-	known *leafNode // once its meta.json was read
+	r    *reader
+	root *vfs.Root
+	at   *mapfile.Dir
+	is   *leafNode
 }
 
 func (t *dirTree) path() string { return t.at.Path() }
 
+func (t *dirTree) known() *leafNode { return t.is }
+
 // fail returns err as one about the file name in the directory.
 func (t *dirTree) fail(name string, err error) error {
-	return t.o.fail(t, name, err)
+	return t.r.fail(t, name, err)
 }
 
 func (t *dirTree) close() error {
-	if t.at == t.o.set.Top() { // the set closes it
+	if t.at == t.r.set.Top() { // the set closes it
 		return nil
 	}
 	return t.root.Close()
@@ -67,7 +70,7 @@ func (t *dirTree) close() error {
 
 func (t *dirTree) meta() ([]byte, error) {
 	text, info, err := readMeta(t.root)
-	t.known = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, castagnoli)}
+	t.is = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, castagnoli)}
 	if errors.Is(err, fs.ErrNotExist) && t.path() == "" {
 		return nil, t.fail(metaName, noDataset(t.root))
 	}
@@ -173,7 +176,7 @@ func join(dir, file string) string {
 	return dir + "/" + file
 }
 
-func (t *dirTree) leaf(name string, size int) (tensor.Lender, int, error) {
+func (t *dirTree) leaf(name string, size int) (*mapfile.File, int, error) {
 	file, info, err := t.find(name, leafExt)
 	if err != nil {
 		return nil, 0, t.fail(file, err)
@@ -184,7 +187,7 @@ func (t *dirTree) leaf(name string, size int) (tensor.Lender, int, error) {
 	if info.Size() < int64(size) {
 		return nil, 0, t.fail(file, corrupt("got %d bytes, want %d", info.Size(), size))
 	}
-	return t.o.set.Add(t.at, join(t.path(), file), info, size), 0, nil
+	return t.r.set.Add(t.at, join(t.path(), file), info, size), 0, nil
 }
 
 func (t *dirTree) node(name string) (tree, error) {
@@ -219,7 +222,7 @@ func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
 	if err != nil {
 		return nil, t.fail(file, err)
 	}
-	return &dirTree{o: t.o, root: root, at: t.o.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
+	return &dirTree{r: t.r, root: root, at: t.r.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
 }
 
 // find returns the name of an entry's file: the one that the format gives it, or the entry's own if

@@ -7,12 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// unbatched is the codec of unbatched tensors: a leaf like any other, for Python too, whose native
-// field says that it is one, and of which batch shape.
-type unbatched struct{}
-
-func (unbatched) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ int) (tdict.Value, error) {
-	t, err := openTensor(o, n, e)
+// unbatched returns an unbatched tensor: a leaf like any other, for Python too, whose native field
+// says that it is one, and of which batch shape.
+func (r *reader) unbatched(n tree, e *metaEntry, batch shapeops.Shape) (*tdict.Unbatched, error) {
+	t, err := r.tensor(n, e)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +25,7 @@ func (unbatched) open(o *opener, n tree, e *metaEntry, batch shapeops.Shape, _ i
 		u, err = batched(u, e.fact.batch)
 	}
 	if err != nil {
-		return nil, o.failAt(n.leafPath(e.name), corrupt("%w", err))
+		return nil, r.failAt(n.leafPath(e.name), corrupt("%w", err))
 	}
 	return u, nil
 }
@@ -41,8 +39,8 @@ func batched(u *tdict.Unbatched, batch shapeops.Shape) (*tdict.Unbatched, error)
 	return tdict.Get[*tdict.Unbatched](around, "u")
 }
 
-func (unbatched) save(s *saver, n *savedNode, e *metaEntry, v tdict.Value, _ int) error {
-	u := v.(*tdict.Unbatched)
+// unbatched adds an unbatched tensor to what is saved.
+func (s *saver) unbatched(n *savedNode, e *metaEntry, u *tdict.Unbatched) error {
 	t := u.Tensor()
 	e.fact.alike = true
 	e.fact.batch = u.Shape()[:len(u.Shape())-len(t.Shape())].Clone()

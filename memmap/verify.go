@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
@@ -76,11 +75,15 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		return nil, fileError("verify", dir, "", err)
 	}
 	for try := 0; ; try++ {
-		v := &verifier{ctx: ctx, opt: opt}
-		v.opener = opener{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy}}
+		p := &place{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy}}
+		set, err := p.files(nil)
+		if err != nil {
+			return nil, err
+		}
+		v := &verifier{reader: reader{place: p, set: set, faults: &collector{}}, ctx: ctx, opt: opt}
 		report, err := v.run()
-		replaced := v.replaced()
-		_ = v.close() // it was only read
+		replaced, _ := set.Replaced()
+		_ = set.Close() // it was only read
 		if !replaced || report == nil || len(report.Faults) == 0 && err == nil || try == 10 {
 			return report, err
 		}
@@ -89,15 +92,15 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 
 // A verifier reads one dictionary.
 type verifier struct {
-	opener
+	reader
 	ctx    context.Context
 	opt    VerifyOptions
 	blocks []block
 
-	mu     sync.Mutex
-	report Report
-	faults []error // by block; nil for most
-	done   int64
+	mu      sync.Mutex
+	report  Report
+	damaged []error // by block; nil for most
+	done    int64
 }
 
 // A block is a part of a leaf that has a sum of its own.
@@ -109,21 +112,14 @@ type block struct {
 }
 
 func (v *verifier) run() (*Report, error) {
-	var err error
-	v.ds = &Dataset{}
-	v.set, err = mapfile.Open(v.at, mapfile.Options{Name: v.named})
-	if err != nil {
-		return nil, fileError("verify", v.dir, "", err)
-	}
-	v.opener.faults = v.structural
 	if _, err := v.top(); err != nil {
-		v.structural(err)
+		v.faults.add(err)
 	}
 	v.cut()
 	if err := v.read(); err != nil {
-		return nil, fileError("verify", v.dir, "", err)
+		return nil, v.failAt("", err)
 	}
-	v.report.Faults = append(v.report.Faults, v.settled()...)
+	v.report.Faults = append(v.faults.faults, v.settled()...)
 	return &v.report, v.verdict()
 }
 
@@ -140,25 +136,16 @@ func (v *verifier) verdict() error {
 	return fileError("verify", v.dir, first.File, err)
 }
 
-// structural takes down a fault that was met on the way to the leaves.
-func (v *verifier) structural(err error) {
-	f := Fault{Key: v.key(), Block: -1, Err: err}
-	if e, ok := errors.AsType[*FileError](err); ok {
-		f.File, f.Err = e.Path, e.Err
-	}
-	v.report.Faults = append(v.report.Faults, f)
-}
-
 // cut lists the blocks of all leaves.
 func (v *verifier) cut() {
-	for _, l := range v.opener.files {
+	for _, l := range v.reader.files {
 		size := int64(l.file.Size())
 		v.report.Leaves, v.report.Bytes = v.report.Leaves+1, v.report.Bytes+size
 		if len(l.sums) == 0 {
 			l.sums = nil
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
 		} else if want := int((size + blockBytes - 1) / blockBytes); len(l.sums) != want {
-			v.report.Faults = append(v.report.Faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
+			v.faults.faults = append(v.faults.faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
 				corrupt("got %d sums for %s, want %d", len(l.sums), quote(l.name), want)})
 			l.sums = nil
 		}
@@ -166,7 +153,7 @@ func (v *verifier) cut() {
 			v.blocks = append(v.blocks, block{l, n, start, min(blockBytes, size-start)})
 		}
 	}
-	v.faults = make([]error, len(v.blocks))
+	v.damaged = make([]error, len(v.blocks))
 }
 
 // read reads all blocks.
@@ -175,7 +162,7 @@ func (v *verifier) read() error {
 	return workers.Do(v.ctx, len(v.blocks), v.opt.Workers, func(i int) error {
 		b, buf := v.blocks[i], buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
-		v.faults[i] = v.check(b, *buf)
+		v.damaged[i] = v.check(b, *buf)
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		if v.done += b.size; v.opt.Progress != nil {
@@ -213,7 +200,7 @@ func (m *mismatch) Unwrap() error { return ErrCorrupt }
 func (v *verifier) settled() []Fault {
 	var faults []Fault
 	now := map[*leafNode]map[string][]uint32{}
-	for i, err := range v.faults {
+	for i, err := range v.damaged {
 		b := v.blocks[i]
 		if m, ok := err.(*mismatch); ok {
 			sums, read := now[b.leaf.node]

@@ -203,11 +203,7 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended"))
 		}
 	}
-	c, err := codecFor(v)
-	if err != nil {
-		return s.fail(n.leaf(e.name), err)
-	}
-	if err := c.save(s, n, e, v, 0); err != nil {
+	if err := s.value(n, e, v, 0); err != nil {
 		return err
 	}
 	if e.fact.batch != nil { // of a row
@@ -328,10 +324,10 @@ func (w *Writer) agreeValues() error {
 	if len(w.leaves) == len(w.meta.entries) {
 		return nil
 	}
-	o := &opener{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt}}
-	ds, err := o.dataset()
+	p := &place{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt}}
+	ds, _, err := p.dataset()
 	if err != nil {
-		return errors.Join(err, o.close())
+		return err
 	}
 	defer ds.Close()
 	for key, want := range w.row.Leaves() {

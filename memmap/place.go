@@ -1,0 +1,88 @@
+package memmap
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+// A place is a directory that is opened, and how. It never changes.
+type place struct {
+	op, dir string // for errors
+	at      string // absolute
+	opt     OpenOptions
+	hidden  *dirSink // of Create: what is opened is not in its place yet
+}
+
+// failAt returns err, if there is one, as one about the file at a path.
+func (p *place) failAt(at string, err error) error { return fileError(p.op, p.dir, at, err) }
+
+// named makes the errors of mapped files.
+func (p *place) named(op, at string, err error) error {
+	err = bare(err)
+	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapfile.ErrGone) {
+		err = corrupt("%w", err)
+	}
+	return &FileError{op, p.dir, at, err}
+}
+
+// files opens the directory. touch is that of mapfile.
+func (p *place) files(touch func(*mapfile.File) error) (*mapfile.Set, error) {
+	set, err := mapfile.Open(p.at, mapfile.Options{Writable: p.opt.Writable, Name: p.named, Touch: touch})
+	if info, failed := os.Stat(p.at); err != nil && failed == nil && !info.IsDir() {
+		err = &absent{fmt.Errorf("%w: got a file of %d bytes, want a directory", ErrForeign, info.Size()), bare(err)}
+	}
+	return set, p.failAt("", err)
+}
+
+// dataset opens the directory. It reports whether it failed since another has replaced it.
+func (p *place) dataset() (d *Dataset, replaced bool, err error) {
+	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden, token: rand.Text()[:8]}
+	if d.set, err = p.files(d.touch); err != nil {
+		return nil, false, err
+	}
+	if err = p.lock(d); err == nil {
+		err = p.read(d)
+	}
+	if err == nil {
+		return d, false, nil
+	}
+	replaced, _ = d.set.Replaced()
+	if d.lock != nil {
+		_ = d.lock.Unlock() // it was only read
+	}
+	return nil, replaced, errors.Join(err, d.set.Close())
+}
+
+// lock has d take part in the writing of the directory, if it is to be written.
+func (p *place) lock(d *Dataset) (err error) {
+	if !p.opt.Writable || p.hidden != nil {
+		return nil
+	}
+	if d.lock, err = p.opt.lockWriters(p.at); err != nil || d.lock == nil {
+		return p.failAt("", err)
+	}
+	if replaced, err := d.set.Replaced(); replaced && err == nil { // and so what is locked may be another
+		return p.failAt("", ErrReplaced)
+	}
+	return nil
+}
+
+// read reads the whole tree into d.
+func (p *place) read(d *Dataset) error {
+	r := &reader{place: p, set: d.set}
+	td, err := r.top()
+	if err != nil {
+		return err
+	}
+	if td == nil {
+		return p.failAt("", unsupported("the whole of it is pickled"))
+	}
+	td.LockBecause(whyLocked)
+	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
+	return nil
+}

@@ -1,0 +1,119 @@
+package memmap
+
+import (
+	"path"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A reader reads one tree.
+type reader struct {
+	*place
+	set    *mapfile.Set
+	faults *collector // of Verify, which goes on after a fault; else nil
+
+	files   []*leafFile // numbered as those of set
+	nodes   []*leafNode
+	entries int
+	copied  int64 // bytes of lazy stacks
+	taken   int64 // bytes of offsets
+	grows   bool  // a Writer has not finished it
+}
+
+// top reads the whole tree.
+func (r *reader) top() (*tdict.TensorDict, error) {
+	n := &dirTree{r: r, root: r.set.Root(), at: r.set.Top()}
+	v, err := r.node(n, nil, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	td, ok := v.(*tdict.TensorDict)
+	if v != nil && !ok {
+		return nil, r.fail(n, metaName, unsupported("an entry that is no dictionary: open the directory around it"))
+	}
+	return td, nil
+}
+
+// fail returns err, if there is one, as one about a file of the node n.
+func (r *reader) fail(n tree, file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.failAt(path.Join(n.path(), file), err)
+}
+
+// fault returns err, unless somebody collects them.
+func (r *reader) fault(err error) error {
+	if err == nil || r.faults == nil {
+		return err
+	}
+	r.faults.add(err)
+	return nil
+}
+
+// node reads a node of any class. e is the entry that led there, or nil.
+func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
+	if depth > tdict.MaxDepth {
+		return nil, r.fail(n, "", corrupt("nested more than %d deep", tdict.MaxDepth))
+	}
+	m, err := r.nodeMeta(n)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.class(n, m, e, batch, depth)
+	n.known().td, _ = v.(*tdict.TensorDict)
+	return v, err
+}
+
+// nodeMeta reads the meta.json of a node.
+func (r *reader) nodeMeta(n tree) (*meta, error) {
+	text, err := n.meta()
+	if err != nil {
+		return nil, err
+	}
+	m, err := decodeMeta(text, r.maxEntries()-r.entries)
+	if err != nil {
+		return nil, r.fail(n, metaName, err)
+	}
+	r.entries += len(m.entries)
+	r.nodes = append(r.nodes, n.known())
+	return m, nil
+}
+
+func (r *reader) maxEntries() int {
+	if r.opt.MaxEntries > 0 {
+		return r.opt.MaxEntries
+	}
+	return 200_000
+}
+
+// opened takes note of the file of a leaf of n, which has rows of its own if it is ragged, and
+// checks that it can be written if it should be.
+func (r *reader) opened(n tree, e *metaEntry, f *mapfile.File, rows *ragged.Layout) error {
+	l := &leafFile{
+		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows,
+		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
+	}
+	if !l.marked {
+		l.sums = nil
+	}
+	r.files = append(r.files, l)
+	if !r.opt.Writable {
+		return nil
+	}
+	if l.node.leaf == nil {
+		l.node.leaf = map[string]*leafFile{}
+	}
+	l.node.leaf[l.name] = l
+	if l.summed && len(l.node.leaf) == 1 { // its meta.json is to be replaced
+		if err := vfs.CanWrite(filepath.Join(r.at, filepath.FromSlash(l.node.path))); err != nil {
+			return r.failAt(l.node.path, err)
+		}
+	}
+	return r.failAt(f.Path(), vfs.CanWrite(f.String()))
+}
