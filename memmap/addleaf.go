@@ -204,7 +204,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 		return err
 	}
 	defer moved.Close()
-	if err := errors.Join(writeFile(moved, addingName, nil, 0o600), moved.SyncDir(".")); err != nil {
+	if err := errors.Join(writeFile(moved, addingName, nil, 0o600, true), moved.SyncDir(".")); err != nil {
 		return err
 	}
 	return vfs.Move(file, from, to)
@@ -255,7 +255,7 @@ func (a *addition) show(e *metaEntry) error {
 		return err
 	}
 	defer root.Close()
-	_ = remove(root, path.Join(e.file(), addingName)) // one that stays is passed over
+	_ = root.RemoveAll(path.Join(e.file(), addingName)) // one that stays is passed over
 	n := &dirTree{r: r, root: root, at: a.node.dir, is: a.node}
 	if e.fact.rows != nil {
 		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}

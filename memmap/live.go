@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -101,7 +102,7 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 		opt.Interval = 200 * time.Millisecond
 	}
 	opt.Interval = max(opt.Interval, 2*time.Millisecond)
-	at, err := absolute(dir)
+	at, err := vfs.Absolute(dir)
 	if err != nil {
 		return nil, fileError("open", dir, "", err)
 	}

@@ -63,7 +63,7 @@ func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)
 	}
-	at, err := absolute(dir)
+	at, err := vfs.Absolute(dir)
 	if err != nil {
 		return nil, fileError("open", dir, "", err)
 	}

@@ -97,7 +97,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 	if td == nil {
 		return nil, "", s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
 	}
-	if at, err = resolve(s.dir); err != nil {
+	if at, err = vfs.Resolve(s.dir); err != nil {
 		return nil, "", s.fail("", err)
 	}
 	if old, err = s.may.look(at, td.Shape()); err != nil {

@@ -312,7 +312,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	if err != nil || bytes.Equal(changed, text) {
 		return err
 	}
-	if err := replaceFile(dir, metaName, changed); err != nil {
+	if err := replaceMeta(dir, changed, true); err != nil {
 		return err
 	}
 	n.sum = crc32.Checksum(changed, castagnoli)
@@ -358,49 +358,6 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 		err = unlike(info, "a file")
 	}
 	return nil, errors.Join(err, l.Unlock())
-}
-
-// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,
-// or is the only Writer.
-const tempMeta = ".meta-next"
-
-// replaceFile replaces a file by one with the given content and the same permissions: whole or not
-// at all, and durably.
-func replaceFile(dir *vfs.Root, name string, text []byte) error {
-	info, err := dir.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if err := remove(dir, tempMeta); err != nil { // of a writer that is gone
-		return err
-	}
-	err = writeFile(dir, tempMeta, text, info.Mode().Perm())
-	if err == nil {
-		err = dir.Rename(tempMeta, name)
-	}
-	if err != nil {
-		return errors.Join(err, remove(dir, tempMeta))
-	}
-	return dir.SyncDir(".")
-}
-
-func remove(dir *vfs.Root, name string) error {
-	if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-func writeFile(dir *vfs.Root, name string, text []byte, perm fs.FileMode) error {
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = errors.Join(f.Chmod(perm), f.Sync())
-	}
-	return errors.Join(err, f.Close())
 }
 
 // metaNow returns what the meta.json of a node says now.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
@@ -70,7 +71,7 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("verify: %w on a big-endian machine", errors.ErrUnsupported)
 	}
-	at, err := absolute(dir)
+	at, err := vfs.Absolute(dir)
 	if err != nil {
 		return nil, fileError("verify", dir, "", err)
 	}

@@ -199,34 +199,12 @@ func (w *Writer) publish() error {
 
 func (w *Writer) writeMeta() error {
 	w.setRows()
-	if err := w.in.RemoveAll(tempMeta); err != nil { // of a Writer that is gone
-		return err
-	}
-	f, err := w.in.Create(tempMeta)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(w.meta.appendTo(nil))
-	if err == nil && !w.opt.NoSync {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if is, err := w.in.Lstat(metaName); err == nil {
-		if err := w.in.Chmod(tempMeta, is.Mode().Perm()); err != nil {
-			return err
-		}
-	}
 	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // the names of new files come before what tells of them
 		if err := w.in.SyncDir("."); err != nil {
 			return err
 		}
 	}
-	if err := w.in.Rename(tempMeta, metaName); err != nil || w.opt.NoSync {
-		return err
-	}
-	return w.in.SyncDir(".")
+	return replaceMeta(w.in, w.meta.appendTo(nil), !w.opt.NoSync)
 }
 
 // setRows puts the number of rows, and the sums, into the entries.

@@ -23,7 +23,7 @@ import (
 // start finds out what there is, and makes or opens it.
 func (w *Writer) start() error {
 	var err error
-	if w.at, err = resolve(w.dir); err != nil {
+	if w.at, err = vfs.Resolve(w.dir); err != nil {
 		return err
 	}
 	s, err := w.plan()

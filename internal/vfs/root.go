@@ -67,9 +67,6 @@ func (r *Root) Rename(old, new string) error {
 	return retry(func() error { return r.dir.Rename(old, new) })
 }
 
-// Remove is [os.Root.Remove].
-func (r *Root) Remove(path string) error { return retry(func() error { return r.dir.Remove(path) }) }
-
 // RemoveAll is [os.Root.RemoveAll].
 func (r *Root) RemoveAll(path string) error {
 	return retry(func() error { return r.dir.RemoveAll(path) })

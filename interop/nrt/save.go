@@ -1,13 +1,11 @@
 package nrt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -74,25 +72,12 @@ func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) er
 	return s.save(func(w io.Writer) error { return p.writeTo(ctx, w) })
 }
 
-// resolve returns the absolute path, free of links, of the file that the system finds at path or
-// would make there.
+// resolve is vfs.Resolve of a path that ends in the name of a file.
 func resolve(path string) (string, error) {
-	above, name := filepath.Split(path)
-	if name == "" || name == "." || name == ".." || vfs.Reserved(name) {
+	if _, name := filepath.Split(path); name == "" || name == "." || name == ".." {
 		return "", fmt.Errorf("%w: %q is no name for a file", fs.ErrInvalid, name)
 	}
-	found, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(path); err == nil {
-			return "", fmt.Errorf("%w: a link that leads nowhere", fs.ErrExist)
-		}
-		above, err = filepath.EvalSymlinks(cmp.Or(above, "."))
-		found = filepath.Join(above, name)
-	}
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(found)
+	return vfs.Resolve(path)
 }
 
 // permissions returns those of the file at a path, 0 if there is none. It returns fs.ErrExist for

@@ -1,0 +1,50 @@
+package memmap
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+)
+
+// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,
+// or is the only Writer.
+const tempMeta = ".meta-next"
+
+// replaceMeta replaces the meta.json of a directory by one with the given text and the same
+// permissions: whole or not at all, and durably if sync is set.
+func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
+	info, err := dir.Lstat(metaName)
+	if err != nil {
+		return err
+	}
+	if err := dir.RemoveAll(tempMeta); err != nil { // of a writer that is gone
+		return err
+	}
+	err = writeFile(dir, tempMeta, text, info.Mode().Perm(), sync)
+	if err == nil {
+		err = dir.Rename(tempMeta, metaName)
+	}
+	if err != nil {
+		return errors.Join(err, dir.RemoveAll(tempMeta))
+	}
+	if !sync {
+		return nil
+	}
+	return dir.SyncDir(".")
+}
+
+// writeFile makes a file with the given content and permissions.
+func writeFile(dir vfs.Dir, name string, text []byte, perm fs.FileMode, sync bool) error {
+	f, err := dir.Create(name)
+	if err != nil {
+		return err
+	}
+	if err = dir.Chmod(name, perm); err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
