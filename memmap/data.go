@@ -1,12 +1,10 @@
 package memmap
 
 import (
-	"bytes"
 	"errors"
-	"math"
 	"slices"
-	"strconv"
 
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -323,53 +321,7 @@ func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 	return append(b, ']')
 }
 
-// appendValue appends a value as JSON.
+// appendValue appends a value as JSON, numbers that are none as Python spells them.
 func appendValue(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case float64:
-		return appendFloat(b, v)
-	case string:
-		return appendText(b, v)
-	case []any:
-		b = append(b, '[')
-		for i, x := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, x)
-		}
-		return append(b, ']')
-	}
-	b = append(b, '{')
-	for name, x := range v.(*tdict.Object).All() {
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = appendValue(append(appendText(b, name), ':'), x)
-	}
-	return append(b, '}')
-}
-
-// appendFloat appends a number that stays a float, spelled as Python does if it is none.
-func appendFloat(b []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(b, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(b, "-Infinity"...)
-	}
-	from := len(b)
-	b = strconv.AppendFloat(b, f, 'g', -1, 64)
-	if !bytes.ContainsAny(b[from:], ".e") {
-		b = append(b, ".0"...)
-	}
-	return b
+	return jsonlists.Values{Text: jsonlists.AppendText, Python: true}.Append(b, v)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -280,13 +281,4 @@ func appendTexts(b []byte, texts []string) []byte {
 	return append(b, ']')
 }
 
-func appendShape(b []byte, s shapeops.Shape) []byte {
-	b = append(b, '[')
-	for i, n := range s {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(n), 10)
-	}
-	return append(b, ']')
-}
+func appendShape(b []byte, s shapeops.Shape) []byte { return jsonlists.AppendInts(b, s) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -133,61 +132,7 @@ func jsonText(v any) string { return string(appendValue(nil, v, jsonlists.Append
 
 // appendValue appends a value that plain returned.
 func appendValue(b []byte, v any, text appendText) []byte {
-	switch v := v.(type) {
-	case bool:
-		return strconv.AppendBool(b, v)
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case float64:
-		return appendFloat(b, v)
-	case string:
-		return text(b, v)
-	case []any:
-		return appendList(b, v, text)
-	case *Object:
-		return appendObject(b, v, text)
-	}
-	return append(b, "null"...)
-}
-
-// appendFloat appends a number that reads back as a float64, or a string for what is not one.
-func appendFloat(b []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(b, `"NaN"`...)
-	case math.IsInf(v, 1):
-		return append(b, `"Infinity"`...)
-	case math.IsInf(v, -1):
-		return append(b, `"-Infinity"`...)
-	}
-	from := len(b)
-	b = strconv.AppendFloat(b, v, 'g', -1, 64)
-	if !bytes.ContainsAny(b[from:], ".e") {
-		b = append(b, ".0"...)
-	}
-	return b
-}
-
-func appendList(b []byte, list []any, text appendText) []byte {
-	b = append(b, '[')
-	for i, v := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendValue(b, v, text)
-	}
-	return append(b, ']')
-}
-
-func appendObject(b []byte, o *Object, text appendText) []byte {
-	b = append(b, '{')
-	for i, f := range o.fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendValue(append(text(b, f.Name), ':'), f.Value, text)
-	}
-	return append(b, '}')
+	return jsonlists.Values{Text: text}.Append(b, v)
 }
 
 // readValue reads a value of Data that is nested so deep.
