@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CompareOptions say what [Tensor.EqualWith] and [Tensor.DiffWith] overlook. The zero value is
+// CompareOptions say what [Tensor.DiffWith] and [Joint.DiffWith] overlook. The zero value is
 // nothing.
 type CompareOptions struct {
 	// AnyDType compares values of different dtypes: as int64, if both are integers or bools, where
@@ -22,10 +22,10 @@ type CompareOptions struct {
 // values, however these are arranged. As everywhere in floating point, NaN differs from itself and
 // 0 equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that
 // apart.
-func (t *Tensor) Equal(x *Tensor) bool { return t.EqualWith(x, CompareOptions{}) }
+func (t *Tensor) Equal(x *Tensor) bool { return t.equal(x, CompareOptions{}) }
 
-// EqualWith is [Tensor.Equal] with options.
-func (t *Tensor) EqualWith(x *Tensor, opt CompareOptions) bool {
+// equal is Equal by the rules of opt.
+func (t *Tensor) equal(x *Tensor, opt CompareOptions) bool {
 	if !t.made() || !x.made() || t.shapeDiff(x, opt) != "" {
 		return false
 	}

@@ -5,16 +5,47 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Cut keeps a range of each row of a level, with the rules of Python's slices: negative bounds
-// count from the end of each row, and what is outside of a row is left out.
+// IndexLevel selects within each row of a level, as a part of an index expression does in a dim:
 //
-//	[N *], Cut(1, 0, 3): the first three of each row; Cut(-1, -3, ix.End): the last three
+//	[N * *], IndexLevel(1, ix.Range(0, 3)) -> [N * *]: the first three visits of each patient
+//	[N * *], IndexLevel(-1, ix.Range(-3, ix.End)) -> [N * *]: the last three codes of each visit
+//	[N * *], IndexLevel(1, ix.At(-1)) -> [N *]: the last visit of each patient; the level ends
 //
-// It copies. It returns shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Cut(level, start, stop int) (*Tensor, error) { return cut(level, start, stop).on(t) }
+// Negative bounds and positions count from the end of each row. What of a range, which can have a
+// step, is outside of a row is left out. IndexLevel copies. It returns shapeops.ErrDim for a level
+// that t does not have, and shapeops.ErrIndex for parts of another kind, and, with the row, for a
+// position that a row does not have: select rows that do, or take a range, which leaves rows of
+// length one or none.
+func (t *Tensor) IndexLevel(level int, x ix.Index) (*Tensor, error) {
+	e, err := indexed(level, x)
+	if err != nil {
+		return nil, err
+	}
+	return e.on(t)
+}
+
+func indexed(level int, x ix.Index) (*edit, error) {
+	if err := x.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", shapeops.ErrIndex, err)
+	}
+	switch x.Kind() {
+	case ix.KindAll:
+		return cut(level, 0, ix.End), nil
+	case ix.KindRange:
+		start, stop, step := x.Bounds()
+		if step > 1 {
+			return stepped(level, start, stop, step), nil
+		}
+		return cut(level, start, stop), nil
+	case ix.KindAt:
+		return nth(level, x.Position()), nil
+	}
+	return nil, fmt.Errorf("%w: got %v, want a position or a range", shapeops.ErrIndex, x)
+}
 
 func cut(level, start, stop int) *edit {
 	return kept(level, func(_, n int) (int, int, error) {
@@ -31,20 +62,7 @@ func clip(at, n int) int {
 	return min(max(at, 0), n)
 }
 
-// CutStep is [Tensor.Cut] of every step-th position of the range. The step must be positive:
-// shapeops.ErrIndex.
-func (t *Tensor) CutStep(level, start, stop, step int) (*Tensor, error) {
-	e, err := cutStep(level, start, stop, step)
-	if err != nil {
-		return nil, err
-	}
-	return e.on(t)
-}
-
-func cutStep(level, start, stop, step int) (*edit, error) {
-	if step < 1 {
-		return nil, fmt.Errorf("%w: got step %d, want a positive one", shapeops.ErrIndex, step)
-	}
+func stepped(level, start, stop, step int) *edit {
 	var list []int
 	return rearranged(level, func(_, _, n int) ([]int, error) {
 		list = list[:0]
@@ -52,15 +70,11 @@ func cutStep(level, start, stop, step int) (*edit, error) {
 			list = append(list, i)
 		}
 		return list, nil
-	}), nil
+	})
 }
 
-// Nth returns one position of each row of a level, which thereby ends: [N * *], Nth(1, -1) -> [N
-// *], the last visit of each patient. A negative one counts from the end of each row. It copies. It
-// returns shapeops.ErrIndex, with the row, if a row has no such position: select rows that do, or
-// [Tensor.Cut] them, which leaves rows of length one or none.
-func (t *Tensor) Nth(level, position int) (*Tensor, error) {
-	one := kept(level, func(_, n int) (int, int, error) {
+func nth(level, position int) *edit {
+	e := kept(level, func(_, n int) (int, int, error) {
 		i := position
 		if i < 0 {
 			i += n
@@ -70,11 +84,8 @@ func (t *Tensor) Nth(level, position int) (*Tensor, error) {
 		}
 		return i, 1, nil
 	})
-	out, err := one.on(t)
-	if err != nil {
-		return nil, err
-	}
-	return relayout(nil, out, func(l *Layout) (*Layout, error) { return without(&one.pass, l, one.level), nil })
+	e.ends = true
+	return e
 }
 
 // without returns a straight layout without a level whose rows all have length one.

@@ -4,9 +4,9 @@
 //	codes, err := ragged.From[int64]([][][]int64{ // of each visit, of each patient: [3 * *]
 //		{{}, {3, 0}}, {{3, 4, 5}}, {{}, {}, {2}},
 //	})
-//	perVisit, err := codes.Reduce(-1, arith.Sum)         // [3 *]
-//	last, err := codes.Cut(1, -2, ix.End)                // the last two visits of each patient
-//	batch, err := codes.Densify(ragged.DensifyOptions{}) // [3 3 3], padded with 0
+//	perVisit, err := codes.Reduce(-1, arith.Sum)           // [3 *]
+//	last, err := codes.IndexLevel(1, ix.Range(-2, ix.End)) // the last two visits of each patient
+//	batch, err := codes.Densify(ragged.DensifyOptions{})   // [3 3 3], padded with 0
 //
 // These are the nouns:
 //
@@ -24,7 +24,7 @@
 // Level 0 is the batch, level 1 the rows of its rows, and the last level, the depth, that of
 // values. Methods count levels from 1, negative ones from the last. An operation on the batch
 // (Index, Take, and what shapeops has: Stack, Cat, Split, Unbind) keeps rows whole; one on a level
-// (Cut, Nth, Window, MaskedSelect, Pick, Sort, Flatten, Reduce, Concat) goes into rows.
+// (IndexLevel, Window, MaskedSelect, Pick, Sort, Flatten, Reduce, Concat) goes into rows.
 //
 // What looks at values is in package arith: its elementwise verbs work on ragged tensors as on
 // dense ones, and its reductions are what [Tensor.Reduce] takes.

@@ -16,6 +16,7 @@ type edit struct {
 	level int
 	// move says what becomes of a straight layout whose innermost level is the one that is edited.
 	move func(l *Layout) (*moved, error)
+	ends bool // the level, whose rows all have length one then
 }
 
 // An editedKey is under which the pass of an edit keeps what it has made of a layout.
@@ -45,7 +46,11 @@ func (e *edit) tensor(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.gathered(m)
+	out, err := s.gathered(m)
+	if err != nil || !e.ends {
+		return out, err
+	}
+	return &Tensor{layout: without(&e.pass, out.layout, e.level), values: out.values}, nil
 }
 
 // on returns what becomes of one tensor, whose level may be negative.

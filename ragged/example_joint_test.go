@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -74,16 +75,16 @@ func ExampleJoint_Row() {
 	// day: values [2]
 }
 
-func ExampleJoint_Take() {
-	fields(tensor.Must(clinic().Take(1, 0)))
+func ExampleJoint_Index() {
+	fields(tensor.Must(clinic().Index(ix.Take(1, 0))))
 	// Output:
 	// age: values [80 70]
 	// code: lengths [1 2] lengths [2 1 2] values [4 5 1 2 3]
 	// day: lengths [1 2] values [3 5 2]
 }
 
-func ExampleJoint_Cut() {
-	fields(tensor.Must(clinic().Cut(1, 0, 1))) // the first visit of each patient
+func ExampleJoint_IndexLevel() {
+	fields(tensor.Must(clinic().IndexLevel(1, ix.Range(0, 1)))) // the first visit of each patient
 	// Output:
 	// age: values [70 80 90]
 	// code: lengths [1 1 0] lengths [1 2] values [1 4 5]
@@ -101,17 +102,19 @@ func ExampleJoint_MaskedSelect() {
 	// day: lengths [1 1 0] values [5 3]
 }
 
-func ExampleJoint_SortBy() {
-	fields(tensor.Must(clinic().SortBy("day", arith.SortOptions{})))
+func ExampleJoint_Pick() {
+	j := clinic()
+	order := tensor.Must(tensor.Must(j.Tensor("day")).Argsort(arith.SortOptions{}))
+	fields(tensor.Must(j.Pick(order))) // visits by day
 	// Output:
 	// age: values [70 80 90]
 	// code: lengths [2 1 0] lengths [2 1 2] values [2 3 1 4 5]
 	// day: lengths [2 1 0] values [2 5 3]
 }
 
-func ExampleJoint_Flatten() {
-	fields(tensor.Must(clinic().Flatten(1, ragged.Repeat))) // visits with the age of the patient
-	fields(tensor.Must(clinic().Flatten(2, ragged.First)))  // the day of a visit at its first code
+func ExampleJoint_FlattenLevel() {
+	fields(tensor.Must(clinic().FlattenLevel(1, ragged.Repeat))) // visits with the age of the patient
+	fields(tensor.Must(clinic().FlattenLevel(2, ragged.First)))  // the day of a visit at its first code
 	// Output:
 	// age: values [70 70 80]
 	// code: lengths [1 2 2] values [1 2 3 4 5]

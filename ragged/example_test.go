@@ -137,11 +137,11 @@ func ExampleTensor_SetIndex() {
 	// lengths [2 1 1] values [7 5 0 0]
 }
 
-func ExampleTensor_Cut() {
+func ExampleTensor_IndexLevel() {
 	x := labs()
-	show(tensor.Must(x.Cut(1, -2, ix.End)))                 // the last two of each row
-	show(tensor.Must(x.CutStep(1, 0, ix.End, 2)))           // every other one
-	show(tensor.Must(tensor.Must(x.Take(0, 2)).Nth(1, -1))) // the last, which every row must have
+	show(tensor.Must(x.IndexLevel(1, ix.Range(-2, ix.End))))              // the last two of each row
+	show(tensor.Must(x.IndexLevel(1, ix.Range(0, ix.End).Step(2))))       // every other one
+	show(tensor.Must(tensor.Must(x.Take(0, 2)).IndexLevel(1, ix.At(-1)))) // the last, which every row must have
 	// Output:
 	// lengths [2 0 2] values [7 5 9 4]
 	// lengths [1 0 2] values [7 1 4]

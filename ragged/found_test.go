@@ -20,7 +20,7 @@ import (
 
 func TestLargeStep(t *testing.T) {
 	for _, step := range []int{3, math.MaxInt - 1, math.MaxInt} {
-		y, err := oneDeep().CutStep(1, 1, ix.End, step)
+		y, err := oneDeep().IndexLevel(1, ix.Range(1, ix.End).Step(step))
 		require.NoError(t, err)
 		require.Equal(t, "[3] 1 [[[2]] [] []]", modelOf(t, y).String())
 	}
@@ -32,7 +32,7 @@ func TestScalarsStack(t *testing.T) {
 	require.NoError(t, err)
 	var parts []*ragged.Joint
 	for _, at := range [][2]int{{2, 1}, {0, 1}} {
-		x, err := j.Path(ix.At(at[0]), ix.At(at[1]))
+		x, err := j.Index(ix.At(at[0]), ix.At(at[1]))
 		require.NoError(t, err)
 		parts = append(parts, x)
 	}
@@ -93,15 +93,15 @@ func TestTrees(t *testing.T) {
 	require.NoError(t, err)
 	requireShared(t, j)
 
-	cut, err := j.InTree("labs").Cut(1, -1, ix.End)
+	cut, err := j.InTree("labs").IndexLevel(1, ix.Range(-1, ix.End))
 	require.NoError(t, err)
 	requireShared(t, cut)
 	require.Equal(t, []float64{0.25, 3, 4}, numbersOf(t, tensor.Must(tensor.Must(cut.Tensor("lab")).Values())))
 	require.Equal(t, modelOf(t, tensor.Must(j.Tensor("code"))), modelOf(t, tensor.Must(cut.Tensor("code"))))
 
-	_, err = j.Flatten(1, ragged.Drop)
+	_, err = j.FlattenLevel(1, ragged.Drop)
 	require.ErrorIs(t, err, shapeops.ErrDim, "the other tree has rows of its own")
-	flat, err := j.Flatten(2, ragged.Repeat)
+	flat, err := j.FlattenLevel(2, ragged.Repeat)
 	require.NoError(t, err)
 	require.Equal(t, 1, tensor.Must(flat.Tensor("code")).Depth())
 

@@ -56,12 +56,14 @@ var growing = []struct {
 	}},
 	{"take", func(j *ragged.Joint, _ *ragged.Tensor) error {
 		n, _ := j.Len()
-		return testkit.Err(j.Take(rand.New(rand.NewPCG(1, 2)).Perm(n)...))
+		return testkit.Err(j.Index(ix.Take(rand.New(rand.NewPCG(1, 2)).Perm(n)...)))
 	}},
 	{"step", func(j *ragged.Joint, _ *ragged.Tensor) error {
 		return testkit.Err(j.Index(ix.Range(0, ix.End).Step(2)))
 	}},
-	{"cut", func(j *ragged.Joint, _ *ragged.Tensor) error { return testkit.Err(j.Cut(1, -2, ix.End)) }},
+	{"cut", func(j *ragged.Joint, _ *ragged.Tensor) error {
+		return testkit.Err(j.IndexLevel(1, ix.Range(-2, ix.End)))
+	}},
 	{"masked select", func(j *ragged.Joint, x *ragged.Tensor) error {
 		mask, err := x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Equal(v, 0) })
 		if err != nil {
@@ -69,8 +71,14 @@ var growing = []struct {
 		}
 		return testkit.Err(j.MaskedSelect(mask))
 	}},
-	{"sort", func(j *ragged.Joint, _ *ragged.Tensor) error { return testkit.Err(j.SortBy("f0", arith.SortOptions{})) }},
-	{"flatten", func(j *ragged.Joint, _ *ragged.Tensor) error { return testkit.Err(j.Flatten(1, ragged.Repeat)) }},
+	{"sort", func(j *ragged.Joint, _ *ragged.Tensor) error {
+		order, err := tensor.Must(j.Tensor("f0")).Argsort(arith.SortOptions{})
+		if err != nil {
+			return err
+		}
+		return testkit.Err(j.Pick(order))
+	}},
+	{"flatten", func(j *ragged.Joint, _ *ragged.Tensor) error { return testkit.Err(j.FlattenLevel(1, ragged.Repeat)) }},
 	{"concat joints", func(j *ragged.Joint, _ *ragged.Tensor) error {
 		return testkit.Err(ragged.ConcatJoints([]*ragged.Joint{j, j}, ragged.JoinOptions{}))
 	}},
@@ -164,7 +172,7 @@ func TestTakeAllocations(t *testing.T) {
 	rows := rand.New(rand.NewPCG(5, 6)).Perm(200)[:64]
 	take := func(per int) float64 {
 		j := grown(200, per, 2, 3)
-		return allocations(t, func() error { return testkit.Err(j.Take(rows...)) })
+		return allocations(t, func() error { return testkit.Err(j.Index(ix.Take(rows...))) })
 	}
 	require.Equal(t, take(2), take(200))
 }

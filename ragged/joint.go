@@ -15,9 +15,9 @@ import (
 // lengths at each level that they share; several trees are independent of one another below level
 // 0. A field of depth 0 has a value for each row, and a scalar one for all of them.
 //
-// A Joint is thin: [Joint.Row], [Joint.Range] and [Joint.Path] take constant time, whatever lies
-// below, and share all memory. They go where the rows are, so that a Joint of one row is that of
-// the rows in it: fields of lesser depth become scalars, and others one less deep.
+// A Joint is thin: [Joint.Row] and [Joint.Range] take constant time, whatever lies below, and share
+// all memory. They go where the rows are, so that a Joint of one row is that of the rows in it:
+// fields of lesser depth become scalars, and others one less deep.
 //
 // The zero Joint has no field. A Joint never changes. Safe for concurrent use.
 type Joint struct {
@@ -41,7 +41,6 @@ type joint struct {
 	fields []Field // straight, and each tree's over the same layouts
 	names  map[string]int
 	trees  []tree
-	treeAt map[string]int
 	root   *Layout // of depth 0
 }
 
@@ -60,7 +59,7 @@ type tree struct {
 // "bounds" or "mask", which the file format has for itself; shapeops.ErrDim for more dims of batch;
 // and shapeops.ErrKind for a nil tensor.
 func NewJoint(fields ...Field) (*Joint, error) {
-	b := &joint{names: make(map[string]int, len(fields)), treeAt: map[string]int{}}
+	b := &joint{names: make(map[string]int, len(fields))}
 	var p plan.Pass
 	for _, f := range fields {
 		if err := b.add(&p, f); err != nil {
@@ -125,10 +124,9 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 	if got, want := t.Shape()[0], b.root.Shape()[0]; got != want {
 		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ErrLengths, got, want, b.other(0, "", true))
 	}
-	i, ok := b.treeAt[name]
-	if !ok {
+	i := slices.IndexFunc(b.trees, func(t tree) bool { return t.name == name })
+	if i < 0 {
 		i = len(b.trees)
-		b.treeAt[name] = i
 		b.trees = append(b.trees, tree{name, b.root})
 	}
 	l, deepest, err := meet(t.layout, b.trees[i].deepest)
@@ -184,10 +182,7 @@ func (j *Joint) Names() []string {
 	return names
 }
 
-// Has reports whether there is a field of that name.
-func (j *Joint) Has(name string) bool { _, ok := j.all().names[name]; return ok }
-
-// Len returns the number of rows, and false if there are none to count: after [Joint.Path] to a
+// Len returns the number of rows, and false if there are none to count: after [Joint.Index] of a
 // single value, of scalars only, or of one row of several trees.
 func (j *Joint) Len() (n int, ok bool) {
 	at, err := j.entered()
@@ -273,6 +268,34 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 	return j.like(append(all, fields...))
 }
 
+// Map returns the collection of what fn makes of each field, under the same names; a field of which
+// it makes nil is left out. It is how what tensors can do is done to all of a collection:
+//
+//	perVisit, err := j.Map(func(f ragged.Field) (*ragged.Tensor, error) {
+//		if f.Tensor.Depth() < 2 {
+//			return f.Tensor, nil
+//		}
+//		return f.Tensor.Reduce(1, arith.Max)
+//	})
+//
+// Map returns shapeops.ErrKind if fn is nil, fn's error, with the name, and those of [NewJoint].
+func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
+	if fn == nil {
+		return nil, errNoFunc
+	}
+	var fields []Field
+	for f := range j.Fields() {
+		t, err := fn(f)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		if t != nil {
+			fields = append(fields, Field{f.Name, t, f.Tree})
+		}
+	}
+	return j.like(fields)
+}
+
 // like returns the collection of fields, with the levels of the tree that InTree chose.
 func (j *Joint) like(fields []Field) (*Joint, error) {
 	if err := j.checkRows(fields); err != nil {
@@ -305,37 +328,34 @@ func (j *Joint) checkRows(fields []Field) error {
 
 // Equal reports whether j and x have the same fields, in any order, of the same trees, each equal
 // as [Tensor.Equal] says.
-func (j *Joint) Equal(x *Joint) bool { return j.EqualWith(x, CompareOptions{}) }
-
-// EqualWith is [Joint.Equal] that compares values as opt says.
-func (j *Joint) EqualWith(x *Joint, opt CompareOptions) bool {
-	text, err := j.DiffWith(x, opt)
+func (j *Joint) Equal(x *Joint) bool {
+	text, err := j.DiffWith(x, CompareOptions{})
 	return text == "" && err == nil
 }
 
-// Diff describes the first difference between j and x, as [Tensor.Diff] does, with the name of the
-// field, or returns "" if they are equal.
-func (j *Joint) Diff(x *Joint) (string, error) { return j.DiffWith(x, CompareOptions{}) }
-
-// DiffWith is [Joint.Diff] by the rules of opt.
+// DiffWith describes the first difference between j and x, as [Tensor.DiffWith] does, with the name
+// of the field, or returns "" if they are equal.
 func (j *Joint) DiffWith(x *Joint, opt CompareOptions) (string, error) {
+	if len(x.Names()) != len(j.Names()) {
+		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
+	}
 	for f := range j.Fields() {
 		other, err := x.Tensor(f.Name)
-		if err != nil || len(x.Names()) != len(j.Names()) {
+		if err != nil {
 			return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
 		}
-		if tree := x.all().fields[x.all().names[f.Name]].Tree; tree != f.Tree {
+		if tree := x.treeOf(f.Name); tree != f.Tree {
 			return fmt.Sprintf("field %q is of tree %q, other of %q", f.Name, f.Tree, tree), nil
 		}
 		if text, err := f.Tensor.DiffWith(other, opt); text != "" || err != nil {
 			return fmt.Sprintf("field %q: %s", f.Name, text), err
 		}
 	}
-	if len(x.Names()) != len(j.Names()) {
-		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
-	}
 	return "", nil
 }
+
+// treeOf returns the tree of a field that is there.
+func (j *Joint) treeOf(name string) string { return j.base.fields[j.base.names[name]].Tree }
 
 // String describes the fields, one a line.
 func (j *Joint) String() string {

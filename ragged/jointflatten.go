@@ -12,7 +12,7 @@ import (
 // none, when that level is flattened.
 type FlattenMode uint8
 
-// The modes of [Joint.Flatten].
+// The modes of [Joint.FlattenLevel].
 const (
 	// Drop leaves such fields out.
 	Drop FlattenMode = iota
@@ -23,13 +23,13 @@ const (
 	Repeat
 )
 
-// Flatten ends a level, as [Tensor.Flatten] does, in all fields of the tree that are so deep. What
+// FlattenLevel ends a level, as [Tensor.FlattenLevel] does, in all fields of the tree that are so deep. What
 // becomes of fields that lie in the level around it, mode says. The rest stays. If level 1 ends,
 // fields of depth 0 are those that mode is about. It returns shapeops.ErrDim for a level that the
 // tree has not, or for level 1 if there is another tree, and [ErrLengths], with name and row, for a
 // value that has no row in mode First.
-func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
-	rows, l, err := j.chosenRows()
+func (j *Joint) FlattenLevel(level int, mode FlattenMode) (*Joint, error) {
+	rows, tree, l, err := j.levels()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
 	var p plan.Pass
 	var fields []Field
 	for f := range rows.Fields() {
-		t, err := rows.flatten(&p, l, f, level, mode)
+		t, err := f.flatten(&p, tree, l, level, mode)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
@@ -50,10 +50,10 @@ func (j *Joint) Flatten(level int, mode FlattenMode) (*Joint, error) {
 	return rows.like(fields)
 }
 
-// flatten returns a field of which a level has ended, or nil if it is left out.
-func (j *Joint) flatten(p *plan.Pass, deepest *Layout, f Field, level int, mode FlattenMode) (*Tensor, error) {
+// flatten returns a field of which a level of a tree has ended, or nil if it is left out.
+func (f Field) flatten(p *plan.Pass, tree string, deepest *Layout, level int, mode FlattenMode) (*Tensor, error) {
 	t := f.Tensor
-	other := f.Tree != j.chosen() && t.Depth() > 0
+	other := f.Tree != tree && t.Depth() > 0
 	switch {
 	case len(t.Shape()) == 0 || t.Depth() < level-1 || other && level > 1:
 		return t, nil

@@ -57,7 +57,7 @@ func VstackJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 // lifted returns j as one row, of which scalars are values.
 func (j *Joint) lifted() (*Joint, error) {
 	if !j.at.single {
-		return j.Unsqueeze()
+		return j.unsqueezed()
 	}
 	at := j.at
 	one := &Joint{j.base, spot{level: at.level, first: at.first, n: 1}, j.path, j.tree}
@@ -67,6 +67,34 @@ func (j *Joint) lifted() (*Joint, error) {
 		}
 	}
 	return one, nil
+}
+
+// unsqueezed returns all rows of j in one row: fields become one level deeper, and scalars a value
+// of that row.
+func (j *Joint) unsqueezed() (*Joint, error) {
+	groups, err := grouped(shapeops.Shape{j.at.n}, []int64{int64(j.at.n)})
+	if err != nil {
+		return nil, err
+	}
+	var p plan.Pass
+	return j.Map(func(f Field) (*Tensor, error) {
+		if len(f.Tensor.Shape()) == 0 {
+			return f.Tensor.rowed()
+		}
+		return relayout(&p, f.Tensor, func(l *Layout) (*Layout, error) { return under(&p, l, 0, groups), nil })
+	})
+}
+
+// rowed returns t, or, if it is a scalar, the batch that has it as its only row.
+func (t *Tensor) rowed() (*Tensor, error) {
+	if len(t.Shape()) > 0 {
+		return t, nil
+	}
+	p, err := plan.Unsqueeze(t.Shape(), 0)
+	if err != nil {
+		return nil, err
+	}
+	return t.Plan().Execute(plan.NewPass(p))
 }
 
 func inners(js []*Joint) ([]*Joint, error) { return eachJoint(js, (*Joint).inner) }
@@ -148,7 +176,7 @@ func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 		return concat(p, straight, opt.Level)
 	}
 	for i, x := range xs {
-		if !x.EqualWith(xs[0], CompareOptions{EqualNaN: true}) {
+		if !x.equal(xs[0], CompareOptions{EqualNaN: true}) {
 			return nil, fmt.Errorf("value %d: %w: from those of value 0, and they are not deep enough to be joined at level %d", i, ErrDiffers, opt.Level)
 		}
 	}

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -57,27 +58,54 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 	return out, nil
 }
 
-// Path goes into rows, as [Tensor.Path] does: j.Path(ix.At(0), ix.Range(1, ix.End)) is what
-// j.Row(0) and then Range(1, ix.End) return. The empty path is j.
-func (j *Joint) Path(expr ...ix.Index) (*Joint, error) {
-	if err := checkPath(expr, j.depth()+1); err != nil {
+// Index goes into rows and selects among those there: all parts but the last are positions, as
+// [Joint.Row] takes them, and the last is a position, a range, with a step too, a list or a mask.
+//
+//	j.Index(ix.At(0), ix.Range(1, ix.End)) // visits of the first patient, from the second on
+//	j.Index(ix.Take(3, 1))                 // two patients
+//
+// A range without a step takes constant time, as [Joint.Range] does. Rows are copied for a list and
+// a mask; each layout that fields share is worked out once. The empty expression is j. It returns
+// shapeops.ErrIndex, and shapeops.ErrDim if there are no rows.
+func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
+	if err := checkSteps(expr, j.depth()+1); err != nil {
 		return nil, err
 	}
-	out := j
+	out, err := j, error(nil)
 	for _, x := range expr {
-		var err error
-		switch x.Kind() {
-		case ix.KindAt:
-			out, err = out.Row(x.Position())
-		case ix.KindRange:
-			start, stop, _ := x.Bounds()
-			out, err = out.Range(start, stop)
-		}
-		if err != nil {
+		if out, err = out.selected(x); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// selected is Index of one part.
+func (j *Joint) selected(x ix.Index) (*Joint, error) {
+	rows, err := j.inner()
+	if err != nil {
+		return nil, err
+	}
+	switch start, stop, step := x.Bounds(); {
+	case x.Kind() == ix.KindAt:
+		return rows.Row(x.Position())
+	case x.Kind() == ix.KindRange && step == 1:
+		return rows.Range(start, stop)
+	}
+	planned, err := plan.Index(shapeops.Shape{rows.at.n}, x)
+	if err != nil {
+		return nil, err
+	}
+	if len(planned.Shape()) != 1 {
+		return nil, fmt.Errorf("%w: got %v, want what leaves one dim", shapeops.ErrIndex, x)
+	}
+	p := plan.NewPass(planned)
+	return rows.Map(func(f Field) (*Tensor, error) {
+		if len(f.Tensor.Shape()) == 0 {
+			return f.Tensor, nil
+		}
+		return f.Tensor.Plan().Execute(p)
+	})
 }
 
 // depth returns how many levels the deepest tree has below the rows.

@@ -184,8 +184,8 @@ func FuzzJSON(f *testing.F) {
 		if err := back.UnmarshalJSON(first); err != nil {
 			t.Fatalf("%s of %q: %v", first, text, err)
 		}
-		if !x.EqualWith(&back, ragged.CompareOptions{EqualNaN: true}) {
-			t.Fatalf("%s: differs", first)
+		if diff, err := x.DiffWith(&back, ragged.CompareOptions{EqualNaN: true}); diff != "" || err != nil {
+			t.Fatalf("%s: %s %v", first, diff, err)
 		}
 	})
 }

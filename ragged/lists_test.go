@@ -49,22 +49,22 @@ func TestJointWithAndDiff(t *testing.T) {
 	with := func(name string, x *ragged.Tensor) *ragged.Joint {
 		return tensor.Must(j.With(ragged.Field{Name: name, Tensor: x}))
 	}
-	k := tensor.Must(with("day", day).With(ragged.Field{Name: "s", Tensor: tensor.Must(day.Nth(1, 0))}))
+	k := tensor.Must(with("day", day).With(ragged.Field{Name: "s", Tensor: tensor.Must(day.IndexLevel(1, ix.At(0)))}))
 	require.Equal(t, []string{"a", "s", "day"}, k.Names())
 	require.Equal(t, tensor.Int64, tensor.Must(k.Tensor("s")).DType())
-	_, err := j.With(ragged.Field{Name: "b", Tensor: tensor.Must(day.Cut(1, 0, 1))})
+	_, err := j.With(ragged.Field{Name: "b", Tensor: tensor.Must(day.IndexLevel(1, ix.Range(0, 1)))})
 	require.ErrorIs(t, err, ragged.ErrLengths)
 
-	require.Equal(t, "", tensor.Must(j.Diff(j)))
-	require.Contains(t, tensor.Must(j.Diff(with("s", tensor.Must(day.Nth(1, 0))))), `field "s": `)
-	require.Equal(t, `fields ["a" "s"], other ["a" "s" "day"]`, tensor.Must(j.Diff(k)))
-	require.NotEmpty(t, tensor.Must(j.Diff(nil)))
+	require.Equal(t, "", tensor.Must(j.DiffWith(j, ragged.CompareOptions{})))
+	require.Contains(t, tensor.Must(j.DiffWith(with("s", tensor.Must(day.IndexLevel(1, ix.At(0)))), ragged.CompareOptions{})), `field "s": `)
+	require.Equal(t, `fields ["a" "s"], other ["a" "s" "day"]`, tensor.Must(j.DiffWith(k, ragged.CompareOptions{})))
+	require.NotEmpty(t, tensor.Must(j.DiffWith(nil, ragged.CompareOptions{})))
 	require.False(t, j.Equal(k))
 }
 
 func ExampleLists() {
 	codes := tensor.Must(ragged.From[int64]([][]int64{{3, 1, 2}, {}, {9, 8}}))
-	short := tensor.Must(codes.Cut(1, 0, 2))
+	short := tensor.Must(codes.IndexLevel(1, ix.Range(0, 2)))
 	for _, row := range tensor.Must(ragged.Lists[int64](short)).([][]int64) {
 		fmt.Println(row)
 	}

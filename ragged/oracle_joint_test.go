@@ -64,7 +64,7 @@ var jointSteps = []struct {
 				list = append(list, g.IntN(2*n)-n)
 			}
 		}
-		y, err := j.Take(list...)
+		y, err := j.Index(ix.Take(list...))
 		g.each(j, y, err, func(m model) model {
 			rows := []any{}
 			for _, i := range list {
@@ -109,7 +109,7 @@ var jointSteps = []struct {
 	}},
 	{"cut", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
 		level, a, b := 1+g.IntN(depthOf(j)), g.bound(), g.bound()
-		y, err := j.Cut(level, a, b)
+		y, err := j.IndexLevel(level, ix.Range(a, b))
 		g.each(j, y, err, func(m model) model {
 			if m.depth < level {
 				return m
@@ -148,11 +148,13 @@ var jointSteps = []struct {
 		level := 1 + g.IntN(depthOf(j))
 		name := fmt.Sprint("f", level)
 		by := tensor.Must(j.Tensor(name))
-		y, err := j.SortBy(name, arith.SortOptions{})
+		order, err := by.Argsort(arith.SortOptions{})
 		if len(by.Features()) > 0 || by.DType() == tensor.Complex128 {
 			require.Error(g, err)
 			return j, nil
 		}
+		require.NoError(g, err)
+		y, err := j.Pick(order)
 		keys := modelOf(g, by).lists(level)
 		g.each(j, y, err, func(m model) model {
 			if m.depth < level {
@@ -207,9 +209,9 @@ var jointSteps = []struct {
 		return j, nil
 	}},
 	{"unsqueeze", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
-		y, err := j.Unsqueeze()
+		y, err := unsqueezed(j)
 		g.each(j, y, err, func(m model) model { return model{[]int{1}, m.depth + 1, []any{m.rows}} })
-		z, err := y.Squeeze()
+		z, err := squeezed(y)
 		g.each(j, z, err, func(m model) model { return m })
 		return z, err
 	}},

@@ -17,7 +17,7 @@ func onLevel(name string, run func(g *drawer, x *ragged.Tensor, m model, level, 
 	return step{name, func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 		level, spelled, ok := g.level(m)
 		if !ok {
-			_, err := x.Cut(1, 0, 1)
+			_, err := x.IndexLevel(1, ix.Range(0, 1))
 			g.refused(err)
 			return x, m
 		}
@@ -70,14 +70,14 @@ var levelSteps = []step{
 	}},
 	onLevel("cut", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
 		a, b := g.bound(), g.bound()
-		y, err := x.Cut(spelled, a, b)
+		y, err := x.IndexLevel(spelled, ix.Range(a, b))
 		want := m.at(level, func(_ int, rows []any) any { return clipped(rows, a, b, 1) })
 		g.same(want, y, err)
 		return y, want
 	}),
 	onLevel("cut with a step", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
 		a, b, by := g.bound(), g.bound(), 1+g.IntN(3)
-		y, err := x.CutStep(spelled, a, b, by)
+		y, err := x.IndexLevel(spelled, ix.Range(a, b).Step(by))
 		want := m.at(level, func(_ int, rows []any) any { return clipped(rows, a, b, by) })
 		g.same(want, y, err)
 		return y, want
@@ -96,7 +96,7 @@ var levelSteps = []step{
 			return rows[at]
 		})
 		want.depth--
-		y, err := x.Nth(spelled, i)
+		y, err := x.IndexLevel(spelled, ix.At(i))
 		if !ok {
 			g.refused(err)
 			return x, m
@@ -231,7 +231,7 @@ var levelSteps = []step{
 		return y, want
 	}},
 	onLevel("concat", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
-		other, err := x.Cut(level, g.bound(), ix.End)
+		other, err := x.IndexLevel(level, ix.Range(g.bound(), ix.End))
 		require.NoError(g, err)
 		lists := modelOf(g, other).lists(level)
 		y, err := ragged.Concat([]*ragged.Tensor{x, other, x}, spelled)

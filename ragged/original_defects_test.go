@@ -50,7 +50,6 @@ func TestOriginalDefects(t *testing.T) {
 		{"NB6 stacked rows too", inB, rejoined(0, 1), "s@0[7 8] ts@1[1 2 3] v@2[3 0 3 4 5] b1[2 3] b2[0 2 5]", nil},
 		{"NB6 fields of depth 0 alone", `{"s":[1,2,3]}`, taking(0, 2), "s@0[1 3]", nil},
 		{"NB6 and stacked", `{"s":[1,2,3]}`, rejoined(2, 0), "s@0[3 1]", nil},
-		{"NB9 more than one row", inA, (*ragged.Joint).Squeeze, "", shapeops.ErrShape},
 		{"NB10 the empty path", inA, going(), allA, nil},
 		{"NB11 a mask", inA, masked(false, true), "id@2[3 3 2 2] ts@1[4 5] b1[2] b2[1 4]", nil},
 		{"NB11 a list of none", inA, taking(), "id@2[] ts@1[] b1[] b2[]", nil},

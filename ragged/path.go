@@ -57,24 +57,39 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 
 // checkPath returns ErrIndex unless expr can be a path into so many dims and levels.
 func checkPath(expr []ix.Index, dims int) error {
-	if len(expr) > dims {
+	if err := checkSteps(expr, dims); err != nil || len(expr) == 0 {
+		return err
+	}
+	i := len(expr) - 1
+	x := expr[i]
+	switch x.Kind() {
+	case ix.KindAt, ix.KindAll:
+		return nil
+	case ix.KindRange:
+		if _, _, step := x.Bounds(); step > 1 {
+			return fmt.Errorf("%w: part %d: got %v, want a range without a step: see Index and IndexLevel", shapeops.ErrIndex, i, x)
+		}
+		return nil
+	}
+	return notInPath(i, x)
+}
+
+// checkSteps returns ErrIndex if expr has too many parts for so many dims and levels, or one before
+// the last that is not a position.
+func checkSteps(expr []ix.Index, dims int) error {
+	if len(expr) > max(dims, 1) {
 		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
 	}
-	for i, x := range expr {
-		kind := x.Kind()
-		if i == len(expr)-1 && (kind == ix.KindRange || kind == ix.KindAll) {
-			if kind == ix.KindRange {
-				if _, _, step := x.Bounds(); step > 1 {
-					return fmt.Errorf("%w: part %d: got %v, want a range without a step: see Index and CutStep", shapeops.ErrIndex, i, x)
-				}
-			}
-			continue
-		}
-		if kind != ix.KindAt {
-			return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
+	for i, x := range expr[:max(len(expr)-1, 0)] {
+		if x.Kind() != ix.KindAt {
+			return notInPath(i, x)
 		}
 	}
 	return nil
+}
+
+func notInPath(i int, x ix.Index) error {
+	return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
 }
 
 // A spot is some rows of a level that follow one another, or a single one.

@@ -10,37 +10,49 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Pick returns the positions of each row of t's last level that index lists, in its arrangement:
+// Pick returns the positions of each row of a level that index lists, in its arrangement:
 //
 //	t [N * F...], index integers [N *] of other lengths -> [N * F...]
 //
-// Both have the same rows around their last level; negative positions count from the end of a row.
-// It copies. It returns [ErrLengths] if the layouts around differ, shapeops.ErrIndex, with level
-// and row, if a row has no such position, shapeops.ErrDim at depth 0, and those of
-// tensor.Tensor.Ints.
+// The level is the depth of index, and both have the same rows around it; negative positions count
+// from the end of a row. It copies. It returns [ErrLengths] if the layouts around differ,
+// shapeops.ErrIndex, with level and row, if a row has no such position, shapeops.ErrDim for an
+// index of depth 0 or deeper than t, and those of tensor.Tensor.Ints.
 func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
-	if !t.made() || !index.made() {
+	if !t.made() {
 		return nil, errNil
 	}
-	if t.Depth() == 0 || index.Depth() != t.Depth() {
-		return nil, fmt.Errorf("index: %w: got %d levels, want the %d of the tensor, and one at least", shapeops.ErrDim, index.Depth(), t.Depth())
-	}
-	if err := t.layout.outer.CheckEqual(index.layout.outer); err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	e, err := picks(index)
+	e, err := t.layout.picks(index)
 	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+		return nil, err
 	}
 	return e.on(t)
 }
 
-// picks returns the edit of the last level that keeps the positions that index lists.
-func picks(index *Tensor) (*edit, error) {
-	if err := index.checkBare(); err != nil {
+// picks returns the edit of a level of l that keeps the positions that index lists.
+func (l *Layout) picks(index *Tensor) (*edit, error) {
+	if !index.made() {
+		return nil, errNil
+	}
+	if index.Depth() == 0 || index.Depth() > l.depth {
+		return nil, fmt.Errorf("index: %w: got %d levels, want 1 to %d", shapeops.ErrDim, index.Depth(), l.depth)
+	}
+	if err := l.at(index.Depth() - 1).CheckEqual(index.layout.outer); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	e, err := index.picks()
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return e, nil
+}
+
+// picks returns the edit of t's last level that keeps the positions that t lists.
+func (t *Tensor) picks() (*edit, error) {
+	if err := t.checkBare(); err != nil {
 		return nil, err
 	}
-	s, err := index.straight(nil)
+	s, err := t.straight(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +89,7 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
 	}
 	e, err := masked(t.layout, mask)
 	if err != nil {
-		return nil, fmt.Errorf("mask: %w", err)
+		return nil, err
 	}
 	if e != nil {
 		return e.on(t)
@@ -111,8 +123,11 @@ func (t *Tensor) checkBare() error {
 
 // masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
 func masked(l *Layout, mask *Tensor) (*edit, error) {
-	if err := l.checkMask(mask); err != nil || mask.Depth() == 0 {
-		return nil, err
+	if err := l.checkMask(mask); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	if mask.Depth() == 0 {
+		return nil, nil
 	}
 	values, err := mask.Values()
 	if err != nil {

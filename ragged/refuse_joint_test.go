@@ -3,7 +3,6 @@ package ragged_test
 import (
 	"testing"
 
-	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -40,17 +39,20 @@ func TestJointRefusals(t *testing.T) {
 		{"selecting one that is not there", func(j *ragged.Joint) error { return testkit.Err(j.Select("day", "x")) }, ragged.ErrName},
 		{"a row that is not there", func(j *ragged.Joint) error { return testkit.Err(j.Row(3)) }, shapeops.ErrIndex},
 		{"a row in a value", func(j *ragged.Joint) error {
-			return testkit.Err(tensor.Must(j.Path(ix.At(0), ix.At(1), ix.At(0))).Row(0))
+			return testkit.Err(tensor.Must(j.Index(ix.At(0), ix.At(1), ix.At(0))).Row(0))
 		}, shapeops.ErrDim},
-		{"a level that is not there", func(j *ragged.Joint) error { return testkit.Err(j.Cut(3, 0, 1)) }, shapeops.ErrDim},
-		{"a tree that is not there", func(j *ragged.Joint) error { return testkit.Err(j.InTree("x").Cut(1, 0, 1)) }, ragged.ErrName},
+		{"a level that is not there", func(j *ragged.Joint) error { return testkit.Err(j.IndexLevel(3, ix.Range(0, 1))) }, shapeops.ErrDim},
+		{"a tree that is not there", func(j *ragged.Joint) error { return testkit.Err(j.InTree("x").IndexLevel(1, ix.Range(0, 1))) }, ragged.ErrName},
 		{"an index of several dims", func(j *ragged.Joint) error { return testkit.Err(j.Index(ix.New)) }, shapeops.ErrIndex},
-		{"a shuffle without a source", func(j *ragged.Joint) error { return testkit.Err(j.Shuffle(nil)) }, shapeops.ErrKind},
 		{"a nil mask", func(j *ragged.Joint) error { return testkit.Err(j.MaskedSelect(nil)) }, shapeops.ErrKind},
-		{"nil starts", func(j *ragged.Joint) error { return testkit.Err(j.Window(1, nil, 1)) }, shapeops.ErrKind},
-		{"sorting by what has no level", func(j *ragged.Joint) error { return testkit.Err(j.SortBy("age", arith.SortOptions{})) }, shapeops.ErrDim},
-		{"the first of no rows", func(j *ragged.Joint) error { return testkit.Err(j.Flatten(1, ragged.First)) }, ragged.ErrLengths},
-		{"squeezing several rows", func(j *ragged.Joint) error { return testkit.Err(j.Squeeze()) }, shapeops.ErrShape},
+		{"a nil index", func(j *ragged.Joint) error { return testkit.Err(j.Pick(nil)) }, shapeops.ErrKind},
+		{"an index that has no level", func(j *ragged.Joint) error {
+			return testkit.Err(j.Pick(tensor.Must(j.Tensor("age"))))
+		}, shapeops.ErrDim},
+		{"an index of other rows", func(j *ragged.Joint) error { return testkit.Err(j.Pick(tensor.Must(oneDeep().Range(0, 1)))) }, ragged.ErrLengths},
+		{"a position that a row does not have", func(j *ragged.Joint) error { return testkit.Err(j.IndexLevel(1, ix.At(1))) }, shapeops.ErrIndex},
+		{"a list in a level", func(j *ragged.Joint) error { return testkit.Err(j.IndexLevel(1, ix.Take(0))) }, shapeops.ErrIndex},
+		{"the first of no rows", func(j *ragged.Joint) error { return testkit.Err(j.FlattenLevel(1, ragged.First)) }, ragged.ErrLengths},
 		{"joining nothing", func(*ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(nil, alike)) }, shapeops.ErrShape},
 		{"joining nil", func(j *ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(list{j, nil}, alike)) }, shapeops.ErrKind},
 		{"joining a zero Joint", func(j *ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(list{j, {}}, alike)) }, shapeops.ErrKind},

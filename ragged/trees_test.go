@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -63,7 +64,7 @@ func TestTreesAreToldApart(t *testing.T) {
 			require.True(t, x.Equal(x), "seed %d", seed)
 		}
 		halves := []*ragged.Joint{tensor.Must(j.Range(0, from)), tensor.Must(j.Range(from, n))}
-		require.Equal(t, "", tensor.Must(j.Diff(tensor.Must(ragged.ConcatJoints(halves, ragged.JoinOptions{})))), "seed %d", seed)
+		require.Equal(t, "", tensor.Must(j.DiffWith(tensor.Must(ragged.ConcatJoints(halves, ragged.JoinOptions{})), ragged.CompareOptions{})), "seed %d", seed)
 		var rows []*ragged.Joint
 		for i := range n {
 			rows = append(rows, tensor.Must(j.Row(i)))
@@ -80,8 +81,8 @@ func TestInTreeStays(t *testing.T) {
 	days := tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}}))
 	notes := tensor.Must(ragged.From[int8]([][][]int8{{{4, 5}, {6}}, {{7}}}))
 	j := tensor.Must(ragged.NewJoint(ragged.Field{Name: "day", Tensor: days}, ragged.Field{Name: "note", Tensor: notes, Tree: "notes"}))
-	flat := tensor.Must(j.InTree("notes").Flatten(2, ragged.Drop))
-	cut := tensor.Must(flat.Cut(1, 0, 1))
+	flat := tensor.Must(j.InTree("notes").FlattenLevel(2, ragged.Drop))
+	cut := tensor.Must(flat.IndexLevel(1, ix.Range(0, 1)))
 	require.Equal(t, [][]int8{{4}, {7}}, tensor.Must(ragged.Lists[int8](tensor.Must(cut.Tensor("note")))))
 	require.Equal(t, [][]int8{{1, 2}, {3}}, tensor.Must(ragged.Lists[int8](tensor.Must(cut.Tensor("day")))))
 }

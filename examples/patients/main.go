@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/interop/nrt"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -31,7 +32,7 @@ func main() {
 	some := rand.New(rand.NewPCG(1, 2)).Perm(n)[:5]
 	collate(file.Joint, some)
 	byVisit(tensor.Must(file.Row(some[3])))
-	byPatient(tensor.Must(file.Take(some...)))
+	byPatient(tensor.Must(file.Index(ix.Take(some...))))
 }
 
 // check panics if there is an error.

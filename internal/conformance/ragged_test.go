@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -32,15 +31,13 @@ var jointOps = map[string]jointOp{
 		}
 		return ragged.VstackJoints(rows, ragged.JoinOptions{})
 	},
-	"flatten": func(c testCase, in []joint) (joint, error) { return in[0].Flatten(arg[int](c, "dim"), ragged.First) },
+	"flatten": func(c testCase, in []joint) (joint, error) {
+		return in[0].FlattenLevel(arg[int](c, "dim"), ragged.First)
+	},
 }
 
 func indexJoint(c testCase, in []joint) (joint, error) {
-	expr := decodeIndex(c.Args["index"])
-	if len(expr) != 1 || expr[0].Kind() == ix.KindAt {
-		return in[0].Path(expr...)
-	}
-	return in[0].Index(expr[0])
+	return in[0].Index(decodeIndex(c.Args["index"])...)
 }
 
 func isJoint(raw json.RawMessage) bool { return hasField(raw, "lists") }
