@@ -170,7 +170,7 @@ func TestRaggedPlanOfViews(t *testing.T) {
 	for name, view := range map[string]func(t *ragged.Tensor) (*ragged.Tensor, error){
 		"a range":      func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Range(1, 4) },
 		"every second": func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Index(ix.Range(0, 4).Step(2)) },
-		"rows taken":   func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Take(3, 2, 2, 0) },
+		"rows taken":   func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.TakeRows(3, 2, 2, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, v := tensor.Must(view(pools)), tensor.Must(view(x))

@@ -208,7 +208,7 @@ func (p problem) composed(t *testing.T, n int, x *tensor.Tensor, verb ragged.Red
 	var rows []*tensor.Tensor
 	for b := range p.batch {
 		taken := tensor.Must(tensor.Must(x.Narrow(0, b, 1)).Take(1, flat))
-		pools, err := poolsOf(tensor.Int64, p.index[n]).Map(func(*tensor.Tensor) (*tensor.Tensor, error) { return taken.Squeeze(0) })
+		pools, err := poolsOf(tensor.Int64, p.index[n]).MapValues(func(*tensor.Tensor) (*tensor.Tensor, error) { return taken.Squeeze(0) })
 		require.NoError(t, err)
 		one, err := pools.Reduce(0, verb)
 		require.NoError(t, err)

@@ -144,7 +144,7 @@ func among(t *testing.T, d drawer, x *ragged.Tensor) *ragged.Tensor {
 		for i := range q {
 			order = append(order, i, (i*7+1)%q)
 		}
-		part = tensor.Must(tensor.Must(x.Take(order...)).Index(ix.Range(0, ix.End).Step(2)))
+		part = tensor.Must(tensor.Must(x.TakeRows(order...)).Index(ix.Range(0, ix.End).Step(2)))
 	}
 	require.True(t, part.Layout().Equal(x.Layout()))
 	return part

@@ -8,16 +8,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Concat lays tensors side by side along a level: each row of the level around gets the rows that
-// it has in the first of them, then those in the second, and so on.
+// ConcatLevel lays tensors side by side along a level: each row of the level around gets the rows
+// that it has in the first of them, then those in the second, and so on.
 //
 //	[N *] and [N *], level 1 -> [N *], with lengths that are sums
 //
 // They must have the same rows around the level, and be equally deep; level 0 is the first dim of
-// the batch, as in shapeops.Cat. The result is a copy. Concat returns shapeops.ErrShape if there is
-// none, shapeops.ErrDim for a level that they do not have, [ErrLengths] if their layouts around the
-// level or their depths differ, and the errors of [Tensor.Join].
-func Concat(xs []*Tensor, level int) (*Tensor, error) {
+// the batch, as in shapeops.Cat. The result is a copy. ConcatLevel returns shapeops.ErrShape if
+// there is none, shapeops.ErrDim for a level that they do not have, [ErrLengths] if their layouts
+// around the level or their depths differ, and the errors of [Tensor.Join].
+func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to join, want at least one value", shapeops.ErrShape)
 	}
@@ -57,7 +57,7 @@ func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// concat is Concat of straight tensors that are alike.
+// concat is ConcatLevel of straight tensors that are alike.
 func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	return brought(p, xs, func(ls []*Layout) (*moved, error) { return sideBySide(p, ls, level) })
 }

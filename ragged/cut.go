@@ -108,7 +108,7 @@ func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
 	return out
 }
 
-// Window cuts a window of at most size out of each row of a level, from a start of its own on:
+// WindowLevel cuts a window of at most size out of each row of a level, from a start of its own on:
 //
 //	[N * F...], starts integers [N] -> [N * F...]
 //
@@ -116,7 +116,7 @@ func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
 // of a row. What of a window is outside of its row is left out. It copies. Its errors are
 // shapeops.ErrDim, shapeops.ErrShape if starts is of another size, or size negative, and those of
 // tensor.Tensor.Ints.
-func (t *Tensor) Window(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
+func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}

@@ -23,17 +23,19 @@
 //
 // Level 0 is the batch, level 1 the rows of its rows, and the last level, the depth, that of
 // values. Methods count levels from 1, negative ones from the last. An operation on the batch
-// (Index, Take, and what shapeops has: Stack, Cat, Split, Unbind) keeps rows whole; one on a level
-// (IndexLevel, Window, MaskedSelect, Pick, Sort, Flatten, Reduce, Concat) goes into rows.
+// (Index, TakeRows, and what shapeops has: Stack, Cat, Split, Unbind) keeps rows whole; one on a
+// level (IndexLevel, WindowLevel, FlattenLevel, MaskedSelect, Pick, Sort, Reduce, ConcatLevel) goes
+// into rows.
 //
 // What looks at values is in package arith: its elementwise verbs work on ragged tensors as on
 // dense ones, and its reductions are what [Tensor.Reduce] takes.
 //
 // # Memory
 //
-// Index without lists and masks, Row, Range, Path, Flatten, Unflatten, Group, Squeeze and Unsqueeze
-// share values and rewrite no value; the rest copies. What several tensors share of a layout, an
-// operation on all of them works out once, and what comes of it is shared again.
+// Index without lists and masks, Row, Range, Path, FlattenLevel, UnflattenLevel, Group,
+// SqueezeLevel and UnsqueezeLevel share values and rewrite no value; the rest copies. What several
+// tensors share of a layout, an operation on all of them works out once, and what comes of it is
+// shared again.
 //
 // # Concurrency
 //

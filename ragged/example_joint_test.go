@@ -94,7 +94,7 @@ func ExampleJoint_IndexLevel() {
 func ExampleJoint_MaskedSelect() {
 	j := clinic()
 	day := tensor.Must(j.Tensor("day"))
-	late := tensor.Must(day.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 2) }))
+	late := tensor.Must(day.MapValues(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 2) }))
 	fields(tensor.Must(j.MaskedSelect(late)))
 	// Output:
 	// age: values [70 80 90]
@@ -104,7 +104,7 @@ func ExampleJoint_MaskedSelect() {
 
 func ExampleJoint_Pick() {
 	j := clinic()
-	order := tensor.Must(tensor.Must(j.Tensor("day")).Argsort(arith.SortOptions{}))
+	order := tensor.Must(tensor.Must(j.Tensor("day")).ArgSort(arith.SortOptions{}))
 	fields(tensor.Must(j.Pick(order))) // visits by day
 	// Output:
 	// age: values [70 80 90]

@@ -120,7 +120,7 @@ func ExampleTensor_Path() {
 func ExampleTensor_Index() {
 	x := labs()
 	show(tensor.Must(x.Index(ix.Range(0, ix.End).Step(2))))
-	show(tensor.Must(x.Take(2, 2, 0)))
+	show(tensor.Must(x.TakeRows(2, 2, 0)))
 	// Output:
 	// lengths [2 3] values [7 5 1 9 4]
 	// lengths [3 3 2] values [1 9 4 1 9 4 7 5]
@@ -139,36 +139,36 @@ func ExampleTensor_SetIndex() {
 
 func ExampleTensor_IndexLevel() {
 	x := labs()
-	show(tensor.Must(x.IndexLevel(1, ix.Range(-2, ix.End))))              // the last two of each row
-	show(tensor.Must(x.IndexLevel(1, ix.Range(0, ix.End).Step(2))))       // every other one
-	show(tensor.Must(tensor.Must(x.Take(0, 2)).IndexLevel(1, ix.At(-1)))) // the last, which every row must have
+	show(tensor.Must(x.IndexLevel(1, ix.Range(-2, ix.End))))                  // the last two of each row
+	show(tensor.Must(x.IndexLevel(1, ix.Range(0, ix.End).Step(2))))           // every other one
+	show(tensor.Must(tensor.Must(x.TakeRows(0, 2)).IndexLevel(1, ix.At(-1)))) // the last, which every row must have
 	// Output:
 	// lengths [2 0 2] values [7 5 9 4]
 	// lengths [1 0 2] values [7 1 4]
 	// values [5 4]
 }
 
-func ExampleTensor_Window() {
+func ExampleTensor_WindowLevel() {
 	starts := tensor.Vector[int64](1, 0, -2)
-	show(tensor.Must(labs().Window(1, starts, 2)))
+	show(tensor.Must(labs().WindowLevel(1, starts, 2)))
 	// Output:
 	// lengths [1 0 2] values [5 9 4]
 }
 
 func ExampleTensor_MaskedSelect() {
 	x := labs()
-	large := tensor.Must(x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 4) }))
+	large := tensor.Must(x.MapValues(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Greater(v, 4) }))
 	show(tensor.Must(x.MaskedSelect(large)))
 	// Output:
 	// lengths [2 0 1] values [7 5 9]
 }
 
-func ExampleTensor_Flatten() {
+func ExampleTensor_FlattenLevel() {
 	codes := tensor.Must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {{4}}}))
 	perVisit := tensor.Must(codes.Counts(2))
-	all := tensor.Must(codes.Flatten(2)) // all codes of each patient
+	all := tensor.Must(codes.FlattenLevel(2)) // all codes of each patient
 	show(all)
-	show(tensor.Must(all.Unflatten(perVisit)))
+	show(tensor.Must(all.UnflattenLevel(perVisit)))
 	// Output:
 	// lengths [3 1] values [1 2 3 4]
 	// lengths [2 1] lengths [1 2 1] values [1 2 3 4]
@@ -202,7 +202,7 @@ func ExampleTensor_Broadcast() {
 func ExampleTensor_Sort() {
 	x := labs()
 	show(tensor.Must(x.Sort(arith.SortOptions{})))
-	order := tensor.Must(x.Argsort(arith.SortOptions{}))
+	order := tensor.Must(x.ArgSort(arith.SortOptions{}))
 	show(order)
 	show(tensor.Must(x.Pick(order)))
 	// Output:
@@ -250,10 +250,10 @@ func ExampleFromMasks() {
 	// lengths [2 0 3] values [7 5 1 9 4]
 }
 
-func ExampleConcat() {
+func ExampleConcatLevel() {
 	x := labs()
-	show(tensor.Must(ragged.Concat([]*ragged.Tensor{x, x}, 1))) // side by side in each row
-	show(tensor.Must(ragged.Concat([]*ragged.Tensor{x, x}, 0))) // one after the other
+	show(tensor.Must(ragged.ConcatLevel([]*ragged.Tensor{x, x}, 1))) // side by side in each row
+	show(tensor.Must(ragged.ConcatLevel([]*ragged.Tensor{x, x}, 0))) // one after the other
 	// Output:
 	// lengths [4 0 6] values [7 5 7 5 1 9 4 1 9 4]
 	// lengths [2 0 3 2 0 3] values [7 5 1 9 4 7 5 1 9 4]

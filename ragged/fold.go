@@ -198,13 +198,13 @@ func (t *Tensor) Positions() (*Tensor, error) {
 
 // Cast returns t's values as another dtype, as tensor.Tensor.Cast does, with the same rows.
 func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
-	return t.Map(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
-// Map returns the tensor that fn makes of the values, with the same rows: fn is given [V F...] and
-// returns [V G...], which it may share. It returns shapeops.ErrShape for another number of rows,
-// shapeops.ErrKind if fn is nil, and fn's error.
-func (t *Tensor) Map(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+// MapValues returns the tensor that fn makes of the values, with the same rows: fn is given [V
+// F...] and returns [V G...], which it may share. It returns shapeops.ErrShape for another number
+// of rows, shapeops.ErrKind if fn is nil, and fn's error.
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}

@@ -67,7 +67,7 @@ func TestMasksOfNoRows(t *testing.T) {
 // What has no elements is not a destination of elements.
 func TestMetaIsNotADestination(t *testing.T) {
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}}))
-	none := tensor.Must(x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return v.ToMeta() }))
+	none := tensor.Must(x.MapValues(func(v *tensor.Tensor) (*tensor.Tensor, error) { return v.ToMeta() }))
 	require.ErrorIs(t, x.IndexInto(none, ix.All), tensor.ErrMeta)
 }
 
@@ -88,7 +88,7 @@ func TestSizesThatCannotBeListed(t *testing.T) {
 	_, err = wide.RowIDs(1)
 	require.ErrorIs(t, err, shapeops.ErrShape)
 	values := tensor.Must(tensor.Must(tensor.Zeros[int64](1)).Expand(1 << 60))
-	_, err = tensor.Must(ragged.New(values, wide)).Take(0)
+	_, err = tensor.Must(ragged.New(values, wide)).TakeRows(0)
 	require.ErrorIs(t, err, shapeops.ErrShape)
 }
 
@@ -110,7 +110,7 @@ func TestWriteIntoAViewWithAllValues(t *testing.T) {
 		src := tensor.Must(ragged.From[int64]([][]int64{{7, 8}}))
 		require.NoError(t, src.IndexInto(tensor.Must(base.Range(0, 1)), ix.All))
 		require.Equal(t, []int64{7, 8}, tensor.Must(ragged.Lists[int64](base)).([][]int64)[0])
-		require.NoError(t, shapeops.CatInto(tensor.Must(base.Range(0, 1)), []*ragged.Tensor{tensor.Must(src.Map(negated))}, 0))
+		require.NoError(t, shapeops.CatInto(tensor.Must(base.Range(0, 1)), []*ragged.Tensor{tensor.Must(src.MapValues(negated))}, 0))
 		require.Equal(t, [][]int64{{-7, -8}, {}, rest}, tensor.Must(ragged.Lists[int64](base)))
 	}
 }

@@ -65,14 +65,14 @@ var growing = []struct {
 		return testkit.Err(j.IndexLevel(1, ix.Range(-2, ix.End)))
 	}},
 	{"masked select", func(j *ragged.Joint, x *ragged.Tensor) error {
-		mask, err := x.Map(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Equal(v, 0) })
+		mask, err := x.MapValues(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Equal(v, 0) })
 		if err != nil {
 			return err
 		}
 		return testkit.Err(j.MaskedSelect(mask))
 	}},
 	{"sort", func(j *ragged.Joint, _ *ragged.Tensor) error {
-		order, err := tensor.Must(j.Tensor("f0")).Argsort(arith.SortOptions{})
+		order, err := tensor.Must(j.Tensor("f0")).ArgSort(arith.SortOptions{})
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ var growing = []struct {
 		return testkit.Err(ragged.VstackJoints(all, ragged.JoinOptions{}))
 	}},
 	{"concat", func(_ *ragged.Joint, x *ragged.Tensor) error {
-		return testkit.Err(ragged.Concat([]*ragged.Tensor{x, x, x}, -1))
+		return testkit.Err(ragged.ConcatLevel([]*ragged.Tensor{x, x, x}, -1))
 	}},
 	{"stack", func(_ *ragged.Joint, x *ragged.Tensor) error {
 		return testkit.Err(shapeops.Stack([]*ragged.Tensor{x, x, x}, 0))

@@ -42,7 +42,7 @@ func TestJointLevels(t *testing.T) {
 	require.Equal(t, []uint8{58, 56}, lists[uint8](t, last, "age"))
 
 	order := tensor.Must(tensor.Must(j.Tensor("day")).Positions())
-	mixed := tensor.Must(j.Pick(tensor.Must(order.Shuffle(1, rand.New(rand.NewPCG(1, 2))))))
+	mixed := tensor.Must(j.Pick(tensor.Must(order.ShuffleLevel(1, rand.New(rand.NewPCG(1, 2))))))
 	days := lists[int32](t, mixed, "day").([][]int32)
 	codes := lists[int64](t, mixed, "code").([][][]int64)
 	of := map[int32][]int64{0: {1, 2}, 7: {}, 9: {3}, 3: {4, 5, 6}}

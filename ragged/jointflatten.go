@@ -23,11 +23,11 @@ const (
 	Repeat
 )
 
-// FlattenLevel ends a level, as [Tensor.FlattenLevel] does, in all fields of the tree that are so deep. What
-// becomes of fields that lie in the level around it, mode says. The rest stays. If level 1 ends,
-// fields of depth 0 are those that mode is about. It returns shapeops.ErrDim for a level that the
-// tree has not, or for level 1 if there is another tree, and [ErrLengths], with name and row, for a
-// value that has no row in mode First.
+// FlattenLevel ends a level, as [Tensor.FlattenLevel] does, in all fields of the tree that are so
+// deep. What becomes of fields that lie in the level around it, mode says. The rest stays. If level
+// 1 ends, fields of depth 0 are those that mode is about. It returns shapeops.ErrDim for a level
+// that the tree has not, or for level 1 if there is another tree, and [ErrLengths], with name and
+// row, for a value that has no row in mode First.
 func (j *Joint) FlattenLevel(level int, mode FlattenMode) (*Joint, error) {
 	rows, tree, l, err := j.levels()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // InTree returns j with another tree as the one whose levels IndexLevel, Pick, MaskedSelect and
-// FlattenLevel are about, also for what is made of the result: by default that is the tree without a name, or
-// the only one that has levels.
+// FlattenLevel are about, also for what is made of the result: by default that is the tree without
+// a name, or the only one that has levels.
 func (j *Joint) InTree(name string) *Joint {
 	if !j.made() {
 		return j

@@ -71,7 +71,7 @@ func BenchmarkTake(b *testing.B) {
 		})
 		b.Run("data="+c.name+"/how=into", func(b *testing.B) {
 			x := tensor.Must(c.j.Tensor("dim_2_1"))
-			dst := tensor.Must(x.Take(rows...))
+			dst := tensor.Must(x.TakeRows(rows...))
 			for b.Loop() {
 				if err := x.IndexInto(dst, ix.Take(rows...)); err != nil {
 					b.Fatal(err)

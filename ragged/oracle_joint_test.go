@@ -148,7 +148,7 @@ var jointSteps = []struct {
 		level := 1 + g.IntN(depthOf(j))
 		name := fmt.Sprint("f", level)
 		by := tensor.Must(j.Tensor(name))
-		order, err := by.Argsort(arith.SortOptions{})
+		order, err := by.ArgSort(arith.SortOptions{})
 		if len(by.Features()) > 0 || by.DType() == tensor.Complex128 {
 			require.Error(g, err)
 			return j, nil

@@ -109,7 +109,7 @@ var levelSteps = []step{
 		for i := range starts {
 			starts[i] = int64(g.bound())
 		}
-		y, err := x.Window(spelled, tensor.Vector(starts...), size)
+		y, err := x.WindowLevel(spelled, tensor.Vector(starts...), size)
 		want := m.at(level, func(i int, rows []any) any {
 			out, start := []any{}, int(starts[i])
 			if start < 0 {
@@ -144,14 +144,14 @@ var levelSteps = []step{
 		return y, want
 	}),
 	onLevel("shuffle", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
-		y, err := x.Shuffle(spelled, g.Rand)
+		y, err := x.ShuffleLevel(spelled, g.Rand)
 		require.NoError(g, err)
 		got := modelOf(g, y)
 		require.Equal(g, m.at(level, sortedRows).String(), got.at(level, sortedRows).String())
 		return y, got
 	}),
 	onLevel("flatten", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
-		y, err := x.Flatten(spelled)
+		y, err := x.FlattenLevel(spelled)
 		var want model
 		if level == 1 {
 			rows := flat(m.rows, 2)
@@ -162,7 +162,7 @@ var levelSteps = []step{
 		}
 		g.same(want, y, err)
 		if level > 1 {
-			back, err := y.Unflatten(tensor.Must(x.Counts(spelled)))
+			back, err := y.UnflattenLevel(tensor.Must(x.Counts(spelled)))
 			g.same(m, back, err)
 		}
 		return y, want
@@ -191,7 +191,7 @@ var levelSteps = []step{
 		require.NoError(g, err)
 		cuts, err := ragged.New(tensor.Vector(lengths...), l)
 		require.NoError(g, err)
-		y, err := x.Unflatten(cuts)
+		y, err := x.UnflattenLevel(cuts)
 		g.same(want, y, err)
 		return y, want
 	}),
@@ -214,19 +214,19 @@ var levelSteps = []step{
 		return y, want
 	}},
 	{"unsqueeze and squeeze", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := x.Unsqueeze(0)
+		y, err := x.UnsqueezeLevel(0)
 		if len(m.shape) != 1 {
 			g.refused(err)
 			return x, m
 		}
 		want := model{[]int{1}, m.depth + 1, []any{m.rows}}
 		g.same(want, y, err)
-		z, err := y.Squeeze(0)
+		z, err := y.SqueezeLevel(0)
 		g.same(m, z, err)
 		level := 1 + g.IntN(m.depth+1)
-		z, err = x.Unsqueeze(level)
+		z, err = x.UnsqueezeLevel(level)
 		require.NoError(g, err)
-		z, err = z.Squeeze(level)
+		z, err = z.SqueezeLevel(level)
 		g.same(m, z, err)
 		return y, want
 	}},
@@ -234,13 +234,13 @@ var levelSteps = []step{
 		other, err := x.IndexLevel(level, ix.Range(g.bound(), ix.End))
 		require.NoError(g, err)
 		lists := modelOf(g, other).lists(level)
-		y, err := ragged.Concat([]*ragged.Tensor{x, other, x}, spelled)
+		y, err := ragged.ConcatLevel([]*ragged.Tensor{x, other, x}, spelled)
 		want := m.at(level, func(i int, rows []any) any { return slices.Concat(rows, lists[i], rows) })
 		g.same(want, y, err)
 		return y, want
 	}),
 	{"concat of the batch", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := ragged.Concat([]*ragged.Tensor{x, x}, 0)
+		y, err := ragged.ConcatLevel([]*ragged.Tensor{x, x}, 0)
 		if len(m.shape) == 0 {
 			g.refused(err)
 			return x, m
@@ -282,7 +282,7 @@ var levelSteps = []step{
 		return y, want
 	}},
 	{"shuffle of the batch", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := x.Shuffle(0, g.Rand)
+		y, err := x.ShuffleLevel(0, g.Rand)
 		if len(m.shape) != 1 {
 			if len(m.shape) == 0 {
 				require.ErrorIs(g, err, shapeops.ErrDim)

@@ -124,7 +124,7 @@ var valueSteps = []step{
 			return out
 		})
 		g.same(want, y, err)
-		order, err := x.Argsort(arith.SortOptions{})
+		order, err := x.ArgSort(arith.SortOptions{})
 		require.NoError(g, err)
 		z, err := x.Pick(order)
 		g.same(want, z, err)

@@ -10,13 +10,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Argsort returns the positions of the values of each row of the last level in their order: what
+// ArgSort returns the positions of the values of each row of the last level in their order: what
 // [Tensor.Pick] takes. [N *] -> int64 [N *] with t's layout.
 //
 // The order is that of arith.Lexsort: ascending, NaN last, equal values in the order in which they
 // stand; opt can turn it round. It returns shapeops.ErrDim at depth 0, shapeops.ErrShape if values
 // have features, and tensor.ErrDType if they have no order.
-func (t *Tensor) Argsort(opt arith.SortOptions) (*Tensor, error) {
+func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
 	s, order, err := t.order(opt)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (t *Tensor) Argsort(opt arith.SortOptions) (*Tensor, error) {
 	return &Tensor{layout: s.layout, values: tensor.Vector(positions...)}, nil
 }
 
-// Sort returns t with the values of each row of the last level in order, as [Tensor.Argsort] says:
+// Sort returns t with the values of each row of the last level in order, as [Tensor.ArgSort] says:
 // [N *] -> [N *], with t's layout.
 func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	s, order, err := t.order(opt)
@@ -55,7 +55,7 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 		return nil, nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
 	}
 	if len(t.Features()) > 0 {
-		return nil, nil, fmt.Errorf("%w: got features %v, want none: Argsort one of them, and Pick by that", shapeops.ErrShape, t.Features())
+		return nil, nil, fmt.Errorf("%w: got features %v, want none: ArgSort one of them, and Pick by that", shapeops.ErrShape, t.Features())
 	}
 	if s, err = t.straight(nil); err != nil {
 		return nil, nil, err

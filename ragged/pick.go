@@ -167,10 +167,10 @@ func (l *Layout) checkMask(mask *Tensor) error {
 	return around.CheckEqual(mask.layout)
 }
 
-// Shuffle returns t with the rows of a level in random order, each within its row of the level
+// ShuffleLevel returns t with the rows of a level in random order, each within its row of the level
 // around; level 0 is the batch, of which the first dim is shuffled. It copies. It returns
 // shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Shuffle(level int, rng *rand.Rand) (*Tensor, error) {
+func (t *Tensor) ShuffleLevel(level int, rng *rand.Rand) (*Tensor, error) {
 	if rng == nil {
 		return nil, errNoRand
 	}

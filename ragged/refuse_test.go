@@ -162,17 +162,17 @@ func TestOperationRefusals(t *testing.T) {
 		{"a path too long", func(x *ragged.Tensor) error { return testkit.Err(x.Path(ix.At(0), ix.At(0), ix.At(0))) }, shapeops.ErrIndex},
 		{"a path of a list", func(x *ragged.Tensor) error { return testkit.Err(x.Path(ix.Take(0))) }, shapeops.ErrIndex},
 		{"a range in the middle of a path", func(x *ragged.Tensor) error { return testkit.Err(x.Path(ix.All, ix.At(0))) }, shapeops.ErrIndex},
-		{"an index that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.Take(0, 3)) }, shapeops.ErrIndex},
+		{"an index that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.TakeRows(0, 3)) }, shapeops.ErrIndex},
 		{"a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.IndexLevel(2, ix.Range(0, 1))) }, shapeops.ErrDim},
-		{"level 0", func(x *ragged.Tensor) error { return testkit.Err(x.Flatten(0)) }, shapeops.ErrDim},
+		{"level 0", func(x *ragged.Tensor) error { return testkit.Err(x.FlattenLevel(0)) }, shapeops.ErrDim},
 		{"no step", func(x *ragged.Tensor) error { return testkit.Err(x.IndexLevel(1, ix.Range(0, 1).Step(0))) }, shapeops.ErrIndex},
 		{"a position that a row has not", func(x *ragged.Tensor) error { return testkit.Err(x.IndexLevel(1, ix.At(0))) }, shapeops.ErrIndex},
-		{"a window of negative size", func(x *ragged.Tensor) error { return testkit.Err(x.Window(1, tensor.Vector[int64](0, 0, 0), -1)) }, shapeops.ErrShape},
-		{"too few starts", func(x *ragged.Tensor) error { return testkit.Err(x.Window(1, tensor.Vector[int64](0, 0), 1)) }, shapeops.ErrShape},
-		{"nil starts", func(x *ragged.Tensor) error { return testkit.Err(x.Window(1, nil, 1)) }, shapeops.ErrKind},
-		{"starts that are not integers", func(x *ragged.Tensor) error { return testkit.Err(x.Window(1, tensor.Vector(0.5, 0, 0), 1)) }, tensor.ErrDType},
-		{"a shuffle without a source", func(x *ragged.Tensor) error { return testkit.Err(x.Shuffle(1, nil)) }, shapeops.ErrKind},
-		{"a shuffle of a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.Shuffle(2, rng)) }, shapeops.ErrDim},
+		{"a window of negative size", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, tensor.Vector[int64](0, 0, 0), -1)) }, shapeops.ErrShape},
+		{"too few starts", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, tensor.Vector[int64](0, 0), 1)) }, shapeops.ErrShape},
+		{"nil starts", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, nil, 1)) }, shapeops.ErrKind},
+		{"starts that are not integers", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, tensor.Vector(0.5, 0, 0), 1)) }, tensor.ErrDType},
+		{"a shuffle without a source", func(x *ragged.Tensor) error { return testkit.Err(x.ShuffleLevel(1, nil)) }, shapeops.ErrKind},
+		{"a shuffle of a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.ShuffleLevel(2, rng)) }, shapeops.ErrDim},
 		{"a nil index", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(nil)) }, shapeops.ErrKind},
 		{"an index of other rows", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(row(0))) }, ragged.ErrLengths},
 		{"an index with features", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(pairs(x))) }, shapeops.ErrShape},
@@ -185,16 +185,16 @@ func TestOperationRefusals(t *testing.T) {
 		{"a mask that is deeper", func(x *ragged.Tensor) error {
 			return testkit.Err(x.MaskedSelect(tensor.Must(ragged.From[bool]([][][]bool{{{true}, {}}, {}, {{}}}))))
 		}, shapeops.ErrDim},
-		{"nil lengths", func(x *ragged.Tensor) error { return testkit.Err(x.Unflatten(nil)) }, shapeops.ErrKind},
-		{"lengths that do not add up", func(x *ragged.Tensor) error { return testkit.Err(x.Unflatten(x)) }, ragged.ErrLengths},
-		{"lengths with features", func(x *ragged.Tensor) error { return testkit.Err(x.Unflatten(pairs(x))) }, shapeops.ErrShape},
-		{"lengths of the batch", func(x *ragged.Tensor) error { return testkit.Err(x.Unflatten(tensor.Must(x.Counts(1)))) }, shapeops.ErrDim},
+		{"nil lengths", func(x *ragged.Tensor) error { return testkit.Err(x.UnflattenLevel(nil)) }, shapeops.ErrKind},
+		{"lengths that do not add up", func(x *ragged.Tensor) error { return testkit.Err(x.UnflattenLevel(x)) }, ragged.ErrLengths},
+		{"lengths with features", func(x *ragged.Tensor) error { return testkit.Err(x.UnflattenLevel(pairs(x))) }, shapeops.ErrShape},
+		{"lengths of the batch", func(x *ragged.Tensor) error { return testkit.Err(x.UnflattenLevel(tensor.Must(x.Counts(1)))) }, shapeops.ErrDim},
 		{"groups that do not add up", func(x *ragged.Tensor) error { return testkit.Err(x.Group(1, 1)) }, ragged.ErrLengths},
 		{"a negative group", func(x *ragged.Tensor) error { return testkit.Err(x.Group(4, -1)) }, ragged.ErrLengths},
-		{"squeezing several rows", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(0)) }, shapeops.ErrShape},
-		{"squeezing rows that are not of length one", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(1)) }, shapeops.ErrShape},
-		{"squeezing a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.Squeeze(2)) }, shapeops.ErrDim},
-		{"unsqueezing a level too far", func(x *ragged.Tensor) error { return testkit.Err(x.Unsqueeze(3)) }, shapeops.ErrDim},
+		{"squeezing several rows", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(0)) }, shapeops.ErrShape},
+		{"squeezing rows that are not of length one", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(1)) }, shapeops.ErrShape},
+		{"squeezing a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(2)) }, shapeops.ErrDim},
+		{"unsqueezing a level too far", func(x *ragged.Tensor) error { return testkit.Err(x.UnsqueezeLevel(3)) }, shapeops.ErrDim},
 		{"other lengths for rows of a view", func(x *ragged.Tensor) error {
 			return tensor.Must(x.Range(0, 2)).SetIndex(row(9, 9, 9, 9, 9, 9, 9), ix.Range(0, 1))
 		}, ragged.ErrLengths},
@@ -208,12 +208,12 @@ func TestOperationRefusals(t *testing.T) {
 		{"masks of a tensor by Densify", func(x *ragged.Tensor) error {
 			return testkit.Err(x.Densify(ragged.DensifyOptions{Masks: true}))
 		}, shapeops.ErrKind},
-		{"concatenating nothing", func(*ragged.Tensor) error { return testkit.Err(ragged.Concat(nil, 1)) }, shapeops.ErrShape},
-		{"concatenating nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{x, nil}, 1)) }, shapeops.ErrKind},
-		{"concatenating nil first", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{nil, x}, 1)) }, shapeops.ErrKind},
-		{"concatenating batches of nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{nil, x}, 0)) }, shapeops.ErrKind},
-		{"concatenating other rows", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{x, row(1)}, 1)) }, ragged.ErrLengths},
-		{"concatenating other depths", func(x *ragged.Tensor) error { return testkit.Err(ragged.Concat(list{x, twoDeep()}, 1)) }, ragged.ErrLengths},
+		{"concatenating nothing", func(*ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(nil, 1)) }, shapeops.ErrShape},
+		{"concatenating nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{x, nil}, 1)) }, shapeops.ErrKind},
+		{"concatenating nil first", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{nil, x}, 1)) }, shapeops.ErrKind},
+		{"concatenating batches of nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{nil, x}, 0)) }, shapeops.ErrKind},
+		{"concatenating other rows", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{x, row(1)}, 1)) }, ragged.ErrLengths},
+		{"concatenating other depths", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{x, twoDeep()}, 1)) }, ragged.ErrLengths},
 		{"stacking nil", func(x *ragged.Tensor) error { return testkit.Err(shapeops.Stack(list{x, nil}, 0)) }, shapeops.ErrKind},
 		{"stacking a zero Tensor", func(x *ragged.Tensor) error { return testkit.Err(shapeops.Cat(list{x, zero}, 0)) }, shapeops.ErrShape},
 		{"stacking other depths", func(x *ragged.Tensor) error { return testkit.Err(shapeops.Stack(list{x, twoDeep()}, 0)) }, ragged.ErrLengths},
@@ -244,9 +244,9 @@ func TestOperationRefusals(t *testing.T) {
 		{"broadcasting to nil", func(x *ragged.Tensor) error { return testkit.Err(x.Broadcast(nil)) }, shapeops.ErrKind},
 		{"broadcasting to other rows", func(x *ragged.Tensor) error { return testkit.Err(x.Broadcast(row(1, 2).Layout())) }, ragged.ErrLengths},
 		{"broadcasting to fewer levels", func(x *ragged.Tensor) error { return testkit.Err(x.Broadcast(x.Layout().Outer())) }, shapeops.ErrDim},
-		{"mapping by nil", func(x *ragged.Tensor) error { return testkit.Err(x.Map(nil)) }, shapeops.ErrKind},
+		{"mapping by nil", func(x *ragged.Tensor) error { return testkit.Err(x.MapValues(nil)) }, shapeops.ErrKind},
 		{"mapping to nil", func(x *ragged.Tensor) error {
-			return testkit.Err(x.Map(func(*tensor.Tensor) (*tensor.Tensor, error) { return nil, nil }))
+			return testkit.Err(x.MapValues(func(*tensor.Tensor) (*tensor.Tensor, error) { return nil, nil }))
 		}, shapeops.ErrKind},
 		{"sorting values with features", func(x *ragged.Tensor) error { return testkit.Err(pairs(x).Sort(arith.SortOptions{})) }, shapeops.ErrShape},
 		{"padding with what the dtype does not hold", func(x *ragged.Tensor) error {
@@ -275,12 +275,12 @@ func TestOperationRefusals(t *testing.T) {
 func TestZeroTensor(t *testing.T) {
 	for name, err := range map[string]error{
 		"index":     testkit.Err(new(ragged.Tensor).Index(ix.At(0))),
-		"take":      testkit.Err(new(ragged.Tensor).Take(0)),
+		"take":      testkit.Err(new(ragged.Tensor).TakeRows(0)),
 		"set index": new(ragged.Tensor).SetIndex(oneDeep(), ix.At(0)),
 		"into":      oneDeep().IndexInto(new(ragged.Tensor), ix.All),
 		"path":      testkit.Err(new(ragged.Tensor).Path()),
 		"clone":     testkit.Err(new(ragged.Tensor).Clone()),
-		"shuffle":   testkit.Err(new(ragged.Tensor).Shuffle(0, rand.New(rand.NewPCG(1, 2)))),
+		"shuffle":   testkit.Err(new(ragged.Tensor).ShuffleLevel(0, rand.New(rand.NewPCG(1, 2)))),
 		"nil clone": testkit.Err((*ragged.Tensor)(nil).Clone()),
 		"nil index": testkit.Err((*ragged.Tensor)(nil).Index()),
 	} {
@@ -295,5 +295,5 @@ func TestErrorOfAFunction(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, broken }
 	require.ErrorIs(t, testkit.Err(oneDeep().Reduce(0, fails)), broken)
-	require.ErrorIs(t, testkit.Err(oneDeep().Map(func(*tensor.Tensor) (*tensor.Tensor, error) { return nil, broken })), broken)
+	require.ErrorIs(t, testkit.Err(oneDeep().MapValues(func(*tensor.Tensor) (*tensor.Tensor, error) { return nil, broken })), broken)
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Flatten ends a level: its rows are laid together in the rows of the level around it.
+// FlattenLevel ends a level: its rows are laid together in the rows of the level around it.
 //
-//	[N * *], Flatten(2) -> [N *]: all codes of each patient; Flatten(1) -> [V *], V visits
+//	[N * *], FlattenLevel(2) -> [N *]: all codes of each patient
+//	[N * *], FlattenLevel(1) -> [V *]: V visits
 //
 // Level 1 is laid together in the batch, which then has one dim. The result shares t's values, or,
 // after a permutation, copies them. It returns shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Flatten(level int) (*Tensor, error) {
+func (t *Tensor) FlattenLevel(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -53,16 +54,16 @@ func composed(outer, inner []int64) []int64 {
 	return out
 }
 
-// Unflatten cuts the rows of a level into further rows:
+// UnflattenLevel cuts the rows of a level into further rows:
 //
 //	t [N *], lengths integers [N *] -> [N * *]
 //
 // Each row of lengths, whose depth is the level, lists how long the rows are that a row of t is cut
-// into; they add up to its length. Unflatten undoes [Tensor.Flatten], given [Tensor.Counts] of what
-// was flattened. The result shares t's values, or, after a permutation, copies them. It returns
-// shapeops.ErrDim if t is not so deep, and [ErrLengths], with level and row, if lengths are
-// negative or do not add up.
-func (t *Tensor) Unflatten(lengths *Tensor) (*Tensor, error) {
+// into; they add up to its length. UnflattenLevel undoes [Tensor.FlattenLevel], given
+// [Tensor.Counts] of what was flattened. The result shares t's values, or, after a permutation,
+// copies them. It returns shapeops.ErrDim if t is not so deep, and [ErrLengths], with level and
+// row, if lengths are negative or do not add up.
+func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 	if !t.made() || !lengths.made() {
 		return nil, errNil
 	}
@@ -162,12 +163,12 @@ func grouped(batch shapeops.Shape, lengths []int64) (*Layout, error) {
 	return l, err
 }
 
-// Unsqueeze adds a level. At 0 it puts the batch into one row: [N *] -> [1 * *], with the batch as
-// level 1. At level k it makes a row of each of those that the levels before have: [N], level 1 ->
-// [N *], rows of length one, as what is to come first in each row by [Concat]. The result shares
-// t's values, or, after a permutation, copies them. It returns shapeops.ErrDim for a level that the
-// result does not have, and at 0 if the batch has not exactly one dim.
-func (t *Tensor) Unsqueeze(level int) (*Tensor, error) {
+// UnsqueezeLevel adds a level. At 0 it puts the batch into one row: [N *] -> [1 * *], with the
+// batch as level 1. At level k it makes a row of each of those that the levels before have: [N],
+// level 1 -> [N *], rows of length one, as what is to come first in each row by [ConcatLevel]. The
+// result shares t's values, or, after a permutation, copies them. It returns shapeops.ErrDim for a
+// level that the result does not have, and at 0 if the batch has not exactly one dim.
+func (t *Tensor) UnsqueezeLevel(level int) (*Tensor, error) {
 	switch {
 	case !t.made():
 		return nil, errNil
@@ -189,11 +190,11 @@ func (t *Tensor) Unsqueeze(level int) (*Tensor, error) {
 	})
 }
 
-// Squeeze undoes [Tensor.Unsqueeze]: at 0, [1 * *] -> [L *]; at another level, its rows, all of
-// length one, are no rows any more. The result shares t's values, or, after a permutation, copies
-// them. It returns shapeops.ErrShape, with the row, if a row has another length, or the batch more
-// rows than one, and shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Squeeze(level int) (*Tensor, error) {
+// SqueezeLevel undoes [Tensor.UnsqueezeLevel]: at 0, [1 * *] -> [L *]; at another level, its rows,
+// all of length one, are no rows any more. The result shares t's values, or, after a permutation,
+// copies them. It returns shapeops.ErrShape, with the row, if a row has another length, or the
+// batch more rows than one, and shapeops.ErrDim for a level that t does not have.
+func (t *Tensor) SqueezeLevel(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -201,7 +202,7 @@ func (t *Tensor) Squeeze(level int) (*Tensor, error) {
 		if len(t.Shape()) != 1 || t.Shape()[0] != 1 || t.Depth() == 0 {
 			return nil, fmt.Errorf("%w: got %v, want one row that has rows", shapeops.ErrShape, t.layout)
 		}
-		return t.Flatten(1)
+		return t.FlattenLevel(1)
 	}
 	at, err := t.layout.level(level)
 	if err != nil {

@@ -164,8 +164,9 @@ func (t *Tensor) valuesFrom(first, n int) (*tensor.Tensor, error) {
 	return t.values.Narrow(0, first, n)
 }
 
-// NumValues returns how many values the rows have, all together, or math.MaxInt if that is more than
-// an int holds. The values of a row that an expansion repeats count once for each place that it has.
+// NumValues returns how many values the rows have, all together, or math.MaxInt if that is more
+// than an int holds. The values of a row that an expansion repeats count once for each place that
+// it has.
 func (t *Tensor) NumValues() int {
 	if !t.made() {
 		return 0
@@ -254,7 +255,7 @@ func (t *Tensor) room(n int) (*tensor.Tensor, error) {
 
 // Index returns the part of t that an index expression over the batch selects. The values are t's
 // own if the expression has neither a list nor a mask, and copied if it has. [Tensor.Path] and
-// [Tensor.Cut] go into rows. It returns shapeops.ErrIndex.
+// [Tensor.IndexLevel] go into rows. It returns shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -266,16 +267,12 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.Plan().Execute(plan.NewPass(p))
 }
 
-// Take returns the rows of the first batch dim that positions name, copied:
+// TakeRows returns the rows of the first batch dim that positions name, copied:
 //
 //	[N * *], positions of n -> [n * *]
 //
 // Negative ones count from the end. It returns shapeops.ErrIndex.
-func (t *Tensor) Take(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
-
-// Mask returns the rows for which bits is true, copied: [N * *], n of N bits true -> [n * *]. It
-// returns shapeops.ErrIndex.
-func (t *Tensor) Mask(bits ...bool) (*Tensor, error) { return t.Index(ix.Mask(bits)) }
+func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
 
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
 // as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.

@@ -456,7 +456,7 @@ func TestDenseColumnsAreNotLevels(t *testing.T) {
 func TestApplySharesLayouts(t *testing.T) {
 	x := listsOf(t, tensor.Float32, shapeops.Shape{8}, 2, 3)
 	td := with(t, x, 8)
-	require.NoError(t, td.Set("obs/more", tensor.Must(x.Map((*tensor.Tensor).Clone))))
+	require.NoError(t, td.Set("obs/more", tensor.Must(x.MapValues((*tensor.Tensor).Clone))))
 	s := tensor.Must(transform.FitStandard(td, nil))
 	require.Equal(t, []nestedkey.Key{"labs", "obs/more"}, slices.Collect(s.Mean().LeafKeys()))
 	for _, td := range []*tdict.TensorDict{td, tensor.Must(td.Index(ix.Range(1, 7).Step(2)))} {

@@ -152,7 +152,7 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	if err != nil {
 		return nil, err
 	}
-	return x.Map(c.of)
+	return x.MapValues(c.of)
 }
 
 // ofDense returns the result for a dense leaf with the given dims after the batch shape, of which

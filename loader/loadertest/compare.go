@@ -39,7 +39,7 @@ func bits(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		case *tensor.Tensor:
 			v, err = bitsOf(x)
 		case *ragged.Tensor:
-			v, err = x.Map(bitsOf)
+			v, err = x.MapValues(bitsOf)
 		}
 		if err == nil {
 			err = out.Set(key, v)
