@@ -201,9 +201,12 @@ func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
 	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
-// MapValues returns the tensor that fn makes of the values, with the same rows: fn is given [V
-// F...] and returns [V G...], which it may share. It returns shapeops.ErrShape for another number
-// of rows, shapeops.ErrKind if fn is nil, and fn's error.
+// MapValues returns the tensor that fn makes of the values, with the same rows:
+//
+//	[V F...] -> [V G...], which may share memory
+//
+// It returns shapeops.ErrShape for another number of rows, shapeops.ErrKind if fn is nil, and fn's
+// error.
 func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
