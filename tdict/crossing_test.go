@@ -62,11 +62,11 @@ func TestCopiesBetweenColumns(t *testing.T) {
 				require.True(t, dst.Equal(want))
 				require.True(t, src.Equal(want))
 
-				was := tensor.Must(dst.Clone())
 				key := nestedkey.Of(fmt.Sprint("leaf", n/2))
 				require.NoError(t, src.Set(key, tensor.Must(dst.Tensor("leaf0"))))
-				require.ErrorIs(t, dst.SetIndex(src), tensor.ErrOverlap, "one column is read and written")
-				require.True(t, dst.Equal(was))
+				want = tensor.Must(src.Clone())
+				require.NoError(t, dst.SetIndex(src), "one column is read and written")
+				require.True(t, dst.Equal(want))
 			})
 		}
 	}
@@ -143,7 +143,6 @@ func TestCopiesWithinLentMemory(t *testing.T) {
 			require.True(t, dst.Equal(tensor.Must(want.Index(ix.Take(3, 2, 1, 0)))))
 			require.True(t, src.Equal(want))
 
-			was := tensor.Must(dst.Clone())
 			late := tensor.Must(tensor.Must(dst.Tensor("leaf1599")).Index(ix.All, ix.Range(1, 3)))
 			early := tensor.Must(src.Tensor("leaf0"))
 			var tr tensor.Transfer
@@ -151,8 +150,10 @@ func TestCopiesWithinLentMemory(t *testing.T) {
 				require.NoError(t, tr.Copy(to, tensor.Must(src.Tensor(key))))
 			}
 			require.NoError(t, tr.Copy(tensor.Must(early.Index(ix.All, ix.Range(0, 2))), late))
-			require.ErrorIs(t, tr.Run(), tensor.ErrOverlap)
-			require.True(t, dst.Equal(was))
+			read := tensor.Must(late.Clone())
+			require.NoError(t, tr.Run())
+			require.True(t, dst.Equal(want))
+			require.True(t, tensor.Must(early.Index(ix.All, ix.Range(0, 2))).Equal(read), "as it was before Run")
 		})
 	}
 }

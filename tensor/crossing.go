@@ -2,81 +2,60 @@ package tensor
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// allSteps is how many steps the copies of a Transfer within one memory are compared for before it
-// gives up.
-const allSteps = 1 << 20
-
-// checkCrossing returns ErrOverlap if one of the moves reads what another writes, so that the
-// result would depend on their order.
-func checkCrossing(moves []move) error {
-	if len(moves) < 2 {
-		return nil
-	}
-	c := crossing{moves: moves}
-	sites := c.sites()
-	slices.SortFunc(sites, func(a, b site) int {
-		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.low, b.low))
-	})
-	memory, steps := 0, allSteps
-	for len(sites) > 0 {
-		if sites[0].memory != memory {
-			memory, steps = sites[0].memory, allSteps
-		}
-		n := patch(sites)
-		if v := c.compare(sites[:n], &steps); v != apart {
-			return v.crossing()
-		}
-		sites = sites[n:]
-	}
-	return nil
-}
-
-// patch returns how many of the first sites lie in one memory without a gap between them.
-func patch(sites []site) int {
-	end := sites[0].high
-	for i, s := range sites {
-		if s.memory != sites[0].memory || s.low >= end && i > 0 {
-			return i
-		}
-		end = max(end, s.high)
-	}
-	return len(sites)
-}
-
-// A crossing compares the moves of a Transfer with one another. What it knows of a side it works
-// out when that is first wanted.
-type crossing struct {
-	moves    []move
-	surveyor surveyor
-	origins  []int       // of each side: where its memory begins
-	known    []footprint // of each side
-}
-
-// A site is one side of a move: between which bytes of a memory it lies, or, in a sweep by spacing,
-// between which of a stride.
+// A site is one side of a move: which bytes of a memory it lies between, or, once folded, which of
+// a stride.
 type site struct {
 	memory    int
 	low, high int
 	side      int // twice the number of the move, and one more if it is written
-	group     int // of the move
 }
 
 func (s site) written() bool { return s.side&1 == 1 }
 
-// sites returns the sides of all moves that have bytes.
-func (c *crossing) sites() []site {
-	var a atlas
-	sites := make([]site, 0, 2*len(c.moves))
-	c.origins = make([]int, 2*len(c.moves))
-	for i := range c.moves {
-		m := &c.moves[i]
+func (s site) read() bool { return s.side&1 == 0 }
+
+// A settlement finds the moves that read what an earlier one may write.
+type settlement struct {
+	moves  []move
+	prints []footprint // of each side that was asked for
+	footprints
+}
+
+// settle has each move that reads what an earlier one may write read it from new memory. It returns
+// ErrOverlap if that move is a side of a task. First it compares the memories. In one that is read
+// after it is written, it compares where sites lie, which tells rows apart; if too many overlap, it
+// compares where they lie between multiples of a stride, which tells columns apart.
+func settle(moves []move) error {
+	if len(moves) < 2 {
+		return nil
+	}
+	t := &settlement{moves: moves}
+	sites := t.sites()
+	for len(sites) > 0 {
+		n := patch(sites)
+		t.compare(sites[:n])
+		sites = sites[n:]
+	}
+	for i := range moves {
+		if m := &moves[i]; m.staged && m.half == reads {
+			return errCrossing
+		}
+	}
+	return nil
+}
+
+// sites returns the sides of all moves that have bytes, sorted, between the bounds of their memory.
+func (t *settlement) sites() []site {
+	a := atlas{}
+	sites := make([]site, 0, 2*len(t.moves))
+	for i := range t.moves {
+		m := &t.moves[i]
 		if m.bytes() == 0 {
 			continue
 		}
@@ -84,215 +63,210 @@ func (c *crossing) sites() []site {
 			if m.half == reads && side == 1 || m.half == writes && side == 0 {
 				continue
 			}
-			s := site{side: 2*i + side, group: m.group}
-			s.memory, c.origins[s.side] = a.find(mem)
-			s.low, s.high = c.surveyor.bounds(m, side == 1)
-			s.low, s.high = s.low+c.origins[s.side], s.high+c.origins[s.side]
+			s := site{side: 2*i + side}
+			s.memory, s.low, s.high = a.find(mem)
 			sites = append(sites, s)
 		}
 	}
+	sortSites(sites)
 	return sites
 }
 
-// footprint returns that of one side.
-func (c *crossing) footprint(side int) footprint {
-	if c.known == nil {
-		c.known = make([]footprint, 2*len(c.moves))
-	}
-	if f := &c.known[side]; f.block == 0 {
-		*f = c.surveyor.footprint(&c.moves[side/2], side&1 == 1, c.origins[side])
-	}
-	return c.known[side]
+func sortSites(sites []site) {
+	slices.SortFunc(sites, func(a, b site) int {
+		return cmp.Or(cmp.Compare(a.memory, b.memory), cmp.Compare(a.low, b.low))
+	})
 }
 
-// stride returns the longest stride of a side, or 0 for a single block.
-func (c *crossing) stride(s site) int {
-	if f := c.footprint(s.side); len(f.dims) > 0 {
-		return f.dims[0].stride
-	}
-	return 0
-}
-
-// compare compares what is written in a patch of memory with what other moves read, by one sort:
-// first by where sites lie, which tells rows apart; if too many overlap in range, then by
-// where they lie between multiples of a spacing that many have, which tells columns apart. What no
-// spacing tells apart is compared among those that have the same one, and pairs of different ones
-// one by one.
-func (c *crossing) compare(sites []site, steps *int) verdict {
-	if !slices.ContainsFunc(sites, site.written) || !slices.ContainsFunc(sites, site.read) {
-		return apart
-	}
-	quick := 8*len(sites) + 1024
-	if v := c.sweep(sites, &quick); v != unknown {
-		return v
-	}
-	for _, spacing := range c.spacings(sites) {
-		quick := 8*len(sites) + 1024
-		if v := c.sweep(c.folded(sites, spacing), &quick); v != unknown {
-			return v
+// patch returns how many of the first sites lie in one memory without a gap between them.
+func patch(sites []site) int {
+	end := sites[0].high
+	for i, s := range sites {
+		if s.memory != sites[0].memory || s.low >= end {
+			return i
 		}
+		end = max(end, s.high)
 	}
-	groups := map[int][]site{}
+	return len(sites)
+}
+
+// compare settles the sites in a part of a memory. What takes too many steps counts as overlapping.
+func (t *settlement) compare(sites []site) {
+	written, read := len(t.moves), -1
 	for _, s := range sites {
-		stride := c.stride(s)
-		groups[stride] = append(groups[stride], s)
-	}
-	for _, stride := range slices.Sorted(maps.Keys(groups)) {
-		if v := c.sweep(c.folded(groups[stride], stride), steps); v != apart {
-			return v
+		if s.written() {
+			written = min(written, t.order(s))
+		} else {
+			read = max(read, t.order(s))
 		}
 	}
-	return c.sweepMixed(sites, steps)
+	if read <= written {
+		return // nothing is read after it is written
+	}
+	dims := t.survey(sites)
+	done := t.sweep(sites)
+	for i := 0; i < len(dims) && !done; i++ {
+		done = t.sweep(t.folded(sites, dims[i].stride))
+	}
+	for _, s := range sites {
+		m := &t.moves[s.side/2]
+		m.staged = m.staged || !done && s.read()
+	}
 }
 
-func (s site) read() bool { return !s.written() }
+// survey finds where sites lie in their memory, sorts them by that, and returns the dims of one with
+// most.
+func (t *settlement) survey(sites []site) (most []pitch) {
+	if t.prints == nil {
+		t.prints = make([]footprint, 2*len(t.moves))
+	}
+	for i := range sites {
+		s := &sites[i]
+		f := t.moves[s.side/2].footprint(s.written(), s.low, &t.footprints)
+		s.low, s.high = f.bounds(0)
+		if t.prints[s.side] = f; len(f.dims) > len(most) {
+			most = f.dims
+		}
+	}
+	sortSites(sites)
+	return most
+}
 
-// spacings returns distances that the longest strides of sites are all multiples of: of one stride,
-// of two, and so on, as far as they differ.
-func (c *crossing) spacings(sites []site) []int {
-	known := map[int]bool{}
-	for _, s := range sites {
-		for _, d := range c.footprint(s.side).dims {
-			known[d.stride] = true
+// sweep compares each site with those that it meets on the line, which is sorted. It reports
+// whether it came to the end of the line in a number of steps that is linear in the sites.
+func (t *settlement) sweep(line []site) bool {
+	steps := 16*len(line) + 1024
+	var open [2][]site // read and written
+	for _, s := range line {
+		mine, others := &open[s.side&1], &open[1-s.side&1]
+		*others = slices.DeleteFunc(*others, func(o site) bool { return o.high <= s.low })
+		for _, o := range *others {
+			if steps--; steps < 0 {
+				return false
+			}
+			t.against(s, o)
 		}
+		*mine = append(*mine, s)
 	}
-	var out []int
-	spacing := 0
-	for _, stride := range slices.Backward(slices.Sorted(maps.Keys(known))) {
-		if next := gcd(stride, spacing); next != spacing {
-			out, spacing = append(out, next), next
-		}
+	return true
+}
+
+// against compares two sites, one of which is written.
+func (t *settlement) against(r, w site) {
+	if r.written() {
+		r, w = w, r
 	}
-	return out
+	if m := &t.moves[r.side/2]; !m.staged && t.order(r) > t.order(w) {
+		m.staged = !t.prints[r.side].apart(t.prints[w.side])
+	}
+}
+
+// order returns the number of a site's move, or of the first one of its group.
+func (t *settlement) order(s site) int {
+	if g := t.moves[s.side/2].group; g > 0 {
+		return g - 1
+	}
+	return s.side / 2
 }
 
 // folded returns sites by where they lie between multiples of a spacing, sorted. One that reaches
 // beyond a multiple appears twice.
-func (c *crossing) folded(sites []site, spacing int) []site {
-	if spacing == 0 {
-		return sites
-	}
+func (t *settlement) folded(sites []site, spacing int) []site {
 	out := make([]site, 0, len(sites))
 	for _, s := range sites {
-		f := c.footprint(s.side)
-		low, high := f.folded(spacing)
+		low, high := t.prints[s.side].bounds(spacing)
 		rest := low - floorDiv(low, spacing)*spacing
 		end := rest + high - low
 		if high-low >= spacing {
 			rest, end = 0, spacing
 		}
-		s.low, s.high = rest, min(end, spacing)
+		s.memory, s.low, s.high = 0, rest, min(end, spacing)
 		out = append(out, s)
 		if end > spacing {
 			s.low, s.high = 0, end-spacing
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b site) int { return cmp.Compare(a.low, b.low) })
+	sortSites(out)
 	return out
 }
 
 // An atlas numbers memories: 0 for all that Go manages, and one for each lender that differs.
-type atlas struct {
-	known   map[any]int
-	lenders []Lender // of each number, the first
-	asked   bool     // one of them can only be asked about the others
-}
+type atlas map[any]int
 
-// find returns the number of a memory and the byte at which it begins there.
-func (a *atlas) find(m memory) (n, origin int) {
+// find returns the number of a memory and between which bytes it lies there.
+func (a atlas) find(m memory) (n, low, high int) {
 	if m.loan == nil {
-		return 0, int(cast.Address(m.bytes))
+		low = int(cast.Address(m.bytes))
+		return 0, low, low + len(m.bytes)
 	}
-	if a.known == nil {
-		a.known = map[any]int{}
+	id := identity(m.loan.lender)
+	n, known := a[id]
+	if !known {
+		n = len(a) + 1
+		a[id] = n
 	}
-	lender := m.loan.lender
-	id := identity(lender)
-	if n, ok := a.known[id]; ok {
-		return n, m.loan.start
-	}
-	_, asks := lender.(interface{ SameMemory(Lender) bool })
-	if a.asked = a.asked || asks && id == any(lender); a.asked {
-		for i, other := range a.lenders {
-			if sameLender(lender, other) {
-				a.known[id] = i + 1
-				return i + 1, m.loan.start
-			}
-		}
-	}
-	a.lenders = append(a.lenders, lender)
-	a.known[id] = len(a.lenders)
-	return len(a.lenders), m.loan.start
+	return n, m.loan.start, m.loan.start + m.loan.size
 }
 
 // CheckApart returns [ErrOverlap] if writing one of the tensors of dst would change another of them
-// or one of src, or if that takes too long to find out. It looks at no element. For tensors that do
-// not make more than some 4,000 pairs, and span no memory in common, it allocates nothing.
+// or one of src, or if arithmetic on their strides does not say. It looks at no element. For
+// tensors that do not make more than some 4,000 pairs, and share no memory, it allocates nothing.
 func CheckApart(dst, src []*Tensor) error {
-	if fewApart(dst, src) {
+	const few = 1 << 12 // pairs
+	if n := len(dst); n == 0 || n+len(src) <= few/n {
+		for i, t := range dst {
+			if slices.ContainsFunc(dst[i+1:], t.meets) || slices.ContainsFunc(src, t.meets) {
+				return errCrossing
+			}
+		}
 		return nil
 	}
 	var tr Transfer
+	for i, t := range dst {
+		tr.side(i+1, t, writes)
+	}
 	for i, t := range slices.Concat(dst, src) {
 		tr.side(i+1, t, reads)
-		if i < len(dst) {
-			tr.side(i+1, t, writes)
-		}
 	}
-	return checkCrossing(tr.moves)
+	return settle(tr.moves)
 }
 
-// fewApart reports whether the tensors of dst are few, and each spans memory that no other does.
-func fewApart(dst, src []*Tensor) bool {
-	const most = 1 << 12 // pairs
-	if len(dst) > most || len(dst)*(len(dst)+len(src)) > most {
-		return false
-	}
-	for i, t := range dst {
-		if slices.ContainsFunc(dst[i+1:], t.meets) || slices.ContainsFunc(src, t.meets) {
-			return false
-		}
-	}
-	return true
-}
-
-// meets reports whether the bytes between the first element and the last of one tensor lie among
-// those of the other.
+// meets reports whether two tensors may share a byte.
 func (t *Tensor) meets(u *Tensor) bool {
 	distance, shared := shift(t.mem, u.mem)
-	if !shared {
+	if !shared || t.Size() == 0 || u.Size() == 0 {
 		return false
 	}
-	low, high := t.view.Bounds()
-	first, end := u.view.Bounds()
-	p, q := t.dtype.Size(), u.dtype.Size()
-	return low*p < distance+end*q && distance+first*q < high*p
+	var room footprints
+	return !t.footprint(0, &room).apart(u.footprint(distance, &room))
+}
+
+// footprint returns the bytes of t's elements, with its memory starting at byte origin.
+func (t *Tensor) footprint(origin int, all *footprints) footprint {
+	var m move
+	m.all(t.dtype.Size(), t.mem, t.mem, t.view, t.view)
+	return m.footprint(true, origin, all)
 }
 
 // CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another
-// element of dst or src, or if that takes too long to find out. Two tensors may share elements if
-// their views of the memory are the same, and their elements as wide. It looks at no element.
+// element of dst or src, or if arithmetic on their strides does not say. Two tensors may share
+// elements if their views of the memory are the same, and their elements as wide. It looks at no
+// element.
 func CheckOnto(dst, src []*Tensor) error {
-	var tr Transfer
-	var a atlas
-	all, firsts := slices.Concat(dst, src), map[[3]int]int{}
-	for i, t := range all {
-		memory, origin := a.find(t.mem)
-		width := t.dtype.Size()
-		place := [3]int{memory, origin + t.view.Offset*width, width}
-		first, known := firsts[place]
-		if !known {
-			first, firsts[place] = i, i
-		} else if !sameView(all[first].view, t.view) {
-			first = i // they share this element: an error, if one is written
-		}
-		tr.side(first+1, t, reads)
-		if i < len(dst) {
-			tr.side(first+1, t, writes)
+	a, known := atlas{}, map[[2]int][]*Tensor{} // by where they begin
+	var apart [2][]*Tensor
+	for i, list := range [...][]*Tensor{dst, src} {
+		for _, t := range list {
+			memory, low, _ := a.find(t.mem)
+			place := [2]int{memory, low + t.view.Offset*t.dtype.Size()}
+			if !slices.ContainsFunc(known[place], t.inPlaceOf) {
+				known[place] = append(known[place], t)
+				apart[i] = append(apart[i], t)
+			}
 		}
 	}
-	return checkCrossing(tr.moves)
+	return CheckApart(apart[0], apart[1])
 }
 
 // sameView reports whether two views that begin at one element have the same elements at the same

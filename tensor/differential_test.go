@@ -168,10 +168,9 @@ func doOr(tr *tensor.Transfer, do, add func() error) error {
 	return add()
 }
 
-// naive reports whether an element is read that is written to from elsewhere, whether a byte is
-// both read and written at all, and what the buffer holds after all elements are copied from a
-// snapshot, in order.
-func (f *feeding) naive() (harmful, meets bool, after []byte) {
+// naive reports whether an element is read that is written to from elsewhere, and what the buffer
+// holds after all elements are copied from a snapshot, in order.
+func (f *feeding) naive() (harmful bool, after []byte) {
 	after = slices.Clone(f.bytes)
 	writers := make([][]int, len(f.bytes))
 	for i, to := range f.to {
@@ -183,21 +182,18 @@ func (f *feeding) naive() (harmful, meets bool, after []byte) {
 	for i, from := range f.from {
 		for b := range f.widths[i] {
 			for _, w := range writers[int(from)+b] {
-				meets = true
 				harmful = harmful || f.to[w] != f.from[w]
 			}
 		}
 	}
-	return harmful, meets, after
+	return harmful, after
 }
 
-// Copies that are not refused do what they would if all were read before any is written; refused
-// are those that may not. Copies that do no harm may be refused only if they write something that
-// they read.
+// Copies do what they would if all were read before any is written, in whichever way they overlap.
 func TestCopiesWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const all = 30_000
-	refused, allowed, cautious := 0, 0, 0
+	const all = 60_000
+	overlapping, apart := 0, 0
 	for range all {
 		f := &feeding{rng: rng, bytes: make([]byte, 700)}
 		for i := range f.bytes {
@@ -210,30 +206,21 @@ func TestCopiesWithinABuffer(t *testing.T) {
 		err := f.run(t)
 		now := slices.Clone(f.bytes)
 		copy(f.bytes, before)
-		harmful, meets, after := f.naive()
-		switch {
-		case err == nil:
-			require.False(t, harmful)
-			require.Equal(t, after, now)
-			allowed++
-		case !harmful:
-			require.ErrorIs(t, err, tensor.ErrOverlap)
-			require.True(t, meets)
-			require.Equal(t, before, now)
-			cautious++
-		default:
-			require.ErrorIs(t, err, tensor.ErrOverlap)
-			require.Equal(t, before, now)
-			refused++
+		harmful, after := f.naive()
+		require.NoError(t, err)
+		require.Equal(t, after, now)
+		if harmful {
+			overlapping++
+		} else {
+			apart++
 		}
 		if f.lender != nil {
 			require.Zero(t, f.lender.Borrowed())
 		}
 	}
-	t.Log("refused", refused, "allowed", allowed, "cautious", cautious)
-	require.Greater(t, refused, all/10)
-	require.Greater(t, allowed, all/10)
-	require.Less(t, cautious, all/50)
+	t.Log("overlapping", overlapping, "apart", apart)
+	require.Greater(t, overlapping, all/10)
+	require.Greater(t, apart, all/10)
 }
 
 // run does one copy, or several in a Transfer.

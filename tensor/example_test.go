@@ -295,12 +295,14 @@ func ExampleTensor_CopyFrom() {
 	fmt.Println(x.CopyFrom(tensor.Vector[int8](1, 2, 3)), x)
 	left, _ := x.Index(ix.All, ix.Range(0, 2))
 	right, _ := x.Index(ix.All, ix.Range(1, 3))
-	fmt.Println(right.CopyFrom(left))
+	fmt.Println(right.CopyFrom(left), x)
 	// Output:
 	// <nil> int8 [2 3]
 	// [[1 2 3]
 	//  [1 2 3]]
-	// source and destination overlap: clone the source first
+	// <nil> int8 [2 3]
+	// [[1 1 2]
+	//  [1 1 2]]
 }
 
 func ExampleTensor_WriteTo() {

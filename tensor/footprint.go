@@ -1,263 +1,200 @@
 package tensor
 
-import (
-	"math"
-	"slices"
-
-	"github.com/go-tensordict/tensordict/shapeops"
-)
+import "slices"
 
 // A footprint is the bytes that one side of a move touches: blocks at distances that dims and lists
 // of rows say. It is arithmetic; its size does not depend on how many bytes it spans.
 type footprint struct {
-	base  int     // of the block at position 0 of each dim
-	dims  []pitch // longest stride first
+	base  int     // of the block at row 0 of each dim
 	block int     // bytes
+	dims  []pitch // of more than one row, longest stride first
 }
 
-// A pitch is one dim of a footprint: at which of its rows there is something, and the bytes between
-// neighbours, more than none.
+// footprints is memory for the dims and the rows of footprints.
+type footprints struct {
+	dims []pitch
+	rows []stretch
+}
+
+// A pitch is one dim of a footprint: the bytes between neighbours, more than none, and its rows.
 type pitch struct {
-	n      int      // rows, if there is no list
-	list   *rowList // or nil
 	stride int
-}
-
-// ends returns the first row of the dim, and the last.
-func (d pitch) ends() (first, last int) {
-	if d.list == nil {
-		return 0, d.n - 1
-	}
-	return d.list.first, d.list.last
-}
-
-// rows returns the rows of the dim, ascending.
-func (d pitch) rows() []stretch {
-	if d.list == nil {
-		return []stretch{{0, d.n}}
-	}
-	return d.list.ascending()
+	hull   stretch   // from the first row to the last
+	list   []stretch // of the rows, or nil if they are all those of hull
 }
 
 // A stretch is rows that follow one another: from lo up to but not including hi.
 type stretch struct{ lo, hi int }
 
-// bounds returns the range of bytes between which the footprint lies.
-func (f *footprint) bounds() (low, high int) {
-	low, high = f.base, f.base+f.block
-	for _, d := range f.dims {
-		first, last := d.ends()
-		low, high = low+first*d.stride, high+last*d.stride
-	}
-	return low, high
-}
-
-// folded is bounds without the dims whose rows lie a multiple of spacing from one another: every
-// byte is a multiple from one within.
-func (f *footprint) folded(spacing int) (low, high int) {
-	low, high = f.base, f.base+f.block
-	for _, d := range f.dims {
-		if d.stride%spacing != 0 {
-			first, last := d.ends()
-			low, high = low+first*d.stride, high+last*d.stride
-		}
-	}
-	return low, high
-}
-
-// inner returns what the footprint has at row 0 of its first dim.
-func (f *footprint) inner() footprint { return footprint{f.base, f.dims[1:], f.block} }
-
-// moved returns the footprint so many bytes further.
-func (f footprint) moved(by int) footprint {
-	f.base += by
-	return f
-}
-
-// A rowList is rows that are listed, by one side of a move. It is sorted on first use.
-type rowList struct {
-	first, last int
-	listed      []int
-	sorted      []stretch // made of listed
-}
-
-func (l *rowList) ascending() []stretch {
-	if l.sorted == nil {
-		rows := make([]stretch, len(l.listed))
-		for i, row := range l.listed {
-			rows[i] = stretch{row, row + 1}
-		}
-		l.sorted = union(rows)
-	}
-	return l.sorted
-}
-
-// Lists are the same if they begin at the same place and are as long.
-type (
-	sameRows struct {
-		first *int
-		n     int
-	}
-	sameRuns struct {
-		first *shapeops.Run
-		n     int
-	}
-)
-
-func rowsID(rows []int) (id sameRows) {
-	if len(rows) > 0 {
-		id = sameRows{&rows[0], len(rows)}
-	}
-	return id
-}
-
-func runsID(runs []shapeops.Run) (id sameRuns) {
-	if len(runs) > 0 {
-		id = sameRuns{&runs[0], len(runs)}
-	}
-	return id
-}
-
-// A surveyor makes footprints. A list that several moves share is examined once.
-type surveyor struct {
-	pitches []pitch
-	checked map[rowCheck]error
-	rows    map[sameRows]*rowList
-	runs    map[sameRuns]*[2]rowList
-}
-
-// bounds returns the range of bytes between which one side of a move lies, which must not be empty,
-// counted from the start of its memory.
-func (s *surveyor) bounds(m *move, to bool) (low, high int) {
-	low = m.fromAt
-	if to {
-		low = m.toStart
-	}
-	high = low + m.block
-	for i := range m.dims.n {
-		d := m.dims.at(i)
-		first, last, stride := 0, d.n-1, d.from
-		if to {
-			stride = d.to
-		}
-		if i == m.picked {
-			first, last = pitch{n: d.n, list: s.list(m, to)}.ends()
-		}
-		if stride < 0 { // what steps backwards
-			first, last = last, first
-		}
-		low, high = low+first*stride, high+last*stride
-	}
-	return low * m.width, high * m.width
-}
-
 // footprint returns that of one side of a move, which must not be empty, with its memory starting
-// at byte origin.
-func (s *surveyor) footprint(m *move, to bool, origin int) footprint {
+// at byte origin. Its dims and rows are appended to all.
+func (m *move) footprint(to bool, origin int, all *footprints) footprint {
 	f := footprint{base: origin + m.fromAt*m.width, block: m.block * m.width}
 	if to {
 		f.base = origin + m.toStart*m.width
 	}
-	first := len(s.pitches)
+	first := len(all.dims)
 	for i := range m.dims.n {
-		span := m.dims.at(i)
-		d := pitch{n: span.n, stride: span.from * m.width}
+		d := m.dims.at(i)
+		p := pitch{stride: d.from * m.width, hull: stretch{0, d.n}}
 		if to {
-			d.stride = span.to * m.width
+			p.stride = d.to * m.width
 		}
 		if i == m.picked {
-			d.list = s.list(m, to)
+			p.pick(m.pickedRows(to, all))
 		}
-		if d.stride < 0 { // what steps backwards touches the same as what steps forwards
-			f.base += (d.n - 1) * d.stride
-			d.stride = -d.stride
+		if p.stride < 0 { // what steps backwards touches the same as what steps forwards
+			p.turn()
 		}
-		if d.stride > 0 && (d.n > 1 || d.list != nil) {
-			s.pitches = append(s.pitches, d)
+		if p.hull.hi-p.hull.lo == 1 {
+			f.base += p.hull.lo * p.stride
+		} else if p.stride > 0 {
+			all.dims = append(all.dims, p)
 		}
 	}
-	f.dims = s.pitches[first:len(s.pitches):len(s.pitches)]
-	slices.SortStableFunc(f.dims, longestFirst)
+	f.dims = all.dims[first:len(all.dims):len(all.dims)]
+	slices.SortStableFunc(f.dims, func(a, b pitch) int { return b.stride - a.stride })
 	return f
 }
 
-func longestFirst(a, b pitch) int { return b.stride - a.stride }
-
-// list returns the rows that one side of a move lists, or nil if it lists none.
-func (s *surveyor) list(m *move, to bool) *rowList {
-	if m.runs != nil {
-		return s.ofRuns(m.runs, to)
-	}
-	rows := m.fromRows
+// pickedRows returns the rows that one side of a move lists, or none if it has no list.
+func (m *move) pickedRows(to bool, all *footprints) []stretch {
+	rows, start := m.fromRows, len(all.rows)
 	if to {
 		rows = m.toRows
 	}
-	if rows == nil {
-		return nil
+	for _, row := range rows {
+		all.rows = append(all.rows, stretch{row, row + 1})
 	}
-	id := rowsID(rows)
-	l, known := s.rows[id]
-	if !known {
-		l = ofRows(rows)
-		if s.rows == nil {
-			s.rows = map[sameRows]*rowList{}
-		}
-		s.rows[id] = l
-	}
-	return l
-}
-
-func ofRows(rows []int) *rowList {
-	return &rowList{first: slices.Min(rows), last: slices.Max(rows), listed: rows}
-}
-
-// ofRuns returns the rows that runs write or read. One of them at least has rows.
-func (s *surveyor) ofRuns(runs []shapeops.Run, to bool) *rowList {
-	id := runsID(runs)
-	sides, known := s.runs[id]
-	if !known {
-		sides = &[2]rowList{runList(runs, false), runList(runs, true)}
-		if s.runs == nil {
-			s.runs = map[sameRuns]*[2]rowList{}
-		}
-		s.runs[id] = sides
-	}
-	if to {
-		return &sides[1]
-	}
-	return &sides[0]
-}
-
-func runList(runs []shapeops.Run, to bool) rowList {
-	l := rowList{first: math.MaxInt}
-	for _, r := range runs {
-		rows := stretch{r.From, r.From + r.Len}
+	for _, r := range m.runs {
+		first := r.From
 		if to {
-			rows = stretch{r.To, r.To + r.Len}
+			first = r.To
 		}
 		if r.Len > 0 {
-			l.first, l.last = min(l.first, rows.lo), max(l.last, rows.hi-1)
-			l.sorted = append(l.sorted, rows)
+			all.rows = append(all.rows, stretch{first, first + r.Len})
 		}
 	}
-	l.sorted = union(l.sorted)
-	return l
+	return all.rows[start:len(all.rows):len(all.rows)]
 }
 
-// union sorts stretches and joins those that meet, in place.
-func union(list []stretch) []stretch {
-	if !slices.IsSortedFunc(list, byLow) {
-		slices.SortFunc(list, byLow)
+// pick makes rows those of the dim, if there are any.
+func (d *pitch) pick(rows []stretch) {
+	if len(rows) == 0 {
+		return
 	}
-	out := list[:1]
-	for _, next := range list[1:] {
-		if last := &out[len(out)-1]; next.lo <= last.hi {
-			last.hi = max(last.hi, next.hi)
-		} else {
-			out = append(out, next)
+	d.list, d.hull = rows, rows[0]
+	for _, s := range rows {
+		d.hull = stretch{min(d.hull.lo, s.lo), max(d.hull.hi, s.hi)}
+	}
+}
+
+// turn counts the rows of a dim backwards.
+func (d *pitch) turn() {
+	d.stride, d.hull = -d.stride, d.hull.turned()
+	for i, s := range d.list {
+		d.list[i] = s.turned()
+	}
+}
+
+func (s stretch) turned() stretch { return stretch{1 - s.hi, 1 - s.lo} }
+
+// bounds returns the range of bytes between which the footprint lies, without the dims whose rows
+// lie a multiple of spacing from one another, unless spacing is 0.
+func (f *footprint) bounds(spacing int) (low, high int) {
+	low, high = f.base, f.base+f.block
+	for _, d := range f.dims {
+		if spacing == 0 || d.stride%spacing != 0 {
+			low, high = low+d.hull.lo*d.stride, high+(d.hull.hi-1)*d.stride
 		}
 	}
-	return out
+	return low, high
 }
 
-func byLow(a, b stretch) int { return a.lo - b.lo }
+// apart reports whether two footprints are known to share no byte: their bounds are apart, or, dim
+// by dim of equal strides, they lie apart between two multiples of the stride or in other rows.
+func (f footprint) apart(g footprint) bool {
+	low, high := f.bounds(0)
+	gLow, gHigh := g.bounds(0)
+	if high <= gLow || gHigh <= low {
+		return true
+	}
+	stride := max(f.stride(), g.stride())
+	if stride == 0 {
+		return false
+	}
+	rows, gRows := f.split(stride), g.split(stride)
+	low, high = f.bounds(0)
+	gLow, gHigh = g.bounds(0)
+	if high-low > stride || gHigh-gLow > stride {
+		return false // rows reach into one another
+	}
+	first := floorDiv(gLow-low, stride)
+	for by := first; by <= first+1; by++ { // where may row i of g meet row i+by of f?
+		moved := g
+		moved.base -= by * stride
+		if !f.apart(moved) && rows.meets(gRows, by) {
+			return false
+		}
+	}
+	return true
+}
+
+// stride returns the longest stride, or 0 for a single block.
+func (f *footprint) stride() int {
+	if len(f.dims) == 0 {
+		return 0
+	}
+	return f.dims[0].stride
+}
+
+// split takes the dim of a stride from the footprint. Without one, there is row 0.
+func (f *footprint) split(stride int) pitch {
+	if f.stride() != stride {
+		return pitch{stride: stride, hull: stretch{0, 1}}
+	}
+	d := f.dims[0]
+	f.dims = f.dims[1:]
+	return d
+}
+
+// meets reports whether a row of d is one of e, counted from row by.
+func (d pitch) meets(e pitch, by int) bool {
+	if d.hull.hi <= e.hull.lo+by || e.hull.hi+by <= d.hull.lo {
+		return false
+	}
+	if d.list == nil && e.list == nil {
+		return true
+	}
+	a, b := d.rows(), e.rows()
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].hi <= b[0].lo+by:
+			a = a[1:]
+		case b[0].hi+by <= a[0].lo:
+			b = b[1:]
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// rows returns the rows of the dim, by where they begin.
+func (d pitch) rows() []stretch {
+	if d.list == nil {
+		return []stretch{d.hull}
+	}
+	byLow := func(a, b stretch) int { return a.lo - b.lo }
+	if !slices.IsSortedFunc(d.list, byLow) {
+		slices.SortFunc(d.list, byLow)
+	}
+	return d.list
+}
+
+func floorDiv(a, b int) int {
+	if a < 0 {
+		return -((-a + b - 1) / b)
+	}
+	return a / b
+}

@@ -24,9 +24,9 @@ type shuffle struct {
 	pad      []byte
 }
 
-// judge reports whether an element is read that is written from elsewhere, whether a byte is both
-// read and written at all, and what the buffer holds after all is read before any is written.
-func (s shuffle) judge(b []byte) (harmful, meets bool, after []byte) {
+// judge reports whether an element is read that is written from elsewhere, and what the buffer holds
+// after all is read before any is written.
+func (s shuffle) judge(b []byte) (harmful bool, after []byte) {
 	after = slices.Clone(b)
 	writers := make([][]int, len(b))
 	for i, to := range s.to {
@@ -45,12 +45,11 @@ func (s shuffle) judge(b []byte) (harmful, meets bool, after []byte) {
 				continue
 			}
 			for _, w := range writers[int(from)+j] {
-				meets = true
 				harmful = harmful || s.to[w] != s.from[w]
 			}
 		}
 	}
-	return harmful, meets, after
+	return harmful, after
 }
 
 // picked returns the positions of elements, -1 for a gap.
@@ -83,11 +82,10 @@ func (f *feeding) within(t *testing.T, k caller, c naive.Call, shape []int, writ
 	return s, src.x.Scatter(c.N[0], k.index(c.Index), dst.x)
 }
 
-// Operations within one buffer do what they would if all were read before any is written, or are
-// refused; what does no harm is refused only if it writes something that it reads.
+// Operations within one buffer do what they would if all were read before any is written.
 func TestCallsWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
-	counts := map[string]*[3]int{}
+	counts := map[string]*[2]int{}
 	for i := range 40_000 {
 		f := &feeding{rng: rng, bytes: make([]byte, 700)}
 		for i := range f.bytes {
@@ -108,30 +106,22 @@ func TestCallsWithinABuffer(t *testing.T) {
 		}
 		before := slices.Clone(f.bytes)
 		s, err := f.within(t, caller{rng, 7}, c, shape, write)
-		harmful, meets, after := s.judge(before)
+		harmful, after := s.judge(before)
 		if counts[verb] == nil {
-			counts[verb] = new([3]int)
+			counts[verb] = new([2]int)
 		}
-		switch {
-		case err == nil:
-			require.False(t, harmful, "%v of %v", c, shape)
-			require.Equal(t, after, f.bytes, "%v of %v", c, shape)
-			counts[verb][0]++
-		default:
-			require.ErrorIs(t, err, tensor.ErrOverlap, "%v of %v", c, shape)
-			require.True(t, meets, "%v of %v", c, shape)
-			require.Equal(t, before, f.bytes)
+		require.NoError(t, err, "%v of %v", c, shape)
+		require.Equal(t, after, f.bytes, "%v of %v", c, shape)
+		if harmful {
 			counts[verb][1]++
-			if !harmful {
-				counts[verb][2]++
-			}
+		} else {
+			counts[verb][0]++
 		}
 	}
 	for verb, n := range counts {
-		t.Log(verb, ": allowed, refused, refused without harm: ", *n)
+		t.Log(verb, ": apart, overlapping: ", *n)
 		require.Positive(t, n[0], verb)
 		require.Positive(t, n[1], verb)
-		require.Less(t, 10*n[2], n[0]+n[1], verb)
 	}
 }
 
@@ -196,9 +186,6 @@ func TestGatherRefusals(t *testing.T) {
 		{"scatter to what repeats", func(x tens) error {
 			return tensor.Must(tensor.Must(x.Narrow(0, 0, 1)).Expand(2, 3)).Scatter(1, two(0, 1), dst)
 		}, tensor.ErrLayout},
-		{"scatter itself, moved", func(x tens) error {
-			return x.Scatter(1, two(1, 2), tensor.Must(tensor.Must(x.Narrow(0, 0, 1)).Narrow(1, 0, 2)))
-		}, tensor.ErrOverlap},
 		{"a mask of another dtype", func(x tens) error { return testkit.Err(x.MaskedSelect(tensor.Vector[uint8](1, 0))) }, tensor.ErrDType},
 		{"a mask of another size", func(x tens) error { return testkit.Err(x.MaskedSelect(tensor.Vector(true, true, true))) }, shapeops.ErrIndex},
 		{"a mask of more dims", func(x tens) error { return testkit.Err(x.MaskedSelect(tensor.Must(mask.Reshape(2, 1, 1)))) }, shapeops.ErrIndex},

@@ -114,8 +114,9 @@ func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 }
 
 // LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
-// and the shape of the result. It may be t or another operand, but not lie otherwise in their
-// memory. Its errors are also those of [Transfer]; on an error nothing has changed.
+// and the shape of the result. An operand in its memory is copied first, unless each element lies
+// where its result goes; if elements of more than 64 MiB are as wide as those of the result, that
+// is [ErrOverlap]. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	t := (*Tensor)(v)
 	if err := CheckKernel(k); err != nil {
@@ -155,16 +156,13 @@ func (k *Kernel) run(dst *Tensor, xs []*Tensor, lead, workers int) error {
 func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor, lead int) error {
 	t := &kernelTask{kernel: k, dst: dst, xs: xs, lead: lead, apart: make([]bool, len(xs))}
 	for i, x := range xs {
-		alike := x.dtype.Size() == dst.dtype.Size() && x.view.Shape.Equal(dst.view.Shape)
-		if alike && (i == 0 || k.Elements != nil) {
-			var m move
-			m.all(dst.dtype.Size(), dst.mem, x.mem, dst.view, x.view)
-			if err := m.checkOverlap(&tr.survey); err != nil {
-				return err
-			}
+		if (i == 0 || k.Elements != nil) && dst.inPlaceOf(x) {
 			continue
 		}
-		t.apart[i] = dst.SharesMemory(x)
+		t.apart[i] = dst.meets(x)
+		if t.apart[i] && x.dtype.Size() == dst.dtype.Size() && x.ByteSize() > stagedBytes {
+			return errOverlap
+		}
 	}
 	group := len(tr.moves) + 1
 	tr.side(group, dst, writes)

@@ -16,9 +16,8 @@ import (
 // borrowed. Elements that are not aligned for their type can be copied, and read through [Read] and
 // [Map]; [Of] refuses them.
 //
-// Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more:
-// by a method Identity() any, whose comparable result is equal for Lenders of the same memory, or
-// by a method SameMemory(Lender) bool, which takes longer where many tensors are at work.
+// Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more
+// by a method Identity() any, whose comparable result is equal for Lenders of the same memory.
 //
 // A Lender whose memory can vanish without a fault, as that of a file that is cut, says so by a
 // method Intact() error, which an operation calls after it has read or written the memory and
@@ -129,20 +128,6 @@ func identity(l Lender) any {
 	return l
 }
 
-// sameLender reports whether two lenders lend the same memory.
-func sameLender(a, b Lender) bool {
-	if a == b || identity(a) == identity(b) {
-		return true
-	}
-	return knows(a, b) || knows(b, a)
-}
-
-// knows reports whether a says that it lends the same memory as b.
-func knows(a, b Lender) bool {
-	known, ok := a.(interface{ SameMemory(Lender) bool })
-	return ok && known.SameMemory(b)
-}
-
 // shift returns how many bytes after the start of a that of b lies, and whether they share a byte.
 func shift(a, b memory) (int, bool) {
 	if a.loan == nil || b.loan == nil {
@@ -151,7 +136,7 @@ func shift(a, b memory) (int, bool) {
 	x, y := a.loan, b.loan
 	apart := x.start+x.size <= y.start || y.start+y.size <= x.start
 	empty := x.size == 0 || y.size == 0
-	return y.start - x.start, !apart && !empty && sameLender(x.lender, y.lender)
+	return y.start - x.start, !apart && !empty && identity(x.lender) == identity(y.lender)
 }
 
 // checkWritable returns ErrReadOnly, with what to do, if m must not be written.

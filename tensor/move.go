@@ -29,6 +29,10 @@ type move struct {
 	held               bool
 	more               bool // a move follows that asks the same lenders
 
+	ordered bool  // it must be done in order: its sides overlap
+	staged  bool  // what it reads is copied to new memory before a Transfer writes
+	later   *move // what a staged one does then
+
 	half  half // which side a kernel has to do with, if it is not a copy
 	group int  // of the sides of one kernel; 0 for a copy
 }
@@ -219,7 +223,7 @@ func runRows(runs []shapeops.Run) int {
 	return n
 }
 
-// run does the move on at most so many cores. The caller has checked that the sides do not overlap.
+// run does the move on at most so many cores. Its sides do not overlap.
 func (m *move) run(workers int) error {
 	if m.bytes() == 0 {
 		return nil
@@ -274,7 +278,7 @@ func (m *move) hold() (err error) {
 func (m *move) release() {
 	m.from.giveBack()
 	m.to.giveBack()
-	m.toBytes, m.fromBytes, m.held = nil, nil, false
+	m.toBytes, m.fromBytes, m.held, m.later = nil, nil, false, nil
 }
 
 // parallelBytes is where a second core begins to pay for a move.
@@ -284,7 +288,7 @@ const parallelBytes = 4 << 20
 // can be cut, and the order of what it writes does not matter.
 func (m *move) workers(most int) int {
 	n := m.bytes()/parallelBytes + 1
-	if n == 1 || m.picked == 0 && (m.toRows != nil || !ascending(m.runs)) {
+	if n == 1 || m.ordered || m.picked == 0 && (m.toRows != nil || !ascending(m.runs)) {
 		return 1
 	}
 	return workers.Count(most, min(n, m.outer()))

@@ -3,174 +3,150 @@ package tensor
 import (
 	"fmt"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
+
+// stagedBytes is the most that a Transfer copies to new memory because it is going to be
+// overwritten before it is read.
+const stagedBytes = 64 << 20
 
 var (
-	errOverlap  = fmt.Errorf("%w: clone the source first", ErrOverlap)
+	errOverlap  = fmt.Errorf("%w by more than %d MiB: clone the source first", ErrOverlap, stagedBytes>>20)
 	errCrossing = fmt.Errorf("%w: one copy reads what another writes: clone the source first", ErrOverlap)
-	errUnknown  = fmt.Errorf("%w, or it takes too long to find out: clone the source first", ErrOverlap)
 )
 
-// checkOverlap returns ErrOverlap if the move writes an element that it also reads, unless each
-// such element is copied onto itself.
-func (m *move) checkOverlap(s *surveyor) error {
+// settle decides how a move is done whose sides may overlap: as it is if they do not, in memmove's
+// order if that is enough, or by way of new memory. It returns ErrOverlap if that would be too
+// much.
+func (m *move) settle(room *footprints) error {
 	distance, shared := shift(m.to, m.from)
 	if !shared || m.bytes() == 0 {
 		return nil
 	}
-	s.pitches = s.pitches[:0]
-	to, from := s.footprint(m, true, 0), s.footprint(m, false, distance)
-	if low, high := to.bounds(); !reach(from, low, high) {
+	room.dims, room.rows = room.dims[:0], room.rows[:0]
+	if m.footprint(true, 0, room).apart(m.footprint(false, distance, room)) {
 		return nil
 	}
-	if l, ok := m.lattice(s, distance); ok {
-		return s.checkRows(m, l)
+	by := m.toStart*m.width - m.fromAt*m.width - distance
+	if m.staged = !m.order(by); m.staged && m.source() > stagedBytes {
+		return errOverlap
 	}
-	steps := mostSteps
-	return compare(to, from, &steps).err()
+	return nil
 }
 
-func reach(f footprint, low, high int) bool {
-	first, end := f.bounds()
-	return first < high && low < end
-}
-
-func (v verdict) err() error {
-	return [...]error{apart: nil, overlap: errOverlap, unknown: errUnknown}[v]
-}
-
-// crossing is err of two copies.
-func (v verdict) crossing() error {
-	if v == overlap {
-		return errCrossing
+// order makes m write nothing before it is read, given the bytes from what it reads to where it
+// writes that, and reports whether it can: both sides have equal strides, and no row reaches into
+// another, nor is listed; or each element is copied onto itself.
+func (m *move) order(by int) bool {
+	if (m.toRows != nil || m.fromRows != nil || m.runs != nil) && (by != 0 || m.reorders()) {
+		return false
 	}
-	return v.err()
-}
-
-// A lattice is what the listed rows of both sides of a move lie on: a row of the destination is so
-// many units, one of the source so many, and what is written counts by units further.
-type lattice struct{ to, from, by int }
-
-// lattice reports whether the two sides are spaced alike and whole units apart, so that elements
-// meet only where rows do. Without a listed dim, the sides must be one.
-func (m *move) lattice(s *surveyor, shift int) (l lattice, ok bool) {
-	distance := m.toStart*m.width - m.fromAt*m.width - shift
-	f := footprint{block: m.block * m.width}
-	for i := range m.dims.n {
+	extent := m.block // of a row
+	for i := m.dims.n - 1; i >= 0; i-- {
 		d := m.dims.at(i)
-		p := pitch{n: d.n, stride: d.to * m.width}
-		if unit := gcd(d.to, d.from); i == m.picked && unit > 0 {
-			p.stride = unit * m.width
-			l = lattice{d.to / unit, d.from / unit, distance / p.stride}
-			distance -= l.by * p.stride
-			p.list = m.reached(s, l)
-		} else if d.to != d.from || d.to == 0 && d.n > 1 {
-			return l, false
-		}
-		f.dims = append(f.dims, p)
-	}
-	slices.SortStableFunc(f.dims, longestFirst)
-	return l, distance == 0 && nested(f) && (m.runs == nil || l.to == l.from)
-}
-
-// reached returns the first and the last unit that either side reaches.
-func (m *move) reached(s *surveyor, l lattice) *rowList {
-	n := m.dims.at(m.picked).n
-	toFirst, toLast := pitch{n: n, list: s.list(m, true)}.ends()
-	fromFirst, fromLast := pitch{n: n, list: s.list(m, false)}.ends()
-	return &rowList{
-		first: min(toFirst*l.to+l.by, fromFirst*l.from),
-		last:  max(toLast*l.to+l.by, fromLast*l.from),
-	}
-}
-
-// nested reports whether rows of a dim do not reach into one another, at any depth.
-func nested(f footprint) bool {
-	for len(f.dims) > 0 {
-		in := f.inner()
-		if low, high := in.bounds(); high-low > f.dims[0].stride {
+		if d.to != d.from || by != 0 && max(d.to, -d.to) < extent {
 			return false
 		}
-		f = in
+		extent += (d.n - 1) * max(d.to, -d.to)
+		if d.to > 0 == (by > 0) { // the last row first, if that is written after it
+			m.toStart, m.fromAt = m.toStart+(d.n-1)*d.to, m.fromAt+(d.n-1)*d.to
+			d.to, d.from = -d.to, -d.to
+		}
 	}
+	m.ordered = by != 0
 	return true
 }
 
-// A pair is a stretch of rows on both sides of a move, with its number.
-type pair struct{ to, from stretch }
-
-// A rowCheck is all that the result of checkRows depends on.
-type rowCheck struct {
-	lattice
-	to, from sameRows
-	runs     sameRuns
-	n        int
-}
-
-// checkRows returns ErrOverlap if a row is written that another one is read from. Moves of the same
-// rows are checked once.
-func (s *surveyor) checkRows(m *move, l lattice) error {
-	if m.picked == noDim {
-		return nil // each element is copied onto itself
-	}
-	id := rowCheck{l, rowsID(m.toRows), rowsID(m.fromRows), runsID(m.runs), m.dims.at(m.picked).n}
-	err, known := s.checked[id]
-	if !known {
-		pairs, written, read := m.pairs(l)
-		err = sweepPairs(pairs, written, read)
-		if s.checked == nil {
-			s.checked = map[rowCheck]error{}
-		}
-		s.checked[id] = err
-	}
-	return err
-}
-
-// pairs returns the rows of the listed dim, each with where it is written, in units, and their
-// numbers by where they are written and by where they are read.
-func (m *move) pairs(l lattice) (pairs []pair, written, read []int) {
+// reorders reports whether a listed row is read from another one than it is written to.
+func (m *move) reorders() bool {
 	for _, r := range m.runs {
-		if r.Len > 0 {
-			to, from := r.To+l.by, r.From
-			pairs = append(pairs, pair{stretch{to, to + r.Len}, stretch{from, from + r.Len}})
+		if r.To != r.From {
+			return true
 		}
 	}
-	if m.runs == nil {
-		pairs = make([]pair, m.dims.at(m.picked).n)
-		for i := range pairs {
-			to, from := row(m.toRows, i)*l.to+l.by, row(m.fromRows, i)*l.from
-			pairs[i] = pair{stretch{to, to + 1}, stretch{from, from + 1}}
+	for i := range max(len(m.toRows), len(m.fromRows)) {
+		if row(m.toRows, i) != row(m.fromRows, i) {
+			return true
 		}
 	}
-	for i := range pairs {
-		read = append(read, i)
-	}
-	written = slices.Clone(read)
-	slices.SortFunc(read, func(a, b int) int { return pairs[a].from.lo - pairs[b].from.lo })
-	slices.SortFunc(written, func(a, b int) int { return pairs[a].to.lo - pairs[b].to.lo })
-	return pairs, written, read
+	return false
 }
 
-// sweepPairs returns ErrOverlap if what one pair writes another reads, or itself elsewhere, given
-// the pairs by where they write and by where they read. Pairs that write the same rows both go on.
-func sweepPairs(pairs []pair, written, read []int) error {
-	next := 0
-	var open []int // pairs read that may reach what is written next
-	for _, w := range written {
-		to := pairs[w].to
-		if to == pairs[w].from {
-			continue // nothing changes
-		}
-		for next < len(read) && pairs[read[next]].from.lo < to.hi {
-			open = append(open, read[next])
-			next++
-		}
-		open = slices.DeleteFunc(open, func(r int) bool { return pairs[r].from.hi <= to.lo })
-		for _, r := range open {
-			if pairs[r].from.lo < to.hi {
-				return errOverlap
+// source returns the bytes that m reads. What a dim repeats counts once.
+func (m *move) source() int {
+	in, _ := m.parted(nil)
+	return in.bytes()
+}
+
+// parted returns the moves of what m reads to other memory, side by side, and from there to where m
+// writes.
+func (m *move) parted(b []byte) (in, out move) {
+	in, out = *m, *m
+	in.dims.more, out.dims.more = slices.Clone(m.dims.more), slices.Clone(m.dims.more)
+	in.to, in.toBytes, in.toStart, in.toRows = memory{bytes: b}, b, 0, nil
+	out.from, out.fromBytes, out.fromAt, out.fromRows = in.to, b, 0, nil
+	in.runs, out.runs = sideBySide(m.runs)
+	size := m.block
+	for i := m.dims.n - 1; i >= 0; i-- {
+		d := *m.dims.at(i)
+		in.dims.at(i).to, out.dims.at(i).from = size, size
+		switch {
+		case i == m.picked && m.runs != nil:
+			size *= runRows(m.runs)
+		case d.from == 0:
+			in.dims.at(i).n, out.dims.at(i).from = 1, 0
+			if i == m.picked {
+				in.fromRows = nil // which are all one
 			}
+		default:
+			size *= d.n
 		}
+	}
+	return in, out
+}
+
+// sideBySide returns runs to rows that follow one another, and from there.
+func sideBySide(runs []shapeops.Run) (in, out []shapeops.Run) {
+	in, out = slices.Clone(runs), slices.Clone(runs)
+	at := 0
+	for i := range runs {
+		in[i].To, out[i].From = at, at
+		at += runs[i].Len
+	}
+	return in, out
+}
+
+// stage copies what is going to be overwritten before it is read.
+func (tr *Transfer) stage() error {
+	total := 0
+	for i := range tr.moves {
+		if m := &tr.moves[i]; m.staged {
+			total += m.source()
+		}
+	}
+	if total > stagedBytes {
+		return errOverlap
+	}
+	for i := range tr.moves {
+		m := &tr.moves[i]
+		if !m.staged || !m.held {
+			continue
+		}
+		in, out := m.parted(cast.Uninit(m.source()))
+		if err := in.runHeld(tr.Workers); err != nil {
+			return err
+		}
+		m.later = &out
 	}
 	return nil
+}
+
+// inPlaceOf reports whether each element of t lies where that of u at the same position does.
+func (t *Tensor) inPlaceOf(u *Tensor) bool {
+	distance, shared := shift(t.mem, u.mem)
+	width := t.dtype.Size()
+	return shared && width == u.dtype.Size() && t.view.Offset*width == distance+u.view.Offset*width &&
+		sameView(t.view, u.view)
 }

@@ -131,9 +131,6 @@ func TestPadSequenceRefusals(t *testing.T) {
 		{"into another dtype", func(x tens) error {
 			return shapeops.PadSequenceInto(tensor.Must(tensor.Zeros[int32](1, 2, 3)), []tens{x}, opt{})
 		}, tensor.ErrDType},
-		{"into itself", func(x tens) error {
-			return shapeops.PadSequenceInto(tensor.Must(x.Unsqueeze(0)), []tens{tensor.Must(x.Narrow(0, 1, 1))}, opt{Length: 2})
-		}, tensor.ErrOverlap},
 		{"memory that is gone, into", func(x tens) error { return shapeops.PadSequenceInto(dst, []tens{x, lent}, opt{Value: 3}) }, gone},
 		{"a mask of dim 0", mask([]int{1}, shape{1, 2}, 0), shapeops.ErrDim},
 		{"a mask of no dim", mask(nil, shape{}, 0), shapeops.ErrDim},
@@ -166,11 +163,10 @@ func TestPadSequenceOfNoElementsTakesNoTime(t *testing.T) {
 	}
 }
 
-// PadSequenceInto within one buffer does what it would if all were read before any is written, or
-// is refused; what does no harm is refused only if it writes something that it reads.
+// PadSequenceInto within one buffer does what it would if all were read before any is written.
 func TestPadSequenceWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	var allowed, refused, cautious int
+	var apart, overlapping int
 	for range 10_000 {
 		f := &feeding{rng: rng, bytes: make([]byte, 400), dtype: []tensor.DType{tensor.Uint8, tensor.Float32}[rng.IntN(2)]}
 		for i := range f.bytes {
@@ -189,21 +185,16 @@ func TestPadSequenceWithinABuffer(t *testing.T) {
 		dst, before := f.window(want.Shape...), slices.Clone(f.bytes)
 		pad := testkit.Content(t, tensor.Must(tensor.ScalarOf(f.dtype, 7)))
 		s := shuffle{dst.positions(t, want.Shape...), picked(at, want), f.dtype.Size(), pad}
-		harmful, meets, after := s.judge(before)
-		if err := shapeops.PadSequenceInto(dst.x, xs, opt); err == nil {
-			require.False(t, harmful, "%v %+v", arrays, opt)
-			require.Equal(t, after, f.bytes)
-			allowed++
-			continue
-		} else if require.ErrorIs(t, err, tensor.ErrOverlap); !harmful {
-			cautious++
+		harmful, after := s.judge(before)
+		require.NoError(t, shapeops.PadSequenceInto(dst.x, xs, opt), "%v %+v", arrays, opt)
+		require.Equal(t, after, f.bytes, "%v %+v", arrays, opt)
+		if harmful {
+			overlapping++
+		} else {
+			apart++
 		}
-		require.True(t, meets, "%v %+v", arrays, opt)
-		require.Equal(t, before, f.bytes)
-		refused++
 	}
-	t.Log("allowed", allowed, "refused", refused, "of which without harm", cautious)
-	require.Greater(t, allowed, 1000)
-	require.Greater(t, refused, 1000)
-	require.Less(t, cautious, refused/10)
+	t.Log("apart", apart, "overlapping", overlapping)
+	require.Greater(t, apart, 1000)
+	require.Greater(t, overlapping, 1000)
 }

@@ -16,8 +16,8 @@ import (
 // The methods that add a copy, here and of Tensor, return [ErrKind] if a tensor is nil,
 // shapeops.ErrShape or [ErrDType] if the sides do not fit, [ErrReadOnly] if the destination must
 // not be written, [ErrLayout] if two of its elements are one in memory (as in an expanded tensor),
-// and [ErrOverlap] if the copy would read what it writes. Then nothing has been added. An element
-// may be copied onto itself.
+// and [ErrOverlap] if the sides overlap by more than [Transfer.Run] copies first. Then nothing has
+// been added.
 type Transfer struct {
 	// Workers is how many cores a large copy may use, or a kernel with Elements; 0 means
 	// GOMAXPROCS. One with Whole sees to that itself.
@@ -27,25 +27,26 @@ type Transfer struct {
 	tasks   []taskAt // what else is done once all memory is held
 	commits []func()
 	about   func(error) error
-	survey  surveyor // of the lists of moves
+	room    footprints
 }
 
 // Run does the copies, and what else was added, in order, and then calls what [Transfer.Commit] was
-// given. It returns [ErrOverlap], and has done nothing, if a copy reads what another writes, or if
-// that takes too long to find out: what a copy is to read must be there before Run. Likewise an
-// error if lent memory is gone, as after Close of a mapped file. Only if memory turns out to be
-// unreadable in the middle of a copy, as when another process cut a mapped file, has that copy
-// happened in part, and those added before it in full. If only afterwards a [Lender] says that its
-// memory was not all there, all copies have happened. After either error, nothing that Commit was
-// given is called.
+// given. Copies read what was there before Run: if one may write what itself or a later one reads,
+// that is copied to new memory first, unless an order suffices in which nothing is overwritten too
+// early. Run returns [ErrOverlap], and has done nothing, if that would take more than 64 MiB, or if
+// a kernel reads what is written before it. Likewise an error if lent memory is gone, as after
+// Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy, as
+// when another process cut a mapped file, has that copy happened in part, and those added before it
+// in full. If only afterwards a [Lender] says that its memory was not all there, all copies have
+// happened. After either error, nothing that Commit was given is called.
 //
 // Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
-	if err := checkCrossing(tr.moves); err != nil {
+	if err := settle(tr.moves); err != nil {
 		return err
 	}
 	defer tr.release()
-	for _, step := range []func() error{tr.hold, tr.prepare, tr.execute, tr.intact} {
+	for _, step := range []func() error{tr.hold, tr.stage, tr.prepare, tr.execute, tr.intact} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -90,7 +91,11 @@ func (tr *Transfer) execute() error {
 			}
 			tasks = tasks[1:]
 		}
-		if m := &tr.moves[i]; m.held && m.half == copies {
+		m := &tr.moves[i]
+		if m.later != nil {
+			m = m.later
+		}
+		if m.held && m.half == copies {
 			if err := m.runHeld(tr.Workers); err != nil {
 				return err
 			}
@@ -180,7 +185,7 @@ func (tr *Transfer) Reset() {
 	clear(tr.moves)
 	clear(tr.tasks)
 	clear(tr.commits)
-	tr.moves, tr.tasks, tr.commits, tr.survey = tr.moves[:0], tr.tasks[:0], tr.commits[:0], surveyor{}
+	tr.moves, tr.tasks, tr.commits = tr.moves[:0], tr.tasks[:0], tr.commits[:0]
 	tr.about = nil
 }
 
@@ -208,7 +213,7 @@ func (tr *Transfer) next() *move {
 // add keeps the move that next returned, unless err is not nil or it reads what it writes.
 func (tr *Transfer) add(m *move, err error) error {
 	if err == nil {
-		err = m.checkOverlap(&tr.survey)
+		err = m.settle(&tr.room)
 	}
 	if err != nil {
 		tr.moves = tr.moves[:len(tr.moves)-1]

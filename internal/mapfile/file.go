@@ -104,13 +104,6 @@ func (f *File) named(op string, err error) error {
 	return f.set.opt.Name(op, f.path, err)
 }
 
-// SameMemory reports whether another lender lends the same file, as if the directory was opened
-// twice.
-func (f *File) SameMemory(other tensor.Lender) bool {
-	o, ok := other.(*File)
-	return ok && os.SameFile(f.info, o.info)
-}
-
 // Identity returns a comparable value that is equal for two files exactly if they are one, as
 // vfs.FileID says, so that they can be grouped without comparing each with each. It never changes.
 func (f *File) Identity() any { return f.id }
