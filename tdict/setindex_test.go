@@ -129,8 +129,12 @@ func TestWritingPartsOfItself(t *testing.T) {
 		do   func(td *tdict.TensorDict) error
 		want []int // rows
 	}{
-		"set-index, shifted":  {func(td *tdict.TensorDict) error { return td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2)) }, []int{1, 2, 2}},
-		"index-into, shifted": {func(td *tdict.TensorDict) error { return tensor.Must(td.Index(ix.Range(0, 2))).IndexInto(tensor.Must(td.Index(ix.Range(1, 3)))) }, []int{0, 0, 1}},
+		"set-index, shifted": {func(td *tdict.TensorDict) error {
+			return td.SetIndex(tensor.Must(td.Index(ix.Range(1, 3))), ix.Range(0, 2))
+		}, []int{1, 2, 2}},
+		"index-into, shifted": {func(td *tdict.TensorDict) error {
+			return tensor.Must(td.Index(ix.Range(0, 2))).IndexInto(tensor.Must(td.Index(ix.Range(1, 3))))
+		}, []int{0, 0, 1}},
 		"cat-into": {func(td *tdict.TensorDict) error {
 			return shapeops.CatInto(td, []*tdict.TensorDict{tensor.Must(td.Index(ix.Range(1, 3))), tensor.Must(td.Index(ix.Range(0, 1)))}, 0)
 		}, []int{1, 2, 0}},
