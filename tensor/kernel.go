@@ -138,16 +138,16 @@ func (k *Kernel) named(err error) error {
 	return fmt.Errorf("%s: %w", k.Op, err)
 }
 
-// run sets dst, which shares no memory with xs unless it may.
-func (k *Kernel) run(dst *Tensor, xs []*Tensor, lead, workers int) error {
-	if k.Elements == nil {
+// run sets dst, which shares no memory with xs unless it may: at once, in the given block, if all
+// elements lie in order and are not worth a second core, otherwise block by block.
+func (k *Kernel) run(b *straightBlock, dst *Tensor, xs []*Tensor, lead, workers int) error {
+	switch {
+	case k.Elements == nil:
 		return k.Whole(dst, xs, lead)
-	}
-	if dst.Size() == 0 {
+	case dst.Size() == 0:
 		return nil
-	}
-	if ran, err := new(straightBlock).run(k, dst, xs); ran {
-		return err
+	case dst.ByteSize() <= parallelBytes && b.lineUp(dst, xs):
+		return k.Elements(&b.Block)
 	}
 	return newLanes(k, dst, xs).run(workers)
 }
@@ -223,7 +223,7 @@ func (t *kernelTask) run(workers int) (err error) {
 			err = tr.Run()
 		}
 	} else {
-		err = t.kernel.run(t.dst, t.ready, t.lead, workers)
+		err = t.kernel.run(new(straightBlock), t.dst, t.ready, t.lead, workers)
 	}
 	t.ready, t.made = nil, nil
 	return err

@@ -57,11 +57,7 @@ func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	if err != nil || done {
 		return out, err
 	}
-	ran, err := p.block.run(p.kernel, out, xs)
-	if !ran {
-		err = p.kernel.run(out, xs, lead, 0)
-	}
-	if err != nil {
+	if err := p.kernel.run(&p.block, out, xs, lead, 0); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -174,13 +170,9 @@ type straightBlock struct {
 	room [4]Lane
 }
 
-// run runs a kernel on elements that lie in order, in memory of Go, and are not worth a second
-// core: no blocks need be cut.
-func (b *straightBlock) run(k *Kernel, dst *Tensor, xs []*Tensor) (ran bool, err error) {
+// lineUp makes b the block of all elements, and reports whether they lie in order, in memory of Go.
+func (b *straightBlock) lineUp(dst *Tensor, xs []*Tensor) bool {
 	n := dst.Size()
-	if k.Elements == nil || n == 0 || dst.ByteSize() > parallelBytes {
-		return false, nil
-	}
 	to, ok := dst.straight(n)
 	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, to.Bytes, b.room[:0]
 	for _, x := range xs {
@@ -188,10 +180,7 @@ func (b *straightBlock) run(k *Kernel, dst *Tensor, xs []*Tensor) (ran bool, err
 		ok = ok && straight
 		b.Src = append(b.Src, l)
 	}
-	if !ok {
-		return false, nil
-	}
-	return true, k.Elements(&b.Block)
+	return ok
 }
 
 // straight returns the n elements of t, or its only one, as they lie, or false if they lie

@@ -62,7 +62,7 @@ func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Ten
 			}
 			return err
 		}}
-		return k.inOrder(out, xs)
+		return k.run(new(straightBlock), out, xs, 0, 1)
 	})
 	if err != nil {
 		return nil, whichOperand(err, xs)
@@ -92,21 +92,6 @@ func checkLanes(b *Block) error {
 		}
 	}
 	return nil
-}
-
-// inOrder calls the kernel for one block after the other, or for all elements at once if they lie
-// in order.
-func (k *Kernel) inOrder(dst *Tensor, xs []*Tensor) error {
-	n := dst.Size()
-	b := Block{Rows: n, Width: 1, DType: dst.dtype, Dst: dst.mem.bytes}
-	for _, x := range xs {
-		l, ok := x.straight(n)
-		if !ok {
-			return k.run(dst, xs, 0, 1)
-		}
-		b.Src = append(b.Src, l)
-	}
-	return k.Elements(&b)
 }
 
 // A column is the elements of an operand in a block.
