@@ -139,12 +139,15 @@ func TestTransferOfCopiesThatFeedOneAnother(t *testing.T) {
 			var forth, back, apart tensor.Transfer
 			require.NoError(t, a.Verbs().AddExecute(&forth, square.Tensor, arranged))
 			require.NoError(t, b.Verbs().AddWrite(&forth, square.Tensor, arranged))
-			require.ErrorIs(t, forth.Run(), tensor.ErrOverlap)
 			require.NoError(t, b.Verbs().AddWrite(&back, square.Tensor, arranged))
 			require.NoError(t, a.Verbs().AddExecute(&back, square.Tensor, arranged))
-			require.ErrorIs(t, back.Run(), tensor.ErrOverlap, "in either order")
-			require.Equal(t, was, square.Tensor.String())
-			require.Equal(t, "uint8 [4]\n[0 0 0 0]", b.String())
+			for _, tr := range []*tensor.Transfer{&forth, &back} {
+				require.NoError(t, square.CopyFrom(was))
+				require.NoError(t, b.CopyFrom(tensor.Scalar[uint8](0)))
+				require.NoError(t, tr.Run())
+				require.Equal(t, "uint8 [2 2]\n[[4 3]\n [2 1]]", square.Tensor.String())
+				require.True(t, tensor.Must(b.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))).Equal(was))
+			}
 
 			require.NoError(t, a.Verbs().AddExecute(&apart, square.Tensor, arranged))
 			require.NoError(t, apart.Copy(b, a))
