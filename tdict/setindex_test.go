@@ -138,7 +138,7 @@ func TestWritingPartsOfItself(t *testing.T) {
 		"cat-into": {func(td *tdict.TensorDict) error {
 			return shapeops.CatInto(td, []*tdict.TensorDict{tensor.Must(td.Index(ix.Range(1, 3))), tensor.Must(td.Index(ix.Range(0, 1)))}, 0)
 		}, []int{1, 2, 0}},
-		"flip-into": {func(td *tdict.TensorDict) error { return td.FlipInto(td, 0) }, []int{2, 1, 0}},
+		"flip-into": {func(td *tdict.TensorDict) error { return shapeops.FlipInto(td, td, 0) }, []int{2, 1, 0}},
 		"take-into": {func(td *tdict.TensorDict) error { return td.IndexInto(td, ix.Take(2, 0, 2)) }, []int{2, 0, 2}},
 	} {
 		td := dict([]int{3}, entry{"a", count(3)}, entry{"d/b", count(3, 2)})
