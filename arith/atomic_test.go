@@ -117,7 +117,7 @@ func TestVerbsAreAtomic(t *testing.T) {
 			return arith.AddCMulInto(dst, xs[0], xs[1], xs[2])
 		}), tensor.ErrDType},
 		{"a product beyond int8, in place", onto(addCMul, func(_ tens, xs []tens) error {
-			return arith.AddCMulInPlace(xs[0], xs[1], xs[2])
+			return arith.AddCMulInto(xs[0], xs[0], xs[1], xs[2])
 		}), tensor.ErrDType},
 		{"a product beyond int8, into a factor", onto(addCMul, func(_ tens, xs []tens) error {
 			return arith.AddCMulInto(xs[2], xs[0], xs[1], xs[2])
@@ -131,11 +131,11 @@ func TestVerbsAreAtomic(t *testing.T) {
 			return deed{tensorsOf(dst, x), func() error { return arith.AddCMulInto(dst, x, x, 2) }}
 		}, tensor.ErrDType},
 		{"an integer by zero, in place", alone(func() tens { return lastIs[int64](0) }, func(x tens) error {
-			return arith.FloorDivInPlace(x, lastIs[int64](0))
+			return arith.FloorDivInto(x, x, lastIs[int64](0))
 		}), arith.ErrDivide},
 
 		{"not of a bad byte", bools(arith.NotInto[*tdict.TensorDict]), tensor.ErrDType},
-		{"not of a bad byte, in place", bools(func(_, x *tdict.TensorDict) error { return arith.NotInPlace(x) }), tensor.ErrDType},
+		{"not of a bad byte, in place", bools(func(_, x *tdict.TensorDict) error { return arith.NotInto(x, x) }), tensor.ErrDType},
 		{"xor with a bad byte", bools(func(dst, x *tdict.TensorDict) error { return arith.XorInto(dst, x, true) }), tensor.ErrDType},
 		{"a bad byte compared", bools(func(dst, x *tdict.TensorDict) error { return arith.NotEqualInto(dst, x, x) }), tensor.ErrDType},
 
@@ -184,14 +184,14 @@ func TestVerbsAreAtomic(t *testing.T) {
 		{"running sums beyond int64", onto(func() (tens, []tens) { return filled[int64](99, 3, 2), []tens{twoColumns()} },
 			func(dst tens, xs []tens) error { return arith.CumSumInto(dst, xs[0], arith.Dims(0)) }), tensor.ErrDType},
 		{"running sums beyond int64, in place", alone(twoColumns, func(x tens) error {
-			return arith.CumSumInPlace(x, arith.Dims(0))
+			return arith.CumSumInto(x, x, arith.Dims(0))
 		}), tensor.ErrDType},
 		{"running sums beyond int64, at the end", alone(most, func(x tens) error {
-			return arith.CumSumInPlace(x, arith.Dims(0))
+			return arith.CumSumInto(x, x, arith.Dims(0))
 		}), tensor.ErrDType},
 		{"running sums beyond int64, in a dictionary", func() deed {
 			td := pair([]int{3}, numbers(1, 3), twoColumns())
-			return deed{tensorsOf(td), func() error { return arith.CumSumInPlace(td, arith.Dims(0)) }}
+			return deed{tensorsOf(td), func() error { return arith.CumSumInto(td, td, arith.Dims(0)) }}
 		}, tensor.ErrDType},
 		{"groups that do not ascend", onto(func() (tens, []tens) { return filled[int64](99, 2), []tens{numbers(0, 3)} },
 			func(dst tens, xs []tens) error { return arith.SumInto(dst, xs[0], bySplits(0, 4, 3)) }), shapeops.ErrShape},

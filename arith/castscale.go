@@ -17,7 +17,7 @@ import (
 // It computes in float32, where the dtype is no wider and float32 holds all values of x's dtype,
 // and else in float64, and rounds the product before it adds. Data stays as it is. CastScale
 // returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
-func CastScale[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
+func CastScale[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
 	k, err := scaleKernel(x, dtype, scale, shift)
 	if err != nil {
 		var none T
@@ -27,7 +27,7 @@ func CastScale[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (T, 
 }
 
 // CastScaleInto is [CastScale] into dst, whose leaves have the dtype.
-func CastScaleInto[T Operand[T]](dst, x T, dtype tensor.DType, scale, shift float64) error {
+func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift float64) error {
 	k, err := scaleKernel(x, dtype, scale, shift)
 	if err != nil {
 		return fmt.Errorf("cast scale: %w", err)
@@ -37,7 +37,7 @@ func CastScaleInto[T Operand[T]](dst, x T, dtype tensor.DType, scale, shift floa
 
 // CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its
 // errors are those of [CastScale].
-func CastScaleInPlace[T Operand[T]](x T, scale, shift float64) error {
+func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	k, err := scaleKernel(x, tensor.Float64, scale, shift)
 	if err != nil {
 		return fmt.Errorf("cast scale: %w", err)
@@ -51,7 +51,7 @@ func CastScaleInPlace[T Operand[T]](x T, scale, shift float64) error {
 // A line is what x * scale + shift is about.
 type line struct{ scale, shift float64 }
 
-func scaleKernel[T Operand[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
+func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)

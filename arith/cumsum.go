@@ -24,7 +24,7 @@ import (
 // CumSum returns the errors of the Over, shapeops.ErrDim for another number of dims,
 // tensor.ErrDType for a sum of integers that the dtype does not hold, and tensor.ErrKind if x is
 // nil. The result shares no memory with x. (Python: cumsum.)
-func CumSum[T Operand[T]](x T, over Over) (T, error) {
+func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 	k, others, err := runningKernel(x, over)
 	if err != nil {
 		var none T
@@ -36,7 +36,7 @@ func CumSum[T Operand[T]](x T, over Over) (T, error) {
 // CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes
 // of the result, and may be x where dtypes stay. Its errors are also those of tensor.Transfer; on
 // an error nothing has changed.
-func CumSumInto[T Operand[T]](dst, x T, over Over) error {
+func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
 	if err != nil {
 		return fmt.Errorf("cum sum: %w", err)
@@ -44,11 +44,7 @@ func CumSumInto[T Operand[T]](dst, x T, over Over) error {
 	return x.Verbs().LeafwiseInto(dst, k, others...)
 }
 
-// CumSumInPlace is [CumSum] of x itself, each leaf of which must have a dtype that stays: else it
-// is tensor.ErrDType, and nothing has changed.
-func CumSumInPlace[T Operand[T]](x T, over Over) error { return CumSumInto(x, x, over) }
-
-func runningKernel[T Operand[T]](x T, over Over) (*tensor.Kernel, []any, error) {
+func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error) {
 	s, others, err := scopeOf(x, over)
 	if err == nil && len(s.dims) != 1 {
 		err = fmt.Errorf("%w: got no dim or several, want exactly one, or groups of rows", shapeops.ErrDim)

@@ -1,13 +1,14 @@
 // Package arith has the verbs that look at elements, or at a mask of them: Add, Less, Mean, Where,
 // Sort, GroupBy. What only moves whole rows is a method of tensors and dictionaries.
 //
-// Most verbs are generic over what they work on, an [Operand]: *tensor.Tensor, *ragged.Tensor, on
-// whose values they work, and *tdict.TensorDict, on each leaf of which they do the same. Each is a
-// tensor.Kernel that Leafwise applies. What makes one of several elements of a ragged tensor is a
-// Reducer for its method Reduce.
+// Most verbs are generic over what they work on. Those that look at each element by itself take an
+// [Elementwise]: *tensor.Tensor, *ragged.Tensor, on whose values they work, and *tdict.TensorDict,
+// on each leaf of which they do the same. Those that work along dims, as Mean and Sort, take a
+// [Reducible], which a ragged tensor is not: it takes them as a Reducer in its method Reduce. Each
+// is a tensor.Kernel that Leafwise applies.
 //
 //	scaled, err := arith.Mul(td, 2)                     // a copy of td
-//	err = arith.MulInPlace(td, 2)                       // td itself
+//	err = arith.MulInto(td, td, 2)                      // td itself
 //	err = arith.MulInto(dst, td, 2)                     // into memory that the caller owns
 //	high, err := arith.Greater(x, y)                    // a mask
 //	clean, err := arith.MaskedFill(td, missing, 0)
@@ -30,11 +31,12 @@
 // A verb is for all leaves of a dictionary: of one with several dtypes, Select those that it is
 // for. Leaves are shared, so that what is done in place to a selection is done to the whole.
 //
-// A *memmap.Dataset has the methods of a dictionary but is not an Operand: Add(ds, 1) does not
+// A *memmap.Dataset has the methods of a dictionary but is no [Elementwise]: Add(ds, 1) does not
 // compile. Pass its field TensorDict:
 //
 //	sum, err := arith.Add(ds.TensorDict, 1)             // in memory; the files stay as they are
-//	err = arith.AddInPlace(ds.TensorDict, 1)            // in the files, if ds is writable
+//	td := ds.TensorDict
+//	err = arith.AddInto(td, td, 1)                      // in the files, if ds is writable
 //
 // Data and unbatched tensors in a dictionary stay as they are. A verb returns tensor.ErrDType for a
 // dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an operand does
@@ -65,7 +67,7 @@
 //	Less ... GreaterEqual       -> bool             NaN is never less       no        no
 //	IsNaN IsFinite              -> bool             -> bool                 -> bool   -> bool
 //	And Or Xor Not              their bits          no                      no        yes
-//	Sort Argsort                yes                 NaN last                no        yes
+//	Sort ArgSort                yes                 NaN last                no        yes
 //	ScatterAdd                  error beyond the    in order                yes       no
 //	                            dtype
 //
@@ -101,8 +103,9 @@
 // # In place
 //
 // Forms called Into write to a value of the result's dtypes and shapes, which may be an operand
-// itself; forms called InPlace to the first operand. Neither changes anything if there is an error:
-// what integers may fail on is computed twice, the first time for nothing.
+// itself: AddInto(x, x, y) changes x. [FillInPlace] and [CastScaleInPlace] have no such form and
+// change their operand. None changes anything if there is an error: integers on which it may fail
+// are computed twice, the first time for nothing.
 //
 // # Masks
 //

@@ -78,16 +78,16 @@ func TestVerbsChangeNothingWhenTheyFail(t *testing.T) {
 	x := func(td *tdict.TensorDict, key nestedkey.Key) *tensor.Tensor { return tensor.Must(td.Tensor(key)) }
 	type R = testkit.Refusal[*tdict.TensorDict]
 	testkit.Refuse(t, sums, state, []R{
-		{"a sum beyond the dtype", func(d *tdict.TensorDict) error { return arith.AddInPlace(d, 10) }, tensor.ErrDType},
+		{"a sum beyond the dtype", func(d *tdict.TensorDict) error { return arith.AddInto(d, d, 10) }, tensor.ErrDType},
 		{"a sum into another", func(d *tdict.TensorDict) error { return arith.AddInto(d, sums(), 10) }, tensor.ErrDType},
-		{"a difference below 0", func(d *tdict.TensorDict) error { return arith.SubInPlace(x(d, "b"), 2) }, tensor.ErrDType},
-		{"the least integer negated", func(d *tdict.TensorDict) error { return arith.NegInPlace(x(d, "z")) }, tensor.ErrDType},
+		{"a difference below 0", func(d *tdict.TensorDict) error { return arith.SubInto(x(d, "b"), x(d, "b"), 2) }, tensor.ErrDType},
+		{"the least integer negated", func(d *tdict.TensorDict) error { return arith.NegInto(x(d, "z"), x(d, "z")) }, tensor.ErrDType},
 		{"the least integer's absolute value", func(d *tdict.TensorDict) error { return testkit.Err(arith.Abs(x(d, "z"))) }, tensor.ErrDType},
-		{"the least integer by -1", func(d *tdict.TensorDict) error { return arith.FloorDivInPlace(x(d, "z"), -1) }, tensor.ErrDType},
-		{"a product beyond the dtype", func(d *tdict.TensorDict) error { return arith.MulInPlace(x(d, "b"), 2) }, tensor.ErrDType},
-		{"a power below 0", func(d *tdict.TensorDict) error { return arith.PowInPlace(x(d, "z"), -1) }, tensor.ErrDType},
-		{"a power beyond the dtype", func(d *tdict.TensorDict) error { return arith.PowInPlace(x(d, "b"), 9) }, tensor.ErrDType},
-		{"a division by zero", func(d *tdict.TensorDict) error { return arith.ModInPlace(x(d, "z"), 0) }, arith.ErrDivide},
+		{"the least integer by -1", func(d *tdict.TensorDict) error { return arith.FloorDivInto(x(d, "z"), x(d, "z"), -1) }, tensor.ErrDType},
+		{"a product beyond the dtype", func(d *tdict.TensorDict) error { return arith.MulInto(x(d, "b"), x(d, "b"), 2) }, tensor.ErrDType},
+		{"a power below 0", func(d *tdict.TensorDict) error { return arith.PowInto(x(d, "z"), x(d, "z"), -1) }, tensor.ErrDType},
+		{"a power beyond the dtype", func(d *tdict.TensorDict) error { return arith.PowInto(x(d, "b"), x(d, "b"), 9) }, tensor.ErrDType},
+		{"a division by zero", func(d *tdict.TensorDict) error { return arith.ModInto(x(d, "z"), x(d, "z"), 0) }, arith.ErrDivide},
 		{"a quotient of integers", func(d *tdict.TensorDict) error { return testkit.Err(arith.Div(d, 2)) }, tensor.ErrDType},
 		{"a root of integers", func(d *tdict.TensorDict) error { return testkit.Err(arith.Sqrt(x(d, "z"))) }, tensor.ErrDType},
 		{"bits of fractions", func(d *tdict.TensorDict) error { return testkit.Err(arith.And(x(d, "f"), 1)) }, tensor.ErrDType},
@@ -213,7 +213,7 @@ func TestTryingTakesABlock(t *testing.T) {
 	x := tensor.Must(tensor.Zeros[int32](4 << 20))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	most := uint64(x.ByteSize()) * 3 / 4 // under the race detector, pools forget
-	testkit.MaxBytes(t, most, func() { require.NoError(t, arith.AddInPlace(x, 1)) })
+	testkit.MaxBytes(t, most, func() { require.NoError(t, arith.AddInto(x, x, 1)) })
 }
 
 // TestVerbsAllocate headers, blocks and the result's elements only.

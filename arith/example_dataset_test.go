@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Dataset is not an Operand: its field TensorDict is.
+// A Dataset is no Elementwise: its field TensorDict is.
 func ExampleAdd_dataset() {
 	dir := tensor.Must(os.MkdirTemp("", "arith"))
 	defer os.RemoveAll(dir)
@@ -22,7 +22,7 @@ func ExampleAdd_dataset() {
 
 	sum := tensor.Must(arith.Add(ds.TensorDict, 1)) // in memory
 	fmt.Println(tdict.Slice[float32](sum, "reward"))
-	fmt.Println(arith.AddInPlace(ds.TensorDict, 100)) // in the files
+	fmt.Println(arith.AddInto(ds.TensorDict, ds.TensorDict, 100)) // in the files
 	fmt.Println(tdict.Slice[float32](ds.TensorDict, "reward"))
 	// Output:
 	// [8 9 10] <nil>

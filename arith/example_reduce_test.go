@@ -45,8 +45,8 @@ func ExampleBySplits() {
 
 func ExampleStd() {
 	x := tensor.Vector[float64](1, 2, 3, 4)
-	fmt.Println(tensor.Must(arith.Var(x, arith.Whole, 0)))
-	fmt.Println(tensor.Must(arith.Std(x, arith.Whole.Keep(), 0)).Shape())
+	fmt.Println(tensor.Must(arith.Var(x, arith.Whole, arith.VarOptions{})))
+	fmt.Println(tensor.Must(arith.Std(x, arith.Whole.Keep(), arith.VarOptions{})).Shape())
 	// Output:
 	// float64 [] 1.25
 	// [1]
@@ -74,7 +74,7 @@ func ExampleAny() {
 
 func ExampleQuantile() {
 	x := tensor.Vector[float64](4, 1, 3, 2)
-	fmt.Println(tensor.Must(arith.Quantile(x, 0.5, arith.Whole)))
+	fmt.Println(tensor.Must(arith.Quantile(x, arith.Whole, 0.5)))
 	// Output:
 	// float64 [] 2.5
 }

@@ -55,10 +55,10 @@ func ExampleWhereWith() {
 	// [7 0 9]
 }
 
-func ExampleWhereInPlace() {
+func ExampleWhereInto() {
 	x := tensor.Vector[float32](5, 60, 7)
 	small := tensor.Vector(true, false, true)
-	err := arith.WhereInPlace(small, x, 10) // 10 where it is not small
+	err := arith.WhereInto(x, small, x, 10) // 10 where it is not small
 	fmt.Println(x, err)
 	// Output:
 	// float32 [3]
@@ -77,9 +77,9 @@ func ExampleMaskedFill() {
 	// [7 8 0]
 }
 
-func ExampleMaskedFillInPlace() {
+func ExampleMaskedFillInto() {
 	td := steps()
-	fmt.Println(arith.MaskedFillInPlace(td, tensor.Vector(true, false, false), -1))
+	fmt.Println(arith.MaskedFillInto(td, td, tensor.Vector(true, false, false), -1))
 	show(td.Select("reward"))
 	// Output:
 	// <nil>
@@ -96,9 +96,9 @@ func ExampleSort() {
 	//  [4 5 6]] <nil>
 }
 
-func ExampleSortInPlace() {
+func ExampleSortInto() {
 	x := tensor.Vector[int64](3, 1, 2)
-	err := arith.SortInPlace(x, 0, arith.SortOptions{Descending: true})
+	err := arith.SortInto(x, x, 0, arith.SortOptions{Descending: true})
 	fmt.Println(x, err)
 	// Output:
 	// int64 [3]
@@ -106,10 +106,10 @@ func ExampleSortInPlace() {
 }
 
 // The rows of a dictionary by one of its columns.
-func ExampleArgsort() {
+func ExampleArgSort() {
 	td := steps()
 	reward := tensor.Must(td.Tensor("reward"))
-	best := tensor.Must(arith.Argsort(reward, 0, arith.SortOptions{Descending: true}))
+	best := tensor.Must(arith.ArgSort(reward, 0, arith.SortOptions{Descending: true}))
 	show(td.Take(0, best))
 	// Output:
 	// obs float32 [3 2]

@@ -32,10 +32,10 @@ func ExampleAdd() {
 }
 
 // Nothing wraps around.
-func ExampleAddInPlace() {
+func ExampleAddInto_itself() {
 	x := tensor.Vector[uint8](1, 250)
-	fmt.Println(arith.AddInPlace(x, 5), x)
-	fmt.Println(arith.AddInPlace(x, 5))
+	fmt.Println(arith.AddInto(x, x, 5), x)
+	fmt.Println(arith.AddInto(x, x, 5))
 	fmt.Println(x)
 	// Output:
 	// <nil> uint8 [2]
@@ -135,10 +135,10 @@ func ExampleOneHot() {
 }
 
 // What is done in place to a selection of leaves is done to the whole: they are shared.
-func ExampleMulInPlace() {
+func ExampleMulInto_selection() {
 	td := steps()
-	err := arith.MulInPlace(tensor.Must(td.Select("reward")), 10)
-	show(td, err)
+	rewards := tensor.Must(td.Select("reward"))
+	show(td, arith.MulInto(rewards, rewards, 10))
 	// Output:
 	// obs float32 [3 2]
 	// [[1 2]

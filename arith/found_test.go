@@ -84,7 +84,7 @@ func TestQuantileOfInfinities(t *testing.T) {
 		{[]float64{5, inf}, 0, 5}, {[]float64{5, inf}, 1, inf},
 	}
 	for _, tt := range tests {
-		got := tensor.Must(tensor.Item[float64](tensor.Must(arith.Quantile(tensor.Vector(tt.x...), tt.q, arith.Whole))))
+		got := tensor.Must(tensor.Item[float64](tensor.Must(arith.Quantile(tensor.Vector(tt.x...), arith.Whole, tt.q))))
 		require.True(t, got == tt.want || math.IsNaN(got) && math.IsNaN(tt.want), "%v at %v: got %v", tt.x, tt.q, got)
 	}
 }
@@ -104,7 +104,7 @@ func TestOperandsWithoutLeaves(t *testing.T) {
 // TestVarOfNothing is NaN with any correction.
 func TestVarOfNothing(t *testing.T) {
 	for _, correction := range []int{-3, 0, 1} {
-		got := tensor.Must(tensor.Item[float64](tensor.Must(arith.Var(tensor.Must(tensor.Zeros[float64](0)), arith.Whole, correction))))
+		got := tensor.Must(tensor.Item[float64](tensor.Must(arith.Var(tensor.Must(tensor.Zeros[float64](0)), arith.Whole, arith.VarOptions{Correction: correction}))))
 		require.True(t, math.IsNaN(got), correction)
 	}
 }

@@ -36,7 +36,7 @@ func FuzzWhere(f *testing.F) {
 		}
 		first, last := mem[0], mem[size+1]
 		before, no := testkit.Content(t, x), testkit.Content(t, y)
-		err := arith.WhereInPlace(mask, x, y)
+		err := arith.WhereInto(x, mask, x, y)
 		require.Equal(t, []byte{first, last}, []byte{mem[0], mem[size+1]})
 		if err != nil {
 			require.True(t, errors.Is(err, tensor.ErrDType) || errors.Is(err, shapeops.ErrShape), err)

@@ -1,37 +1,25 @@
 package arith
 
 // And returns where x and y both are true; of integers, the bits that both have.
-func And[T Operand[T]](x T, y any) (T, error) { return apply(opAnd, x, y) }
+func And[T Elementwise[T]](x T, y any) (T, error) { return apply(opAnd, x, y) }
 
 // AndInto is [And] into dst.
-func AndInto[T Operand[T]](dst, x T, y any) error { return applyInto(opAnd, dst, x, y) }
-
-// AndInPlace is [And] of x itself.
-func AndInPlace[T Operand[T]](x T, y any) error { return applyInto(opAnd, x, x, y) }
+func AndInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opAnd, dst, x, y) }
 
 // Or returns where x or y is true; of integers, the bits that either has.
-func Or[T Operand[T]](x T, y any) (T, error) { return apply(opOr, x, y) }
+func Or[T Elementwise[T]](x T, y any) (T, error) { return apply(opOr, x, y) }
 
 // OrInto is [Or] into dst.
-func OrInto[T Operand[T]](dst, x T, y any) error { return applyInto(opOr, dst, x, y) }
-
-// OrInPlace is [Or] of x itself.
-func OrInPlace[T Operand[T]](x T, y any) error { return applyInto(opOr, x, x, y) }
+func OrInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opOr, dst, x, y) }
 
 // Xor returns where x and y differ; of integers, the bits that one of the two has.
-func Xor[T Operand[T]](x T, y any) (T, error) { return apply(opXor, x, y) }
+func Xor[T Elementwise[T]](x T, y any) (T, error) { return apply(opXor, x, y) }
 
 // XorInto is [Xor] into dst.
-func XorInto[T Operand[T]](dst, x T, y any) error { return applyInto(opXor, dst, x, y) }
-
-// XorInPlace is [Xor] of x itself.
-func XorInPlace[T Operand[T]](x T, y any) error { return applyInto(opXor, x, x, y) }
+func XorInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opXor, dst, x, y) }
 
 // Not returns where x is false; of integers, the bits that x lacks.
-func Not[T Operand[T]](x T) (T, error) { return apply(opNot, x) }
+func Not[T Elementwise[T]](x T) (T, error) { return apply(opNot, x) }
 
 // NotInto is [Not] into dst.
-func NotInto[T Operand[T]](dst, x T) error { return applyInto(opNot, dst, x) }
-
-// NotInPlace is [Not] of x itself.
-func NotInPlace[T Operand[T]](x T) error { return applyInto(opNot, x, x) }
+func NotInto[T Elementwise[T]](dst, x T) error { return applyInto(opNot, dst, x) }

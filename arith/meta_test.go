@@ -20,7 +20,7 @@ func TestVerbsOnMeta(t *testing.T) {
 		"where both":  func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.Where(mask3, x, x) },
 		"masked fill": func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.MaskedFill(x, mask3, 1) },
 		"sort":        func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.Sort(x, 0, opt) },
-		"argsort":     func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.Argsort(x, 0, opt) },
+		"arg sort":    func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.ArgSort(x, 0, opt) },
 		"scatter add": func(x *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.ScatterAdd(x, 0, index, x) },
 	}
 	for name, op := range ops {
@@ -42,8 +42,9 @@ func TestVerbsOnMeta(t *testing.T) {
 		_ = tensor.Must(arith.Where(bit, tensor.Must(arith.Sort(big, 0, opt)), big))
 	})
 	x := numbers(0, 3)
-	require.ErrorIs(t, arith.WhereInPlace(mask3, x, tensor.Must(x.ToMeta())), tensor.ErrMeta)
-	require.ErrorIs(t, arith.SortInPlace(tensor.Must(x.ToMeta()), 0, opt), tensor.ErrMeta)
-	require.ErrorIs(t, arith.ScatterAddInPlace(x, 0, index, tensor.Must(x.ToMeta())), tensor.ErrMeta)
+	meta := tensor.Must(x.ToMeta())
+	require.ErrorIs(t, arith.WhereInto(x, mask3, x, meta), tensor.ErrMeta)
+	require.ErrorIs(t, arith.SortInto(meta, meta, 0, opt), tensor.ErrMeta)
+	require.ErrorIs(t, arith.ScatterAddInto(x, x, 0, index, meta), tensor.ErrMeta)
 	require.Equal(t, []int64{0, 1, 2}, testkit.Elements[int64](t, x))
 }

@@ -16,7 +16,7 @@ import (
 // Data stays as it is. OneHot returns shapeops.ErrIndex if an element is not from 0 to classes-1,
 // shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold
 // integers, or the dtype is complex.
-func OneHot[T Operand[T]](x T, classes int, dtype tensor.DType) (T, error) {
+func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	k, err := oneHotKernel(x, classes, dtype)
 	if err != nil {
 		var none T
@@ -26,7 +26,7 @@ func OneHot[T Operand[T]](x T, classes int, dtype tensor.DType) (T, error) {
 }
 
 // OneHotInto is [OneHot] into dst, whose leaves have the dtype.
-func OneHotInto[T Operand[T]](dst, x T, classes int, dtype tensor.DType) error {
+func OneHotInto[T Elementwise[T]](dst, x T, classes int, dtype tensor.DType) error {
 	k, err := oneHotKernel(x, classes, dtype)
 	if err != nil {
 		return fmt.Errorf("one hot: %w", err)
@@ -34,7 +34,7 @@ func OneHotInto[T Operand[T]](dst, x T, classes int, dtype tensor.DType) error {
 	return x.Verbs().LeafwiseInto(dst, k)
 }
 
-func oneHotKernel[T Operand[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
+func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)

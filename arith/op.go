@@ -215,7 +215,7 @@ func (o op) fails(d tensor.DType) bool {
 }
 
 // apply returns what an op makes of x and others.
-func apply[T Operand[T]](o op, x T, others ...any) (T, error) {
+func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 	var none T
 	if x == none {
 		return none, fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
@@ -224,7 +224,7 @@ func apply[T Operand[T]](o op, x T, others ...any) (T, error) {
 }
 
 // applyInto sets dst to what an op makes of x and others.
-func applyInto[T Operand[T]](o op, dst, x T, others ...any) error {
+func applyInto[T Elementwise[T]](o op, dst, x T, others ...any) error {
 	var none T
 	if x == none || dst == none {
 		return fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)

@@ -22,73 +22,75 @@ type tens = *tensor.Tensor
 // An elementVerb is one of the package's that works on each element by itself, by the number of its
 // operands, with the forms that it has.
 type elementVerb struct {
-	name    string
-	others  int
-	run     func(xs []tens) (tens, error)
-	into    func(dst tens, xs []tens) error
-	inPlace func(xs []tens) error // or nil
+	name   string
+	others int
+	run    func(xs []tens) (tens, error)
+	into   func(dst tens, xs []tens) error
+	mask   bool // its results are bool, so that it has no form in place
 }
 
-func unary(name string, f func(tens) (tens, error), into func(_, _ tens) error, in func(tens) error) elementVerb {
-	v := elementVerb{name, 0, func(x []tens) (tens, error) { return f(x[0]) }, func(d tens, x []tens) error { return into(d, x[0]) }, nil}
-	if in != nil {
-		v.inPlace = func(x []tens) error { return in(x[0]) }
-	}
+// inPlace writes to the first operand.
+func (v elementVerb) inPlace(xs []tens) error { return v.into(xs[0], xs) }
+
+// masks returns v, whose results are bool.
+func (v elementVerb) masks() elementVerb {
+	v.mask = true
 	return v
 }
 
-func binary(name string, f func(tens, any) (tens, error), into func(tens, tens, any) error, in func(tens, any) error) elementVerb {
-	v := elementVerb{name, 1, func(x []tens) (tens, error) { return f(x[0], x[1]) }, func(d tens, x []tens) error { return into(d, x[0], x[1]) }, nil}
-	if in != nil {
-		v.inPlace = func(x []tens) error { return in(x[0], x[1]) }
-	}
-	return v
+func unary(name string, f func(tens) (tens, error), into func(_, _ tens) error) elementVerb {
+	return elementVerb{name, 0, func(x []tens) (tens, error) { return f(x[0]) },
+		func(d tens, x []tens) error { return into(d, x[0]) }, false}
 }
 
-func ternary(name string, f func(tens, any, any) (tens, error), into func(tens, tens, any, any) error, in func(tens, any, any) error) elementVerb {
+func binary(name string, f func(tens, any) (tens, error), into func(tens, tens, any) error) elementVerb {
+	return elementVerb{name, 1, func(x []tens) (tens, error) { return f(x[0], x[1]) },
+		func(d tens, x []tens) error { return into(d, x[0], x[1]) }, false}
+}
+
+func ternary(name string, f func(tens, any, any) (tens, error), into func(tens, tens, any, any) error) elementVerb {
 	return elementVerb{name, 2, func(x []tens) (tens, error) { return f(x[0], x[1], x[2]) },
-		func(d tens, x []tens) error { return into(d, x[0], x[1], x[2]) },
-		func(x []tens) error { return in(x[0], x[1], x[2]) }}
+		func(d tens, x []tens) error { return into(d, x[0], x[1], x[2]) }, false}
 }
 
 var elementVerbs = []elementVerb{
-	binary("add", arith.Add[tens], arith.AddInto[tens], arith.AddInPlace[tens]),
-	binary("sub", arith.Sub[tens], arith.SubInto[tens], arith.SubInPlace[tens]),
-	binary("mul", arith.Mul[tens], arith.MulInto[tens], arith.MulInPlace[tens]),
-	binary("div", arith.Div[tens], arith.DivInto[tens], arith.DivInPlace[tens]),
-	binary("floor div", arith.FloorDiv[tens], arith.FloorDivInto[tens], arith.FloorDivInPlace[tens]),
-	binary("mod", arith.Mod[tens], arith.ModInto[tens], arith.ModInPlace[tens]),
-	binary("pow", arith.Pow[tens], arith.PowInto[tens], arith.PowInPlace[tens]),
-	binary("minimum", arith.Minimum[tens], arith.MinimumInto[tens], arith.MinimumInPlace[tens]),
-	binary("maximum", arith.Maximum[tens], arith.MaximumInto[tens], arith.MaximumInPlace[tens]),
-	unary("neg", arith.Neg[tens], arith.NegInto[tens], arith.NegInPlace[tens]),
-	unary("abs", arith.Abs[tens], arith.AbsInto[tens], arith.AbsInPlace[tens]),
-	unary("sign", arith.Sign[tens], arith.SignInto[tens], arith.SignInPlace[tens]),
-	unary("relu", arith.Relu[tens], arith.ReluInto[tens], arith.ReluInPlace[tens]),
-	unary("floor", arith.Floor[tens], arith.FloorInto[tens], arith.FloorInPlace[tens]),
-	unary("ceil", arith.Ceil[tens], arith.CeilInto[tens], arith.CeilInPlace[tens]),
-	unary("round", arith.Round[tens], arith.RoundInto[tens], arith.RoundInPlace[tens]),
-	unary("trunc", arith.Trunc[tens], arith.TruncInto[tens], arith.TruncInPlace[tens]),
-	unary("sqrt", arith.Sqrt[tens], arith.SqrtInto[tens], arith.SqrtInPlace[tens]),
-	unary("exp", arith.Exp[tens], arith.ExpInto[tens], arith.ExpInPlace[tens]),
-	unary("log", arith.Log[tens], arith.LogInto[tens], arith.LogInPlace[tens]),
-	unary("tanh", arith.Tanh[tens], arith.TanhInto[tens], arith.TanhInPlace[tens]),
-	unary("sigmoid", arith.Sigmoid[tens], arith.SigmoidInto[tens], arith.SigmoidInPlace[tens]),
-	ternary("clamp", arith.Clamp[tens], arith.ClampInto[tens], arith.ClampInPlace[tens]),
-	ternary("lerp", arith.Lerp[tens], arith.LerpInto[tens], arith.LerpInPlace[tens]),
-	ternary("add c mul", arith.AddCMul[tens], arith.AddCMulInto[tens], arith.AddCMulInPlace[tens]),
-	binary("equal", arith.Equal[tens], arith.EqualInto[tens], nil),
-	binary("not equal", arith.NotEqual[tens], arith.NotEqualInto[tens], nil),
-	binary("less", arith.Less[tens], arith.LessInto[tens], nil),
-	binary("less equal", arith.LessEqual[tens], arith.LessEqualInto[tens], nil),
-	binary("greater", arith.Greater[tens], arith.GreaterInto[tens], nil),
-	binary("greater equal", arith.GreaterEqual[tens], arith.GreaterEqualInto[tens], nil),
-	unary("is nan", arith.IsNaN[tens], arith.IsNaNInto[tens], nil),
-	unary("is finite", arith.IsFinite[tens], arith.IsFiniteInto[tens], nil),
-	binary("and", arith.And[tens], arith.AndInto[tens], arith.AndInPlace[tens]),
-	binary("or", arith.Or[tens], arith.OrInto[tens], arith.OrInPlace[tens]),
-	binary("xor", arith.Xor[tens], arith.XorInto[tens], arith.XorInPlace[tens]),
-	unary("not", arith.Not[tens], arith.NotInto[tens], arith.NotInPlace[tens]),
+	binary("add", arith.Add[tens], arith.AddInto[tens]),
+	binary("sub", arith.Sub[tens], arith.SubInto[tens]),
+	binary("mul", arith.Mul[tens], arith.MulInto[tens]),
+	binary("div", arith.Div[tens], arith.DivInto[tens]),
+	binary("floor div", arith.FloorDiv[tens], arith.FloorDivInto[tens]),
+	binary("mod", arith.Mod[tens], arith.ModInto[tens]),
+	binary("pow", arith.Pow[tens], arith.PowInto[tens]),
+	binary("minimum", arith.Minimum[tens], arith.MinimumInto[tens]),
+	binary("maximum", arith.Maximum[tens], arith.MaximumInto[tens]),
+	unary("neg", arith.Neg[tens], arith.NegInto[tens]),
+	unary("abs", arith.Abs[tens], arith.AbsInto[tens]),
+	unary("sign", arith.Sign[tens], arith.SignInto[tens]),
+	unary("relu", arith.Relu[tens], arith.ReluInto[tens]),
+	unary("floor", arith.Floor[tens], arith.FloorInto[tens]),
+	unary("ceil", arith.Ceil[tens], arith.CeilInto[tens]),
+	unary("round", arith.Round[tens], arith.RoundInto[tens]),
+	unary("trunc", arith.Trunc[tens], arith.TruncInto[tens]),
+	unary("sqrt", arith.Sqrt[tens], arith.SqrtInto[tens]),
+	unary("exp", arith.Exp[tens], arith.ExpInto[tens]),
+	unary("log", arith.Log[tens], arith.LogInto[tens]),
+	unary("tanh", arith.Tanh[tens], arith.TanhInto[tens]),
+	unary("sigmoid", arith.Sigmoid[tens], arith.SigmoidInto[tens]),
+	ternary("clamp", arith.Clamp[tens], arith.ClampInto[tens]),
+	ternary("lerp", arith.Lerp[tens], arith.LerpInto[tens]),
+	ternary("add c mul", arith.AddCMul[tens], arith.AddCMulInto[tens]),
+	binary("equal", arith.Equal[tens], arith.EqualInto[tens]).masks(),
+	binary("not equal", arith.NotEqual[tens], arith.NotEqualInto[tens]).masks(),
+	binary("less", arith.Less[tens], arith.LessInto[tens]).masks(),
+	binary("less equal", arith.LessEqual[tens], arith.LessEqualInto[tens]).masks(),
+	binary("greater", arith.Greater[tens], arith.GreaterInto[tens]).masks(),
+	binary("greater equal", arith.GreaterEqual[tens], arith.GreaterEqualInto[tens]).masks(),
+	unary("is nan", arith.IsNaN[tens], arith.IsNaNInto[tens]).masks(),
+	unary("is finite", arith.IsFinite[tens], arith.IsFiniteInto[tens]).masks(),
+	binary("and", arith.And[tens], arith.AndInto[tens]),
+	binary("or", arith.Or[tens], arith.OrInto[tens]),
+	binary("xor", arith.Xor[tens], arith.XorInto[tens]),
+	unary("not", arith.Not[tens], arith.NotInto[tens]),
 }
 
 // A number is an element of any dtype, as the tests compute with it.
@@ -520,7 +522,7 @@ func checkElementVerb(t *testing.T, v elementVerb, d tensor.DType, xs []tens) {
 		require.ErrorIs(t, err, tensor.ErrDType, about)
 		require.ErrorIs(t, intoErr, tensor.ErrDType, about)
 		require.Equal(t, before, testkit.Content(t, dst), about)
-		if v.inPlace != nil {
+		if !v.mask {
 			refusesInPlace(t, v, xs, tensor.ErrDType, about)
 		}
 		return
@@ -529,7 +531,7 @@ func checkElementVerb(t *testing.T, v elementVerb, d tensor.DType, xs []tens) {
 		require.Nil(t, got, about)
 		require.Error(t, intoErr, about)
 		require.Equal(t, before, testkit.Content(t, dst), about)
-		if v.inPlace != nil {
+		if !v.mask {
 			refusesInPlace(t, v, xs, nil, about)
 		}
 		return
@@ -538,7 +540,7 @@ func checkElementVerb(t *testing.T, v elementVerb, d tensor.DType, xs []tens) {
 	require.NoError(t, intoErr, about)
 	compareNumbers(t, v, d, want, got, about)
 	require.Equal(t, testkit.Content(t, got), testkit.Content(t, dst), about)
-	if v.inPlace != nil {
+	if !v.mask {
 		own := tensor.Must(xs[0].Clone())
 		require.NoError(t, v.inPlace(append([]tens{own}, xs[1:]...)), about)
 		require.Equal(t, testkit.Content(t, got), testkit.Content(t, own), about)
@@ -561,7 +563,7 @@ func refusesInPlace(t *testing.T, v elementVerb, xs []tens, want error, about st
 // result returns a destination for a verb.
 func result(t *testing.T, v elementVerb, d tensor.DType, shape shapeops.Shape) tens {
 	t.Helper()
-	if v.inPlace == nil {
+	if v.mask {
 		d = tensor.Bool
 	}
 	return tensor.Must(tensor.New(d, shape...))
@@ -569,7 +571,7 @@ func result(t *testing.T, v elementVerb, d tensor.DType, shape shapeops.Shape) t
 
 func compareNumbers(t *testing.T, v elementVerb, d tensor.DType, want []number, got tens, about string) {
 	t.Helper()
-	if v.inPlace == nil {
+	if v.mask {
 		require.Equal(t, tensor.Bool, got.DType(), about)
 	} else {
 		require.Equal(t, d, got.DType(), about)

@@ -198,11 +198,11 @@ func sortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error
 	})
 }
 
-// argsortInto sets dst, of dtype int64, to the positions along a dim of src in the order that
-// sortInto would put them: [... N ...] -> [... N ...]. If dst shares memory with src, argsortInto
+// argSortInto sets dst, of dtype int64, to the positions along a dim of src in the order that
+// sortInto would put them: [... N ...] -> [... N ...]. If dst shares memory with src, argSortInto
 // copies src. Its errors are those of sortInto, but for dst's dtype. On an error dst has not
 // changed. Many lines are spread over the cores.
-func argsortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
+func argSortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
 	if err := checkOrder(src); err != nil {
 		return err
 	}
@@ -213,17 +213,17 @@ func argsortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
 	return separately(dst, src, true, func(dst, src *tensor.Tensor) error {
 		switch src.DType().Size() {
 		case 1:
-			return argsortLines[uint8](dst, src, l, descending)
+			return argSortLines[uint8](dst, src, l, descending)
 		case 2:
-			return argsortLines[uint16](dst, src, l, descending)
+			return argSortLines[uint16](dst, src, l, descending)
 		case 4:
-			return argsortLines[uint32](dst, src, l, descending)
+			return argSortLines[uint32](dst, src, l, descending)
 		}
-		return argsortLines[uint64](dst, src, l, descending)
+		return argSortLines[uint64](dst, src, l, descending)
 	})
 }
 
-func argsortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
+func argSortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
 	o := orderOf[K](src.DType(), descending)
 	return readWrite(dst, src, tensor.Write[int64], func(to []int64, from []K) error {
 		return eachLine(to, from, l, func() func(to []int64, from []K) {

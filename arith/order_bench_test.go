@@ -29,7 +29,7 @@ func randomIDs(n, groups int) []int64 {
 	return s
 }
 
-// benchmarkInto measures sortInto or argsortInto of src along a dim.
+// benchmarkInto measures sortInto or argSortInto of src along a dim.
 func benchmarkInto(b *testing.B, into func(dst, src *tensor.Tensor, dim int, descending bool) error, d tensor.DType, src *tensor.Tensor, dim int) {
 	dst := tensor.Must(tensor.New(d, src.Shape()...))
 	b.SetBytes(int64(src.ByteSize()))
@@ -57,7 +57,7 @@ func BenchmarkSort(b *testing.B) {
 			benchmarkInto(b, sortInto, tensor.Float32, tensor.Vector(s...), 0)
 		})
 		b.Run(fmt.Sprintf("by=argsort/n=%d", n), func(b *testing.B) {
-			benchmarkInto(b, argsortInto, tensor.Int64, tensor.Vector(s...), 0)
+			benchmarkInto(b, argSortInto, tensor.Int64, tensor.Vector(s...), 0)
 		})
 	}
 }
@@ -75,7 +75,7 @@ func BenchmarkSortDType(b *testing.B) {
 		benchmarkInto(b, sortInto, tensor.Int64, tensor.Vector(randomIDs(n, 1000)...), 0)
 	})
 	b.Run("dtype=float32/sorted=true", func(b *testing.B) { benchmarkInto(b, sortInto, tensor.Float32, sorted, 0) })
-	b.Run("op=argsort/dtype=float64", func(b *testing.B) { benchmarkInto(b, argsortInto, tensor.Int64, x, 0) })
+	b.Run("op=argsort/dtype=float64", func(b *testing.B) { benchmarkInto(b, argSortInto, tensor.Int64, x, 0) })
 }
 
 // BenchmarkSortDim sorts the same matrices along both dims.
@@ -96,7 +96,7 @@ func BenchmarkFewKeys(b *testing.B) {
 	for _, n := range []int{16, 64, 256, fewKeys, fewKeys + 1, 1024, 4096} {
 		x := tensor.Must(tensor.From(random[float32](1<<20/n*n), 1<<20/n, n))
 		b.Run(fmt.Sprintf("op=sort/n=%d", n), func(b *testing.B) { benchmarkInto(b, sortInto, tensor.Float32, x, 1) })
-		b.Run(fmt.Sprintf("op=argsort/n=%d", n), func(b *testing.B) { benchmarkInto(b, argsortInto, tensor.Int64, x, 1) })
+		b.Run(fmt.Sprintf("op=argsort/n=%d", n), func(b *testing.B) { benchmarkInto(b, argSortInto, tensor.Int64, x, 1) })
 	}
 }
 

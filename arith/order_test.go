@@ -153,7 +153,7 @@ func TestSortIsNaive(t *testing.T) {
 	}
 }
 
-// checkSort checks what sortInto and argsortInto write to a tensor of the given layout, and to s.
+// checkSort checks what sortInto and argSortInto write to a tensor of the given layout, and to s.
 func checkSort(t *testing.T, s testkit.Specimen, dim int, descending bool, l testkit.Layout) {
 	t.Helper()
 	what := fmt.Sprintf("%v along %d, descending %v", s, dim, descending)
@@ -165,7 +165,7 @@ func checkSort(t *testing.T, s testkit.Specimen, dim int, descending bool, l tes
 	require.Equal(t, before, testkit.Content(t, s.Tensor), "src: %s", what)
 
 	dst = testkit.Make(t, tensor.Int64, s.Shape(), l, testkit.Go, 0)
-	require.NoError(t, argsortInto(dst.Tensor, s.Tensor, dim-len(s.Shape()), descending), what)
+	require.NoError(t, argSortInto(dst.Tensor, s.Tensor, dim-len(s.Shape()), descending), what)
 	require.Equal(t, positions, testkit.Elements[int64](t, dst.Tensor), what)
 	if s.Expanded || s.ReadOnly {
 		return
@@ -237,9 +237,9 @@ func TestOrder(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dst := tensor.Must(tensor.Zeros[int64](tt.x.Size()))
-			require.NoError(t, argsortInto(dst, tt.x, 0, false))
+			require.NoError(t, argSortInto(dst, tt.x, 0, false))
 			require.Equal(t, tt.ascending, testkit.Elements[int64](t, dst))
-			require.NoError(t, argsortInto(dst, tt.x, 0, true))
+			require.NoError(t, argSortInto(dst, tt.x, 0, true))
 			require.Equal(t, tt.descending, testkit.Elements[int64](t, dst))
 		})
 	}
@@ -275,7 +275,7 @@ func TestSortPatterns(t *testing.T) {
 				dst, order := tensor.Must(tensor.Zeros[uint64](n)), tensor.Must(tensor.Zeros[int64](n))
 				require.NoError(t, sortInto(dst, x, 0, descending))
 				require.Equal(t, sorted, testkit.Content(t, dst))
-				require.NoError(t, argsortInto(order, x, 0, descending))
+				require.NoError(t, argSortInto(order, x, 0, descending))
 				require.Equal(t, positions, testkit.Elements[int64](t, order))
 			}
 		})
@@ -289,7 +289,7 @@ func TestSortOverlapping(t *testing.T) {
 	require.NoError(t, sortInto(dst, src, 0, false))
 	require.Equal(t, []int64{5, 1, 3, 5, 9}, testkit.Elements[int64](t, all))
 
-	require.NoError(t, argsortInto(src, src, 0, true))
+	require.NoError(t, argSortInto(src, src, 0, true))
 	require.Equal(t, []int64{0, 3, 2, 1, 9}, testkit.Elements[int64](t, all))
 }
 
@@ -336,7 +336,7 @@ func TestSortRefuses(t *testing.T) {
 	}
 	expanded := tensor.Must(tensor.Scalar[float32](1).Expand(2))
 	require.ErrorIs(t, sortInto(expanded, x, 0, false), tensor.ErrLayout)
-	require.ErrorIs(t, argsortInto(float(2), x, 0, false), tensor.ErrDType, "want int64")
+	require.ErrorIs(t, argSortInto(float(2), x, 0, false), tensor.ErrDType, "want int64")
 }
 
 // FuzzSort checks that a line is permuted, in order, and stable.
@@ -355,7 +355,7 @@ func FuzzSort(f *testing.F) {
 		}
 		x := tensor.Must(tensor.FromBytes(d, data, n, wide))
 		order, sorted := tensor.Must(tensor.Zeros[int64](n, wide)), tensor.Must(tensor.New(d, n, wide))
-		require.NoError(t, argsortInto(order, x, 0, descending))
+		require.NoError(t, argSortInto(order, x, 0, descending))
 		require.NoError(t, sortInto(sorted, x, 0, descending))
 		at, out := testkit.Elements[int64](t, order), testkit.Content(t, sorted)
 		for column := range wide {

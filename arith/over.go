@@ -90,7 +90,7 @@ type scope struct {
 }
 
 // scopeOf checks o against x, and returns a mask, if there is one, as what Leafwise takes.
-func scopeOf[T Operand[T]](x T, o Over) (*scope, []any, error) {
+func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var none T
 	if x == none {
 		return nil, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
@@ -158,7 +158,7 @@ func checkSplits(splits []int64, rows int) error {
 }
 
 // checkMask checks a mask as far as can be before there are leaves.
-func checkMask[T Operand[T]](x T, mask any) error {
+func checkMask[T Elementwise[T]](x T, mask any) error {
 	var none T
 	if x == none {
 		return fmt.Errorf("%w: got nil", tensor.ErrKind)

@@ -16,7 +16,7 @@ import (
 // dtypes stay. The lines that are worked on are in memory meanwhile, as float64. Complex numbers
 // and bool are tensor.ErrDType, and another q is tensor.ErrKind. (Python: quantile, median for an
 // odd number of elements.)
-func Quantile[T Operand[T]](x T, q float64, over Over) (T, error) {
+func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	r, err := quantileOf(q)
 	if err != nil {
 		var none T
@@ -26,7 +26,7 @@ func Quantile[T Operand[T]](x T, q float64, over Over) (T, error) {
 }
 
 // QuantileInto is to [Quantile] what [SumInto] is to Sum.
-func QuantileInto[T Operand[T]](dst, x T, q float64, over Over) error {
+func QuantileInto[T Reducible[T]](dst, x T, over Over, q float64) error {
 	r, err := quantileOf(q)
 	if err != nil {
 		return err
@@ -39,9 +39,7 @@ func quantileOf(q float64) (*reduction, error) {
 		return nil, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
 	}
 	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16}
-	return &reduction{"quantile", realDType, "real numbers", func(dst *tensor.Tensor, in *reduced) error {
-		return reduceWide(dst, in, r, false)
-	}, true}, nil
+	return &reduction{"quantile", realDType, "real numbers", inFloat64.run(r), true}, nil
 }
 
 // A quantile is a fold that keeps all elements until it selects some of them.

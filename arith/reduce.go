@@ -1,7 +1,6 @@
 package arith
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,15 +18,8 @@ type reduction struct {
 	sure  bool // it cannot fail on floating-point numbers
 }
 
-// A reduced is a tensor to reduce.
-type reduced struct {
-	x, mask *tensor.Tensor // mask: over leading dims of x, or nil
-	dims    []bool         // those that are reduced
-	splits  []int64        // of dim 0 into groups, or nil
-}
-
 // reduce applies a reduction to x.
-func reduce[T Operand[T]](r *reduction, x T, o Over) (T, error) {
+func reduce[T Reducible[T]](r *reduction, x T, o Over) (T, error) {
 	var none T
 	s, others, err := scopeOf(x, o)
 	if err != nil {
@@ -37,7 +29,7 @@ func reduce[T Operand[T]](r *reduction, x T, o Over) (T, error) {
 }
 
 // reduceInto sets dst to what a reduction makes of x.
-func reduceInto[T Operand[T]](r *reduction, dst, x T, o Over) error {
+func reduceInto[T Reducible[T]](r *reduction, dst, x T, o Over) error {
 	s, others, err := scopeOf(x, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
@@ -103,148 +95,4 @@ func checkLeafMask(xs []*tensor.Tensor) error {
 		return fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())
 	}
 	return nil
-}
-
-// An element is what is read and written.
-type element interface {
-	integers | floats
-}
-
-// reduceAs sets dst to what a recipe makes of a tensor whose elements are read as T.
-func reduceAs[T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D]) error {
-	if dst.Size() == 0 {
-		return nil
-	}
-	if dst.DType() == tensor.Bool {
-		raw, err := dst.Reinterpret(tensor.Uint8)
-		if err != nil {
-			return err
-		}
-		return reduceAs(raw, in, r)
-	}
-	if d := tensor.DTypeOf[D](); dst.DType() != d {
-		return viaWider(dst, d, func(wide *tensor.Tensor) error { return reduceAs(wide, in, r) })
-	}
-	if in.x.Size() == 0 {
-		return writeAll(dst, func(to []D) error { return reduceNone(to, r) })
-	}
-	if l, ok := layoutOf(in.x.View(), in.dims); ok {
-		if err := reduceLaid(dst, in, l, r); !errors.Is(err, errUnaligned) {
-			return err
-		}
-	}
-	return reducePieces(dst, in, r)
-}
-
-// viaWider sets dst to elements that are made in other memory as a dtype, mostly a wider one.
-func viaWider(dst *tensor.Tensor, d tensor.DType, fn func(wide *tensor.Tensor) error) error {
-	wide, err := tensor.New(d, dst.Shape()...)
-	if err != nil {
-		return err
-	}
-	if err := fn(wide); err != nil {
-		return err
-	}
-	if wide, err = wide.Cast(dst.DType()); err != nil {
-		return err
-	}
-	return dst.CopyFrom(wide)
-}
-
-// writeAll calls fn with the elements of dst, to be set.
-func writeAll[D element](dst *tensor.Tensor, fn func(to []D) error) error {
-	var failed error
-	err := tensor.Write(dst, func(to []D) { failed = fn(to) })
-	if err == nil {
-		err = failed
-	}
-	return err
-}
-
-// reduceNone sets results to what is made of nothing.
-func reduceNone[T, D element](dst []D, r recipe[T, D]) error {
-	j := &job[T, D]{layout: layout{outer: len(dst), inner: 1}, recipe: r}
-	var first []D
-	if r.first != nil {
-		first = make([]D, len(dst))
-	}
-	w := &reducer[T, D]{job: j, fold: r.fold(first), dst: dst}
-	return w.units(0, len(dst))
-}
-
-// reduceLaid sets dst to what a recipe makes of a tensor that lies without gaps.
-func reduceLaid[T, D element](dst *tensor.Tensor, in *reduced, l layout, r recipe[T, D]) error {
-	axes := l.axes(in.splits != nil)
-	if !slices.IsSorted(axes) || !dst.View().IsContiguous() {
-		return reduceTurned(dst, in, l, r, axes)
-	}
-	j, err := jobOf(in, l, r)
-	if err != nil {
-		return err
-	}
-	return writeAll(dst, j.run)
-}
-
-// jobOf returns the job of a layout.
-func jobOf[T, D element](in *reduced, l layout, r recipe[T, D]) (*job[T, D], error) {
-	sv, err := sieveOf(in.mask, in.x.Shape(), &l)
-	if err != nil {
-		return nil, err
-	}
-	x, err := in.inOrder(l.order)
-	if err != nil {
-		return nil, err
-	}
-	return &job[T, D]{layout: l, recipe: r, sieve: sv, splits: in.splits, x: x}, nil
-}
-
-// inOrder returns the elements as they lie: [size], contiguous.
-func (in *reduced) inOrder(order []int) (*tensor.Tensor, error) {
-	switch contiguous := in.x.View().IsContiguous(); {
-	case contiguous && len(in.x.Shape()) == 1:
-		return in.x, nil
-	case contiguous:
-		return in.x.Reshape(in.x.Size())
-	}
-	perm := slices.Clone(order)
-	for dim, size := range in.x.Shape() {
-		if size == 1 {
-			perm = append(perm, dim)
-		}
-	}
-	x, err := in.x.Permute(perm...)
-	if err != nil {
-		return nil, err
-	}
-	return x.Reshape(x.Size())
-}
-
-// reduceTurned is reduceLaid where the dims of the result do not lie as those of dst.
-func reduceTurned[T, D element](dst *tensor.Tensor, in *reduced, l layout, r recipe[T, D], axes []int) error {
-	sizes, back := make([]int, len(axes)), make([]int, len(axes))
-	for i, dim := range axes {
-		if sizes[i] = in.x.Shape()[dim]; in.dims[dim] {
-			sizes[i] = len(in.splits) - 1
-		}
-		back[i] = i
-	}
-	out, err := tensor.New(dst.DType(), sizes...)
-	if err != nil {
-		return err
-	}
-	j, err := jobOf(in, l, r)
-	if err != nil {
-		return err
-	}
-	if err := writeAll(out, j.run); err != nil {
-		return err
-	}
-	slices.SortFunc(back, func(a, b int) int { return axes[a] - axes[b] })
-	if out, err = out.Permute(back...); err == nil {
-		out, err = out.Reshape(dst.Shape()...)
-	}
-	if err != nil {
-		return err
-	}
-	return dst.CopyFrom(out)
 }

@@ -91,7 +91,7 @@ func TestReduceFeatures(t *testing.T) {
 	got = tensor.Must(arith.CumSum(td, arith.Dims(0)))
 	require.Equal(t, []int64{0, 1, 2, 4, 6, 9}, ints(t, got, "x"))
 	require.Equal(t, []any{"a", "b", "c"}, anys(t, got, "each"))
-	require.NoError(t, arith.CumSumInPlace(td, arith.Dims(0)))
+	require.NoError(t, arith.CumSumInto(td, td, arith.Dims(0)))
 	require.Equal(t, state(t, got), state(t, td))
 }
 
@@ -179,11 +179,13 @@ func TestReduceRefuses(t *testing.T) {
 		{"a product that does not fit", func(*tdict.TensorDict) error {
 			return testkit.Err(arith.Prod(tensor.Vector[uint64](1<<63, 2), arith.Whole))
 		}, tensor.ErrDType},
-		{"running sums that do not fit", func(td *tdict.TensorDict) error {
-			return arith.CumSumInPlace(dict([]int{3}, entry{"z", big}), arith.Dims(0))
+		{"running sums that do not fit", func(*tdict.TensorDict) error {
+			td := dict([]int{3}, entry{"z", big})
+			return arith.CumSumInto(td, td, arith.Dims(0))
 		}, tensor.ErrDType},
 		{"running sums of another dtype", func(td *tdict.TensorDict) error {
-			return arith.CumSumInPlace(with(td, "z", tensor.Vector[int8](1, 2, 3)), arith.Dims(0))
+			td = with(td, "z", tensor.Vector[int8](1, 2, 3))
+			return arith.CumSumInto(td, td, arith.Dims(0))
 		}, tensor.ErrDType},
 		{"running sums over two dims", func(*tdict.TensorDict) error {
 			return testkit.Err(arith.CumSum(numbers(0, 2, 2), arith.Dims(0, 1)))
@@ -200,8 +202,8 @@ func TestReduceRefuses(t *testing.T) {
 		{"the least of complex numbers", func(*tdict.TensorDict) error {
 			return testkit.Err(arith.Min(tensor.Vector[complex64](1), arith.Whole))
 		}, tensor.ErrDType},
-		{"a quantile beyond 1", func(td *tdict.TensorDict) error { return testkit.Err(arith.Quantile(td, 1.5, arith.Whole)) }, tensor.ErrKind},
-		{"a quantile that is NaN", func(td *tdict.TensorDict) error { return arith.QuantileInto(td, td, math.NaN(), arith.Whole) }, tensor.ErrKind},
+		{"a quantile beyond 1", func(td *tdict.TensorDict) error { return testkit.Err(arith.Quantile(td, arith.Whole, 1.5)) }, tensor.ErrKind},
+		{"a quantile that is NaN", func(td *tdict.TensorDict) error { return arith.QuantileInto(td, td, arith.Whole, math.NaN()) }, tensor.ErrKind},
 		{"rows of data that differ", func(td *tdict.TensorDict) error {
 			return testkit.Err(arith.Sum(with(td, "name", texts("a", "b", "c")), arith.Dims(0)))
 		}, tensor.ErrKind},

@@ -31,10 +31,14 @@ func notBool(d tensor.DType) bool   { return d != tensor.Bool }
 func notNumber(d tensor.DType) bool { return d == tensor.Bool }
 
 // ofQuantile and others fix what reducers have besides.
-func ofStd(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) { return arith.Std(x, over, 0) }
-func ofVar(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) { return arith.Var(x, over, 1) }
+func ofStd(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	return arith.Std(x, over, arith.VarOptions{})
+}
+func ofVar(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	return arith.Var(x, over, arith.VarOptions{Correction: 1})
+}
 func ofQuantile(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
-	return arith.Quantile(x, 0.3, over)
+	return arith.Quantile(x, over, 0.3)
 }
 
 var reducers = []reducer{
@@ -43,15 +47,19 @@ var reducers = []reducer{
 	{"mean", arith.Mean[*tensor.Tensor], arith.MeanInto[*tensor.Tensor], meanBy, never},
 	{"norm", arith.Norm[*tensor.Tensor], arith.NormInto[*tensor.Tensor], normBy, notReal},
 	{
-		"var", ofVar, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.VarInto(dst, x, over, 1) },
+		"var", ofVar, func(dst, x *tensor.Tensor, over arith.Over) error {
+			return arith.VarInto(dst, x, over, arith.VarOptions{Correction: 1})
+		},
 		func(t testing.TB, d tensor.DType, b bucket) any { return varBy(t, d, b, 1, false) }, notReal,
 	},
 	{
-		"std", ofStd, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.StdInto(dst, x, over, 0) },
+		"std", ofStd, func(dst, x *tensor.Tensor, over arith.Over) error {
+			return arith.StdInto(dst, x, over, arith.VarOptions{})
+		},
 		func(t testing.TB, d tensor.DType, b bucket) any { return varBy(t, d, b, 0, true) }, notReal,
 	},
 	{
-		"quantile", ofQuantile, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.QuantileInto(dst, x, 0.3, over) },
+		"quantile", ofQuantile, func(dst, x *tensor.Tensor, over arith.Over) error { return arith.QuantileInto(dst, x, over, 0.3) },
 		func(t testing.TB, d tensor.DType, b bucket) any { return quantileBy(t, d, b, 0.3) }, notReal,
 	},
 	{"min", arith.Min[*tensor.Tensor], arith.MinInto[*tensor.Tensor], extremeOf(false), notReal},

@@ -18,11 +18,11 @@ import (
 // x. Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The
 // result is a copy.
 //
-// ScatterAdd returns shapeops.ErrDim, shapeops.ErrIndex, shapeops.ErrShape unless src has the shape
-// of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for a sum
-// of integers that, added up in the order of index, leaves what the dtype holds, and tensor.ErrKind
-// for a nil operand.
-func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
+// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the
+// shape of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for
+// a sum of integers that, added up in the order of index, leaves what the dtype holds, and
+// tensor.ErrKind for a nil operand.
+func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
 	if err != nil {
 		var none T
@@ -34,7 +34,7 @@ func ScatterAdd[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (T, err
 // ScatterAddInto is [ScatterAdd] into a value that the caller owns, which must have the dtypes and
 // shapes of x, and may be x. Its errors are also those of tensor.Transfer; on an error nothing has
 // changed.
-func ScatterAddInto[T Operand[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
+func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
 	k, err := scatterKernel(x, dim, index, src)
 	if err != nil {
 		return fmt.Errorf("scatter add: %w", err)
@@ -42,12 +42,7 @@ func ScatterAddInto[T Operand[T]](dst, x T, dim int, index *tensor.Tensor, src T
 	return x.Verbs().LeafwiseInto(dst, k, src)
 }
 
-// ScatterAddInPlace adds src to x itself.
-func ScatterAddInPlace[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) error {
-	return ScatterAddInto(x, x, dim, index, src)
-}
-
-func scatterKernel[T Operand[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {
+func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {
 	var none T
 	if x == none || src == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
@@ -101,17 +96,7 @@ func scatterWide(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	if src, err = src.Cast(tensor.Float32); err != nil {
 		return err
 	}
-	sum, err := tensor.New(tensor.Float32, x.Shape()...)
-	if err != nil {
-		return err
-	}
-	if err := scatterAdd(sum, wide, src, p); err != nil {
-		return err
-	}
-	if sum, err = sum.Cast(dst.DType()); err != nil {
-		return err
-	}
-	return dst.CopyFrom(sum)
+	return viaWider(dst, tensor.Float32, func(sum *tensor.Tensor) error { return scatterAdd(sum, wide, src, p) })
 }
 
 // addRows adds the rows of src, in order, to those of sum that are listed, each so many elements

@@ -88,7 +88,7 @@ func checkScatter(t *testing.T, r *rand.Rand, d tensor.DType, shape []int, dim i
 	require.NoError(t, arith.ScatterAddInto(dst.Tensor, x.Tensor, dim, list, src.Tensor))
 	require.Equal(t, want, float64s(t, dst.Tensor), about)
 	after := x.Written(x.Array, testkit.Content(t, got))
-	require.NoError(t, arith.ScatterAddInPlace(x.Tensor, dim, list, src.Tensor))
+	require.NoError(t, arith.ScatterAddInto(x.Tensor, x.Tensor, dim, list, src.Tensor))
 	require.Equal(t, after, x.Mem, about)
 }
 
@@ -120,7 +120,7 @@ func TestScatterAddOfDictionaries(t *testing.T) {
 	require.Equal(t, []any{"a", "b", "c"}, anys(t, got, "name"))
 	require.Equal(t, []string{"time"}, got.Names())
 	require.Equal(t, before, state(t, td))
-	require.NoError(t, arith.ScatterAddInPlace(td, 0, tensor.Vector[int64](2, 0, -1, 2), src))
+	require.NoError(t, arith.ScatterAddInto(td, td, 0, tensor.Vector[int64](2, 0, -1, 2), src))
 	require.Equal(t, state(t, got), state(t, td))
 }
 
@@ -129,7 +129,7 @@ func TestScatterAddToItself(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Int64, tensor.Float16, tensor.Float64, tensor.Complex64} {
 		x := tensor.Must(tensor.Vector[int8](1, 2, 4).Cast(d))
 		back := tensor.Vector[int64](2, 1, 0)
-		require.NoError(t, arith.ScatterAddInPlace(x, 0, back, x), d)
+		require.NoError(t, arith.ScatterAddInto(x, x, 0, back, x), d)
 		require.Equal(t, []float64{5, 4, 5}, float64s(t, x), d)
 		src := tensor.Must(tensor.Vector[int8](1, 2, 3).Cast(d))
 		require.NoError(t, arith.ScatterAddInto(src, x, 0, back, src), d)
@@ -141,9 +141,9 @@ func TestScatterAddToItself(t *testing.T) {
 func TestScatterAddOfNothing(t *testing.T) {
 	none := tensor.Must(tensor.Zeros[int64](0))
 	x := numbers(1, 3)
-	require.NoError(t, arith.ScatterAddInPlace(x, 0, none, none))
+	require.NoError(t, arith.ScatterAddInto(x, x, 0, none, none))
 	require.Equal(t, []int64{1, 2, 3}, testkit.Elements[int64](t, x))
-	require.NoError(t, arith.ScatterAddInPlace(none, 0, none, tensor.Must(tensor.Zeros[int64](0))))
+	require.NoError(t, arith.ScatterAddInto(none, none, 0, none, tensor.Must(tensor.Zeros[int64](0))))
 }
 
 // TestScatterAddWithoutFeatures has rows without elements.
@@ -160,7 +160,7 @@ func TestScatterAddChangesAllOrNone(t *testing.T) {
 	td := dict([]int{1}, entry{"a", numbers(1, 1)}, entry{"b", tensor.Vector[int8](100)})
 	src := dict([]int{1}, entry{"a", numbers(1, 1)}, entry{"b", tensor.Vector[int8](100)})
 	before := state(t, td)
-	testkit.Fails(t, tensor.ErrDType, arith.ScatterAddInPlace(td, 0, tensor.Vector[int64](0), src))
+	testkit.Fails(t, tensor.ErrDType, arith.ScatterAddInto(td, td, 0, tensor.Vector[int64](0), src))
 	require.Equal(t, before, state(t, td))
 }
 
@@ -171,14 +171,14 @@ func TestScatterAddRefuses(t *testing.T) {
 	fresh := func() *tensor.Tensor { return numbers(0, 3) }
 	show := func(t testing.TB, x *tensor.Tensor) string { return fmt.Sprint(testkit.Content(t, x)) }
 	type X = *tensor.Tensor
-	add := func(x, src X, index X) error { return arith.ScatterAddInPlace(x, 0, index, src) }
+	add := func(x, src X, index X) error { return arith.ScatterAddInto(x, x, 0, index, src) }
 	rows := []testkit.Refusal[X]{
 		{"no x", func(X) error { return testkit.Err(arith.ScatterAdd(none, 0, at, at)) }, tensor.ErrKind},
 		{"nothing to add", func(x X) error { return add(x, none, at) }, tensor.ErrKind},
 		{"no index", func(x X) error { return add(x, at, nil) }, tensor.ErrKind},
-		{"no dictionary to add", func(X) error { return arith.ScatterAddInPlace(tdict.New(3), 0, at, noDict) }, tensor.ErrKind},
+		{"no dictionary to add", func(X) error { return arith.ScatterAddInto(tdict.New(3), tdict.New(3), 0, at, noDict) }, tensor.ErrKind},
 		{"no destination", func(x X) error { return arith.ScatterAddInto(none, x, 0, at, at) }, tensor.ErrKind},
-		{"no such dim", func(x X) error { return arith.ScatterAddInPlace(x, 1, at, at) }, shapeops.ErrDim},
+		{"no such dim", func(x X) error { return arith.ScatterAddInto(x, x, 1, at, at) }, shapeops.ErrDim},
 		{"a position beyond the end", func(x X) error { return add(x, at, tensor.Vector[int64](0, 3)) }, shapeops.ErrIndex},
 		{"a position before the beginning", func(x X) error { return add(x, at, tensor.Vector[int64](0, -4)) }, shapeops.ErrIndex},
 		{"an index of floats", func(x X) error { return add(x, at, tensor.Vector(0.0, 1)) }, tensor.ErrDType},
@@ -203,7 +203,7 @@ func TestScatterAddRefuses(t *testing.T) {
 func TestScatterAddOfItself(t *testing.T) {
 	x := tensor.Vector[int64](1, 2, 3)
 	low, high := tensor.Must(x.Index(ix.Range(0, 2))), tensor.Must(x.Index(ix.Range(1, 3)))
-	require.NoError(t, arith.ScatterAddInPlace(low, 0, tensor.Vector[int64](0, 1), high))
+	require.NoError(t, arith.ScatterAddInto(low, low, 0, tensor.Vector[int64](0, 1), high))
 	require.Equal(t, []int64{3, 5, 3}, tensor.Must(tensor.Of[int64](x)))
 }
 
@@ -212,7 +212,7 @@ func TestScatterAddTellsTheKey(t *testing.T) {
 	td := tdict.New(1)
 	require.NoError(t, td.Set("n/a", tensor.Vector[int8](100)))
 	require.NoError(t, td.Set("n/b", tensor.Vector[int64](1)))
-	err := arith.ScatterAddInPlace(td, 0, tensor.Vector[int64](0), td)
+	err := arith.ScatterAddInto(td, td, 0, tensor.Vector[int64](0), td)
 	require.ErrorIs(t, err, tensor.ErrDType)
 	require.ErrorContains(t, err, `scatter add "n/a": `)
 }

@@ -1,11 +1,13 @@
 package arith
 
 import (
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SortOptions say how [Sort] and [Argsort] order elements. The zero value is the default.
+// SortOptions say how [Sort] and [ArgSort] order elements. The zero value is the default.
 type SortOptions struct {
 	// Descending puts the largest first. NaN still comes last, and equal elements keep their order.
 	Descending bool
@@ -18,7 +20,7 @@ type SortOptions struct {
 //
 // It returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if elements have no order, and
 // tensor.ErrKind if x is nil.
-func Sort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
+func Sort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := sortKernel(x, dim, opt)
 	if err != nil {
 		var none T
@@ -29,7 +31,7 @@ func Sort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
 
 // SortInto is [Sort] into a value that the caller owns, which must have the dtypes and shapes of x,
 // and may be x. Its errors are also those of tensor.Transfer; on an error nothing has changed.
-func SortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
+func SortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := sortKernel(x, dim, opt)
 	if err != nil {
 		return err
@@ -37,13 +39,10 @@ func SortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
 	return x.Verbs().LeafwiseInto(dst, k)
 }
 
-// SortInPlace is [Sort] of x itself.
-func SortInPlace[T Operand[T]](x T, dim int, opt SortOptions) error { return SortInto(x, x, dim, opt) }
-
-// Argsort returns where along a dim the elements of each line are that [Sort] would put in order:
+// ArgSort returns where along a dim the elements of each line are that [Sort] would put in order:
 // int64 [... N ...]. What Gather takes there is sorted. Its errors are those of Sort.
-func Argsort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
-	k, err := argsortKernel(x, dim, opt)
+func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
+	k, err := argSortKernel(x, dim, opt)
 	if err != nil {
 		var none T
 		return none, err
@@ -51,45 +50,47 @@ func Argsort[T Operand[T]](x T, dim int, opt SortOptions) (T, error) {
 	return x.Verbs().Leafwise(k)
 }
 
-// ArgsortInto is [Argsort] into a value that the caller owns, of dtype int64. Its errors are also
+// ArgSortInto is [ArgSort] into a value that the caller owns, of dtype int64. Its errors are also
 // those of tensor.Transfer; on an error nothing has changed.
-func ArgsortInto[T Operand[T]](dst, x T, dim int, opt SortOptions) error {
-	k, err := argsortKernel(x, dim, opt)
+func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
+	k, err := argSortKernel(x, dim, opt)
 	if err != nil {
 		return err
 	}
 	return x.Verbs().LeafwiseInto(dst, k)
 }
 
-func sortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
-	at, err := dimOf("sort", x, dim)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor.Kernel{
-		Op: "sort",
-		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-			return xs[0].DType(), xs[0].Shape(), checkElements(xs[0])
-		},
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error {
-			return sortInto(dst, xs[0], at, opt.Descending)
-		},
-	}, nil
+func sortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
+	keeps := func(x *tensor.Tensor) tensor.DType { return x.DType() }
+	return lineKernel("sort", x, dim, keeps, func(dst, x *tensor.Tensor, dim int) error {
+		return sortInto(dst, x, dim, opt.Descending)
+	})
 }
 
-func argsortKernel[T Operand[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
-	at, err := dimOf("argsort", x, dim)
+func argSortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
+	positions := func(*tensor.Tensor) tensor.DType { return tensor.Int64 }
+	return lineKernel("arg sort", x, dim, positions, func(dst, x *tensor.Tensor, dim int) error {
+		return argSortInto(dst, x, dim, opt.Descending)
+	})
+}
+
+// lineKernel returns the kernel of what works on lines of elements that have an order.
+func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Tensor) tensor.DType,
+	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
+	var none T
+	if x == none {
+		return nil, fmt.Errorf("%s: %w: got nil", op, tensor.ErrKind)
+	}
+	at, err := x.Shape().Dim(dim)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return &tensor.Kernel{
-		Op: "argsort",
+		Op: op,
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-			return tensor.Int64, xs[0].Shape(), checkElements(xs[0])
+			return makes(xs[0]), xs[0].Shape(), checkElements(xs[0])
 		},
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error {
-			return argsortInto(dst, xs[0], at, opt.Descending)
-		},
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return run(dst, xs[0], at) },
 	}, nil
 }
 

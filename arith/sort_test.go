@@ -30,7 +30,7 @@ func shuffled(r *rand.Rand) *tdict.TensorDict {
 }
 
 // TestSortOfDictionaries sorts each leaf along a batch dim, features too; what Gather takes where
-// Argsort says is sorted.
+// ArgSort says is sorted.
 func TestSortOfDictionaries(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, dim := range []int{0, 1, -1, -2} {
@@ -38,7 +38,7 @@ func TestSortOfDictionaries(t *testing.T) {
 			td := shuffled(r)
 			before := state(t, td)
 			got := tensor.Must(arith.Sort(td, dim, opt))
-			order := tensor.Must(arith.Argsort(td, dim, opt))
+			order := tensor.Must(arith.ArgSort(td, dim, opt))
 			require.Equal(t, before, state(t, td))
 			for key, x := range td.Tensors() {
 				at := (dim + 2) % 2
@@ -52,9 +52,9 @@ func TestSortOfDictionaries(t *testing.T) {
 			require.NoError(t, arith.SortInto(into, td, dim, opt))
 			require.Equal(t, state(t, got), state(t, into))
 			orders := tensor.Must(order.NewZeros(4, 5))
-			require.NoError(t, arith.ArgsortInto(orders, td, dim, opt))
+			require.NoError(t, arith.ArgSortInto(orders, td, dim, opt))
 			require.Equal(t, state(t, order), state(t, orders))
-			require.NoError(t, arith.SortInPlace(td, dim, opt))
+			require.NoError(t, arith.SortInto(td, td, dim, opt))
 			require.Equal(t, state(t, got), state(t, td))
 		}
 	}
@@ -73,23 +73,23 @@ func TestSortVerbsRefuse(t *testing.T) {
 		{"a dim of features", func(*tdict.TensorDict) error {
 			return testkit.Err(arith.Sort(dict([]int{3}, entry{"x", numbers(0, 3, 2)}), 1, opt))
 		}, shapeops.ErrDim},
-		{"no dim", func(*tdict.TensorDict) error { return testkit.Err(arith.Argsort(tensor.Scalar(1.0), 0, opt)) }, shapeops.ErrDim},
+		{"no dim", func(*tdict.TensorDict) error { return testkit.Err(arith.ArgSort(tensor.Scalar(1.0), 0, opt)) }, shapeops.ErrDim},
 		{"no tensor", func(*tdict.TensorDict) error { return testkit.Err(arith.Sort(none, 0, opt)) }, tensor.ErrKind},
-		{"no dictionary", func(*tdict.TensorDict) error { return arith.SortInPlace(noDict, 0, opt) }, tensor.ErrKind},
-		{"no dictionary to argsort", func(*tdict.TensorDict) error { return testkit.Err(arith.Argsort(noDict, 0, opt)) }, tensor.ErrKind},
+		{"no dictionary", func(*tdict.TensorDict) error { return arith.SortInto(noDict, noDict, 0, opt) }, tensor.ErrKind},
+		{"no dictionary to argsort", func(*tdict.TensorDict) error { return testkit.Err(arith.ArgSort(noDict, 0, opt)) }, tensor.ErrKind},
 		{"no destination", func(td *tdict.TensorDict) error { return arith.SortInto(nil, td, 0, opt) }, tensor.ErrKind},
 		{"complex numbers", func(*tdict.TensorDict) error { return testkit.Err(arith.Sort(complexes, 0, opt)) }, tensor.ErrDType},
-		{"complex numbers under a key", func(td *tdict.TensorDict) error { return arith.SortInPlace(with(td, "d/z", complexes), 0, opt) }, tensor.ErrDType},
+		{"complex numbers under a key", func(td *tdict.TensorDict) error { return sortInPlace(with(td, "d/z", complexes), opt) }, tensor.ErrDType},
 		{"positions of complex numbers under a key", func(td *tdict.TensorDict) error {
-			return testkit.Err(arith.Argsort(with(td, "d/z", complexes), 0, opt))
+			return testkit.Err(arith.ArgSort(with(td, "d/z", complexes), 0, opt))
 		}, tensor.ErrDType},
 		{"positions into another dtype", func(td *tdict.TensorDict) error {
-			return arith.ArgsortInto(dict([]int{3}, entry{"x", tensor.Vector[int32](0, 0, 0)}, entry{"d", tdict.New(3)}), td, 0, opt)
+			return arith.ArgSortInto(dict([]int{3}, entry{"x", tensor.Vector[int32](0, 0, 0)}, entry{"d", tdict.New(3)}), td, 0, opt)
 		}, tensor.ErrDType},
 		{"a shape that differs", func(td *tdict.TensorDict) error { return arith.SortInto(numbers(0, 2), numbers(0, 3), 0, opt) }, shapeops.ErrShape},
-		{"a bad bool after another leaf", func(td *tdict.TensorDict) error { return arith.SortInPlace(with(td, "z", bits), 0, opt) }, tensor.ErrDType},
+		{"a bad bool after another leaf", func(td *tdict.TensorDict) error { return sortInPlace(with(td, "z", bits), opt) }, tensor.ErrDType},
 		{"a leaf that is gone", func(td *tdict.TensorDict) error {
-			return arith.SortInPlace(with(td, "z", lent(tensor.Int64, &testkit.Lender{Fail: errGone}, 3)), 0, opt)
+			return sortInPlace(with(td, "z", lent(tensor.Int64, &testkit.Lender{Fail: errGone}, 3)), opt)
 		}, errGone},
 		{"memory that was not all there", func(td *tdict.TensorDict) error {
 			return arith.SortInto(fresh(), with(fresh(), "x", lent(tensor.Int64, &testkit.Lender{Bytes: make([]byte, 24), Cut: errGone}, 3)), 0, opt)
@@ -100,7 +100,12 @@ func TestSortVerbsRefuse(t *testing.T) {
 // TestSortKeepsNaNsLast: the options reach each leaf.
 func TestSortKeepsNaNsLast(t *testing.T) {
 	td := dict([]int{3}, entry{"x", tensor.Vector(math.NaN(), 1, 2)}, entry{"y", tensor.Vector[int8](-1, 5, 3)})
-	got := tensor.Must(arith.Argsort(td, 0, arith.SortOptions{Descending: true}))
+	got := tensor.Must(arith.ArgSort(td, 0, arith.SortOptions{Descending: true}))
 	require.Equal(t, []int64{2, 1, 0}, ints(t, got, "x"))
 	require.Equal(t, []int64{1, 2, 0}, ints(t, got, "y"))
+}
+
+// sortInPlace sorts the rows of td themselves.
+func sortInPlace(td *tdict.TensorDict, opt arith.SortOptions) error {
+	return arith.SortInto(td, td, 0, opt)
 }

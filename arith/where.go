@@ -9,16 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An Operand is what the generic verbs work on. *tensor.Tensor, *ragged.Tensor and
-// *tdict.TensorDict satisfy it, each returning itself. A *memmap.Dataset does not, because its
-// methods return a *tdict.TensorDict: Add(ds, 1) does not compile. Pass the dictionary in it, as in
-// Add(ds.TensorDict, 1).
-type Operand[T any] interface {
-	comparable
-	Shape() shapeops.Shape
-	Verbs() tensor.Verbs[T]
-}
-
 // WhereOptions say how [WhereWith] treats dictionaries whose keys differ. The zero value is the
 // default.
 type WhereOptions struct {
@@ -39,12 +29,12 @@ type WhereOptions struct {
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if the
 // shape of x does not begin with that of mask or other does not fit, and tensor.ErrKind for a nil
 // operand or one of another type.
-func Where[T Operand[T]](mask any, x T, other any) (T, error) {
+func Where[T Elementwise[T]](mask any, x T, other any) (T, error) {
 	return WhereWith(mask, x, other, WhereOptions{})
 }
 
 // WhereWith is [Where] with options.
-func WhereWith[T Operand[T]](mask any, x T, other any, opt WhereOptions) (T, error) {
+func WhereWith[T Elementwise[T]](mask any, x T, other any, opt WhereOptions) (T, error) {
 	k, wide, err := whereKernel(mask, x, opt)
 	if err != nil {
 		var none T
@@ -54,25 +44,20 @@ func WhereWith[T Operand[T]](mask any, x T, other any, opt WhereOptions) (T, err
 }
 
 // WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
-// the result. It may be x or other itself. On an error nothing has changed.
-func WhereInto[T Operand[T]](dst T, mask any, x T, other any) error {
+// the result. It may be x or other itself: then elements that stay are not written, if those of dst
+// lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an error
+// nothing has changed.
+func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any) error {
 	return WhereIntoWith(dst, mask, x, other, WhereOptions{})
 }
 
 // WhereIntoWith is [WhereInto] with options. dst has the keys of both dictionaries.
-func WhereIntoWith[T Operand[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
+func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
 	k, wide, err := whereKernel(mask, x, opt)
 	if err != nil {
 		return fmt.Errorf("where: %w", err)
 	}
 	return x.Verbs().LeafwiseInto(dst, k, wide, other)
-}
-
-// WhereInPlace sets x to other where mask is false. Elements that stay are not written, if those of
-// x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on an error
-// nothing has changed.
-func WhereInPlace[T Operand[T]](mask any, x T, other any) error {
-	return WhereInto(x, mask, x, other)
 }
 
 // MaskedFill returns x with value where mask is true:
@@ -82,7 +67,7 @@ func WhereInPlace[T Operand[T]](mask any, x T, other any) error {
 // mask is a tensor, or for a dictionary one of masks, as [Where] takes them; value is a number or
 // bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays as it is. The result
 // is a copy. Its errors are those of [Where].
-func MaskedFill[T Operand[T]](x T, mask, value any) (T, error) {
+func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
 	if err != nil {
 		var none T
@@ -92,8 +77,10 @@ func MaskedFill[T Operand[T]](x T, mask, value any) (T, error) {
 }
 
 // MaskedFillInto is [MaskedFill] into a value that the caller owns, which must have the dtypes and
-// shapes of x, and may be x. On an error nothing has changed.
-func MaskedFillInto[T Operand[T]](dst, x T, mask, value any) error {
+// shapes of x, and may be x: then elements that stay are not written, if those of x lie in order
+// without gaps. Its errors are those of [Where], and of tensor.Transfer; on an error nothing has
+// changed.
+func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
 	if err != nil {
 		return fmt.Errorf("masked fill: %w", err)
@@ -101,22 +88,15 @@ func MaskedFillInto[T Operand[T]](dst, x T, mask, value any) error {
 	return x.Verbs().LeafwiseInto(dst, k, wide, value)
 }
 
-// MaskedFillInPlace sets x to value where mask is true. Elements that stay are not written, if
-// those of x lie in order without gaps. Its errors are those of [Where], and of tensor.Transfer; on
-// an error nothing has changed.
-func MaskedFillInPlace[T Operand[T]](x T, mask, value any) error {
-	return MaskedFillInto(x, x, mask, value)
-}
-
 // FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to
-// x's shape. Data stays as it is. Its errors are those of [MaskedFillInPlace]. (Python: fill_,
+// x's shape. Data stays as it is. Its errors are those of [MaskedFillInto]. (Python: fill_,
 // zero_.)
-func FillInPlace[T Operand[T]](x T, value any) error {
+func FillInPlace[T Elementwise[T]](x T, value any) error {
 	return MaskedFillInto(x, x, tensor.Scalar(true), value)
 }
 
 // lined returns a mask over leading dims of x with dims of size 1 for the others.
-func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
+func lined[T Elementwise[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	var none T
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
@@ -127,13 +107,18 @@ func lined[T Operand[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	if !x.Shape().HasPrefix(mask.Shape()) {
 		return nil, fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())
 	}
-	after := len(x.Shape()) - len(mask.Shape())
-	return mask.Reshape(slices.Concat(mask.Shape(), slices.Repeat(shapeops.Shape{1}, after))...)
+	return extended(mask, len(x.Shape()))
+}
+
+// extended returns a tensor with dims of size 1 after its own, so many in all.
+func extended(t *tensor.Tensor, dims int) (*tensor.Tensor, error) {
+	after := slices.Repeat(shapeops.Shape{1}, dims-len(t.Shape()))
+	return t.Reshape(slices.Concat(t.Shape(), after)...)
 }
 
 // whereKernel returns a kernel that chooses between x and other, by a mask, and the mask as it
 // takes it: its operands are x, mask, other.
-func whereKernel[T Operand[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel, any, error) {
+func whereKernel[T Elementwise[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel, any, error) {
 	k := &tensor.Kernel{
 		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice, Missing: opt.Missing,
 		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
@@ -146,7 +131,7 @@ func whereKernel[T Operand[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel,
 
 // maskedKernel returns a kernel for a mask of x, its second operand, and the mask as it takes it. A
 // tensor is checked at once; masks of leaves are when the kernel comes to them.
-func maskedKernel[T Operand[T]](k *tensor.Kernel, mask any, x T) (*tensor.Kernel, any, error) {
+func maskedKernel[T Elementwise[T]](k *tensor.Kernel, mask any, x T) (*tensor.Kernel, any, error) {
 	if t, ok := mask.(*tensor.Tensor); ok {
 		wide, err := lined(t, x)
 		return k, wide, err
@@ -190,17 +175,4 @@ func planMask(mask *tensor.Tensor) (*plan.Plan, error) {
 		return nil, err
 	}
 	return plan.Index(mask.Shape(), x)
-}
-
-// dimOf resolves a dim of x, for an operation.
-func dimOf[T Operand[T]](op string, x T, dim int) (int, error) {
-	var none T
-	if x == none {
-		return 0, fmt.Errorf("%s: %w: got nil", op, tensor.ErrKind)
-	}
-	at, err := x.Shape().Dim(dim)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
-	}
-	return at, nil
 }

@@ -31,7 +31,7 @@ func BenchmarkWhere(b *testing.B) {
 			run("where", "loop", func() { whereByHand(to, bits, xs, ys, w) })
 			run("maskedfill", "arith", func() { _ = MaskedFillInto(dst, x, mask, 7) })
 			run("maskedfill", "loop", func() { fillByHand(to, bits, xs, 7, w) })
-			run("inplace", "arith", func() { _ = MaskedFillInPlace(x, mask, 7) })
+			run("inplace", "arith", func() { _ = MaskedFillInto(x, x, mask, 7) })
 			run("inplace", "loop", func() { fillInPlaceByHand(xs, bits, 7, w) })
 		}
 	}

@@ -125,7 +125,7 @@ func TestWhereOfDictionaries(t *testing.T) {
 	dst := tensor.Must(x.Clone())
 	require.NoError(t, arith.WhereInto(dst, mask3, rows(0), y))
 	check(t, dst)
-	require.NoError(t, arith.WhereInPlace(mask3, x, y))
+	require.NoError(t, arith.WhereInto(x, mask3, x, y))
 	check(t, x)
 	into := tensor.Must(named(100).Clone())
 	require.NoError(t, arith.WhereInto(into, mask3, rows(0), into), "the other is the destination")
@@ -147,7 +147,7 @@ func TestWhereWithoutADictionary(t *testing.T) {
 	require.NoError(t, tensor.Must(got.Select("each")).SetIndex(z, ix.At(0)))
 	require.Equal(t, []any{"z", "b", "c"}, anys(t, got, "each"))
 	require.Equal(t, []any{"a", "b", "c"}, anys(t, x, "each"))
-	require.NoError(t, arith.MaskedFillInPlace(x, mask3, 1))
+	require.NoError(t, arith.MaskedFillInto(x, x, mask3, 1))
 	require.Equal(t, []int64{1, 1, 2, 3, 1, 1}, ints(t, x, "x"))
 }
 
@@ -178,7 +178,7 @@ func TestWhereByShorterMasks(t *testing.T) {
 			}
 			require.Equal(t, tt.want, names)
 			into := tensor.Must(x.Clone())
-			require.NoError(t, arith.WhereInPlace(tt.mask, into, y))
+			require.NoError(t, arith.WhereInto(into, tt.mask, into, y))
 			require.Equal(t, state(t, got), state(t, into))
 		})
 	}
@@ -243,7 +243,7 @@ func TestWhereOfUnbatched(t *testing.T) {
 		},
 		"in place": func() (*tdict.TensorDict, error) {
 			dst := of(0)
-			return dst, arith.WhereInPlace(mask3, dst, y)
+			return dst, arith.WhereInto(dst, mask3, dst, y)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestWhereOfUnbatched(t *testing.T) {
 	}
 	require.ErrorIs(t, testkit.Err(arith.Where(mask3, x, of(1))), tdict.ErrDiffers)
 	before := state(t, x)
-	require.ErrorIs(t, arith.WhereInPlace(mask3, x, of(1)), tdict.ErrDiffers)
+	require.ErrorIs(t, arith.WhereInto(x, mask3, x, of(1)), tdict.ErrDiffers)
 	require.Equal(t, before, state(t, x))
 }
 
@@ -274,16 +274,16 @@ func TestMasksOfLeaves(t *testing.T) {
 		require.Equal(t, state(t, chosen), state(t, into))
 	})
 	own := tensor.Must(x.Clone())
-	require.NoError(t, arith.MaskedFillInPlace(own, masks, 11))
+	require.NoError(t, arith.MaskedFillInto(own, own, masks, 11))
 	require.Equal(t, state(t, tensor.Must(arith.Minimum(x, 11))), state(t, own))
 
 	bad := tensor.Must(masks.Clone())
 	require.NoError(t, bad.Set("d/z", lent(tensor.Bool, &testkit.Lender{Bytes: []byte{0, 1, 2, 0, 1, 0}}, 3, 2)))
 	testkit.Unchanged(t, own, state, func() {
-		require.ErrorIs(t, arith.MaskedFillInPlace(own, bad, 7), tensor.ErrDType, "a byte that is no bool, in the last leaf")
-		require.ErrorIs(t, arith.MaskedFillInPlace(own, own, 7), tensor.ErrDType, "numbers are no masks")
-		require.ErrorIs(t, arith.MaskedFillInPlace(own, tensor.Must(masks.Select("x")), 7), tdict.ErrMissing)
-		require.ErrorIs(t, arith.MaskedFillInPlace(own, true, 7), tensor.ErrKind)
-		require.ErrorIs(t, arith.MaskedFillInPlace(own, (*tdict.TensorDict)(nil), 7), tensor.ErrKind)
+		require.ErrorIs(t, arith.MaskedFillInto(own, own, bad, 7), tensor.ErrDType, "a byte that is no bool, in the last leaf")
+		require.ErrorIs(t, arith.MaskedFillInto(own, own, own, 7), tensor.ErrDType, "numbers are no masks")
+		require.ErrorIs(t, arith.MaskedFillInto(own, own, tensor.Must(masks.Select("x")), 7), tdict.ErrMissing)
+		require.ErrorIs(t, arith.MaskedFillInto(own, own, true, 7), tensor.ErrKind)
+		require.ErrorIs(t, arith.MaskedFillInto(own, own, (*tdict.TensorDict)(nil), 7), tensor.ErrKind)
 	})
 }

@@ -99,7 +99,7 @@ func TestWhereMaskOfAnotherWidth(t *testing.T) {
 		mask := tensor.Must(tensor.FromBytes(tensor.Bool, buffer[start:start+3], 3))
 		x := tensor.Must(tensor.FromBytes(tensor.Float32, buffer, 3))
 		bits := testkit.Elements[bool](t, mask)
-		require.NoError(t, arith.MaskedFillInPlace(x, mask, 7))
+		require.NoError(t, arith.MaskedFillInto(x, x, mask, 7))
 		for i, v := range testkit.Elements[float32](t, x) {
 			require.Equal(t, bits[i], v == 7, "mask at %d, element %d", start, i)
 		}
@@ -122,7 +122,7 @@ func TestWhereCrossesLeaves(t *testing.T) {
 		"other":       arith.WhereInto(pair(b, a), mask, other, td),
 		"fill":        arith.MaskedFillInto(pair(b, a), td, mask, 1),
 		"sort":        arith.SortInto(pair(b, a), td, 0, arith.SortOptions{}),
-		"added, both": arith.ScatterAddInPlace(td, 0, tensor.Vector[int64](0, 1, 2), pair(b, a)),
+		"added, both": arith.ScatterAddInto(td, td, 0, tensor.Vector[int64](0, 1, 2), pair(b, a)),
 	} {
 		require.ErrorIs(t, err, tensor.ErrOverlap, name)
 		unchanged()

@@ -52,6 +52,11 @@ func with(td *tdict.TensorDict, key string, v tdict.Value) *tdict.TensorDict {
 	return td
 }
 
+// fillInPlace fills the rows of td themselves.
+func fillInPlace(td *tdict.TensorDict, mask, value any) error {
+	return arith.MaskedFillInto(td, td, mask, value)
+}
+
 type whereRefusal = testkit.Refusal[desk]
 
 func TestWhereRefuses(t *testing.T) {
@@ -62,73 +67,77 @@ func TestWhereRefuses(t *testing.T) {
 	var noDict *tdict.TensorDict
 	testkit.Refuse(t, newDesk, deskState, []whereRefusal{
 		{"a mask of another dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Vector[uint8](1, 0, 1), d.x, 1)) }, tensor.ErrDType},
-		{"a mask that is no prefix", func(d desk) error { return arith.WhereInPlace(tensor.Vector(true, false), d.x, 1) }, shapeops.ErrShape},
+		{"a mask that is no prefix", func(d desk) error { return arith.WhereInto(d.x, tensor.Vector(true, false), d.x, 1) }, shapeops.ErrShape},
 		{"a mask of trailing dims", func(d desk) error { return testkit.Err(arith.Where(tensor.Vector(true, false), d.x, d.y)) }, shapeops.ErrShape},
 		{"a mask of more dims", func(d desk) error {
-			return arith.MaskedFillInPlace(d.x, tensor.Must(tensor.Full(true, 3, 2, 1)), 1)
+			return arith.MaskedFillInto(d.x, d.x, tensor.Must(tensor.Full(true, 3, 2, 1)), 1)
 		}, shapeops.ErrShape},
 		{"a mask beyond the batch dims", func(d desk) error {
-			return arith.MaskedFillInPlace(d.td, tensor.Must(tensor.Full(true, 3, 2)), 1)
+			return arith.MaskedFillInto(d.td, d.td, tensor.Must(tensor.Full(true, 3, 2)), 1)
 		}, shapeops.ErrShape},
-		{"a mask with a byte of 2", func(d desk) error { return arith.WhereInPlace(badMask, d.x, 1) }, tensor.ErrDType},
+		{"a mask with a byte of 2", func(d desk) error { return arith.WhereInto(d.x, badMask, d.x, 1) }, tensor.ErrDType},
 		{"a mask without elements", func(d desk) error {
-			return arith.WhereInPlace(tensor.Must(tensor.NewMeta(tensor.Bool, 3)), d.x, 1)
+			return arith.WhereInto(d.x, tensor.Must(tensor.NewMeta(tensor.Bool, 3)), d.x, 1)
 		}, tensor.ErrMeta},
 		{"no mask", func(d desk) error { return testkit.Err(arith.Where(none, d.x, 1)) }, tensor.ErrKind},
-		{"no mask to fill by", func(d desk) error { return arith.MaskedFillInPlace(d.td, nil, 1) }, tensor.ErrKind},
+		{"no mask to fill by", func(d desk) error { return arith.MaskedFillInto(d.td, d.td, nil, 1) }, tensor.ErrKind},
 		{"no x", func(d desk) error { return testkit.Err(arith.Where(d.mask, none, 1)) }, tensor.ErrKind},
-		{"no dictionary", func(d desk) error { return arith.MaskedFillInPlace(noDict, d.mask, 1) }, tensor.ErrKind},
+		{"no dictionary", func(d desk) error { return arith.MaskedFillInto(noDict, noDict, d.mask, 1) }, tensor.ErrKind},
 		{"a tensor of no dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Scalar(true), new(tensor.Tensor), 1)) }, tensor.ErrDType},
-		{"no other", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, nil) }, tensor.ErrKind},
-		{"no other tensor", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, none) }, tensor.ErrKind},
-		{"no other tensor for a dictionary", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, none) }, tensor.ErrKind},
-		{"no other dictionary", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, noDict) }, tensor.ErrKind},
-		{"no other for a dictionary", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, nil) }, tensor.ErrKind},
-		{"a dictionary for a tensor", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, d.td) }, tensor.ErrKind},
-		{"a text", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, "0") }, tensor.ErrKind},
+		{"no other", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, nil) }, tensor.ErrKind},
+		{"no other tensor", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, none) }, tensor.ErrKind},
+		{"no other tensor for a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, none) }, tensor.ErrKind},
+		{"no other dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, noDict) }, tensor.ErrKind},
+		{"no other for a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, nil) }, tensor.ErrKind},
+		{"a dictionary for a tensor", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, d.td) }, tensor.ErrKind},
+		{"a text", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, "0") }, tensor.ErrKind},
 		{"no destination", func(d desk) error { return arith.WhereInto(nil, d.mask, d.x, 1) }, tensor.ErrKind},
 		{"no destination dictionary", func(d desk) error { return arith.WhereInto(nil, d.mask, d.td, 1) }, tensor.ErrKind},
-		{"other of another dtype", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, tensor.Must(d.y.Cast(tensor.Int32))) }, tensor.ErrDType},
-		{"other of another shape", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, numbers(0, 3)) }, shapeops.ErrShape},
-		{"other of more dims", func(d desk) error { return arith.WhereInPlace(d.mask, d.x, numbers(0, 1, 3, 2)) }, shapeops.ErrShape},
+		{"other of another dtype", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, tensor.Must(d.y.Cast(tensor.Int32))) }, tensor.ErrDType},
+		{"other of another shape", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, numbers(0, 3)) }, shapeops.ErrShape},
+		{"other of more dims", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, numbers(0, 1, 3, 2)) }, shapeops.ErrShape},
 		{"a destination of another dtype", func(d desk) error {
 			return arith.WhereInto(tensor.Must(d.dst.Cast(tensor.Int32)), d.mask, d.x, 1)
 		}, tensor.ErrDType},
 		{"a destination of another shape", func(d desk) error { return arith.WhereInto(numbers(0, 2, 3), d.mask, d.x, 1) }, shapeops.ErrShape},
 		{"a read-only destination", func(d desk) error { return arith.WhereInto(locked, d.mask, d.x, 1) }, tensor.ErrReadOnly},
-		{"a read-only leaf in place", func(d desk) error { return arith.MaskedFillInPlace(with(d.td, "z", locked), d.mask, 1) }, tensor.ErrReadOnly},
+		{"a read-only leaf in place", func(d desk) error { return fillInPlace(with(d.td, "z", locked), d.mask, 1) }, tensor.ErrReadOnly},
 		{"an expanded destination", func(d desk) error {
 			return arith.WhereInto(tensor.Must(numbers(0, 1, 2).Expand(3, 2)), d.mask, d.x, 1)
 		}, tensor.ErrLayout},
 		{"x that is gone", func(d desk) error { return arith.WhereInto(d.dst, d.mask, gone, 1) }, errGone},
-		{"a leaf that is gone", func(d desk) error { return arith.MaskedFillInPlace(with(d.td, "z", gone), d.mask, 1) }, errGone},
+		{"a leaf that is gone", func(d desk) error { return fillInPlace(with(d.td, "z", gone), d.mask, 1) }, errGone},
 		{"other that is gone", func(d desk) error {
-			return arith.WhereInPlace(d.mask, with(d.td, "z", numbers(0, 3, 2)), with(d.other, "z", gone))
+			td := with(d.td, "z", numbers(0, 3, 2))
+			return arith.WhereInto(td, d.mask, td, with(d.other, "z", gone))
 		}, errGone},
 		{"a mask that is gone", func(d desk) error {
-			return arith.WhereInPlace(lent(tensor.Bool, &testkit.Lender{Fail: errGone}, 3), d.td, 1)
+			return arith.WhereInto(d.td, lent(tensor.Bool, &testkit.Lender{Fail: errGone}, 3), d.td, 1)
 		}, errGone},
 		{"x without elements", func(d desk) error { return arith.WhereInto(d.dst, d.mask, tensor.Must(d.x.ToMeta()), 1) }, tensor.ErrMeta},
-		{"a key that other lacks", func(d desk) error { return arith.WhereInPlace(d.mask, with(d.td, "z", d.x), d.other) }, tdict.ErrMissing},
+		{"a key that other lacks", func(d desk) error {
+			td := with(d.td, "z", d.x)
+			return arith.WhereInto(td, d.mask, td, d.other)
+		}, tdict.ErrMissing},
 		{"a key that x lacks", func(d desk) error { return testkit.Err(arith.Where(d.mask, d.td, with(d.other, "d/q", d.x))) }, tdict.ErrMissing},
 		{"a key that the destination lacks", func(d desk) error { return arith.WhereInto(d.dstDict, d.mask, with(d.td, "z", d.x), 1) }, tdict.ErrMissing},
 		{"a key that only the destination has", func(d desk) error { return arith.WhereInto(with(d.dstDict, "z", d.x), d.mask, d.td, 1) }, tdict.ErrMissing},
-		{"data where x has a tensor", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, with(d.other, "x", texts(1, 2, 3))) }, tdict.ErrKind},
-		{"a tensor where x has data", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, with(d.other, "each", d.x)) }, tdict.ErrKind},
-		{"a tensor where x has a dictionary", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, with(d.other, "d", d.x)) }, tdict.ErrKind},
+		{"data where x has a tensor", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "x", texts(1, 2, 3))) }, tdict.ErrKind},
+		{"a tensor where x has data", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "each", d.x)) }, tdict.ErrKind},
+		{"a tensor where x has a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "d", d.x)) }, tdict.ErrKind},
 		{"data in the destination", func(d desk) error { return arith.WhereInto(with(d.dstDict, "x", texts(1, 2, 3)), d.mask, d.td, 1) }, tdict.ErrKind},
 		{"a dtype that differs under a key", func(d desk) error {
-			return arith.WhereInPlace(d.mask, d.td, with(d.other, "d/y", tensor.Must(tensor.Zeros[int8](3, 2, 2))))
+			return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "d/y", tensor.Must(tensor.Zeros[int8](3, 2, 2))))
 		}, tensor.ErrDType},
-		{"features that differ under a key", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, with(d.other, "x", numbers(0, 3, 1))) }, shapeops.ErrShape},
-		{"a batch shape that differs", func(d desk) error { return arith.WhereInPlace(d.mask, d.td, dict([]int{2})) }, shapeops.ErrShape},
+		{"features that differ under a key", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "x", numbers(0, 3, 1))) }, shapeops.ErrShape},
+		{"a batch shape that differs", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, dict([]int{2})) }, shapeops.ErrShape},
 		{"an inner batch shape that differs", func(d desk) error {
-			return arith.WhereInPlace(d.mask, d.td, with(d.other, "d", dict([]int{3}, entry{"y", numbers(0, 3, 2, 2)}, entry{"z", numbers(0, 3, 2)})))
+			return arith.WhereInto(d.td, d.mask, d.td, with(d.other, "d", dict([]int{3}, entry{"y", numbers(0, 3, 2, 2)}, entry{"z", numbers(0, 3, 2)})))
 		}, shapeops.ErrShape},
 		{"a scalar that a leaf does not hold", func(d desk) error {
-			return arith.MaskedFillInPlace(with(d.td, "z", tensor.Vector[uint8](1, 2, 3)), d.mask, 256)
+			return fillInPlace(with(d.td, "z", tensor.Vector[uint8](1, 2, 3)), d.mask, 256)
 		}, tensor.ErrDType},
-		{"a tensor that does not fit the batch dims", func(d desk) error { return arith.MaskedFillInPlace(d.td, d.mask, numbers(0, 2)) }, shapeops.ErrShape},
+		{"a tensor that does not fit the batch dims", func(d desk) error { return arith.MaskedFillInto(d.td, d.td, d.mask, numbers(0, 2)) }, shapeops.ErrShape},
 	})
 }
 
@@ -145,7 +154,7 @@ func TestWhereScalarsThatDoNotFit(t *testing.T) {
 		for _, v := range bad[d] {
 			x := tensor.Must(tensor.New(d, 2))
 			before := testkit.Content(t, x)
-			require.ErrorIs(t, arith.MaskedFillInPlace(x, tensor.Scalar(true), v), tensor.ErrDType, "%v of %v", v, d)
+			require.ErrorIs(t, arith.MaskedFillInto(x, x, tensor.Scalar(true), v), tensor.ErrDType, "%v of %v", v, d)
 			require.Equal(t, before, testkit.Content(t, x))
 		}
 	}

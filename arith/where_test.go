@@ -85,22 +85,20 @@ func expanded(a naive.Array, shape []int) naive.Array {
 
 // A verb is Where or MaskedFill with all that comes with it.
 type verb struct {
-	name    string
-	of      func(mask any, x *tensor.Tensor, other any) (*tensor.Tensor, error)
-	into    func(dst *tensor.Tensor, mask any, x *tensor.Tensor, other any) error
-	inPlace func(mask any, x *tensor.Tensor, other any) error
-	want    func(t testing.TB, mask *tensor.Tensor, x, other []byte, shape []int, width int) []byte
+	name string
+	of   func(mask any, x *tensor.Tensor, other any) (*tensor.Tensor, error)
+	into func(dst *tensor.Tensor, mask any, x *tensor.Tensor, other any) error
+	want func(t testing.TB, mask *tensor.Tensor, x, other []byte, shape []int, width int) []byte
 }
 
 var verbs = []verb{
-	{"where", arith.Where[*tensor.Tensor], arith.WhereInto[*tensor.Tensor], arith.WhereInPlace[*tensor.Tensor], picked},
+	{"where", arith.Where[*tensor.Tensor], arith.WhereInto[*tensor.Tensor], picked},
 	{
 		"masked fill",
 		func(mask any, x *tensor.Tensor, v any) (*tensor.Tensor, error) { return arith.MaskedFill(x, mask, v) },
 		func(dst *tensor.Tensor, mask any, x *tensor.Tensor, v any) error {
 			return arith.MaskedFillInto(dst, x, mask, v)
 		},
-		func(mask any, x *tensor.Tensor, v any) error { return arith.MaskedFillInPlace(x, mask, v) },
 		func(t testing.TB, mask *tensor.Tensor, x, other []byte, shape []int, width int) []byte {
 			return picked(t, mask, other, x, shape, width)
 		},
@@ -158,7 +156,7 @@ func checkVerb(t *testing.T, r *rand.Rand, v verb, x, mask testkit.Specimen) {
 	}
 	if !x.Expanded && !x.ReadOnly {
 		after := x.Written(x.Array, want)
-		require.NoError(t, v.inPlace(mask.Tensor, x.Tensor, other.any), about...)
+		require.NoError(t, v.into(x.Tensor, mask.Tensor, x.Tensor, other.any), about...)
 		require.Equal(t, after, x.Mem, about...)
 	}
 	for _, s := range []testkit.Specimen{x, mask, dst} {
@@ -209,7 +207,7 @@ func TestWhereOfManyBytes(t *testing.T) {
 			want[i] = 9
 		}
 	}
-	require.NoError(t, arith.MaskedFillInPlace(dst, mask, 9))
+	require.NoError(t, arith.MaskedFillInto(dst, dst, mask, 9))
 	require.True(t, slices.Equal(want, y))
 }
 
@@ -222,9 +220,9 @@ func TestWhereAllocations(t *testing.T) {
 	}
 	ops := map[string]func(mask, x, y *tensor.Tensor) error{
 		"where into":  func(mask, x, y *tensor.Tensor) error { return arith.WhereInto(y, mask, x, 1) },
-		"masked fill": func(mask, x, _ *tensor.Tensor) error { return arith.MaskedFillInPlace(x, mask, 1) },
-		"sort":        func(_, x, _ *tensor.Tensor) error { return arith.SortInPlace(x, 1, arith.SortOptions{}) },
-		"sort rows":   func(_, x, _ *tensor.Tensor) error { return arith.SortInPlace(x, 0, arith.SortOptions{}) },
+		"masked fill": func(mask, x, _ *tensor.Tensor) error { return arith.MaskedFillInto(x, x, mask, 1) },
+		"sort":        func(_, x, _ *tensor.Tensor) error { return arith.SortInto(x, x, 1, arith.SortOptions{}) },
+		"sort rows":   func(_, x, _ *tensor.Tensor) error { return arith.SortInto(x, x, 0, arith.SortOptions{}) },
 	}
 	for name, op := range ops {
 		require.LessOrEqual(t, count(1000, op), count(10, op)+1, name)

@@ -33,14 +33,15 @@ func TestWhereInPlaceKeepsPages(t *testing.T) {
 	for _, d := range testkit.Widths {
 		n := page / d.Size() // elements of a page
 		for name, op := range map[string]func(x *tensor.Tensor, first, rest *tensor.Tensor) error{
-			"fill elements":  func(x, first, _ *tensor.Tensor) error { return arith.MaskedFillInPlace(x, first, 1) },
-			"where a scalar": func(x, _, rest *tensor.Tensor) error { return arith.WhereInPlace(rest, x, 1) },
+			"fill elements":  func(x, first, _ *tensor.Tensor) error { return arith.MaskedFillInto(x, x, first, 1) },
+			"where a scalar": func(x, _, rest *tensor.Tensor) error { return arith.WhereInto(x, rest, x, 1) },
 			"where a tensor": func(x, _, rest *tensor.Tensor) error {
-				return arith.WhereInPlace(rest, x, tensor.Must(tensor.New(d, x.Shape()...)))
+				return arith.WhereInto(x, rest, x, tensor.Must(tensor.New(d, x.Shape()...)))
 			},
 			"fill rows": func(x, first, _ *tensor.Tensor) error {
 				rows := tensor.Must(tensor.Must(first.Reshape(-1, 2)).Index(ix.All, ix.At(0)))
-				return arith.MaskedFillInPlace(tensor.Must(x.Reshape(-1, 2)), rows, 1)
+				pairs := tensor.Must(x.Reshape(-1, 2))
+				return arith.MaskedFillInto(pairs, pairs, rows, 1)
 			},
 		} {
 			t.Run(d.String()+"/"+name, func(t *testing.T) {

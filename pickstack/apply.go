@@ -78,7 +78,7 @@ func getAll[V tdict.Value](td *tdict.TensorDict, keys []nestedkey.Key) (xs []V, 
 	return xs, nil
 }
 
-func applyGradient[V arith.Operand[V]](p layer[V], grads, td *tdict.TensorDict, out nestedkey.Key, inputs []nestedkey.Key) error {
+func applyGradient[V arith.Elementwise[V]](p layer[V], grads, td *tdict.TensorDict, out nestedkey.Key, inputs []nestedkey.Key) error {
 	if grads == td {
 		return fmt.Errorf("apply gradient: %w: got one dictionary for gradients and values", tensor.ErrOverlap)
 	}
@@ -111,7 +111,7 @@ func applyGradient[V arith.Operand[V]](p layer[V], grads, td *tdict.TensorDict, 
 }
 
 // addEntry sets an entry to x, added to what is there.
-func addEntry[V arith.Operand[V]](sums *tdict.TensorDict, key nestedkey.Key, x V) error {
+func addEntry[V arith.Elementwise[V]](sums *tdict.TensorDict, key nestedkey.Key, x V) error {
 	if !sums.Has(key) {
 		return sums.Set(key, x)
 	}

@@ -2,7 +2,7 @@
 
 package pickstack
 
-// fastFolder returns nil: without vectors there is no folder faster than that of fold.go.
+// fastFolder returns nil: without vectors there is no folder faster than that of folder.go.
 func fastFolder[T number](Reduction) folder[T] { return nil }
 
 // fastSpread returns nil likewise.

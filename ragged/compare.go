@@ -106,7 +106,7 @@ func withoutNaN(a, b *tensor.Tensor) (_, _ *tensor.Tensor, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := arith.AndInPlace(both, other); err != nil {
+	if err := arith.AndInto(both, both, other); err != nil {
 		return nil, nil, err
 	}
 	if a, err = arith.MaskedFill(a, both, 0); err != nil {

@@ -60,7 +60,7 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 	if s, err = t.straight(nil); err != nil {
 		return nil, nil, err
 	}
-	ranks, err := arith.Argsort(s.values, 0, opt)
+	ranks, err := arith.ArgSort(s.values, 0, opt)
 	if err != nil {
 		return nil, nil, err
 	}

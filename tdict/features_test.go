@@ -58,7 +58,7 @@ func TestFeatureLike(t *testing.T) {
 	require.Equal(t, []any{nil, nil}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](zeros, "d/s")).All()))
 
 	sevens := tensor.Must(td.NewZeros(3))
-	require.NoError(t, arith.MaskedFillInPlace(sevens, everything, 7))
+	require.NoError(t, arith.MaskedFillInto(sevens, sevens, everything, 7))
 	require.Equal(t, []int64{7, 7, 7, 7, 7, 7}, values(t, sevens, "i"))
 	require.Equal(t, "float64 [3]\n[7 7 7]", tensor.Must(sevens.Tensor("d/f")).String(), "in each leaf's own dtype")
 	require.Equal(t, []int64{0, 1, 2, 3}, values(t, td, "i"))
@@ -141,7 +141,7 @@ func TestFeatureElementsOfOneLeaf(t *testing.T) {
 	require.NoError(t, a.CopyFrom(tensor.Scalar[int64](4)))
 	require.Equal(t, []int64{4, 4, 4}, values(t, td, "a"))
 
-	require.NoError(t, arith.MaskedFillInPlace(td, everything, 0))
+	require.NoError(t, arith.MaskedFillInto(td, td, everything, 0))
 	require.Equal(t, []int64{0, 0, 0}, values(t, td, "a"))
 	require.Equal(t, []int64{0, 0, 0, 0, 0, 0}, values(t, td, "d/b"))
 }
@@ -161,7 +161,7 @@ func TestFeatureSub(t *testing.T) {
 	part := tensor.Must(td.Index(ix.Range(1, 3)))
 	require.NoError(t, part.SetIndex(dict([]int{2}, entry{"a", ones(2)})))
 	require.Equal(t, []int64{0, 1, 1}, values(t, td, "a"), "the part is a view")
-	require.NoError(t, arith.MaskedFillInPlace(part, everything, 8))
+	require.NoError(t, arith.MaskedFillInto(part, part, everything, 8))
 	require.Equal(t, []int64{0, 8, 8}, values(t, td, "a"))
 	require.Equal(t, []int64{0, 1, 8, 8, 8, 8}, values(t, td, "d/b"))
 	require.NoError(t, part.Set("new", count(2)))

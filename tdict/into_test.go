@@ -213,9 +213,9 @@ var intoValues = []intoForm{
 	{"sort",
 		func(td dictionary) (dictionary, error) { return arith.Sort(td, 0, arith.SortOptions{}) },
 		func(dst, td dictionary) error { return arith.SortInto(dst, td, 0, arith.SortOptions{}) }},
-	{"argsort",
-		func(td dictionary) (dictionary, error) { return arith.Argsort(td, 0, arith.SortOptions{}) },
-		func(dst, td dictionary) error { return arith.ArgsortInto(dst, td, 0, arith.SortOptions{}) }},
+	{"arg sort",
+		func(td dictionary) (dictionary, error) { return arith.ArgSort(td, 0, arith.SortOptions{}) },
+		func(dst, td dictionary) error { return arith.ArgSortInto(dst, td, 0, arith.SortOptions{}) }},
 	{"scatter add",
 		func(td dictionary) (dictionary, error) {
 			return arith.ScatterAdd(td, 0, indices, tensor.Must(td.Narrow(0, 0, 2)))

@@ -69,9 +69,9 @@ func TestLeafwiseKeepsInnerBatchShapes(t *testing.T) {
 func TestInPlaceOfOneTensorUnderTwoKeys(t *testing.T) {
 	x := tensor.Vector[int64](3, 1, 2)
 	td := dict([]int{3}, entry{"a", x}, entry{"n/b", x})
-	require.NoError(t, arith.SortInPlace(td, 0, arith.SortOptions{}))
+	require.NoError(t, arith.SortInto(td, td, 0, arith.SortOptions{}))
 	require.Equal(t, []int64{1, 2, 3}, values(t, td, "n/b"))
-	require.NoError(t, arith.MaskedFillInPlace(td, tensor.Vector(true, false, false), 9))
+	require.NoError(t, arith.MaskedFillInto(td, td, tensor.Vector(true, false, false), 9))
 	require.Equal(t, []int64{9, 2, 3}, values(t, td, "a"))
 	require.NoError(t, shapeops.FlipInPlace(td, 0))
 	require.Equal(t, []int64{3, 2, 9}, values(t, td, "a"))
@@ -99,7 +99,7 @@ func TestInPlaceOfLeavesThatShareMemory(t *testing.T) {
 	fixed := tensor.Must(tdict.NewUnbatched(tensor.Must(tensor.Scalar[int64](1).Expand(3))))
 	with := dict([]int{2}, entry{"a", count(2)}, entry{"u", fixed})
 	mask := tensor.Vector(true, false)
-	require.NoError(t, arith.WhereInPlace(mask, with, with))
+	require.NoError(t, arith.WhereInto(with, mask, with, with))
 	require.NoError(t, arith.WhereInto(tensor.Must(with.ZerosLike()), mask, with, with))
 }
 

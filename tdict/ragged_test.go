@@ -86,12 +86,15 @@ func TestRaggedElements(t *testing.T) {
 		{"add itself", func(td dictionary) (dictionary, error) { return arith.Add(td, td) }, "[[0,2],[],[4]]", "[[[0],[]],[],[[2,4]]]"},
 		{"add for each row", func(td dictionary) (dictionary, error) { return arith.Add(td, tensor.Vector[int64](10, 20, 30)) },
 			"[[10,11],[],[32]]", "[[[10],[]],[],[[31,32]]]"},
-		{"add in place", func(td dictionary) (dictionary, error) { td.Lock(); return td, arith.AddInPlace(td, td) }, "[[0,2],[],[4]]", "[[[0],[]],[],[[2,4]]]"},
+		{"add in place", func(td dictionary) (dictionary, error) { td.Lock(); return td, arith.AddInto(td, td, td) }, "[[0,2],[],[4]]", "[[[0],[]],[],[[2,4]]]"},
 		{"add into", func(td dictionary) (dictionary, error) {
 			dst := tensor.Must(td.ZerosLike())
 			return dst, arith.AddInto(dst, td, 1)
 		}, "[[1,2],[],[3]]", "[[[1],[]],[],[[2,3]]]"},
 		{"features", func(td dictionary) (dictionary, error) { return arith.Sum(td, arith.Features) }, "[[0,1],[],[2]]", "[[[0],[]],[],[[1,2]]]"},
+		{"features where a mask says", func(td dictionary) (dictionary, error) {
+			return arith.Sum(td, arith.Features.Where(tensor.Vector(false, true, true)))
+		}, "[[0,0],[],[2]]", "[[[0],[]],[],[[1,2]]]"},
 		{"compare and fill", func(td dictionary) (dictionary, error) {
 			return arith.MaskedFill(td, tensor.Must(arith.Greater(td, 1)), -1)
 		}, "[[0,1],[],[-1]]", "[[[0],[]],[],[[1,-1]]]"},
@@ -101,7 +104,7 @@ func TestRaggedElements(t *testing.T) {
 			return arith.Where(tensor.Vector(false, true, true), td, tensor.Must(shapeops.Flip(td, 0)))
 		}, "[[2],[],[2]]", "[[[1,2]],[],[[1,2]]]"},
 		{"where rows of another, in place", func(td dictionary) (dictionary, error) {
-			return td, arith.WhereInPlace(tensor.Vector(false, true, true), td, tensor.Must(shapeops.Flip(td, 0)))
+			return td, arith.WhereInto(td, tensor.Vector(false, true, true), td, tensor.Must(shapeops.Flip(td, 0)))
 		}, "[[2],[],[2]]", "[[[1,2]],[],[[1,2]]]"},
 	}
 	for _, tt := range tests {
@@ -198,6 +201,8 @@ func TestRaggedRefuses(t *testing.T) {
 		{"a tensor for rows", func(td *tdict.TensorDict) error { return td.SetIndex(dict([]int{3}, entry{"days", count(3)})) }, tdict.ErrKind},
 		{"rows for a tensor", func(td *tdict.TensorDict) error { return td.SetIndex(dict([]int{3}, entry{"age", ragRows(1, 1, 1)})) }, tdict.ErrKind},
 		{"a sum of other lengths", func(td *tdict.TensorDict) error { return testkit.Err(arith.Add(td, tensor.Must(shapeops.Flip(td, 0)))) }, ragged.ErrLengths},
+		{"all of it reduced", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sum(td, arith.Whole)) }, tdict.ErrKind},
+		{"running sums over the batch", func(td *tdict.TensorDict) error { return testkit.Err(arith.CumSum(td, arith.Dims(0))) }, tdict.ErrKind},
 		{"a sum over the batch", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sum(td, arith.Dims(0))) }, tdict.ErrKind},
 		{"a sort of the batch", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sort(td, 0, arith.SortOptions{})) }, tdict.ErrKind},
 		{"padding a dim after the batch", func(td *tdict.TensorDict) error {

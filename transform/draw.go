@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -34,7 +35,7 @@ type Draw struct {
 // Step returns d for one of several steps, which draw independently. [Compose] calls it; another
 // transform of transforms must too.
 func (d Draw) Step(i int) Draw {
-	d.path = mix(d.path, uint64(i))
+	d.path = splitmix.Mix(d.path, uint64(i))
 	return d
 }
 
@@ -52,13 +53,13 @@ func (d Draw) Each(td *tdict.TensorDict, fn func(i int, r *rand.Rand)) error {
 	if err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
-	base := mix(mix(mix(0, d.Seed), d.Epoch), d.path)
+	base := splitmix.Mix(splitmix.Mix(splitmix.Mix(0, d.Seed), d.Epoch), d.path)
 	var source rand.PCG
 	r := rand.New(&source)
 	for i := range n {
 		row := uint64(d.row(i))
-		h := mix(base, row)
-		source.Seed(h, mix(h, row))
+		h := splitmix.Mix(base, row)
+		source.Seed(h, splitmix.Mix(h, row))
 		fn(i, r)
 	}
 	return nil
@@ -87,12 +88,4 @@ func (d Draw) row(i int) int {
 		return i
 	}
 	return d.Rows[i]
-}
-
-// mix returns h with x mixed into it.
-func mix(h, x uint64) uint64 {
-	h += x + 0x9e3779b97f4a7c15
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
 }

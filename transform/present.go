@@ -138,7 +138,7 @@ func hiding(mask *tensor.Tensor) hider {
 				return err
 			}
 		}
-		return arith.WhereInPlace(part, room, math.NaN())
+		return arith.WhereInto(room, part, room, math.NaN())
 	}
 }
 
@@ -207,7 +207,7 @@ func (h *rowsHider) hide(room *tensor.Tensor, start, stop int) error {
 	if err != nil {
 		return err
 	}
-	return arith.WhereInPlace(mask, room, math.NaN())
+	return arith.WhereInto(room, mask, room, math.NaN())
 }
 
 // end returns where the values of the row end.

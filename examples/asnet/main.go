@@ -22,7 +22,7 @@ func main() {
 	fmt.Println("3 blocks, 16 states:")
 	n.show(td)
 	for range 100 {
-		check(arith.SubInPlace(n.weights, tensor.Must(arith.Mul(n.gradient(td), 0.01))))
+		check(arith.SubInto(n.weights, n.weights, tensor.Must(arith.Mul(n.gradient(td), 0.01))))
 	}
 	fmt.Printf("loss %.0f, after 100 steps %.0f\n", before, n.loss(td))
 	fmt.Println("20 blocks, the same weights:")

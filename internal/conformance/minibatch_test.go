@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/fnv"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -17,21 +18,50 @@ type listOp func(c testCase) (any, error)
 
 // listOps has every operation on lists that is implemented.
 var listOps = map[string]listOp{
-	"group_starts": func(c testCase) (any, error) { return sampler.GroupStarts(arg[[]int64](c, "ids")), nil },
-	"endpoints": func(c testCase) (any, error) {
-		return sampler.Endpoints(arg[[]int](c, "group_starts"), arg[int](c, "batch"), arg[bool](c, "drop_last"))
-	},
-	"lexsort": lexsort,
+	"group_starts": groupStarts,
+	"endpoints":    endpoints,
+	"lexsort":      lexsort,
 	"fnv_hash": func(c testCase) (any, error) {
 		hashes := []int64{}
 		for _, id := range arg[[]int64](c, "ids") {
-			hashes = append(hashes, sampler.FNV(id))
+			hashes = append(hashes, fnv.Hash(id))
 		}
 		return hashes, nil
 	},
 	"fnv_order": func(c testCase) (any, error) {
-		return sampler.FNVOrder(arg[[]int64](c, "ids"), arg[int64](c, "seed")), nil
+		return fnv.Order(arg[[]int64](c, "ids"), arg[int64](c, "seed")), nil
 	},
+}
+
+// groupStarts says where the runs of equal ids begin, and how many ids there are.
+func groupStarts(c testCase) (any, error) {
+	ids := arg[[]int64](c, "ids")
+	groups, err := sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{Apart: sampler.SeparateApart})
+	if err != nil {
+		return nil, err
+	}
+	return append(groups.Firsts(), len(ids)), nil
+}
+
+// endpoints says which rows batches of whole groups have, which lie where group_starts says.
+func endpoints(c testCase) (any, error) {
+	starts := arg[[]int](c, "group_starts")
+	var ids []int64
+	for g := range len(starts) - 1 {
+		ids = append(ids, slices.Repeat([]int64{int64(g)}, starts[g+1]-starts[g])...)
+	}
+	groups := tensor.Must(sampler.NewGroups(tensor.Vector(ids...), sampler.GroupOptions{}))
+	batching, err := groups.Batches(sampler.GroupBatchOptions{Groups: arg[int](c, "batch"), DropLast: arg[bool](c, "drop_last")})
+	if err != nil {
+		return nil, err
+	}
+	plan := tensor.Must(batching.Plan(tensor.Must(sampler.Sequential().Order(sampler.Epoch{Units: groups.Len()})), len(ids)))
+	ends := [][2]int{}
+	for k := range plan.Len() {
+		rows := plan.Batch(k, sampler.Batch{}).Rows
+		ends = append(ends, [2]int{rows[0], rows[len(rows)-1] + 1})
+	}
+	return ends, nil
 }
 
 // lexsort sorts by keys of which the last is the primary one.

@@ -3,6 +3,8 @@ package sampler
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
 // BlockOptions say how far Blocks shuffles. The zero value is the default.
@@ -44,9 +46,9 @@ func (s blocks) Order(e Epoch) (Order, error) {
 		return nil, err
 	}
 	key := e.key()
-	o := &blockOrder{geometry: g, key: mix(key, 2)}
-	o.short = below(g.blocks, mix(key, 0)) / g.window
-	o.full = permutedIn(max(0, g.blocks-1), mix(key, 1), maxBlocks)
+	o := &blockOrder{geometry: g, key: splitmix.Mix(key, 2)}
+	o.short = below(g.blocks, splitmix.Mix(key, 0)) / g.window
+	o.full = permutedIn(max(0, g.blocks-1), splitmix.Mix(key, 1), maxBlocks)
 	return o, nil
 }
 
@@ -151,7 +153,7 @@ func (o *blockOrder) start(number int) int {
 // newWindow makes a window.
 func (o *blockOrder) newWindow(number int) *window {
 	w := &window{number: number, start: o.start(number), stop: o.start(number + 1)}
-	w.within = permuted(w.stop-w.start, mix(o.key, uint64(number)))
+	w.within = permuted(w.stop-w.start, splitmix.Mix(o.key, uint64(number)))
 	first, last := number*o.window, min((number+1)*o.window, o.blocks)
 	switch {
 	case number < o.short:

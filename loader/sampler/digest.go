@@ -1,12 +1,16 @@
 package sampler
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
+)
 
 // digest returns a sum of a list, as 16 hexadecimal digits: what stands for it in a description.
 func digest[T int | int64](list []T) string {
 	h := uint64(len(list))
 	for _, x := range list {
-		h = mix(h, uint64(x))
+		h = splitmix.Mix(h, uint64(x))
 	}
 	return fmt.Sprintf("%016x", h)
 }

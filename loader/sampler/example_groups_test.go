@@ -7,20 +7,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-func ExampleGroupStarts() {
-	fmt.Println(sampler.GroupStarts([]int64{8, 8, 8, 1, 1, 7, 7, 7, 7}))
-	// Output: [0 3 5 9]
-}
-
-func ExampleEndpoints() {
-	starts := sampler.GroupStarts([]string{"ann", "ann", "ann", "bob", "bob", "cid", "cid"})
-	fmt.Println(sampler.Endpoints(starts, 2, false))
-	fmt.Println(sampler.Endpoints(starts, 2, true))
-	// Output:
-	// [[0 5] [5 7]] <nil>
-	// [[0 5]] <nil>
-}
-
 func ExampleNewGroups() {
 	patient := tensor.Vector[int64](8, 1, 8, 7, 1)
 	groups := tensor.Must(sampler.NewGroups(patient, sampler.GroupOptions{}))
@@ -75,14 +61,4 @@ func ExampleBuckets() {
 	// [1 3] []
 	// [0 2 4 6] []
 	// [5] []
-}
-
-func ExampleFNVOrder() {
-	fmt.Println(sampler.FNVOrder([]int64{8, 1, 8, 7, 1}, 2))
-	// Output: [1 4 0 2 3]
-}
-
-func ExampleFNV() {
-	fmt.Println(sampler.FNV(0), sampler.FNV(1))
-	// Output: -3934935440684912283 1551386388560876650
 }

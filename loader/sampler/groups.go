@@ -116,7 +116,7 @@ func widened[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](
 func runsOf[T tensor.Elem](ids *tensor.Tensor, wide func(T) int64) (*Groups, error) {
 	g := &Groups{unsigned: ids.DType() == tensor.Uint64}
 	err := tensor.Read(ids, func(all []T) {
-		g.starts = GroupStarts(all)
+		g.starts = groupStarts(all)
 		g.ids = make([]int64, len(g.starts)-1)
 		for i := range g.ids {
 			g.ids[i] = wide(all[g.starts[i]])

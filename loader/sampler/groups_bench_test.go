@@ -75,11 +75,3 @@ func benchmarkEpoch(b *testing.B, batching sampler.Batching, n int) {
 		}
 	}
 }
-
-// BenchmarkFNVOrder puts rows in the order of the original.
-func BenchmarkFNVOrder(b *testing.B) {
-	ids := upTo(200_000)
-	for b.Loop() {
-		sampler.FNVOrder(ids, 1)
-	}
-}

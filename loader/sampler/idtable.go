@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
 // An idTable numbers ids in the order in which they are first seen. A Go map does the same in twice
@@ -66,7 +68,7 @@ func (t *idTable) hashed(id int64) int {
 // slot returns the slot that has id, or the free one for it.
 func (t *idTable) slot(id int64) *idSlot {
 	last := uint64(len(t.slots) - 1)
-	at := mix(t.seed, uint64(id)) & last
+	at := splitmix.Mix(t.seed, uint64(id)) & last
 	for t.slots[at].number > 0 && t.slots[at].id != id {
 		at = (at + 1) & last
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
 // A Part is one of the parts of a Mixture: units that have numbers of their own, from 0.
@@ -146,11 +148,11 @@ func (m *mixture) Order(e Epoch) (Order, error) {
 // passes returns what makes the orders of part i for an epoch e of all units. Each has a seed of
 // its own.
 func (p Part) passes(i int, e Epoch) func(number int) (Order, error) {
-	e.Units, e.Seed = p.Units, mix(mix(e.Seed, 1), uint64(i))
+	e.Units, e.Seed = p.Units, splitmix.Mix(splitmix.Mix(e.Seed, 1), uint64(i))
 	return func(number int) (Order, error) {
 		e := e
 		if number > 0 {
-			e.Seed = mix(mix(e.Seed, 2), uint64(number)) // 1 is for parts, as of a mixture in this one
+			e.Seed = splitmix.Mix(splitmix.Mix(e.Seed, 2), uint64(number)) // 1 is for parts, as of a mixture in this one
 		}
 		return p.Sampler.Order(e)
 	}

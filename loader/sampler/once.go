@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -41,9 +42,9 @@ func (s *once) Order(e Epoch) (Order, error) {
 	}
 	key, times := e.key(), make([]float64, len(s.units))
 	for i, unit := range s.units {
-		times[i] = logarithm(-logarithm(fraction(mix(key, uint64(unit))))) - s.logs[i]
+		times[i] = logarithm(-logarithm(fraction(splitmix.Mix(key, uint64(unit))))) - s.logs[i]
 	}
-	sorted, err := arith.Argsort(tensor.Vector(times...), 0, arith.SortOptions{})
+	sorted, err := arith.ArgSort(tensor.Vector(times...), 0, arith.SortOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package sampler
 import (
 	"math"
 	"math/bits"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
 // maxListed is the number of units up to which a permutation is written out, which takes 8 bytes a
@@ -37,7 +39,7 @@ func permutedIn(n int, key uint64, limit int) Order {
 func shuffled(n int, key uint64) listed {
 	order := make(listed, n)
 	for i := range order {
-		j := below(i+1, mix(key, uint64(i)))
+		j := below(i+1, splitmix.Mix(key, uint64(i)))
 		order[i] = order[j]
 		order[j] = i
 	}
@@ -62,7 +64,7 @@ func newFeistel(n int, key uint64) *feistel {
 	low := uint64(math.Sqrt(float64(n)))
 	f := &feistel{n: n, low: low, high: (uint64(n)-1)/low + 1}
 	for i := range f.keys {
-		f.keys[i] = mix(key, uint64(i))
+		f.keys[i] = splitmix.Mix(key, uint64(i))
 	}
 	return f
 }

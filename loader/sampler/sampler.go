@@ -1,6 +1,10 @@
 package sampler
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
+)
 
 // An Epoch is what a [Sampler] puts in an order.
 type Epoch struct {
@@ -11,7 +15,7 @@ type Epoch struct {
 }
 
 // key returns the number that all random choices of an epoch come from.
-func (e Epoch) key() uint64 { return mix(mix(0, e.Seed), e.Number) }
+func (e Epoch) key() uint64 { return splitmix.Mix(splitmix.Mix(0, e.Seed), e.Number) }
 
 // checkUnits returns ErrUnits if a sampler that was made for so many of something, as weights,
 // cannot order an epoch.

@@ -24,3 +24,6 @@ func Deal(counts []int, cycles int) (parts, indices []int) {
 
 // Key returns the number that the random choices of an epoch come from.
 func Key(seed, number uint64) uint64 { return Epoch{Seed: seed, Number: number}.key() }
+
+// GroupStarts returns where each run of equal ids begins, and how many ids there are.
+func GroupStarts[T comparable](ids []T) []int { return groupStarts(ids) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -81,7 +82,7 @@ func Folds(n, k int, seed uint64) ([][]int, error) {
 // dealt returns the rows of parts whose sizes add up to n. Its random numbers are not those of an
 // epoch.
 func dealt(n int, counts []int, seed uint64) [][]int {
-	rows := permuted(n, mix(mix(1, seed), 0)).AppendTo(make([]int, 0, n), 0, n)
+	rows := permuted(n, splitmix.Mix(splitmix.Mix(1, seed), 0)).AppendTo(make([]int, 0, n), 0, n)
 	parts := make([][]int, len(counts))
 	for i, count := range counts {
 		parts[i], rows = rows[:count:count], rows[count:]

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -114,10 +115,10 @@ func (s *stratified) Order(e Epoch) (Order, error) {
 	o := &stratifiedOrder{n: s.n, pattern: s.pattern, classes: make([]drawnClass, len(s.classes))}
 	key := e.key()
 	if !s.balanced {
-		o.turn = below(len(s.pattern.slots), mix(key, 0))
+		o.turn = below(len(s.pattern.slots), splitmix.Mix(key, 0))
 	}
-	for i, j := range s.places(mix(key, 1)) {
-		o.classes[i] = s.draw(s.classes[j], mix(mix(key, 2), uint64(j)))
+	for i, j := range s.places(splitmix.Mix(key, 1)) {
+		o.classes[i] = s.draw(s.classes[j], splitmix.Mix(splitmix.Mix(key, 2), uint64(j)))
 	}
 	return o, nil
 }
@@ -130,7 +131,7 @@ func (s *stratified) places(key uint64) []int {
 		for stop < len(counts) && counts[stop] == counts[start] {
 			stop++
 		}
-		for _, i := range shuffled(stop-start, mix(key, uint64(start))) {
+		for _, i := range shuffled(stop-start, splitmix.Mix(key, uint64(start))) {
 			places = append(places, start+i)
 		}
 	}
@@ -156,7 +157,7 @@ func (s *stratified) draw(units []int64, key uint64) drawnClass {
 	}
 	order := make(listed, 0, draws)
 	for k := 0; len(order) < draws; k++ {
-		pass := shuffled(len(units), mix(key, uint64(k)))
+		pass := shuffled(len(units), splitmix.Mix(key, uint64(k)))
 		for _, i := range pass[:min(len(pass), draws-len(order))] {
 			order = append(order, again(i, k, len(units)))
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
 // WeightedOptions say how Weighted draws. The zero value is the default.
@@ -102,7 +104,7 @@ func (o *drawn) Len() int { return o.draws }
 // AppendTo implements [Order].
 func (o *drawn) AppendTo(dst []int, start, stop int) []int {
 	for p := start; p < stop; p++ {
-		dst = append(dst, again(o.alias.draw(mix(o.key, uint64(p))), p, len(o.alias)))
+		dst = append(dst, again(o.alias.draw(splitmix.Mix(o.key, uint64(p))), p, len(o.alias)))
 	}
 	return dst
 }

@@ -48,7 +48,7 @@ func LabVisits() (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return td.SortKeys(), arith.SubInPlace(stage, 1)
+	return td.SortKeys(), arith.SubInto(stage, stage, 1)
 }
 
 // setInts sets a column of the table as int32.

@@ -1,5 +1,7 @@
 package arith
 
+import "math"
+
 // sumBlock is how many elements a block of a sum has.
 const sumBlock = 64
 
@@ -231,4 +233,41 @@ func (s *floatSum[T]) join(other fold[T, T]) {
 	}
 	copy(s.part, next.part)
 	s.filled = next.filled
+}
+
+// summing returns a recipe of sums that are finished by a function, or nil.
+func summing[T floats](finish func(sums []T, count int) error) recipe[T, T] {
+	return recipe[T, T]{fold: func([]T) fold[T, T] { return &floatSum[T]{finish: finish} }, joins: true}
+}
+
+// mean divides sums by how many elements count.
+func mean[T float32 | float64](sums []T, count int) error {
+	for i := range sums {
+		sums[i] /= T(count)
+	}
+	return nil
+}
+
+func mean64(sums []complex64, count int) error {
+	n := float32(count)
+	for i, v := range sums {
+		sums[i] = complex(real(v)/n, imag(v)/n)
+	}
+	return nil
+}
+
+func mean128(sums []complex128, count int) error {
+	n := float64(count)
+	for i, v := range sums {
+		sums[i] = complex(real(v)/n, imag(v)/n)
+	}
+	return nil
+}
+
+// roots replaces sums by their square roots.
+func roots(sums []float64, _ int) error {
+	for i, v := range sums {
+		sums[i] = math.Sqrt(v)
+	}
+	return nil
 }

@@ -21,18 +21,18 @@ type recipe[T, D any] struct {
 	tile       int                        // lines side by side at once, or 0 for as many as is good
 }
 
-// A job is a reduction of what lies without gaps.
+// A job is a reduction of what lies without gaps: [outer n inner].
 type job[T cast.Fixed, D any] struct {
-	layout
 	recipe[T, D]
-	sieve  sieve
-	splits []int64        // or nil for one group
-	x      *tensor.Tensor // [size], contiguous
+	outer, n, inner int // of which n is reduced, in one group or several
+	sieve           sieve
+	splits          []int64        // or nil for one group
+	x               *tensor.Tensor // [size], contiguous
 
 	checked bool // no bool among the elements and the bits is another byte than 0 and 1
 }
 
-// errUnaligned says that elements do not lie where a number may.
+// errUnaligned says that elements do not lie side by side, or not where numbers may.
 var errUnaligned = errors.New("arith: elements are not aligned")
 
 // open calls fn with the elements and the bits. Each goroutine must open for itself, since only

@@ -1,0 +1,105 @@
+package arith
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A product is a fold that multiplies numbers one after the other.
+type product[T floats] struct{ products []T }
+
+func newProduct[T floats]([]T) fold[T, T] { return new(product[T]) }
+
+func (p *product[T]) begin(_, lines int) {
+	p.products = repeated(zeros(p.products, lines), 1)
+}
+
+func (p *product[T]) line(_ int, x []T) {
+	all := p.products[0]
+	for _, v := range x {
+		all *= v
+	}
+	p.products[0] = all
+}
+
+func (p *product[T]) rows(x []T, r rowList) {
+	for _, off := range r.offs {
+		for i, v := range x[off:][:len(p.products)] {
+			p.products[i] *= v
+		}
+	}
+}
+
+func (p *product[T]) end(dst []T) error {
+	copy(dst, p.products)
+	return nil
+}
+
+// An intProduct is a fold that multiplies integers: their sizes and their signs.
+type intProduct[T integers, D int64 | uint64] struct{ products []factors }
+
+// A factors is a product so far.
+type factors struct {
+	size        uint64
+	minus, over bool // over: the size was more than 64 bits, and no factor zero
+}
+
+func newIntProduct[T integers, D int64 | uint64]([]D) fold[T, D] { return new(intProduct[T, D]) }
+
+func (p *intProduct[T, D]) begin(_, lines int) {
+	p.products = repeated(zeros(p.products, lines), factors{size: 1})
+}
+
+// multiply multiplies a product by v.
+func multiply[T integers](p *factors, v T) {
+	size := uint64(v)
+	if v < 0 {
+		size, p.minus = -size, !p.minus
+	}
+	var hi uint64
+	hi, p.size = bits.Mul64(p.size, size)
+	switch {
+	case size == 0:
+		p.over, p.size = false, 0
+	case hi > 0 && p.size == 0:
+		p.size, p.over = 1, true // not zero, which it would stay
+	case hi > 0:
+		p.over = true
+	}
+}
+
+func (p *intProduct[T, D]) line(_ int, x []T) {
+	for _, v := range x {
+		multiply(&p.products[0], v)
+	}
+}
+
+func (p *intProduct[T, D]) rows(x []T, r rowList) {
+	for _, off := range r.offs {
+		for i, v := range x[off:][:len(p.products)] {
+			multiply(&p.products[i], v)
+		}
+	}
+}
+
+func (p *intProduct[T, D]) end(dst []D) error {
+	for i, f := range p.products[:len(dst)] {
+		signed := D(0)-1 < 0
+		limit := ^uint64(0)
+		if signed {
+			limit >>= 1
+		}
+		if signed && f.minus {
+			limit++
+		}
+		if f.over || f.size > limit {
+			return fmt.Errorf("%w: a product is more than %v holds", tensor.ErrDType, tensor.DTypeOf[D]())
+		}
+		if dst[i] = D(f.size); f.minus {
+			dst[i] = -dst[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package arith
+
+import (
+	"bytes"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// All reports of bools, as [Sum] makes sums, whether all that count are true: bool, true of no
+// element. Other dtypes are tensor.ErrDType. (Python: all.)
+func All[T Reducible[T]](x T, over Over) (T, error) { return reduce(allOf, x, over) }
+
+// AllInto is to [All] what [SumInto] is to Sum.
+func AllInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(allOf, dst, x, over) }
+
+// Any reports of bools, as [Sum] makes sums, whether one that counts is true: bool, false of no
+// element. Other dtypes are tensor.ErrDType. (Python: any.)
+func Any[T Reducible[T]](x T, over Over) (T, error) { return reduce(anyOf, x, over) }
+
+// AnyInto is to [Any] what [SumInto] is to Sum.
+func AnyInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(anyOf, dst, x, over) }
+
+var (
+	allOf = quantifierReduction("all", 0)
+	anyOf = quantifierReduction("any", 1)
+)
+
+// quantifierReduction returns the reduction of bools by the value that decides.
+func quantifierReduction(name string, decides byte) *reduction {
+	makes := func(d tensor.DType) tensor.DType {
+		if d == tensor.Bool {
+			return d
+		}
+		return 0
+	}
+	r := recipe[uint8, uint8]{fold: func([]uint8) fold[uint8, uint8] { return &quantifier{decides: decides} }, joins: true}
+	return &reduction{name, makes, "bool, as NotEqual(x, 0) makes", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
+}
+
+// A quantifier is a fold of bools that looks for one that decides.
+type quantifier struct {
+	decides byte // the value that decides: 0 for all, 1 for any
+	bits    []byte
+}
+
+func (q *quantifier) begin(_, lines int) { q.bits = repeated(zeros(q.bits, lines), 1-q.decides) }
+
+func (q *quantifier) line(_ int, x []uint8) {
+	if bytes.IndexByte(x, q.decides) >= 0 {
+		q.bits[0] = q.decides
+	}
+}
+
+func (q *quantifier) rows(x []uint8, r rowList) {
+	for _, off := range r.offs {
+		row := x[off:][:len(q.bits)]
+		if q.decides == 0 {
+			for i, b := range row {
+				q.bits[i] &= b
+			}
+		} else {
+			for i, b := range row {
+				q.bits[i] |= b
+			}
+		}
+	}
+}
+
+func (q *quantifier) end(dst []uint8) error {
+	copy(dst, q.bits)
+	return nil
+}
+
+func (q *quantifier) join(other fold[uint8, uint8]) {
+	q.rows(other.(*quantifier).bits, rowList{offs: []int{0}})
+}

@@ -1,0 +1,190 @@
+package arith
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// An element is what is read and written.
+type element interface {
+	integers | floats
+}
+
+// A reduced is a tensor to reduce.
+type reduced struct {
+	x, mask *tensor.Tensor // mask: over leading dims of x, or nil
+	dims    []bool         // those that are reduced
+	splits  []int64        // of dim 0 into groups, or nil
+}
+
+// reduceAs sets dst to what a recipe makes of a tensor whose elements are read as T.
+func reduceAs[T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D]) error {
+	if dst.Size() == 0 {
+		return nil
+	}
+	if dst.DType() == tensor.Bool {
+		raw, err := dst.Reinterpret(tensor.Uint8)
+		if err != nil {
+			return err
+		}
+		return reduceAs(raw, in, r)
+	}
+	if d := tensor.DTypeOf[D](); dst.DType() != d {
+		return viaWider(dst, d, func(wide *tensor.Tensor) error { return reduceAs(wide, in, r) })
+	}
+	a, order, err := in.arranged()
+	if err != nil {
+		return err
+	}
+	if in.sorted(order) { // as dst has them
+		if err := reduceLaid(dst, a, r); !errors.Is(err, errUnaligned) {
+			return err
+		}
+	}
+	if dst, err = in.beside(dst, order); err != nil {
+		return err
+	}
+	return reduceArranged(dst, a, r)
+}
+
+// viaWider sets dst to elements that are made in other memory as a dtype, mostly a wider one.
+func viaWider(dst *tensor.Tensor, d tensor.DType, fn func(wide *tensor.Tensor) error) error {
+	wide, err := tensor.New(d, dst.Shape()...)
+	if err == nil {
+		err = fn(wide)
+	}
+	if err == nil {
+		wide, err = wide.Cast(dst.DType())
+	}
+	if err != nil {
+		return err
+	}
+	return dst.CopyFrom(wide)
+}
+
+// writeAll calls fn with the elements of dst, to be set.
+func writeAll[D element](dst *tensor.Tensor, fn func(to []D) error) error {
+	var failed error
+	err := tensor.Write(dst, func(to []D) { failed = fn(to) })
+	return cmp.Or(err, failed)
+}
+
+// arranged returns the tensor arranged, and the order in which it has the dims.
+func (in *reduced) arranged() (a arranged, order []int, err error) {
+	order, from, to := in.order()
+	a = arranged{in.x, in.mask, from, to, in.splits}
+	if a.mask != nil {
+		if a.mask, err = extended(a.mask, len(in.dims)); err == nil {
+			a.mask, err = a.mask.Expand(a.x.Shape()...)
+		}
+	}
+	if err == nil && !slices.IsSorted(order) {
+		if a.x, err = a.x.Permute(order...); err == nil && a.mask != nil {
+			a.mask, err = a.mask.Permute(order...)
+		}
+	}
+	return a, order, err
+}
+
+// order returns the dims in an order in which those that are reduced, from:to, are neighbours in
+// their order: as they lie in memory, if they do without gaps, or else as they are, or else with
+// those that are reduced last.
+func (in *reduced) order() (order []int, from, to int) {
+	v := in.x.View()
+	order = make([]int, len(v.Shape))
+	for dim := range order {
+		order[dim] = dim
+	}
+	if !v.IsContiguous() {
+		lying := slices.Clone(order)
+		slices.SortStableFunc(lying, func(a, b int) int { return cmp.Compare(v.Strides[b], v.Strides[a]) })
+		if from, to, ok := in.neighbours(lying); ok && gapless(v, lying) {
+			return lying, from, to
+		}
+	}
+	from, to, ok := in.neighbours(order)
+	if !ok {
+		slices.SortStableFunc(order, func(a, b int) int { return order01(in.dims[a]) - order01(in.dims[b]) })
+		from, to, _ = in.neighbours(order)
+	}
+	return order, from, to
+}
+
+// gapless reports whether the elements of a view lie side by side in an order of its dims.
+func gapless(v shapeops.View, order []int) bool {
+	step := 1
+	for _, dim := range slices.Backward(order) {
+		if v.Shape[dim] != 1 && v.Strides[dim] != step {
+			return false
+		}
+		step *= v.Shape[dim]
+	}
+	return true
+}
+
+// neighbours returns which dims of an order are reduced, or false unless they are neighbours in
+// their order. Dims of size 1 may be anywhere.
+func (in *reduced) neighbours(order []int) (from, to int, ok bool) {
+	from, to = len(order), len(order)
+	last, apart := -1, false
+	for i, dim := range order {
+		switch {
+		case !in.large(dim):
+		case !in.dims[dim]:
+			apart = last >= 0
+		case last < 0:
+			from, to, last = i, i+1, dim
+		case apart || dim < last:
+			return 0, 0, false
+		default:
+			to, last = i+1, dim
+		}
+	}
+	return from, to, true
+}
+
+// order01 orders false before true.
+func order01(b bool) int { return int(bit(b)) }
+
+// large reports whether a dim has several positions, or groups.
+func (in *reduced) large(dim int) bool {
+	return in.x.Shape()[dim] != 1 || in.splits != nil && dim == 0
+}
+
+// sorted reports whether the dims of the result are in their order.
+func (in *reduced) sorted(order []int) bool {
+	last := -1
+	for _, dim := range order {
+		if !in.large(dim) || in.dims[dim] && in.splits == nil {
+			continue
+		}
+		if dim < last {
+			return false
+		}
+		last = dim
+	}
+	return true
+}
+
+// beside returns dst with a dim for each dim of the tensor, in an order: of size 1 where they are
+// reduced, or the number of groups.
+func (in *reduced) beside(dst *tensor.Tensor, order []int) (*tensor.Tensor, error) {
+	shape := in.x.Shape().Clone()
+	for dim, gone := range in.dims {
+		switch {
+		case gone && in.splits != nil:
+			shape[dim] = len(in.splits) - 1
+		case gone:
+			shape[dim] = 1
+		}
+	}
+	dst, err := dst.Reshape(shape...)
+	if err != nil {
+		return nil, err
+	}
+	return dst.Permute(order...)
+}
