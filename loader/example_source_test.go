@@ -110,7 +110,7 @@ func ExampleFromRows() {
 	l := tensor.Must(loader.New(src, loader.Options{Batch: 2}))
 	for batch := range l.Batches(context.Background()) {
 		letters := tensor.Must(tdict.Get[*ragged.Tensor](batch, "letters"))
-		fmt.Println(tensor.Must(letters.Lengths(1)))
+		fmt.Println(tensor.Must(letters.Layout().Lengths(1)))
 	}
 	// Output:
 	// [7 2]

@@ -140,7 +140,7 @@ func ExampleCollate() {
 		if err != nil {
 			return nil, err
 		}
-		n, err := x.Lengths(1)
+		n, err := x.Layout().Lengths(1)
 		if err != nil {
 			return nil, err
 		}

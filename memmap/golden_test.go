@@ -222,7 +222,7 @@ func sameAsParts(t *testing.T, want node, got *ragged.Tensor) {
 		offsets, hexes = append(offsets, offsets[i]+int64(part.Shape[0])), hexes+part.Hex
 		require.Equal(t, part.Shape[1:], []int(got.Features()))
 	}
-	require.Equal(t, offsets, tensor.Must(got.Offsets(1)))
+	require.Equal(t, offsets, tensor.Must(got.Layout().Offsets(1)))
 	require.Equal(t, hexes, hex.EncodeToString(testkit.Content(t, tensor.Must(got.Values()))))
 }
 

@@ -265,7 +265,7 @@ func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error
 
 // sizesOf returns the shape of each row.
 func sizesOf(t *ragged.Tensor) ([]int64, error) {
-	lengths, err := t.Lengths(1)
+	lengths, err := t.Layout().Lengths(1)
 	if err != nil {
 		return nil, err
 	}

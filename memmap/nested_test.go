@@ -78,7 +78,7 @@ func TestNestedOpened(t *testing.T) {
 			x := rowsAt(t, ds.TensorDict, "x")
 			require.Equal(t, tt.want, x.Text())
 			for i, want := range tt.levels {
-				require.Equal(t, want, tensor.Must(x.Offsets(i+1)))
+				require.Equal(t, want, tensor.Must(x.Layout().Offsets(i+1)))
 			}
 			requireSoundRows(t, x)
 			require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -87,7 +88,7 @@ func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedVa
 		return nil, r.failAt(v.at, asCorrupt(err))
 	}
 	if file == nil { // there are no values, but lengths in a file
-		return t.Fixed(), nil
+		return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed(), nil
 	}
 	return t, r.opened(n, e, file, layout)
 }

@@ -45,7 +45,7 @@ func requireSoundRows(t testing.TB, r *ragged.Tensor) {
 	t.Helper()
 	rows := r.Shape().Size()
 	for level := 1; level <= r.Depth(); level++ {
-		offsets := tensor.Must(r.Offsets(level))
+		offsets := tensor.Must(r.Layout().Offsets(level))
 		require.Len(t, offsets, rows+1)
 		require.Zero(t, offsets[0])
 		for i := range rows {

@@ -132,7 +132,7 @@ func addEntry[V arith.Elementwise[V]](sums *tdict.TensorDict, key nestedkey.Key,
 // shapeText returns the shape of a value: of a ragged tensor with that of its rows.
 func shapeText(v tdict.Value) string {
 	if r, ok := v.(*ragged.Tensor); ok {
-		return r.ShapeText()
+		return r.Text()
 	}
 	return v.Shape().String()
 }

@@ -72,14 +72,14 @@ func (p *RaggedPlan) destinations(dxs []*ragged.Tensor) ([]*tensor.Tensor, error
 //
 //	[Q * C] -> [1 V C]
 func flatten(t *ragged.Tensor, layout *ragged.Layout, values func(*ragged.Tensor) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
-	if !t.Made() {
+	if t.DType() == 0 {
 		return nil, fmt.Errorf("%w: got no ragged tensor", tensor.ErrKind)
 	}
 	if err := t.Layout().CheckEqual(layout); err != nil {
 		return nil, fmt.Errorf("%w in the plan", err)
 	}
 	if len(t.Features()) != 1 {
-		return nil, fmt.Errorf("%w: got %s, want [Q * C]", shapeops.ErrDim, t.ShapeText())
+		return nil, fmt.Errorf("%w: got %s, want [Q * C]", shapeops.ErrDim, t.Text())
 	}
 	v, err := values(t)
 	if err != nil {

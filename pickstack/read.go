@@ -33,11 +33,11 @@ func readIndex(index *tensor.Tensor) ([]int, error) {
 // readRagged returns the elements of a ragged index, which has a batch dim and so many levels, and
 // so the shape that is wanted.
 func readRagged(index *ragged.Tensor, levels int, want string) ([]int, error) {
-	if !index.Made() {
+	if index.DType() == 0 {
 		return nil, fmt.Errorf("%w: got an empty ragged tensor", tensor.ErrKind)
 	}
 	if len(index.Shape()) != 1 || index.Depth() != levels || len(index.Features()) > 0 {
-		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrDim, index.ShapeText(), want)
+		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrDim, index.Text(), want)
 	}
 	values, err := index.Values()
 	if err != nil {
@@ -48,7 +48,7 @@ func readRagged(index *ragged.Tensor, levels int, want string) ([]int, error) {
 
 // readOffsets returns the offsets of a level of a ragged index.
 func readOffsets(index *ragged.Tensor, level int) ([]int, error) {
-	offsets, err := index.Offsets(level)
+	offsets, err := index.Layout().Offsets(level)
 	return toInts(offsets), err
 }
 

@@ -125,11 +125,7 @@ func (t *Tensor) keeps(m *moved) bool {
 	return t.layout == m.layout || !t.layout.root().repeats && t.layout.Equal(m.layout)
 }
 
-// AddExecute adds to tr: dst = what p.Plan makes of t. dst must have the batch shape, depth,
-// features and dtype of the result; its lengths become those of the result. Its memory is used
-// again if it is large enough, so that what else is over that memory changes too; if it is not, dst
-// gets memory of its own. If dst is a view, or on a mapped file, its rows keep their lengths:
-// [ErrLengths]. Its errors are also those of tensor.Transfer.
+// AddExecute adds to tr: dst = what p.Plan makes of t, as [Tensor.IndexInto] says.
 func (v *verbs) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	m, err := t.executed(p)
@@ -240,7 +236,7 @@ func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 	return join(p, ls)
 }
 
-// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.ExecuteInto] does.
+// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.IndexInto] does.
 func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
@@ -261,12 +257,8 @@ func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return tr.Run()
 }
 
-// AddWrite adds to tr: the rows of t that p.Plan selects = those of src, broadcast. Rows that keep
-// their lengths are written in place, in memory that other tensors may share; else t gets memory of
-// its own, in which all rows lie anew, and what was a view of it stays as it was. If t is a view,
-// or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a row twice,
-// the last value stays. Write returns shapeops.ErrShape if the shapes do not fit, and the errors of
-// Join and of tensor.Transfer.
+// AddWrite adds to tr: the rows of t that p.Plan selects = those of src, broadcast, as
+// [Tensor.SetIndex] says.
 func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if !t.made() || !src.made() {
@@ -313,10 +305,13 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 }
 
 // Clone returns a copy of t with memory of its own, of the rows that t has and no others.
-func (t *Tensor) Clone() (*Tensor, error) { return t.CloneIn(nil) }
+func (t *Tensor) Clone() (*Tensor, error) { return t.cloned(nil) }
 
-// CloneIn is [Tensor.Clone] in a pass: clones of tensors that share a layout share one.
-func (t *Tensor) CloneIn(p *plan.Pass) (*Tensor, error) {
+// CloneIn implements plan.Nested.
+func (v *verbs) CloneIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).cloned(p) }
+
+// cloned is Clone in a pass.
+func (t *Tensor) cloned(p *plan.Pass) (*Tensor, error) {
 	s, err := t.straight(p)
 	if err != nil {
 		return nil, err

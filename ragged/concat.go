@@ -16,7 +16,7 @@ import (
 // They must have the same rows around the level, and be equally deep; level 0 is the first dim of
 // the batch, as in shapeops.Cat. The result is a copy. ConcatLevel returns shapeops.ErrShape if
 // there is none, shapeops.ErrDim for a level that they do not have, [ErrLengths] if their layouts
-// around the level or their depths differ, and the errors of [Tensor.Join].
+// around the level or their depths differ, and those of shapeops.Cat.
 func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to join, want at least one value", shapeops.ErrShape)

@@ -10,12 +10,13 @@ import (
 // Differing is tensor.Tensor.Differing of the values of all rows, with a position of one number for
 // each dim, levels included. It returns [ErrLengths] or shapeops.ErrShape if the tensors differ in
 // more than values, tensor.ErrDType, and shapeops.ErrKind if x is nil.
-func (t *Tensor) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+	t := (*Tensor)(v)
 	if !t.made() || !x.made() {
 		return nil, 0, errNil
 	}
 	if !t.Shape().Equal(x.Shape()) || t.Depth() != x.Depth() || !t.Features().Equal(x.Features()) {
-		return nil, 0, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, x.ShapeText(), t.ShapeText())
+		return nil, 0, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, x.shapeText(), t.shapeText())
 	}
 	if err := t.layout.CheckEqual(x.layout); err != nil {
 		return nil, 0, err

@@ -14,7 +14,7 @@ func ExampleTensor_UnmarshalJSON() {
 	fmt.Println(string(text), err)
 	var x ragged.Tensor
 	err = json.Unmarshal(text, &x)
-	fmt.Println(x.Lengths(1))
+	fmt.Println(x.Layout().Lengths(1))
 	// Output:
 	// {"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]} <nil>
 	// [2 0 1] <nil>

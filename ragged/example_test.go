@@ -19,7 +19,7 @@ func labs() *ragged.Tensor {
 // show prints the lengths of each level, and the values.
 func show(x *ragged.Tensor) {
 	for level := 1; level <= x.Depth(); level++ {
-		fmt.Print("lengths ", tensor.Must(x.Lengths(level)), " ")
+		fmt.Print("lengths ", tensor.Must(x.Layout().Lengths(level)), " ")
 	}
 	fmt.Println("values", elements(tensor.Must(x.Values())))
 }

@@ -9,10 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// verbsOf returns what package tdict asks of a tensor.
+func verbsOf(x *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
+	return x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout])
+}
 
 // parsed returns lists written as JSON, their integers as int.
 func parsed(text string) any {

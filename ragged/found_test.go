@@ -132,7 +132,7 @@ func TestListsOfSeveralTypes(t *testing.T) {
 	x, err = ragged.FromLists([]any{[]int{1, 2}, []uint8{}, []any{-3}})
 	require.NoError(t, err)
 	require.Equal(t, tensor.Int8, x.DType())
-	require.True(t, slices.Equal([]int64{2, 0, 1}, tensor.Must(x.Lengths(1))))
+	require.True(t, slices.Equal([]int64{2, 0, 1}, tensor.Must(x.Layout().Lengths(1))))
 }
 
 // expanded returns rows of the batch repeated as a shape says.
@@ -182,7 +182,7 @@ func TestTextsGrowth(t *testing.T) {
 		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
 			texts := func(rows int) func() {
 				x := tensor.Must(grown(rows, 2, depth, 1).Tensor("f0"))
-				return func() { require.Len(t, tensor.Must(x.Texts()), rows) }
+				return func() { require.Len(t, tensor.Must(verbsOf(x).Texts()), rows) }
 			}
 			testkit.Near(t, 20, texts(100), texts(1_000))
 			testkit.Near(t, 200, texts(100), texts(10_000))

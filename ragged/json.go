@@ -25,10 +25,11 @@ const logOver = 16 // the most rows and elements that LogValue shows
 // features. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows
 // and elements, for which there is [Tensor.Preview], or more than 400 dims. Another error means
 // that values cannot be read.
-func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+func (t *Tensor) MarshalJSON() ([]byte, error) { return (*verbs)(t).AppendJSON(nil) }
 
-// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
-func (t *Tensor) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements plan.Nested.
+func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
+	t := (*Tensor)(v)
 	if !t.made() {
 		return append(b, "null"...), nil
 	}
@@ -60,7 +61,7 @@ func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
 // appendHead appends a text that ends before the dtype, and the fields that precede values.
 func (t *Tensor) appendHead(b []byte, open string) []byte {
 	b = jsonlists.AppendText(append(b, open...), t.DType().String())
-	b = jsonlists.AppendText(append(b, `,"shape":`...), t.ShapeText())
+	b = jsonlists.AppendText(append(b, `,"shape":`...), t.shapeText())
 	if n := len(t.Features()); t.Depth() == 0 && n > 0 {
 		b = fmt.Appendf(b, `,"feature_dims":%d`, n)
 	}

@@ -193,6 +193,9 @@ func (l *Layout) root() *Layout { return l.at(0) }
 
 // level resolves a level that may be negative.
 func (l *Layout) level(level int) (int, error) {
+	if !l.made() {
+		return 0, errNoLayout
+	}
 	at := level
 	if at < 0 {
 		at += l.depth + 1

@@ -33,7 +33,7 @@ func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	return out, p.named(err)
 }
 
-// LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the batch
+// LeafwiseInto is Leafwise into a tensor that the caller owns, which must have the batch
 // shape, depth, features and dtype of the result. It may be t or another operand. If its lengths
 // are those of t, its values are set in place, in memory that others may share; else it becomes the
 // result, in memory of its own. If it is a view, or on a mapped file, its rows keep their lengths:
@@ -85,7 +85,7 @@ func (p *KernelPass) named(err error) error {
 // Expect says that [KernelPass.Make] will be called with t.
 func (p *KernelPass) Expect(t *Tensor) { p.values.Expect(t.values) }
 
-// Make is [Tensor.Leafwise] of t.
+// Make is Leafwise of t.
 func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	return &Tensor{layout: s.layout, values: values}, nil
 }
 
-// To adds to tr: dst = what the kernel makes of t, as [Tensor.LeafwiseInto] does.
+// To adds to tr: dst = what the kernel makes of t, as LeafwiseInto does.
 func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
 	s, xs, err := p.operands(t, others)
 	if err != nil {

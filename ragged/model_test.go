@@ -37,7 +37,7 @@ func modelOf(t testing.TB, x *ragged.Tensor) model {
 	require.Len(t, list, x.NumValues()*size)
 	lengths := make([][]int64, x.Depth()+1)
 	for level := 1; level <= x.Depth(); level++ {
-		lengths[level], err = x.Lengths(level)
+		lengths[level], err = x.Layout().Lengths(level)
 		require.NoError(t, err)
 	}
 	var row func(level int) any

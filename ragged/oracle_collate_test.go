@@ -22,7 +22,7 @@ func depthOf(j *ragged.Joint) int {
 
 func flattenJoint(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
 	level, mode := 1+g.IntN(depthOf(j)), ragged.FlattenMode(g.IntN(3))
-	lengths := tensor.Must(tensor.Must(j.Tensor(fmt.Sprint("f", level))).Lengths(level))
+	lengths := tensor.Must(tensor.Must(j.Tensor(fmt.Sprint("f", level))).Layout().Lengths(level))
 	y, err := j.FlattenLevel(level, mode)
 	if mode == ragged.First && slices.Contains(lengths, 0) {
 		require.ErrorIs(g, err, ragged.ErrLengths)

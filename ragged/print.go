@@ -19,15 +19,17 @@ const (
 	gap         = " "  // between entries of a list
 )
 
-// ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
-func (t *Tensor) ShapeText() string { return t.layout.text(t.Features()) }
+// ShapeText implements plan.Nested.
+func (v *verbs) ShapeText() string { return (*Tensor)(v).shapeText() }
+
+func (t *Tensor) shapeText() string { return t.layout.text(t.Features()) }
 
 // Text returns a line that describes t without its values: "ragged int64 [3 * * 2]".
 func (t *Tensor) Text() string {
 	if !t.made() {
 		return "ragged <nil>"
 	}
-	return fmt.Sprintf("ragged %v %s", t.DType(), t.ShapeText())
+	return fmt.Sprintf("ragged %v %s", t.DType(), t.shapeText())
 }
 
 // String returns dtype, shape and the rows as nested lists, each row of the batch on a line of its
@@ -90,10 +92,10 @@ func (t *Tensor) sizeOf() int {
 // dims returns how many dims there are, those of levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts returns the text of each row of the batch, row-major, as String prints it, or of its ends
-// if it is long. An error means that values cannot be read. It is for few rows.
-func (t *Tensor) Texts() ([]string, error) {
-	s, err := t.straight(nil)
+// Texts implements plan.Nested: each text is as String prints it. An error means that values cannot
+// be read. It is for few rows.
+func (v *verbs) Texts() ([]string, error) {
+	s, err := (*Tensor)(v).straight(nil)
 	if err != nil {
 		return nil, err
 	}

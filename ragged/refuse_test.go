@@ -69,9 +69,9 @@ func TestLayoutRefusals(t *testing.T) {
 		{"lengths that overflow", testkit.Err(ragged.LayoutOf(shapeops.Shape{2}, list{math.MaxInt64, 1})), ragged.ErrLengths},
 		{"nesting a nil layout", testkit.Err((*ragged.Layout)(nil).Nest(list{0})), shapeops.ErrKind},
 		{"nesting a part of another", testkit.Err(tensor.Must(oneDeep().Row(2)).Layout().Nest(list{0, 1})), shapeops.ErrKind},
-		{"level 0 of offsets", testkit.Err(oneDeep().Offsets(0)), shapeops.ErrDim},
-		{"a level that is not there", testkit.Err(oneDeep().Lengths(2)), shapeops.ErrDim},
-		{"a negative one", testkit.Err(oneDeep().Offsets(-2)), shapeops.ErrDim},
+		{"level 0 of offsets", testkit.Err(oneDeep().Layout().Offsets(0)), shapeops.ErrDim},
+		{"a level that is not there", testkit.Err(oneDeep().Layout().Lengths(2)), shapeops.ErrDim},
+		{"a negative one", testkit.Err(oneDeep().Layout().Offsets(-2)), shapeops.ErrDim},
 		{"rows of a level that is not there", testkit.Err(oneDeep().Layout().NumRows(2)), shapeops.ErrDim},
 		{"rows of a negative one", testkit.Err(oneDeep().Layout().NumRows(-3)), shapeops.ErrDim},
 		{"a depth that is not there", testkit.Err(oneDeep().Layout().At(2)), shapeops.ErrDim},
@@ -281,7 +281,7 @@ func TestZeroTensor(t *testing.T) {
 	} {
 		require.ErrorIs(t, err, shapeops.ErrKind, name)
 	}
-	require.False(t, new(ragged.Tensor).Made())
+	require.Zero(t, new(ragged.Tensor).DType())
 	require.Empty(t, new(ragged.Tensor).Shape())
 }
 

@@ -53,10 +53,10 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	return &Tensor{layout: layout, values: values}, nil
 }
 
-// Fixed returns t as one whose rows keep their lengths: what would change them is [ErrLengths]. So
-// it is for a view, which would not be one of t any more, and for a tensor whose values are lent,
-// as by a mapped file, which would not have the rows. It shares memory with t.
-func (t *Tensor) Fixed() *Tensor { return &Tensor{t.layout, t.values, true} }
+// Fixed implements plan.Nested: what would change the lengths of rows is [ErrLengths]. So it is for
+// a view, which would not be one of t any more, and for a tensor whose values are lent, as by a
+// mapped file, which would not have the rows.
+func (v *verbs) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
 
 // checkFixed returns ErrLengths, with how they differ, if the rows of t must keep their lengths,
 // and those of a layout are others; tensor.ErrLayout if a row is at several places.
@@ -85,9 +85,6 @@ func finished(t *Tensor, err error) (*Tensor, error) {
 
 // made reports whether t is neither nil nor the zero Tensor.
 func (t *Tensor) made() bool { return t != nil && t.layout != nil }
-
-// Made reports whether t holds something: whether it is neither nil nor the zero Tensor.
-func (t *Tensor) Made() bool { return t.made() }
 
 // Shape returns the batch shape, the dims of even size before the levels. The caller must not
 // change it.
@@ -189,22 +186,6 @@ func times(n, m int) int {
 	return n * m
 }
 
-// Lengths is [Layout.Lengths].
-func (t *Tensor) Lengths(level int) ([]int64, error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	return t.layout.Lengths(level)
-}
-
-// Offsets is [Layout.Offsets].
-func (t *Tensor) Offsets(level int) ([]int64, error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	return t.layout.Offsets(level)
-}
-
 // straight returns t if its rows stand in their order and are all that its values hold, or a tensor
 // for which that is so: over the same values, if its rows follow one another, or copied.
 func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
@@ -274,14 +255,22 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 // Negative ones count from the end. It returns shapeops.ErrIndex.
 func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
 
-// SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects,
-// as [Tensor.Write] does: rows may change their lengths. On an error nothing has changed.
+// SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects.
+// Rows that keep their lengths are written in place, in memory that other tensors may share; else t
+// gets memory of its own, in which all rows lie anew, and what was a view of it stays as it was. If
+// t is a view, or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a
+// row twice, the last value stays. It returns shapeops.ErrShape if the shapes do not fit, and the
+// errors of tensor.Transfer. On an error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
 	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddWrite(tr, src, p) })
 }
 
-// IndexInto is [Tensor.Index] into a tensor that the caller owns, as [Tensor.ExecuteInto] is. On an
-// error nothing has changed.
+// IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the batch shape,
+// depth, features and dtype of the result; its lengths become those of the result. Its memory is
+// used again if it is large enough, so that what else is over that memory changes too; if it is
+// not, dst gets memory of its own. If dst is a view, or on a mapped file, its rows keep their
+// lengths: [ErrLengths]. Its errors are also those of tensor.Transfer. On an error nothing has
+// changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddExecute(tr, dst, p) })
 }

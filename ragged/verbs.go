@@ -8,6 +8,8 @@ import (
 // verbs is a Tensor with its verbs.
 type verbs Tensor
 
+var _ plan.Nested[*Tensor, *Layout] = (*verbs)(nil)
+
 // Plan returns what package shapeops calls.
 func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
 

@@ -11,11 +11,9 @@ import (
 // An emptyKey is under which a pass keeps layouts like another, without rows.
 type emptyKey struct{ l *Layout }
 
-// EmptyIn returns a tensor with t's depth, features, dtype and device, and rows that are all empty,
-// for a batch shape. With depth 0 its values are zero. What is made in one pass of tensors that
-// share a layout, for one batch shape, shares one. It returns shapeops.ErrShape if the batch shape
-// fails its Check.
-func (t *Tensor) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
+// EmptyIn implements plan.Nested. It returns shapeops.ErrShape if the batch shape fails its Check.
+func (v *verbs) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -61,14 +59,11 @@ func (l *Layout) emptiedNew(p *plan.Pass, batch shapeops.Shape) (*Layout, error)
 	return outer.nested(make([]int64, outer.numbered()+1)), nil
 }
 
-// NestIn returns t with its batch as the rows of a layout's last level:
-//
-//	t [V * F...], outer [N *], V being the rows of its last level -> [N * * F...]
-//
-// It shares t's values, unless t was permuted or repeats rows. What is made in one pass of tensors
-// that share a layout shares one. It returns shapeops.ErrKind if outer is nil or not straight, and
-// [ErrOffsets] if t's batch shape is not [V].
-func (t *Tensor) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
+// NestIn implements plan.Nested. It shares t's values, unless t was permuted or repeats rows. It
+// returns shapeops.ErrKind if outer is nil or not straight, and [ErrOffsets] if the batch shape is
+// not [V].
+func (v *verbs) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
+	t := (*Tensor)(v)
 	if !outer.made() || !outer.root().whole() {
 		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
 	}
@@ -88,15 +83,10 @@ type rowKey struct {
 	row int
 }
 
-// RowIn undoes [Tensor.NestIn] for one row of the batch: it returns the rows that it has as a
-// batch, which shares t's memory.
-//
-//	t [N * * F...] -> [Li * F...]
-//
-// What is made in one pass of tensors that share a layout shares one. t must be
-// straight, as [Tensor.StraightIn] makes it, and have a level. RowIn returns shapeops.ErrIndex if
-// the batch shape is not [N], with N more than i, and shapeops.ErrDim at depth 0.
-func (t *Tensor) RowIn(p *plan.Pass, i int) (*Tensor, error) {
+// RowIn implements plan.Nested. It returns shapeops.ErrIndex if the batch shape is not [N], with N
+// more than i, and shapeops.ErrDim at depth 0.
+func (v *verbs) RowIn(p *plan.Pass, i int) (*Tensor, error) {
+	t := (*Tensor)(v)
 	switch s := t.Shape(); {
 	case t.Depth() == 0:
 		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
@@ -115,7 +105,5 @@ func (t *Tensor) RowIn(p *plan.Pass, i int) (*Tensor, error) {
 	return &Tensor{under(p, t.layout, 1, root), t.values, true}, nil
 }
 
-// StraightIn returns t, or, if it is a part of another tensor or was permuted, one that says the
-// same with a layout of its own, over the same values or copies. What is made in one pass of
-// tensors that share a layout shares one.
-func (t *Tensor) StraightIn(p *plan.Pass) (*Tensor, error) { return t.straight(p) }
+// StraightIn implements plan.Nested.
+func (v *verbs) StraightIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).straight(p) }

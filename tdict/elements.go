@@ -75,7 +75,7 @@ func (elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst, v Value, lead 
 type elementsOfRagged struct{}
 
 func (elementsOfRagged) tensor(v Value, p *plan.Pass) (*tensor.Tensor, error) {
-	s, err := v.(*ragged.Tensor).StraightIn(p)
+	s, err := nested(v.(*ragged.Tensor)).StraightIn(p)
 	if err != nil {
 		return nil, err
 	}

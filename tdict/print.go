@@ -180,7 +180,7 @@ func showTensor(t *tensor.Tensor, more bool) string {
 }
 
 func showRagged(t *ragged.Tensor, more bool) string {
-	text := fmt.Sprintf("Ragged(shape=%s, dtype=%v", t.ShapeText(), t.DType())
+	text := fmt.Sprintf("Ragged(shape=%s, dtype=%v", nested(t).ShapeText(), t.DType())
 	if more {
 		text += fmt.Sprintf(", values=%d, bytes=%d", t.NumValues(), t.ByteSize())
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // fitRagged returns t, whose batch shape must begin with batch.
@@ -15,7 +16,29 @@ func fitRagged(t *ragged.Tensor, batch shapeops.Shape) (*ragged.Tensor, error) {
 
 // zeroRagged returns a ragged tensor like t with rows that are empty.
 func zeroRagged(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
-	return t.EmptyIn(p, shape...)
+	return nested(t).EmptyIn(p, shape...)
+}
+
+func madeRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
+
+func cloneRagged(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { return nested(t).CloneIn(p) }
+
+func raggedTexts(t *ragged.Tensor) ([]string, error) { return nested(t).Texts() }
+
+func appendRagged(t *ragged.Tensor, b []byte) ([]byte, error) { return nested(t).AppendJSON(b) }
+
+func raggedDiffering(t, x *ragged.Tensor, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
+	return t.Plan().(differer).Differing(x, tol, n)
+}
+
+// differer is what finds the elements in which ragged tensors differ.
+type differer interface {
+	Differing(x *ragged.Tensor, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
+}
+
+// nested returns what only this package asks of ragged tensors.
+func nested(t *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
+	return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout])
 }
 
 // checkRaggedPad returns ErrDim if a pass pads along a dim after those of t's batch shape.

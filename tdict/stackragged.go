@@ -81,7 +81,7 @@ func (s *raggedStack) value(v Value) (Value, error) {
 		if err := s.checkOneDim(v); err != nil {
 			return nil, err
 		}
-		return some(v.NestIn(&s.pass, s.layout))
+		return some(nested(v).NestIn(&s.pass, s.layout))
 	case *Data:
 		if err := s.checkOneDim(v); err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
 		err = fmt.Errorf("%w: got no ragged leaf", ErrKind)
 	}
 	if err == nil {
-		u.lengths, err = u.first.Lengths(1)
+		u.lengths, err = u.first.Layout().Lengths(1)
 	}
 	if err == nil {
 		err = u.checkLengths(whole)
@@ -166,7 +166,7 @@ func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
 		case *TensorDict:
 			return some(u.straight(v))
 		case *ragged.Tensor:
-			s, err := v.StraightIn(&u.shared)
+			s, err := nested(v).StraightIn(&u.shared)
 			if u.first == nil && err == nil && s.Depth() > 0 {
 				u.first = s
 			}
@@ -251,7 +251,7 @@ func (u *raggedUnstack) value(v Value, n int) (Value, error) {
 	case *TensorDict:
 		return some(u.dict(v))
 	case *ragged.Tensor:
-		row, err := v.RowIn(u.pass, u.row)
+		row, err := nested(v).RowIn(u.pass, u.row)
 		if err != nil || row.Depth() > 0 {
 			return some(row, err)
 		}

@@ -52,5 +52,5 @@ func (td *TensorDict) present(mask *tensor.Tensor) ([]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
 	}
-	return rows.Lengths(1)
+	return rows.Layout().Lengths(1)
 }

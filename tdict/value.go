@@ -43,6 +43,7 @@ var (
 		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
 		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
 		foretell: expectTensor, texter: (*tensor.Tensor).Texts, elements: tensorElements,
+		appends: (*tensor.Tensor).AppendJSON, differs: (*tensor.Tensor).Differing,
 	}
 	dicts = &kind[*TensorDict]{
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
@@ -51,25 +52,25 @@ var (
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
 		fit:   fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
-		made: (*ragged.Tensor).Made, texter: (*ragged.Tensor).Texts, cloneIn: (*ragged.Tensor).CloneIn,
-		elements: raggedElements, pads: checkRaggedPad,
+		made: madeRagged, texter: raggedTexts, cloneIn: cloneRagged, elements: raggedElements, pads: checkRaggedPad,
+		appends: appendRagged, differs: raggedDiffering,
 	}
 	datas = &kind[*Data]{
 		verbs: func(d *Data) mover[*Data] { return (*dataVerbs)(d) },
 		fit:   fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
-		texter: (*Data).texts,
+		texter: (*Data).texts, appends: (*Data).AppendJSON, differs: (*Data).Differing,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		verbs: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedVerbs)(u) },
 		fit:   fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
-		made: (*Unbatched).made, through: true,
+		made: (*Unbatched).made, through: true, appends: (*Unbatched).AppendJSON, differs: (*Unbatched).Differing,
 	}
 )
 
 // What leads back to opsOf cannot be in an initializer, which would be a cycle.
 func init() {
 	dicts.fit, dicts.show, dicts.foretell = fitDict, showDict, (*TensorDict).expect
-	dicts.cloneIn = (*TensorDict).cloneIn
+	dicts.cloneIn, dicts.appends = (*TensorDict).cloneIn, (*TensorDict).AppendJSON
 }
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
@@ -103,7 +104,6 @@ type member[T any] interface {
 	Value
 	Clone() (T, error)
 	Equal(x T) bool
-	AppendJSON(b []byte) ([]byte, error)
 	Preview(n int) json.Marshaler
 	slog.LogValuer
 	Diff(x T) (string, error)
@@ -142,6 +142,11 @@ type kind[T member[T]] struct {
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
+	// appends appends what MarshalJSON returns.
+	appends func(v T, b []byte) ([]byte, error)
+	// differs returns the first elements in which a and b differ, and how many do. It is nil for
+	// what is not a leaf.
+	differs func(a, b T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
 	pads func(v T, p *plan.Pass) error
 	// elements is how functions of elements work on v, or nil if it has none.
@@ -182,7 +187,7 @@ func (k *kind[T]) texts(v Value) ([]string, error) {
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
 
-func (*kind[T]) json(v Value, b []byte) ([]byte, error) { return v.(T).AppendJSON(b) }
+func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.appends(v.(T), b) }
 
 func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
 
@@ -237,18 +242,12 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 }
 
 // differing returns the first elements in which leaves differ, and how many do.
-func (*kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
+func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
 	other, ok := b.(T)
-	leaf, isLeaf := a.(differer[T])
-	if !ok || !isLeaf {
+	if !ok || k.differs == nil {
 		return nil, 0, mismatch(b, a)
 	}
-	return leaf.Differing(other, tol, shownElements)
-}
-
-// differer is a leaf, of any kind.
-type differer[T any] interface {
-	Differing(x T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
+	return k.differs(a.(T), other, tol, shownElements)
 }
 
 // join joins the values of a column.

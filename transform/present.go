@@ -21,7 +21,7 @@ func checkPresent(present any) error {
 	case *tensor.Tensor:
 		ok = p != nil
 	case *ragged.Tensor:
-		ok = p.Made()
+		ok = p.DType() != 0
 	case *tdict.TensorDict:
 		ok = p != nil
 	}
@@ -117,7 +117,7 @@ func checkRaggedMask(mask, x *ragged.Tensor) error {
 	case mask.DType() != tensor.Bool:
 		return fmt.Errorf("%w: got %v, want bool", tensor.ErrDType, mask.DType())
 	case mask.Depth() > x.Depth() || !mask.Shape().Equal(x.Shape()) || !features.HasPrefix(mask.Features()):
-		return fmt.Errorf("%w: got %s, want leading dims of %s", shapeops.ErrShape, mask.ShapeText(), x.ShapeText())
+		return fmt.Errorf("%w: got %s, want leading dims of %s", shapeops.ErrShape, mask.Text(), x.Text())
 	}
 	return nil
 }

@@ -298,13 +298,13 @@ func hide(t testing.TB, x *ragged.Tensor, mask tdict.Value) *ragged.Tensor {
 		}
 		return x
 	}
-	for i, n := range tensor.Must(x.Lengths(lists.Depth() + 1)) {
+	for i, n := range tensor.Must(x.Layout().Lengths(lists.Depth() + 1)) {
 		if lists.Depth()+1 == x.Depth() {
 			each(int(n)*size, bits[i])
 			continue
 		}
-		first := tensor.Must(x.Offsets(1))[i]
-		for _, m := range tensor.Must(x.Lengths(2))[first : first+n] {
+		first := tensor.Must(x.Layout().Offsets(1))[i]
+		for _, m := range tensor.Must(x.Layout().Lengths(2))[first : first+n] {
 			each(int(m)*size, bits[i])
 		}
 	}

@@ -148,7 +148,7 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	if err := c.check(x.Features(), 0); err != nil {
 		return nil, err
 	}
-	x, err := x.StraightIn(p)
+	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).StraightIn(p)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (t *tally) apart(x, mask *ragged.Tensor, first, n int) error {
 	into := func(x *ragged.Tensor) (*ragged.Tensor, error) { return x.Index(ix.At(0)) }
 	switch {
 	case part.Shape().Size() <= fewRows && part.NumValues() <= t.block:
-		into = func(x *ragged.Tensor) (*ragged.Tensor, error) { return x.StraightIn(nil) }
+		into = (*ragged.Tensor).Clone
 	case n > 1:
 		if err := t.apart(x, mask, first, n/2); err != nil {
 			return err

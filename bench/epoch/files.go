@@ -84,7 +84,7 @@ func (t mappedTables) close() error { return errors.Join(t.dense.ds.Close(), t.r
 // measured notes where rows are.
 func (t *mappedTable) measured() (err error) {
 	if x, err := tdict.Get[*ragged.Tensor](t.td, leaf); err == nil {
-		t.offsets, err = x.Offsets(1)
+		t.offsets, err = x.Layout().Offsets(1)
 		return err
 	}
 	x, err := tdict.Get[*tensor.Tensor](t.td, leaf)

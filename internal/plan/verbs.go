@@ -23,6 +23,46 @@ type Verbs[T any] interface {
 	JoinInto(p *Pass, dst T, xs []T) error
 }
 
+// Nested has further Verbs of values whose rows have rows, as a layout of type L says: those of a
+// *ragged.Tensor. What is made in one pass of values that share a layout shares one.
+type Nested[T, L any] interface {
+	Verbs[T]
+
+	// CloneIn is Clone in a pass.
+	CloneIn(p *Pass) (T, error)
+
+	// EmptyIn returns a value like this one with rows that are all empty, for a batch shape. With
+	// depth 0 its elements are zero.
+	EmptyIn(p *Pass, batch ...int) (T, error)
+
+	// StraightIn returns the value, or, if it is a part of another or was permuted, one that says
+	// the same with a layout of its own, over the same elements or copies.
+	StraightIn(p *Pass) (T, error)
+
+	// NestIn returns the value with its batch as the rows of a layout's last level:
+	//
+	//	[V * F...], outer [N *], V being the rows of its last level -> [N * * F...]
+	NestIn(p *Pass, outer L) (T, error)
+
+	// RowIn undoes NestIn for one row of the batch: it returns the rows that it has as a batch,
+	// which shares memory. The value must be straight, and have a level.
+	//
+	//	[N * * F...] -> [Li * F...]
+	RowIn(p *Pass, i int) (T, error)
+
+	// Fixed returns the value as one whose rows keep their lengths. It shares memory.
+	Fixed() T
+
+	// ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
+	ShapeText() string
+
+	// Texts returns the text of each row of the batch, row-major, or of its ends if it is long.
+	Texts() ([]string, error)
+
+	// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+	AppendJSON(b []byte) ([]byte, error)
+}
+
 // DenseVerbs are the Verbs of values of which every dim has one size.
 type DenseVerbs[T any] interface {
 	Verbs[T]

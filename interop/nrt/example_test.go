@@ -31,7 +31,7 @@ func Example() {
 	fmt.Println(f)
 	last := tensor.Must(tensor.Must(f.Row(2)).Range(1, 3)) // two visits of the last patient
 	codes := tensor.Must(last.Tensor("codes"))
-	fmt.Println(tensor.Must(codes.Lengths(1)), tensor.Must(codes.Values()))
+	fmt.Println(tensor.Must(codes.Layout().Lengths(1)), tensor.Must(codes.Values()))
 	// Output:
 	// joint {
 	//   codes: int64 [3 * *]

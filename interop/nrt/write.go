@@ -113,7 +113,7 @@ func checkLengths(f ragged.Field) error {
 	if f.Name != lengthsName || t.Depth() == 0 || t.DType() != tensor.Int64 {
 		return nil
 	}
-	lengths, err := t.Lengths(t.Depth())
+	lengths, err := t.Layout().Lengths(t.Depth())
 	if err != nil || len(lengths) != t.NumValues() {
 		return err
 	}
