@@ -128,49 +128,16 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor) (string, error) {
 	if b, err = b.Reshape(b.Size()); err != nil {
 		return "", err
 	}
-	at, err := firstDiff(a, b)
-	if err != nil {
+	first, _, err := a.Differing(b, tensor.Tolerance{}, 1)
+	if len(first) == 0 || err != nil {
 		return "", err
 	}
-	mine, err := textAt(a, at)
-	if err != nil {
-		return "", err
+	d := first[0]
+	at := t.position(d.Position[0])
+	if d.A == "NaN" && d.B == "NaN" {
+		return fmt.Sprintf("element %v is NaN, which differs from itself", at), nil
 	}
-	theirs, err := textAt(b, at)
-	if mine == "NaN" && theirs == mine {
-		return fmt.Sprintf("element %v is NaN, which differs from itself", t.position(at)), err
-	}
-	return fmt.Sprintf("element %v is %s, other %s", t.position(at), mine, theirs), err
-}
-
-// firstDiff returns where two vectors, which are not equal, differ first. It looks at each half of
-// a half that differs.
-func firstDiff(a, b *tensor.Tensor) (at int, err error) {
-	from := 0 // what lies before is equal
-	n := sort.Search(a.Size(), func(n int) bool {
-		var x, y *tensor.Tensor
-		if x, err = a.Narrow(0, from, n+1-from); err == nil {
-			y, err = b.Narrow(0, from, n+1-from)
-		}
-		if err != nil || !x.Equal(y) {
-			return true
-		}
-		from = n + 1
-		return false
-	})
-	return n, err
-}
-
-func textAt(x *tensor.Tensor, at int) (string, error) {
-	one, err := x.Narrow(0, at, 1)
-	if err != nil {
-		return "", err
-	}
-	texts, err := one.Texts()
-	if err != nil {
-		return "", err
-	}
-	return texts[0], nil
+	return fmt.Sprintf("element %v is %s, other %s", at, d.A, d.B), nil
 }
 
 // position returns the position of element number at of all values: one number for each dim.
