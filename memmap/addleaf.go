@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -108,7 +109,7 @@ func (a *addition) write() error {
 		return err
 	}
 	s := &saver{op: "add", dir: d.dir, ctx: context.Background()}
-	top := &savedNode{owners: a.node.owners.clone()}
+	top := &savedNode{owners: maps.Clone(a.node.owners)}
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (a *addition) show(e *metaEntry) error {
 	_ = root.RemoveAll(path.Join(e.file(), addingName)) // one that stays is passed over
 	n := &dirTree{r: r, root: root, at: a.node.dir, is: a.node}
 	if e.fact.rows != nil {
-		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: a.node.owners.clone()}
+		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: maps.Clone(a.node.owners)}
 	}
 	v, err := r.entry(n, e, td.Shape(), 0)
 	if err != nil {

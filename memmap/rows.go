@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"io"
-	"maps"
 	"path"
 	"slices"
 
@@ -249,9 +248,6 @@ func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
 	write := func(w io.Writer) error { _, err := tensor.Vector(numbers...).WriteTo(w); return err }
 	s.add(&savedFile{at: at, bytes: int64(8 * len(numbers)), sums: sums, keep: true, write: write})
 }
-
-// clone returns a copy that can be added to.
-func (w owners) clone() owners { return maps.Clone(w) }
 
 // keyOf returns the key of an entry of n.
 func (n *savedNode) keyOf(name string) nestedkey.Key {

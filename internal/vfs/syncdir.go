@@ -1,5 +1,3 @@
-//go:build !windows
-
 package vfs
 
 import (
@@ -13,5 +11,5 @@ func syncDir(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(syncOpenDir(d), d.Close())
 }
