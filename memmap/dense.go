@@ -35,7 +35,10 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	t, err := tensor.FromLender(dtype, file, offset, e.shape...)
-	return t, r.failAt(n.leafPath(e.name), err)
+	if err != nil {
+		return nil, r.failAt(n.leafPath(e.name), err)
+	}
+	return t, nil
 }
 
 // byteSize returns how many bytes the elements of a tensor take.

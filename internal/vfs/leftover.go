@@ -93,5 +93,5 @@ func sweep(tmp string) error {
 	if err := syncDir(filepath.Dir(tmp)); err != nil {
 		return errors.Join(err, l.Unlock())
 	}
-	return (&Temp{OS, tmp, l.Unlock}).Remove()
+	return newTemp(OS, tmp, l.Unlock).Remove()
 }

@@ -16,6 +16,7 @@ const (
 type Temp struct {
 	fsys    FS
 	dir     string
+	made    string // in dir
 	release func() error
 }
 
@@ -30,7 +31,7 @@ func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
 		_ = Sweep(parent)
 	}
 	for {
-		t := &Temp{fsys: fsys, dir: filepath.Join(parent, newTempName())}
+		t := newTemp(fsys, filepath.Join(parent, newTempName()), nil)
 		err := fsys.Mkdir(t.dir, perm)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -45,6 +46,10 @@ func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
 			return nil, err
 		} // a Sweep came between: it takes what has no mark yet, and nobody holds
 	}
+}
+
+func newTemp(fsys FS, dir string, release func() error) *Temp {
+	return &Temp{fsys, dir, filepath.Join(dir, newName), release}
 }
 
 // mark holds the directory and marks it. After an error it is gone.
@@ -63,7 +68,7 @@ func (t *Temp) mark() (err error) {
 }
 
 // New returns the path at which the tree or file is to be made.
-func (t *Temp) New() string { return filepath.Join(t.dir, newName) }
+func (t *Temp) New() string { return t.made }
 
 // Remove removes the directory and all in it.
 func (t *Temp) Remove() error {
