@@ -115,9 +115,8 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case d.IsDir() && vfs.Ours(filepath.Join(dir, filepath.FromSlash(inner))): // of an addition to the dictionary beside it
 		case d.IsDir():
-			err = o.scan(dir, inner)
+			err = o.scanInner(dir, inner)
 		case litter(d.Name()):
 		case saved && d.Type().IsRegular() && ours(d.Name()):
 			if info, failed := d.Info(); failed == nil {
@@ -131,6 +130,23 @@ func (o *oldTree) scan(dir, at string) error {
 		}
 	}
 	return nil
+}
+
+// scanInner is scan of a directory in another, unless it is one of an addition to the dictionary
+// beside it: it may get its mark, or go, while it is looked at.
+func (o *oldTree) scanInner(dir, at string) error {
+	path := filepath.Join(dir, filepath.FromSlash(at))
+	if vfs.Ours(path) {
+		return nil
+	}
+	err := o.scan(dir, at)
+	if err == nil || !vfs.Reserved(filepath.Base(path)) {
+		return err
+	}
+	if _, gone := os.Lstat(path); vfs.Ours(path) || errors.Is(gone, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may
