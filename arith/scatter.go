@@ -18,7 +18,7 @@ import (
 // x. Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The
 // result is a copy.
 //
-// ScatterAdd returns the errors of shapeops.Shape.Gather, shapeops.ErrShape unless src has the
+// ScatterAdd returns shapeops.ErrDim, shapeops.ErrIndex, shapeops.ErrShape unless src has the
 // shape of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for
 // a sum of integers that, added up in the order of index, leaves what the dtype holds, and
 // tensor.ErrKind for a nil operand.

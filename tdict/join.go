@@ -50,7 +50,7 @@ func (v *verbs) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error 
 	return tr.Run()
 }
 
-// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [TensorDict.JoinInto] does.
+// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as shapeops.StackInto does.
 func (verb *verbs) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
 	td := (*TensorDict)(verb)
 	batch, err := checkJoin(p, xs)

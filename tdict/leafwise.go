@@ -40,7 +40,7 @@ func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	return out, nil
 }
 
-// LeafwiseInto is [TensorDict.Leafwise] into a dictionary that the caller owns, as
+// LeafwiseInto is Leafwise into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is. It may be td or one of the others. On an error nothing has changed.
 func (v *verbs) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
 	td := (*TensorDict)(v)

@@ -4,51 +4,50 @@ import "github.com/go-tensordict/tensordict/internal/plan"
 
 // Reshape returns td with the elements of its batch shape, in their order, in another batch shape;
 // one size may be shapeops.Infer. A leaf shares td's memory where its strides allow, else it is a
-// copy. Its errors are those of shapeops.Shape.Reshape.
+// copy. It returns shapeops.ErrShape if the number of elements differs.
 func (td *TensorDict) Reshape(sizes ...int) (*TensorDict, error) {
 	p, err := plan.Reshape(td.batch, sizes...)
 	return td.executed("reshape", p, err)
 }
 
 // Flatten returns td with batch dims first to last joined into one: [A first... last B] -> [A N B].
-// A leaf shares td's memory where its strides allow, else it is a copy. Its errors are those of
-// shapeops.Shape.Flatten.
+// A leaf shares td's memory where its strides allow, else it is a copy. It returns shapeops.ErrDim.
 func (td *TensorDict) Flatten(first, last int) (*TensorDict, error) {
 	p, err := plan.Flatten(td.batch, first, last)
 	return td.executed("flatten", p, err)
 }
 
 // Unflatten returns td with a batch dim cut into several: [A N B] -> [A sizes... B]. Leaves share
-// td's memory. Its errors are those of shapeops.Shape.Unflatten.
+// td's memory. It returns shapeops.ErrDim, and shapeops.ErrShape if the product of sizes is not
+// that of the dim.
 func (td *TensorDict) Unflatten(dim int, sizes ...int) (*TensorDict, error) {
 	p, err := plan.Unflatten(td.batch, dim, sizes...)
 	return td.executed("unflatten", p, err)
 }
 
 // Permute returns td with its batch dims in another order: batch dim i of the result is dim dims[i]
-// of td. Leaves share td's memory. Its errors are those of shapeops.Shape.Permute.
+// of td. Leaves share td's memory. It returns shapeops.ErrDim if dims is no permutation.
 func (td *TensorDict) Permute(dims ...int) (*TensorDict, error) {
 	p, err := plan.Permute(td.batch, dims...)
 	return td.executed("permute", p, err)
 }
 
-// Transpose returns td with two batch dims swapped. Leaves share td's memory. Its errors are those
-// of shapeops.Shape.Transpose.
+// Transpose returns td with two batch dims swapped. Leaves share td's memory. It returns
+// shapeops.ErrDim.
 func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
 	p, err := plan.Transpose(td.batch, a, b)
 	return td.executed("transpose", p, err)
 }
 
 // Squeeze returns td without the given batch dims where they have size 1, or without all batch dims
-// of size 1 if none is given. Leaves share td's memory. Its errors are those of
-// shapeops.Shape.Squeeze.
+// of size 1 if none is given. Leaves share td's memory. It returns shapeops.ErrDim.
 func (td *TensorDict) Squeeze(dims ...int) (*TensorDict, error) {
 	p, err := plan.Squeeze(td.batch, dims...)
 	return td.executed("squeeze", p, err)
 }
 
 // Unsqueeze returns td with a batch dim of size 1 added, which becomes dim dim of the result.
-// Leaves share td's memory. Its errors are those of shapeops.Shape.Unsqueeze.
+// Leaves share td's memory. It returns shapeops.ErrDim.
 func (td *TensorDict) Unsqueeze(dim int) (*TensorDict, error) {
 	p, err := plan.Unsqueeze(td.batch, dim)
 	return td.executed("unsqueeze", p, err)
@@ -63,14 +62,14 @@ func (td *TensorDict) Expand(sizes ...int) (*TensorDict, error) {
 }
 
 // Movedim returns td with a batch dim moved to another place; the others keep their order. Leaves
-// share td's memory. Its errors are those of shapeops.Shape.Movedim.
+// share td's memory. It returns shapeops.ErrDim.
 func (td *TensorDict) Movedim(from, to int) (*TensorDict, error) {
 	p, err := plan.Movedim(td.batch, from, to)
 	return td.executed("movedim", p, err)
 }
 
 // Narrow returns n positions of a batch dim, from start on: [A N B] -> [A n B]. Leaves share td's
-// memory. Its errors are those of shapeops.Shape.Narrow.
+// memory. It returns shapeops.ErrDim, and shapeops.ErrIndex if the dim has no such positions.
 func (td *TensorDict) Narrow(dim, start, n int) (*TensorDict, error) {
 	p, err := plan.Narrow(td.batch, dim, start, n)
 	return td.executed("narrow", p, err)

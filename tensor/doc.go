@@ -12,7 +12,7 @@
 //
 // Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
 // SplitBy, SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which
-// [Tensor.Leafwise] applies; package arith has the verbs.
+// [Verbs] apply; package arith has the verbs.
 //
 // # Memory
 //

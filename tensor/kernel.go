@@ -9,7 +9,7 @@ import (
 )
 
 // A Kernel is an operation that looks at elements, or at a mask of them: what it checks, and what
-// it runs. [Tensor.Leafwise] applies it to a tensor, and the method of the same name to each leaf
+// it runs. Leafwise of [Verbs] applies it to a tensor, and to each leaf
 // of a dictionary; package arith has the verbs that are made of Kernels.
 //
 // Safe for concurrent use, as its functions must be.
@@ -113,7 +113,7 @@ func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	return out, k.named(err)
 }
 
-// LeafwiseInto is [Tensor.Leafwise] into a tensor that the caller owns, which must have the dtype
+// LeafwiseInto is Leafwise into a tensor that the caller owns, which must have the dtype
 // and the shape of the result. An operand in its memory is copied first, unless each element lies
 // where its result goes; if elements of more than 64 MiB are as wide as those of the result, that
 // is [ErrOverlap]. Its errors are also those of [Transfer]; on an error nothing has changed.

@@ -42,7 +42,7 @@ func (p *KernelPass) Expect(t *Tensor) {
 	}
 }
 
-// Make is [Tensor.Leafwise] of t, a leaf of a dictionary with lead batch dims.
+// Make is Leafwise of t, a leaf of a dictionary with lead batch dims.
 func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	xs, err := p.operands(p.xs[:0], t, others)
 	if err != nil {

@@ -3,44 +3,43 @@ package tensor
 import "github.com/go-tensordict/tensordict/internal/plan"
 
 // Reshape returns the elements of t, in their order, in another shape; one size may be
-// shapeops.Infer. The result shares t's memory where strides allow, else it is a copy. Its errors
-// are those of shapeops.Shape.Reshape.
+// shapeops.Infer. The result shares t's memory where strides allow, else it is a copy. It returns
+// shapeops.ErrShape if the number of elements differs.
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 	return t.executed(plan.Reshape(t.view.Shape, sizes...))
 }
 
 // Flatten joins dims first to last into one: [A first... last B] -> [A N B]. The result shares t's
-// memory where strides allow, else it is a copy. Its errors are those of shapeops.Shape.Flatten.
+// memory where strides allow, else it is a copy. It returns shapeops.ErrDim.
 func (t *Tensor) Flatten(first, last int) (*Tensor, error) {
 	return t.executed(plan.Flatten(t.view.Shape, first, last))
 }
 
-// Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. Its
-// errors are those of shapeops.Shape.Unflatten.
+// Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. It
+// returns shapeops.ErrDim, and shapeops.ErrShape if the product of sizes is not that of the dim.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.executed(plan.Unflatten(t.view.Shape, dim, sizes...))
 }
 
 // Permute puts the dims in another order: dim i of the result is dim dims[i] of t. The result
-// shares t's memory. Its errors are those of shapeops.Shape.Permute.
+// shares t's memory. It returns shapeops.ErrDim if dims is no permutation.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) {
 	return t.executed(plan.Permute(t.view.Shape, dims...))
 }
 
-// Transpose swaps two dims. The result shares t's memory. Its errors are those of
-// shapeops.Shape.Transpose.
+// Transpose swaps two dims. The result shares t's memory. It returns shapeops.ErrDim.
 func (t *Tensor) Transpose(a, b int) (*Tensor, error) {
 	return t.executed(plan.Transpose(t.view.Shape, a, b))
 }
 
 // Squeeze drops the given dims where they have size 1, or all dims of size 1 if none is given. The
-// result shares t's memory. Its errors are those of shapeops.Shape.Squeeze.
+// result shares t's memory. It returns shapeops.ErrDim.
 func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) {
 	return t.executed(plan.Squeeze(t.view.Shape, dims...))
 }
 
 // Unsqueeze adds a dim of size 1 that becomes dim dim of the result. The result shares t's memory.
-// Its errors are those of shapeops.Shape.Unsqueeze.
+// It returns shapeops.ErrDim.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 	return t.executed(plan.Unsqueeze(t.view.Shape, dim))
 }
@@ -52,7 +51,7 @@ func (t *Tensor) Expand(sizes ...int) (*Tensor, error) {
 }
 
 // Movedim moves a dim to another place; the others keep their order. The result shares t's memory.
-// Its errors are those of shapeops.Shape.Movedim.
+// It returns shapeops.ErrDim.
 func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
 	return t.executed(plan.Movedim(t.view.Shape, from, to))
 }
