@@ -24,7 +24,10 @@ func Contiguous(shape Shape) (View, error) {
 	if err := shape.Check(); err != nil {
 		return View{}, err
 	}
-	return View{Shape: shape.Clone(), Strides: shape.AppendStrides(nil)}, nil
+	n := len(shape)
+	numbers := append(make([]int, 0, 2*n), shape...) // one allocation for both
+	numbers = shape.AppendStrides(numbers)
+	return View{Shape: numbers[:n:n], Strides: numbers[n:]}, nil
 }
 
 // IsContiguous reports whether the elements of v lie in row-major order without gaps.
