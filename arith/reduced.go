@@ -19,6 +19,7 @@ type reduced struct {
 	x, mask *tensor.Tensor // mask: over leading dims of x, or nil
 	dims    []bool         // those that are reduced
 	splits  []int64        // of dim 0 into groups, or nil
+	few     [4]int         // room for the order of a few dims
 }
 
 // reduceAs sets dst to what a recipe makes of a tensor whose elements are read as T.
@@ -95,9 +96,9 @@ func (in *reduced) arranged() (a arranged, order []int, err error) {
 // those that are reduced last.
 func (in *reduced) order() (order []int, from, to int) {
 	v := in.x.View()
-	order = make([]int, len(v.Shape))
-	for dim := range order {
-		order[dim] = dim
+	order = in.few[:0]
+	for dim := range v.Shape {
+		order = append(order, dim)
 	}
 	if !v.IsContiguous() {
 		lying := slices.Clone(order)

@@ -58,7 +58,7 @@ func CheckGather(s shape.Shape, dim int, of shape.Shape) error {
 
 // gatherRows returns the row-major position within s of each element of an index along dim at.
 func gatherRows(s shape.Shape, at int, index []int, of shape.Shape) ([]int, error) {
-	strides := s.AppendStrides(nil)
+	strides := s.AppendStrides(make([]int, 0, len(s)))
 	step := strides[at]
 	strides[at] = 0
 	rows, n := make([]int, len(index)), 0
