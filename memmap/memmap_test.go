@@ -489,6 +489,24 @@ func TestOneDirectoryOpenedTwice(t *testing.T) {
 	require.True(t, want.Equal(tensor.Must(w.Index(ix.Range(1, 4)))))
 }
 
+// TestShiftBetweenMappings: two mappings of a file have two addresses, of which no memmove knows
+// that they are one memory.
+func TestShiftBetweenMappings(t *testing.T) {
+	const rows = 4096
+	dir := t.TempDir() + "/ds"
+	td := tdict.New(rows)
+	require.NoError(t, td.Set("x", tensor.Must(tensor.Arange[int64](0, rows, 1))))
+	require.NoError(t, memmap.Save(dir, td))
+	w, r := writable(t, dir), open(t, dir)
+	for _, by := range []int{1, 7, 500, -1, -64, rows / 2} {
+		to, from := ix.Range(max(by, 0), min(rows, rows+by)), ix.Range(max(-by, 0), min(rows, rows-by))
+		want := tensor.Must(tensor.Must(r.Index(from)).Clone())
+		part := tensor.Must(w.Index(to))
+		require.NoError(t, tensor.Must(r.Index(from)).IndexInto(part, ix.Rest), by)
+		require.True(t, want.Equal(part), by)
+	}
+}
+
 // TestClosedSourceChangesNothing: leaves in Go memory are not written if one on a closed mapping
 // cannot be read.
 func TestClosedSourceChangesNothing(t *testing.T) {

@@ -26,8 +26,9 @@ type Value[T any] interface {
 // their contents.
 func Stack[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, true) }
 
-// StackInto is [Stack] into a value that the caller owns, which must have the shape of the result
-// and share no memory with xs. On an error nothing has changed.
+// StackInto is [Stack] into a value that the caller owns, which must have the shape of the result.
+// It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func StackInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, true) }
 
 // Cat lays xs side by side along a dim that they have:
@@ -39,8 +40,9 @@ func StackInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, 
 // their contents.
 func Cat[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, false) }
 
-// CatInto is [Cat] into a value that the caller owns, which must have the shape of the result and
-// share no memory with xs. On an error nothing has changed.
+// CatInto is [Cat] into a value that the caller owns, which must have the shape of the result. It
+// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func CatInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, false) }
 
 func join[T Value[T]](xs []T, dim int, stack bool) (T, error) {

@@ -52,7 +52,9 @@ func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 }
 
 // PadSequenceInto is [PadSequence] into a value that the caller owns, which must have the shape of
-// the result and share no memory with xs. On an error nothing has changed.
+// the result. It may share memory with the operands: the result is that of a copy, or
+// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
+// changed.
 func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 	var none T
 	p, err := planPadded(xs, opt)

@@ -9,8 +9,9 @@ func Flip[T Value[T]](x T, dims ...int) (T, error) {
 	return execute("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
 
-// FlipInto is [Flip] into a value that the caller owns, which must have the shape of the result and
-// share no memory with x. On an error nothing has changed.
+// FlipInto is [Flip] into a value that the caller owns, which must have the shape of the result. It
+// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func FlipInto[T Value[T]](dst, x T, dims ...int) error {
 	return executeInto("flip", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
@@ -28,8 +29,9 @@ func Roll[T Value[T]](x T, dim, shift int) (T, error) {
 	return execute("roll", x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
 
-// RollInto is [Roll] into a value that the caller owns, which must have the shape of the result and
-// share no memory with x. On an error nothing has changed.
+// RollInto is [Roll] into a value that the caller owns, which must have the shape of the result. It
+// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func RollInto[T Value[T]](dst, x T, dim, shift int) error {
 	return executeInto("roll", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
@@ -47,8 +49,9 @@ func Rot90[T Value[T]](x T, first, second, quarters int) (T, error) {
 	return execute("rot90", x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
 }
 
-// Rot90Into is [Rot90] into a value that the caller owns, which must have the shape of the result
-// and share no memory with x. On an error nothing has changed.
+// Rot90Into is [Rot90] into a value that the caller owns, which must have the shape of the result.
+// It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func Rot90Into[T Value[T]](dst, x T, first, second, quarters int) error {
 	return executeInto("rot90", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
 }

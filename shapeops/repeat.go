@@ -12,8 +12,9 @@ func Repeat[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("repeat", x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
 }
 
-// RepeatInto is [Repeat] into a value that the caller owns, which must have the shape of the result
-// and share no memory with x. On an error nothing has changed.
+// RepeatInto is [Repeat] into a value that the caller owns, which must have the shape of the
+// result. It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap
+// if more than 64 MiB would have to be copied first. On an error nothing has changed.
 func RepeatInto[T Value[T]](dst, x T, counts ...int) error {
 	return executeInto("repeat", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
 }
@@ -24,8 +25,9 @@ func Tile[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("tile", x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
 }
 
-// TileInto is [Tile] into a value that the caller owns, which must have the shape of the result and
-// share no memory with x. On an error nothing has changed.
+// TileInto is [Tile] into a value that the caller owns, which must have the shape of the result. It
+// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
+// than 64 MiB would have to be copied first. On an error nothing has changed.
 func TileInto[T Value[T]](dst, x T, counts ...int) error {
 	return executeInto("tile", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
 }
@@ -42,7 +44,9 @@ func RepeatInterleave[T Value[T]](x T, dim, count int) (T, error) {
 }
 
 // RepeatInterleaveInto is [RepeatInterleave] into a value that the caller owns, which must have the
-// shape of the result and share no memory with x. On an error nothing has changed.
+// shape of the result. It may share memory with the operands: the result is that of a copy, or
+// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
+// changed.
 func RepeatInterleaveInto[T Value[T]](dst, x T, dim, count int) error {
 	return executeInto("repeat interleave", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatInterleave(s, dim, count) })
 }
@@ -59,7 +63,9 @@ func RepeatEach[T Value[T]](x T, dim int, counts []int) (T, error) {
 }
 
 // RepeatEachInto is [RepeatEach] into a value that the caller owns, which must have the shape of
-// the result and share no memory with x. On an error nothing has changed.
+// the result. It may share memory with the operands: the result is that of a copy, or
+// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
+// changed.
 func RepeatEachInto[T Value[T]](dst, x T, dim int, counts []int) error {
 	return executeInto("repeat each", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatEach(s, dim, counts) })
 }

@@ -43,9 +43,10 @@ func Window[T Value[T]](x T, starts Integers, dims, sizes []int) (T, error) {
 	return execute("window", x, windows(starts, dims, sizes))
 }
 
-// WindowInto is [Window] into a value that the caller owns, which must have the shape of the result
-// and share no memory with x. On an error nothing has changed. In a loop that reuses dst, only
-// headers and a number for each row are allocated.
+// WindowInto is [Window] into a value that the caller owns, which must have the shape of the
+// result. It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap
+// if more than 64 MiB would have to be copied first. On an error nothing has changed. In a loop
+// that reuses dst, only headers and a number for each row are allocated.
 func WindowInto[T Value[T]](dst, x T, starts Integers, dims, sizes []int) error {
 	return executeInto("window", dst, x, windows(starts, dims, sizes))
 }

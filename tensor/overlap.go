@@ -43,6 +43,9 @@ func (m *move) order(by int) bool {
 	if (m.toRows != nil || m.fromRows != nil || m.runs != nil) && (by != 0 || m.reorders()) {
 		return false
 	}
+	if max(by, -by) < m.block*m.width && by != 0 && !m.oneAddress() {
+		return false // memmove does not see that its sides are one memory
+	}
 	extent := m.block // of a row
 	for i := m.dims.n - 1; i >= 0; i-- {
 		d := m.dims.at(i)
@@ -57,6 +60,13 @@ func (m *move) order(by int) bool {
 	}
 	m.ordered = by != 0
 	return true
+}
+
+// oneAddress reports whether both sides have one address for what they share, unlike two mappings of
+// a file.
+func (m *move) oneAddress() bool {
+	to, from := m.to.loan, m.from.loan
+	return to == nil && from == nil || to != nil && from != nil && to.lender == from.lender
 }
 
 // reorders reports whether a listed row is read from another one than it is written to.
