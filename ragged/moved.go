@@ -57,7 +57,7 @@ func (m *moved) rows() int { return m.layout.numbered() }
 // below returns what becomes of the innermost level of ls, the sources, when the rows of the level
 // around it move as m says.
 func (m *moved) below(ls ...*Layout) *moved {
-	out := &moved{}
+	out := &moved{pieces: make([]piece, 0, len(m.pieces))}
 	offsets := make([]int64, m.rows()+1)
 	at, end := 0, int64(0)
 	for _, p := range m.pieces {

@@ -152,15 +152,14 @@ type insideKey struct {
 // inside returns the part of a layout that is at a spot: a batch of rows, or, of a single one, of
 // those that it has; the batch shape [] if it has none because l has no further level.
 func inside(p *plan.Pass, l *Layout, at spot) (*Layout, error) {
-	shape := []int{at.n}
+	dims := 1
 	if at.single && at.level < l.depth {
 		at.enter(l.at(at.level + 1))
-		shape[0] = at.n
 	} else if at.single {
-		shape = nil
+		dims = 0
 	}
 	root, err := plan.Once(p, insideKey{at, l.at(at.level)}, func() (*Layout, error) {
-		rows, err := plan.RowsFrom(at.first, l.at(at.level).numbered(), shape...)
+		rows, err := plan.RowsFrom(at.first, l.at(at.level).numbered(), []int{at.n}[:dims]...)
 		return &Layout{rows: rows}, err
 	})
 	if err != nil {
