@@ -18,12 +18,7 @@ func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
 	if err != nil || m.view {
 		return t.over(m), err
 	}
-	var tr tensor.Transfer
-	out, err := t.arrive(&tr, nil, p, m, t)
-	if err != nil {
-		return nil, err
-	}
-	return finished(out, tr.Run())
+	return t.arrived(p, m, t)
 }
 
 func (t *Tensor) executed(p *plan.Pass) (*moved, error) {
@@ -42,6 +37,16 @@ func (t *Tensor) over(m *moved) *Tensor {
 		return nil
 	}
 	return &Tensor{m.layout, t.values, true}
+}
+
+// arrived is arrive in new memory, which it fills.
+func (t *Tensor) arrived(p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+	var tr tensor.Transfer
+	out, err := t.arrive(&tr, nil, p, m, xs...)
+	if err != nil {
+		return nil, err
+	}
+	return finished(out, tr.Run())
 }
 
 // arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the
@@ -166,11 +171,7 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved
 
 // through is settle in a permuted dst, whose rows keep their lengths and places.
 func (t *Tensor) through(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
-	var first tensor.Transfer
-	made, err := t.arrive(&first, nil, p, m, xs...)
-	if err == nil {
-		err = first.Run()
-	}
+	made, err := t.arrived(p, m, xs...)
 	if err != nil {
 		return err
 	}
@@ -207,16 +208,11 @@ func (t *Tensor) checkLike(x *Tensor) error {
 // shapes of the batch or of features do, and tensor.ErrDType if dtypes do.
 func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
-	var tr tensor.Transfer
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return nil, err
 	}
-	out, err := t.arrive(&tr, nil, p, m, xs...)
-	if err != nil {
-		return nil, err
-	}
-	return finished(out, tr.Run())
+	return t.arrived(p, m, xs...)
 }
 
 func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
@@ -249,12 +245,7 @@ func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Te
 // JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and CatInto
 // call. On an error nothing has changed.
 func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
-	t := (*Tensor)(v)
-	var tr tensor.Transfer
-	if err := t.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
-		return err
-	}
-	return tr.Run()
+	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
 // AddWrite adds to tr: the rows of t that p.Plan selects = those of src, broadcast, as

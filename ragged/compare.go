@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -22,15 +21,9 @@ type CompareOptions struct {
 // values, however these are arranged. As everywhere in floating point, NaN differs from itself and
 // 0 equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that
 // apart.
-func (t *Tensor) Equal(x *Tensor) bool { return t.equal(x, CompareOptions{}) }
-
-// equal is Equal by the rules of opt.
-func (t *Tensor) equal(x *Tensor, opt CompareOptions) bool {
-	if !t.made() || !x.made() || t.shapeDiff(x, opt) != "" {
-		return false
-	}
-	a, b, err := opt.values(t, x)
-	return err == nil && a.Equal(b)
+func (t *Tensor) Equal(x *Tensor) bool {
+	text, err := t.Diff(x)
+	return text == "" && err == nil
 }
 
 // Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with level
@@ -50,7 +43,7 @@ func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.valueDiff(a, b)
+	return t.valueDiff(a, b, opt)
 }
 
 // shapeDiff says how x differs from t, values left out.
@@ -78,10 +71,7 @@ func (opt CompareOptions) values(t, x *Tensor) (a, b *tensor.Tensor, err error) 
 			return nil, nil, err
 		}
 	}
-	if !opt.EqualNaN {
-		return a, b, nil
-	}
-	return withoutNaN(a, b)
+	return a, b, nil
 }
 
 // common returns a dtype that values of both are compared as.
@@ -93,59 +83,28 @@ func common(a, b tensor.DType) tensor.DType {
 	return tensor.Complex128
 }
 
-// withoutNaN returns a and b with zeros where both are NaN.
-func withoutNaN(a, b *tensor.Tensor) (_, _ *tensor.Tensor, err error) {
-	if a.DType().IsInteger() || a.DType() == tensor.Bool {
-		return a, b, nil
-	}
-	both, err := arith.IsNaN(a)
-	if err != nil {
-		return nil, nil, err
-	}
-	other, err := arith.IsNaN(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := arith.AndInto(both, both, other); err != nil {
-		return nil, nil, err
-	}
-	if a, err = arith.MaskedFill(a, both, 0); err != nil {
-		return nil, nil, err
-	}
-	b, err = arith.MaskedFill(b, both, 0)
-	return a, b, err
-}
-
 // valueDiff describes the first difference between values of t's rows.
-func (t *Tensor) valueDiff(a, b *tensor.Tensor) (string, error) {
+func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, error) {
 	text, err := a.Diff(b)
 	if text == "" || err != nil {
 		return "", err
 	}
-	if a, err = a.Reshape(a.Size()); err != nil {
-		return "", err
-	}
-	if b, err = b.Reshape(b.Size()); err != nil {
-		return "", err
-	}
-	first, _, err := a.Differing(b, tensor.Tolerance{}, 1)
+	first, _, err := a.Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
 	if len(first) == 0 || err != nil {
 		return "", err
 	}
 	d := first[0]
-	at := t.position(d.Position[0])
+	at := t.position(d.Position)
 	if d.A == "NaN" && d.B == "NaN" {
 		return fmt.Sprintf("element %v is NaN, which differs from itself", at), nil
 	}
 	return fmt.Sprintf("element %v is %s, other %s", at, d.A, d.B), nil
 }
 
-// position returns the position of element number at of all values: one number for each dim.
-func (t *Tensor) position(at int) []int {
-	features := t.Features()
-	size := max(1, features.Size())
-	pos := features.Position(at % size)
-	row := at / size
+// position returns where an element of all values, which has a position [V F...] among them, is in
+// t: one number for each dim.
+func (t *Tensor) position(value []int) []int {
+	row, pos := value[0], value[1:]
 	for l := t.layout.Straight(); l.depth > 0; l = l.outer {
 		outer := sort.Search(l.outer.numbered(), func(i int) bool { return int(l.offsets[i+1]) > row })
 		pos = append([]int{row - int(l.offsets[outer])}, pos...)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // ConcatLevel lays tensors side by side along a level: each row of the level around gets the rows
@@ -57,45 +56,24 @@ func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// concat is ConcatLevel of straight tensors that are alike.
+// concat is ConcatLevel of straight tensors that are alike, at level 0 too.
 func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
-	return brought(p, xs, func(ls []*Layout) (*moved, error) { return sideBySide(p, ls, level) })
-}
-
-// brought returns the tensor of straight ones that are alike with rows where move brings them.
-func brought(p *plan.Pass, xs []*Tensor, move func(ls []*Layout) (*moved, error)) (*Tensor, error) {
 	ls := make([]*Layout, len(xs))
 	for i, x := range xs {
 		ls[i] = x.layout
 	}
-	m, err := move(ls)
+	at := interleaved
+	if level == 0 {
+		at = stacked
+	}
+	m, err := joinedAt(p, ls, level, at)
 	if err != nil {
 		return nil, err
 	}
-	var tr tensor.Transfer
-	out, err := xs[0].arrive(&tr, nil, p, m, xs...)
-	if err != nil {
-		return nil, err
-	}
-	return finished(out, tr.Run())
+	return xs[0].arrived(p, m, xs...)
 }
 
-// sideBySide returns what becomes of straight layouts whose rows of a level are laid side by side.
-// What it has made of some layouts, it makes for all that share them.
-func sideBySide(p *plan.Pass, ls []*Layout, level int) (*moved, error) {
-	return joinedOnce(p, ls, func() (*moved, error) {
-		if ls[0].depth > level {
-			up, err := sideBySide(p, outers(ls), level)
-			if err != nil {
-				return nil, err
-			}
-			return up.below(ls...), nil
-		}
-		return interleaved(ls)
-	})
-}
-
-// interleaved is sideBySide of the innermost level.
+// interleaved lays the rows of the innermost level of straight layouts side by side.
 func interleaved(ls []*Layout) (*moved, error) {
 	for i, l := range ls[1:] {
 		if err := ls[0].outer.CheckEqual(l.outer); err != nil {
@@ -106,10 +84,9 @@ func interleaved(ls []*Layout) (*moved, error) {
 	for row := range ls[0].offsets[1:] {
 		for i, l := range ls {
 			from, n := l.within(row, 1)
-			m.add(i, m.end, from, n-from)
-			m.end += n - from
+			m.take(i, from, n-from)
 		}
-		m.offsets = append(m.offsets, int64(m.end))
+		m.end()
 	}
 	return m.done(ls[0]), nil
 }
@@ -133,28 +110,14 @@ func Vstack(xs []*Tensor) (*Tensor, error) {
 	return all.Group(lengths...)
 }
 
-// cat lays straight tensors that are alike one after the other along the first dim of the batch.
-func cat(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
-	return brought(p, xs, func(ls []*Layout) (*moved, error) { return stacked(p, ls) })
-}
-
-// stacked returns the rows of straight layouts one after the other.
-func stacked(p *plan.Pass, ls []*Layout) (*moved, error) {
-	return joinedOnce(p, ls, func() (*moved, error) {
-		if ls[0].outer != nil {
-			up, err := stacked(p, outers(ls))
-			if err != nil {
-				return nil, err
-			}
-			return up.below(ls...), nil
-		}
-		m, end := &moved{}, 0
-		for i, l := range ls {
-			m.add(i, end, 0, l.numbered())
-			end += l.numbered()
-		}
-		rows, err := plan.NewRows(end)
-		m.layout = &Layout{rows: rows}
-		return m, err
-	})
+// stacked lays the rows of straight batches of one dim one after the other.
+func stacked(ls []*Layout) (*moved, error) {
+	m, end := &moved{}, 0
+	for i, l := range ls {
+		m.add(i, end, 0, l.numbered())
+		end += l.numbered()
+	}
+	rows, err := plan.NewRows(end)
+	m.layout = &Layout{rows: rows}
+	return m, err
 }

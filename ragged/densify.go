@@ -42,22 +42,18 @@ type DensifyOptions struct {
 // and for a result whose elements cannot be counted, tensor.ErrDType if the dtype does not hold
 // opt.Fill, and shapeops.ErrKind for opt.Masks, for which there is [Tensor.DensifyMasked].
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
-	d, err := t.denser(opt)
-	if err != nil {
-		return nil, err
-	}
-	if dense, err = d.dense(t); err != nil {
-		return nil, err
-	}
-	if err := d.finish(); err != nil {
-		return nil, err
-	}
-	return dense, nil
+	dense, _, err = t.densified(opt, false)
+	return dense, err
 }
 
 // DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level
 // a bool tensor [B... L], [B... L M].
 func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
+	return t.densified(opt, true)
+}
+
+// densified returns t padded, and the masks if they are wanted.
+func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +61,10 @@ func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks 
 	if dense, err = d.dense(t); err != nil {
 		return nil, nil, err
 	}
-	if masks, err = d.masks(t.layout); err != nil {
+	if masked {
+		masks, err = d.masks(t.layout)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := d.finish(); err != nil {

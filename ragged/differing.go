@@ -21,26 +21,17 @@ func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tenso
 	if err := t.layout.CheckEqual(x.layout); err != nil {
 		return nil, 0, err
 	}
-	a, err := t.flat()
+	a, err := t.Values()
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := x.flat()
+	b, err := x.Values()
 	if err != nil {
 		return nil, 0, err
 	}
 	first, count, err = a.Differing(b, tol, n)
 	for i, d := range first {
-		first[i].Position = t.position(d.Position[0])
+		first[i].Position = t.position(d.Position)
 	}
 	return first, count, err
-}
-
-// flat returns all elements in one dim.
-func (t *Tensor) flat() (*tensor.Tensor, error) {
-	values, err := t.Values()
-	if err != nil {
-		return nil, err
-	}
-	return values.Reshape(values.Size())
 }

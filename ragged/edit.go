@@ -46,7 +46,7 @@ func (e *edit) tensor(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.gathered(m)
+	out, err := s.arrived(&e.pass, m, s)
 	if err != nil || !e.ends {
 		return out, err
 	}
@@ -69,35 +69,35 @@ func (e *edit) on(t *Tensor) (*Tensor, error) {
 // kept returns an edit that keeps one stretch of each row: keep returns its first position and how
 // many there are, given the row and its length.
 func kept(level int, keep func(row, length int) (first, n int, err error)) *edit {
-	return &edit{level: level, move: func(l *Layout) (*moved, error) {
-		m := newRows(l)
-		for row := range l.offsets[1:] {
-			from, n := int(l.offsets[row]), int(l.offsets[row+1]-l.offsets[row])
-			first, keeps, err := keep(row, n)
-			if err != nil {
-				return nil, fmt.Errorf("level %d, row %d: %w", l.depth, row, err)
-			}
-			m.row(keeps, from+first)
-		}
-		return m.done(l), nil
-	}}
+	return rowByRow(level, func(m *rowsMaker, row, from, length int) error {
+		first, n, err := keep(row, length)
+		m.take(0, from+first, n)
+		return err
+	})
 }
 
 // rearranged returns an edit that lists the positions that it keeps of each row.
 func rearranged(level int, list func(row, first, length int) ([]int, error)) *edit {
+	return rowByRow(level, func(m *rowsMaker, row, first, length int) error {
+		positions, err := list(row, first, length)
+		for _, i := range positions {
+			m.take(0, first+i, 1)
+		}
+		return err
+	})
+}
+
+// rowByRow returns an edit that has fn take what it keeps of each row, which has a length and
+// begins at the row first of the level.
+func rowByRow(level int, fn func(m *rowsMaker, row, first, length int) error) *edit {
 	return &edit{level: level, move: func(l *Layout) (*moved, error) {
 		m := newRows(l)
 		for row := range l.offsets[1:] {
-			first, n := int(l.offsets[row]), int(l.offsets[row+1]-l.offsets[row])
-			positions, err := list(row, first, n)
-			if err != nil {
+			from, to := l.within(row, 1)
+			if err := fn(m, row, from, to-from); err != nil {
 				return nil, fmt.Errorf("level %d, row %d: %w", l.depth, row, err)
 			}
-			for _, i := range positions {
-				m.add(0, m.end, first+i, 1)
-				m.end++
-			}
-			m.offsets = append(m.offsets, int64(m.end))
+			m.end()
 		}
 		return m.done(l), nil
 	}}
@@ -107,7 +107,7 @@ func rearranged(level int, list func(row, first, length int) ([]int, error)) *ed
 type rowsMaker struct {
 	moved
 	offsets []int64
-	end     int
+	made    int // rows of the level
 }
 
 // newRows returns what makes as many rows as l has.
@@ -115,12 +115,14 @@ func newRows(l *Layout) *rowsMaker {
 	return &rowsMaker{offsets: append(make([]int64, 0, len(l.offsets)), 0)}
 }
 
-// row adds a row of n that were there from a position on.
-func (m *rowsMaker) row(n, from int) {
-	m.add(0, m.end, from, n)
-	m.end += n
-	m.offsets = append(m.offsets, int64(m.end))
+// take adds n rows of a source, from a position on, to the row that is being made.
+func (m *rowsMaker) take(source, from, n int) {
+	m.add(source, m.made, from, n)
+	m.made += n
 }
+
+// end ends the row that is being made.
+func (m *rowsMaker) end() { m.offsets = append(m.offsets, int64(m.made)) }
 
 // done returns the rows, in the layout around those of l.
 func (m *rowsMaker) done(l *Layout) *moved {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -79,9 +78,6 @@ func typed[T tensor.Elem](lists any) (*Tensor, error) {
 // fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
 func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
-	if _, ok := opened(lists); !ok {
-		return nil, fmt.Errorf("%w: got %T, want []any, or slices of bool or of numbers of so many bits (not of int), nested up to 4 deep", shapeops.ErrKind, lists)
-	}
 	if err := n.add(lists, 0); err != nil {
 		return nil, err
 	}

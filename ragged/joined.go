@@ -19,6 +19,21 @@ type joined struct {
 	moved *moved
 }
 
+// joinedAt returns what becomes of several layouts of which join lays the rows of one level
+// together. Those that values share are joined once.
+func joinedAt(p *plan.Pass, ls []*Layout, level int, join func(ls []*Layout) (*moved, error)) (*moved, error) {
+	return joinedOnce(p, ls, func() (*moved, error) {
+		if ls[0].depth == level {
+			return join(ls)
+		}
+		up, err := joinedAt(p, outers(ls), level, join)
+		if err != nil {
+			return nil, err
+		}
+		return up.below(ls...), nil
+	})
+}
+
 // joinedOnce returns what make makes of several layouts. Those that values share are joined once.
 func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
 	known, err := plan.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
@@ -39,16 +54,7 @@ func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved
 
 // join returns ls laid side by side as p.Join says.
 func join(p *plan.Pass, ls []*Layout) (*moved, error) {
-	return joinedOnce(p, ls, func() (*moved, error) {
-		if ls[0].outer == nil {
-			return joinRows(p, ls)
-		}
-		up, err := join(p, outers(ls))
-		if err != nil {
-			return nil, err
-		}
-		return up.below(ls...), nil
-	})
+	return joinedAt(p, ls, 0, func(ls []*Layout) (*moved, error) { return joinRows(p, ls) })
 }
 
 // outers returns the layouts around the innermost levels.

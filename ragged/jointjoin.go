@@ -170,13 +170,10 @@ func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 		return nil, err
 	}
 	if len(xs[0].Shape()) > 0 && xs[0].Depth() >= opt.Level {
-		if opt.Level == 0 {
-			return cat(p, straight)
-		}
 		return concat(p, straight, opt.Level)
 	}
 	for i, x := range xs {
-		if !x.equal(xs[0], CompareOptions{EqualNaN: true}) {
+		if text, err := x.DiffWith(xs[0], CompareOptions{EqualNaN: true}); text != "" || err != nil {
 			return nil, fmt.Errorf("value %d: %w: from those of value 0, and they are not deep enough to be joined at level %d", i, ErrDiffers, opt.Level)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -192,16 +191,8 @@ func (p preview) MarshalJSON() ([]byte, error) {
 
 // first returns the first n elements of t's values, or fewer, in one dim.
 func (t *Tensor) first(n int) (*tensor.Tensor, error) {
-	size := max(1, t.Features().Size())
-	rows, err := t.firstRows((max(n, 1)-1)/size + 1)
+	values, err := t.firstValues((max(n, 1)-1)/max(1, t.Features().Size()) + 1)
 	if err != nil {
-		return nil, err
-	}
-	values, err := rows.Values()
-	if err != nil {
-		return nil, err
-	}
-	if values, err = values.Narrow(0, 0, min(values.Shape()[0], (max(n, 1)-1)/size+1)); err != nil {
 		return nil, err
 	}
 	if values, err = values.Reshape(values.Size()); err != nil {
@@ -210,27 +201,28 @@ func (t *Tensor) first(n int) (*tensor.Tensor, error) {
 	return values.Narrow(0, 0, min(n, values.Size()))
 }
 
-// firstRows returns the first rows of t, which have n values if t has: not many more where one dim
-// repeats rows, since a copy of all of them may be what no memory holds.
-func (t *Tensor) firstRows(n int) (*Tensor, error) {
-	var at []ix.Index
-	for _, size := range t.Shape() {
-		part := t
-		for k := 1; ; k *= 2 {
-			var err error
-			if part, err = t.Index(append(at[:len(at):len(at)], ix.Range(0, min(k, size)))...); err != nil {
-				return nil, err
-			}
-			if k >= size || part.NumValues() >= n {
-				break
-			}
+// firstValues returns a copy of the first n values of t's rows, or fewer. It looks at some rows
+// only: an expansion may repeat an empty row more often than can be counted.
+func (t *Tensor) firstValues(n int) (*tensor.Tensor, error) {
+	var m rowsMaker
+	looked := 0
+	for row := range t.layout.root().rows.All() {
+		from, to := t.layout.extent(row, 1)
+		m.take(0, from, min(to-from, n-m.made))
+		if looked++; m.made == n || looked == jsonlists.MaxElements {
+			break
 		}
-		if size == 0 || part.Shape()[len(at)] > 1 {
-			return part, nil
-		}
-		at = append(at, ix.Range(0, 1))
 	}
-	return t.Index(at...)
+	layout, err := NewLayout(shapeops.Shape{m.made})
+	if err != nil {
+		return nil, err
+	}
+	m.layout = layout
+	first, err := t.arrived(nil, &m.moved, t)
+	if err != nil {
+		return nil, err
+	}
+	return first.values, nil
 }
 
 // LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.

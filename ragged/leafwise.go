@@ -44,11 +44,7 @@ func (v *verbs) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error
 	if err != nil {
 		return err
 	}
-	var tr tensor.Transfer
-	if err := p.To(&tr, dst, t, others); err != nil {
-		return p.named(err)
-	}
-	return p.named(tr.Run())
+	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t, others) }))
 }
 
 // A KernelPass carries a kernel over several ragged tensors, as a tensor.KernelPass does over

@@ -200,25 +200,12 @@ func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
 	case !whole:
 		m := l.picked(p)
 		if !ok {
-			return t.gathered(m)
+			return t.arrived(p, m, t)
 		}
 		l = m.layout
 	}
 	values, err := t.values.Narrow(0, first, n)
 	return finished(&Tensor{l, values, t.fixed}, err)
-}
-
-// gathered returns the values that come with a layout that was moved.
-func (t *Tensor) gathered(m *moved) (*Tensor, error) {
-	values, err := t.room(m.rows())
-	if err != nil || values.Device() == tensor.Meta {
-		return finished(&Tensor{layout: m.layout, values: values}, err)
-	}
-	var tr tensor.Transfer
-	if err := tr.Runs(values, t.values, m.sorted(1)[0]); err != nil {
-		return nil, err
-	}
-	return finished(&Tensor{layout: m.layout, values: values}, tr.Run())
 }
 
 // room returns memory for so many values, whose content is undefined.
@@ -284,9 +271,5 @@ func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *plan.
 	if err != nil {
 		return err
 	}
-	var tr tensor.Transfer
-	if err := add(&tr, plan.NewPass(planned)); err != nil {
-		return err
-	}
-	return tr.Run()
+	return run(func(tr *tensor.Transfer) error { return add(tr, plan.NewPass(planned)) })
 }

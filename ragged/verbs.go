@@ -18,17 +18,18 @@ func (t *Tensor) Verbs() tensor.Verbs[*Tensor] { return (*verbs)(t) }
 
 // ExecuteInto implements plan.Verbs.
 func (v *verbs) ExecuteInto(p *plan.Pass, dst *Tensor) error {
-	var tr tensor.Transfer
-	if err := v.AddExecute(&tr, dst, p); err != nil {
-		return err
-	}
-	return tr.Run()
+	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
 }
 
 // Write implements plan.Verbs.
 func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
+}
+
+// run runs what add adds to a transfer.
+func run(add func(tr *tensor.Transfer) error) error {
 	var tr tensor.Transfer
-	if err := v.AddWrite(&tr, src, p); err != nil {
+	if err := add(&tr); err != nil {
 		return err
 	}
 	return tr.Run()
