@@ -80,46 +80,28 @@ func checkIDs(ids *tensor.Tensor) error {
 
 // readRuns returns each run of equal ids as a group.
 func readRuns(ids *tensor.Tensor) (*Groups, error) {
-	switch ids.DType() {
-	case tensor.Bool:
-		return runsOf(ids, func(id bool) int64 {
-			if id {
-				return 1
-			}
-			return 0
-		})
-	case tensor.Uint8:
-		return runsOf(ids, widened[uint8])
-	case tensor.Uint16:
-		return runsOf(ids, widened[uint16])
-	case tensor.Uint32:
-		return runsOf(ids, widened[uint32])
-	case tensor.Uint64:
-		return runsOf(ids, widened[uint64])
-	case tensor.Int8:
-		return runsOf(ids, widened[int8])
-	case tensor.Int16:
-		return runsOf(ids, widened[int16])
-	case tensor.Int32:
-		return runsOf(ids, widened[int32])
-	case tensor.Int64:
-		return runsOf(ids, widened[int64])
+	switch d := ids.DType(); {
+	case d == tensor.Uint64:
+		return runsOf[uint64](ids)
+	case !d.IsInteger() && d != tensor.Bool:
+		return nil, fmt.Errorf("%w: got ids of %v, want integers or bools", tensor.ErrDType, d)
+	case d != tensor.Int64:
+		wide, err := ids.Cast(tensor.Int64)
+		if err != nil {
+			return nil, err
+		}
+		ids = wide
 	}
-	return nil, fmt.Errorf("%w: got ids of %v, want integers or bools", tensor.ErrDType, ids.DType())
+	return runsOf[int64](ids)
 }
 
-// widened returns an id as an int64; one of uint64 keeps its bits.
-func widened[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](id T) int64 {
-	return int64(id)
-}
-
-func runsOf[T tensor.Elem](ids *tensor.Tensor, wide func(T) int64) (*Groups, error) {
+func runsOf[T int64 | uint64](ids *tensor.Tensor) (*Groups, error) {
 	g := &Groups{unsigned: ids.DType() == tensor.Uint64}
 	err := tensor.Read(ids, func(all []T) {
 		g.starts = groupStarts(all)
 		g.ids = make([]int64, len(g.starts)-1)
 		for i := range g.ids {
-			g.ids[i] = wide(all[g.starts[i]])
+			g.ids[i] = int64(all[g.starts[i]])
 		}
 	})
 	return g, err
