@@ -137,15 +137,18 @@ func smallest(values []number) (tensor.DType, error) {
 	if len(values) == 0 {
 		return 0, fmt.Errorf("%w: got no value to tell the dtype from: see FromListsAs", tensor.ErrDType)
 	}
-	if i := slices.IndexFunc(values, func(v number) bool { return v.huge }); i >= 0 {
+	if i := slices.IndexFunc(values, func(v number) bool { return v.kind == anInteger && !v.whole }); i >= 0 {
 		return 0, fmt.Errorf("value %d: %w: got %v, which is beyond 64 bits", i, tensor.ErrDType, values[i])
 	}
 	var kind numberKind
 	low, high := int64(0), uint64(0)
 	for _, v := range values {
 		kind = max(kind, v.kind)
-		low = min(low, v.whole)
-		high = max(high, v.large, uint64(max(v.whole, 0)))
+		if v.negative {
+			low = min(low, -int64(v.size))
+		} else {
+			high = max(high, v.size)
+		}
 	}
 	switch kind {
 	case aBool:

@@ -14,13 +14,11 @@ import (
 // A number is a value in a list: an integer, a float, or a bool.
 type number struct {
 	kind  numberKind
-	whole int64
-	large uint64 // beyond an int64; whole is 0 then
-	float float64
+	float float64 // the value; of an integer the nearest float
 
-	huge bool // an integer beyond 64 bits
-	text bool // a float that was spelled: whole is its value, if it is an integer
-	even bool // and it is one
+	whole    bool // the value is an integer of 64 bits, with or without a sign, as follows
+	negative bool
+	size     uint64 // the absolute value
 }
 
 type numberKind uint8
@@ -36,72 +34,86 @@ func numberOf(v any) (number, bool) {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return number{kind: aBool, whole: 1}, true
+			return number{kind: aBool, float: 1, whole: true, size: 1}, true
 		}
-		return number{kind: aBool}, true
+		return number{kind: aBool, whole: true}, true
 	case float64:
-		return number{kind: aFloat, float: v}, true
+		return floating(v), true
 	case float32:
-		return number{kind: aFloat, float: float64(v)}, true
+		return floating(float64(v)), true
 	case string:
 		f, ok := map[string]float64{"NaN": math.NaN(), "nan": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[v]
-		return number{kind: aFloat, float: f}, ok
+		return floating(f), ok
 	case uint64:
 		return unsigned(v), true
 	case uint:
 		return unsigned(uint64(v)), true
-	}
-	if text, ok := v.(json.Number); ok {
-		return parsed(text)
+	case json.Number:
+		return parsed(v)
 	}
 	whole, ok := signed(v)
-	return number{kind: anInteger, whole: whole}, ok
+	return integer(whole), ok
+}
+
+// floating returns a float, which may be an integer too.
+func floating(v float64) number {
+	var n number
+	if v >= -1<<63 && v < 1<<63 && v == math.Trunc(v) {
+		n = integer(int64(v))
+	}
+	n.kind, n.float = aFloat, v
+	return n
+}
+
+func integer(v int64) number {
+	if v < 0 {
+		return number{kind: anInteger, float: float64(v), whole: true, negative: true, size: -uint64(v)}
+	}
+	return unsigned(uint64(v))
+}
+
+func unsigned(v uint64) number {
+	return number{kind: anInteger, float: float64(v), whole: true, size: v}
 }
 
 // parsed returns a number of a JSON text as an integer, if it is spelled as one.
 func parsed(text json.Number) (number, bool) {
 	if whole, err := text.Int64(); err == nil {
-		return number{kind: anInteger, whole: whole}, true
-	}
-	if large, err := strconv.ParseUint(text.String(), 10, 64); err == nil {
-		return unsigned(large), true
+		return integer(whole), true
 	}
 	s := text.String()
+	if large, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return unsigned(large), true
+	}
 	f, err := text.Float64()
 	if err != nil || s[0] == '+' || strings.Trim(s, "0123456789+-.eE") != "" {
 		return number{}, false
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		return number{kind: anInteger, float: f, huge: true}, true
+		return number{kind: anInteger, float: f}, true
 	}
-	whole, even := wholeOf(s, f)
-	return number{kind: aFloat, float: f, text: true, whole: whole, even: even}, true
+	n := wholeOf(s, f)
+	n.kind, n.float = aFloat, f
+	return n, true
 }
 
-// wholeOf returns the integer that a text spells with a fraction or an exponent, or false if that
-// is none, or none of 64 bits. f is about its value, so that no exponent is large where it is
-// exact.
-func wholeOf(s string, f float64) (int64, bool) {
+// wholeOf returns the integer that a text spells with a fraction or an exponent, or the zero number,
+// which is not whole, if it spells none of 64 bits. f is about its value, so that no exponent is
+// large where it is exact.
+func wholeOf(s string, f float64) number {
 	const longest = 64
 	if f == 0 {
 		mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
-		return 0, strings.Trim(mantissa, "-0.") == ""
+		return number{whole: strings.Trim(mantissa, "-0.") == ""}
 	}
 	if len(s) > longest || math.Abs(f) < 1 || math.Abs(f) > 1<<63 {
-		return 0, false
+		return number{}
 	}
 	r, ok := new(big.Rat).SetString(s)
 	if !ok || !r.IsInt() || !r.Num().IsInt64() {
-		return 0, false
+		return number{}
 	}
-	return r.Num().Int64(), true
-}
-
-func unsigned(v uint64) number {
-	if v > math.MaxInt64 {
-		return number{kind: anInteger, large: v}
-	}
-	return number{kind: anInteger, whole: int64(v)}
+	return integer(r.Num().Int64())
 }
 
 func signed(v any) (int64, bool) {
@@ -128,36 +140,19 @@ func signed(v any) (int64, bool) {
 
 // int64 returns the value as an integer, or false if it is not one or too large.
 func (v number) int64() (int64, bool) {
-	if v.text {
-		return v.whole, v.even
+	if v.negative {
+		return -int64(v.size), v.size <= 1<<63
 	}
-	if v.kind == aFloat {
-		whole := int64(v.float)
-		return whole, float64(whole) == v.float && v.float >= -1<<63 && v.float < 1<<63
-	}
-	return v.whole, v.large == 0 && !v.huge
+	return int64(v.size), v.whole && v.size <= math.MaxInt64
 }
 
 // uint64 returns the value as an integer, or false if it is not one or negative.
-func (v number) uint64() (uint64, bool) {
-	if v.large > 0 {
-		return v.large, true
-	}
-	whole, ok := v.int64()
-	return uint64(whole), ok && whole >= 0
-}
+func (v number) uint64() (uint64, bool) { return v.size, v.whole && !v.negative }
 
 // float64 returns the value as a float, or false if it is an integer that none is equal to.
 func (v number) float64() (float64, bool) {
-	switch {
-	case v.kind == aFloat || v.huge:
-		return v.float, !v.huge
-	case v.large > 0:
-		f := float64(v.large)
-		return f, f < 1<<64 && uint64(f) == v.large
-	}
-	f := float64(v.whole)
-	return f, f < 1<<63 && int64(f) == v.whole
+	size := math.Abs(v.float)
+	return v.float, v.kind == aFloat || v.whole && size < 1<<64 && uint64(size) == v.size
 }
 
 // refused returns the error of value i, which a dtype does not hold.
@@ -168,10 +163,10 @@ func (v number) refused(i int, dtype tensor.DType) error {
 // String returns the value as Go prints it.
 func (v number) String() string {
 	switch {
-	case v.kind == aFloat || v.huge:
+	case v.kind == aFloat || !v.whole:
 		return fmt.Sprint(v.float)
-	case v.large > 0:
-		return fmt.Sprint(v.large)
+	case v.negative:
+		return fmt.Sprint(-int64(v.size))
 	}
-	return fmt.Sprint(v.whole)
+	return fmt.Sprint(v.size)
 }
