@@ -83,11 +83,11 @@ func (elementsOfRagged) tensor(v Value, p *plan.Pass) (*tensor.Tensor, error) {
 }
 
 func (elementsOfRagged) with(v Value, p *plan.Pass, made *tensor.Tensor) (Value, error) {
-	return some(ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p)))
+	return some(ragged.New(made, nested(v.(*ragged.Tensor)).LayoutIn(p)))
 }
 
 func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *plan.Pass, _, made *tensor.Tensor) error {
-	x, err := ragged.New(made, v.(*ragged.Tensor).Layout().StraightIn(p))
+	x, err := ragged.New(made, nested(v.(*ragged.Tensor)).LayoutIn(p))
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ type Nested[T, L any] interface {
 	// the same with a layout of its own, over the same elements or copies.
 	StraightIn(p *Pass) (T, error)
 
+	// LayoutIn returns the layout of what StraightIn returns, or nil if the value is nil.
+	LayoutIn(p *Pass) L
+
 	// NestIn returns the value with its batch as the rows of a layout's last level:
 	//
 	//	[V * F...], outer [N *], V being the rows of its last level -> [N * * F...]

@@ -32,10 +32,10 @@ func (l *Layout) within(first, n int) (from, to int) {
 
 // Straight returns l if its rows stand in their order, from the first on, or else a layout of its
 // own that says the same: what follows a view or a permutation, for [Layout.Nest] and [New].
-func (l *Layout) Straight() *Layout { return l.StraightIn(nil) }
+func (l *Layout) Straight() *Layout { return l.straight(nil) }
 
-// StraightIn is [Layout.Straight] in a pass: what tensors share is made straight once.
-func (l *Layout) StraightIn(p *plan.Pass) *Layout {
+// straight is Straight in a pass: what tensors share is made straight once.
+func (l *Layout) straight(p *plan.Pass) *Layout {
 	if l.root().whole() {
 		return l
 	}

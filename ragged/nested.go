@@ -105,5 +105,14 @@ func (v *verbs) RowIn(p *plan.Pass, i int) (*Tensor, error) {
 	return &Tensor{under(p, t.layout, 1, root), t.values, true}, nil
 }
 
+// LayoutIn implements plan.Nested.
+func (v *verbs) LayoutIn(p *plan.Pass) *Layout {
+	t := (*Tensor)(v)
+	if !t.made() {
+		return nil
+	}
+	return t.layout.straight(p)
+}
+
 // StraightIn implements plan.Nested.
 func (v *verbs) StraightIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).straight(p) }

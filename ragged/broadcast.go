@@ -1,0 +1,63 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Broadcast returns t with each value repeated for all that a deeper layout has in its place:
+//
+//	t [N *], layout [N * *] -> [N * *]: the day of a visit for each of its codes
+//
+// The first levels of the layout must be those of t. The result is a copy. It returns [ErrLengths]
+// if they are not, and shapeops.ErrDim if the layout is less deep.
+func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if !layout.made() {
+		return nil, errNoLayout
+	}
+	around, err := layout.At(t.Depth())
+	if err != nil {
+		return nil, err
+	}
+	if err := around.CheckEqual(t.layout); err != nil {
+		return nil, err
+	}
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	deep := layout.Straight()
+	if t.Depth() == layout.depth {
+		values, err = values.Clone()
+		return finished(&Tensor{layout: deep, values: values}, err)
+	}
+	values, err = shapeops.RepeatEach(values, 0, deep.counts(t.Depth()))
+	return finished(&Tensor{layout: deep, values: values}, err)
+}
+
+// Positions returns where each value stands in its row of the last level, 0 for the first:
+// [N *] int64. It returns shapeops.ErrDim at depth 0.
+func (t *Tensor) Positions() (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if t.Depth() == 0 {
+		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
+	}
+	l := t.layout.Straight()
+	if err := checkListed(l.numbered()); err != nil {
+		return nil, err
+	}
+	list := make([]int64, 0, l.numbered())
+	for row := range l.offsets[1:] {
+		for i := range l.offsets[row+1] - l.offsets[row] {
+			list = append(list, i)
+		}
+	}
+	return &Tensor{layout: l, values: tensor.Vector(list...)}, nil
+}
