@@ -171,24 +171,14 @@ func disown(td *tdict.TensorDict) error {
 // fetched returns the numbers in the source of the rows of a slot: those of the plan, without
 // repetitions.
 func (m *maker) fetched(s *slot) []int {
-	if s.rows.Run || m.n == 0 || !anyFrom(s.rows.Rows, m.n) {
-		return s.rows.Rows
+	if rows := s.rows.Rows; s.rows.Run || m.n == 0 || len(rows) == 0 || slices.Max(rows) < m.n {
+		return rows
 	}
 	s.once = s.once[:0]
 	for _, row := range s.rows.Rows {
 		s.once = append(s.once, row%m.n)
 	}
 	return s.once
-}
-
-// anyFrom reports whether one of the numbers is n or more.
-func anyFrom(numbers []int, n int) bool {
-	for _, x := range numbers {
-		if x >= n {
-			return true
-		}
-	}
-	return false
 }
 
 // checkRows returns an error unless a source has returned n rows.
@@ -228,12 +218,9 @@ func (m *maker) label(s *slot) error {
 // numbers returns the numbers of the rows of a batch, int64 [N B...], each for all of its row.
 func (m *maker) numbers(s *slot) (*tensor.Tensor, error) {
 	batch := s.batch.Shape()
-	numbers, shape := make([]int64, len(s.rows.Rows)), make([]int, len(batch))
+	numbers, shape := make([]int64, len(s.rows.Rows)), slices.Repeat([]int{1}, len(batch))
 	for i, row := range m.fetched(s) {
 		numbers[i] = int64(row)
-	}
-	for dim := range shape {
-		shape[dim] = 1
 	}
 	shape[0] = len(numbers)
 	x, err := tensor.From(numbers, shape...)

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -157,10 +158,7 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	present := make([]bool, batch.Size())
-	for i := range present {
-		present[i] = true
-	}
+	present := slices.Repeat([]bool{true}, batch.Size())
 	before, last := batch, (*tensor.Tensor)(nil)
 	for level, mask := range masks {
 		if last, err = tensor.OwnMask(mask); err == nil {

@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -185,16 +186,7 @@ func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 		return rows, err
 	}
 	after := len(t.values.Shape()) - len(rows.Shape())
-	return rows.Reshape(append(rows.Shape().Clone(), ones(after)...)...)
-}
-
-// ones returns so many sizes of 1.
-func ones(n int) shapeops.Shape {
-	s := make(shapeops.Shape, n)
-	for i := range s {
-		s[i] = 1
-	}
-	return s
+	return rows.Reshape(append(rows.Shape().Clone(), slices.Repeat(shapeops.Shape{1}, after)...)...)
 }
 
 // beside returns the values of x, one for each of t's.
@@ -251,7 +243,7 @@ func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tenso
 			return nil, err
 		}
 		var err error
-		if x, err = x.Reshape(append(s.Clone(), ones(len(batch)-len(s))...)...); err != nil {
+		if x, err = x.Reshape(append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)...); err != nil {
 			return nil, err
 		}
 	}
