@@ -49,24 +49,16 @@ func indexed(level int, x ix.Index) (*edit, error) {
 
 func cut(level, start, stop int) *edit {
 	return kept(level, func(_, n int) (int, int, error) {
-		lo, hi := clip(start, n), clip(stop, n)
+		lo, hi := plan.Clamp(start, n), plan.Clamp(stop, n)
 		return lo, max(0, hi-lo), nil
 	})
-}
-
-// clip resolves a bound of a range of n.
-func clip(at, n int) int {
-	if at < 0 {
-		at += n
-	}
-	return min(max(at, 0), n)
 }
 
 func stepped(level, start, stop, step int) *edit {
 	var list []int
 	return rearranged(level, func(_, _, n int) ([]int, error) {
 		list = list[:0]
-		for i := clip(start, n); i < clip(stop, n); i += min(step, n) {
+		for i := plan.Clamp(start, n); i < plan.Clamp(stop, n); i += min(step, n) {
 			list = append(list, i)
 		}
 		return list, nil

@@ -133,8 +133,8 @@ func (s *spot) step(i int) error {
 
 // narrow goes to some of the rows.
 func (s *spot) narrow(start, stop int) {
-	lo := clip(start, s.n)
-	s.first, s.n = s.first+lo, max(0, clip(stop, s.n)-lo)
+	lo := plan.Clamp(start, s.n)
+	s.first, s.n = s.first+lo, max(0, plan.Clamp(stop, s.n)-lo)
 }
 
 // enter goes from a single row to the rows that it has in l, whose innermost level is the next.

@@ -117,7 +117,7 @@ func (b *indexer) checkAfterMask(x *ix.Index) error {
 			whole = whole && (size == 1 || i == b.wide)
 		case ix.KindRange:
 			start, stop, step := x.Bounds()
-			whole = whole && step == 1 && clamp(start, size) == 0 && clamp(stop, size) == size
+			whole = whole && step == 1 && Clamp(start, size) == 0 && Clamp(stop, size) == size
 		}
 	}
 	if !whole {
@@ -138,7 +138,7 @@ func (b *indexer) at(i int) error {
 
 func (b *indexer) span(start, stop, step int) {
 	size := b.plan.from[b.dim]
-	start, stop = clamp(start, size), clamp(stop, size)
+	start, stop = Clamp(start, size), Clamp(stop, size)
 	n := 0
 	if start < stop {
 		n = (stop-start-1)/step + 1
@@ -153,8 +153,8 @@ func (b *indexer) span(start, stop, step int) {
 	b.dim++
 }
 
-// clamp brings a bound of a range, negative or not, into 0..size.
-func clamp(i, size int) int {
+// Clamp brings a bound of a range, negative or not, into 0..size.
+func Clamp(i, size int) int {
 	if i < 0 {
 		i += size
 	}
