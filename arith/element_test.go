@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,7 +51,7 @@ func TestVerbsOfDictionaries(t *testing.T) {
 			x := mixed()
 			got, err := tt.got(x)
 			require.NoError(t, err)
-			require.Equal(t, slices.Collect(x.LeafKeys()), slices.Collect(got.LeafKeys()))
+			require.Equal(t, testkit.Keys(x.Leaves()), testkit.Keys(got.Leaves()))
 			for key, want := range tt.want {
 				have := tensor.Must(tensor.Must(got.Tensor(key)).Cast(tensor.Float64))
 				require.Equal(t, want, testkit.Elements[float64](t, have), key)
@@ -243,7 +242,7 @@ func TestDictionariesBroadcast(t *testing.T) {
 	for _, batch := range [][]int{{1}, {3}} {
 		require.Equal(t, want, state(t, tensor.Must(arith.Add(x, one(batch...)))), batch)
 	}
-	into := tensor.Must(x.ZerosLike())
+	into := tensor.Must(x.NewZeros(x.Shape()...))
 	require.NoError(t, arith.AddInto(into, x, one(1)))
 	require.Equal(t, want, state(t, into))
 	require.ErrorIs(t, testkit.Err(arith.Add(x, one(2))), shapeops.ErrShape)

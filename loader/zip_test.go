@@ -29,7 +29,7 @@ func TestZip(t *testing.T) {
 	src := must(loader.Zip(column(t, "row", 0, 5), column(t, "b/x", 10, 5), column(t, "c", 20, 5)))
 	require.Equal(t, 5, src.Len())
 	td := must(src.Fetch(t.Context(), []int{4, 0, 4}, nil))
-	require.Equal(t, []nestedkey.Key{"row", "b/x", "c"}, slices.Collect(td.LeafKeys()))
+	require.Equal(t, []nestedkey.Key{"row", "b/x", "c"}, testkit.Keys(td.Leaves()))
 	require.Equal(t, []int64{4, 0, 4}, must(tdict.Slice[int64](td, "row")))
 	require.Equal(t, []int64{14, 10, 14}, must(tdict.Slice[int64](td, "b/x")))
 	require.Equal(t, []int64{24, 20, 24}, must(tdict.Slice[int64](td, "c")))

@@ -248,7 +248,7 @@ func (a *addition) show(e *metaEntry) error {
 	if err := d.TensorDict.Unlock(); err != nil {
 		return err
 	}
-	defer d.LockBecause(whyLocked)
+	defer d.Lock(whyLocked)
 	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
 	r := &reader{place: p, set: d.set, files: d.files, nodes: d.nodes}
 	root, err := d.set.OpenDir(a.node.dir)

@@ -154,9 +154,7 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 	}
 	s.nodes = append(s.nodes, n)
 	n.meta = &meta{shape: td.Shape(), entries: make([]metaEntry, td.NumEntries())}
-	if td.Named() {
-		n.meta.native.names = td.Names()
-	}
+	n.meta.native.names = dimNames(td)
 	i := 0
 	for key, v := range td.All() {
 		e := &n.meta.entries[i]
@@ -166,4 +164,14 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 		}
 	}
 	return s.share(n)
+}
+
+// dimNames returns the names of td's dims, or nil if none has one.
+func dimNames(td *tdict.TensorDict) []string {
+	for _, name := range td.Names() {
+		if name != "" {
+			return td.Names()
+		}
+	}
+	return nil
 }

@@ -82,7 +82,7 @@ func (p *place) read(d *Dataset) error {
 	if td == nil {
 		return p.failAt("", unsupported("the whole of it is pickled"))
 	}
-	td.LockBecause(whyLocked)
+	td.Lock(whyLocked)
 	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
 	return nil
 }

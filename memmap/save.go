@@ -112,7 +112,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 
 // beside writes td beside a directory of any disk, and returns what puts it there.
 func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDict) (*dirSink, error) {
-	if err := td.CheckNames(); err != nil {
+	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
 		return nil, err
 	}
 	if err := s.checkNested(td); err != nil {
@@ -131,6 +131,10 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 	}
 	return k, nil
 }
+
+// A namesChecker returns an error if dictionaries in one could not have the names of dims around
+// them.
+type namesChecker interface{ CheckNames() error }
 
 // A saver writes one dictionary: first it plans all nodes and files, and so checks every name and
 // shape, and then it writes them.

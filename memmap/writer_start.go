@@ -111,7 +111,7 @@ func (w *Writer) plan() (*saver, error) {
 
 // names returns the names of the dims of all rows, given one or a dictionary in it, or nil.
 func (w *Writer) names(row *tdict.TensorDict) []string {
-	if w.opt.Dim == "" && !row.Named() {
+	if w.opt.Dim == "" && dimNames(row) == nil {
 		return nil
 	}
 	return append([]string{w.opt.Dim}, row.Names()...)

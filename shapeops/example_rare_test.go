@@ -161,7 +161,7 @@ func ExampleFlip_dictionary() {
 func ExampleFlipInto_dictionary() {
 	td := tdict.New(3)
 	_ = td.Set("frame", tensor.Vector[uint8](1, 2, 3))
-	backwards := tensor.Must(td.ZerosLike())
+	backwards := tensor.Must(td.NewZeros(td.Shape()...))
 	for range 2 {
 		if err := shapeops.FlipInto(backwards, td, 0); err != nil {
 			fmt.Println(err)

@@ -18,7 +18,7 @@ func wide(leaves int, batch ...int) *tdict.TensorDict {
 	td := tdict.New(batch...)
 	for i := range leaves {
 		key := nestedkey.Of(fmt.Sprintf("leaf%02d", i))
-		_ = tensor.Must(td.SetDefault(key, tensor.Must(tensor.Zeros[float32](append(batch, 4)...))))
+		_ = td.Set(key, tensor.Must(tensor.Zeros[float32](append(batch, 4)...)))
 	}
 	return td
 }
@@ -85,7 +85,7 @@ func BenchmarkRows(b *testing.B) {
 		src[i] = uint8(i)
 	}
 	td := tdict.New(all)
-	_ = tensor.Must(td.SetDefault("x", x))
+	_ = td.Set("x", x)
 	for _, n := range []int{64, 4096} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		rows := make([]int, n)

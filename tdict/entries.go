@@ -285,29 +285,11 @@ func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	return v, nil
 }
 
-// SetDefault returns the value under key, after setting it to v if there is none. Its errors are
-// those of [TensorDict.Set].
-func (td *TensorDict) SetDefault(key nestedkey.Key, v Value) (Value, error) {
-	if old, err := td.Get(key); err == nil {
-		return old, nil
-	}
-	if err := td.Set(key, v); err != nil {
-		return nil, failed("set default", err)
-	}
-	return td.Get(key)
-}
-
 // Rename moves the value under one key to another, which must not exist, and creates the
 // dictionaries that it needs. It returns [ErrExists], [ErrMissing], [ErrCycle] if to lies below
 // from, and the errors of [TensorDict.Set]. Within one dictionary the entry keeps its place in the
 // order.
-func (td *TensorDict) Rename(from, to nestedkey.Key) error { return td.rename(from, to, false) }
-
-// RenameOver is [TensorDict.Rename] that replaces what is under the second key, and takes its place
-// in the order.
-func (td *TensorDict) RenameOver(from, to nestedkey.Key) error { return td.rename(from, to, true) }
-
-func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {
+func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	d, name, v, err := td.find(from)
 	if err != nil || from == to {
 		return failedKey("rename", from, err)
@@ -318,15 +300,15 @@ func (td *TensorDict) rename(from, to nestedkey.Key, over bool) error {
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
 	case d.Locked():
 		err = d.errLocked()
-	case !over && td.Has(to):
-		err = fmt.Errorf("%w: %q: use RenameOver to replace it", ErrExists, string(to))
+	case td.Has(to):
+		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
 		err = fmt.Errorf("to %q: %w", string(to), err)
 	}
 	if err != nil {
 		return &KeyError{"rename", from, err}
 	}
-	if _, _, nested := p.key.Cut(); !nested && p.in == d && !td.Has(to) {
+	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
 		return nil
 	}

@@ -72,7 +72,6 @@ func TestEntriesRefuse(t *testing.T) {
 		{"delete: missing", func(td *tdict.TensorDict) error { return td.Delete("b/x") }, tdict.ErrMissing},
 		{"delete: through a leaf", func(td *tdict.TensorDict) error { return td.Delete("a/x") }, tdict.ErrNotDict},
 		{"pop: missing", func(td *tdict.TensorDict) error { return testkit.Err(td.Pop("x")) }, tdict.ErrMissing},
-		{"set default: what set refuses", func(td *tdict.TensorDict) error { return testkit.Err(td.SetDefault("a/x", count(3))) }, tdict.ErrNotDict},
 
 		{"rename: missing", rename("x", "y"), tdict.ErrMissing},
 		{"rename: missing, to itself", rename("x", "x"), tdict.ErrMissing},
@@ -80,7 +79,7 @@ func TestEntriesRefuse(t *testing.T) {
 		{"rename: below itself", rename("b", "b/x/y"), tdict.ErrCycle},
 		{"rename: through a leaf", rename("b/c", "a/c"), tdict.ErrNotDict},
 		{"rename: into a batch shape that does not fit", func(td *tdict.TensorDict) error {
-			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("b"))}).RenameOver("x", "b/c")
+			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("b"))}).Rename("x", "b/d")
 		}, shapeops.ErrShape},
 		{"rename: ill-formed key", rename("a", "~"), nestedkey.ErrKey},
 
@@ -133,7 +132,6 @@ func TestLockedEntriesRefuse(t *testing.T) {
 			return dict([]int{3}, entry{"x", count(3)}, entry{"b", tensor.Must(td.Dict("d"))}).Rename("x", "b/x")
 		}, tdict.ErrLocked},
 		{"update", update(dict([]int{3}, entry{"b", dict([]int{3, 4}, entry{"x", count(3, 4)})})), tdict.ErrLocked},
-		{"set default: a new key", func(td *tdict.TensorDict) error { return testkit.Err(td.SetDefault("x", count(3))) }, tdict.ErrLocked},
 		{"set index: a new key", func(td *tdict.TensorDict) error {
 			return td.SetIndexWith(dict([]int{3}, entry{"a", tensor.Must(tensor.Full[int64](9, 3, 4))}, entry{"x", count(3)}), create)
 		}, tdict.ErrLocked},
@@ -321,9 +319,15 @@ func TestOrderIsThatOfSetting(t *testing.T) {
 		{"rename to itself changes nothing", rename("m", "m"), []nestedkey.Key{"z", "a", "m", "m/x", "m/y"}},
 		{"rename into a dictionary goes last there", rename("z", "m/a"), []nestedkey.Key{"a", "m", "m/x", "m/y", "m/a"}},
 		{"rename creates dictionaries", rename("z", "n/o/p"), []nestedkey.Key{"a", "m", "m/x", "m/y", "n", "n/o", "n/o/p"}},
-		{"rename over takes the place of the other", func(td *tdict.TensorDict) error { return td.RenameOver("m", "z") },
+		{"set over another takes its place", func(td *tdict.TensorDict) error {
+			v, err := td.Pop("m")
+			return errors.Join(err, td.Set("z", v))
+		},
 			[]nestedkey.Key{"z", "z/x", "z/y", "a"}},
-		{"rename over the dictionary around it", func(td *tdict.TensorDict) error { return td.RenameOver("m/y", "m") },
+		{"set over the dictionary that was around it", func(td *tdict.TensorDict) error {
+			v, err := td.Pop("m/y")
+			return errors.Join(err, td.Set("m", v))
+		},
 			[]nestedkey.Key{"z", "a", "m"}},
 		{"update keeps places and appends", update(at("n", "m/w", "z")), []nestedkey.Key{"z", "a", "m", "m/x", "m/y", "m/w", "n"}},
 		{"update by itself changes nothing", func(td *tdict.TensorDict) error { return td.Update(td) },
@@ -504,7 +508,7 @@ func TestFlattenAndUnflattenKeys(t *testing.T) {
 		{"nothing", tdict.New(2), ".", list{}, list{}},
 		{"empty dictionaries vanish", dict([]int{2}, entry{"a", tdict.New(2)}, entry{"b", count(2)}), ".", list{"b"}, list{"b"}},
 	}
-	leaves := func(td *tdict.TensorDict) list { return slices.AppendSeq(list{}, td.LeafKeys()) }
+	leaves := func(td *tdict.TensorDict) list { return testkit.Keys(td.Leaves()) }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			flat, deep := tensor.Must(tt.from.FlattenKeys(tt.sep)), tensor.Must(tt.from.UnflattenKeys(tt.sep))

@@ -3,8 +3,8 @@ package tdict_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -22,7 +22,7 @@ func samples() *tdict.TensorDict {
 }
 
 // leafKeys prints the keys of the leaves.
-func leafKeys(td *tdict.TensorDict) { fmt.Println(slices.Collect(td.LeafKeys())) }
+func leafKeys(td *tdict.TensorDict) { fmt.Println(testkit.Keys(td.Leaves())) }
 
 // What a model gets, what it is judged by, and the rest.
 func ExampleTensorDict_SplitKeys() {
@@ -98,30 +98,6 @@ func ExampleTensorDict_IsEmpty() {
 	// Output: true 1
 }
 
-func ExampleTensorDict_CreateNested() {
-	td := samples()
-	next, err := td.CreateNested("next/obs")
-	fmt.Println(next.Shape(), err, next.Set("time", tensor.Vector[float32](0.2, 0.3, 0.4)))
-	fmt.Println(td.Has("next/obs/time"))
-	_, err = td.CreateNested("obs")
-	fmt.Println(err)
-	// Output:
-	// [3] <nil> <nil>
-	// true
-	// create nested "obs": key exists: Get returns it, Set replaces it
-}
-
-func ExampleTensorDict_UpdateKeys() {
-	td, news := tdict.New(3), samples()
-	fmt.Println(td.UpdateKeys(news, "obs/time", "weight"))
-	leafKeys(td)
-	fmt.Println(td.UpdateKeys(news, "obs", "reward"))
-	// Output:
-	// <nil>
-	// [obs/time weight]
-	// update keys "reward": source: missing key: have "obs", "label", "weight"
-}
-
 // The elements change in the memory that is there, and so for all who share it.
 func ExampleTensorDict_UpdateInPlace() {
 	td := samples()
@@ -135,40 +111,10 @@ func ExampleTensorDict_UpdateInPlace() {
 	// float64 [] 7
 }
 
-func ExampleTensorDict_Replace() {
-	td, news := samples(), tdict.New(3)
-	_ = news.Set("weight", tensor.Vector(7.0, 8, 9))
-	got, err := td.Replace(news)
-	fmt.Println(tensor.Must(got.Tensor("weight")), err)
-	fmt.Println(tensor.Must(td.Tensor("weight")))
-	// Output:
-	// float64 [3]
-	// [7 8 9] <nil>
-	// float64 [3]
-	// [   1  0.5 0.25]
-}
-
 func ExampleTensorDict_Clear() {
 	td := samples()
 	fmt.Println(td.Clear(), td.NumEntries(), td.Shape())
 	// Output: <nil> 0 [3]
-}
-
-func ExampleTensorDict_PopItem() {
-	td := samples()
-	for {
-		key, v, err := td.PopItem()
-		if err != nil {
-			fmt.Println(err)
-			break
-		}
-		fmt.Println(key, v.Shape())
-	}
-	// Output:
-	// weight [3]
-	// label [3]
-	// obs [3]
-	// pop item: missing key: the dictionary is empty
 }
 
 func ExampleTensorDict_SortKeys() {

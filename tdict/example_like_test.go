@@ -73,31 +73,19 @@ func ExampleTensorDict_Verbs() {
 	//  [  1   0]]
 }
 
-func ExampleTensorDict_ZerosLike() {
-	td := tdict.New(2)
-	_ = td.SetNames("time")
-	_ = td.Set("action", tensor.Vector[float32](0.5, -1))
-	zeros := tensor.Must(td.ZerosLike())
-	fmt.Println(zeros.Names(), zeros.Shape())
-	fmt.Println(tdict.Slice[float32](zeros, "action"))
-	// Output:
-	// [time] [2]
-	// [0 0] <nil>
-}
-
 func ExampleTensorDict_RefineNames() {
 	td := tdict.New(4, 16)
 	fmt.Printf("%v %q\n", td.RefineNames("", "time"), td.Names())
 	fmt.Printf("%v %q\n", td.RefineNames("batch", ""), td.Names())
 	fmt.Println(td.RefineNames("rows", ""))
 	fmt.Println(td.DimOf("time"))
-	fmt.Println(td.DropNames(), td.Named())
+	fmt.Printf("%v %q\n", td.SetNames("", ""), td.Names())
 	// Output:
 	// <nil> ["" "time"]
 	// <nil> ["batch" "time"]
 	// refine names: bad name of a dim: got "rows" for dim 0, want "batch", which it has
 	// 1 <nil>
-	// <nil> false
+	// <nil> ["" ""]
 }
 
 func ExampleTensorDict_Cast() {

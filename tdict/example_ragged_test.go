@@ -20,7 +20,7 @@ func ExampleStackRagged() {
 	fmt.Println(tensor.Must(scaled.Get("reward")))
 	fmt.Println(tensor.Must(tensor.Must(episodes.Index(ix.Take(1, 0, 1))).Get("reward")))
 
-	back := tensor.Must(episodes.UnstackRagged())
+	back := tensor.Must(tdict.UnstackRagged(episodes))
 	fmt.Println(tensor.Must(back[1].Get("reward")))
 	// Output:
 	// ragged int64 [2 *]

@@ -150,28 +150,19 @@ func ExampleTensorDict_Delete() {
 	// [3 2] <nil> 1
 }
 
-func ExampleTensorDict_SetDefault() {
-	td := tdict.New()
-	for range 2 {
-		count := tensor.Must(td.SetDefault("count", tensor.Scalar[int64](0))).(*tensor.Tensor)
-		tensor.Must(tensor.Of[int64](count))[0]++
-	}
-	fmt.Println(tensor.Must(td.Tensor("count")))
-	// Output: int64 [] 2
-}
-
 func ExampleTensorDict_Rename() {
 	td := steps()
 	fmt.Println(td.Rename("act", "action"))
 	fmt.Println(td.Rename("obs/pos", "action"))
-	fmt.Println(td.RenameOver("obs/pos", "action"))
+	pos, err := td.Pop("obs/pos")
+	fmt.Println(err, td.Set("action", pos)) // over what is there
 	for key, leaf := range td.Tensors() {
 		fmt.Println(key, leaf.DType())
 	}
 	// Output:
 	// <nil>
-	// rename "obs/pos": key exists: "action": use RenameOver to replace it
-	// <nil>
+	// rename "obs/pos": key exists: "action": Delete it first
+	// <nil> <nil>
 	// action float32
 }
 
@@ -207,9 +198,14 @@ func ExampleTensorDict_All() {
 
 func ExampleTensorDict_Keys() {
 	td := steps()
-	fmt.Println(slices.Collect(td.Keys()), slices.Collect(td.NestedKeys()), slices.Collect(td.LeafKeys()))
+	fmt.Println(slices.Collect(td.Keys()), slices.Collect(td.NestedKeys()))
+	for key := range td.Leaves() {
+		fmt.Println(key)
+	}
 	// Output:
-	// [act obs] [act obs obs/pos] [act obs/pos]
+	// [act obs] [act obs obs/pos]
+	// act
+	// obs/pos
 }
 
 func ExampleTensorDict_Index() {

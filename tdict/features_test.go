@@ -83,7 +83,7 @@ func TestFeatureRandLike(t *testing.T) {
 func TestFeatureEmpty(t *testing.T) {
 	td := sample()
 	require.Equal(t, shapeops.Shape{3}, tdict.New(td.Shape()...).Shape())
-	skeleton := td.Exclude(slices.Collect(td.LeafKeys())...)
+	skeleton := td.Exclude(testkit.Keys(td.Leaves())...)
 	require.Equal(t, []nestedkey.Key{"b"}, keys(skeleton))
 	require.Equal(t, shapeops.Shape{3, 4}, tensor.Must(skeleton.Dict("b")).Shape())
 	require.True(t, skeleton.IsEmpty())

@@ -85,31 +85,3 @@ func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (out *TensorDict, err er
 	}
 	return out, nil
 }
-
-// MaskedSelectInto is [TensorDict.MaskedSelect] into a dictionary that the caller owns, as
-// [TensorDict.IndexInto] is; on an error nothing has changed.
-func (td *TensorDict) MaskedSelectInto(dst *TensorDict, mask *tensor.Tensor) error {
-	if dst != nil {
-		for _, t := range dst.Tensors() {
-			if t.SharesMemory(mask) { // writing one changes the other
-				p, err := td.planMask(mask)
-				return td.executedInto("masked select", dst, p, err)
-			}
-		}
-	}
-	var failure error
-	err := tensor.WithMask(mask, func(x ix.Index) error {
-		p, err := plan.Index(td.batch, x)
-		failure = td.executedInto("masked select", dst, p, err)
-		return nil
-	})
-	return cmp.Or(failure, failed("masked select", err))
-}
-
-func (td *TensorDict) planMask(mask *tensor.Tensor) (*plan.Plan, error) {
-	x, err := mask.AsMask()
-	if err != nil {
-		return nil, err
-	}
-	return plan.Index(td.batch, x)
-}

@@ -71,7 +71,7 @@ func TestGather(t *testing.T) {
 	require.Equal(t, []int64{0, 2, 5}, values(t, tensor.Must(td.MaskedSelect(mask)), "n/b"))
 	require.Equal(t, shapeops.Shape{1, 3}, tensor.Must(td.MaskedSelect(tensor.Vector(true, false))).Shape().Clone())
 	dst := tensor.Must(tensor.Must(td.MaskedSelect(mask)).Clone())
-	require.NoError(t, td.MaskedSelectInto(dst, tensor.Must(tensor.Must(shapeops.Flip(mask)).Clone())))
+	require.NoError(t, td.IndexInto(dst, tensor.Must(tensor.Must(shapeops.Flip(mask)).AsMask())))
 	require.Equal(t, []int64{0, 3, 5}, values(t, dst, "n/b"))
 }
 
@@ -107,7 +107,7 @@ func TestGatherRefusals(t *testing.T) {
 		{"a mask over more than the batch shape", func(td dictionary) error {
 			return testkit.Err(td.MaskedSelect(tensor.Must(tensor.Zeros[bool](2, 3, 4))))
 		}, shapeops.ErrIndex},
-		{"select into nothing", func(td dictionary) error { return td.MaskedSelectInto(nil, mask) }, tdict.ErrKind},
+		{"select into nothing", func(td dictionary) error { return td.IndexInto(nil, tensor.Must(mask.AsMask())) }, tdict.ErrKind},
 		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{2}, ints{1})) }, shapeops.ErrDim},
 		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
 		{"no starts", func(td dictionary) error { return testkit.Err(shapeops.Window(td, nil, ints{1}, ints{1})) }, tdict.ErrKind},
@@ -135,10 +135,10 @@ func TestGatherRefusals(t *testing.T) {
 func oneText(v string) *tdict.Data { return tensor.Must(tdict.NewData(v, 1, 1)) }
 
 // A leaf of the destination may lie in the memory of the mask.
-func TestMaskedSelectIntoTheMask(t *testing.T) {
+func TestIndexIntoTheMask(t *testing.T) {
 	mask := tensor.Vector(true, false, true, true)
 	src := dict([]int{4}, entry{"a", tensor.Vector(false, true, false, true)})
 	dst := dict([]int{3}, entry{"a", tensor.Must(mask.Narrow(0, 0, 3))})
-	require.NoError(t, src.MaskedSelectInto(dst, mask))
+	require.NoError(t, src.IndexInto(dst, tensor.Must(mask.AsMask())))
 	require.Equal(t, []bool{false, false, true}, testkit.Elements[bool](t, tensor.Must(dst.Tensor("a"))))
 }

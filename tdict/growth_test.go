@@ -343,7 +343,7 @@ func TestSharedDictionariesAreLookedAtOnce(t *testing.T) {
 	}
 	around := dict(nil, entry{"e/f", td})
 	require.ErrorIs(t, leaf.Set("up", around), tdict.ErrCycle)
-	around.LockBecause("in use")
+	around.Lock("in use")
 	testkit.Fails(t, tdict.ErrLocked, leaf.Set("y", count(1)))
 	require.True(t, tensor.Must(around.Dict("e/f/a/b")).Locked())
 	require.NoError(t, around.Unlock())

@@ -109,7 +109,7 @@ var intoForms = []intoForm{
 		func(dst, td dictionary) error { return td.TakeInto(dst, 1, tensor.Vector[int64](1, 1, 0)) }},
 	{"masked select",
 		func(td dictionary) (dictionary, error) { return td.MaskedSelect(bools) },
-		func(dst, td dictionary) error { return td.MaskedSelectInto(dst, bools) }},
+		func(dst, td dictionary) error { return td.IndexInto(dst, tensor.Must(bools.AsMask())) }},
 	{"window",
 		func(td dictionary) (dictionary, error) {
 			return shapeops.Window(td, tensor.Vector[int64](1, 0, 1), []int{1}, []int{1})
@@ -264,7 +264,7 @@ func TestValuesIntoNewZeros(t *testing.T) {
 				want, err := form.plain(td)
 				if err != nil {
 					require.ErrorIs(t, err, tdict.ErrKind)
-					require.Error(t, form.into(tensor.Must(td.ZerosLike()), td))
+					require.Error(t, form.into(tensor.Must(td.NewZeros(td.Shape()...)), td))
 					return
 				}
 				dst := tensor.Must(want.NewZeros(want.Shape()...))

@@ -100,7 +100,7 @@ func TestInPlaceOfLeavesThatShareMemory(t *testing.T) {
 	with := dict([]int{2}, entry{"a", count(2)}, entry{"u", fixed})
 	mask := tensor.Vector(true, false)
 	require.NoError(t, arith.WhereInto(with, mask, with, with))
-	require.NoError(t, arith.WhereInto(tensor.Must(with.ZerosLike()), mask, with, with))
+	require.NoError(t, arith.WhereInto(tensor.Must(with.NewZeros(with.Shape()...)), mask, with, with))
 }
 
 // What no dictionary has elements for takes no time, whatever its other dims.

@@ -77,7 +77,7 @@ type appendLeaf func(k ops, v Value, b []byte) ([]byte, error)
 
 // appendNames appends the names of dims, null for none, if there are any.
 func (td *TensorDict) appendNames(b []byte) []byte {
-	if !td.Named() {
+	if td.names == nil {
 		return b
 	}
 	b = append(b, `,"names":`...)

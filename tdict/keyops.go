@@ -7,24 +7,6 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// CreateNested sets a new dictionary without entries under key, and returns it: what is set in it
-// is set in td. It has the batch shape of the dictionary around it; dictionaries that key needs and
-// that are missing are created too. CreateNested returns [ErrExists] if there is a value under key,
-// whatever it is, and the errors of [TensorDict.Set].
-func (td *TensorDict) CreateNested(key nestedkey.Key) (*TensorDict, error) {
-	p, err := td.place(key, td.emptied())
-	if err == nil && td.Has(key) {
-		err = fmt.Errorf("%w: Get returns it, Set replaces it", ErrExists)
-	}
-	if err != nil {
-		return nil, &KeyError{"create nested", key, err}
-	}
-	created := p.in.emptied()
-	p.value = created
-	p.set()
-	return created, nil
-}
-
 // Clear removes all entries. Dictionaries among them keep theirs. It returns [ErrLocked].
 func (td *TensorDict) Clear() error {
 	if td.Locked() {
@@ -32,20 +14,6 @@ func (td *TensorDict) Clear() error {
 	}
 	td.entries = store{}
 	return nil
-}
-
-// PopItem removes the last entry, and returns its key and value; a dictionary is a value, and not
-// entered. It returns [ErrMissing] if there is no entry, and [ErrLocked].
-func (td *TensorDict) PopItem() (nestedkey.Key, Value, error) {
-	if td.Locked() {
-		return "", nil, failed("pop item", td.errLocked())
-	}
-	name, v, ok := td.entries.last()
-	if !ok {
-		return "", nil, failed("pop item", td.missing(""))
-	}
-	td.entries.drop(name)
-	return name, v, nil
 }
 
 // IsEmpty reports whether td has no leaf, at any depth.

@@ -41,27 +41,23 @@ func separate(all ...nestedkey.Key) func(td *tdict.TensorDict) error {
 	return func(td *tdict.TensorDict) error { return testkit.Err(td.Separate(all...)) }
 }
 
-func createNested(key nestedkey.Key) func(td *tdict.TensorDict) error {
-	return func(td *tdict.TensorDict) error { return testkit.Err(td.CreateNested(key)) }
-}
-
 func mergeWith(opt tdict.MergeOptions, others ...*tdict.TensorDict) func(td *tdict.TensorDict) error {
 	return func(td *tdict.TensorDict) error {
 		return testkit.Err(tdict.Merge(append([]*tdict.TensorDict{td}, others...), opt))
 	}
 }
 
-func updateKeys(other *tdict.TensorDict, all ...nestedkey.Key) func(td *tdict.TensorDict) error {
-	return func(td *tdict.TensorDict) error { return td.UpdateKeys(other, all...) }
-}
-
 func updateInPlace(other *tdict.TensorDict, all ...nestedkey.Key) func(td *tdict.TensorDict) error {
 	return func(td *tdict.TensorDict) error { return td.UpdateInPlace(other, all...) }
 }
 
-func popItem(td *tdict.TensorDict) error {
-	_, _, err := td.PopItem()
-	return err
+// updatedWith updates td with what other has under keys.
+func updatedWith(td, other *tdict.TensorDict, all ...nestedkey.Key) error {
+	part, err := other.Select(all...)
+	if err != nil {
+		return err
+	}
+	return td.Update(part)
 }
 
 // choosing returns options that choose a value, or fail.
@@ -108,21 +104,6 @@ func TestKeyOperationsRefuse(t *testing.T) {
 		{"merge: a leaf of what is chosen does not fit", mergeWith(choosing(dict(nil, entry{"v/w", count(3)}), nil), a), shapeops.ErrShape},
 		{"merge: what is chosen is too deep", mergeWith(choosing(chain(256, count(2)), nil), a), tdict.ErrDepth},
 
-		{"create nested: a dictionary is there", createNested("a/y"), tdict.ErrExists},
-		{"create nested: a leaf is there", createNested("a/x"), tdict.ErrExists},
-		{"create nested: below a leaf", createNested("a/x/new"), tdict.ErrNotDict},
-		{"create nested: ill-formed key", createNested("new/~"), nestedkey.ErrKey},
-
-		{"update keys: other lacks a key", updateKeys(a, "a/x", "a/no"), tdict.ErrMissing},
-		{"update keys: through a leaf of other", updateKeys(a, "a/x/y"), tdict.ErrNotDict},
-		{"update keys: a nil dictionary", updateKeys(nil, "a"), tdict.ErrKind},
-		{"update keys: another batch shape", updateKeys(dict([]int{3}, entry{"a/x", count(3)}), "a"), shapeops.ErrShape},
-		{"update keys: what td refuses, after what it takes", func(td *tdict.TensorDict) error {
-			tensor.Must(td.Dict("b")).Lock()
-			defer func() { _ = tensor.Must(td.Dict("b")).Unlock() }()
-			return td.UpdateKeys(forest(), "z", "b/c")
-		}, tdict.ErrLocked},
-
 		{"update in place: td lacks a key", updateInPlace(dict([]int{2}, entry{"z", count(2)}, entry{"a/no", count(2)})), tdict.ErrMissing},
 		{"update in place: td lacks an empty dictionary", updateInPlace(dict([]int{2}, entry{"no", tdict.New(2)})), tdict.ErrMissing},
 		{"update in place: other lacks a key", updateInPlace(a, "a/x", "a/no"), tdict.ErrMissing},
@@ -133,14 +114,6 @@ func TestKeyOperationsRefuse(t *testing.T) {
 		{"update in place: another dtype of a later leaf", updateInPlace(dict([]int{2}, entry{"z", ones(2)}, entry{"a/x", tensor.Vector(1.5, 2)})), tensor.ErrDType},
 		{"update in place: a leaf for a dictionary", updateInPlace(dict([]int{2}, entry{"z", ones(2)}, entry{"a", ones(2)})), tdict.ErrKind},
 		{"update in place: data for a tensor", updateInPlace(dict([]int{2}, entry{"z", ones(2)}, entry{"a/x", texts("a", "b")})), tdict.ErrKind},
-
-		{"replace: a nil dictionary", func(td *tdict.TensorDict) error { return testkit.Err(td.Replace(nil)) }, tdict.ErrKind},
-		{"replace: another batch shape", func(td *tdict.TensorDict) error { return testkit.Err(td.Replace(tdict.New(3))) }, shapeops.ErrShape},
-		{"replace: what does not fit within", func(*tdict.TensorDict) error {
-			return testkit.Err(sample().Replace(dict([]int{3}, entry{"b/x", count(3)})))
-		}, shapeops.ErrShape},
-
-		{"pop item: no entry", func(*tdict.TensorDict) error { return popItem(tdict.New()) }, tdict.ErrMissing},
 	})
 }
 
@@ -148,11 +121,7 @@ func TestLockedKeyOperationsRefuse(t *testing.T) {
 	refuse(t, frozenForest, []refusal{
 		{"separate", separate("z"), tdict.ErrLocked},
 		{"separate: within", separate("a/y/p"), tdict.ErrLocked},
-		{"create nested", createNested("new"), tdict.ErrLocked},
-		{"create nested: within", createNested("a/y/new"), tdict.ErrLocked},
-		{"update keys", updateKeys(forest(), "a/x"), tdict.ErrLocked},
 		{"clear", (*tdict.TensorDict).Clear, tdict.ErrLocked},
-		{"pop item", popItem, tdict.ErrLocked},
 	})
 }
 
@@ -353,7 +322,8 @@ func TestFilterEmpty(t *testing.T) {
 	}
 }
 
-func TestCreateNested(t *testing.T) {
+// A dictionary that is set without entries has the batch shape of the one around it.
+func TestNewDictionaries(t *testing.T) {
 	tests := []struct {
 		name  string
 		key   nestedkey.Key
@@ -366,19 +336,20 @@ func TestCreateNested(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			td := sample()
-			got, err := td.CreateNested(tt.key)
-			require.NoError(t, err)
-			require.Same(t, tensor.Must(td.Dict(tt.key)), got, "what is set in it is set in td")
+			require.NoError(t, td.SetNames("row"))
+			require.NoError(t, td.Set(tt.key, tdict.New(td.Shape()...)))
+			got := tensor.Must(td.Dict(tt.key))
 			require.Equal(t, tt.batch, got.Shape())
+			require.Equal(t, "row", got.Names()[0])
 			require.Zero(t, got.NumEntries())
 			consistent(t, td)
 		})
 	}
-	require.NoError(t, testkit.Err(tdict.New().CreateNested(path(256))))
-	require.ErrorIs(t, testkit.Err(tdict.New().CreateNested(path(257))), tdict.ErrDepth)
+	require.NoError(t, tdict.New().Set(path(256), tdict.New()))
+	require.ErrorIs(t, tdict.New().Set(path(257), tdict.New()), tdict.ErrDepth)
 }
 
-func TestUpdateKeys(t *testing.T) {
+func TestUpdateWithSomeKeys(t *testing.T) {
 	tests := []struct {
 		name string
 		keys keyList
@@ -388,12 +359,11 @@ func TestUpdateKeys(t *testing.T) {
 		{"a leaf", keyList{"z"}, keyList{"z"}},
 		{"a leaf within", keyList{"a/y/q"}, keyList{"a/y/q"}},
 		{"a dictionary is all of it", keyList{"a"}, keyList{"a/x", "a/y/p", "a/y/q"}},
-		{"a longer key takes nothing away", keyList{"a/y/p", "a", "a/y/p"}, keyList{"a/x", "a/y/p", "a/y/q"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			td, other := forest(), forest()
-			testkit.Unchanged(t, other, state, func() { require.NoError(t, td.UpdateKeys(other, tt.keys...)) })
+			testkit.Unchanged(t, other, state, func() { require.NoError(t, updatedWith(td, other, tt.keys...)) })
 			require.Equal(t, keys(forest()), keys(td), "places are kept")
 			for key, leaf := range td.Leaves() {
 				require.Equal(t, slices.Contains(tt.want, key), leaf == tensor.Must(other.Get(key)), key)
@@ -469,15 +439,15 @@ func TestUpdateInPlaceIsAtomic(t *testing.T) {
 	}
 }
 
-// Replace and Update make the same of a dictionary, but Replace leaves it as it is.
-func TestReplace(t *testing.T) {
+// A copy that is updated leaves the dictionary as it is.
+func TestUpdateOfACopy(t *testing.T) {
 	other := dict([]int{2}, entry{"new/x", count(2)}, entry{"a/x", count(2)}, entry{"b", count(2)})
 	updated := forest()
 	require.NoError(t, updated.Update(other))
 	td := frozenForest()
 	testkit.Unchanged(t, td, state, func() {
-		got, err := td.Replace(other)
-		require.NoError(t, err)
+		got := td.Copy()
+		require.NoError(t, got.Update(other))
 		require.Equal(t, keys(updated), keys(got))
 		require.Same(t, tensor.Must(other.Get("a/x")), tensor.Must(got.Get("a/x")))
 		require.Same(t, tensor.Must(td.Get("a/y/p")), tensor.Must(got.Get("a/y/p")))
@@ -499,8 +469,8 @@ func TestClear(t *testing.T) {
 	require.NoError(t, new(tdict.TensorDict).Clear())
 }
 
-// PopItem takes entries from the end, whatever gaps are there, and shares no table with a copy.
-func TestPopItem(t *testing.T) {
+// Pop takes entries from the end, whatever gaps are there, and shares no table with a copy.
+func TestPopFromTheEnd(t *testing.T) {
 	for seed := range uint64(50) {
 		g := rand.New(rand.NewPCG(seed, 5))
 		td, want := manyLeaves(g.IntN(40))
@@ -513,15 +483,14 @@ func TestPopItem(t *testing.T) {
 			}
 			copied := td.Copy()
 			last, _ := td.Get(want[len(want)-1])
-			key, v, err := td.PopItem()
-			require.NoError(t, err)
-			require.Equal(t, want[len(want)-1], key)
-			require.Same(t, last, v)
+			own := slices.Collect(td.Keys())
+			require.Equal(t, want[len(want)-1], own[len(own)-1])
+			require.Same(t, last, tensor.Must(td.Pop(own[len(own)-1])))
 			require.Equal(t, want, keys(copied))
 			want = want[:len(want)-1]
 			require.Equal(t, want, keys(td))
 		}
-		require.ErrorIs(t, popItem(td), tdict.ErrMissing)
+		require.Zero(t, td.NumEntries())
 	}
 }
 
@@ -557,13 +526,11 @@ func TestKeyOperationsShareLeavesOnly(t *testing.T) {
 		"merge with itself": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return tdict.Merge([]*tdict.TensorDict{td, td}, tdict.MergeOptions{})
 		},
-		"filter empty":        func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.FilterEmpty(), nil },
-		"sort keys":           func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.SortKeys(), nil },
-		"replace":             func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Replace(tdict.New(2)) },
-		"replace with itself": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Replace(td) },
-		"update keys": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		"filter empty": func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.FilterEmpty(), nil },
+		"sort keys":    func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.SortKeys(), nil },
+		"update with some keys": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			out := tdict.New(2)
-			return out, out.UpdateKeys(td, "a", "b/c")
+			return out, updatedWith(out, td, "a", "b/c")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -804,18 +771,18 @@ func TestKeyOperationsModel(t *testing.T) {
 		outcome("merge", true, err)
 		same(merged([]flat{f, of, flatOf(third)}), out, "seed %d: merge", seed)
 
-		chosen := somePresent(g, other, 3)
+		chosen := somePresent(g, other, 1)
 		own = td.Copy()
-		if outcome("update keys", of.has(chosen...), own.UpdateKeys(other, chosen...)) {
+		if outcome("update with some keys", of.has(chosen...), updatedWith(own, other, chosen...)) {
 			part := of.only(func(key string) bool { return under(key, chosen) || around(key, chosen) })
-			same(f.updated(part), own, "seed %d: update keys %v", seed, chosen)
+			same(f.updated(part), own, "seed %d: update with %v", seed, chosen)
 		} else {
 			same(f, own, "seed %d: refused %v", seed, chosen)
 		}
 
-		out, err = td.Replace(other)
-		outcome("replace", true, err)
-		same(f.updated(of), out, "seed %d: replace", seed)
+		own = td.Copy()
+		outcome("update", true, own.Update(other))
+		same(f.updated(of), own, "seed %d: update", seed)
 
 		full := f.only(func(key string) bool {
 			for other, v := range f {
@@ -868,7 +835,8 @@ func TestRows(t *testing.T) {
 func TestRowsOfWhatIsTooDeep(t *testing.T) {
 	td := tdict.New(2)
 	for d, i := td, 0; i <= tdict.MaxDepth; i++ {
-		d = tensor.Must(d.CreateNested("d"))
+		require.NoError(t, d.Set("d", tdict.New(2)))
+		d = tensor.Must(d.Dict("d"))
 	}
 	n := 0
 	for row, err := range td.Rows() {
@@ -945,7 +913,7 @@ var keyBulks = []bulk{
 	{"split-keys-each", func(n int) func() error {
 		td := grouped(n)
 		var sets []keyList
-		for key := range td.LeafKeys() {
+		for key := range td.Leaves() {
 			sets = append(sets, keyList{key})
 		}
 		return func() error { return testkit.Err(td.SplitKeys(sets...)) }
@@ -980,27 +948,12 @@ var keyBulks = []bulk{
 	}},
 	{"update-keys", func(n int) func() error {
 		td, all := manyLeaves(n)
-		return func() error { return tdict.New().UpdateKeys(td, all...) }
+		return func() error { return updatedWith(tdict.New(), td, all...) }
 	}},
 	{"update-in-place", func(n int) func() error {
 		a := numbered(nil, n, func(int) *tensor.Tensor { return tensor.Scalar[int8](2) })
 		b, all := manyLeaves(n)
 		return func() error { return a.UpdateInPlace(b, all...) }
-	}},
-	{"replace", func(n int) func() error {
-		td, _ := manyLeaves(n)
-		return func() error { return testkit.Err(td.Replace(td)) }
-	}},
-	{"pop-item", func(n int) func() error {
-		td, _ := manyLeaves(n)
-		return func() error {
-			for td.NumEntries() > 0 {
-				if err := popItem(td); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
 	}},
 	{"head", func(n int) func() error {
 		td := grouped(n)

@@ -3,7 +3,6 @@ package tdict
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -112,7 +111,10 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 
 // collision is the error of two leaves, counted in order, that FlattenKeys gives one key.
 func (td *TensorDict) collision(first, second int) error {
-	keys := slices.Collect(td.LeafKeys())
+	var keys []nestedkey.Key
+	for key := range td.Leaves() {
+		keys = append(keys, key)
+	}
 	err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
 	return &KeyError{"flatten keys", keys[second], err}
 }

@@ -62,7 +62,7 @@ func TestKindsTogether(t *testing.T) {
 				require.NoError(t, err)
 				require.False(t, got.Locked())
 				consistent(t, got)
-				require.Equal(t, tt.keys, slices.Collect(got.LeafKeys()))
+				require.Equal(t, tt.keys, testkit.Keys(got.Leaves()))
 				for key, leaf := range got.Leaves() {
 					was := tensor.Must(td.Get(key))
 					require.Equal(t, !tt.own, was == tdict.Value(leaf), key)

@@ -7,29 +7,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ZerosLike returns a dictionary like td with nothing in it yet: [TensorDict.NewZeros] with td's
-// own batch shape and names of dims.
-func (td *TensorDict) ZerosLike() (*TensorDict, error) {
-	out, err := td.zerosLike(new(plan.Pass), td.batch, len(td.batch))
-	if err != nil {
-		return nil, failed("zeros like", err)
-	}
-	return out, nil
-}
-
 // NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
 // values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones with
 // rows that are empty, [Data] of nil. What belongs to all rows alike stays: Data that is the same
 // for all rows, see [Data.Uniform], and unbatched tensors, which are copied. Nested dictionaries
-// keep the dims of their batch shapes after td's. Dims have no names. It is how a destination is
-// made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size is negative or
-// elements cannot be counted. (Python: new_zeros.)
+// keep the dims of their batch shapes after td's. Dims keep their names if there are as many. It is
+// how a destination is made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size
+// is negative or elements cannot be counted. (Python: new_zeros.)
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	out, err := td.zerosLike(new(plan.Pass), batch, len(td.batch))
 	if err != nil {
 		return nil, failed("new zeros", err)
 	}
-	return out, out.DropNames()
+	return out, nil
 }
 
 // zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's

@@ -187,7 +187,7 @@ func TestZerosKeepUniformData(t *testing.T) {
 	for name, zeros := range map[string]*tdict.TensorDict{
 		"of another batch shape": tensor.Must(td.NewZeros(4)),
 		"of zeros":               tensor.Must(tensor.Must(td.NewZeros(7)).NewZeros(4)),
-		"like it":                tensor.Must(tensor.Must(td.Expand(2, 2)).ZerosLike()),
+		"like it":                tensor.Must(tensor.Must(td.Expand(2, 2)).NewZeros(2, 2)),
 	} {
 		batch := zeros.Shape()
 		require.Equal(t, fmt.Sprintf(`data %v "reach"`, batch), nameOf(zeros, "task"), name)
@@ -208,14 +208,15 @@ func TestZerosKeepUniformData(t *testing.T) {
 	testkit.MaxBytes(t, 1<<16, func() { tensor.Must(td.NewZeros(1 << 40)) })
 }
 
-// ZerosLike keeps the batch shape and the names of its dims, and those of nested dictionaries.
-func TestZerosLikeKeepsNames(t *testing.T) {
+// NewZeros keeps the names of as many dims, and those of nested dictionaries.
+func TestNewZerosKeepsNames(t *testing.T) {
 	td := sample()
 	require.NoError(t, tensor.Must(td.Dict("b")).SetNames("", "time"))
 	require.NoError(t, td.SetNames("row"))
-	zeros := tensor.Must(td.ZerosLike())
+	zeros := tensor.Must(td.NewZeros(td.Shape()...))
 	require.Equal(t, []string{"row"}, zeros.Names())
 	require.Equal(t, []string{"row", "time"}, tensor.Must(zeros.Dict("b")).Names())
 	require.Equal(t, make([]int64, 12), values(t, zeros, "a"))
-	require.False(t, tensor.Must(td.NewZeros(3)).Named())
+	require.Equal(t, []string{"", ""}, tensor.Must(td.NewZeros(3, 1)).Names())
+	require.Equal(t, []string{"", "", ""}, tensor.Must(tensor.Must(td.NewZeros(3, 1)).Dict("b")).Names())
 }

@@ -3,19 +3,19 @@ package tdict
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // Lock freezes the structure of td and of every dictionary below it: entries cannot be set, deleted
 // or renamed, which then returns [ErrLocked]. The elements of leaves can still be written. (Python:
 // lock_. It is not a mutex.) A dictionary below stays locked until td is unlocked, also if td is
 // forgotten. Lock is a write, like Set.
-func (td *TensorDict) Lock() { td.LockBecause("") }
-
-// LockBecause is [TensorDict.Lock] with a reason, and what to do instead, that errors give to a
-// caller who changes the structure of td or of a dictionary below it.
-func (td *TensorDict) LockBecause(why string) {
+//
+// why, if it is given, is a reason, and what to do instead, that errors give to a caller who
+// changes the structure of td or of a dictionary below it.
+func (td *TensorDict) Lock(why ...string) {
 	held := td.Locked()
-	td.locked, td.why = true, cmp.Or(why, td.why)
+	td.locked, td.why = true, cmp.Or(strings.Join(why, ", "), td.why)
 	if held {
 		td.explain()
 	} else {

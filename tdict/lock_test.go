@@ -185,7 +185,7 @@ func TestConcurrentReaders(t *testing.T) {
 }
 
 // Whoever changes what is locked is told why, wherever below.
-func TestLockBecause(t *testing.T) {
+func TestLockSaysWhy(t *testing.T) {
 	type dictionary = *tdict.TensorDict
 	tests := []struct {
 		name string
@@ -193,16 +193,16 @@ func TestLockBecause(t *testing.T) {
 		want string // the text for a/b, of which inner is
 	}{
 		{"without a reason", func(td, _ dictionary) { td.Lock() }, "locked"},
-		{"with one", func(td, _ dictionary) { td.LockBecause("on disk") }, "locked: on disk"},
-		{"after Lock", func(td, _ dictionary) { td.Lock(); td.LockBecause("on disk") }, "locked: on disk"},
-		{"before Lock", func(td, _ dictionary) { td.LockBecause("on disk"); td.Lock() }, "locked: on disk"},
-		{"of its own, too", func(td, inner dictionary) { inner.LockBecause("mine"); td.LockBecause("on disk") }, "locked: mine"},
-		{"of its own, afterwards", func(td, inner dictionary) { td.LockBecause("on disk"); inner.LockBecause("mine") }, "locked: mine"},
-		{"of its own without a reason", func(td, inner dictionary) { inner.Lock(); td.LockBecause("on disk") }, "locked: on disk"},
+		{"with one", func(td, _ dictionary) { td.Lock("on disk") }, "locked: on disk"},
+		{"after Lock", func(td, _ dictionary) { td.Lock(); td.Lock("on disk") }, "locked: on disk"},
+		{"before Lock", func(td, _ dictionary) { td.Lock("on disk"); td.Lock() }, "locked: on disk"},
+		{"of its own, too", func(td, inner dictionary) { inner.Lock("mine"); td.Lock("on disk") }, "locked: mine"},
+		{"of its own, afterwards", func(td, inner dictionary) { td.Lock("on disk"); inner.Lock("mine") }, "locked: mine"},
+		{"of its own without a reason", func(td, inner dictionary) { inner.Lock(); td.Lock("on disk") }, "locked: on disk"},
 		{"a new one", func(td, _ dictionary) {
-			td.LockBecause("old")
+			td.Lock("old")
 			require.NoError(t, td.Unlock())
-			td.LockBecause("new")
+			td.Lock("new")
 		}, "locked: new"},
 	}
 	for _, tt := range tests {

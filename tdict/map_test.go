@@ -371,7 +371,7 @@ func TestMapFails(t *testing.T) {
 			for _, workers := range []int{1, 4} {
 				opt := tdict.MapOptions{ChunkSize: 2, Workers: workers}
 				if tt.into {
-					opt.Into = tensor.Must(rowTable(0, 8).ZerosLike())
+					opt.Into = tensor.Must(rowTable(0, 8).NewZeros(8))
 				}
 				got, err := tdict.Map(t.Context(), rowTable(0, 8), breaks(t, 3, tt.fail), opt)
 				require.Nil(t, got)

@@ -109,16 +109,16 @@ func (m model) remove(path string) (model, bool) {
 	return slices.Concat(m[:lo], m[hi:]), true
 }
 
-func (m model) rename(from, to string, over bool) (model, bool) {
+func (m model) rename(from, to string) (model, bool) {
 	lo, hi := m.span(from)
 	if lo < 0 || from == to {
 		return m, lo >= 0
 	}
 	renamed := moved(m[lo:hi], to)
-	if _, ok := m.set(renamed); !ok || below(to, from) || m.frozen(parent(from)) || !over && m.find(to) >= 0 {
+	if _, ok := m.set(renamed); !ok || below(to, from) || m.frozen(parent(from)) || m.find(to) >= 0 {
 		return m, false
 	}
-	if parent(from) == parent(to) && m.find(to) < 0 {
+	if parent(from) == parent(to) {
 		return slices.Concat(m[:lo], renamed, m[hi:]), true
 	}
 	m, _ = m.remove(from)
@@ -244,11 +244,7 @@ func deleteAct(p pair, a, _ string) (string, model, bool, error) {
 }
 
 func renameAct(p pair, a, b string) (string, model, bool, error) {
-	if p.IntN(2) == 0 {
-		next, ok := p.model.rename(a, b, true)
-		return "rename over " + a + " " + b, next, ok, p.td.RenameOver(keyOf(a), keyOf(b))
-	}
-	next, ok := p.model.rename(a, b, false)
+	next, ok := p.model.rename(a, b)
 	return "rename " + a + " " + b, next, ok, p.td.Rename(keyOf(a), keyOf(b))
 }
 
@@ -353,7 +349,7 @@ func (w *twin) step(t *testing.T, g *rand.Rand, growing bool) string {
 		require.NoError(t, w.td.Rename(old, key))
 		w.list[from].key = key
 	case n == 1 && from >= 0 && at >= 0 && from != at:
-		require.NoError(t, w.td.RenameOver(old, key))
+		require.NoError(t, w.td.Set(key, tensor.Must(w.td.Pop(old))))
 		w.list[at].value = w.list[from].value
 		w.list = slices.Delete(w.list, from, from+1)
 	case growing && n > 2 || !growing && n == 2:

@@ -24,9 +24,6 @@ func (td *TensorDict) Names() []string {
 	return out
 }
 
-// Named reports whether a batch dim has a name.
-func (td *TensorDict) Named() bool { return td.names != nil }
-
 // DimOf returns the batch dim with the given name. It returns [ErrName], with the names that there
 // are, if none has it.
 func (td *TensorDict) DimOf(name string) (int, error) {
@@ -87,11 +84,6 @@ func (td *TensorDict) RenameDims(names map[string]string) error {
 	return td.putAllNames("rename dims", renamed)
 }
 
-// DropNames takes the names of all batch dims away. It returns [ErrLocked].
-func (td *TensorDict) DropNames() error {
-	return td.putAllNames("drop names", make([]string, len(td.batch)))
-}
-
 // putAllNames names the dims of td and, as far as they share them, of the dictionaries below it.
 func (td *TensorDict) putAllNames(op string, names []string) error {
 	if td.Locked() {
@@ -145,7 +137,10 @@ func (td *TensorDict) withNames(names []string) []string {
 // CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its
 // outer dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is
 // written to be read again must be so.
-func (td *TensorDict) CheckNames() error { return td.checkNested(td.Names()) }
+func (v *verbs) CheckNames() error {
+	td := (*TensorDict)(v)
+	return td.checkNested(td.Names())
+}
 
 // checkNested is CheckNames of a dictionary whose dims have these names in the end.
 func (td *TensorDict) checkNested(names []string) error {

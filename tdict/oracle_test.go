@@ -489,11 +489,7 @@ func fuzzed(t *testing.T, td *tdict.TensorDict, op int, key, to nestedkey.Key) (
 		}
 	case 3, 4:
 		v, _ := td.Get(key)
-		rename := td.Rename
-		if op == 4 {
-			rename = td.RenameOver
-		}
-		if err = rename(key, to); err == nil {
+		if err = td.Rename(key, to); err == nil {
 			require.Same(t, v, tensor.Must(td.Get(to)))
 			require.True(t, key == to || !td.Has(key) || key.HasPrefix(to))
 		}

@@ -61,7 +61,7 @@ func (p *treePrinter) print(td *TensorDict, indent string, room int) {
 	fmt.Fprintf(b, "TensorDict(\n%sfields={", indent+step)
 	p.entries(td, indent+step+step, p.share(td, room))
 	fmt.Fprintf(b, "},\n%sbatch=%v", indent+step, td.batch)
-	if td.Named() {
+	if td.names != nil {
 		fmt.Fprintf(b, ",\n%snames=%q", indent+step, td.names)
 	}
 	if p.more {

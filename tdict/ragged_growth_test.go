@@ -57,7 +57,7 @@ var raggedBulks = []struct {
 	{"add", func(td *tdict.TensorDict) error { return testkit.Err(arith.Add(td, 1)) }},
 	{"add-rows", func(td *tdict.TensorDict) error { return testkit.Err(arith.Add(td, count(8))) }},
 	{"apply", func(td *tdict.TensorDict) error { return testkit.Err(td.Cast(tensor.Float32)) }},
-	{"zeros", func(td *tdict.TensorDict) error { return testkit.Err(td.ZerosLike()) }},
+	{"zeros", func(td *tdict.TensorDict) error { return testkit.Err(td.NewZeros(td.Shape()...)) }},
 	{"equal", func(td *tdict.TensorDict) error { return testkit.Err(td.Diff(td)) }},
 }
 

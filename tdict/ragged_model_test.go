@@ -207,7 +207,7 @@ var modelOps = []struct {
 		return shapeops.Stack(tensor.Must(shapeops.Unbind(td, dim)), dim)
 	}),
 	withDim("stack into", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
-		dst := tensor.Must(td.ZerosLike())
+		dst := tensor.Must(td.NewZeros(td.Shape()...))
 		return dst, shapeops.StackInto(dst, tensor.Must(shapeops.Unbind(td, dim)), dim)
 	}),
 	withDim("flip", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
@@ -247,7 +247,8 @@ var modelOps = []struct {
 	}),
 	withDim("pad into", func(_ *rand.Rand, td *tdict.TensorDict, _ int) (*tdict.TensorDict, error) {
 		opt := tdict.PadOptions{Values: map[nestedkey.Key]any{"row": -1}}
-		dst := tensor.Must(tensor.Must(td.Pad(opt, 1, 1)).ZerosLike())
+		padded := tensor.Must(td.Pad(opt, 1, 1))
+		dst := tensor.Must(padded.NewZeros(padded.Shape()...))
 		return dst, td.PadInto(dst, opt, 1, 1)
 	}),
 	withDim("pad sequence", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
@@ -362,6 +363,6 @@ func TestRaggedLeavesOfSeveral(t *testing.T) {
 		td := tensor.Must(c.td.Clone())
 		require.NoError(t, td.UpdateInPlace(other.td))
 		c.check(t, td, about+", update in place")
-		sharing(t, tensor.Must(td.ZerosLike()), about)
+		sharing(t, tensor.Must(td.NewZeros(td.Shape()...)), about)
 	}
 }

@@ -88,7 +88,7 @@ func TestRaggedElements(t *testing.T) {
 			"[[10,11],[],[32]]", "[[[10],[]],[],[[31,32]]]"},
 		{"add in place", func(td dictionary) (dictionary, error) { td.Lock(); return td, arith.AddInto(td, td, td) }, "[[0,2],[],[4]]", "[[[0],[]],[],[[2,4]]]"},
 		{"add into", func(td dictionary) (dictionary, error) {
-			dst := tensor.Must(td.ZerosLike())
+			dst := tensor.Must(td.NewZeros(td.Shape()...))
 			return dst, arith.AddInto(dst, td, 1)
 		}, "[[1,2],[],[3]]", "[[[1],[]],[],[[2,3]]]"},
 		{"features", func(td dictionary) (dictionary, error) { return arith.Sum(td, arith.Features) }, "[[0,1],[],[2]]", "[[[0],[]],[],[[1,2]]]"},
@@ -159,7 +159,9 @@ func TestRaggedKeys(t *testing.T) {
 	days := asRagged(td, "days")
 	require.Same(t, days, asRagged(tensor.Must(td.Select("days")), "days"))
 	require.Same(t, days, asRagged(tensor.Must(tensor.Must(td.FlattenKeys(".")).UnflattenKeys(".")), "days"))
-	require.Same(t, days, asRagged(tensor.Must(tdict.New(3).Replace(td)), "days"))
+	updated := tdict.New(3)
+	require.NoError(t, updated.Update(td))
+	require.Same(t, days, asRagged(updated, "days"))
 	td.Lock()
 	require.ErrorIs(t, td.Delete("days"), tdict.ErrLocked)
 	require.NoError(t, td.SetIndex(tensor.Must(ward().Index(ix.At(0))), ix.At(1)), "writing rows is not a change of structure")
@@ -266,7 +268,7 @@ func TestStackRagged(t *testing.T) {
 
 	for about, td := range map[string]*tdict.TensorDict{"as it is": got, "permuted and back": tensor.Must(shapeops.Flip(tensor.Must(shapeops.Flip(got)))),
 		"a part": tensor.Must(tensor.Must(shapeops.Cat([]*tdict.TensorDict{got, got}, 0)).Index(ix.Range(4, 8)))} {
-		back, err := td.UnstackRagged()
+		back, err := tdict.UnstackRagged(td)
 		require.NoError(t, err, about)
 		require.Len(t, back, len(tds))
 		for i, td := range back {
@@ -290,17 +292,18 @@ func TestStackRaggedRefuses(t *testing.T) {
 		{"data with further batch dims", func(*tdict.TensorDict) error {
 			return stacked(dict([]int{2, 2}, entry{"name", data("x")}))
 		}, shapeops.ErrShape},
-		{"back without a ragged leaf", func(td *tdict.TensorDict) error { return testkit.Err(tdict.New(2).UnstackRagged()) }, tdict.ErrKind},
-		{"back with two batch dims", func(*tdict.TensorDict) error { return testkit.Err(tdict.New(2, 2).UnstackRagged()) }, shapeops.ErrDim},
-		{"back with a tensor", func(*tdict.TensorDict) error { return testkit.Err(ward().UnstackRagged()) }, tdict.ErrKind},
+		{"back without a dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(nil)) }, tdict.ErrKind},
+		{"back without a ragged leaf", func(td *tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(tdict.New(2))) }, tdict.ErrKind},
+		{"back with two batch dims", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(tdict.New(2, 2))) }, shapeops.ErrDim},
+		{"back with a tensor", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(ward())) }, tdict.ErrKind},
 		{"back with other lengths", func(*tdict.TensorDict) error {
-			return testkit.Err(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", ragRows(2, 1)}).UnstackRagged())
+			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", ragRows(2, 1)})))
 		}, ragged.ErrLengths},
 		{"back with data that is no list", func(*tdict.TensorDict) error {
-			return testkit.Err(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data("z")}).UnstackRagged())
+			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data("z")})))
 		}, tdict.ErrKind},
 		{"back with a list of another length", func(*tdict.TensorDict) error {
-			return testkit.Err(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data([]any{1})}).UnstackRagged())
+			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data([]any{1})})))
 		}, ragged.ErrLengths},
 	})
 }

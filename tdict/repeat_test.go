@@ -42,7 +42,7 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 		}},
 		{"masked select", 16, func(n int) func() error {
 			td, dst, mask := wide(10, n), wide(10, n), tensor.Must(tensor.Full(true, n))
-			return func() error { return td.MaskedSelectInto(dst, mask) }
+			return func() error { return td.IndexInto(dst, tensor.Must(mask.AsMask())) }
 		}},
 		{"window", 48, func(n int) func() error {
 			td, dst := tensor.Must(wide(10, n).Unsqueeze(0)), tensor.Must(wide(10, n-2).Unsqueeze(0))
@@ -79,7 +79,7 @@ func TestLayoutsAllocateFewBlocks(t *testing.T) {
 		{"pad", 2, func(td dictionary) (dictionary, error) { return td.Pad(tdict.PadOptions{Value: 1}, 1, 1) }},
 		{"pad with a value of a leaf's own", 2, func(td dictionary) (dictionary, error) {
 			var first tdict.PadOptions
-			for key := range td.LeafKeys() {
+			for key := range td.Leaves() {
 				first.Values = map[nestedkey.Key]any{key: 1}
 				break
 			}

@@ -19,7 +19,7 @@ import (
 //
 // Further batch dims, which must be equal, become features. [Data] of batch shape [Li] becomes Data
 // with a list of Li values for each dictionary. The result is a copy; dims have no names.
-// [TensorDict.UnstackRagged] undoes it. (Python: nested tensors of torch.stack.)
+// [UnstackRagged] undoes it. (Python: nested tensors of torch.stack.)
 //
 // StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a
 // batch shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with further batch
@@ -119,10 +119,13 @@ func (s *raggedStack) lists(d *Data) (*Data, error) {
 //	[N * * F...] -> ragged tensors [Li * F...]
 //
 // [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was
-// permuted or repeats rows; then they share that of a copy. UnstackRagged returns shapeops.ErrDim
-// unless the batch shape is [N], and, with the key, [ErrKind] for a leaf that is neither, and if
-// there is no ragged one, and ragged.ErrLengths, with the row, if lengths differ.
-func (td *TensorDict) UnstackRagged() ([]*TensorDict, error) {
+// permuted or repeats rows; then they share that of a copy. UnstackRagged returns [ErrKind] if td is
+// nil, shapeops.ErrDim unless the batch shape is [N], and, with the key, [ErrKind] for a leaf that
+// is neither, and if there is no ragged one, and ragged.ErrLengths, with the row, if lengths differ.
+func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
+	if td == nil {
+		return nil, failed("unstack ragged", errNil)
+	}
 	if len(td.batch) != 1 {
 		return nil, failed("unstack ragged", fmt.Errorf("%w: got batch shape %v, want one dim", shapeops.ErrDim, td.batch))
 	}

@@ -60,15 +60,6 @@ func (s *store) get(name nestedkey.Key) (Value, bool) {
 	return nil, false
 }
 
-// last returns the last entry, or false if there is none.
-func (s *store) last() (nestedkey.Key, Value, bool) {
-	i := s.table.last()
-	if i < 0 {
-		return "", nil, false
-	}
-	return s.table.names[i], s.values[i], true
-}
-
 // has reports whether there is a value under a name.
 func (s *store) has(name nestedkey.Key) bool { return s.table.find(name) >= 0 }
 

@@ -14,7 +14,7 @@ import (
 //	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
 //
 // It is what undoes shapeops.PadSequenceMasked, whose masks of leaves are all one if the dim that
-// it padded is the first batch dim: [TensorDict.UnstackRagged] then has the dictionaries that were
+// it padded is the first batch dim: [UnstackRagged] then has the dictionaries that were
 // padded. Further batch dims become features; [Data] of batch shape [N L] becomes Data with a list
 // of values for each row. The result is a copy, whose leaves share one layout.
 //

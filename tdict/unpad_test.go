@@ -31,7 +31,7 @@ func TestUnpadUndoesPadSequence(t *testing.T) {
 		require.Equal(t, "ragged int32 [4 * 2]", tensor.Must(tdict.Get[*ragged.Tensor](rows, "x")).Text())
 		x, y := tensor.Must(tdict.Get[*ragged.Tensor](rows, "x")), tensor.Must(tdict.Get[*ragged.Tensor](rows, "in/y"))
 		require.Same(t, x.Layout(), y.Layout())
-		back, err := rows.UnstackRagged()
+		back, err := tdict.UnstackRagged(rows)
 		require.NoError(t, err)
 		require.Len(t, back, len(tds))
 		for i, td := range tds {

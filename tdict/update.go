@@ -14,27 +14,6 @@ import (
 // returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
 func (td *TensorDict) Update(other *TensorDict) error { return failed("update", td.update(other)) }
 
-// UpdateKeys is [TensorDict.Update] with what other has under the given keys only; a key of a
-// dictionary chooses all of it. Its errors are also [ErrMissing] if other lacks a key, and
-// [ErrNotDict] if one leads through a leaf of other.
-func (td *TensorDict) UpdateKeys(other *TensorDict, keys ...nestedkey.Key) error {
-	part, err := other.chosen(keys)
-	if err == nil {
-		err = td.update(part)
-	}
-	return failed("update keys", err)
-}
-
-// Replace returns a [TensorDict.Copy] of td after [TensorDict.Update] with other; td itself, which
-// may be locked, stays as it is. Leaves of both are shared.
-func (td *TensorDict) Replace(other *TensorDict) (*TensorDict, error) {
-	out := td.Copy()
-	if err := out.update(other); err != nil {
-		return nil, failed("replace", err)
-	}
-	return out, nil
-}
-
 func (td *TensorDict) update(other *TensorDict) error {
 	if err := td.checkLike(other); err != nil {
 		return err

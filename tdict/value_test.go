@@ -36,10 +36,9 @@ func TestValuesOfNoKind(t *testing.T) {
 		"nil unbatched": (*tdict.Unbatched)(nil), "nil ragged": (*ragged.Tensor)(nil), "zero ragged": &ragged.Tensor{}, "zero tensor": &tensor.Tensor{}, "zero data": &tdict.Data{}, "zero unbatched": &tdict.Unbatched{},
 	}
 	ops := map[string]func(td *tdict.TensorDict, v tdict.Value) error{
-		"set":         func(td *tdict.TensorDict, v tdict.Value) error { return td.Set("x", v) },
-		"set within":  func(td *tdict.TensorDict, v tdict.Value) error { return td.Set("d/new/x", v) },
-		"set default": func(td *tdict.TensorDict, v tdict.Value) error { return testkit.Err(td.SetDefault("new", v)) },
-		"set index":   func(td *tdict.TensorDict, v tdict.Value) error { return td.SetIndex(v, ix.At(0)) },
+		"set":        func(td *tdict.TensorDict, v tdict.Value) error { return td.Set("x", v) },
+		"set within": func(td *tdict.TensorDict, v tdict.Value) error { return td.Set("d/new/x", v) },
+		"set index":  func(td *tdict.TensorDict, v tdict.Value) error { return td.SetIndex(v, ix.At(0)) },
 		"from map": func(_ *tdict.TensorDict, v tdict.Value) error {
 			return testkit.Err(tdict.FromMap(nil, tdict.Entries{"x": v}))
 		},

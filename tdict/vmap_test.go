@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -227,7 +226,7 @@ func TestVmapKinds(t *testing.T) {
 	got, err := tdict.Vmap(t.Context(), []dictionary{kinds()}, firstRow, tdict.VmapOptions{})
 	require.NoError(t, err)
 	require.True(t, kinds().Equal(got))
-	require.Equal(t, fmt.Sprint(slices.Collect(kinds().LeafKeys())), fmt.Sprint(slices.Collect(got.LeafKeys())))
+	require.Equal(t, fmt.Sprint(testkit.Keys(kinds().Leaves())), fmt.Sprint(testkit.Keys(got.Leaves())))
 }
 
 func TestVmapGrowth(t *testing.T) {

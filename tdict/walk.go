@@ -55,17 +55,6 @@ func (td *TensorDict) NestedKeys() iter.Seq[nestedkey.Key] {
 	}
 }
 
-// LeafKeys returns an iterator over the keys of all leaves, in order. The dictionary must not be
-// changed meanwhile.
-func (td *TensorDict) LeafKeys() iter.Seq[nestedkey.Key] {
-	return func(yield func(nestedkey.Key) bool) {
-		td.walk(nil, func(key nestedkey.Key, v Value) bool {
-			_, isDict := asDict(v)
-			return isDict || yield(key)
-		})
-	}
-}
-
 // Rows returns an iterator over the rows of the first batch dim, in order:
 //
 //	[N B...] -> N times [B...]

@@ -16,7 +16,7 @@ import (
 func TestOnKeysSeesOnlyThem(t *testing.T) {
 	var seen []nestedkey.Key
 	look := transform.Func("look", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-		for key := range td.LeafKeys() {
+		for key := range td.Leaves() {
 			seen = append(seen, key)
 		}
 		return td, nil

@@ -184,7 +184,7 @@ func requireStandardised(t testing.TB, s *transform.Standard, values, got []floa
 // requireSame fails the test unless two Standards have the same numbers, bit for bit.
 func requireSame(t testing.TB, want, got *transform.Standard) {
 	t.Helper()
-	require.Equal(t, []nestedkey.Key{"labs"}, slices.Collect(want.Mean().LeafKeys()))
+	require.Equal(t, []nestedkey.Key{"labs"}, testkit.Keys(want.Mean().Leaves()))
 	require.Equal(t, want.String(), got.String())
 	for _, of := range []func(*transform.Standard) *tdict.TensorDict{(*transform.Standard).Mean, (*transform.Standard).Std} {
 		for key, x := range of(want).Tensors() {
@@ -458,7 +458,7 @@ func TestApplySharesLayouts(t *testing.T) {
 	td := with(t, x, 8)
 	require.NoError(t, td.Set("obs/more", tensor.Must(x.MapValues((*tensor.Tensor).Clone))))
 	s := tensor.Must(transform.FitStandard(td, nil))
-	require.Equal(t, []nestedkey.Key{"labs", "obs/more"}, slices.Collect(s.Mean().LeafKeys()))
+	require.Equal(t, []nestedkey.Key{"labs", "obs/more"}, testkit.Keys(s.Mean().Leaves()))
 	for _, td := range []*tdict.TensorDict{td, tensor.Must(td.Index(ix.Range(1, 7).Step(2)))} {
 		out := standardise(t, s, td)
 		a, b := tensor.Must(tdict.Get[*ragged.Tensor](out, "labs")), tensor.Must(tdict.Get[*ragged.Tensor](out, "obs/more"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -162,7 +163,11 @@ func rename(c testCase, in []dict) (any, error) {
 	if arg[bool](c, "safe") {
 		return in[0], in[0].Rename(key(c, "key"), key(c, "to"))
 	}
-	return in[0], in[0].RenameOver(key(c, "key"), key(c, "to"))
+	v, err := in[0].Pop(key(c, "key"))
+	if err == nil {
+		err = in[0].Set(key(c, "to"), v)
+	}
+	return in[0], err
 }
 
 func selectKeys(c testCase, in []dict) (any, error) {
@@ -177,7 +182,7 @@ func listKeys(c testCase, in []dict) (any, error) {
 	keys := in[0].Keys()
 	switch nested, leaves := arg[bool](c, "include_nested"), arg[bool](c, "leaves_only"); {
 	case nested && leaves:
-		keys = in[0].LeafKeys()
+		keys = slices.Values(testkit.Keys(in[0].Leaves()))
 	case nested:
 		keys = in[0].NestedKeys()
 	case leaves:

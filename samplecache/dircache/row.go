@@ -93,7 +93,7 @@ func (r *row) Sample() *tdict.TensorDict {
 				panic(fmt.Sprintf("dircache: impossible: %v", err)) // the schema was checked
 			}
 		}
-		td.LockBecause("its leaves are places in the cache: write their elements, as by CopyFrom")
+		td.Lock("its leaves are places in the cache: write their elements, as by CopyFrom")
 		r.sample = td
 	})
 	return r.sample

@@ -35,7 +35,7 @@ func (h *hold) open() (*rows, error) {
 			return nil, err
 		}
 	}
-	td.LockBecause("it is a published generation: change a Copy of it")
+	td.Lock("it is a published generation: change a Copy of it")
 	src, err := loader.From(td)
 	if err != nil {
 		return nil, err

@@ -99,13 +99,21 @@ func fidelity(k *kit) {
 // shapes.
 func (k *kit) sameLayout(td, want *tdict.TensorDict) {
 	k.Helper()
-	if keys, all := slices.Collect(td.LeafKeys()), slices.Collect(want.LeafKeys()); !slices.Equal(keys, all) {
+	if keys, all := leafKeys(td), leafKeys(want); !slices.Equal(keys, all) {
 		k.Fatalf("got keys %q, want %q", keys, all)
 	}
 	for key, x := range want.Tensors() {
 		y := got(td.Tensor(key))(k)
 		equal(k, fmt.Sprintf("%q", key), fmt.Sprint(y.DType(), y.Shape()), fmt.Sprint(x.DType(), x.Shape()))
 	}
+}
+
+// leafKeys returns the keys of the leaves of td.
+func leafKeys(td *tdict.TensorDict) (keys []nestedkey.Key) {
+	for key := range td.Leaves() {
+		keys = append(keys, key)
+	}
+	return keys
 }
 
 // sameBytes ends the test unless the rows of a leaf have the bytes of those of samples.
