@@ -47,7 +47,7 @@ func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*
 	if x == none || src == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
-	p, err := tensor.PlanGather(x.Shape(), dim, index)
+	p, err := plan.GatherBy(x.Shape(), dim, index)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func NewKernelPass(k *tensor.Kernel, values *tensor.KernelPass) *KernelPass {
 
 // newKernelPass is NewKernelPass for one tensor.
 func newKernelPass(k *tensor.Kernel) (*KernelPass, error) {
-	if err := tensor.CheckKernel(k); err != nil {
+	if err := k.Valid(); err != nil {
 		return nil, err
 	}
 	return NewKernelPass(k, tensor.NewKernelPass(k)), nil

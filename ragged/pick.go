@@ -110,7 +110,11 @@ func (t *Tensor) withMask(fn func(x ix.Index) error) error {
 	if err != nil {
 		return err
 	}
-	return tensor.WithMask(bits, fn)
+	x, err := bits.AsMask()
+	if err != nil {
+		return err
+	}
+	return fn(x)
 }
 
 // checkBare returns ErrShape if values have features.

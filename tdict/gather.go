@@ -1,10 +1,7 @@
 package tdict
 
 import (
-	"cmp"
-
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -17,14 +14,14 @@ import (
 // from the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
 // shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
-	p, err := tensor.PlanGather(td.batch, dim, index)
+	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.executed("gather", p, err)
 }
 
 // GatherInto is [TensorDict.Gather] into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is; on an error nothing has changed.
 func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
-	p, err := tensor.PlanGather(td.batch, dim, index)
+	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.executedInto("gather", dst, p, err)
 }
 
@@ -33,7 +30,7 @@ func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor)
 // the last stays. Leaves that src lacks keep their values. Its errors are also those of
 // [TensorDict.SetIndex]; on an error nothing has changed.
 func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
-	p, err := tensor.PlanGather(td.batch, dim, index)
+	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.written("scatter", src, p, err)
 }
 
@@ -56,14 +53,14 @@ func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err erro
 // The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
 // tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
-	p, err := tensor.PlanTake(td.batch, dim, index)
+	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executed("take", p, err)
 }
 
 // TakeInto is [TensorDict.Take] into a dictionary that the caller owns, as [TensorDict.IndexInto]
 // is; on an error nothing has changed.
 func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
-	p, err := tensor.PlanTake(td.batch, dim, index)
+	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executedInto("take", dst, p, err)
 }
 
@@ -73,15 +70,11 @@ func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) e
 //
 // The result is a copy. It returns tensor.ErrDType if mask is not bool, and shapeops.ErrIndex if
 // the batch shape does not begin with that of mask.
-func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (out *TensorDict, err error) {
-	var failure error
-	err = tensor.WithMask(mask, func(x ix.Index) error {
-		p, err := plan.Index(td.batch, x)
-		out, failure = td.executed("masked select", p, err)
-		return nil
-	})
-	if err = cmp.Or(failure, failed("masked select", err)); err != nil {
-		return nil, err
+func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
+	x, err := mask.AsMask()
+	if err != nil {
+		return nil, failed("masked select", err)
 	}
-	return out, nil
+	p, err := plan.Index(td.batch, x)
+	return td.executed("masked select", p, err)
 }

@@ -86,7 +86,7 @@ type leafwise struct {
 
 // leafwise checks the operands of a kernel.
 func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error) {
-	if err := tensor.CheckKernel(k); err != nil {
+	if err := k.Valid(); err != nil {
 		return nil, err
 	}
 	w := &leafwise{kernel: k, pass: tensor.NewKernelPass(k), batch: len(td.batch)}

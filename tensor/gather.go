@@ -2,11 +2,9 @@ package tensor
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
@@ -19,13 +17,13 @@ import (
 // the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
 // shapeops.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
-	return t.executed(t.planGather(dim, index))
+	return t.executed(plan.GatherBy(t.view.Shape, dim, index))
 }
 
 // GatherInto is [Tensor.Gather] into a tensor that the caller owns, which must have t's dtype and
 // the shape of index. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
-	p, err := t.planGather(dim, index)
+	p, err := plan.GatherBy(t.view.Shape, dim, index)
 	return t.executedInto(dst, p, err)
 }
 
@@ -33,7 +31,7 @@ func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
 // of t that Gather would take. Where index names one twice, the last stays. Its errors are also
 // those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
-	p, err := t.planGather(dim, index)
+	p, err := plan.GatherBy(t.view.Shape, dim, index)
 	if err != nil {
 		return err
 	}
@@ -44,26 +42,6 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	return tr.Run()
 }
 
-func (t *Tensor) planGather(dim int, index *Tensor) (*plan.Plan, error) {
-	return PlanGather(t.view.Shape, dim, index)
-}
-
-// PlanGather plans to gather from a value of shape s, as [Tensor.Gather] does. It reads index only
-// if that has a shape that fits.
-func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
-	if index == nil {
-		return nil, fmt.Errorf("index: %w", errNil)
-	}
-	if err := plan.CheckGather(s, dim, index.view.Shape); err != nil {
-		return nil, err
-	}
-	list, err := index.Ints()
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	return plan.Gather(s, dim, list, index.view.Shape)
-}
-
 // Take returns the positions of a dim that an integer tensor lists, in its arrangement:
 //
 //	t [A N B], index [I...] -> [A I... B]
@@ -71,33 +49,14 @@ func PlanGather(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
 // The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
 // [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
-	return t.executed(t.planTake(dim, index))
+	return t.executed(plan.TakeBy(t.view.Shape, dim, index))
 }
 
 // TakeInto is [Tensor.Take] into a tensor that the caller owns, which must have the dtype and the
 // shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
-	p, err := t.planTake(dim, index)
+	p, err := plan.TakeBy(t.view.Shape, dim, index)
 	return t.executedInto(dst, p, err)
-}
-
-func (t *Tensor) planTake(dim int, index *Tensor) (*plan.Plan, error) {
-	return PlanTake(t.view.Shape, dim, index)
-}
-
-// PlanTake plans to take from a value of shape s, as [Tensor.Take] does.
-func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
-	if index == nil {
-		return nil, fmt.Errorf("index: %w", errNil)
-	}
-	if _, err := s.Dim(dim); err != nil {
-		return nil, err
-	}
-	list, err := index.Ints()
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	return plan.Take(s, dim, list, index.view.Shape)
 }
 
 // MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:
@@ -108,7 +67,7 @@ func PlanTake(s shapeops.Shape, dim int, index *Tensor) (*plan.Plan, error) {
 // shape of t does not begin with that of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	var out *Tensor
-	err := WithMask(mask, func(x ix.Index) (err error) {
+	err := withMask(mask, func(x ix.Index) (err error) {
 		out, err = t.Index(x)
 		return err
 	})
@@ -129,13 +88,13 @@ func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 		}
 		return t.IndexInto(dst, x)
 	}
-	return WithMask(mask, func(x ix.Index) error { return t.IndexInto(dst, x) })
+	return withMask(mask, func(x ix.Index) error { return t.IndexInto(dst, x) })
 }
 
-// WithMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
+// withMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
 // it, but without a copy unless its memory is lent: fn must not keep it, nor write to mask's
 // memory. It returns fn's error, and those of [Read].
-func WithMask(mask *Tensor, fn func(x ix.Index) error) error {
+func withMask(mask *Tensor, fn func(x ix.Index) error) error {
 	mask, err := OwnMask(mask)
 	if err != nil {
 		return err

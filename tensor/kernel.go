@@ -59,8 +59,8 @@ type Kernel struct {
 	Select func() (*plan.Plan, error)
 }
 
-// CheckKernel returns [ErrKind] unless there is a kernel that makes something.
-func CheckKernel(k *Kernel) error {
+// Valid returns [ErrKind] unless there is a kernel that makes something.
+func (k *Kernel) Valid() error {
 	if k == nil || k.Check == nil || k.Elements == nil && k.Whole == nil {
 		return fmt.Errorf("%w: got a kernel without Check, or without Elements and Whole", ErrKind)
 	}
@@ -105,7 +105,7 @@ func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs)
 // those of the kernel.
 func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
-	if err := CheckKernel(k); err != nil {
+	if err := k.Valid(); err != nil {
 		return nil, err
 	}
 	p := KernelPass{kernel: k}
@@ -119,7 +119,7 @@ func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 // is [ErrOverlap]. Its errors are also those of [Transfer]; on an error nothing has changed.
 func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	t := (*Tensor)(v)
-	if err := CheckKernel(k); err != nil {
+	if err := k.Valid(); err != nil {
 		return err
 	}
 	var tr Transfer

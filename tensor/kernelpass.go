@@ -112,7 +112,7 @@ func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) er
 
 // operands appends t and others, broadcast to its shape unless the kernel leaves them free.
 func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor, error) {
-	if err := CheckKernel(p.kernel); err != nil {
+	if err := p.kernel.Valid(); err != nil {
 		return nil, err
 	}
 	if t == nil {
