@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -33,7 +34,7 @@ func sameBytes(got, want *tensor.Tensor) error {
 	if got == want {
 		return nil
 	}
-	text, err := got.DiffBits(want)
+	text, err := got.Verbs().(plan.BitDiffer[*tensor.Tensor]).DiffBits(want)
 	if err == nil && text != "" {
 		err = fmt.Errorf("%w: %s, which all rows share", tdict.ErrDiffers, text)
 	}

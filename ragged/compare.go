@@ -89,7 +89,7 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, err
 	if text == "" || err != nil {
 		return "", err
 	}
-	first, _, err := a.Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
+	first, _, err := a.Verbs().Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
 	if len(first) == 0 || err != nil {
 		return "", err
 	}

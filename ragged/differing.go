@@ -15,6 +15,9 @@ func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tenso
 	if !t.made() || !x.made() {
 		return nil, 0, errNil
 	}
+	if t.DType() != x.DType() {
+		return nil, 0, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, x.DType(), t.DType())
+	}
 	if !t.Shape().Equal(x.Shape()) || t.Depth() != x.Depth() || !t.Features().Equal(x.Features()) {
 		return nil, 0, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, x.shapeText(), t.shapeText())
 	}
@@ -29,7 +32,7 @@ func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tenso
 	if err != nil {
 		return nil, 0, err
 	}
-	first, count, err = a.Differing(b, tol, n)
+	first, count, err = a.Verbs().Differing(b, tol, n)
 	for i, d := range first {
 		first[i].Position = t.position(d.Position)
 	}

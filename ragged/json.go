@@ -26,7 +26,7 @@ const logOver = 16 // the most rows and elements that LogValue shows
 // that values cannot be read.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return (*verbs)(t).AppendJSON(nil) }
 
-// AppendJSON implements plan.Nested.
+// AppendJSON implements tensor.Verbs.
 func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
 	t := (*Tensor)(v)
 	if !t.made() {

@@ -92,7 +92,7 @@ func (t *Tensor) sizeOf() int {
 // dims returns how many dims there are, those of levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts implements plan.Nested: each text is as String prints it. An error means that values cannot
+// Texts implements tensor.Verbs: each text is as String prints it. An error means that values cannot
 // be read. It is for few rows.
 func (v *verbs) Texts() ([]string, error) {
 	s, err := (*Tensor)(v).straight(nil)
@@ -178,7 +178,7 @@ func (w *lister) features(x *tensor.Tensor) error {
 			return w.features(part)
 		})
 	}
-	texts, err := x.Texts()
+	texts, err := x.Verbs().Texts()
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	if e := opsOf(task.result).elementwise(); e != nil && chosen {
-		t, err := e.tensor(task.result, &a.shared)
+	if e := opsOf(task.result).elementwise(task.result); e != nil && chosen {
+		t, err := e.tensor(&a.shared)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (a *applier) keep(task applyTask) {
 
 // checkBatch returns an error unless a leaf of a dictionary with the given batch shape can stay.
 func (t *applyTask) checkBatch(batch shapeops.Shape) error {
-	if opsOf(t.result).elementwise() != nil {
+	if opsOf(t.result).elementwise(t.result) != nil {
 		return t.result.Shape().CheckPrefix(t.out.batch)
 	}
 	if t.out.batch.Equal(batch) {
@@ -176,14 +176,14 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	if err := checkValue(t.result); err != nil {
 		return err
 	}
-	made, _ := t.result.(*tensor.Tensor)
+	made, _ := asTensor(t.result)
 	switch {
 	case inPlace && (t.leaf == nil || made == t.first):
 		return nil
 	case inPlace:
-		return opsOf(t.leaf).elementwise().set(tr, t.leaf, p, t.first, made)
+		return opsOf(t.leaf).elementwise(t.leaf).set(tr, p, t.first, made)
 	case t.leaf != nil:
-		v, err := opsOf(t.leaf).elementwise().with(t.leaf, p, made)
+		v, err := opsOf(t.leaf).elementwise(t.leaf).with(p, made)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 		return err
 	}
 	_, isDict := asDict(v)
-	if isDict || opsOf(v).elementwise() != nil {
+	if isDict || opsOf(v).elementwise(v) != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
@@ -86,15 +86,15 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	if k != opsOf(task.leaf) {
 		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
 	}
-	if err := k.elementwise().beside(task.leaf, v); err != nil {
+	if err := k.elementwise(task.leaf).beside(v); err != nil {
 		return nil, err
 	}
-	return k.elementwise().tensor(v, p)
+	return k.elementwise(v).tensor(p)
 }
 
 // standIn returns what stands for a tensor that is missing beside the first one.
 func (opt *ApplyOptions) standIn(first *tensor.Tensor) (*tensor.Tensor, error) {
-	if t, ok := opt.Default.(*tensor.Tensor); ok {
+	if t, ok := asTensor(opt.Default); ok {
 		return t, checkValue(t)
 	}
 	if opt.Default == nil {

@@ -451,9 +451,18 @@ func (d *Data) firstTexts(most int) string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// texts returns the value of each row as JSON.
-func (d *Data) texts() (texts []string, err error) {
-	for v := range d.All() {
+// uniformData returns d with another shape if all rows have one value, or nil.
+func uniformData(d *Data, sizes shapeops.Shape) (Value, error) {
+	v, one := d.Uniform()
+	if !one {
+		return nil, nil
+	}
+	return some(NewData(v, sizes...))
+}
+
+// Texts returns the value of each row as JSON.
+func (v *dataVerbs) Texts() (texts []string, err error) {
+	for v := range (*Data)(v).All() {
 		texts = append(texts, jsonText(v))
 	}
 	return texts, nil

@@ -1,11 +1,13 @@
 package tdict
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -169,9 +171,10 @@ func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference,
 	if text == "" && err == nil {
 		return Difference{}, false
 	}
-	d := Difference{Kind: differsIn(a, b), Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
-	if err == nil && d.Kind == DiffElements {
+	d := Difference{Kind: DiffKind, Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
+	if err == nil && opsOf(a) == opsOf(b) {
 		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
+		d.Kind, err = differsIn(d, err)
 	}
 	if err != nil {
 		return failedDiff(string(key), a, b, err), true
@@ -183,41 +186,23 @@ func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference,
 	return d, d.Kind != DiffElements || d.Count > 0
 }
 
-// differsIn says in what two leaves differ, of which no element is read.
-func differsIn(a, b Leaf) DifferenceKind {
-	if opsOf(a) != opsOf(b) {
-		return DiffKind
-	}
-	sameShape := a.Shape().Equal(b.Shape())
-	switch a := a.(type) {
-	case *tensor.Tensor:
-		return arrayKind(a.DType(), b.(*tensor.Tensor).DType(), sameShape)
-	case *Unbatched:
-		b := b.(*Unbatched)
-		return arrayKind(a.tensor.DType(), b.tensor.DType(), sameShape && a.batch.Equal(b.batch))
-	case *ragged.Tensor:
-		b := b.(*ragged.Tensor)
-		alike := a.Features().Equal(b.Features()) && a.Layout().CheckEqual(b.Layout()) == nil
-		return arrayKind(a.DType(), b.DType(), sameShape && alike)
-	}
-	return arrayKind(0, 0, sameShape)
-}
-
-// arrayKind is differsIn of leaves of one kind, with two dtypes.
-func arrayKind(a, b tensor.DType, sameShape bool) DifferenceKind {
+// differsIn says in what two leaves of one kind differ, by the error of a comparison of elements. It
+// returns the error if that is another.
+func differsIn(d Difference, err error) (DifferenceKind, error) {
 	switch {
-	case a != b:
-		return DiffDType
-	case !sameShape:
-		return DiffShape
+	case errors.Is(err, tensor.ErrDType) && d.A != d.B: // else an element is none of its dtype
+		return DiffDType, nil
+	case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
+		return DiffShape, nil
 	}
-	return DiffElements
+	return DiffElements, err
 }
 
 // Differing returns the first n rows in which d and x differ, with their values as JSON, long ones
 // cut, and how many there are in all; values compare exactly. It returns shapeops.ErrShape if the
 // shapes differ, and [ErrKind] if x is nil.
-func (d *Data) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+func (v *dataVerbs) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+	d := (*Data)(v)
 	if !x.made() {
 		return nil, 0, errNoData
 	}
@@ -242,16 +227,16 @@ func (d *Data) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.Ele
 	return first, count, nil
 }
 
-// Differing is tensor.Tensor.Differing of the tensors. It also returns shapeops.ErrShape if the
-// batch shapes differ.
-func (u *Unbatched) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
+// Differing is that of the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
+func (v *unbatchedVerbs) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
+	u := (*Unbatched)(v)
 	if !x.made() {
 		return nil, 0, errNoUnbatched
 	}
 	if err := x.batch.CheckEqual(u.batch); err != nil {
 		return nil, 0, err
 	}
-	return u.tensor.Differing(x.tensor, tol, n)
+	return u.tensor.Verbs().Differing(x.tensor, tol, n)
 }
 
 // Describe returns the kind, dtype and shape of a value: "float32 [2 3]", "ragged int64 [3 *]",

@@ -6,114 +6,101 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// elementwise is how functions of elements work on a kind of value that has some. Values given to
-// its methods are of that kind.
+// elementwise is a value that has elements, with how functions of elements work on it. Other values
+// given to its methods are of its kind.
 type elementwise interface {
-	// tensor returns a tensor of all elements of v, in which they can be written if they lie in
-	// order. What values share is made once in a pass.
-	tensor(v Value, p *plan.Pass) (*tensor.Tensor, error)
-	// with returns v with what was made of that tensor in its place.
-	with(v Value, p *plan.Pass, made *tensor.Tensor) (Value, error)
-	// set adds to tr: the elements of v = those of what was made of first, its tensor.
-	set(tr *tensor.Transfer, v Value, p *plan.Pass, first, made *tensor.Tensor) error
-	// beside returns an error unless the tensor of x can go with that of v.
-	beside(v, x Value) error
-	dtype(v Value) tensor.DType
-	bytes(v Value) int
-	// byRows says that rows of v are more than their elements: they are chosen as a whole.
+	DType() tensor.DType
+	ByteSize() int
+	// tensor returns a tensor of all elements, in which they can be written if they lie in order.
+	// What values share is made once in a pass.
+	tensor(p *plan.Pass) (*tensor.Tensor, error)
+	// with returns the value with what was made of that tensor in its place.
+	with(p *plan.Pass, made *tensor.Tensor) (Value, error)
+	// set adds to tr: the elements of the value = those of what was made of first, its tensor.
+	set(tr *tensor.Transfer, p *plan.Pass, first, made *tensor.Tensor) error
+	// beside returns an error unless the tensor of x can go with that of the value.
+	beside(x Value) error
+	// byRows says that rows are more than their elements: they are chosen as a whole.
 	byRows() bool
 
-	// expect says that make will be called with v.
-	expect(w *leafwise, v Value)
-	// make returns what a kernel makes of v, in a dictionary with lead batch dims.
-	make(w *leafwise, v Value, lead int, others []any) (Value, error)
-	// to adds to tr: dst = what a kernel makes of v.
-	to(w *leafwise, tr *tensor.Transfer, dst, v Value, lead int, others []any) error
+	// expect says that make will be called.
+	expect(w *leafwise)
+	// make returns what a kernel makes of the value, in a dictionary with lead batch dims.
+	make(w *leafwise, lead int, others []any) (Value, error)
+	// to adds to tr: dst = what a kernel makes of the value.
+	to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error
 }
 
-// The kinds of value that have elements.
-var (
-	tensorElements elementwise = elementsOfTensor{}
-	raggedElements elementwise = elementsOfRagged{}
-)
+// elementsOfTensor is a tensor as elementwise.
+type elementsOfTensor struct{ *tensor.Tensor }
 
-type elementsOfTensor struct{}
+func (e elementsOfTensor) tensor(*plan.Pass) (*tensor.Tensor, error) { return e.Tensor, nil }
 
-func (elementsOfTensor) tensor(v Value, _ *plan.Pass) (*tensor.Tensor, error) {
-	return v.(*tensor.Tensor), nil
-}
+func (elementsOfTensor) with(_ *plan.Pass, made *tensor.Tensor) (Value, error) { return made, nil }
 
-func (elementsOfTensor) with(_ Value, _ *plan.Pass, made *tensor.Tensor) (Value, error) {
-	return made, nil
-}
-
-func (elementsOfTensor) set(tr *tensor.Transfer, _ Value, _ *plan.Pass, first, made *tensor.Tensor) error {
+func (elementsOfTensor) set(tr *tensor.Transfer, _ *plan.Pass, first, made *tensor.Tensor) error {
 	if err := made.Shape().CheckEqual(first.Shape()); err != nil {
 		return err
 	}
 	return tr.Copy(first, made)
 }
 
-func (elementsOfTensor) beside(_, _ Value) error { return nil }
-
-func (elementsOfTensor) dtype(v Value) tensor.DType { return v.(*tensor.Tensor).DType() }
-
-func (elementsOfTensor) bytes(v Value) int { return v.(*tensor.Tensor).ByteSize() }
+func (elementsOfTensor) beside(Value) error { return nil }
 
 func (elementsOfTensor) byRows() bool { return false }
 
-func (elementsOfTensor) expect(w *leafwise, v Value) { w.pass.Expect(v.(*tensor.Tensor)) }
+func (e elementsOfTensor) expect(w *leafwise) { w.pass.Expect(e.Tensor) }
 
-func (elementsOfTensor) make(w *leafwise, v Value, lead int, others []any) (Value, error) {
-	return some(w.pass.Make(v.(*tensor.Tensor), lead, others))
+func (e elementsOfTensor) make(w *leafwise, lead int, others []any) (Value, error) {
+	return some(w.pass.Make(e.Tensor, lead, others))
 }
 
-func (elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst, v Value, lead int, others []any) error {
-	return w.pass.To(tr, dst.(*tensor.Tensor), v.(*tensor.Tensor), lead, others)
+func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
+	t, _ := asTensor(dst)
+	return w.pass.To(tr, t, e.Tensor, lead, others)
 }
 
-type elementsOfRagged struct{}
+// elementsOfRagged is a ragged tensor as elementwise.
+type elementsOfRagged struct{ *ragged.Tensor }
 
-func (elementsOfRagged) tensor(v Value, p *plan.Pass) (*tensor.Tensor, error) {
-	s, err := nested(v.(*ragged.Tensor)).StraightIn(p)
+func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
+	s, err := nested(e.Tensor).StraightIn(p)
 	if err != nil {
 		return nil, err
 	}
 	return s.Values()
 }
 
-func (elementsOfRagged) with(v Value, p *plan.Pass, made *tensor.Tensor) (Value, error) {
-	return some(ragged.New(made, nested(v.(*ragged.Tensor)).LayoutIn(p)))
+func (e elementsOfRagged) with(p *plan.Pass, made *tensor.Tensor) (Value, error) {
+	return some(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
 }
 
-func (e elementsOfRagged) set(tr *tensor.Transfer, v Value, p *plan.Pass, _, made *tensor.Tensor) error {
-	x, err := ragged.New(made, nested(v.(*ragged.Tensor)).LayoutIn(p))
+func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor.Tensor) error {
+	x, err := ragged.New(made, nested(e.Tensor).LayoutIn(p))
 	if err != nil {
 		return err
 	}
-	planned, err := plan.Index(v.Shape())
+	planned, err := plan.Index(e.Shape())
 	if err != nil {
 		return err
 	}
-	return v.(*ragged.Tensor).Verbs().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
+	return e.Verbs().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
 }
 
-func (elementsOfRagged) beside(v, x Value) error {
-	return v.(*ragged.Tensor).Layout().CheckEqual(x.(*ragged.Tensor).Layout())
+func (e elementsOfRagged) beside(x Value) error {
+	t, _ := asRagged(x)
+	return e.Layout().CheckEqual(t.Layout())
 }
-
-func (elementsOfRagged) dtype(v Value) tensor.DType { return v.(*ragged.Tensor).DType() }
-
-func (elementsOfRagged) bytes(v Value) int { return v.(*ragged.Tensor).ByteSize() }
 
 func (elementsOfRagged) byRows() bool { return true }
 
-func (elementsOfRagged) expect(w *leafwise, v Value) { w.raggedPass().Expect(v.(*ragged.Tensor)) }
+func (e elementsOfRagged) expect(w *leafwise) { w.raggedPass().Expect(e.Tensor) }
 
-func (elementsOfRagged) make(w *leafwise, v Value, _ int, others []any) (Value, error) {
-	return some(w.raggedPass().Make(v.(*ragged.Tensor), others))
+func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
+	return some(w.raggedPass().Make(e.Tensor, others))
 }
 
-func (elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst, v Value, _ int, others []any) error {
-	return w.raggedPass().To(tr, dst.(*ragged.Tensor), v.(*ragged.Tensor), others)
+func (e elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst Value, _ int, others []any) error {
+	t, _ := asRagged(dst)
+	return w.raggedPass().To(tr, t, e.Tensor, others)
 }

@@ -50,9 +50,9 @@ func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt App
 func (td *TensorDict) keysOf(d tensor.DType) ([]nestedkey.Key, error) {
 	keys, others := []nestedkey.Key{}, false
 	for key, v := range td.Leaves() {
-		switch e := opsOf(v).elementwise(); {
+		switch e := opsOf(v).elementwise(v); {
 		case e == nil:
-		case e.dtype(v) == d:
+		case e.DType() == d:
 			keys = append(keys, key)
 		default:
 			others = true

@@ -49,8 +49,8 @@ func (td *TensorDict) byteSize(known map[*TensorDict]int) int {
 		n := 0
 		if d, ok := asDict(v); ok {
 			n = d.byteSize(known)
-		} else if e := opsOf(v).elementwise(); e != nil {
-			n = e.bytes(v)
+		} else if e := opsOf(v).elementwise(v); e != nil {
+			n = e.ByteSize()
 		}
 		size += min(n, math.MaxInt-size)
 	}

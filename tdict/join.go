@@ -168,7 +168,7 @@ func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err err
 			return err
 		})
 	}
-	if opsOf(v).elementwise() != nil {
+	if opsOf(v).elementwise(v) != nil {
 		return some(m.leaf(v, xs, c))
 	}
 	return mask, err

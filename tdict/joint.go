@@ -36,8 +36,9 @@ func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 		return nil, failed("to joint", err)
 	}
 	var fields []ragged.Field
+	f := &fieldMaker{rows}
 	for name, v := range td.All() {
-		t, err := fieldOf(v, rows)
+		t, err := opsOf(v).asField(v, f)
 		if err != nil {
 			return nil, within("to joint", name, err)
 		}
@@ -52,25 +53,24 @@ func (td *TensorDict) absent(name string) error {
 	return &KeyError{"to joint", nestedkey.Of(name), td.missing(nestedkey.Of(name))}
 }
 
-// fieldOf returns a value of a dictionary as a field of a collection with these rows.
-func fieldOf(v Value, rows *ragged.Layout) (*ragged.Tensor, error) {
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		return ragged.New(v, rows)
-	case *Unbatched:
-		one, err := v.Tensor().Unsqueeze(0)
-		if err != nil {
-			return nil, err
-		}
-		scalar, err := ragged.NewLayout(nil)
-		if err != nil {
-			return nil, err
-		}
-		return ragged.New(one, scalar)
-	case *ragged.Tensor:
-		return v, nil
+// A fieldMaker makes fields of a collection with these rows of values of a dictionary.
+type fieldMaker struct{ rows *ragged.Layout }
+
+func (f *fieldMaker) tensor(t *tensor.Tensor) (*ragged.Tensor, error) { return ragged.New(t, f.rows) }
+
+func (*fieldMaker) ragged(t *ragged.Tensor) (*ragged.Tensor, error) { return t, nil }
+
+// unbatched returns a scalar.
+func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
+	one, err := u.tensor.Unsqueeze(0)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
+	scalar, err := ragged.NewLayout(nil)
+	if err != nil {
+		return nil, err
+	}
+	return ragged.New(one, scalar)
 }
 
 // FromJoint returns a collection of N rows as a dictionary [N]: fields of depth 0 as dense tensors,

@@ -202,7 +202,7 @@ func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unbatched: %w", err)
 	}
-	t, ok := v.(*tensor.Tensor)
+	t, ok := asTensor(v)
 	if !ok {
 		return nil, fmt.Errorf("unbatched: %w: got %s, want a tensor", tensor.ErrJSON, describe(v))
 	}
@@ -261,7 +261,7 @@ func (n *jsonNode) dict() (Value, error) {
 // checkFit returns shapeops.ErrShape unless a value begins with the batch shape. Unlike Set, it
 // repeats nothing: a short text could claim more rows than can be walked.
 func (n *jsonNode) checkFit(v Value) error {
-	if u, ok := v.(*Unbatched); ok {
+	if u, ok := asUnbatched(v); ok {
 		return u.batch.CheckPrefix(n.batch)
 	}
 	return v.Shape().CheckPrefix(n.batch)

@@ -94,8 +94,9 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 		return nil, err
 	}
 	for i, other := range others {
-		d, isDict := other.(*TensorDict)
-		x, isTensor := other.(*tensor.Tensor)
+		value, _ := other.(Value)
+		d, isDict := asDict(value)
+		x, isTensor := asTensor(other)
 		var err error
 		switch {
 		case isDict && d == nil:
@@ -145,8 +146,8 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 // expect says which tensors the kernel is going to be applied to.
 func (w *leafwise) expect(td *TensorDict) {
 	for _, v := range td.entries.all() {
-		if e := opsOf(v).elementwise(); e != nil {
-			e.expect(w, v)
+		if e := opsOf(v).elementwise(v); e != nil {
+			e.expect(w)
 		} else if d, ok := asDict(v); ok {
 			w.expect(d)
 		}
@@ -205,11 +206,11 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 	if w.shared == nil {
 		w.shared = new(plan.Pass)
 	}
-	e := opsOf(v).elementwise()
+	e := opsOf(v).elementwise(v)
 	if e == nil {
 		return opsOf(v).zerosLike(v, w.shared, v.Shape())
 	}
-	t, err := e.tensor(v, w.shared)
+	t, err := e.tensor(w.shared)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +221,7 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.with(v, w.shared, t)
+	return e.with(w.shared, t)
 }
 
 // sameKeys returns ErrMissing unless dictionaries have the keys of td, or something stands for what
@@ -250,7 +251,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 		}
 		return some(w.dict(d, inner))
 	}
-	e := opsOf(v).elementwise()
+	e := opsOf(v).elementwise(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		made, err := w.other(td, out, v, dicts, c)
 		if err != nil || made != v {
@@ -262,7 +263,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	if err != nil {
 		return nil, err
 	}
-	return e.make(w, v, len(td.batch), operands)
+	return e.make(w, len(td.batch), operands)
 }
 
 // choosesRows reports whether the kernel chooses rows of a value, and of the last operand, as a
@@ -304,13 +305,9 @@ func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if out.batch.Equal(td.batch) {
 		return v, nil
 	}
-	switch v := v.(type) {
-	case *Unbatched:
-		return unbatched(v.tensor, slices.Concat(out.batch, v.batch[len(td.batch):])), nil
-	case *Data:
-		if value, one := v.Uniform(); one {
-			return some(NewData(value, slices.Concat(out.batch, v.Shape()[len(td.batch):])...))
-		}
+	made, err := opsOf(v).alike(v, slices.Concat(out.batch, v.Shape()[len(td.batch):]))
+	if made != nil || err != nil {
+		return made, err
 	}
 	return nil, fmt.Errorf("%w: got %s, whose rows are not reduced to one: Exclude it first", ErrKind, describe(v))
 }

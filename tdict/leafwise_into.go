@@ -73,7 +73,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		e, _ := asDict(to)
 		return w.into(tr, e, d, inner)
 	}
-	e := opsOf(v).elementwise()
+	e := opsOf(v).elementwise(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}
@@ -86,7 +86,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	}
 	key := w.at
 	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
-	return e.to(w, tr, to, v, len(td.batch), operands)
+	return e.to(w, tr, to, len(td.batch), operands)
 }
 
 // again reports whether a value that changes in place has been dealt with under another key, with

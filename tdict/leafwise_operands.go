@@ -104,7 +104,7 @@ func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x Value) error {
 // wide returns an operand for a leaf: a tensor over the batch shape with dims of size 1 for the
 // features, a scalar as it is.
 func (w *leafwise) wide(other any, t Value) (any, error) {
-	x, ok := other.(*tensor.Tensor)
+	x, ok := asTensor(other)
 	if !ok || len(t.Shape()) == w.batch || w.kernel.Free {
 		return other, nil
 	}
@@ -118,7 +118,7 @@ func (w *leafwise) wide(other any, t Value) (any, error) {
 // hasElements reports whether there is a leaf with elements in td.
 func (td *TensorDict) hasElements() bool {
 	for _, v := range td.Leaves() {
-		if opsOf(v).elementwise() != nil {
+		if opsOf(v).elementwise(v) != nil {
 			return true
 		}
 	}

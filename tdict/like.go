@@ -82,16 +82,14 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 }
 
 // zeroLike returns a value like v that shares nothing with it. Data keeps a value of all rows.
-func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (_ Value, err error) {
-	if d, ok := v.(*Data); ok {
-		if value, same := d.Uniform(); same {
-			return some(NewData(value, shape...))
-		}
+func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
+	k := opsOf(v)
+	same, err := k.alike(v, shape)
+	switch {
+	case err != nil:
+		return nil, err
+	case same == nil:
+		return k.zerosLike(v, p, shape)
 	}
-	if opsOf(v).passes() {
-		if v, err = opsOf(v).clone(v, p); err != nil {
-			return nil, err
-		}
-	}
-	return opsOf(v).zerosLike(v, p, shape)
+	return k.clone(same, p)
 }

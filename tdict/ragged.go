@@ -6,7 +6,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // fitRagged returns t, whose batch shape must begin with batch.
@@ -22,19 +21,6 @@ func zeroRagged(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.T
 func madeRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
 
 func cloneRagged(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { return nested(t).CloneIn(p) }
-
-func raggedTexts(t *ragged.Tensor) ([]string, error) { return nested(t).Texts() }
-
-func appendRagged(t *ragged.Tensor, b []byte) ([]byte, error) { return nested(t).AppendJSON(b) }
-
-func raggedDiffering(t, x *ragged.Tensor, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
-	return t.Plan().(differer).Differing(x, tol, n)
-}
-
-// differer is what finds the elements in which ragged tensors differ.
-type differer interface {
-	Differing(x *ragged.Tensor, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
-}
 
 // nested returns what only this package asks of ragged tensors.
 func nested(t *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {

@@ -63,34 +63,36 @@ type raggedStack struct {
 }
 
 func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
-	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return s.value(v) })
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).stacked(v, s) })
 	if err != nil {
 		return nil, within(s.op, name, err)
 	}
 	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries}, nil
 }
 
-// value returns a value whose first dim is that of all rows with rows of the layout.
-func (s *raggedStack) value(v Value) (Value, error) {
-	switch v := v.(type) {
-	case *TensorDict:
-		return some(s.dict(v))
-	case *tensor.Tensor:
-		return some(ragged.New(v, s.layout))
-	case *ragged.Tensor:
-		if err := s.checkOneDim(v); err != nil {
-			return nil, err
-		}
-		return some(nested(v).NestIn(&s.pass, s.layout))
-	case *Data:
-		if err := s.checkOneDim(v); err != nil {
-			return nil, err
-		}
-		return some(s.lists(v))
-	case *Unbatched:
-		return unbatched(v.tensor, s.layout.Shape()), nil
+// The methods that follow return a value whose first dim is that of all rows with rows of the
+// layout.
+
+func (s *raggedStack) nested(td *TensorDict) (Value, error) { return some(s.dict(td)) }
+
+func (s *raggedStack) tensor(t *tensor.Tensor) (Value, error) { return some(ragged.New(t, s.layout)) }
+
+func (s *raggedStack) ragged(t *ragged.Tensor) (Value, error) {
+	if err := s.checkOneDim(t); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: got %s", ErrKind, describe(v))
+	return some(nested(t).NestIn(&s.pass, s.layout))
+}
+
+func (s *raggedStack) data(d *Data) (Value, error) {
+	if err := s.checkOneDim(d); err != nil {
+		return nil, err
+	}
+	return some(s.lists(d))
+}
+
+func (s *raggedStack) unbatched(u *Unbatched) (Value, error) {
+	return unbatched(u.tensor, s.layout.Shape()), nil
 }
 
 // checkOneDim returns shapeops.ErrShape for a value with batch dims after the first.
@@ -165,17 +167,18 @@ type raggedUnstack struct {
 // straight returns td with ragged leaves whose rows lie in their order.
 func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
-		switch v := v.(type) {
-		case *TensorDict:
-			return some(u.straight(v))
-		case *ragged.Tensor:
-			s, err := nested(v).StraightIn(&u.shared)
-			if u.first == nil && err == nil && s.Depth() > 0 {
-				u.first = s
-			}
-			return some(s, err)
+		if d, ok := asDict(v); ok {
+			return some(u.straight(d))
 		}
-		return v, nil
+		t, ok := asRagged(v)
+		if !ok {
+			return v, nil
+		}
+		s, err := nested(t).StraightIn(&u.shared)
+		if u.first == nil && err == nil && s.Depth() > 0 {
+			u.first = s
+		}
+		return some(s, err)
 	})
 	if err != nil {
 		return nil, within("unstack ragged", name, err)
@@ -186,22 +189,15 @@ func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
 // checkLengths returns an error unless all leaves have the lengths of the first at level 1.
 func (u *raggedUnstack) checkLengths(td *TensorDict) error {
 	for name, v := range td.entries.all() {
-		var err error
-		switch v := v.(type) {
-		case *TensorDict:
-			err = u.checkLengths(v)
-		case *ragged.Tensor:
-			err = u.checkLayout(v)
-		case *Data:
-			err = u.checkLists(v)
-		case *tensor.Tensor:
-			err = fmt.Errorf("%w: got %s, want a ragged tensor: Exclude it first", ErrKind, describe(v))
-		}
-		if err != nil {
+		if err := opsOf(v).unstackable(v, u); err != nil {
 			return within("unstack ragged", name, err)
 		}
 	}
 	return nil
+}
+
+func (*raggedUnstack) checkTensor(t *tensor.Tensor) error {
+	return fmt.Errorf("%w: got %s, want a ragged tensor: Exclude it first", ErrKind, describe(t))
 }
 
 func (u *raggedUnstack) checkLayout(t *ragged.Tensor) error {
@@ -237,36 +233,39 @@ func (u *raggedUnstack) checkLists(d *Data) error {
 
 // dict returns a row of a dictionary that has been checked.
 func (u *raggedUnstack) dict(td *TensorDict) (*TensorDict, error) {
-	n := int(u.lengths[u.row])
+	out := New(u.rows())
 	var name nestedkey.Key
 	var err error
-	out := New(n)
-	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) { return u.value(v, n) })
+	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).unstacked(v, u) })
 	if err != nil {
 		return nil, within("unstack ragged", name, err)
 	}
 	return out, nil
 }
 
-// value returns what a row of n rows is of a value.
-func (u *raggedUnstack) value(v Value, n int) (Value, error) {
-	switch v := v.(type) {
-	case *TensorDict:
-		return some(u.dict(v))
-	case *ragged.Tensor:
-		row, err := nested(v).RowIn(u.pass, u.row)
-		if err != nil || row.Depth() > 0 {
-			return some(row, err)
-		}
-		return some(row.Values())
-	case *Data:
-		list, err := v.At(u.row)
-		if err != nil {
-			return nil, err
-		}
-		return some(DataFrom(list.([]any), n))
-	case *Unbatched:
-		return unbatched(v.tensor, shapeops.Shape{n}), nil
+// rows returns how many rows the row has that is dealt with.
+func (u *raggedUnstack) rows() int { return int(u.lengths[u.row]) }
+
+// The methods that follow return a row of a value that has been checked.
+
+func (u *raggedUnstack) nested(td *TensorDict) (Value, error) { return some(u.dict(td)) }
+
+func (u *raggedUnstack) ragged(t *ragged.Tensor) (Value, error) {
+	row, err := nested(t).RowIn(u.pass, u.row)
+	if err != nil || row.Depth() > 0 {
+		return some(row, err)
 	}
-	return nil, fmt.Errorf("%w: got %s", ErrKind, describe(v))
+	return some(row.Values())
+}
+
+func (u *raggedUnstack) data(d *Data) (Value, error) {
+	list, err := d.At(u.row)
+	if err != nil {
+		return nil, err
+	}
+	return some(DataFrom(list.([]any), u.rows()))
+}
+
+func (u *raggedUnstack) unbatched(x *Unbatched) (Value, error) {
+	return unbatched(x.tensor, shapeops.Shape{u.rows()}), nil
 }

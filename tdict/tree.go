@@ -47,7 +47,7 @@ func (td *TensorDict) felled(leaves *[]*tensor.Tensor) *TensorDict {
 		if d, ok := asDict(v); ok {
 			return d.felled(leaves), nil
 		}
-		if x, ok := v.(*tensor.Tensor); ok {
+		if x, ok := asTensor(v); ok {
 			*leaves = append(*leaves, x)
 			return slot{}, nil
 		}
@@ -150,16 +150,12 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	if d, ok := asDict(v); ok {
 		return some(b.dict(d))
 	}
-	switch {
-	case b.batch.Equal(b.was):
+	if b.batch.Equal(b.was) {
 		return v, nil
-	case opsOf(v).passes():
-		return opsOf(v).zerosLike(v, nil, b.fit(v.Shape()))
 	}
-	if d, ok := v.(*Data); ok {
-		if value, one := d.Uniform(); one {
-			return some(NewData(value, b.fit(d.Shape())...))
-		}
+	made, err := opsOf(v).alike(v, b.fit(v.Shape()))
+	if made != nil || err != nil {
+		return made, err
 	}
 	return nil, fmt.Errorf("%w: got %s, whose rows differ", ErrKind, describe(v))
 }

@@ -100,7 +100,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	if u.tensor == x.tensor {
 		return nil
 	}
-	text, err := u.tensor.DiffBits(x.tensor)
+	text, err := u.tensor.Verbs().(plan.BitDiffer[*tensor.Tensor]).DiffBits(x.tensor)
 	if err == nil && text != "" {
 		err = fmt.Errorf("%w: %s", ErrDiffers, text)
 	}
@@ -177,6 +177,15 @@ func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
 		return u, u.batch.CheckPrefix(batch)
 	}
 	return unbatched(u.tensor, batch), nil
+}
+
+// Texts returns what describes the tensor.
+func (v *unbatchedVerbs) Texts() ([]string, error) {
+	return []string{describeUnbatched((*Unbatched)(v))}, nil
+}
+
+func uniformUnbatched(u *Unbatched, shape shapeops.Shape) (Value, error) {
+	return some(zeroUnbatched(u, nil, shape))
 }
 
 func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {

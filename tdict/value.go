@@ -39,38 +39,46 @@ func opsOf(v Value) ops {
 }
 
 var (
+	tensors    *kind[*tensor.Tensor]
+	dicts      *kind[*TensorDict]
+	raggeds    *kind[*ragged.Tensor]
+	datas      *kind[*Data]
+	unbatcheds *kind[*Unbatched]
+)
+
+// What is said of a kind leads back to opsOf, which in initializers would be a cycle.
+func init() {
 	tensors = &kind[*tensor.Tensor]{
 		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
 		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		foretell: expectTensor, texter: (*tensor.Tensor).Texts, elements: tensorElements,
-		appends: (*tensor.Tensor).AppendJSON, differs: (*tensor.Tensor).Differing,
+		foretell: expectTensor, elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
+		inRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
-		zeros: zeroDict, describe: describeDict, made: madeDict,
+		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
+		foretell: (*TensorDict).expect, cloneIn: (*TensorDict).cloneIn,
+		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
 		fit:   fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
-		made: madeRagged, texter: raggedTexts, cloneIn: cloneRagged, elements: raggedElements, pads: checkRaggedPad,
-		appends: appendRagged, differs: raggedDiffering,
+		made: madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
+		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
+		inRows:   (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
+		field: (*fieldMaker).ragged,
 	}
 	datas = &kind[*Data]{
 		verbs: func(d *Data) mover[*Data] { return (*dataVerbs)(d) },
 		fit:   fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
-		texter: (*Data).texts, appends: (*Data).AppendJSON, differs: (*Data).Differing,
+		uniform: uniformData, inRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		verbs: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedVerbs)(u) },
 		fit:   fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
-		made: (*Unbatched).made, through: true, appends: (*Unbatched).AppendJSON, differs: (*Unbatched).Differing,
+		made: (*Unbatched).made, through: true, uniform: uniformUnbatched,
+		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
-)
-
-// What leads back to opsOf cannot be in an initializer, which would be a cycle.
-func init() {
-	dicts.fit, dicts.show, dicts.foretell = fitDict, showDict, (*TensorDict).expect
-	dicts.cloneIn, dicts.appends = (*TensorDict).cloneIn, (*TensorDict).AppendJSON
 }
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
@@ -96,7 +104,12 @@ type ops interface {
 	log(v Value) slog.Value
 	expect(v Value, p *plan.Pass, depth int) error
 	passes() bool
-	elementwise() elementwise
+	elementwise(v Value) elementwise
+	alike(v Value, shape shapeops.Shape) (Value, error)
+	stacked(v Value, s *raggedStack) (Value, error)
+	unstackable(v Value, u *raggedUnstack) error
+	unstacked(v Value, u *raggedUnstack) (Value, error)
+	asField(v Value, f *fieldMaker) (*ragged.Tensor, error)
 }
 
 // member is what a kind of value implements on its own type.
@@ -116,6 +129,9 @@ type mover[T any] interface {
 	AddExecute(tr *tensor.Transfer, dst T, p *plan.Pass) error
 	AddJoin(tr *tensor.Transfer, dst T, p *plan.Pass, xs []T) error
 	AddWrite(tr *tensor.Transfer, src T, p *plan.Pass) error
+	AppendJSON(b []byte) ([]byte, error)
+	Texts() ([]string, error)
+	Differing(x T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 }
 
 // A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
@@ -131,9 +147,6 @@ type kind[T member[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
-	// texter returns the text of each element or row of a small value, row-major. It may be nil:
-	// then the value is described.
-	texter func(v T) ([]string, error)
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
 	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
@@ -142,17 +155,22 @@ type kind[T member[T]] struct {
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
-	// appends appends what MarshalJSON returns.
-	appends func(v T, b []byte) ([]byte, error)
-	// differs returns the first elements in which a and b differ, and how many do. It is nil for
-	// what is not a leaf.
-	differs func(a, b T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
 	pads func(v T, p *plan.Pass) error
-	// elements is how functions of elements work on v, or nil if it has none.
-	elements elementwise
+	// elements returns how functions of elements work on v. It is nil if it has none.
+	elements func(v T) elementwise
 	// through says that operations on a part of the rows leave a value as it is.
 	through bool
+	// uniform returns v with another shape if all rows hold the same, or nil. It may be nil.
+	uniform func(v T, shape shapeops.Shape) (Value, error)
+	// inRows returns v with rows of rows.
+	inRows func(s *raggedStack, v T) (Value, error)
+	// checkRows returns an error unless the rows of v can become values. It may be nil.
+	checkRows func(u *raggedUnstack, v T) error
+	// row returns a row of v. It may be nil if checkRows lets none pass.
+	row func(u *raggedUnstack, v T) (Value, error)
+	// field returns v as a field of a collection. It may be nil.
+	field func(f *fieldMaker, v T) (*ragged.Tensor, error)
 }
 
 func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
@@ -178,16 +196,11 @@ func (k *kind[T]) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value,
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
 
-func (k *kind[T]) texts(v Value) ([]string, error) {
-	if k.texter == nil {
-		return []string{k.text(v)}, nil
-	}
-	return k.texter(v.(T))
-}
+func (k *kind[T]) texts(v Value) ([]string, error) { return k.verbs(v.(T)).Texts() }
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
 
-func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.appends(v.(T), b) }
+func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.verbs(v.(T)).AppendJSON(b) }
 
 func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
 
@@ -195,7 +208,38 @@ func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
 
 func (k *kind[T]) passes() bool { return k.through }
 
-func (k *kind[T]) elementwise() elementwise { return k.elements }
+func (k *kind[T]) elementwise(v Value) elementwise {
+	if k.elements == nil {
+		return nil
+	}
+	return k.elements(v.(T))
+}
+
+// alike returns v with another shape if all rows hold the same, or nil.
+func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
+	if k.uniform == nil {
+		return nil, nil
+	}
+	return k.uniform(v.(T), shape)
+}
+
+func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.inRows(s, v.(T)) }
+
+func (k *kind[T]) unstackable(v Value, u *raggedUnstack) error {
+	if k.checkRows == nil {
+		return nil
+	}
+	return k.checkRows(u, v.(T))
+}
+
+func (k *kind[T]) unstacked(v Value, u *raggedUnstack) (Value, error) { return k.row(u, v.(T)) }
+
+func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
+	if k.field == nil {
+		return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
+	}
+	return k.field(f, v.(T))
+}
 
 func (k *kind[T]) expect(v Value, p *plan.Pass, depth int) error {
 	if k.foretell == nil {
@@ -244,10 +288,10 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 // differing returns the first elements in which leaves differ, and how many do.
 func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
 	other, ok := b.(T)
-	if !ok || k.differs == nil {
+	if !ok {
 		return nil, 0, mismatch(b, a)
 	}
-	return k.differs(a.(T), other, tol, shownElements)
+	return k.verbs(a.(T)).Differing(other, tol, shownElements)
 }
 
 // join joins the values of a column.
@@ -326,6 +370,24 @@ func checkValue(v Value) error {
 func asDict(v Value) (*TensorDict, bool) {
 	d, ok := v.(*TensorDict)
 	return d, ok
+}
+
+// asTensor returns v, which may be no Value, as a tensor, or nil and false.
+func asTensor(v any) (*tensor.Tensor, bool) {
+	t, ok := v.(*tensor.Tensor)
+	return t, ok
+}
+
+// asRagged returns v as a ragged tensor, or nil and false.
+func asRagged(v Value) (*ragged.Tensor, bool) {
+	t, ok := v.(*ragged.Tensor)
+	return t, ok
+}
+
+// asUnbatched returns v as an unbatched tensor, or nil and false.
+func asUnbatched(v Value) (*Unbatched, bool) {
+	u, ok := v.(*Unbatched)
+	return u, ok
 }
 
 // describe says in an error what v is.

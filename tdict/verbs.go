@@ -1,6 +1,8 @@
 package tdict
 
 import (
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -22,6 +24,14 @@ func (v *verbs) ExecuteInto(p *plan.Pass, dst *TensorDict) error {
 // Write implements plan.Verbs.
 func (v *verbs) Write(p *plan.Pass, src *TensorDict) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
+}
+
+// Texts implements tensor.Verbs.
+func (v *verbs) Texts() ([]string, error) { return []string{describeDict((*TensorDict)(v))}, nil }
+
+// Differing implements tensor.Verbs: a dictionary has no elements, but leaves.
+func (v *verbs) Differing(*TensorDict, tensor.Tolerance, int) ([]tensor.ElementDiff, int, error) {
+	return nil, 0, fmt.Errorf("%w: got %s, want a leaf", ErrKind, describeDict((*TensorDict)(v)))
 }
 
 // dataVerbs is Data with its verbs.

@@ -29,7 +29,7 @@ func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
 	return func(yield func(nestedkey.Key, *tensor.Tensor) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {
-			t, ok := v.(*tensor.Tensor)
+			t, ok := asTensor(v)
 			return !ok || yield(key, t)
 		})
 	}

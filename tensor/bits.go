@@ -2,9 +2,9 @@ package tensor
 
 import "fmt"
 
-// DiffBits is [Tensor.Diff] that compares bits: NaN equals a NaN of the same sign and payload, and
-// 0 differs from -0. So compare values that must be one and the same.
-func (t *Tensor) DiffBits(u *Tensor) (string, error) {
+// DiffBits implements plan.BitDiffer.
+func (v *verbs) DiffBits(u *Tensor) (string, error) {
+	t := (*Tensor)(v)
 	if u == nil {
 		return "", errNil
 	}

@@ -38,11 +38,11 @@ type ElementDiff struct {
 	A, B     string // as String prints them
 }
 
-// Differing returns the first n elements, row-major, in which t and u differ by more than a
-// tolerance, and how many there are in all; an element that both repeat counts once. It returns
-// [ErrDType] or shapeops.ErrShape if the tensors differ in more than elements, and [ErrKind] if u
-// is nil. Another error means that elements cannot be read.
-func (t *Tensor) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
+// Differing implements [Verbs]; an element that both repeat counts once. It returns [ErrDType] or
+// shapeops.ErrShape if the tensors differ in more than elements, and [ErrKind] if u is nil. Another
+// error means that elements cannot be read.
+func (v *verbs) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
+	t := (*Tensor)(v)
 	switch {
 	case u == nil:
 		return nil, 0, errNil

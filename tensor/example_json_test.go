@@ -27,11 +27,3 @@ func ExampleTensor_Preview() {
 	fmt.Println(string(text), err)
 	// Output: {"preview":3,"dtype":"uint8","shape":[84,84],"first":[0,0,0]} <nil>
 }
-
-// A tolerance takes small differences as none.
-func ExampleTensor_Differing() {
-	a, b := tensor.Vector(1.0, 2, 3), tensor.Vector(1.001, 2.5, 4)
-	first, count, err := a.Differing(b, tensor.Tolerance{Relative: 0.01}, 1)
-	fmt.Println(first, count, err)
-	// Output: [{[1] 2 2.5}] 2 <nil>
-}

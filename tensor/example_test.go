@@ -461,18 +461,3 @@ func ExampleReadStrided() {
 	// 9
 	// <nil>
 }
-
-// A copy of NaN has the same bits, though NaN is a number that differs from itself.
-func ExampleTensor_DiffBits() {
-	x := tensor.Vector(1, math.NaN())
-	y, err := x.Clone()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(x.Diff(y))
-	fmt.Printf("%q\n", tensor.Must(x.DiffBits(y)))
-	// Output:
-	// element [1] is NaN, which differs from itself <nil>
-	// ""
-}

@@ -26,10 +26,11 @@ const logElements = 16 // the most that LogValue shows
 // payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
 // elements, for which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no
 // elements.
-func (t *Tensor) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+func (t *Tensor) MarshalJSON() ([]byte, error) { return t.Verbs().AppendJSON(nil) }
 
-// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
-func (t *Tensor) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements [Verbs].
+func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
+	t := (*Tensor)(v)
 	if t == nil || t.dtype == 0 {
 		return append(b, "null"...), nil
 	}

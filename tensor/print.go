@@ -125,11 +125,11 @@ func (p *printer) separate(dims, depth int) {
 	p.out.WriteString(strings.Repeat(" ", depth+1))
 }
 
-// Texts returns the text of each element as String prints it, row-major. An error means that an
-// element cannot be read. It is for few elements.
-func (t *Tensor) Texts() ([]string, error) {
+// Texts implements [Verbs]: the texts are those that String prints. An error means that an element
+// cannot be read.
+func (v *verbs) Texts() ([]string, error) {
 	var p printer
-	err := p.collect(t)
+	err := p.collect((*Tensor)(v))
 	return p.texts, err
 }
 

@@ -20,12 +20,24 @@ type Verbs[T any] interface {
 	Leafwise(k *Kernel, others ...any) (T, error)
 	// LeafwiseInto is Leafwise into dst. On an error nothing has changed.
 	LeafwiseInto(dst T, k *Kernel, others ...any) error
+
+	// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+	AppendJSON(b []byte) ([]byte, error)
+	// Texts returns the text of each element or row, row-major. It is for few elements.
+	Texts() ([]string, error)
+	// Differing returns the first n elements or rows, row-major, in which the value and x differ by
+	// more than a tolerance, and how many there are in all. It returns an error if they differ in
+	// more than elements.
+	Differing(x T, tol Tolerance, n int) (first []ElementDiff, count int, err error)
 }
 
 // verbs is a Tensor with its [Verbs].
 type verbs Tensor
 
-var _ plan.DenseVerbs[*Tensor] = (*verbs)(nil)
+var (
+	_ plan.DenseVerbs[*Tensor] = (*verbs)(nil)
+	_ plan.BitDiffer[*Tensor]  = (*verbs)(nil)
+)
 
 // Plan returns what package shapeops calls.
 func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }

@@ -58,12 +58,6 @@ type Nested[T, L any] interface {
 
 	// ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
 	ShapeText() string
-
-	// Texts returns the text of each row of the batch, row-major, or of its ends if it is long.
-	Texts() ([]string, error)
-
-	// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
-	AppendJSON(b []byte) ([]byte, error)
 }
 
 // DenseVerbs are the Verbs of values of which every dim has one size.
@@ -77,4 +71,11 @@ type DenseVerbs[T any] interface {
 	// JoinMasks returns, for values joined as p.Join says, where the result holds an element of
 	// them: true there, false where it is padded. The value is xs[0].
 	JoinMasks(p *Pass, xs []T) (T, error)
+}
+
+// A BitDiffer compares values that must be one and the same.
+type BitDiffer[T any] interface {
+	// DiffBits describes the first difference between the value and x, or returns "" if their bits
+	// are equal: NaN equals a NaN of the same sign and payload, and 0 differs from -0.
+	DiffBits(x T) (string, error)
 }
