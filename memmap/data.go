@@ -35,7 +35,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	if err != nil {
 		return nil, r.fail(n, metaName, corrupt("%w", err))
 	}
-	return d.Fixed(), nil
+	return fixed(d), nil
 }
 
 // pickled says that the data of an entry was pickled, or nothing if it is to be passed over.
@@ -65,7 +65,7 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 	if err != nil {
 		return nil, r.fail(n, metaName, dataError(err))
 	}
-	return d.Fixed(), nil
+	return fixed(d), nil
 }
 
 // stacked returns the data whose rows are a list, nested as often as the batch shape has dims. That
@@ -324,4 +324,9 @@ func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 // appendValue appends a value as JSON, numbers that are none as Python spells them.
 func appendValue(b []byte, v any) []byte {
 	return jsonlists.Values{Text: jsonlists.AppendText, Python: true}.Append(b, v)
+}
+
+// fixed returns data that keeps its values.
+func fixed(d *tdict.Data) *tdict.Data {
+	return d.Plan().(interface{ Fixed() *tdict.Data }).Fixed()
 }

@@ -19,7 +19,7 @@ import (
 //
 // Operations on shape return Data of its own: unlike with a tensor, what is written to a part that
 // Index returned does not change the whole, nor the other way round. [TensorDict.SetIndex] changes
-// Data in place, but Data that is [Data.Fixed], as beside mapped files.
+// Data in place, but Data that lies beside mapped files, which keeps its values.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {
@@ -140,11 +140,11 @@ func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
 	return out, nil
 }
 
-// Fixed returns Data with the rows of d, which keep their values: what would change one is
+// Fixed returns Data with the rows of v, which keep their values: what would change one is
 // tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and Range
 // returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone, Take
 // or Pad returns, can be changed.
-func (d *Data) Fixed() *Data { return &Data{d.rows, d.values, true} }
+func (v *dataVerbs) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
 // isView reports whether the plan of a tensor that lies in order is a view of it.
 func isView(p *plan.Plan, s shapeops.Shape) bool {

@@ -61,12 +61,10 @@ func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
 	return func(yield func(Difference) bool) {
 		if td == nil || other == nil {
-			yield(Difference{Kind: DiffError, A: Describe(td), B: Describe(other), Err: failed("diff", errNil)})
+			yield(Difference{Kind: DiffError, A: describeAny(td), B: describeAny(other), Err: failed("diff", errNil)})
 			return
 		}
-		td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) {
-			return DiffLeaves(nestedkey.Key(at), v, w, tol)
-		}, yield)
+		td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) { return leafDiff(at, v, w, tol) }, yield)
 	}
 }
 
@@ -159,29 +157,23 @@ func failedDiff(at string, v, w Value, err error) Difference {
 	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Text: err.Error(), Err: err}
 }
 
-// DiffLeaves returns how two leaves differ, as [TensorDict.DiffsWithin] has it under a key, or
-// false if they do not. Of a dictionary it compares only the batch shape.
-func DiffLeaves(key nestedkey.Key, a, b Leaf, tol tensor.Tolerance) (Difference, bool) {
-	if d, ok := asDict(a); ok {
-		if e, ok := asDict(b); ok {
-			return d.batchDiff(e, string(key)+"/"), !d.batch.Equal(e.batch)
-		}
-	}
+// leafDiff is diffLeaves with a tolerance.
+func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	text, err := opsOf(a).diff(a, b)
 	if text == "" && err == nil {
 		return Difference{}, false
 	}
-	d := Difference{Kind: DiffKind, Key: key, A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", string(key), text)}
+	d := Difference{Kind: DiffKind, Key: nestedkey.Key(key), A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", key, text)}
 	if err == nil && opsOf(a) == opsOf(b) {
 		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
 		d.Kind, err = differsIn(d, err)
 	}
 	if err != nil {
-		return failedDiff(string(key), a, b, err), true
+		return failedDiff(key, a, b, err), true
 	}
 	if d.Kind == DiffElements && tol != (tensor.Tolerance{}) && d.Count > 0 {
 		first := d.Elements[0]
-		d.Text = fmt.Sprintf("%q: element %v is %s, other %s", string(key), first.Position, first.A, first.B)
+		d.Text = fmt.Sprintf("%q: element %v is %s, other %s", key, first.Position, first.A, first.B)
 	}
 	return d, d.Kind != DiffElements || d.Count > 0
 }
@@ -239,11 +231,10 @@ func (v *unbatchedVerbs) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([
 	return u.tensor.Verbs().Differing(x.tensor, tol, n)
 }
 
-// Describe returns the kind, dtype and shape of a value: "float32 [2 3]", "ragged int64 [3 *]",
-// "data [2]".
-func Describe(v Value) string {
-	if err := checkValue(v); err != nil {
+// describeAny is describe of a dictionary that may be nil.
+func describeAny(td *TensorDict) string {
+	if td == nil {
 		return "no value"
 	}
-	return describe(v)
+	return describe(td)
 }

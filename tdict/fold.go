@@ -1,8 +1,6 @@
 package tdict
 
 import (
-	"math"
-
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -32,28 +30,4 @@ func Fold[A any](td *TensorDict, start A, fn func(acc A, key nestedkey.Key, x *t
 		}
 	}
 	return acc, nil
-}
-
-// ByteSize returns how many bytes the elements of all tensors and ragged tensors take, as their
-// ByteSize says, or math.MaxInt if that is more than an int holds. A value under several keys counts
-// for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
-func (td *TensorDict) ByteSize() int { return td.byteSize(map[*TensorDict]int{}) }
-
-// byteSize is ByteSize; known holds the sizes of dictionaries seen before.
-func (td *TensorDict) byteSize(known map[*TensorDict]int) int {
-	size, ok := known[td]
-	if ok {
-		return size
-	}
-	for _, v := range td.entries.all() {
-		n := 0
-		if d, ok := asDict(v); ok {
-			n = d.byteSize(known)
-		} else if e := opsOf(v).elementwise(v); e != nil {
-			n = e.ByteSize()
-		}
-		size += min(n, math.MaxInt-size)
-	}
-	known[td] = size
-	return size
 }

@@ -2,7 +2,6 @@ package tdict
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -117,25 +116,6 @@ func (td *TensorDict) collision(first, second int) error {
 	}
 	err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
 	return &KeyError{"flatten keys", keys[second], err}
-}
-
-func (td *TensorDict) countLeaves() int { return td.leavesWith(map[*TensorDict]int{}) }
-
-// leavesWith is countLeaves; known holds the counts of dictionaries seen before.
-func (td *TensorDict) leavesWith(known map[*TensorDict]int) int {
-	count, ok := known[td]
-	if ok {
-		return count
-	}
-	for _, v := range td.entries.all() {
-		n := 1
-		if d, ok := asDict(v); ok {
-			n = d.leavesWith(known)
-		}
-		count += min(n, math.MaxInt-count)
-	}
-	known[td] = count
-	return count
 }
 
 // A flattened dictionary is leaves with their flat names, new or not.

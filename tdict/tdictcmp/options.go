@@ -2,6 +2,7 @@ package tdictcmp
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -59,7 +60,9 @@ func entriesOf(td *tdict.TensorDict, tol tensor.Tolerance) *entries {
 // A leaf is one of the two leaves that are compared. It is new for each comparison, and prints what
 // differs from the one that it was compared with last.
 type leaf struct {
-	value  tdict.Leaf
+	isData bool
+	alone  *tdict.TensorDict // the leaf under the key ""; without entries if it is not a value
+	text   string            // what it is: "float32 [2 3]"
 	tol    tensor.Tolerance
 	number uint64               // of leaves, in the order in which they were made
 	other  atomic.Pointer[leaf] // cmp compares on several goroutines
@@ -72,7 +75,26 @@ func leafOf(v tdict.Leaf, tol tensor.Tolerance, none bool) *leaf {
 	if none {
 		return nil
 	}
-	return &leaf{value: v, tol: tol, number: leaves.Add(1)}
+	l := &leaf{alone: tdict.New(), text: "no value", tol: tol, number: leaves.Add(1)}
+	_, l.isData = v.(*tdict.Data)
+	if err := l.alone.Set("", v); err == nil {
+		d, _ := first(l.alone.Diffs(tdict.New()))
+		l.text = d.A
+	}
+	return l
+}
+
+// first returns the first of differences, or false if there is none.
+func first(all iter.Seq[tdict.Difference]) (tdict.Difference, bool) {
+	for d := range all {
+		return d, true
+	}
+	return tdict.Difference{}, false
+}
+
+// diff returns how the leaf differs from another, or false if it does not.
+func (l *leaf) diff(other *leaf) (tdict.Difference, bool) {
+	return first(l.alone.DiffsWithin(other.alone, l.tol))
 }
 
 // equal reports whether two leaves are equal, and makes each print what differs from the other.
@@ -82,7 +104,7 @@ func (l *leaf) equal(other *leaf) bool {
 	}
 	l.other.Store(other)
 	other.other.Store(l)
-	_, differ := tdict.DiffLeaves("", l.value, other.value, l.tol)
+	_, differ := l.diff(other)
 	return !differ
 }
 
@@ -91,22 +113,22 @@ func (l *leaf) equal(other *leaf) bool {
 func (l *leaf) String() string {
 	other := l.other.Load()
 	if other == nil {
-		return cut(tdict.Describe(l.value))
+		return cut(l.text)
 	}
-	d, differ := tdict.DiffLeaves("", l.value, other.value, l.tol)
-	text := l.text(d)
+	d, differ := l.diff(other)
+	text := l.about(d)
 	if !differ || l.number < other.number {
 		return text
 	}
-	if e, _ := tdict.DiffLeaves("", other.value, l.value, l.tol); other.text(e) == text {
+	if e, _ := other.diff(l); other.about(e) == text {
 		text += " " + l.hint(d)
 	}
 	return text
 }
 
-// text returns what the leaf is, and the first of its elements that differ.
-func (l *leaf) text(d tdict.Difference) string {
-	text := tdict.Describe(l.value)
+// about returns what the leaf is, and the first of its elements that differ.
+func (l *leaf) about(d tdict.Difference) string {
+	text := l.text
 	switch {
 	case d.Err != nil:
 		return cut(fmt.Sprintf("%s: %v", text, d.Err))
@@ -129,13 +151,12 @@ func (l *leaf) text(d tdict.Difference) string {
 // hint says why two leaves differ whose texts are the same.
 func (l *leaf) hint(d tdict.Difference) string {
 	nan := func(e tensor.ElementDiff) bool { return e.A == e.B && strings.Contains(e.A, "NaN") }
-	_, isData := l.value.(*tdict.Data)
 	switch {
 	case d.Err != nil:
 		return "(it cannot be compared)"
 	case !slices.ContainsFunc(d.Elements, nan):
 		return "(they differ after this text)"
-	case isData:
+	case l.isData:
 		return "(NaN differs from itself)"
 	}
 	return "(NaN differs from itself: see Tolerance.EqualNaN)"
