@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -113,46 +112,37 @@ func bytesOf(x *tensor.Tensor) ([]byte, error) {
 // shapeops.ErrShape. On an error nothing has changed, and no memory is taken for elements that the
 // text does not have.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
-	s := jsonscan.New(text)
-	node, err := jsonlists.ReadNode(s)
-	if err == nil {
-		err = s.End()
-	}
-	if node == nil || err != nil {
+	node, lists, err := jsonlists.Parse(text)
+	switch {
+	case node == nil || err != nil:
 		return err
-	}
-	if t == nil || t.made() {
+	case t == nil || t.made():
 		return fmt.Errorf("%w: want a pointer to the zero Tensor", shapeops.ErrKind)
-	}
-	lists, err := node.Lists()
-	if err != nil {
-		return err
-	}
-	if node.Stars == "" {
+	case node.Stars == "":
 		return fmt.Errorf(`%w: got the shape %v, want that of a ragged tensor such as "[3 *]"`, tensor.ErrJSON, node.Shape)
 	}
-	read, err := fromJSON(lists)
-	if err == nil {
-		*t = *read
-	}
-	return err
+	return (*verbs)(t).Read(lists)
 }
 
-// fromJSON returns the tensor of lists that were read.
-func fromJSON(l *jsonlists.Lists) (*Tensor, error) {
+// Read implements [jsonlists.Reader].
+func (v *verbs) Read(l *jsonlists.Lists) error {
 	layout, err := NewLayout(l.Batch, l.Levels...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dtype, err := tensor.ParseDType(l.DType)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	values, err := tensor.FromBytes(dtype, l.Data, append(shapeops.Shape{layout.numbered()}, l.Features...)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return New(values, layout)
+	t, err := New(values, layout)
+	if err == nil {
+		*v = verbs(*t)
+	}
+	return err
 }
 
 // Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
@@ -161,23 +151,19 @@ func fromJSON(l *jsonlists.Lists) (*Tensor, error) {
 //	{"preview":3,"dtype":"int64","shape":"[900 * *]","first":[7,7,1]}
 //
 // UnmarshalJSON refuses it.
-func (t *Tensor) Preview(n int) json.Marshaler { return preview{t, jsonlists.PreviewSize(n)} }
-
-type preview struct {
-	of *Tensor
-	n  int
+func (t *Tensor) Preview(n int) json.Marshaler {
+	return jsonlists.Marshaler(func() ([]byte, error) { return t.preview(jsonlists.PreviewSize(n)) })
 }
 
-func (p preview) MarshalJSON() ([]byte, error) {
-	t := p.of
+func (t *Tensor) preview(n int) ([]byte, error) {
 	if !t.made() {
 		return []byte("null"), nil
 	}
-	open := fmt.Sprintf(`{"preview":%d,"dtype":`, p.n)
-	if !t.moreThan(p.n) {
+	open := fmt.Sprintf(`{"preview":%d,"dtype":`, n)
+	if !t.moreThan(n) {
 		return t.appendNode(nil, open)
 	}
-	first, err := t.first(p.n)
+	first, err := t.first(n)
 	if err != nil {
 		return nil, err
 	}

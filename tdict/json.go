@@ -102,20 +102,10 @@ func (td *TensorDict) appendNames(b []byte) []byte {
 //
 // UnmarshalJSON refuses it.
 func (td *TensorDict) Preview(n int) json.Marshaler {
-	return preview[*TensorDict]{td, jsonlists.PreviewSize(n)}
+	return jsonlists.Marshaler(func() ([]byte, error) { return td.preview(jsonlists.PreviewSize(n)) })
 }
 
-// A preview is the first n elements of something.
-type preview[T interface {
-	appendPreview(n int) ([]byte, error)
-}] struct {
-	of T
-	n  int
-}
-
-func (p preview[T]) MarshalJSON() ([]byte, error) { return p.of.appendPreview(p.n) }
-
-func (td *TensorDict) appendPreview(n int) ([]byte, error) {
+func (td *TensorDict) preview(n int) ([]byte, error) {
 	if td == nil {
 		return []byte("null"), nil
 	}
@@ -158,10 +148,10 @@ func (u *Unbatched) appendHead(b []byte, open string) []byte {
 // Preview returns a bounded form of u to marshal, with the first n elements at most. UnmarshalJSON
 // refuses it.
 func (u *Unbatched) Preview(n int) json.Marshaler {
-	return preview[*Unbatched]{u, jsonlists.PreviewSize(n)}
+	return jsonlists.Marshaler(func() ([]byte, error) { return u.preview(jsonlists.PreviewSize(n)) })
 }
 
-func (u *Unbatched) appendPreview(n int) ([]byte, error) {
+func (u *Unbatched) preview(n int) ([]byte, error) {
 	if !u.made() {
 		return []byte("null"), nil
 	}

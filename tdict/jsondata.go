@@ -100,9 +100,11 @@ func countValues(v any, left int) int {
 //	{"preview":2,"shape":[9],"first":["left",1.0]}
 //
 // UnmarshalJSON refuses it.
-func (d *Data) Preview(n int) json.Marshaler { return preview[*Data]{d, jsonlists.PreviewSize(n)} }
+func (d *Data) Preview(n int) json.Marshaler {
+	return jsonlists.Marshaler(func() ([]byte, error) { return d.preview(jsonlists.PreviewSize(n)) })
+}
 
-func (d *Data) appendPreview(n int) ([]byte, error) {
+func (d *Data) preview(n int) ([]byte, error) {
 	if !d.made() {
 		return []byte("null"), nil
 	}

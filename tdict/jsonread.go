@@ -284,26 +284,12 @@ func (n *jsonNode) leaf() (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	dtype, err := tensor.ParseDType(l.DType)
-	if err != nil {
-		return nil, err
-	}
 	if n.Stars == "" {
-		return some(tensor.FromBytes(dtype, l.Data, l.Batch...))
+		t := new(tensor.Tensor)
+		return some(t, t.Verbs().(jsonlists.Reader).Read(l))
 	}
-	layout, err := ragged.NewLayout(l.Batch, l.Levels...)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := layout.NumRows(-1)
-	if err != nil {
-		return nil, err
-	}
-	values, err := tensor.FromBytes(dtype, l.Data, append(shapeops.Shape{rows}, l.Features...)...)
-	if err != nil {
-		return nil, err
-	}
-	return some(ragged.New(values, layout))
+	t := new(ragged.Tensor)
+	return some(t, t.Verbs().(jsonlists.Reader).Read(l))
 }
 
 // data returns the Data.

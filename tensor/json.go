@@ -102,38 +102,29 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 // changes; and shapeops.ErrShape. On an error nothing has changed, and no memory is taken for
 // elements that the text does not have.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
-	s := jsonscan.New(text)
-	node, err := jsonlists.ReadNode(s)
-	if err == nil {
-		err = s.End()
-	}
-	if node == nil || err != nil {
+	node, lists, err := jsonlists.Parse(text)
+	switch {
+	case node == nil || err != nil:
 		return err
-	}
-	if t == nil || t.dtype != 0 {
+	case t == nil || t.dtype != 0:
 		return fmt.Errorf("%w: want a pointer to the zero Tensor", ErrKind)
-	}
-	lists, err := node.Lists()
-	if err != nil {
-		return err
-	}
-	if node.Stars != "" {
+	case node.Stars != "":
 		return fmt.Errorf("%w: got the ragged shape %.40s, want a list of sizes", ErrJSON, node.Stars)
 	}
-	read, err := fromLists(lists)
-	if err == nil {
-		*t = *read
-	}
-	return err
+	return (*verbs)(t).Read(lists)
 }
 
-// fromLists returns a dense tensor.
-func fromLists(l *jsonlists.Lists) (*Tensor, error) {
+// Read implements [jsonlists.Reader].
+func (v *verbs) Read(l *jsonlists.Lists) error {
 	dtype, err := ParseDType(l.DType)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return FromBytes(dtype, l.Data, l.Batch...)
+	t, err := FromBytes(dtype, l.Data, l.Batch...)
+	if err == nil {
+		*v = verbs(*t)
+	}
+	return err
 }
 
 // Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
@@ -142,26 +133,23 @@ func fromLists(l *jsonlists.Lists) (*Tensor, error) {
 //	{"preview":3,"dtype":"float32","shape":[84,84],"first":[0,0.5,1]}
 //
 // UnmarshalJSON refuses it.
-func (t *Tensor) Preview(n int) json.Marshaler { return preview{t, jsonlists.PreviewSize(n)} }
-
-type preview struct {
-	of *Tensor
-	n  int
+func (t *Tensor) Preview(n int) json.Marshaler {
+	return jsonlists.Marshaler(func() ([]byte, error) { return t.preview(jsonlists.PreviewSize(n)) })
 }
 
-func (p preview) MarshalJSON() ([]byte, error) {
-	if p.of == nil || p.of.dtype == 0 {
+func (t *Tensor) preview(n int) ([]byte, error) {
+	if t == nil || t.dtype == 0 {
 		return []byte("null"), nil
 	}
-	open := fmt.Sprintf(`{"preview":%d,"dtype":`, p.n)
-	if p.of.Size() <= p.n {
-		return p.of.appendNode(nil, open)
+	open := fmt.Sprintf(`{"preview":%d,"dtype":`, n)
+	if t.Size() <= n {
+		return t.appendNode(nil, open)
 	}
-	first, err := p.of.first(p.n)
+	first, err := t.first(n)
 	if err != nil {
 		return nil, err
 	}
-	text, err := first.appendLists(append(p.of.appendHead(nil, open), `,"first":`...))
+	text, err := first.appendLists(append(t.appendHead(nil, open), `,"first":`...))
 	return append(text, '}'), err
 }
 
