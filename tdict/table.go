@@ -66,18 +66,6 @@ func (t *table) find(name nestedkey.Key) int {
 	return -1
 }
 
-// last returns the position of the last name, or -1.
-func (t *table) last() int {
-	if t.count() == 0 {
-		return -1
-	}
-	i := len(t.names) - 1
-	if t.names[i] == gap {
-		i = t.skip[i] - 1
-	}
-	return i
-}
-
 // has reports whether name is at a position.
 func (t *table) has(i int, name nestedkey.Key) bool {
 	return t != nil && i < len(t.names) && t.names[i] == name
