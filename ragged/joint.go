@@ -298,6 +298,9 @@ func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
 
 // like returns the collection of fields, with the levels of the tree that InTree chose.
 func (j *Joint) like(fields []Field) (*Joint, error) {
+	if j == nil {
+		return nil, errNoJoint
+	}
 	if err := j.checkRows(fields); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,10 @@ func TestJointRefusals(t *testing.T) {
 		{"a list in a level", func(j *ragged.Joint) error { return testkit.Err(j.IndexLevel(1, ix.Take(0))) }, shapeops.ErrIndex},
 		{"the first of no rows", func(j *ragged.Joint) error { return testkit.Err(j.FlattenLevel(1, ragged.First)) }, ragged.ErrLengths},
 		{"joining nothing", func(*ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(nil, alike)) }, shapeops.ErrShape},
+		{"a field beside those of nil", func(j *ragged.Joint) error { return testkit.Err((*ragged.Joint)(nil).With()) }, shapeops.ErrKind},
+		{"the fields of nil mapped", func(j *ragged.Joint) error {
+			return testkit.Err((*ragged.Joint)(nil).Map(func(f ragged.Field) (*ragged.Tensor, error) { return f.Tensor, nil }))
+		}, shapeops.ErrKind},
 		{"joining nil", func(j *ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(list{j, nil}, alike)) }, shapeops.ErrKind},
 		{"joining a zero Joint", func(j *ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(list{j, {}}, alike)) }, shapeops.ErrKind},
 		{"joining other names", func(j *ragged.Joint) error { return testkit.Err(ragged.ConcatJoints(list{j, renamed()}, alike)) }, ragged.ErrName},

@@ -102,8 +102,12 @@ func (d *Data) Uniform() (any, bool) {
 }
 
 // At returns the value at a position, one number for each dim, negative ones from the end. It
-// returns shapeops.ErrIndex if there is no such row. The caller must not change what it returns.
+// returns shapeops.ErrIndex if there is no such row, and [ErrKind] if d is nil or zero. The caller
+// must not change what it returns.
 func (d *Data) At(position ...int) (any, error) {
+	if !d.made() {
+		return nil, errNoData
+	}
 	row, err := d.rows.At(position...)
 	if err != nil {
 		return nil, err
@@ -114,6 +118,9 @@ func (d *Data) At(position ...int) (any, error) {
 // All returns an iterator over the values of the rows, row-major. The caller must not change them.
 func (d *Data) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
+		if !d.made() {
+			return
+		}
 		for row := range d.rows.All() {
 			if !yield(d.values[row]) {
 				return
@@ -126,6 +133,9 @@ func (d *Data) All() iter.Seq[any] {
 // plan pads, whatever p.Fill is.
 func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
 	d := (*Data)(v)
+	if !d.made() {
+		return nil, errNoData
+	}
 	rows, err := d.rows.Execute(p)
 	if err != nil {
 		return nil, err
@@ -372,8 +382,11 @@ func (d *Data) compact() {
 	d.keep(kept, func(row int) int { return number[row] - 1 })
 }
 
-// Clone returns a copy of d. It returns no error.
+// Clone returns a copy of d. It returns [ErrKind] if d is nil or zero.
 func (d *Data) Clone() (*Data, error) {
+	if !d.made() {
+		return nil, errNoData
+	}
 	rows, err := d.rows.Clone()
 	return &Data{rows: rows, values: slices.Clip(d.values)}, err
 }

@@ -45,6 +45,9 @@ func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 // Execute returns u with the batch shape that p.Plan makes of its own.
 func (v *unbatchedVerbs) Execute(p *plan.Pass) (*Unbatched, error) {
 	u := (*Unbatched)(v)
+	if !u.made() {
+		return nil, errNoUnbatched
+	}
 	if err := p.CheckPlan(u.batch); err != nil {
 		return nil, err
 	}
@@ -110,7 +113,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 // AddExecute adds to tr: the elements of dst's tensor = those of u's.
 func (v *unbatchedVerbs) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	u := (*Unbatched)(v)
-	if !dst.made() {
+	if !u.made() || !dst.made() {
 		return errNoUnbatched
 	}
 	if err := p.CheckPlan(u.batch); err != nil {
@@ -137,6 +140,9 @@ func (v *unbatchedVerbs) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pa
 
 // Clone returns u with a copy of the tensor.
 func (u *Unbatched) Clone() (*Unbatched, error) {
+	if !u.made() {
+		return nil, errNoUnbatched
+	}
 	t, err := u.tensor.Clone()
 	if err != nil {
 		return nil, err

@@ -219,6 +219,14 @@ func TestNilArguments(t *testing.T) {
 		{"data: join nothing", func() error { return testkit.Err(data.Plan().Join(joining, nil)) }},
 		{"data: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Data{data, nil}, 0)) }},
 
+		{"zero data: clone", func() error { return testkit.Err(new(tdict.Data).Clone()) }},
+		{"zero data: at", func() error { return testkit.Err(new(tdict.Data).At()) }},
+		{"zero data: flip", func() error { return testkit.Err(shapeops.Flip(new(tdict.Data))) }},
+		{"zero data: tile into", func() error { return shapeops.TileInto(data, new(tdict.Data), 3) }},
+		{"zero unbatched: clone", func() error { return testkit.Err(new(tdict.Unbatched).Clone()) }},
+		{"zero unbatched: tile", func() error { return testkit.Err(shapeops.Tile(new(tdict.Unbatched))) }},
+		{"zero unbatched: tile into", func() error { return shapeops.TileInto(same, new(tdict.Unbatched)) }},
+
 		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
 		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
 		{"unbatched: execute", func() error { return testkit.Err(same.Plan().Execute(nil)) }},
