@@ -79,9 +79,6 @@ func (p *KernelPass) named(err error) error {
 	return fmt.Errorf("%s: %w", p.kernel.Op, err)
 }
 
-// Expect says that [KernelPass.Make] will be called with t.
-func (p *KernelPass) Expect(t *Tensor) { p.values.Expect(t.values) }
-
 // Make is Leafwise of t.
 func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	s, xs, err := p.operands(t, others)

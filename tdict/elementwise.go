@@ -23,8 +23,6 @@ type elementwise interface {
 	// byRows says that rows are more than their elements: they are chosen as a whole.
 	byRows() bool
 
-	// expect says that make will be called.
-	expect(w *leafwise)
 	// make returns what a kernel makes of the value, in a dictionary with lead batch dims.
 	make(w *leafwise, lead int, others []any) (Value, error)
 	// to adds to tr: dst = what a kernel makes of the value.
@@ -48,8 +46,6 @@ func (elementsOfTensor) set(tr *tensor.Transfer, _ *plan.Pass, first, made *tens
 func (elementsOfTensor) beside(Value) error { return nil }
 
 func (elementsOfTensor) byRows() bool { return false }
-
-func (e elementsOfTensor) expect(w *leafwise) { w.pass.Expect(e.Tensor) }
 
 func (e elementsOfTensor) make(w *leafwise, lead int, others []any) (Value, error) {
 	return some(w.pass.Make(e.Tensor, lead, others))
@@ -93,8 +89,6 @@ func (e elementsOfRagged) beside(x Value) error {
 }
 
 func (elementsOfRagged) byRows() bool { return true }
-
-func (e elementsOfRagged) expect(w *leafwise) { w.raggedPass().Expect(e.Tensor) }
 
 func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
 	return some(w.raggedPass().Make(e.Tensor, others))

@@ -55,8 +55,12 @@ func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
-		if err := opsOf(v).expect(v, p, depth+1); err != nil {
-			return err
+		if t, ok := asTensor(v); ok {
+			tensor.Expect(p, t)
+		} else if d, ok := asDict(v); ok {
+			if err := d.expect(p, depth+1); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -51,13 +51,13 @@ func init() {
 	tensors = &kind[*tensor.Tensor]{
 		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
 		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		foretell: expectTensor, elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
+		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
 		inRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
 		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
-		foretell: (*TensorDict).expect, cloneIn: (*TensorDict).cloneIn,
+		cloneIn: (*TensorDict).cloneIn,
 		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
@@ -102,7 +102,6 @@ type ops interface {
 	json(v Value, b []byte) ([]byte, error)
 	preview(v Value, n int) json.Marshaler
 	log(v Value) slog.Value
-	expect(v Value, p *plan.Pass, depth int) error
 	passes() bool
 	elementwise(v Value) elementwise
 	alike(v Value, shape shapeops.Shape) (Value, error)
@@ -149,9 +148,6 @@ type kind[T member[T]] struct {
 	show func(v T, more bool) string
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
-	// foretell tells a pass of the tensors that it will make of v, which is nested so deep. It may
-	// be nil.
-	foretell func(v T, p *plan.Pass, depth int) error
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
@@ -239,13 +235,6 @@ func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
 		return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
 	}
 	return k.field(f, v.(T))
-}
-
-func (k *kind[T]) expect(v Value, p *plan.Pass, depth int) error {
-	if k.foretell == nil {
-		return nil
-	}
-	return k.foretell(v.(T), p, depth)
 }
 
 // some returns v as a Value, which is nil with an error.
@@ -408,11 +397,6 @@ func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
 }
 
 func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
-
-func expectTensor(t *tensor.Tensor, p *plan.Pass, _ int) error {
-	tensor.Expect(p, t)
-	return nil
-}
 
 func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
 	if t.Device() == tensor.Meta {

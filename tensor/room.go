@@ -3,7 +3,6 @@ package tensor
 import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 const (
@@ -42,28 +41,30 @@ func (r *room) furnish(p *plan.Pass) {
 // Expect says that p, which is furnished, will make something of t, whose shape begins with that of
 // the pass's plan.
 func Expect(p *plan.Pass, t *Tensor) {
-	r := roomOf(p)
-	r.expected++
 	p.Expect(1)
-	to, rank := shapeops.Shape(nil), 0
+	rows, rank := 0, 0 // none of a view, mostly
 	switch {
 	case p.Join != nil:
-		to, rank = p.Join.Shape(), p.Join.Rank()
+		rows, rank = p.Join.Shape().Size(), p.Join.Rank()
 	case p.Plan.Pick() != nil:
-		to, rank = p.Plan.Shape(), len(p.Plan.From())
+		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
 		p.Expect(1) // its frame
 	case p.Plan.Laid():
-		to, rank = p.Plan.Shape(), len(p.Plan.From())
-		if _, _, _, rows := p.Plan.PadsRows(); !rows {
+		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
+		if _, _, _, only := p.Plan.PadsRows(); !only {
 			pieces, gaps := p.Plan.Pieces()
 			p.Expect(2*pieces + gaps)
 		}
-	default:
-		return // a view, mostly
 	}
-	rows, row := to.Size(), t.view.Shape[rank:].Size()*t.dtype.Size()
-	if row > 0 && rows <= smallBytes/row {
-		r.bytes += padded(rows * row)
+	row := t.view.Shape[rank:].Size() * t.dtype.Size()
+	roomOf(p).expect(min(rows, smallBytes/max(1, row)+1) * row)
+}
+
+// expect says that a result of so many bytes is to come.
+func (r *room) expect(bytes int) {
+	r.expected++
+	if bytes <= smallBytes {
+		r.bytes += padded(bytes)
 	}
 }
 
