@@ -19,20 +19,13 @@ import (
 // returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
 func CastScale[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
 	k, err := scaleKernel(x, dtype, scale, shift)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("cast scale: %w", err)
-	}
-	return x.Verbs().Leafwise(k)
+	return leafwise("cast scale", k, err, x)
 }
 
 // CastScaleInto is [CastScale] into dst, whose leaves have the dtype.
 func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift float64) error {
 	k, err := scaleKernel(x, dtype, scale, shift)
-	if err != nil {
-		return fmt.Errorf("cast scale: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k)
+	return leafwiseInto("cast scale", k, err, dst, x)
 }
 
 // CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its

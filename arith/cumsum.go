@@ -26,11 +26,7 @@ import (
 // nil. The result shares no memory with x. (Python: cumsum.)
 func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 	k, others, err := runningKernel(x, over)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("cum sum: %w", err)
-	}
-	return x.Verbs().Leafwise(k, others...)
+	return leafwise("cum sum", k, err, x, others...)
 }
 
 // CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes
@@ -38,10 +34,7 @@ func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 // an error nothing has changed.
 func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
-	if err != nil {
-		return fmt.Errorf("cum sum: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k, others...)
+	return leafwiseInto("cum sum", k, err, dst, x, others...)
 }
 
 func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error) {

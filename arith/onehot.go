@@ -18,20 +18,13 @@ import (
 // integers, or the dtype is complex.
 func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	k, err := oneHotKernel(x, classes, dtype)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("one hot: %w", err)
-	}
-	return x.Verbs().Leafwise(k)
+	return leafwise("one hot", k, err, x)
 }
 
 // OneHotInto is [OneHot] into dst, whose leaves have the dtype.
 func OneHotInto[T Elementwise[T]](dst, x T, classes int, dtype tensor.DType) error {
 	k, err := oneHotKernel(x, classes, dtype)
-	if err != nil {
-		return fmt.Errorf("one hot: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k)
+	return leafwiseInto("one hot", k, err, dst, x)
 }
 
 func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {

@@ -1,6 +1,8 @@
 package arith
 
 import (
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -22,4 +24,22 @@ type Elementwise[T any] interface {
 type Reducible[T any] interface {
 	Elementwise[T]
 	Permute(dims ...int) (T, error)
+}
+
+// leafwise returns what the kernel of an operation makes of x and others, or the error for which
+// there is no kernel.
+func leafwise[T Elementwise[T]](op string, k *tensor.Kernel, err error, x T, others ...any) (T, error) {
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("%s: %w", op, err)
+	}
+	return x.Verbs().Leafwise(k, others...)
+}
+
+// leafwiseInto is leafwise into dst.
+func leafwiseInto[T Elementwise[T]](op string, k *tensor.Kernel, err error, dst, x T, others ...any) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return x.Verbs().LeafwiseInto(dst, k, others...)
 }

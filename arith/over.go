@@ -92,10 +92,10 @@ type scope struct {
 // scopeOf checks o against x, and returns a mask, if there is one, as what Leafwise takes.
 func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var none T
-	if x == none {
-		return nil, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
-	}
 	s := &scope{Over: o}
+	if x == none {
+		return s, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	}
 	var err error
 	switch o.kind {
 	case overDims:

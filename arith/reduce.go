@@ -20,21 +20,14 @@ type reduction struct {
 
 // reduce applies a reduction to x.
 func reduce[T Reducible[T]](r *reduction, x T, o Over) (T, error) {
-	var none T
 	s, others, err := scopeOf(x, o)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", r.name, err)
-	}
-	return x.Verbs().Leafwise(r.kernel(s), others...)
+	return leafwise(r.name, r.kernel(s), err, x, others...)
 }
 
 // reduceInto sets dst to what a reduction makes of x.
 func reduceInto[T Reducible[T]](r *reduction, dst, x T, o Over) error {
 	s, others, err := scopeOf(x, o)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.name, err)
-	}
-	return x.Verbs().LeafwiseInto(dst, r.kernel(s), others...)
+	return leafwiseInto(r.name, r.kernel(s), err, dst, x, others...)
 }
 
 func (r *reduction) kernel(s *scope) *tensor.Kernel {

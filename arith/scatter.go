@@ -24,11 +24,7 @@ import (
 // tensor.ErrKind for a nil operand.
 func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("scatter add: %w", err)
-	}
-	return x.Verbs().Leafwise(k, src)
+	return leafwise("scatter add", k, err, x, src)
 }
 
 // ScatterAddInto is [ScatterAdd] into a value that the caller owns, which must have the dtypes and
@@ -36,10 +32,7 @@ func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, e
 // changed.
 func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
 	k, err := scatterKernel(x, dim, index, src)
-	if err != nil {
-		return fmt.Errorf("scatter add: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k, src)
+	return leafwiseInto("scatter add", k, err, dst, x, src)
 }
 
 func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {

@@ -22,42 +22,28 @@ type SortOptions struct {
 // tensor.ErrKind if x is nil.
 func Sort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := sortKernel(x, dim, opt)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return x.Verbs().Leafwise(k)
+	return leafwise("sort", k, err, x)
 }
 
 // SortInto is [Sort] into a value that the caller owns, which must have the dtypes and shapes of x,
 // and may be x. Its errors are also those of tensor.Transfer; on an error nothing has changed.
 func SortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := sortKernel(x, dim, opt)
-	if err != nil {
-		return err
-	}
-	return x.Verbs().LeafwiseInto(dst, k)
+	return leafwiseInto("sort", k, err, dst, x)
 }
 
 // ArgSort returns where along a dim the elements of each line are that [Sort] would put in order:
 // int64 [... N ...]. What Gather takes there is sorted. Its errors are those of Sort.
 func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := argSortKernel(x, dim, opt)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return x.Verbs().Leafwise(k)
+	return leafwise("arg sort", k, err, x)
 }
 
 // ArgSortInto is [ArgSort] into a value that the caller owns, of dtype int64. Its errors are also
 // those of tensor.Transfer; on an error nothing has changed.
 func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := argSortKernel(x, dim, opt)
-	if err != nil {
-		return err
-	}
-	return x.Verbs().LeafwiseInto(dst, k)
+	return leafwiseInto("arg sort", k, err, dst, x)
 }
 
 func sortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
@@ -79,11 +65,11 @@ func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Te
 	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%s: %w: got nil", op, tensor.ErrKind)
+		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
 	at, err := x.Shape().Dim(dim)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
 	return &tensor.Kernel{
 		Op: op,

@@ -36,11 +36,7 @@ func Where[T Elementwise[T]](mask any, x T, other any) (T, error) {
 // WhereWith is [Where] with options.
 func WhereWith[T Elementwise[T]](mask any, x T, other any, opt WhereOptions) (T, error) {
 	k, wide, err := whereKernel(mask, x, opt)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("where: %w", err)
-	}
-	return x.Verbs().Leafwise(k, wide, other)
+	return leafwise("where", k, err, x, wide, other)
 }
 
 // WhereInto is [Where] into a value that the caller owns, which must have the dtypes and shapes of
@@ -54,10 +50,7 @@ func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any) error {
 // WhereIntoWith is [WhereInto] with options. dst has the keys of both dictionaries.
 func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
 	k, wide, err := whereKernel(mask, x, opt)
-	if err != nil {
-		return fmt.Errorf("where: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k, wide, other)
+	return leafwiseInto("where", k, err, dst, x, wide, other)
 }
 
 // MaskedFill returns x with value where mask is true:
@@ -69,11 +62,7 @@ func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereO
 // is a copy. Its errors are those of [Where].
 func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("masked fill: %w", err)
-	}
-	return x.Verbs().Leafwise(k, wide, value)
+	return leafwise("masked fill", k, err, x, wide, value)
 }
 
 // MaskedFillInto is [MaskedFill] into a value that the caller owns, which must have the dtypes and
@@ -82,10 +71,7 @@ func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 // changed.
 func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
-	if err != nil {
-		return fmt.Errorf("masked fill: %w", err)
-	}
-	return x.Verbs().LeafwiseInto(dst, k, wide, value)
+	return leafwiseInto("masked fill", k, err, dst, x, wide, value)
 }
 
 // FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to
