@@ -2,7 +2,6 @@ package arith
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -12,27 +11,14 @@ import (
 // are neighbours, unless they are contiguous.
 type lines struct{ outer, n, inner, block int }
 
-// linesOf returns the lines of src along a dim, unless dst cannot hold their results of a dtype.
-func linesOf(dst, src *tensor.Tensor, dim int, want tensor.DType) (lines, error) {
-	if dst == nil {
-		return lines{}, fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
-	}
-	if dst.DType() != want {
-		return lines{}, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, dst.DType(), want)
-	}
-	if err := dst.Shape().CheckEqual(src.Shape()); err != nil {
-		return lines{}, err
-	}
-	s := src.Shape()
-	dim, err := s.Dim(dim)
-	if err != nil {
-		return lines{}, err
-	}
+// linesOf returns the lines of a tensor along a dim, which is counted from the first.
+func linesOf(t *tensor.Tensor, dim int) lines {
+	s := t.Shape()
 	l := lines{s[:dim].Size(), s[dim], s[dim+1:].Size(), 1}
 	if l.inner > 1 {
-		l.block = max(16, cacheLine/src.DType().Size())
+		l.block = max(16, cacheLine/t.DType().Size())
 	}
-	return l, nil
+	return l
 }
 
 const (

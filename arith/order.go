@@ -162,31 +162,20 @@ func appendWhere[K uints](list, from []K, sign, low, high K) []K {
 	return list
 }
 
-// sortInto sets dst to src with each line along a dim sorted: [... N ...] -> [... N ...]. dst may
-// be src; another that shares memory with it makes sortInto copy src. It returns tensor.ErrKind if
-// one is nil, shapeops.ErrDim if src has no such dim, shapeops.ErrShape and tensor.ErrDType unless
-// dst has the shape and the dtype of src, tensor.ErrDType if that has no order, and what prevents
-// reading src or writing dst. On an error dst has not changed. Many lines are spread over the
-// cores.
-func sortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
-	if err := checkOrder(src); err != nil {
-		return err
-	}
-	l, err := linesOf(dst, src, dim, src.DType())
-	if err != nil {
-		return err
-	}
-	return separately(dst, src, dst != src, func(dst, src *tensor.Tensor) error {
-		switch src.DType().Size() {
-		case 1:
-			return sortLines[uint8](dst, src, l, descending)
-		case 2:
-			return sortLines[uint16](dst, src, l, descending)
-		case 4:
-			return sortLines[uint32](dst, src, l, descending)
-		}
-		return sortLines[uint64](dst, src, l, descending)
-	})
+// byWidth has, for each width of elements in bytes, what works on lines of elements taken as bits.
+type byWidth [9]func(dst, src *tensor.Tensor, l lines, descending bool) error
+
+var (
+	sorters    = byWidth{1: sortLines[uint8], 2: sortLines[uint16], 4: sortLines[uint32], 8: sortLines[uint64]}
+	argSorters = byWidth{1: argSortLines[uint8], 2: argSortLines[uint16], 4: argSortLines[uint32], 8: argSortLines[uint64]}
+)
+
+// run sets dst to what is made of each line along a dim of src: [... N ...] -> [... N ...]. It
+// copies src if that must be apart from dst and is not. On an error dst has not changed. Many lines
+// are spread over the cores.
+func (verbs *byWidth) run(dst, src *tensor.Tensor, dim int, descending, apart bool) error {
+	l, verb := linesOf(src, dim), verbs[src.DType().Size()]
+	return separately(dst, src, apart, func(dst, src *tensor.Tensor) error { return verb(dst, src, l, descending) })
 }
 
 func sortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
@@ -195,31 +184,6 @@ func sortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error
 		return eachLine(to, from, l, func() func(to, from []K) {
 			return (&lineSort[K]{order: o}).sort
 		})
-	})
-}
-
-// argSortInto sets dst, of dtype int64, to the positions along a dim of src in the order that
-// sortInto would put them: [... N ...] -> [... N ...]. If dst shares memory with src, argSortInto
-// copies src. Its errors are those of sortInto, but for dst's dtype. On an error dst has not
-// changed. Many lines are spread over the cores.
-func argSortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
-	if err := checkOrder(src); err != nil {
-		return err
-	}
-	l, err := linesOf(dst, src, dim, tensor.Int64)
-	if err != nil {
-		return err
-	}
-	return separately(dst, src, true, func(dst, src *tensor.Tensor) error {
-		switch src.DType().Size() {
-		case 1:
-			return argSortLines[uint8](dst, src, l, descending)
-		case 2:
-			return argSortLines[uint16](dst, src, l, descending)
-		case 4:
-			return argSortLines[uint32](dst, src, l, descending)
-		}
-		return argSortLines[uint64](dst, src, l, descending)
 	})
 }
 
@@ -240,7 +204,7 @@ func argSortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) er
 // separately calls fn with dst and src, but with copies in place of what is lent, which only the
 // goroutine that borrowed it may use, and of src if it must be apart from dst and is not.
 func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Tensor) error) error {
-	out, err := dst, error(nil)
+	var err error
 	if src.Lender() != nil || apart && dst.SharesMemory(src) {
 		if src, err = src.Clone(); err != nil {
 			return err
@@ -249,13 +213,7 @@ func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Te
 	if dst.Lender() == nil {
 		return fn(dst, src)
 	}
-	if out, err = tensor.New(dst.DType(), dst.Shape()...); err != nil {
-		return err
-	}
-	if err := fn(out, src); err != nil {
-		return err
-	}
-	return dst.CopyFrom(out)
+	return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return fn(out, src) })
 }
 
 // readWrite calls fn with the elements of dst, to set, and the bits of those of src.

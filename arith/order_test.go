@@ -153,6 +153,14 @@ func TestSortIsNaive(t *testing.T) {
 	}
 }
 
+func sortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
+	return SortInto(dst, src, dim, SortOptions{Descending: descending})
+}
+
+func argSortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
+	return ArgSortInto(dst, src, dim, SortOptions{Descending: descending})
+}
+
 // checkSort checks what sortInto and argSortInto write to a tensor of the given layout, and to s.
 func checkSort(t *testing.T, s testkit.Specimen, dim int, descending bool, l testkit.Layout) {
 	t.Helper()
@@ -307,18 +315,18 @@ func TestSortRefuses(t *testing.T) {
 		is       error
 		text     string
 	}{
-		{"nil src", float(2), nil, 0, tensor.ErrKind, "wrong kind of value: got a nil tensor"},
-		{"nil dst", nil, x, 0, tensor.ErrKind, "wrong kind of value: got a nil tensor"},
-		{"a tensor of no dtype", float(2), new(tensor.Tensor), 0, tensor.ErrDType, "dtype mismatch: got no dtype, which has no order"},
-		{"complex numbers", pair, pair, 0, tensor.ErrDType, "dtype mismatch: got complex64, which has no order"},
-		{"another dtype", pair, x, 0, tensor.ErrDType, "dtype mismatch: got complex64, want float32"},
-		{"another shape", float(3), x, 0, shapeops.ErrShape, "shape mismatch: got [3], want [2]"},
-		{"no such dim", float(2), x, 1, shapeops.ErrDim, "no such dim: got dim 1 of a shape [2], want one of 1 dims"},
-		{"a scalar", float(), float(), 0, shapeops.ErrDim, "no such dim: got dim 0 of a shape [], want one of 0 dims"},
-		{"a bool that is neither 0 nor 1", tensor.Must(tensor.Full(true, 3)), badBool, 0, tensor.ErrDType, "dtype mismatch: got byte 7 as element 2 of bool, want 0 or 1"},
-		{"memory that is gone", float(2), lost, 0, errors.ErrUnsupported, "unsupported operation"},
-		{"memory that was cut", float(2), cut, 0, errors.ErrUnsupported, "unsupported operation"},
-		{"read-only memory", tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 8), Locked: true}, 0, 2)), x, 0, tensor.ErrReadOnly, "read-only memory: open with Writable to write to it"},
+		{"nil src", float(2), nil, 0, tensor.ErrKind, "sort: wrong kind of value: got nil"},
+		{"nil dst", nil, x, 0, tensor.ErrKind, "sort: wrong kind of value: got a nil tensor"},
+		{"a tensor of no dtype", float(2), new(tensor.Tensor), 0, shapeops.ErrDim, "sort: no such dim: got dim 0 of a shape [], want one of 0 dims"},
+		{"complex numbers", pair, pair, 0, tensor.ErrDType, "sort: dtype mismatch: got complex64, which has no order"},
+		{"another dtype", pair, x, 0, tensor.ErrDType, "sort: destination: dtype mismatch: got complex64, want float32"},
+		{"another shape", float(3), x, 0, shapeops.ErrShape, "sort: destination: shape mismatch: got [3], want [2]"},
+		{"no such dim", float(2), x, 1, shapeops.ErrDim, "sort: no such dim: got dim 1 of a shape [2], want one of 1 dims"},
+		{"a scalar", float(), float(), 0, shapeops.ErrDim, "sort: no such dim: got dim 0 of a shape [], want one of 0 dims"},
+		{"a bool that is neither 0 nor 1", tensor.Must(tensor.Full(true, 3)), badBool, 0, tensor.ErrDType, "sort: dtype mismatch: got byte 7 as element 2 of bool, want 0 or 1"},
+		{"memory that is gone", float(2), lost, 0, errors.ErrUnsupported, "sort: unsupported operation"},
+		{"memory that was cut", float(2), cut, 0, errors.ErrUnsupported, "sort: unsupported operation"},
+		{"read-only memory", tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 8), Locked: true}, 0, 2)), x, 0, tensor.ErrReadOnly, "sort: destination: read-only memory: open with Writable to write to it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -58,13 +58,10 @@ func viaWider(dst *tensor.Tensor, d tensor.DType, fn func(wide *tensor.Tensor) e
 	if err == nil {
 		err = fn(wide)
 	}
-	if err == nil {
-		wide, err = wide.Cast(dst.DType())
-	}
 	if err != nil {
 		return err
 	}
-	return dst.CopyFrom(wide)
+	return wide.CastInto(dst)
 }
 
 // writeAll calls fn with the elements of dst, to be set.

@@ -49,14 +49,14 @@ func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 func sortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	keeps := func(x *tensor.Tensor) tensor.DType { return x.DType() }
 	return lineKernel("sort", x, dim, keeps, func(dst, x *tensor.Tensor, dim int) error {
-		return sortInto(dst, x, dim, opt.Descending)
+		return sorters.run(dst, x, dim, opt.Descending, dst != x)
 	})
 }
 
 func argSortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	positions := func(*tensor.Tensor) tensor.DType { return tensor.Int64 }
 	return lineKernel("arg sort", x, dim, positions, func(dst, x *tensor.Tensor, dim int) error {
-		return argSortInto(dst, x, dim, opt.Descending)
+		return argSorters.run(dst, x, dim, opt.Descending, true)
 	})
 }
 
