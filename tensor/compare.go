@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -132,22 +131,23 @@ func firstWhere[T Elem](t, u *Tensor, differ func(a, b T) bool) (at int, err err
 
 // readBoth is Read of two tensors.
 func readBoth[T Elem](t, u *Tensor, fn func(a, b []T)) error {
-	var err, failed error
+	var err error
 	for _, x := range []**Tensor{&t, &u} {
 		if *x, err = (*x).inOrder(); err != nil {
 			return err
 		}
 	}
-	err = useBoth(t, u, func(p, q []byte) {
-		var a, b []T
-		if a, failed = typed[T](t, p); failed != nil {
-			return
+	return useBoth(t, u, func(p, q []byte) error {
+		a, err := typed[T](t, p)
+		if err != nil {
+			return err
 		}
-		if b, failed = typed[T](u, q); failed == nil {
+		b, err := typed[T](u, q)
+		if err == nil {
 			fn(a, b)
 		}
+		return err
 	})
-	return cmp.Or(failed, err)
 }
 
 func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
@@ -186,7 +186,10 @@ func firstByte(t, u *Tensor) (at int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = useBoth(a, b, func(p, q []byte) { at = mismatch(a.own(p), b.own(q)) })
+	err = useBoth(a, b, func(p, q []byte) error {
+		at = mismatch(a.own(p), b.own(q))
+		return nil
+	})
 	if at > 0 {
 		at /= t.dtype.Size()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
@@ -46,22 +45,12 @@ func (tr *Transfer) compress(c *compression) {
 
 func (c *compression) prepare(bool, int) error { return nil }
 
-// run does the compression, on at most so many cores.
+// run does the compression, on at most so many cores. The destination is new, or a Transfer holds
+// it.
 func (c *compression) run(most int) error {
-	from, err := c.from.mem.borrow()
-	if err != nil {
-		return err
-	}
-	defer c.from.mem.giveBack()
-	to, err := c.to.mem.borrowToWrite()
-	if err != nil {
-		return err
-	}
-	defer c.to.mem.giveBack()
-	if err := c.parts(c.to.own(to), c.from.own(from), most); err != nil {
-		return nameFault(err, to, c.to.mem, from, c.from.mem)
-	}
-	return new(inquiry).intact(c.from.mem, c.to.mem)
+	return useBoth(c.from, c.to, func(from, to []byte) error {
+		return c.parts(c.to.own(to), c.from.own(from), most)
+	})
 }
 
 // parts cuts the mask among cores.
@@ -110,11 +99,7 @@ func trues(mask []byte) int {
 
 // part moves the rows of a part of the mask. A fault in lent memory is an error.
 func (c *compression) part(to, from, mask []byte) error {
-	if c.from.mem.loan == nil && c.to.mem.loan == nil {
-		c.rows(to, from, mask)
-		return nil
-	}
-	return mapping.Guard(func() { c.rows(to, from, mask) })
+	return guarded(c.from.mem, c.to.mem, func() { c.rows(to, from, mask) })
 }
 
 func (c *compression) rows(to, from, mask []byte) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -84,7 +83,7 @@ func (tr *Transfer) runFill(f *runFill) {
 	if f.copied > 0 {
 		tr.side(group, f.src, reads)
 	} else {
-		f.runs = nil // src may be nowhere
+		f.src, f.runs = f.value, nil // src may be nowhere
 	}
 	tr.task(f)
 }
@@ -126,19 +125,7 @@ func (f *runFill) prepare(bool, int) error {
 
 // run does it, on at most so many cores. The Transfer holds the memory.
 func (f *runFill) run(most int) error {
-	to, err := f.dst.mem.borrow()
-	if err != nil {
-		return err
-	}
-	defer f.dst.mem.giveBack()
-	var from []byte
-	if f.copied > 0 {
-		if from, err = f.src.mem.borrow(); err != nil {
-			return err
-		}
-		defer f.src.mem.giveBack()
-	}
-	return nameFault(f.parts(to, from, most), to, f.dst.mem, from, f.src.mem)
+	return useBoth(f.dst, f.src, func(to, from []byte) error { return f.parts(to, from, most) })
 }
 
 // parts cuts the rows of the destination among cores.
@@ -156,11 +143,7 @@ func (f *runFill) parts(to, from []byte, most int) error {
 
 // part does rows lo to hi of the destination. A fault in lent memory is an error.
 func (f *runFill) part(to, from []byte, lo, hi int) error {
-	if f.dst.mem.loan == nil && f.src.mem.loan == nil {
-		f.rows(to, from, lo, hi)
-		return nil
-	}
-	return mapping.Guard(func() { f.rows(to, from, lo, hi) })
+	return guarded(f.dst.mem, f.src.mem, func() { f.rows(to, from, lo, hi) })
 }
 
 // rows sets rows lo to hi of the destination.

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -174,8 +175,8 @@ func (t *Tensor) useBy(borrow func(memory) ([]byte, error), fn func(b []byte)) e
 	return err
 }
 
-// useBoth is use of two tensors of one shape.
-func useBoth(t, u *Tensor, fn func(p, q []byte)) error {
+// useBoth is use of two tensors, which returns the error of fn.
+func useBoth(t, u *Tensor, fn func(p, q []byte) error) error {
 	a, b := t.mem, u.mem
 	p, err := a.borrow()
 	if err != nil {
@@ -187,11 +188,21 @@ func useBoth(t, u *Tensor, fn func(p, q []byte)) error {
 		return err
 	}
 	defer b.giveBack()
-	err = nameFault(mapping.Guard(func() { fn(p, q) }), p, a, q, b)
-	if err == nil && t.Size() > 0 {
+	var failed error
+	err = guarded(a, b, func() { failed = fn(p, q) })
+	if err = nameFault(cmp.Or(err, failed), p, a, q, b); err == nil && t.Size() > 0 {
 		err = new(inquiry).intact(a, b)
 	}
 	return err
+}
+
+// guarded calls fn, in which a fault is an error if one of two memories was lent.
+func guarded(a, b memory, fn func()) error {
+	if a.loan == nil && b.loan == nil {
+		fn()
+		return nil
+	}
+	return mapping.Guard(fn)
 }
 
 // An inquiry asks lenders whether their memory was all there, but not again one of the last two
