@@ -37,6 +37,8 @@ func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 type closeness struct {
 	rtol, atol float64
 	far        atomic.Bool // two elements are not close
+	mu         sync.Mutex
+	free       []*closeRoom // at most one for each block that is compared at a time
 }
 
 // block compares the elements of a block, unless the answer is known. Bools are all looked at, so
@@ -45,8 +47,8 @@ func (c *closeness) block(b *Block) error {
 	if b.DType != Bool && c.far.Load() {
 		return nil
 	}
-	room := closeRooms.Get().(*closeRoom)
-	defer room.giveBack()
+	room := c.take()
+	defer c.giveBack(room)
 	x, err := room.widened(0, b)
 	if err != nil {
 		return err
@@ -70,12 +72,22 @@ type closeRoom struct {
 	cast Block
 }
 
-var closeRooms = sync.Pool{New: func() any { return new(closeRoom) }}
+func (c *closeness) take() *closeRoom {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := len(c.free) - 1
+	if last < 0 {
+		return new(closeRoom)
+	}
+	room := c.free[last]
+	c.free = c.free[:last]
+	return room
+}
 
-// giveBack keeps the room for another block, but not the elements of this one.
-func (r *closeRoom) giveBack() {
-	r.lane[0] = Lane{}
-	closeRooms.Put(r)
+func (c *closeness) giveBack(room *closeRoom) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free = append(c.free, room)
 }
 
 // widened returns the elements of the i-th operand of a block, one for each element of the block.
