@@ -52,13 +52,13 @@ func init() {
 		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
 		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
 		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
-		inRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
+		inRows:   (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
 		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
 		cloneIn: (*TensorDict).cloneIn,
-		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
+		inRows:  (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
