@@ -4,6 +4,9 @@
 //   - [Stack], [Cat] and [PadSequence] lay values side by side.
 //   - [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] cut a value:
 //     Split(td, 0, 1, 3) is a []*TensorDict.
+//   - [Flip], [Roll], [Rot90], [Repeat], [Tile], [RepeatInterleave], [RepeatEach], [Unfold],
+//     [Window] and [AtLeast] rearrange one value, or repeat or cut out parts of it; [SetWindow]
+//     writes windows.
 //
 // A form with Into in its name fills a value that the caller owns. The common operations (Index,
 // Reshape, Permute) are methods of the values. [Shape], [View] and their errors are those of
