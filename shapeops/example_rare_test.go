@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -188,23 +187,6 @@ func printed(x *tensor.Tensor, err error) {
 		return
 	}
 	fmt.Println(x)
-}
-
-// steps returns a dictionary for the examples: two time steps of three games.
-func steps() *tdict.TensorDict {
-	return tensor.Must(tdict.FromMap(shapeops.Shape{3, 2}, map[nestedkey.Key]tdict.Value{
-		"act":     tensor.Must(tensor.From([]int64{0, 1, 2, 3, 4, 5}, 3, 2)),
-		"obs/pos": tensor.Must(tensor.Zeros[float32](3, 2, 4)),
-	}))
-}
-
-// show prints the batch shape of a result and the actions in it.
-func show(td *tdict.TensorDict, err error) {
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(td.Shape(), tensor.Must(td.Tensor("act")))
 }
 
 // images returns 2 images of 4 by 4 pixels, numbered, and the same as masks.
