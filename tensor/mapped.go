@@ -62,7 +62,11 @@ func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Ten
 			}
 			return err
 		}}
-		return k.run(new(straightBlock), out, xs, 0, 1)
+		b := new(straightBlock)
+		if b.lineUp(out, xs) { // of any size, as one goroutine does it
+			return k.Elements(&b.Block)
+		}
+		return k.run(b, out, xs, 0, 1)
 	})
 	if err != nil {
 		return nil, whichOperand(err, xs)
