@@ -19,8 +19,8 @@ type Elementwise[T any] interface {
 
 // A Reducible is an [Elementwise] whose dims each have one size, so that verbs can work along them:
 // *tensor.Tensor and *tdict.TensorDict. A *ragged.Tensor does not satisfy it: Sum(r, over) and
-// Sort(r, 0, opt) do not compile. It has methods Reduce, CumSum, Sort and ArgSort, and MapValues for what
-// works on features.
+// Sort(r, 0, opt) do not compile. It has methods Reduce, CumSum, Sort and ArgSort, and MapValues
+// for what works on features.
 type Reducible[T any] interface {
 	Elementwise[T]
 	Permute(dims ...int) (T, error)

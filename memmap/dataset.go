@@ -15,10 +15,10 @@ import (
 )
 
 // A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
-// in it. Where a *tdict.TensorDict is wanted, as by Save, shapeops.Stack or the functions of package
-// arith, pass d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1) does. That
-// is locked; unlocked, it can be changed in memory, which does not reach the directory. The
-// methods of Dataset itself return [ErrClosed] for the zero Dataset, which holds no TensorDict.
+// in it. Where a *tdict.TensorDict is wanted, as by Save, shapeops.Stack or the functions of
+// package arith, pass d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1)
+// does. That is locked; unlocked, it can be changed in memory, which does not reach the directory.
+// The methods of Dataset itself return [ErrClosed] for the zero Dataset, which holds no TensorDict.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map. Close, CloseWait and
 // Stale may be called at any time, and Flush while others read or write elements.
@@ -64,9 +64,9 @@ func (d *Dataset) Stale() (bool, error) {
 // Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and
 // waits for it; without it the system does so in its own time. Then it sets the checksums of leaves
 // that had some before they were mapped, or were made by [Create], for which it reads all of them:
-// those that [Verify] compares. Stores do not wait meanwhile. It leaves them void while a leaf is in
-// use, or was written meanwhile, if tensor.Of has handed out its elements, and if somebody else has
-// the directory open with Writable when it begins to read or is done.
+// those that [Verify] compares. Stores do not wait meanwhile. It leaves them void while a leaf is
+// in use, or was written meanwhile, if tensor.Of has handed out its elements, and if somebody else
+// has the directory open with Writable when it begins to read or is done.
 //
 // Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see what was
 // written, [ErrCorrupt] if the file of a leaf is gone, and [ErrClosed] once Close began.

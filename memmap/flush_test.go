@@ -15,9 +15,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestStoresDoNotWaitForFlush stores to one leaf after the other while a Flush sums a large one. None
-// waits for that, and the sums are right: those of leaves that were stored to meanwhile are void, and
-// the next Flush sets them.
+// TestStoresDoNotWaitForFlush stores to one leaf after the other while a Flush sums a large one.
+// None waits for that, and the sums are right: those of leaves that were stored to meanwhile are
+// void, and the next Flush sets them.
 func TestStoresDoNotWaitForFlush(t *testing.T) {
 	const small = 400
 	td := tdict.New(1)

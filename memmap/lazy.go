@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are copies,
-// if the members agree. It is nil if faults were found in them.
+// lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are
+// copies, if the members agree. It is nil if faults were found in them.
 func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
 	if r.opt.Writable {
 		return nil, r.fail(n, metaName, unsupported("a lazy stack is read as a copy: it cannot be opened Writable"))

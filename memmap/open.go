@@ -30,11 +30,11 @@ type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. By default
 	// that is tensor.ErrReadOnly.
 	Writable bool
-	// Wait bounds how long OpenWith with Writable waits for another that has the directory to itself,
-	// as to set checksums, and how long a store, AddLeaf, Flush and Close wait for another that
-	// changes a meta.json. Then OpenWith, a store and AddLeaf return [ErrBusy]; Flush and Close
-	// leave the checksums of the leaves that were written to the next one. 0 means a second, and
-	// less than 0 not at all.
+	// Wait bounds how long OpenWith with Writable waits for another that has the directory to
+	// itself, as to set checksums, and how long a store, AddLeaf, Flush and Close wait for another
+	// that changes a meta.json. Then OpenWith, a store and AddLeaf return [ErrBusy]; Flush and
+	// Close leave the checksums of the leaves that were written to the next one. 0 means a second,
+	// and less than 0 not at all.
 	Wait time.Duration
 	// MaxEntries is how many entries the dictionary may have, at all levels together; 0 means
 	// 200,000. It bounds what a hostile directory can make Open do.

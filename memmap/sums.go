@@ -102,8 +102,8 @@ type summing struct {
 	sums    []uint32
 }
 
-// settle sets the sums of all leaves that nobody is using. The files have been flushed. Nobody waits
-// while they are read.
+// settle sets the sums of all leaves that nobody is using. The files have been flushed. Nobody
+// waits while they are read.
 func (d *Dataset) settle() error {
 	d.settling.Lock()
 	defer d.settling.Unlock()
@@ -141,8 +141,8 @@ func (d *Dataset) keep(todo []*summing) error {
 	return nil
 }
 
-// unsummed returns the leaves whose sums are to be computed, of nodes in which sums are void: nil if
-// there are no such nodes, or somebody else has the directory open to write it. It notes who has
+// unsummed returns the leaves whose sums are to be computed, of nodes in which sums are void: nil
+// if there are no such nodes, or somebody else has the directory open to write it. It notes who has
 // made them void, so that it can be told if others do meanwhile.
 func (d *Dataset) unsummed() ([]*summing, error) {
 	d.mu.Lock()

@@ -47,7 +47,8 @@ func laterFields(t *testing.T, dir string) map[string]int {
 	return counts
 }
 
-// TestUnknownNativeFieldsStay writes to leaves of a dictionary with native fields of a later version.
+// TestUnknownNativeFieldsStay writes to leaves of a dictionary with native fields of a later
+// version.
 func TestUnknownNativeFieldsStay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	td := tdict.New(3)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestWait has another process hold what a writer needs for as long as it likes: the writer waits for
-// so long and no longer, and says for which file.
+// TestWait has another process hold what a writer needs for as long as it likes: the writer waits
+// for so long and no longer, and says for which file.
 func TestWait(t *testing.T) {
 	const wait = 100 * time.Millisecond
 	locked := func(t *testing.T, path string) {

@@ -21,9 +21,10 @@ import (
 // Features follow: where an operand has fewer dims of features, it is one for all of them.
 //
 // It is how the verbs of package arith work on ragged tensors: on each value by itself. What works
-// on rows of several values is [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns shapeops.ErrKind for a kernel that looks beyond a value, and for
-// an operand that is none of these; [ErrLengths], with level and row, if lengths differ; and the
-// errors of tensor.Tensor.Leafwise.
+// on rows of several values is [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns
+// shapeops.ErrKind for a kernel that looks beyond a value, and for an operand that is none of
+// these; [ErrLengths], with level and row, if lengths differ; and the errors of
+// tensor.Tensor.Leafwise.
 func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	p, err := newKernelPass(k)

@@ -89,8 +89,8 @@ func TestLeafwise(t *testing.T) {
 	require.Same(t, codes, tensor.Must(arith.Add(deep(), 1)).Layout())
 }
 
-// TestNotReducible: the compiler refuses verbs that work along dims, as Sum and Sort do, on a ragged
-// tensor, since that has no Permute.
+// TestNotReducible: the compiler refuses verbs that work along dims, as Sum and Sort do, on a
+// ragged tensor, since that has no Permute.
 func TestNotReducible(t *testing.T) {
 	_, ok := any(days()).(interface {
 		Permute(dims ...int) (*ragged.Tensor, error)

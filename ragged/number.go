@@ -97,9 +97,9 @@ func parsed(text json.Number) (number, bool) {
 	return n, true
 }
 
-// wholeOf returns the integer that a text spells with a fraction or an exponent, or the zero number,
-// which is not whole, if it spells none of 64 bits. f is about its value, so that no exponent is
-// large where it is exact.
+// wholeOf returns the integer that a text spells with a fraction or an exponent, or the zero
+// number, which is not whole, if it spells none of 64 bits. f is about its value, so that no
+// exponent is large where it is exact.
 func wholeOf(s string, f float64) number {
 	const longest = 64
 	if f == 0 {

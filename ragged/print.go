@@ -92,8 +92,8 @@ func (t *Tensor) sizeOf() int {
 // dims returns how many dims there are, those of levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts implements tensor.Verbs: each text is as String prints it. An error means that values cannot
-// be read. It is for few rows.
+// Texts implements tensor.Verbs: each text is as String prints it. An error means that values
+// cannot be read. It is for few rows.
 func (v *verbs) Texts() ([]string, error) {
 	s, err := (*Tensor)(v).straight(nil)
 	if err != nil {

@@ -151,9 +151,9 @@ func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
 }
 
 // Fixed returns Data with the rows of v, which keep their values: what would change one is
-// tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and Range
-// returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone, Take
-// or Pad returns, can be changed.
+// tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and
+// Range returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone,
+// Take or Pad returns, can be changed.
 func (v *dataVerbs) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
 // isView reports whether the plan of a tensor that lies in order is a view of it.
@@ -174,8 +174,8 @@ func identical(a, b any) bool {
 	return jsonText(a) == jsonText(b)
 }
 
-// checkFixed returns tensor.ErrReadOnly if d keeps its values, and rows of it are to become those of
-// other, which has as many.
+// checkFixed returns tensor.ErrReadOnly if d keeps its values, and rows of it are to become those
+// of other, which has as many.
 func (d *Data) checkFixed(rows, other *Data) error {
 	if !d.fixed || rows.Shape().Size() == 0 {
 		return nil
@@ -270,116 +270,6 @@ func (v *dataVerbs) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*
 		return err
 	}
 	return dst.commit(tr, out)
-}
-
-// commit adds to tr: d = out.
-func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
-	if err := d.Shape().CheckEqual(out.Shape()); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	if d.fixed {
-		return d.checkFixed(d, out)
-	}
-	tr.Commit(func() { d.rows, d.values = out.rows, out.values })
-	return nil
-}
-
-// AddExecute adds to tr: dst = what p.Plan makes of d.
-func (v *dataVerbs) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
-	d := (*Data)(v)
-	if !dst.made() {
-		return errNoData
-	}
-	out, err := (*dataVerbs)(d).Execute(p)
-	if err != nil {
-		return err
-	}
-	return dst.commit(tr, out)
-}
-
-// AddWrite adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list names
-// a row twice, the last value stays.
-func (v *dataVerbs) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
-	d := (*Data)(v)
-	if !src.made() {
-		return errNoData
-	}
-	if err := d.rows.CheckWrite(p, src.rows); err != nil {
-		return err
-	}
-	planned, err := plan.Expand(src.Shape(), p.Extend(d.Shape())...)
-	if err != nil {
-		return err
-	}
-	from, err := (*dataVerbs)(src).Execute(plan.NewPass(planned)) // src as it is now
-	if err != nil {
-		return err
-	}
-	if d.fixed {
-		part, err := (*dataVerbs)(d).Execute(p)
-		if err != nil {
-			return err
-		}
-		return d.checkFixed(part, from)
-	}
-	tr.Commit(func() { d.write(from, p) })
-	return nil
-}
-
-// write is Write of what is known to fit.
-func (d *Data) write(src *Data, p *plan.Pass) {
-	d.values = append(d.values, src.values...)
-	if err := d.rows.Write(p, src.rows); err != nil {
-		panic("tdict: impossible: " + err.Error())
-	}
-	if d.crowded() {
-		d.compact()
-	}
-}
-
-// crowded reports whether d has many more values than rows.
-func (d *Data) crowded() bool { return len(d.values)/2-8 > d.Shape().Size() }
-
-// trim drops values that no row has, so that a few rows of many keep, and cost, little. It looks at
-// the rows only.
-func (d *Data) trim() {
-	number := map[int]int{}
-	var kept []any
-	for row := range d.rows.Distinct() {
-		if _, ok := number[row]; !ok {
-			number[row] = len(kept)
-			kept = append(kept, d.values[row])
-		}
-	}
-	d.keep(kept, func(row int) int { return number[row] })
-}
-
-// keep makes kept the values of d, and numbers its rows by them.
-func (d *Data) keep(kept []any, number func(row int) int) {
-	d.values = kept
-	if len(kept) == 1 {
-		d.rows, _ = plan.OneRow(d.Shape()...) // of a shape that is one already
-		return
-	}
-	if err := d.rows.Renumber(len(kept), number); err != nil {
-		panic("tdict: impossible: " + err.Error()) // a caller has listed the rows, or knows them to be few
-	}
-}
-
-// compact drops values that no row has any more, and keeps one of equal neighbours.
-func (d *Data) compact() {
-	number := make([]int, len(d.values)) // new, plus one
-	var kept []any
-	for row := range d.rows.Distinct() {
-		if number[row] > 0 {
-			continue
-		}
-		if n := len(kept); n == 0 || !same(kept[n-1], d.values[row]) {
-			kept = append(kept, d.values[row])
-		}
-		number[row] = len(kept)
-	}
-	d.keep(kept, func(row int) int { return number[row] - 1 })
 }
 
 // Clone returns a copy of d. It returns [ErrKind] if d is nil or zero.

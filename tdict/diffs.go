@@ -178,8 +178,8 @@ func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	return d, d.Kind != DiffElements || d.Count > 0
 }
 
-// differsIn says in what two leaves of one kind differ, by the error of a comparison of elements. It
-// returns the error if that is another.
+// differsIn says in what two leaves of one kind differ, by the error of a comparison of elements.
+// It returns the error if that is another.
 func differsIn(d Difference, err error) (DifferenceKind, error) {
 	switch {
 	case errors.Is(err, tensor.ErrDType) && d.A != d.B: // else an element is none of its dtype

@@ -50,8 +50,8 @@ func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err erro
 //
 //	td [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
-// tensor.Tensor.Ints.
+// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
+// errors of tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executed("take", p, err)

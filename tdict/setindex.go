@@ -29,9 +29,9 @@ type SetIndexOptions struct {
 //
 // Rows of ragged tensors are written whole, and take their lengths along.
 //
-// SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the errors of
-// tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of another
-// kind than the one that it is written to; on an error nothing has changed.
+// SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the
+// errors of tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of
+// another kind than the one that it is written to; on an error nothing has changed.
 func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
 	return td.SetIndexWith(value, SetIndexOptions{}, expr...)
 }

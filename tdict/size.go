@@ -3,8 +3,8 @@ package tdict
 import "math"
 
 // ByteSize returns how many bytes the elements of all tensors and ragged tensors take, as their
-// ByteSize says, or math.MaxInt if that is more than an int holds. A value under several keys counts
-// for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
+// ByteSize says, or math.MaxInt if that is more than an int holds. A value under several keys
+// counts for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
 func (td *TensorDict) ByteSize() int {
 	return td.sum(map[*TensorDict]int{}, func(leaf Value) int {
 		if e := opsOf(leaf).elementwise(leaf); e != nil {

@@ -121,9 +121,10 @@ func (s *raggedStack) lists(d *Data) (*Data, error) {
 //	[N * * F...] -> ragged tensors [Li * F...]
 //
 // [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was
-// permuted or repeats rows; then they share that of a copy. UnstackRagged returns [ErrKind] if td is
-// nil, shapeops.ErrDim unless the batch shape is [N], and, with the key, [ErrKind] for a leaf that
-// is neither, and if there is no ragged one, and ragged.ErrLengths, with the row, if lengths differ.
+// permuted or repeats rows; then they share that of a copy. UnstackRagged returns [ErrKind] if td
+// is nil, shapeops.ErrDim unless the batch shape is [N], and, with the key, [ErrKind] for a leaf
+// that is neither, and if there is no ragged one, and ragged.ErrLengths, with the row, if lengths
+// differ.
 func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("unstack ragged", errNil)

@@ -64,8 +64,8 @@ func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 //
 // dst may lie in the memory of t, which is copied first unless each element takes the place of its
 // own source. CastInto returns [ErrOverlap] if elements are equally wide and more than 64 MiB would
-// have to be copied, shapeops.ErrShape if the shapes differ, [ErrDType] if t holds a bool that is neither 0 nor 1, and
-// the errors of [Transfer]; on an error nothing has changed.
+// have to be copied, shapeops.ErrShape if the shapes differ, [ErrDType] if t holds a bool that is
+// neither 0 nor 1, and the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) CastInto(dst *Tensor) error {
 	switch {
 	case dst == nil:

@@ -114,8 +114,8 @@ func (t *settlement) compare(sites []site) {
 	}
 }
 
-// survey finds where sites lie in their memory, sorts them by that, and returns the dims of one with
-// most.
+// survey finds where sites lie in their memory, sorts them by that, and returns the dims of one
+// with most.
 func (t *settlement) survey(sites []site) (most []pitch) {
 	if t.prints == nil {
 		t.prints = make([]footprint, 2*len(t.moves))

@@ -24,9 +24,9 @@
 // that GOMAXPROCS allows, unless it writes to listed positions.
 //
 // A copy reads what was there before it, also where source and destination overlap: what may be
-// overwritten too early is copied first. Whether it may is worked out from bounds, strides and lists
-// of rows, never by looking at bytes. At most 64 MiB are copied first; more is [ErrOverlap]. Only
-// shifts, with equal strides on both sides, need no such copy.
+// overwritten too early is copied first. Whether it may is worked out from bounds, strides and
+// lists of rows, never by looking at bytes. At most 64 MiB are copied first; more is [ErrOverlap].
+// Only shifts, with equal strides on both sides, need no such copy.
 //
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for
 // the time of each operation; only [Of] hands out a slice of it, and says until when.

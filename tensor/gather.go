@@ -46,8 +46,8 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 //
 //	t [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the errors of
-// [Tensor.Ints].
+// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
+// errors of [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(plan.TakeBy(t.view.Shape, dim, index))
 }

@@ -23,8 +23,8 @@ type shuffle struct {
 	pad      []byte
 }
 
-// judge reports whether an element is read that is written from elsewhere, and what the buffer holds
-// after all is read before any is written.
+// judge reports whether an element is read that is written from elsewhere, and what the buffer
+// holds after all is read before any is written.
 func (s shuffle) judge(b []byte) (harmful bool, after []byte) {
 	after = slices.Clone(b)
 	writers := make([][]int, len(b))

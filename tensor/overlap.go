@@ -62,8 +62,8 @@ func (m *move) order(by int) bool {
 	return true
 }
 
-// oneAddress reports whether both sides have one address for what they share, unlike two mappings of
-// a file.
+// oneAddress reports whether both sides have one address for what they share, unlike two mappings
+// of a file.
 func (m *move) oneAddress() bool {
 	to, from := m.to.loan, m.from.loan
 	return to == nil && from == nil || to != nil && from != nil && to.lender == from.lender

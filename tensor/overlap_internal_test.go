@@ -167,7 +167,8 @@ func TestApartOracle(t *testing.T) {
 	require.Less(t, unknown, 20_000) // strides that differ, and rows that reach into one another
 }
 
-// A move that reads what an earlier one writes is staged; by whatever spacing sites are folded, too.
+// A move that reads what an earlier one writes is staged; by whatever spacing sites are folded,
+// too.
 func TestSettleOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	fed, apart := 0, 0

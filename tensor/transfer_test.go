@@ -158,7 +158,8 @@ func TestTransferOfCopiesThatFeedOneAnother(t *testing.T) {
 	}
 }
 
-// A swap swaps, also within lent memory; neighbours and interleaved columns do not feed one another.
+// A swap swaps, also within lent memory; neighbours and interleaved columns do not feed one
+// another.
 func TestTransferCrossing(t *testing.T) {
 	lent := tensor.Must(tensor.FromLender(tensor.Uint8, &testkit.Lender{Bytes: make([]byte, 8)}, 0, 4, 2))
 	for _, x := range []*tensor.Tensor{tensor.Must(tensor.Zeros[uint8](4, 2)), lent} {

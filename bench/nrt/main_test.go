@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRuns runs the benchmark on little data, in which there is no chance but that of the seeds. What
-// it says of times is left out.
+// TestRuns runs the benchmark on little data, in which there is no chance but that of the seeds.
+// What it says of times is left out.
 func TestRuns(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(&out, config{spec: "sample", patients: 300, batch: 100, seeds: 2, mostEvents: 20}))

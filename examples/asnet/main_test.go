@@ -30,8 +30,8 @@ func Example() {
 	//   out/on       [16 380 3]  reads [16 380 6]  [prop/on act/stack]
 }
 
-// TestGradients compares the gradient with finite differences for every way to pool. Actions tie, so
-// that one that shares the gradient wrongly must be found out.
+// TestGradients compares the gradient with finite differences for every way to pool. Actions tie,
+// so that one that shares the gradient wrongly must be found out.
 func TestGradients(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -47,8 +47,8 @@ func newModules(n int, opt pickstack.PoolOptions) []module {
 	}
 }
 
-// pool returns a module in which each of n propositions reads its own vector, a skip connection, and
-// pools those of the actions that are about it.
+// pool returns a module in which each of n propositions reads its own vector, a skip connection,
+// and pools those of the actions that are about it.
 func pool(predicate string, n int, about []int64, opt pickstack.PoolOptions) module {
 	pools := make([][]int64, n)
 	for action, proposition := range about {

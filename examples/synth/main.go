@@ -64,8 +64,8 @@ func run() ledger {
 	return got
 }
 
-// train reads eight generations, epoch after epoch, each a pass over the one that was published last.
-// It calls midway when it has the third.
+// train reads eight generations, epoch after epoch, each a pass over the one that was published
+// last. It calls midway when it has the third.
 func train(c *samplecache.Cache, midway func()) ledger {
 	got, generations, last, read := ledger{}, 0, uint64(0), 0
 	group := c.Group("train", 1)

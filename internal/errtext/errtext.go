@@ -41,8 +41,8 @@ func Bare(err error) error {
 	return err
 }
 
-// With returns err followed by ": " and a text, as of [fmt.Errorf]. It wraps err and what the format
-// wraps.
+// With returns err followed by ": " and a text, as of [fmt.Errorf]. It wraps err and what the
+// format wraps.
 func With(err error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)
 }

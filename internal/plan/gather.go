@@ -9,10 +9,10 @@ import (
 //
 //	s [A N B], index [A' M B'] -> [A' M B'], out[a m b] = in[a index[a m b] b]
 //
-// index is row-major and has the shape of, whose dims other than dim may be smaller than those
-// of s; negative positions count from the end. The result is a copy; written to, a plan of Gather
-// scatters. It returns [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not fit s or
-// index, and [shape.ErrIndex], with the element of the index, if the dim has no such position.
+// index is row-major and has the shape of, whose dims other than dim may be smaller than those of
+// s; negative positions count from the end. The result is a copy; written to, a plan of Gather
+// scatters. It returns [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not fit s
+// or index, and [shape.ErrIndex], with the element of the index, if the dim has no such position.
 func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) {
 	if err := CheckGather(s, dim, of); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func element(s shape.Shape, dim, i, n int) (int, error) {
 //	[A N B], list of shape [I...] -> [A I... B]
 //
 // list is row-major; negative positions count from the end. The result is a copy. It returns
-// [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not hold the list, and [shape.ErrIndex],
-// with the element of the list, if the dim has no such position.
+// [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not hold the list, and
+// [shape.ErrIndex], with the element of the list, if the dim has no such position.
 func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Index plans an index expression; the package doc has the rules. It returns [shape.ErrIndex] if the
-// expression has more parts than s has dims, if a position is out of range, if a mask has another
-// shape than the dims it covers, if a mask over several dims has a position, a new dim or a range
-// that cuts after it (among dims of size 1 it may), or if lists do not broadcast together.
+// Index plans an index expression; the package doc has the rules. It returns [shape.ErrIndex] if
+// the expression has more parts than s has dims, if a position is out of range, if a mask has
+// another shape than the dims it covers, if a mask over several dims has a position, a new dim or a
+// range that cuts after it (among dims of size 1 it may), or if lists do not broadcast together.
 func Index(s shape.Shape, expr ...ix.Index) (*Plan, error) {
 	used, err := count(s, expr)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A Join says how values are laid side by side along one dim. [Stack] and [Cat] make JoinPlans
-// and hand them to the values in a [Pass]. Safe for concurrent use.
+// A Join says how values are laid side by side along one dim. [Stack], [Cat] and [Padded] make
+// Joins. Safe for concurrent use.
 type Join struct {
 	shape shape.Shape
 	dim   int
@@ -58,7 +58,8 @@ func (j *Join) Positions(s shape.Shape) int {
 //
 //	Shape -> s, as far as the plan is about it
 //
-// It returns [shape.ErrShape] if s has too few dims, and [shape.ErrIndex] if there are no such positions.
+// It returns [shape.ErrShape] if s has too few dims, and [shape.ErrIndex] if there are no such
+// positions.
 func (j *Join) Part(start int, s shape.Shape) (*Plan, error) {
 	if len(j.shape) == 0 {
 		return nil, errNoJoin
@@ -86,8 +87,8 @@ func (j *Join) Extend(s shape.Shape) shape.Shape {
 	return append(append(make(shape.Shape, 0, len(j.shape)+len(trailing)), j.shape...), trailing...)
 }
 
-// Check returns [shape.ErrShape] unless values of these shapes fill Shape, and have the same dims after
-// those that the plan is about.
+// Check returns [shape.ErrShape] unless values of these shapes fill Shape, and have the same dims
+// after those that the plan is about.
 func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
 	first, filled := shapeOf(0), 0
 	for i := range n {
@@ -141,8 +142,8 @@ func (j *Join) checkRank(s shape.Shape) error {
 	return nil
 }
 
-// Stack plans to lay n values of these shapes along a new dim. It returns [shape.ErrShape] if there is
-// no value or their shapes differ, and [shape.ErrDim] if the result has no such dim.
+// Stack plans to lay n values of these shapes along a new dim. It returns [shape.ErrShape] if there
+// is no value or their shapes differ, and [shape.ErrDim] if the result has no such dim.
 func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: got nothing to stack, want at least one value", shape.ErrShape)
@@ -162,8 +163,9 @@ func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	return j, j.shape.Check()
 }
 
-// Cat plans to lay n values of these shapes along a dim that they have. It returns [shape.ErrShape] if
-// there is no value or their shapes differ elsewhere, and [shape.ErrDim] if they have no such dim.
+// Cat plans to lay n values of these shapes along a dim that they have. It returns [shape.ErrShape]
+// if there is no value or their shapes differ elsewhere, and [shape.ErrDim] if they have no such
+// dim.
 func Cat(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: got nothing to cat, want at least one value", shape.ErrShape)

@@ -12,9 +12,9 @@ type Padding struct {
 	Length int // of the padded dim; 0 is that of the longest value
 }
 
-// Padded plans to stack n values of these shapes, padded along a dim. It returns [shape.ErrShape] if
-// there is no value, if their shapes differ elsewhere or one is too long, and [shape.ErrDim] for a dim
-// that they must have.
+// Padded plans to stack n values of these shapes, padded along a dim. It returns [shape.ErrShape]
+// if there is no value, if their shapes differ elsewhere or one is too long, and [shape.ErrDim] for
+// a dim that they must have.
 func Padded(n int, shapeOf func(i int) shape.Shape, pad Padding) (*Join, error) {
 	switch {
 	case n == 0:
@@ -61,8 +61,8 @@ func (j *Join) PadDim(s shape.Shape, leaf bool) (dim int, ok bool) {
 }
 
 // Joined returns the shape of n values of these shapes joined. Of a plan that pads, batches that
-// lack the dim to pad are joined without; leaves must have it. Joined returns [shape.ErrShape] if the
-// shapes do not fit the plan or one another, and [shape.ErrDim] for a dim that they must have.
+// lack the dim to pad are joined without; leaves must have it. Joined returns [shape.ErrShape] if
+// the shapes do not fit the plan or one another, and [shape.ErrDim] for a dim that they must have.
 func (j *Join) Joined(n int, leaf bool, shapeOf func(i int) shape.Shape) (shape.Shape, error) {
 	if j.pad == nil {
 		if err := j.Check(n, shapeOf); err != nil {

@@ -131,8 +131,8 @@ func (p *Pass) laid() (pieces, gaps int) {
 }
 
 // Piece locates a piece of the plan's result, given the views of the result and of what the plan
-// applies to. It returns [shape.ErrShape] unless these begin with the plan's shapes, and [shape.ErrIndex] if
-// there is no such piece.
+// applies to. It returns [shape.ErrShape] unless these begin with the plan's shapes, and
+// [shape.ErrIndex] if there is no such piece.
 func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 	if pieces, _ := p.laid(); i < 0 || i >= pieces {
 		return piece, fmt.Errorf("%w: got piece %d, want one of %d", shape.ErrIndex, i, pieces)
@@ -151,8 +151,8 @@ func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 	return piece, err
 }
 
-// Gap locates a gap of the plan's result. It returns [shape.ErrShape] unless to begins with the shape of
-// that, and [shape.ErrIndex] if there is no such gap.
+// Gap locates a gap of the plan's result. It returns [shape.ErrShape] unless to begins with the
+// shape of that, and [shape.ErrIndex] if there is no such gap.
 func (p *Pass) Gap(i int, to shape.View) (shape.View, error) {
 	if _, gaps := p.laid(); i < 0 || i >= gaps {
 		return shape.View{}, fmt.Errorf("%w: got gap %d, want one of %d", shape.ErrIndex, i, gaps)

@@ -10,9 +10,9 @@ import (
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// What is added is filled with [Pass.Fill]. The result is a copy. It returns [shape.ErrShape] if there
-// are more sizes than two for each dim, if their number is odd, or if more positions are taken from
-// a dim than it has.
+// What is added is filled with [Pass.Fill]. The result is a copy. It returns [shape.ErrShape] if
+// there are more sizes than two for each dim, if their number is odd, or if more positions are
+// taken from a dim than it has.
 func Pad(s shape.Shape, sizes ...int) (*Plan, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

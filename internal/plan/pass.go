@@ -63,8 +63,8 @@ func (p *Pass) FillHere() (fill any, own bool) {
 // Expect says that n more views and shapes are to come, for which the pass then makes room at once.
 func (p *Pass) Expect(n int) { p.room.expected += n }
 
-// CheckPlan returns [shape.ErrKind] if the pass has no plan, and [shape.ErrShape] unless s begins with the
-// shape that its plan was made for.
+// CheckPlan returns [shape.ErrKind] if the pass has no plan, and [shape.ErrShape] unless s begins
+// with the shape that its plan was made for.
 func (p *Pass) CheckPlan(s shape.Shape) error {
 	if p == nil || p.Plan == nil {
 		return fmt.Errorf("%w: got a pass without a plan", shape.ErrKind)
@@ -105,8 +105,8 @@ func (p *Pass) Frame(v shape.View) (Frame, error) {
 // [Pass.CheckPlan].
 func (p *Pass) Extend(s shape.Shape) shape.Shape { return p.Plan.extend(&p.room, s) }
 
-// Contiguous is [shape.Contiguous] for the shape [lead... trailing...], with the result's numbers in the
-// pass's room. A nil Pass has none.
+// Contiguous is [shape.Contiguous] for the shape [lead... trailing...], with the result's numbers
+// in the pass's room. A nil Pass has none.
 func (p *Pass) Contiguous(lead, trailing shape.Shape) (shape.View, error) {
 	if p == nil {
 		return contiguous(nil, lead, trailing)

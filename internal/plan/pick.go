@@ -74,8 +74,8 @@ func (k *Pick) list() []int {
 //
 //	v [from... F...]: Kept has the dims of the result but for those of p.Pick().Shape()
 //
-// Frame returns [shape.ErrShape] if the shape of v does not begin with p.From(), and [shape.ErrIndex] if the
-// plan does not pick.
+// Frame returns [shape.ErrShape] if the shape of v does not begin with p.From(), and
+// [shape.ErrIndex] if the plan does not pick.
 func (p *Plan) Frame(v shape.View) (Frame, error) { return p.frame(nil, v) }
 
 func (p *Plan) frame(room *room, v shape.View) (Frame, error) {

@@ -6,9 +6,8 @@ import (
 )
 
 // A Plan is an operation that has been checked against a shape. It applies to every View whose
-// shape begins with that shape; the dims after it are kept as they are. Methods of [shape.Shape] make
-// Plans. A Plan owns its numbers: changing the sizes or lists that it was made from changes
-// nothing. Safe for concurrent use.
+// shape begins with that shape; the dims after it are kept as they are. A Plan owns its numbers:
+// changing the sizes or lists that it was made from changes nothing. Safe for concurrent use.
 type Plan struct {
 	from, to shape.Shape
 	mid      shape.Shape // the shape before picking; to, if the plan picks nothing
@@ -126,9 +125,9 @@ func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), and false if strides cannot
-// express the result: if the plan picks or lays pieces, or if it reshapes what a contiguous copy of
-// v allows and v does not.
+// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), and false if strides
+// cannot express the result: if the plan picks or lays pieces, or if it reshapes what a contiguous
+// copy of v allows and v does not.
 func (p *Plan) View(v shape.View) (result shape.View, ok bool, err error) { return p.view(nil, v) }
 
 func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err error) {

@@ -7,7 +7,8 @@ import (
 )
 
 // Reshape plans to arrange the elements of s, in their order, in another shape. One size may be
-// [shape.Infer], unless s has no element. It returns [shape.ErrShape] if the number of elements differs.
+// [shape.Infer], unless s has no element. It returns [shape.ErrShape] if the number of elements
+// differs.
 func Reshape(s shape.Shape, sizes ...int) (*Plan, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -71,9 +72,9 @@ func Flatten(s shape.Shape, first, last int) (*Plan, error) {
 	return p.placed(i, 1), err
 }
 
-// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be [shape.Infer],
-// unless N is 0. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape] if the product of sizes is
-// not N.
+// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be
+// [shape.Infer], unless N is 0. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape]
+// if the product of sizes is not N.
 func Unflatten(s shape.Shape, dim int, sizes ...int) (*Plan, error) {
 	i, err := s.Dim(dim)
 	if err != nil {
@@ -191,8 +192,8 @@ func Unsqueeze(s shape.Shape, dim int) (*Plan, error) {
 }
 
 // Expand plans to repeat elements, without a copy, until s has the given sizes: aligned at the last
-// dim, dims of size 1 grow and new dims come first. [shape.Infer] keeps a dim. It returns [shape.ErrShape] if s
-// does not broadcast to sizes.
+// dim, dims of size 1 grow and new dims come first. [shape.Infer] keeps a dim. It returns
+// [shape.ErrShape] if s does not broadcast to sizes.
 func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 	extra := len(sizes) - len(s)
 	if extra < 0 {
@@ -217,8 +218,8 @@ func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// Movedim plans to move a dim to another place; the others keep their order. It returns [shape.ErrDim] if
-// s lacks one of the dims.
+// Movedim plans to move a dim to another place; the others keep their order. It returns
+// [shape.ErrDim] if s lacks one of the dims.
 func Movedim(s shape.Shape, from, to int) (*Plan, error) {
 	i, err := s.Dim(from)
 	if err != nil {
@@ -279,8 +280,8 @@ func Narrow(s shape.Shape, dim, start, n int) (*Plan, error) {
 //	[A N B] -> [A M size B], M = (N-size)/step + 1
 //
 // Positions after the last window are left out. Windows that overlap share elements, so that they
-// cannot be written to. It returns [shape.ErrDim] if s has no such dim, [shape.ErrIndex] if a window is larger
-// than the dim, and [shape.ErrShape] if size or step is not positive.
+// cannot be written to. It returns [shape.ErrDim] if s has no such dim, [shape.ErrIndex] if a
+// window is larger than the dim, and [shape.ErrShape] if size or step is not positive.
 func Unfold(s shape.Shape, dim, size, step int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	switch {

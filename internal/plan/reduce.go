@@ -6,7 +6,7 @@ import (
 )
 
 // A Reduction is what becomes of a shape of which some dims are reduced: they drop out, or stay
-// with another size. Methods of [shape.Shape] make Reductions. Safe for concurrent use.
+// with another size. [Reduce] and [Regroup] make Reductions. Safe for concurrent use.
 type Reduction struct {
 	rank    int // dims that it was made for
 	to      shape.Shape

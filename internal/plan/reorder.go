@@ -89,8 +89,8 @@ func Roll(s shape.Shape, dim, shift int) (*Plan, error) {
 }
 
 // Rot90 plans to turn the plane of two dims by so many quarters, from the first dim towards the
-// second, as NumPy's rot90 does. The result is a copy. It returns [shape.ErrDim] if s lacks one of the
-// dims or they are the same.
+// second, as NumPy's rot90 does. The result is a copy. It returns [shape.ErrDim] if s lacks one of
+// the dims or they are the same.
 func Rot90(s shape.Shape, first, second, quarters int) (*Plan, error) {
 	a, err := s.Dim(first)
 	if err != nil {

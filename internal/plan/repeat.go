@@ -11,7 +11,8 @@ import (
 //
 //	[A B], 2, 3 -> [2*A 3*B]
 //
-// The result is a copy. It returns [shape.ErrShape] unless there is a count for each dim, none negative.
+// The result is a copy. It returns [shape.ErrShape] unless there is a count for each dim, none
+// negative.
 func Repeat(s shape.Shape, counts ...int) (*Plan, error) {
 	if len(counts) != len(s) {
 		return nil, fmt.Errorf("%w: got counts %v, want one for each dim of %v", shape.ErrShape, counts, s)
@@ -32,8 +33,8 @@ func Tile(s shape.Shape, counts ...int) (*Plan, error) {
 //
 //	[A N B] -> [A N*count B]
 //
-// The result is a copy. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape] if count is
-// negative; for a count of its own for each position see [RepeatEach].
+// The result is a copy. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape] if
+// count is negative; for a count of its own for each position see [RepeatEach].
 func RepeatInterleave(s shape.Shape, dim, count int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -125,8 +126,8 @@ func (r *repeater) keep(dim int) {
 //
 //	[A N B] -> [A counts[0]+...+counts[N-1] B]
 //
-// The result is a copy. It returns [shape.ErrDim] if s has no such dim, and [shape.ErrShape] unless there is a
-// count for each position, none negative, and they add up to at most 1<<31.
+// The result is a copy. It returns [shape.ErrDim] if s has no such dim, and [shape.ErrShape] unless
+// there is a count for each position, none negative, and they add up to at most 1<<31.
 func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -153,8 +154,8 @@ func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 	return pickRows(s, at, rows, shape.Shape{len(rows)})
 }
 
-// sum returns the sum of counts, or [shape.ErrShape] if one is negative or the sum is more than a plan
-// can list.
+// sum returns the sum of counts, or [shape.ErrShape] if one is negative or the sum is more than a
+// plan can list.
 func sum(counts []int) (int, error) {
 	total := 0
 	for i, count := range counts {

@@ -13,10 +13,10 @@ import (
 //	[N... C H W], two dims, starts [N... 2] -> [N... C h w]
 //
 // starts is row-major: the starts of the first row along each dim, those of the second, and so on.
-// The result is a copy; written to, a plan of Window sets the windows. It returns [shape.ErrDim] if rank
-// is not positive or a dim is not after the rows or named twice, [shape.ErrShape] unless there is a start
-// for each row and dim and a size for each dim, and [shape.ErrIndex], with the row, if a window leaves
-// its dim.
+// The result is a copy; written to, a plan of Window sets the windows. It returns [shape.ErrDim] if
+// rank is not positive or a dim is not after the rows or named twice, [shape.ErrShape] unless there
+// is a start for each row and dim and a size for each dim, and [shape.ErrIndex], with the row, if a
+// window leaves its dim.
 func Window(s shape.Shape, rank int, starts, dims, sizes []int) (*Plan, error) {
 	cut, err := windowDims(s, rank, dims, sizes)
 	if err != nil {
@@ -75,8 +75,8 @@ func windowDims(s shape.Shape, rank int, dims, sizes []int) ([]int, error) {
 	return cut, nil
 }
 
-// shiftAlong returns where the windows of n rows start along a dim: every step-th of starts, from one
-// on.
+// shiftAlong returns where the windows of n rows start along a dim: every step-th of starts, from
+// one on.
 func shiftAlong(s shape.Shape, dim, size int, starts []int, from, step, n int) (shift, error) {
 	if size < 0 || size > s[dim] {
 		return shift{}, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d",

@@ -15,7 +15,8 @@
 //
 // What a saver that was killed left beside dir is removed by [Sweep], which the first MakeTemp of
 // each process does; a [Lock] that dies with its process keeps it from those at work, and a mark in
-// each directory of MakeTemp from those of others. [FileID] says which of several open files are one.
+// each directory of MakeTemp from those of others. [FileID] says which of several open files are
+// one.
 //
 // Whatever opens a file, here or by [OpenFile], [ReadDir] and [OpenRoot], has mappings close the
 // descriptors that they keep if the process has no other left.

@@ -9,8 +9,8 @@ import (
 )
 
 // Sweep removes from the directory parent what [MakeTemp] made there for savers that are gone, as
-// by kill: what has its mark, or its name and nothing in it, and nobody holds. Where directories cannot be locked it removes
-// nothing. What cannot be removed does not keep it from the rest.
+// by kill: what has its mark, or its name and nothing in it, and nobody holds. Where directories
+// cannot be locked it removes nothing. What cannot be removed does not keep it from the rest.
 func Sweep(parent string) error {
 	names, err := tempNames(parent)
 	for _, name := range names {

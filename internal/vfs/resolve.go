@@ -38,8 +38,8 @@ func WorkingDir() (string, error) {
 	return filepath.EvalSymlinks(here)
 }
 
-// Resolve returns the absolute path, free of links and of "..", of the file or directory that the system
-// finds at dir or would make there.
+// Resolve returns the absolute path, free of links and of "..", of the file or directory that the
+// system finds at dir or would make there.
 func Resolve(dir string) (string, error) {
 	dir, err := Absolute(dir)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // TestCreateThatCannotLock has a umask that lets nobody open the directory that Create makes, not
-// even itself: nothing is left of it.
+// even itself: nothing is left of it. Root can open every directory, so that the test needs another
+// user.
 func TestCreateThatCannotLock(t *testing.T) {
 	if syscall.Geteuid() == 0 {
 		t.Skip("root can open everything")
