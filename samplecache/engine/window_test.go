@@ -1,4 +1,4 @@
-package samplecache_test
+package engine_test
 
 import (
 	"math/rand/v2"
@@ -6,24 +6,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // TestWindow adds numbers in random order, within reach, and compares with a set.
 func TestWindow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var w samplecache.Window
+		var w engine.Window
 		set := map[uint64]bool{}
 		for range 300 {
-			n := w.Floor + rng.Uint64N(samplecache.WindowSize)
+			n := w.Floor + rng.Uint64N(engine.WindowSize)
 			require.True(t, w.Reaches(n))
 			w = w.With(n)
 			set[n] = true
 			for set[w.Floor] {
 				t.Fatalf("%d is the first that is not in %v", w.Floor, set)
 			}
-			for n := range w.Floor + 2*samplecache.WindowSize {
+			for n := range w.Floor + 2*engine.WindowSize {
 				require.Equal(t, set[n], w.Has(n), "%d", n)
 			}
 		}
@@ -31,7 +31,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestWindowReaches(t *testing.T) {
-	w := samplecache.Window{Floor: 10}
+	w := engine.Window{Floor: 10}
 	require.True(t, w.Reaches(3))
 	require.True(t, w.Reaches(73))
 	require.False(t, w.Reaches(74))
@@ -40,12 +40,12 @@ func TestWindowReaches(t *testing.T) {
 }
 
 func TestConfigFilled(t *testing.T) {
-	c, err := samplecache.Config{Samples: 7}.Filled()
+	c, err := engine.Config{Samples: 7}.Filled()
 	require.NoError(t, err)
 	require.Equal(t, 1, c.Retain)
 	require.Equal(t, 2, c.MaxHeld)
-	require.Positive(t, c.MaxHold)
-	c, err = samplecache.Config{Samples: 7, Retain: -1, MaxHeld: -1}.Filled()
+	require.Zero(t, c.MaxHold)
+	c, err = engine.Config{Samples: 7, Retain: -1, MaxHeld: -1}.Filled()
 	require.NoError(t, err)
 	again, err := c.Filled()
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package samplecache
+package engine
 
 import (
 	"errors"
@@ -36,10 +36,12 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrOtherHost says that the place belongs to another machine, or may be shared with others.
 	ErrOtherHost = errors.New("belongs to another machine")
-	// ErrBlocked says that something cannot be done yet. Engines return it; methods of [Cache] and
-	// what it gives out wait instead, and only an error of a context that ended says it, with what
-	// it was waiting for.
+	// ErrBlocked says that something cannot be done yet. Engines return it. Methods of
+	// samplecache.Cache wait instead: there it is wrapped, with the reason, by the error of a
+	// context that ended.
 	ErrBlocked = errors.New("blocked")
+	// ErrUnavailable says that the servers of an engine do not answer.
+	ErrUnavailable = errors.New("engine is not available")
 )
 
 // A RowError says which sample of a generation is at fault.
@@ -72,3 +74,8 @@ func (e *BlockedError) Error() string { return "blocked: " + e.Why() }
 
 // Unwrap returns [ErrBlocked].
 func (e *BlockedError) Unwrap() error { return ErrBlocked }
+
+// Waiting returns a [BlockedError] with a fixed reason.
+func Waiting(what string) error {
+	return &BlockedError{func() string { return "waiting for " + what }}
+}

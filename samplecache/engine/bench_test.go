@@ -1,9 +1,9 @@
-package samplecache_test
+package engine_test
 
 import (
 	"testing"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // BenchmarkLimits is what a ratio costs each reservation and each batch: the greatest counts that
@@ -11,10 +11,10 @@ import (
 func BenchmarkLimits(b *testing.B) {
 	for _, limits := range []struct {
 		name string
-		l    samplecache.Limits
+		l    engine.Limits
 	}{
-		{"none", samplecache.Limits{}},
-		{"ratio", samplecache.Limits{PerInsert: 4, MinSize: 1000, MinDiff: -4000, MaxDiff: 8000}},
+		{"none", engine.Limits{}},
+		{"ratio", engine.Limits{PerInsert: 4, MinSize: 1000, MinDiff: -4000, MaxDiff: 8000}},
 	} {
 		b.Run("limits="+limits.name+"/of=inserts", func(b *testing.B) {
 			for n := int64(0); b.Loop(); n++ {

@@ -1,12 +1,12 @@
-package samplecache
+package engine
 
 import (
 	"fmt"
 	"time"
 )
 
-// A Config says how a cache is kept, by whichever engine. Only Samples must be set; the zero values
-// of all others are the defaults.
+// A Config says how a cache is kept. Only Samples must be set; the zero values of the other fields
+// are the defaults.
 type Config struct {
 	// Samples is how many samples a generation has, up to 1,048,576.
 	Samples int `json:"samples"`
@@ -16,8 +16,9 @@ type Config struct {
 	// MaxHeld is how many generations beyond these may be kept because somebody still reads them;
 	// then nothing is published until one is let go. 0 means 2, up to 64, and less than 0 none.
 	MaxHeld int `json:"max_held"`
-	// MaxHold is how long a generation that is not retained any more can be read by who holds it; 0
-	// means 10 minutes. Then reads are [ErrGenerationGone].
+	// MaxHold is how long a generation that is not retained any more can still be read by those who
+	// hold it; then reads are [ErrGenerationGone]. 0 means without end. Limits with PerInsert need
+	// it: a reader that waits for samples could hold the generation that producers wait for.
 	MaxHold time.Duration `json:"max_hold"`
 	// Durable has Commit wait for the disk, so that what it acknowledged survives a loss of power
 	// too. By default it survives the end of every process, however it comes.
@@ -29,26 +30,25 @@ type Config struct {
 // maxSamples is how many samples a generation may have.
 const maxSamples = 1 << 20
 
-// Filled returns c with the defaults filled in, for engines, and what [Config.Check] says of it.
+// Filled returns c with the defaults filled in, and the error of [Config.Check].
 func (c Config) Filled() (Config, error) {
 	c.Retain = orDefault(c.Retain, 1)
 	c.MaxHeld = orDefault(c.MaxHeld, 2)
-	if c.MaxHold == 0 {
-		c.MaxHold = 10 * time.Minute
-	}
 	return c, c.Check()
 }
 
-// Check returns [ErrConfig] for what cannot be used, and [ErrLimits], of a Config whose defaults
-// are filled in.
+// Check returns [ErrConfig] or [ErrLimits] for a Config, with the defaults filled in, that cannot be
+// used.
 func (c Config) Check() error {
 	switch {
 	case c.Samples < 1 || c.Samples > maxSamples:
 		return fmt.Errorf("%w: got Samples %d, want 1 to %d", ErrConfig, c.Samples, maxSamples)
 	case c.Retain < -1 || c.Retain > 16 || c.MaxHeld < -1 || c.MaxHeld > 64:
 		return fmt.Errorf("%w: got Retain %d, MaxHeld %d, want at most 16 and 64", ErrConfig, c.Retain, c.MaxHeld)
-	case c.MaxHold <= 0:
-		return fmt.Errorf("%w: got MaxHold %v, want more than 0", ErrConfig, c.MaxHold)
+	case c.MaxHold < 0:
+		return fmt.Errorf("%w: got MaxHold %v, want at least 0", ErrConfig, c.MaxHold)
+	case c.MaxHold == 0 && c.Limits.PerInsert > 0:
+		return fmt.Errorf("%w: got PerInsert %v and MaxHold 0, want a MaxHold: readers and producers could wait for each other without end", ErrLimits, c.Limits.PerInsert)
 	}
 	return c.Limits.Check(c.Samples)
 }
@@ -63,25 +63,3 @@ func orDefault(n, byDefault int) int {
 	}
 	return n
 }
-
-// Options say how a process takes part in a cache. The zero value is the default.
-type Options struct {
-	// Verify says when the checksums of samples are compared as they are read.
-	Verify Verify
-	// OnError, if not nil, is called with what goes wrong where nobody waits for it, as when a
-	// generation that is full cannot be published for want of disk space; it is tried again. Calls
-	// come from one goroutine at a time, and must not close the cache.
-	OnError func(err error)
-}
-
-// A Verify says when the checksums of samples are compared.
-type Verify uint8
-
-const (
-	// First compares them when the process reads a row for the first time.
-	First Verify = iota
-	// Always compares them each time a row is read.
-	Always
-	// Never compares none.
-	Never
-)

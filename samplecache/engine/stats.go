@@ -1,4 +1,4 @@
-package samplecache
+package engine
 
 import "time"
 

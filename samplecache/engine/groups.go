@@ -1,0 +1,358 @@
+package engine
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// How many there may be.
+const (
+	maxGroups  = 64
+	maxWorld   = 512 // ranks of a group
+	epochsKept = 8   // of a group
+)
+
+// Groups are the counts by which an engine keeps [Limits]: who is a member of which group, which
+// generation each epoch has, and how many rows were taken. An engine keeps them where all members
+// can read them, and lets one member at a time change them.
+//
+// A member and a part in an epoch each have a holder: a number that [Groups.Enter] and
+// [Groups.Begin] give out and that is never used again. The engine knows which holders are alive.
+//
+// Not safe for concurrent use.
+type Groups struct {
+	List    []Group
+	Holders uint64 // how many were ever given out
+}
+
+// A Group is the counts of one group.
+type Group struct {
+	Name    string
+	World   int
+	Since   uint64   // the latest generation when the group was entered
+	Taken   int64    // rows, as limits count them
+	Members []uint64 // holders
+	Epochs  []Epoch  // the last eight, in the order in which they were begun
+}
+
+// An Epoch is one pass of a group over a generation.
+type Epoch struct {
+	Number     uint64
+	Generation uint64
+	Pass       uint64   // over the generation, from 1
+	Taken      int64    // rows
+	Open       []uint64 // holders of the parts that are not closed
+	Done       int      // parts that were closed, or whose holder has died
+	Settled    bool     // rows that were not taken count as taken
+}
+
+// A Progress is what the counts are compared with.
+type Progress struct {
+	Config Config
+	Latest uint64 // the generation published last
+	// Committed returns how many samples of the generation that is being filled are committed.
+	Committed func() int
+}
+
+// inserts returns how many samples were ever committed.
+func (p *Progress) inserts() int64 {
+	if p.Config.Limits.PerInsert == 0 {
+		return 0 // nobody compares with it
+	}
+	return int64(p.Latest)*int64(p.Config.Samples) + int64(p.Committed())
+}
+
+// Group returns the counts of a group, or nil.
+func (g *Groups) Group(name string) *Group {
+	i := slices.IndexFunc(g.List, func(one Group) bool { return one.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &g.List[i]
+}
+
+// holder returns the next holder.
+func (g *Groups) holder() uint64 {
+	g.Holders++
+	return g.Holders
+}
+
+// Enter adds a member to a group, and returns its holder. Of a group that is new, reserved samples
+// count as taken, which is how many samples there can be soon: see [Limits.Joins].
+func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (holder uint64, err error) {
+	one := g.Group(name)
+	switch {
+	case world > maxWorld:
+		return 0, fmt.Errorf("%w: got %d ranks, want at most %d", ErrGroup, world, maxWorld)
+	case one == nil && len(g.List) == maxGroups:
+		return 0, fmt.Errorf("%w: there are %d groups already", ErrGroup, maxGroups)
+	case one == nil:
+		g.List = append(g.List, Group{Name: name, World: world, Since: p.Latest, Taken: p.Config.Limits.Joins(reserved)})
+		one = &g.List[len(g.List)-1]
+	case one.World != world:
+		return 0, fmt.Errorf("%w: got %d ranks, the others say %d", ErrGroup, world, one.World)
+	case len(one.Members) >= world:
+		return 0, fmt.Errorf("%w: it has %d members already, as many as ranks", ErrGroup, len(one.Members))
+	}
+	holder = g.holder()
+	one.Members = append(one.Members, holder)
+	return holder, nil
+}
+
+// CatchUp counts again for a group that has one member and no epochs: more samples may have been
+// reserved while it was entered. It reports whether anything has changed.
+func (g *Groups) CatchUp(p *Progress, name string, reserved int64) bool {
+	one := g.Group(name)
+	if one == nil || len(one.Members) != 1 || len(one.Epochs) > 0 {
+		return false
+	}
+	was := one.Taken
+	one.Taken = max(was, p.Config.Limits.Joins(reserved))
+	return one.Taken != was
+}
+
+// epoch returns an epoch that is remembered, or nil.
+func (one *Group) epoch(number uint64) *Epoch {
+	i := slices.IndexFunc(one.Epochs, func(e Epoch) bool { return e.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &one.Epochs[i]
+}
+
+// Begins returns nil if a part in an epoch may begin now, and a [BlockedError] if it has to wait.
+func (one *Group) Begins(p *Progress, epoch uint64) error {
+	if one.epoch(epoch) != nil {
+		return nil
+	}
+	awaited, begun := one.Since < p.Latest, int(one.passes(p.Latest))
+	switch {
+	case p.Latest == 0:
+		return Waiting("the first generation")
+	case !p.Config.Limits.Begins(begun, awaited, one.promised(p), p.inserts()):
+		return Waiting(fmt.Sprintf("generation %d, or for limits to allow one more pass over generation %d", p.Latest+1, p.Latest))
+	}
+	return nil
+}
+
+// Begin begins a part in an epoch, and returns its holder and the generation: that of the epoch, or
+// of a new epoch the one that is wanted, 0 for the latest.
+func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, generation uint64, err error) {
+	one := g.Group(name)
+	if one == nil {
+		return 0, 0, fmt.Errorf("%w: its members are gone", ErrGroup)
+	}
+	if err := one.Begins(p, epoch); err != nil {
+		return 0, 0, err
+	}
+	if one.epoch(epoch) == nil {
+		if err := one.fix(p, epoch, want); err != nil {
+			return 0, 0, err
+		}
+	}
+	e := one.epoch(epoch)
+	holder = g.holder()
+	e.Open = append(e.Open, holder)
+	return holder, e.Generation, nil
+}
+
+// fix adds an epoch, in place of the one with the least number if there are eight.
+func (one *Group) fix(p *Progress, number, generation uint64) error {
+	if len(one.Epochs) == epochsKept {
+		oldest := 0
+		for i, e := range one.Epochs {
+			if e.Number < one.Epochs[oldest].Number {
+				oldest = i
+			}
+		}
+		if least := one.Epochs[oldest].Number; number < least {
+			return fmt.Errorf("%w: epoch %d is the oldest that is remembered", ErrGenerationGone, least)
+		}
+		one.settle(p, &one.Epochs[oldest]) // rows of it that are taken later are not counted
+		one.Epochs = slices.Delete(one.Epochs, oldest, oldest+1)
+	}
+	if generation == 0 {
+		generation = p.Latest
+	}
+	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: one.passes(generation) + 1})
+	return nil
+}
+
+// Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. Of
+// an epoch that is settled or forgotten all rows were counted.
+func (one *Group) Take(p *Progress, epoch uint64, n int) int {
+	e := one.epoch(epoch)
+	if e == nil || e.Settled {
+		return n
+	}
+	n = int(max(min(int64(n), p.Config.Limits.MaxTaken(p.inserts())-one.Taken), 0))
+	one.Taken += int64(n)
+	e.Taken += int64(n)
+	return n
+}
+
+// Tidy drops the members and the parts whose holders are not alive, settles the epochs that all
+// ranks have closed, and forgets groups without members. It reports whether anything has changed.
+func (g *Groups) Tidy(p *Progress, alive func(holder uint64) bool) (changed bool) {
+	for i := range g.List {
+		changed = g.List[i].tidy(p, alive) || changed
+	}
+	n := len(g.List)
+	g.List = slices.DeleteFunc(g.List, func(one Group) bool { return len(one.Members) == 0 && one.open() == 0 })
+	return changed || len(g.List) < n
+}
+
+func (one *Group) tidy(p *Progress, alive func(holder uint64) bool) (changed bool) {
+	dead := func(holder uint64) bool { return !alive(holder) }
+	n := len(one.Members)
+	one.Members = slices.DeleteFunc(one.Members, dead)
+	changed = len(one.Members) < n
+	last := uint64(0) // the last pass begun that all have closed: the ranks have left those before
+	for i := range one.Epochs {
+		e := &one.Epochs[i]
+		n := len(e.Open)
+		e.Open = slices.DeleteFunc(e.Open, dead)
+		e.Done += n - len(e.Open)
+		changed = changed || len(e.Open) < n
+		if e.Done >= one.World {
+			last = max(last, e.order())
+		}
+	}
+	for i := range one.Epochs {
+		if e := &one.Epochs[i]; e.order() <= last && one.settle(p, e) {
+			changed = true
+		}
+	}
+	return changed
+}
+
+// order orders passes by when they were begun.
+func (e *Epoch) order() uint64 { return e.Generation<<32 | e.Pass }
+
+// open returns how many parts in epochs are not closed.
+func (one *Group) open() (n int) {
+	for _, e := range one.Epochs {
+		n += len(e.Open)
+	}
+	return n
+}
+
+// settle counts the rows of an epoch that nobody has taken as taken, as far as limits allow: a pass
+// that ends early is used up, or nothing could go on. It reports whether it had to.
+func (one *Group) settle(p *Progress, e *Epoch) bool {
+	if e.Settled {
+		return false
+	}
+	if left := int64(p.Config.Samples) - e.Taken; left > 0 {
+		one.Taken = max(one.Taken, min(one.Taken+left, p.Config.Limits.MaxTaken(p.inserts())))
+	}
+	e.Settled = true
+	return true
+}
+
+// Needs reports whether a group has an epoch of a generation that not all ranks have closed.
+func (g *Groups) Needs(generation uint64) bool {
+	for one := range g.live() {
+		if slices.ContainsFunc(one.Epochs, func(e Epoch) bool { return e.Generation == generation && !e.Settled }) {
+			return true
+		}
+	}
+	return false
+}
+
+// live yields the groups that have members.
+func (g *Groups) live() iter.Seq[*Group] {
+	return func(yield func(*Group) bool) {
+		for i := range g.List {
+			if len(g.List[i].Members) > 0 && !yield(&g.List[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Room returns how many samples of the generation that is being filled may be reserved, which
+// generation p.Latest+1 is: the ratio allows no more before groups take more rows.
+func (g *Groups) Room(p *Progress) int {
+	c := p.Config
+	least := int64(math.MaxInt64)
+	for one := range g.live() {
+		least = min(least, one.Taken)
+	}
+	if c.Limits.PerInsert == 0 || least == math.MaxInt64 {
+		return c.Samples
+	}
+	before := int64(p.Latest) * int64(c.Samples)
+	return int(min(max(c.Limits.MaxInserts(least)-before, 0), int64(c.Samples)))
+}
+
+// Waits returns the reasons why a full generation may not be published: groups that have not taken
+// all rows of the latest one MinPasses times.
+func (g *Groups) Waits(p *Progress) (reasons []string) {
+	need := int64(p.Config.Limits.MinPasses) * int64(p.Config.Samples)
+	if need == 0 || p.Latest == 0 {
+		return nil
+	}
+	for one := range g.live() {
+		if one.Since >= p.Latest {
+			continue // it was entered later
+		}
+		if rows := one.rows(p, p.Latest); rows < need {
+			reasons = append(reasons, fmt.Sprintf("group %q, which has taken %d rows of generation %d, want %d", one.Name, rows, p.Latest, need))
+		}
+	}
+	return reasons
+}
+
+// rows returns how many rows of a generation a group has taken, each once a pass. Passes that are
+// settled, or so old that they are not remembered, count as whole.
+func (one *Group) rows(p *Progress, generation uint64) (rows int64) {
+	first, whole := uint64(math.MaxUint64), int64(p.Config.Samples)
+	for _, e := range one.Epochs {
+		if e.Generation != generation {
+			continue
+		}
+		first = min(first, e.Pass)
+		if e.Settled {
+			rows += whole
+		} else {
+			rows += min(e.Taken, whole)
+		}
+	}
+	if first == math.MaxUint64 {
+		return 0
+	}
+	return rows + int64(first-1)*whole
+}
+
+// passes returns how many passes over a generation the group has begun.
+func (one *Group) passes(generation uint64) (n uint64) {
+	for _, e := range one.Epochs {
+		if e.Generation == generation {
+			n = max(n, e.Pass)
+		}
+	}
+	return n
+}
+
+// promised returns how many rows the group has taken, and may take in the passes that it has begun
+// and in one more.
+func (one *Group) promised(p *Progress) int64 {
+	rows := one.Taken + int64(p.Config.Samples)
+	for _, e := range one.Epochs {
+		if !e.Settled {
+			rows += max(int64(p.Config.Samples)-e.Taken, 0)
+		}
+	}
+	return rows
+}
+
+// Stats describes the groups that have members.
+func (g *Groups) Stats(p *Progress) (list []GroupStats) {
+	for one := range g.live() {
+		list = append(list, GroupStats{one.Name, one.World, len(one.Members), one.Taken, one.rows(p, p.Latest)})
+	}
+	return list
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Schema returns what samples like td are: a dictionary of batch shape [] with the shapes and
+// dtypes of its leaves, in their order, and without elements. Engines call it. It returns
+// [ErrSchema] if td is nil, has a batch shape other than [], or has a leaf that is not a dense
+// tensor.
+func Schema(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if td == nil || len(td.Shape()) > 0 {
+		return nil, fmt.Errorf("%w: got %s, want one of batch shape []", ErrSchema, shapeOf(td))
+	}
+	schema := tdict.New()
+	for key, leaf := range td.Leaves() {
+		x, ok := leaf.(*tensor.Tensor)
+		if !ok {
+			return nil, fmt.Errorf("%w: %q is %T, want a dense tensor", ErrSchema, key, leaf)
+		}
+		meta, err := tensor.NewMeta(x.DType(), x.Shape()...)
+		if err == nil {
+			err = schema.Set(key, meta)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return schema, nil
+}
+
+// shapeOf describes a dictionary for an error.
+func shapeOf(td *tdict.TensorDict) string {
+	if td == nil {
+		return "a nil dictionary"
+	}
+	return fmt.Sprintf("batch shape %v", td.Shape())
+}
