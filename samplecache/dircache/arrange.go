@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // provide gives the next generation a store to be filled, if it has none: a retired one, a spare
-// one, or a new one. It returns [samplecache.ErrBlocked] if there is none because too many are
+// one, or a new one. It returns [engine.ErrBlocked] if there is none because too many are
 // held.
 //
 // held reports whether a group needs a generation that no process reads at the moment.
@@ -39,7 +39,7 @@ func (sh *shelf) provide(held func(id uint64) bool) error {
 	}
 	if len(sh.stores) >= 2+sh.m.retain()+sh.m.maxHeld() {
 		n := sh.count(heldRole)
-		return &samplecache.BlockedError{Why: func() string {
+		return &engine.BlockedError{Why: func() string {
 			return fmt.Sprintf("one of the %d generations that are still read but not retained any more", n)
 		}}
 	}

@@ -1,29 +1,42 @@
 package dircache
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// Claim implements samplecache.Session.
-func (s *session) Claim(ctx context.Context, name string) (samplecache.Claim, error) {
-	c := &claim{s: s, name: name, entry: noProducer}
-	if name == "" {
-		return c, s.call(func() error { return nil })
-	}
-	if err := checkName(samplecache.ErrProducer, name); err != nil {
-		return nil, err
-	}
+// A claim is the right to put samples under a name. It implements engine.Claim.
+type claim struct {
+	s    *session
+	name string
+	producerSpec
+	over atomic.Bool
+}
+
+// Claim implements engine.Session.
+func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
+	c := &claim{s: s, name: name}
 	err := s.call(func() error {
-		return s.locked(ctx, func() (err error) {
-			if err = s.reap(); err == nil {
-				c.entry, c.life, err = s.own(name)
-			}
+		if name == "" {
+			return nil
+		}
+		err := s.lockName(name)
+		if err != nil {
 			return err
-		})
+		}
+		passing("claimed")
+		if err = s.locked(c.find); err != nil {
+			err = errors.Join(err, s.unlockName(name))
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("producer %q: %w", name, err)
@@ -31,34 +44,141 @@ func (s *session) Claim(ctx context.Context, name string) (samplecache.Claim, er
 	return c, nil
 }
 
-// A claim is the right to put samples under a name. It implements samplecache.Claim.
-type claim struct {
-	s     *session
-	name  string
-	entry int    // noProducer without a name
-	life  uint64 // of the name
-	over  atomic.Bool
+// find finds the life and the numbers of the name. The lock is held.
+func (c *claim) find() error {
+	list, err := c.s.producers()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(p producerSpec) bool { return p.Name == c.name })
+	switch {
+	case i >= 0:
+		c.producerSpec = list[i]
+	case len(list) >= maxProducers:
+		return fmt.Errorf("%w: there are %d names already: Forget one", engine.ErrProducer, maxProducers)
+	default:
+		c.producerSpec = producerSpec{Name: c.name, Life: newLife()}
+	}
+	return nil
 }
 
-// Window implements samplecache.Claim.
-func (c *claim) Window() (win samplecache.Window, err error) {
-	err = c.s.call(func() error {
-		return c.s.use(func(w words) { win = c.s.window(w, c.entry) })
-	})
-	return win, err
-}
+// newLife returns a life that no name had before.
+func newLife() uint64 { return 1 + rand.Uint64N(1<<63) }
 
-// Close implements samplecache.Claim.
+// Window implements engine.Claim.
+func (c *claim) Window() engine.Window { return c.producerSpec.Window }
+
+// Close implements engine.Claim.
 func (c *claim) Close() error {
 	if c.over.Swap(true) {
-		return samplecache.ErrClosed
+		return engine.ErrClosed
 	}
 	if c.name == "" {
 		return nil
 	}
-	return c.s.call(func() error {
-		return c.s.use(func(w words) {
-			w.cas(c.s.layout.producer(c.entry)+producerOwner, 1+uint64(c.s.me), 0)
-		})
+	return c.s.call(func() error { return c.s.unlockName(c.name) })
+}
+
+// producers returns all producers, with the numbers of the generation that is being filled. The lock
+// is held.
+func (s *session) producers() ([]producerSpec, error) {
+	m, err := s.manifest()
+	if err != nil {
+		return nil, err
+	}
+	filling := uint64(0)
+	if err = s.use(func(w words) (err error) { _, filling, err = w.generations(); return err }); err != nil {
+		return nil, err
+	}
+	if filling != m.Latest+1 {
+		return m.Producers, nil // none is committed yet
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.writer(filling)
+	if err != nil {
+		return nil, err
+	}
+	return s.with(m.Producers, st, filling)
+}
+
+// A put is a sample that was committed under a name.
+type put struct{ life, number uint64 }
+
+// with returns producers with the numbers of the samples that are committed in a store. s.mu is
+// held.
+func (s *session) with(before []producerSpec, st *writer, generation uint64) ([]producerSpec, error) {
+	puts := map[string][]put{}
+	err := s.use(func(words) error {
+		for i := range s.samples() {
+			if s.rows[i] != nil { // it is being written
+				continue
+			}
+			if r, err := st.record(i); err != nil {
+				return err
+			} else if r.sound(generation) && r.life() != 0 {
+				puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
+			}
+		}
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]producerSpec, 0, len(before)+len(puts))
+	for _, p := range before {
+		list = append(list, p.with(puts[p.Name]))
+		delete(puts, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(puts)) {
+		list = append(list, producerSpec{Name: name, Life: puts[name][0].life}.with(puts[name]))
+	}
+	return list, nil
+}
+
+// with returns p with the numbers that were put in its life.
+func (p producerSpec) with(puts []put) producerSpec {
+	slices.SortFunc(puts, func(a, b put) int { return cmp.Compare(a.number, b.number) })
+	for _, one := range puts {
+		if one.life == p.Life {
+			p.Window = p.Window.With(one.number)
+		}
+	}
+	return p
+}
+
+// Forget implements engine.Session.
+func (s *session) Forget(_ context.Context, name string) error {
+	err := s.call(func() error {
+		if err := s.lockName(name); err != nil {
+			return err
+		}
+		err := s.locked(func() error { return s.forget(name) })
+		return errors.Join(err, s.unlockName(name))
+	})
+	if err != nil {
+		return fmt.Errorf("forget %q: %w", name, err)
+	}
+	return nil
+}
+
+// forget begins another life of a name: samples that are committed in the one before stay, their
+// numbers count for nothing. The lock is held, and so is the name.
+func (s *session) forget(name string) error {
+	m, err := s.manifest()
+	if err != nil {
+		return err
+	}
+	list, err := s.producers()
+	if err != nil {
+		return err
+	}
+	named := func(p producerSpec) bool { return p.Name == name }
+	i := slices.IndexFunc(list, named)
+	if i < 0 || list[i].Window == (engine.Window{}) {
+		return fmt.Errorf("%w: there is none of that name", engine.ErrProducer)
+	}
+	next := *m
+	next.Producers = append(slices.DeleteFunc(slices.Clone(m.Producers), named), producerSpec{Name: name, Life: newLife()})
+	return s.writeManifest(&next)
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/host"
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // The header of the control file, little endian:
@@ -29,76 +29,137 @@ const headerSum = 224
 var controlMagic = [8]byte{'T', 'D', 'C', 'A', 'C', 'H', 'E', 0}
 
 // header returns the header of the control file.
-func (s *session) header() []byte {
+func (m *manifest) header() []byte {
 	b := make([]byte, headerSum+4)
 	copy(b, controlMagic[:])
 	binary.LittleEndian.PutUint64(b[8:], formatVersion)
-	binary.LittleEndian.PutUint64(b[16:], uint64(s.layout.samples))
-	binary.LittleEndian.PutUint64(b[24:], uint64(s.layout.end))
-	copy(b[32:96], s.fixed.ID)
+	binary.LittleEndian.PutUint64(b[16:], uint64(m.Config.Samples))
+	binary.LittleEndian.PutUint64(b[24:], uint64(wordsOf(m.Config.Samples)))
+	copy(b[32:96], m.ID)
 	copy(b[96:160], host.Boot())
 	copy(b[160:224], host.Machine())
 	binary.LittleEndian.PutUint32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli))
 	return b
 }
 
-// errRebuild says that the control file is of an earlier start of this machine.
-var errRebuild = errors.New("the control file has to be made again")
-
-// openControl maps the control file. It returns errRebuild if the machine was started anew.
-func (s *session) openControl(name string, adopt bool) error {
-	f, err := openFile(s.path(name), os.O_RDWR)
+// openControl opens the control file, which is the same for as long as the cache exists: two files
+// would be two tables of locks.
+func (s *session) openControl() (err error) {
+	s.file, err = openFile(s.path(controlName), os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
-		return s.fail(controlName, fmt.Errorf("%w: there is none", samplecache.ErrCorrupt))
+		return fmt.Errorf("%w: there is none", engine.ErrCorrupt)
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	m, err := mapping.Map(f, s.layout.end*8, mapping.ReadWrite)
-	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) {
-		return s.fail(controlName, fmt.Errorf("%w: %w", samplecache.ErrCorrupt, bare(err)))
-	}
-	if err != nil {
-		return err
-	}
-	b, err := m.Acquire()
 	if err == nil {
-		err = s.checkHeader(b[:headerSum+4], adopt)
-		m.Release()
+		s.locks = vfs.LockNumbers(s.file)
+	}
+	return bare(err)
+}
+
+// alone reports whether no other session takes part.
+func (s *session) alone() (bool, error) {
+	_, _, held, err := s.locks.Held(sessionNumbers, maxSessions)
+	return !held, err
+}
+
+// mapControl maps the control file, which is made again first if it is damaged or from before the
+// machine was started anew, and nobody else takes part. The lock is held.
+func (s *session) mapControl(adopt bool) error {
+	err := s.mapIntact(adopt)
+	if err == nil || !errors.Is(err, errRestarted) && !errors.Is(err, engine.ErrCorrupt) {
+		return err
+	}
+	alone, failed := s.alone()
+	if failed != nil || !alone {
+		return errors.Join(err, failed)
+	}
+	return s.rebuild()
+}
+
+// errRestarted says that the control file is of an earlier start of the machine.
+var errRestarted = errors.New("the machine was started anew")
+
+// mapIntact maps the control file, if its header and its sealed words are sound.
+func (s *session) mapIntact(adopt bool) (err error) {
+	s.control, err = mapping.Map(s.file, wordsOf(s.samples())*8, mapping.ReadWrite)
+	if errors.Is(err, mapping.ErrSize) {
+		return fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
 	}
 	if err != nil {
-		return errors.Join(err, m.Close())
+		return err
 	}
-	s.control = m
-	return nil
+	err = s.checkHeader(adopt)
+	if err == nil {
+		err = s.use(func(w words) error { _, _, err := w.generations(); return err })
+	}
+	if err != nil {
+		err = errors.Join(err, s.control.Close())
+		s.control = nil
+	}
+	return err
 }
 
 // checkHeader returns an error if the control file cannot be used as it is.
-func (s *session) checkHeader(got []byte, adopt bool) error {
-	want := s.header()
+func (s *session) checkHeader(adopt bool) error {
+	got, want := make([]byte, headerSum+4), s.fixed.header()
+	if _, err := s.file.ReadAt(got, 0); err != nil {
+		return err
+	}
 	if binary.LittleEndian.Uint32(got[headerSum:]) != crc32.Checksum(got[:headerSum], castagnoli) || [96]byte(got) != [96]byte(want) {
-		return s.fail(controlName, fmt.Errorf("%w: its header is damaged", samplecache.ErrCorrupt))
+		return fmt.Errorf("%w: its header is damaged", engine.ErrCorrupt)
 	}
-	if host.Boot() != "" && [64]byte(got[96:]) == [64]byte(want[96:]) || !s.alone() {
+	alone, err := s.alone()
+	switch {
+	case err != nil:
+		return err
+	case host.Boot() != "" && [64]byte(got[96:]) == [64]byte(want[96:]) || !alone:
 		return nil // the same running kernel, whatever a container calls it: it knows who lives
+	case ([64]byte(got[160:]) != [64]byte(want[160:]) || host.Machine() == "") && !adopt:
+		return fmt.Errorf("%w: if nobody there uses it any more, open it with Adopt", engine.ErrOtherHost)
 	}
-	if [64]byte(got[160:]) != [64]byte(want[160:]) || host.Machine() == "" {
-		if !adopt {
-			return s.fail(controlName, fmt.Errorf("%w: if nobody there uses it any more, open it with Adopt", samplecache.ErrOtherHost))
-		}
-	}
-	return errRebuild
+	return errRestarted
 }
 
-// makeControl writes a new control file in dir, under its temporary name, in which nothing has
-// happened.
-func (s *session) makeControl(dir string) error {
-	text := make([]byte, s.layout.end*8)
-	zero := seal(0)
-	for at := headerBytes; at < len(text); at += 8 {
-		binary.LittleEndian.PutUint64(text[at:], zero)
+// clearControl makes the control file one in which nothing has happened and whose header is not
+// sound yet. It needs no room on the disk if the file has its size.
+func clearControl(f *os.File, samples int) error {
+	if _, err := f.WriteAt(make([]byte, headerBytes), 0); err != nil {
+		return err
 	}
-	copy(text, s.header())
-	return writeFile(filepath.Join(dir, newPrefix+controlName), text, s.fixed.Config.Durable)
+	words := make([]byte, wordsOf(samples)*8-headerBytes)
+	for _, at := range []int{latestWord, fillingWord} {
+		binary.LittleEndian.PutUint32(words[at*8-headerBytes+4:], ^uint32(0))
+	}
+	if _, err := f.WriteAt(words, headerBytes); err != nil {
+		return err
+	}
+	return clearCounts(f, samples)
+}
+
+// makeControl makes the control file of a new cache.
+func makeControl(path string, m *manifest) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = clearControl(f, m.Config.Samples); err == nil {
+		_, err = f.WriteAt(m.header(), 0)
+	}
+	if err == nil && m.Config.Durable {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// use calls fn with the words of the control file. A file that was cut is an error; what fn has done
+// before stays done.
+func (s *session) use(fn func(w words) error) (err error) {
+	w, err := s.control.Words()
+	if err != nil {
+		return err
+	}
+	defer s.control.Release()
+	if failed := mapping.Guard(func() { err = fn(w) }); failed != nil {
+		err = fmt.Errorf("%w: the file was cut", engine.ErrCorrupt)
+	}
+	return s.fail(controlName, err)
 }

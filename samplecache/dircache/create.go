@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -20,14 +20,14 @@ import (
 // do. Room for 2 + Retain generations is set aside, so a full disk is an error now. The cache is
 // there whole or not at all.
 //
-// Create returns [samplecache.ErrSchema], [samplecache.ErrConfig] or [samplecache.ErrLimits] for
-// what cannot be, [samplecache.ErrOtherHost] on a network file system, fs.ErrExist if there is
-// something at dir, [errors.ErrUnsupported] on systems without FIFOs, and errors of the disk.
-func Create(dir string, schema *tdict.TensorDict, config samplecache.Config) error {
+// Create returns [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] for
+// what cannot be, [engine.ErrOtherHost] on a network file system, fs.ErrExist if there is
+// something at dir, [errors.ErrUnsupported] on systems without locks of ranges of a file, and errors of the disk.
+func Create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	return failed("create", dir, "", create(dir, schema, config))
 }
 
-func create(dir string, schema *tdict.TensorDict, config samplecache.Config) error {
+func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	if err := usable(dir); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func plain(err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	switch {
 	case ok && errors.Is(err, memmap.ErrName):
-		return fmt.Errorf("%w: %w", samplecache.ErrSchema, of.Err)
+		return fmt.Errorf("%w: %w", engine.ErrSchema, of.Err)
 	case ok:
 		return bare(of.Err)
 	}
@@ -71,8 +71,8 @@ func plain(err error) error {
 }
 
 // newManifest returns the MANIFEST of a new cache.
-func newManifest(schema *tdict.TensorDict, config samplecache.Config) (*manifest, error) {
-	schema, err := samplecache.Schema(schema)
+func newManifest(schema *tdict.TensorDict, config engine.Config) (*manifest, error) {
+	schema, err := engine.Schema(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -85,25 +85,18 @@ func newManifest(schema *tdict.TensorDict, config samplecache.Config) (*manifest
 		return nil, err
 	}
 	if n := m.sampleBytes(); n > math.MaxInt64/int64(filled.Samples)/8 {
-		return nil, fmt.Errorf("%w: got samples of %d bytes, %d of them", samplecache.ErrSchema, n, filled.Samples)
+		return nil, fmt.Errorf("%w: got samples of %d bytes, %d of them", engine.ErrSchema, n, filled.Samples)
 	}
 	return m, nil
 }
 
 // furnish makes all that a cache consists of in an empty directory.
 func furnish(dir string, m *manifest) error {
-	s, err := newSession(dir, dir, m, samplecache.Options{}) // which takes no part in anything
+	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	if err := os.Mkdir(filepath.Join(dir, peersName), 0o777); err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(dir, lockName), nil, false); err != nil {
-		return err
-	}
-	sh := &shelf{dir: dir, m: m}
+	sh := &shelf{dir: dir, m: m, mode: info.Mode()}
 	err = sh.add(store{generationRole, 1})
 	for i := range uint64(1 + m.retain()) {
 		if err == nil {
@@ -111,13 +104,10 @@ func furnish(dir string, m *manifest) error {
 		}
 	}
 	if err == nil {
-		err = s.makeControl(dir)
+		err = makeControl(filepath.Join(dir, controlName), m)
 	}
 	if err == nil {
-		err = os.Rename(filepath.Join(dir, newPrefix+controlName), filepath.Join(dir, controlName))
-	}
-	if err == nil {
-		err = m.write(dir)
+		err = m.write(dir, sh.mode)
 	}
 	return err
 }

@@ -1,219 +1,280 @@
 package dircache
 
 import (
-	"iter"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A seat is one word: what a peer has in a group. It is changed with the lock held.
-const (
-	seatFree   = 0
-	seatMember = 1 // a membership
-	seatOpen   = 2 // a rank's part in an epoch
-	seatDone   = 3 // such a part that was closed, or whose process is dead
-)
-
-const seatEpochs = 1 << 24 // epochs are told apart by these many last numbers
-
-func seatWord(state uint64, peer, group int, epoch uint64) uint64 {
-	return epoch%seatEpochs<<24 | uint64(group)<<16 | uint64(peer)<<2 | state
+// progress returns what counts of groups are compared with.
+func (s *session) progress(w words, latest uint64) *engine.Progress {
+	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(w, latest+1) }}
 }
 
-func seatState(v uint64) uint64 { return v & 3 }
-func seatPeer(v uint64) int     { return int(v >> 2 & (1<<14 - 1)) }
-func seatGroup(v uint64) int    { return int(v >> 16 & 0xFF) }
-func seatEpoch(v uint64) uint64 { return v >> 24 }
+// room returns how many slots of the generation that is being filled may be reserved: those with the
+// least indices, so that no two processes need agree on who has the last.
+func (s *session) room(w words, latest uint64) (int, error) {
+	if s.fixed.Config.Limits.PerInsert == 0 {
+		return s.samples(), nil
+	}
+	g, err := s.groups()
+	if err != nil {
+		return 0, err
+	}
+	return g.Room(s.progress(w, latest)), nil
+}
 
-// An epoch's generation, which pass over it the epoch is, and whether it is settled: all ranks have
-// closed it, and what they did not take counts as taken.
-const settledBit = 1 << 47
+// change changes the counts of groups with fn, which reports whether it has. The lock is held.
+func (s *session) change(fn func(w words, g *engine.Groups, p *engine.Progress) (bool, error)) error {
+	g, err := s.groups()
+	if err != nil {
+		return err
+	}
+	changed := false
+	err = s.use(func(w words) error {
+		latest, err := w.sealed(latestWord)
+		if err == nil {
+			changed, err = fn(w, g, s.progress(w, latest))
+		}
+		return err
+	})
+	if err != nil || !changed {
+		return err
+	}
+	return s.writeGroups(g)
+}
 
-func which(generation, pass uint64) uint64 { return min(pass, 0xFFFF)<<31 | generation }
-func whichGeneration(v uint64) uint64      { return v & (1<<31 - 1) }
-func whichPass(v uint64) uint64            { return v >> 31 & 0xFFFF }
+// alive reports whether a member, or who has a part in an epoch, is alive.
+func (s *session) alive(holder uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holders[holder] {
+		return true
+	}
+	_, _, held, err := s.locks.Held(holderNumbers+int64(holder), 1)
+	return held || err != nil
+}
 
-// live yields the groups that have members.
-func (s *session) live(w words) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for g := range maxGroups {
-			if w.load(s.layout.group(g)+groupMembers) > 0 && !yield(g) {
-				return
+// tidy settles the counts of groups. The lock is held.
+func (s *session) tidy() error {
+	return s.change(func(_ words, g *engine.Groups, p *engine.Progress) (bool, error) {
+		return g.Tidy(p, s.alive), nil
+	})
+}
+
+// untidy reports whether a member is dead, or who had a part in an epoch.
+func (s *session) untidy() (bool, error) {
+	g, err := s.groups()
+	if err != nil {
+		return false, err
+	}
+	for _, one := range g.List {
+		for _, holder := range one.Members {
+			if !s.alive(holder) {
+				return true, nil
 			}
 		}
-	}
-}
-
-// tidy counts the members of all groups, and settles their epochs. A group without members is
-// forgotten. The lock is held.
-func (s *session) tidy(w words) {
-	counts := s.countSeats(w)
-	for g := range maxGroups {
-		if w.load(s.layout.group(g)+groupWorld) != 0 {
-			s.tidyGroup(w, g, counts[g])
-		}
-	}
-}
-
-// seatCounts say how many members a group has, how many parts in epochs are open, and how many in
-// each epoch are over.
-type seatCounts struct {
-	members, open int
-	done          map[uint64]int
-}
-
-func (s *session) tidyGroup(w words, group int, counts seatCounts) {
-	at := s.layout.group(group)
-	w.store(at+groupMembers, uint64(counts.members))
-	if counts.members == 0 && counts.open == 0 {
-		s.forgetGroup(w, group)
-		return
-	}
-	last := uint64(0) // the last pass begun that all have closed: the ranks have left those before
-	for i := range epochsKept {
-		number := w.load(s.layout.epoch(group, i) + epochNumber)
-		if number != 0 && uint64(counts.done[(number-1)%seatEpochs]) >= w.load(at+groupWorld) {
-			last = max(last, begunAt(w.load(s.layout.epoch(group, i)+epochWhich)))
-		}
-	}
-	for i := range epochsKept {
-		at := s.layout.epoch(group, i)
-		if w.load(at+epochNumber) != 0 && begunAt(w.load(at+epochWhich)) <= last {
-			s.settleEpoch(w, group, i)
-		}
-	}
-	s.freeForgotten(w, group)
-}
-
-// begunAt orders passes by when they were begun, given which they are.
-func begunAt(v uint64) uint64 { return whichGeneration(v)<<16 | whichPass(v) }
-
-// freeForgotten frees the seats of those who have closed an epoch that is not remembered.
-func (s *session) freeForgotten(w words, group int) {
-	kept := map[uint64]bool{}
-	for i := range epochsKept {
-		if number := w.load(s.layout.epoch(group, i) + epochNumber); number != 0 {
-			kept[(number-1)%seatEpochs] = true
-		}
-	}
-	for i := range w.below(seatsWord, maxSeats) {
-		v := w.load(s.layout.seats + i)
-		if seatState(v) == seatDone && seatGroup(v) == group && !kept[seatEpoch(v)] {
-			w.store(s.layout.seats+i, 0)
-		}
-	}
-}
-
-// countSeats counts the seats of all groups.
-func (s *session) countSeats(w words) (counts [maxGroups]seatCounts) {
-	for i := range w.below(seatsWord, maxSeats) {
-		v := w.load(s.layout.seats + i)
-		if seatState(v) == seatFree {
-			continue
-		}
-		if seatGroup(v) >= maxGroups {
-			panic(badWord(s.layout.seats + i))
-		}
-		c := &counts[seatGroup(v)]
-		switch {
-		case seatState(v) == seatMember:
-			c.members++
-		case seatState(v) == seatOpen:
-			c.open++
-		case seatState(v) == seatDone && c.done == nil:
-			c.done = map[uint64]int{seatEpoch(v): 1}
-		case seatState(v) == seatDone:
-			c.done[seatEpoch(v)]++
-		}
-	}
-	return counts
-}
-
-// settleEpoch counts the rows of an epoch that nobody has taken as taken, as far as limits allow: a
-// pass that ends early is used up, or nothing could go on.
-func (s *session) settleEpoch(w words, group, i int) {
-	at := s.layout.epoch(group, i)
-	v := w.load(at + epochWhich)
-	if v&settledBit != 0 {
-		return
-	}
-	if left := int64(s.layout.samples) - int64(w.load(at+epochTaken)); left > 0 {
-		taken := s.layout.group(group) + groupTaken
-		most := s.fixed.Config.Limits.MaxTaken(s.inserts(w, true))
-		was := int64(w.load(taken))
-		w.raise(taken, uint64(max(was, min(was+left, most))))
-	}
-	w.store(at+epochWhich, v|settledBit)
-}
-
-// forgetGroup frees the entry of a group without members, and its seats.
-func (s *session) forgetGroup(w words, group int) {
-	for i := range w.below(seatsWord, maxSeats) {
-		if v := w.load(s.layout.seats + i); seatState(v) == seatDone && seatGroup(v) == group {
-			w.store(s.layout.seats+i, 0)
-		}
-	}
-	w.store(s.layout.group(group)+groupWorld, 0)
-}
-
-// dropSeats ends what a peer has in groups. The lock is held.
-func (s *session) dropSeats(w words, peer int) {
-	for i := range w.below(seatsWord, maxSeats) {
-		v := w.load(s.layout.seats + i)
-		if seatPeer(v) != peer {
-			continue
-		}
-		switch seatState(v) {
-		case seatMember:
-			w.store(s.layout.seats+i, 0)
-		case seatOpen:
-			w.store(s.layout.seats+i, v&^3|seatDone)
-		}
-	}
-	s.tidy(w) // also what was given up and not tidied
-}
-
-// takeSeat returns a free seat, which is taken, or -1.
-func (s *session) takeSeat(w words, v uint64) int {
-	for i := range maxSeats {
-		if w.load(s.layout.seats+i) == 0 {
-			w.raise(seatsWord, uint64(i)+1)
-			w.store(s.layout.seats+i, v)
-			return i
-		}
-	}
-	return -1
-}
-
-// neededByGroups returns what says whether a group needs a generation that is not retained any
-// more: an epoch has it that not all ranks have closed, and [samplecache.Config.MaxHold] has not
-// passed.
-func (s *session) neededByGroups(sh *shelf) (func(id uint64) bool, error) {
-	needed := map[uint64]bool{}
-	err := s.use(func(w words) {
-		old := map[uint64]bool{}
-		for _, st := range sh.stores {
-			if sh.retired(st) {
-				old[st.id] = since(s.retiredSince(w, st.id)) > s.fixed.Config.MaxHold
-			}
-		}
-		for g := range s.live(w) {
-			for i := range epochsKept {
-				at := s.layout.epoch(g, i)
-				v := w.load(at + epochWhich)
-				if id := whichGeneration(v); w.load(at+epochNumber) != 0 && v&settledBit == 0 && !old[id] {
-					needed[id] = true
+		for _, e := range one.Epochs {
+			for _, holder := range e.Open {
+				if !s.alive(holder) {
+					return true, nil
 				}
 			}
 		}
-	})
-	return func(id uint64) bool { return needed[id] }, err
+	}
+	return false, nil
 }
 
-// retiredSince returns when a generation was retired, which is now if that is not known.
-func (s *session) retiredSince(w words, id uint64) uint64 {
-	at := s.layout.retired + int(id%retiredKept)*retiredWords
-	if w.load(at+retiredID) != id {
-		w.store(at+retiredAt, now())
-		w.store(at+retiredID, id)
+// grab takes the lock of a holder that was just given out.
+func (s *session) grab(holder uint64) error {
+	ok, err := s.locks.Try(holderNumbers+int64(holder), 1)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
 	}
-	return w.load(at + retiredAt)
+	if err != nil {
+		return s.fail(controlName, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders[holder] = true
+	return nil
+}
+
+// drop gives the lock of a holder back, and has the counts settled. If the lock of the cache is not
+// free, the watch does that.
+func (s *session) drop(holder uint64) error {
+	s.mu.Lock()
+	delete(s.holders, holder)
+	err := s.locks.Unlock(holderNumbers+int64(holder), 1)
+	s.mu.Unlock()
+	passing("holder dropped")
+	if err != nil {
+		return s.fail(controlName, err)
+	}
+	if err := s.locked(s.goOn); err != nil {
+		s.complain(err)
+		s.Changed()
+	}
+	return nil
+}
+
+// A seat is a membership of a group. It implements engine.Seat.
+type seat struct {
+	s      *session
+	name   string
+	holder uint64
+	over   atomic.Bool
+}
+
+// Enter implements engine.Session.
+func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat, error) {
+	st := &seat{s: s, name: name}
+	err := s.call(func() error { return s.locked(func() error { return st.enter(world) }) })
+	if err != nil {
+		return nil, fmt.Errorf("group %q: %w", name, err)
+	}
+	return st, nil
+}
+
+// enter becomes a member. The lock is held.
+//
+// What was reserved is counted again once others can see the group: a process that had not seen it
+// may have reserved a slot meanwhile.
+func (st *seat) enter(world int) error {
+	s := st.s
+	err := s.change(func(w words, g *engine.Groups, p *engine.Progress) (_ bool, err error) {
+		g.Tidy(p, s.alive)
+		if st.holder, err = g.Enter(p, st.name, world, s.reservedEver(w, p.Latest)); err == nil {
+			err = s.grab(st.holder)
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	passing("entered")
+	err = s.change(func(w words, g *engine.Groups, p *engine.Progress) (bool, error) {
+		w[sequenceWord].Add(1) // no load of what follows is done before the counts are stored
+		return g.CatchUp(p, st.name, s.reservedEver(w, p.Latest)), nil
+	})
+	return errors.Join(err, s.raise())
+}
+
+// Close implements engine.Seat.
+func (st *seat) Close() error {
+	if st.over.Swap(true) {
+		return engine.ErrClosed
+	}
+	return st.s.call(func() error { return st.s.drop(st.holder) })
+}
+
+// A pass is a part in an epoch. It implements engine.Pass.
+type pass struct {
+	st     *seat
+	epoch  uint64
+	holder uint64
+	id     uint64
+	over   atomic.Bool
+}
+
+// Begin implements engine.Seat.
+func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
+	p := &pass{st: st, epoch: epoch}
+	err := st.s.call(func() error {
+		if st.over.Load() {
+			return engine.ErrClosed
+		}
+		if err := st.mayBegin(epoch); err != nil {
+			return err
+		}
+		return st.s.locked(func() error { return p.begin(want) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("epoch %d of group %q: %w", epoch, st.name, err)
+	}
+	return p, nil
+}
+
+// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so that who waits
+// wakes nobody.
+func (st *seat) mayBegin(epoch uint64) error {
+	g, err := st.s.groups()
+	if err != nil {
+		return err
+	}
+	return st.s.use(func(w words) error {
+		latest, err := w.sealed(latestWord)
+		if one := g.Group(st.name); err == nil && one != nil {
+			err = one.Begins(st.s.progress(w, latest), epoch)
+		}
+		return err
+	})
+}
+
+// begin finds the epoch, or fixes its generation, and takes part. The lock is held.
+func (p *pass) begin(want engine.Want) error {
+	s := p.st.s
+	if want.Generation != 0 {
+		err := s.kept(want.Generation)
+		if errors.Is(err, engine.ErrGenerationGone) && want.OrLatest {
+			want.Generation, err = 0, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := s.change(func(w words, g *engine.Groups, at *engine.Progress) (_ bool, err error) {
+		g.Tidy(at, s.alive)
+		if p.holder, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
+			err = s.grab(p.holder)
+		}
+		passing("epoch begun")
+		return true, err
+	})
+	return errors.Join(err, s.raise())
+}
+
+// ID implements engine.Pass.
+func (p *pass) ID() uint64 { return p.id }
+
+// Take implements engine.Pass.
+func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
+	s := p.st.s
+	err = s.call(func() error {
+		if p.over.Load() {
+			return engine.ErrClosed
+		}
+		return s.locked(func() error {
+			err := s.change(func(_ words, g *engine.Groups, at *engine.Progress) (bool, error) {
+				taken = n
+				if one := g.Group(p.st.name); one != nil {
+					taken = one.Take(at, p.epoch, n)
+				}
+				return taken > 0, nil
+			})
+			if limits := s.fixed.Config.Limits; err != nil || taken == 0 {
+				return err
+			} else if limits.MinPasses > 0 {
+				s.complain(s.goOn())
+			} else if limits.PerInsert == 0 {
+				return nil
+			}
+			return s.raise()
+		})
+	})
+	if err == nil && taken == 0 {
+		err = engine.Waiting(fmt.Sprintf("more samples: group %q has taken as many rows as limits allow", p.st.name))
+	}
+	return taken, err
+}
+
+// Close implements engine.Pass.
+func (p *pass) Close() error {
+	if p.over.Swap(true) {
+		return engine.ErrClosed
+	}
+	return p.st.s.call(func() error { return p.st.s.drop(p.holder) })
 }

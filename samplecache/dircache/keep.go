@@ -3,37 +3,68 @@ package dircache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// Keep implements samplecache.Session: the files of the generation get a second name in a directory
-// at path, and the cache does not fill them again. On another file system they are copied.
+var _ engine.Keeper = (*session)(nil)
+
+// Keep implements engine.Keeper: the files of the generation get a second name in a directory at
+// path, and the cache does not fill them again. On another file system they are copied. Keep
+// returns fs.ErrInvalid for a path in the directory of the cache.
 func (s *session) Keep(ctx context.Context, id uint64, path string) error {
+	at, err := s.outside(path)
+	if err != nil {
+		return failed("keep", path, "", err)
+	}
 	r, err := s.Open(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	held := r.(*rows).h
-	at, err := filepath.Abs(path)
-	if err == nil {
-		err = s.call(func() error { return s.locked(ctx, func() error { return s.link(id, at) }) })
-	}
+	err = s.call(func() error { return s.locked(func() error { return s.link(id, at) }) })
 	if _, ok := errors.AsType[*os.LinkError](err); ok {
-		_, err = os.Lstat(at)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = memmap.SaveWith(ctx, path, held.ds.TensorDict, memmap.SaveOptions{NoSync: !s.fixed.Config.Durable})
-		} else if err == nil {
-			err = fs.ErrExist
+		err = s.copyTo(ctx, r.(*rows), path, at)
+	}
+	return errors.Join(failed("keep", path, "", err), r.Close())
+}
+
+// outside returns the absolute path that a new directory has, free of links. It must not lie in the
+// directory of the cache.
+func (s *session) outside(path string) (string, error) {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	up, err := filepath.EvalSymlinks(filepath.Dir(at))
+	if err != nil {
+		return "", bare(err)
+	}
+	for dir := up; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, s.place) {
+			return "", fmt.Errorf("%w: it lies in the directory of the cache", fs.ErrInvalid)
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(up, filepath.Base(at)), nil
 		}
 	}
-	return failed("keep", path, "", err)
+}
+
+// copyTo copies a generation to a path on another file system, at which there is nothing.
+func (s *session) copyTo(ctx context.Context, r *rows, path, at string) error {
+	_, err := os.Lstat(at)
+	switch {
+	case err == nil:
+		return fs.ErrExist
+	case !errors.Is(err, fs.ErrNotExist):
+		return bare(err)
+	}
+	return memmap.SaveWith(ctx, path, r.ds.TensorDict, memmap.SaveOptions{NoSync: !s.fixed.Config.Durable, NoReplace: true})
 }
 
 // link makes the dataset of a generation appear at a path. The lock is held, and the generation
@@ -43,7 +74,7 @@ func (s *session) link(id uint64, at string) error {
 	if err != nil {
 		return err
 	}
-	sh, err := lookAt(s.at, m)
+	sh, err := s.lookAt(m)
 	if err != nil {
 		return err
 	}
@@ -52,7 +83,7 @@ func (s *session) link(id uint64, at string) error {
 		from.role = heldRole
 	}
 	if !sh.has(from) {
-		return samplecache.ErrGenerationGone
+		return engine.ErrGenerationGone
 	}
 	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -24,30 +25,29 @@ import (
 const (
 	manifestName = "MANIFEST"
 	controlName  = "control"
-	lockName     = "lock"
-	peersName    = "peers"
 	currentName  = "current"
 	newPrefix    = ".new-" // what is being written
 )
 
 const (
 	formatName    = "tensordict.samplecache"
-	formatVersion = 1
+	formatVersion = 2
 	maxManifest   = 16 << 20
 	maxGeneration = 1<<31 - 1
 	maxID         = 64
+	maxName       = 64 // bytes of a producer's name
 )
 
 // A manifest is what the MANIFEST file says: all that outlives the machine's memory.
 type manifest struct {
-	Format    string             `json:"format"`
-	Version   int                `json:"version"`
-	ID        string             `json:"id"`
-	Config    samplecache.Config `json:"config"`
-	Schema    []leafSpec         `json:"schema"`
-	Latest    uint64             `json:"latest"` // the next is being filled
-	Published time.Time          `json:"published,omitzero"`
-	Producers []producerSpec     `json:"producers,omitempty"` // as of that publication
+	Format    string         `json:"format"`
+	Version   int            `json:"version"`
+	ID        string         `json:"id"`
+	Config    engine.Config  `json:"config"`
+	Schema    []leafSpec     `json:"schema"`
+	Latest    uint64         `json:"latest"` // the next is being filled
+	Published time.Time      `json:"published,omitzero"`
+	Producers []producerSpec `json:"producers,omitempty"` // as of that publication
 }
 
 // A leafSpec says what a leaf of a sample is.
@@ -64,7 +64,7 @@ type leafSpec struct {
 type producerSpec struct {
 	Name string `json:"name"`
 	Life uint64 `json:"life"` // tells it from one of that name that was forgotten
-	samplecache.Window
+	engine.Window
 }
 
 // sumMark begins the last line of a MANIFEST, which has the CRC-32C of all before it.
@@ -111,47 +111,47 @@ func parseManifest(b []byte) (*manifest, error) {
 		Version int
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("%w: %w", samplecache.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 	}
 	if head.Format != formatName {
-		return nil, fmt.Errorf("%w: got format %q, want %q", samplecache.ErrCorrupt, head.Format, formatName)
+		return nil, fmt.Errorf("%w: got format %q, want %q", engine.ErrCorrupt, head.Format, formatName)
 	}
-	if head.Version > formatVersion {
-		return nil, fmt.Errorf("%w: got version %d, this program knows up to %d", errors.ErrUnsupported, head.Version, formatVersion)
+	if head.Version != formatVersion {
+		return nil, fmt.Errorf("%w: got version %d, this program knows %d", errors.ErrUnsupported, head.Version, formatVersion)
 	}
 	at := bytes.LastIndex(b, []byte(sumMark))
 	if at < 0 || !bytes.Equal(b[at:], fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b[:at], castagnoli))) {
-		return nil, fmt.Errorf("%w: its sum differs", samplecache.ErrCorrupt)
+		return nil, fmt.Errorf("%w: its sum differs", engine.ErrCorrupt)
 	}
 	m := new(manifest)
 	if err := json.Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("%w: %w", samplecache.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 	}
 	return m, m.check()
 }
 
-// check returns [samplecache.ErrCorrupt] unless the fields make sense.
+// check returns [engine.ErrCorrupt] unless the fields make sense.
 func (m *manifest) check() error {
 	if err := m.Config.Check(); err != nil {
-		return fmt.Errorf("%w: %w", samplecache.ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 	}
-	if m.Latest > maxGeneration || len(m.Producers) > maxProducers || len(m.ID) > maxID {
-		return fmt.Errorf("%w: got generation %d, %d producers and an id of %d bytes", samplecache.ErrCorrupt, m.Latest, len(m.Producers), len(m.ID))
+	if m.Latest > maxGeneration || len(m.ID) > maxID {
+		return fmt.Errorf("%w: got generation %d and an id of %d bytes", engine.ErrCorrupt, m.Latest, len(m.ID))
 	}
 	for i := range m.Schema {
 		if err := m.Schema[i].fill(); err != nil {
-			return fmt.Errorf("%w: %q: %w", samplecache.ErrCorrupt, m.Schema[i].Key, err)
+			return fmt.Errorf("%w: %q: %w", engine.ErrCorrupt, m.Schema[i].Key, err)
 		}
 	}
 	return m.checkProducers()
 }
 
-// checkProducers returns [samplecache.ErrCorrupt] unless the producers make sense.
+// checkProducers returns [engine.ErrCorrupt] unless the producers make sense.
 func (m *manifest) checkProducers() error {
 	seen := map[string]bool{}
 	for _, p := range m.Producers {
-		if checkName(samplecache.ErrProducer, p.Name) != nil || seen[p.Name] || p.Life == 0 || p.Life >= wordMax || p.Floor >= wordMax || p.Above&1 != 0 {
-			return fmt.Errorf("%w: producer %q", samplecache.ErrCorrupt, p.Name)
+		if !validName(p.Name) || seen[p.Name] || p.Life == 0 || p.Above&1 != 0 {
+			return fmt.Errorf("%w: producer %q", engine.ErrCorrupt, p.Name)
 		}
 		seen[p.Name] = true
 	}
@@ -192,10 +192,15 @@ func (m *manifest) schema() (*tdict.TensorDict, error) {
 			err = td.Set(l.Key, x)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", samplecache.ErrCorrupt, err)
+			return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 		}
 	}
 	return td, nil
+}
+
+// validName reports whether a producer can be called so.
+func validName(name string) bool {
+	return name != "" && len(name) <= maxName && utf8.ValidString(name)
 }
 
 // retain returns how many generations are kept besides the latest.
@@ -224,7 +229,7 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, err
 	}
 	if len(b) > maxManifest {
-		return nil, fmt.Errorf("%w: got more than %d bytes", samplecache.ErrCorrupt, maxManifest)
+		return nil, fmt.Errorf("%w: got more than %d bytes", engine.ErrCorrupt, maxManifest)
 	}
 	return parseManifest(b)
 }
@@ -235,11 +240,10 @@ func (s *session) manifest() (*manifest, error) {
 	info, err := os.Lstat(s.path(manifestName))
 	latest := uint64(0)
 	if err == nil {
-		err = s.use(func(w words) { latest = w.load(latestWord) })
+		err = s.use(func(w words) (err error) { latest, err = w.sealed(latestWord); return err })
 	}
 	if err == nil && s.known.is(info) && s.known.m.Latest == latest {
-		m := *s.known.m
-		return &m, nil
+		return s.known.m, nil
 	}
 	var m *manifest
 	if err == nil {
@@ -251,14 +255,14 @@ func (s *session) manifest() (*manifest, error) {
 	if err != nil {
 		return nil, failed("read", s.dir, manifestName, bare(err))
 	}
-	kept := *m
-	s.known = knownManifest{&kept, info}
+	s.known = knownManifest{m, info}
 	return m, nil
 }
 
 // writeManifest replaces the MANIFEST. The lock is held.
 func (s *session) writeManifest(m *manifest) error {
-	if err := m.write(s.at); err != nil {
+	s.known = knownManifest{}
+	if err := m.write(s.at, s.place.Mode()); err != nil {
 		return failed("publish", s.dir, manifestName, err)
 	}
 	info, err := os.Lstat(s.path(manifestName))
@@ -277,35 +281,24 @@ func (k knownManifest) is(info fs.FileInfo) bool {
 	return k.m != nil && os.SameFile(k.info, info) && k.info.ModTime().Equal(info.ModTime()) && k.info.Size() == info.Size()
 }
 
-// errRemoved says that the directory that was joined is not there any more.
-var errRemoved = fmt.Errorf("%w: the cache was removed, or another has its place", fs.ErrNotExist)
-
-// present returns an error unless the directory that was joined is where it was.
-func (s *session) present() error {
-	info, err := os.Lstat(s.at)
-	if err == nil && !os.SameFile(info, s.place) {
-		err = errRemoved
-	}
-	return s.fail("", bare(err))
-}
-
-// openFile opens a file of a cache. What is not a regular file is [samplecache.ErrCorrupt].
+// openFile opens a file of a cache. What is not a regular file is [engine.ErrCorrupt].
 func openFile(path string, flag int) (*os.File, error) {
 	f, err := vfs.OpenRegular(path, flag)
 	if errors.Is(err, fs.ErrInvalid) {
-		err = fmt.Errorf("%w: %w", samplecache.ErrCorrupt, bare(err))
+		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
 	}
 	return f, err
 }
 
-// write replaces the MANIFEST of the cache in dir. The lock is held.
-func (m *manifest) write(dir string) error {
+// write replaces the MANIFEST of the cache in dir, whose mode is given. It is synced before it gets
+// its name, so that after a loss of power the cache has the old one or the new one.
+func (m *manifest) write(dir string, mode fs.FileMode) error {
 	text, err := m.text()
 	if err != nil {
 		return err
 	}
 	next := filepath.Join(dir, newPrefix+manifestName)
-	if err := writeFile(next, text, m.Config.Durable); err != nil {
+	if err := writeFile(next, text, mode); err != nil {
 		return err
 	}
 	passing("manifest written")
@@ -324,8 +317,9 @@ func (m *manifest) syncDir(dir string) error {
 	return vfs.OS.SyncDir(dir)
 }
 
-// writeFile writes a file, in place of one that was left there.
-func writeFile(path string, text []byte, sync bool) error {
+// writeFile writes a file, in place of one that was left there, with the permissions of the
+// directory whose mode is given, and syncs it.
+func writeFile(path string, text []byte, mode fs.FileMode) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -333,8 +327,10 @@ func writeFile(path string, text []byte, sync bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err == nil && sync {
+	if err = f.Chmod(mode.Perm() & 0o666); err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

@@ -1,9 +1,9 @@
 package dircache
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
+	"cmp"
+	"hash/crc32"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -11,125 +11,84 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// nobody is the holder of slots whose process is not known any more.
-const nobody = 1<<14 - 1
-
-// rebuild makes the control file again, from the MANIFEST and the records of the generation that is
-// being filled. Nobody else takes part, and the lock is held.
+// rebuild makes what the control file says again, in place, from the MANIFEST and the records of the
+// generation that is being filled. Nobody else takes part, and the lock is held.
 func (s *session) rebuild() error {
-	if s.control != nil {
-		if err := s.control.Close(); err != nil {
-			return err
-		}
-		s.control = nil
-	}
-	if err := s.dropBells(); err != nil {
-		return err
-	}
-	passing("rebuilding")
-	err := s.makeControl(s.at)
+	m, err := s.manifest()
 	if err == nil {
-		err = s.openControl(newPrefix+controlName, false)
+		err = clearControl(s.file, s.samples())
 	}
-	passing("control made")
+	passing("control cleared")
 	if err == nil {
-		err = s.remember()
+		err = s.file.Truncate(countsAt(s.samples()) + 2*countsBytes)
 	}
 	if err == nil {
-		err = os.Rename(s.path(newPrefix+controlName), s.path(controlName))
+		s.control, err = mapping.Map(s.file, wordsOf(s.samples())*8, mapping.ReadWrite)
 	}
-	passing("control renamed")
+	if err == nil {
+		err = s.recover(m)
+	}
+	passing("samples recovered")
+	if err == nil {
+		_, err = s.file.WriteAt(m.header(), 0)
+	}
 	return failed("rebuild", s.dir, controlName, err)
 }
 
-// remember stores in a new control file what is known.
-func (s *session) remember() error {
-	m, err := s.manifest()
-	if err != nil {
-		return err
-	}
-	if err := s.recall(m); err != nil {
-		return err
-	}
-	return s.recover(m)
-}
-
-// dropBells removes the bells of those who are dead.
-func (s *session) dropBells() (err error) {
-	if s.bell != nil {
-		err = s.bell.Close()
-		s.bell = nil
-	}
-	entries, failed := os.ReadDir(s.path(peersName))
-	err = errors.Join(err, failed)
-	for _, e := range entries {
-		if !isBell(e) {
-			continue
-		}
-		err = errors.Join(err, os.Remove(filepath.Join(s.path(peersName), e.Name())))
-	}
-	return err
-}
-
-// recall stores what the MANIFEST says.
-func (s *session) recall(m *manifest) error {
-	return s.use(func(w words) {
-		w.store(latestWord, m.Latest)
-		for _, p := range m.Producers {
-			if entry := s.addName(w, p.Name, p.Life); entry >= 0 {
-				s.restore(w, entry, p.Window)
-			}
-		}
-	})
-}
-
 // recover finds the samples that are committed in the generation that is being filled: those with a
-// sound record and the sums in it. One that is there twice, as its producer was killed before it
-// heard that it was committed and put it again, counts once.
+// sound record and the sums in it. Of two with one number the newer counts: the other was erased,
+// and the disk has not heard of it. Records of others are erased.
 func (s *session) recover(m *manifest) error {
-	sh, err := lookAt(s.at, m)
-	if err != nil {
-		return failed("rebuild", s.dir, "", err)
-	}
+	sh, err := s.lookAt(m)
 	next := store{generationRole, m.Latest + 1}
-	if !sh.has(next) {
-		return nil
+	if err != nil || !sh.has(next) {
+		return err
 	}
 	ds, err := s.openStore(next)
 	if err != nil {
 		return err
 	}
-	records, err := s.mapRecords(next, mapping.ReadOnly)
-	if err == nil {
-		err = s.recoverRows(next.id, ds, records)
-		err = errors.Join(err, records.Close())
+	defer ds.Close()
+	records, err := s.mapRecords(next.name()+recordsSuffix, mapping.ReadWrite)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, ds.Close())
-}
-
-func (s *session) recoverRows(generation uint64, ds *memmap.Dataset, records *mapping.Mapping) error {
 	b, err := records.Acquire()
 	if err != nil {
 		return err
 	}
-	defer records.Release()
-	return s.useBoth(store{generationRole, generation}, func(w words) {
-		s.layout.begin(w, generation)
-		var rows []survivor
-		for i := range s.layout.samples {
-			r := rowRecord(b, i, len(s.fixed.Schema))
-			if r.sound(generation) && s.sumsAgree(ds, r, i) {
-				rows = append(rows, survivorOf(r, i))
-			}
-		}
-		for _, row := range s.counted(w, rows) {
-			w.store(s.layout.slots+row.slot, slotWord(generation, nobody, slotCommitted))
-		}
-		w.store(fillingWord, generation)
+	defer func() { records.Release(); _ = records.Close() }()
+	return s.use(func(w words) error {
+		w.seal(latestWord, m.Latest)
+		s.recoverRows(w, next.id, ds, b)
+		w.seal(fillingWord, next.id)
+		return nil
 	})
 }
 
-// sumsAgree reports whether a sample is what its record says.
+func (s *session) recoverRows(w words, generation uint64, ds *memmap.Dataset, records []byte) {
+	var rows []int
+	at := func(row int) record { return rowRecord(records, row, len(s.fixed.Schema)) }
+	for i := range s.samples() {
+		if at(i).sound(generation) && s.sumsAgree(ds, at(i), i) {
+			rows = append(rows, i)
+		} else {
+			at(i).erase()
+		}
+	}
+	slices.SortFunc(rows, func(i, j int) int {
+		return cmp.Or(cmp.Compare(at(i).life(), at(j).life()), cmp.Compare(at(i).number(), at(j).number()), -at(i).time().Compare(at(j).time()))
+	})
+	for k, i := range rows {
+		if k > 0 && at(i).life() != 0 && at(i).life() == at(rows[k-1]).life() && at(i).number() == at(rows[k-1]).number() {
+			at(i).erase()
+		} else {
+			w.slot(i).Store(slotWord(generation, 0, slotCommitted))
+		}
+	}
+}
+
+// sumsAgree reports whether a sample is as its record says.
 func (s *session) sumsAgree(ds *memmap.Dataset, r record, row int) bool {
 	for i, l := range s.fixed.Schema {
 		if l.bytes == 0 {
@@ -139,7 +98,13 @@ func (s *session) sumsAgree(ds *memmap.Dataset, r record, row int) bool {
 		if err != nil {
 			return false
 		}
-		if sum, err := sumOf(x.Lender(), row*l.bytes, l.bytes); err != nil || sum != r.sum(i) {
+		b, err := x.Lender().Borrow()
+		if err != nil {
+			return false
+		}
+		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		x.Lender().Return()
+		if sum != r.sum(i) {
 			return false
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // The file of a generation's records begins with a header and has one record a row, all of one
@@ -18,17 +18,17 @@ import (
 //	     8      8  generation
 //	    16      8  number of the producer
 //	    24      8  time, nanoseconds since 1970
-//	    32      2  entry of the producer in the control file; 65,535 if it has no name
-//	    34      6  which life of the name it is
+//	    32      8  life: tells the name from the same one before it was forgotten; 0 without a name
 //	    40     64  name
 //	   104    4 L  CRC-32C of each leaf, then zeros up to a multiple of 8
 const (
 	recordsHeader = 64
 	recordFixed   = 104
-	noProducer    = 1<<16 - 1
 )
 
-var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 1}
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 2}
 
 // recordSize returns how many bytes a record of a sample with so many leaves has.
 func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
@@ -36,39 +36,44 @@ func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
 // A record is the bytes of one: where a row comes from.
 type record []byte
 
-// put writes the record. Its sums were put before.
-func (r record) put(generation, number uint64, entry int, life uint64, name string, at time.Time) {
+// put writes the record; its sums were put before. It is sound only once its last store, of the sum
+// of all, is made.
+func (r record) put(generation, number, life uint64, name string, at time.Time) {
+	r.erase()
 	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
 	binary.LittleEndian.PutUint64(r[8:], generation)
 	binary.LittleEndian.PutUint64(r[16:], number)
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
-	binary.LittleEndian.PutUint64(r[32:], life<<16|uint64(entry))
+	binary.LittleEndian.PutUint64(r[32:], life)
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
 	binary.LittleEndian.PutUint32(r, crc32.Checksum(r[4:], castagnoli))
 }
 
+// erase makes the record one of no generation.
+func (r record) erase() { clear(r[:recordFixed]) }
+
 // sound reports whether r is a record of a generation.
 func (r record) sound(generation uint64) bool {
-	return binary.LittleEndian.Uint32(r) == crc32.Checksum(r[4:], castagnoli) &&
-		binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName
+	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
+		binary.LittleEndian.Uint32(r) == crc32.Checksum(r[4:], castagnoli)
 }
 
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
+func (r record) life() uint64              { return binary.LittleEndian.Uint64(r[32:]) }
 func (r record) name() []byte              { return r[40 : 40+binary.LittleEndian.Uint32(r[4:])] }
 func (r record) sum(leaf int) uint32       { return binary.LittleEndian.Uint32(r[recordFixed+4*leaf:]) }
 func (r record) setSum(leaf int, v uint32) { binary.LittleEndian.PutUint32(r[recordFixed+4*leaf:], v) }
 
-// producer returns the entry and the life of the producer.
-func (r record) producer() (entry int, life uint64) {
-	v := binary.LittleEndian.Uint64(r[32:])
-	return int(v & noProducer), v >> 16
+// time returns when the sample was committed.
+func (r record) time() time.Time {
+	return time.Unix(0, int64(binary.LittleEndian.Uint64(r[24:])))
 }
 
 // info returns what users see of the record.
-func (r record) info(leaves int) samplecache.Info {
-	info := samplecache.Info{
+func (r record) info(leaves int) engine.Info {
+	info := engine.Info{
 		Producer: string(r.name()), Number: r.number(),
-		Time: time.Unix(0, int64(binary.LittleEndian.Uint64(r[24:]))), Sums: make([]uint32, leaves),
+		Time: r.time(), Sums: make([]uint32, leaves),
 	}
 	for i := range info.Sums {
 		info.Sums[i] = r.sum(i)
@@ -87,12 +92,12 @@ func putRecordsHeader(b []byte, samples, leaves int) {
 	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
 }
 
-// checkRecordsHeader returns [samplecache.ErrCorrupt] unless b begins with such a header.
+// checkRecordsHeader returns [engine.ErrCorrupt] unless b begins with such a header.
 func checkRecordsHeader(b []byte, samples, leaves int) error {
 	var want [recordsHeader]byte
 	putRecordsHeader(want[:], samples, leaves)
 	if len(b) < recordsHeader || [keptAt]byte(b) != [keptAt]byte(want[:]) {
-		return fmt.Errorf("%w: its header is damaged", samplecache.ErrCorrupt)
+		return fmt.Errorf("%w: its header is damaged", engine.ErrCorrupt)
 	}
 	return nil
 }

@@ -5,41 +5,40 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A row is a reserved slot. It implements samplecache.Row.
+// A row is a reserved slot. It implements engine.Row.
 type row struct {
 	s          *session
 	claim      *claim
-	w          *writer
+	store      *writer
 	generation uint64
 	slot       int
 	number     uint64
-	gate       gate // for those who write the sample
 
-	once   sync.Once
-	sample *tdict.TensorDict
-
-	mu        sync.Mutex // held while it is committed or aborted
+	mu        sync.Mutex
 	committed bool
+	over      bool // committed or aborted
 }
 
-// Reserve implements samplecache.Claim.
-func (c *claim) Reserve(ctx context.Context, number uint64) (r samplecache.Row, err error) {
+// Reserve implements engine.Claim.
+func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	if c.over.Load() {
-		return nil, fmt.Errorf("producer %q: %w", c.name, samplecache.ErrClosed)
+		return nil, fmt.Errorf("producer %q: %w", c.name, engine.ErrClosed)
 	}
-	err = c.s.call(func() (err error) {
-		r, err = c.reserve(number)
-		if !errors.Is(err, samplecache.ErrBlocked) || !c.s.stuck() {
+	var r *row
+	err := c.s.call(func() (err error) {
+		if r, err = c.reserve(number); !errors.Is(err, engine.ErrBlocked) {
 			return err
 		}
-		if failed := c.s.seek(ctx); failed != nil {
-			return failed
+		blocked := err
+		if tried, err := c.s.seek(); err != nil || !tried {
+			return errors.Join(err, blocked)
 		}
 		r, err = c.reserve(number)
 		return err
@@ -51,58 +50,204 @@ func (c *claim) Reserve(ctx context.Context, number uint64) (r samplecache.Row, 
 }
 
 // reserve takes a slot of the generation that is being filled.
-func (c *claim) reserve(number uint64) (samplecache.Row, error) {
+func (c *claim) reserve(number uint64) (*row, error) {
 	s := c.s
 	r := &row{s: s, claim: c, number: number}
 	ok := false
-	err := s.use(func(w words) {
-		if r.generation = w.load(fillingWord); r.generation == 0 {
-			return
+	err := s.use(func(w words) error {
+		latest, filling, err := w.generations()
+		if err != nil || filling != latest+1 {
+			return err
 		}
-		bound := s.bound(w, r.generation)
-		if r.slot, ok = s.layout.reserve(w, r.generation, s.me, bound); ok && r.slot >= s.bound(w, r.generation) {
-			s.layout.free(w, r.generation, s.me, r.slot) // a group has joined meanwhile
+		r.generation = filling
+		room, err := s.room(w, latest)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r.store, err = s.writer(filling); err != nil {
+			return err
+		}
+		if r.slot, ok, err = s.reserve(w, r.store, filling, room); err != nil || !ok {
+			return err
+		}
+		if room, err = s.room(w, latest); err != nil || r.slot >= room { // a group was entered meanwhile
 			ok = false
+			return errors.Join(err, s.unlockSlot(w, filling, r.slot, slotFree))
 		}
+		s.rows[r.slot] = r
+		r.store.users++
+		return nil
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case r.generation == 0:
-		return nil, s.blockedReserve()
 	case !ok:
 		return nil, s.blockedReserve()
 	}
 	passing("reserved")
-	if err = s.settleIn(r); err != nil {
-		return nil, errors.Join(err, r.free())
-	}
 	return r, nil
 }
 
-// Sample implements samplecache.Row.
-func (r *row) Sample() *tdict.TensorDict {
-	r.once.Do(func() {
-		td := tdict.New()
-		for i, l := range r.s.fixed.Schema {
-			x, err := r.leaf(i, l)
-			if err == nil {
-				err = td.Set(l.Key, x)
-			}
-			if err != nil {
-				panic(fmt.Sprintf("dircache: impossible: %v", err)) // the schema was checked
-			}
+// seek publishes a generation that is full, or finds a store to be filled, if there is need and that
+// has not failed a moment ago. It reports whether it has tried.
+func (s *session) seek() (tried bool, err error) {
+	ready := false
+	err = s.use(func(w words) error {
+		latest, filling, err := w.generations()
+		if err == nil {
+			ready, err = s.ready(w, latest, filling)
 		}
-		td.Lock("its leaves are places in the cache: write their elements, as by CopyFrom")
-		r.sample = td
+		return err
 	})
-	return r.sample
+	s.mu.Lock()
+	trouble := s.trouble
+	s.mu.Unlock()
+	if err != nil || !ready || trouble == nil && !s.due() {
+		return false, err
+	}
+	return true, ignoreBlocked(s.locked(s.goOn))
 }
 
-// leaf returns the elements of a leaf.
-func (r *row) leaf(i int, l leafSpec) (*tensor.Tensor, error) {
-	if l.bytes == 0 {
-		return tensor.New(l.dtype, l.Shape...)
+// Place implements engine.Row.
+func (r *row) Place(leaf int) (tensor.Lender, int) {
+	if r.store.files[leaf] == nil {
+		return nil, 0
 	}
-	return tensor.FromLender(l.dtype, &place{r, r.w.files[i]}, r.slot*l.bytes, l.Shape...)
+	return r.store.files[leaf], r.slot * r.s.fixed.Schema[leaf].bytes
+}
+
+// Commit implements engine.Row.
+func (r *row) Commit(_ context.Context, sums []uint32) error {
+	return r.s.call(func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case r.committed:
+			return nil
+		case r.over:
+			return fmt.Errorf("commit: %w: the slot was aborted", engine.ErrClosed)
+		}
+		if err := r.write(sums); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		r.committed = true
+		return r.end(slotCommitted)
+	})
+}
+
+// write writes the record of the sample, which is committed then.
+func (r *row) write(sums []uint32) error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	b, err := r.store.records.Acquire()
+	if err != nil {
+		return err
+	}
+	defer r.store.records.Release()
+	passing("sample written")
+	err = mapping.Guard(func() {
+		rec := rowRecord(b, r.slot, len(sums))
+		for i, sum := range sums {
+			rec.setSum(i, sum)
+		}
+		rec.put(r.generation, r.number, r.claim.Life, r.claim.name, time.Now())
+	})
+	if err == nil {
+		err = r.store.records.Intact()
+	}
+	if err == nil {
+		err = r.flushRecord(b)
+	}
+	passing("recorded")
+	return err
+}
+
+// flush makes the sample durable, if the cache is.
+func (r *row) flush() error {
+	if !r.s.fixed.Config.Durable {
+		return nil
+	}
+	for i, l := range r.s.fixed.Schema {
+		if l.bytes == 0 {
+			continue
+		}
+		if err := flushRange(r.store.files[i], r.slot*l.bytes, l.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flushRecord makes the record durable, if the cache is. If that fails, there is none any more.
+func (r *row) flushRecord(records []byte) error {
+	if !r.s.fixed.Config.Durable {
+		return nil
+	}
+	size := recordSize(r.store.leaves)
+	err := flushRange(r.store.records, recordsHeader+r.slot*size, size)
+	if err != nil {
+		err = errors.Join(err, mapping.Guard(func() { rowRecord(records, r.slot, r.store.leaves).erase() }))
+		_ = flushRange(r.store.records, recordsHeader+r.slot*size, size) // err says that it fails
+	}
+	return err
+}
+
+// A flusher writes a part of a mapped file to the disk.
+type flusher interface{ FlushRange(offset, size int) error }
+
+// flushRange is a variable for tests.
+var flushRange = func(f flusher, offset, size int) error { return f.FlushRange(offset, size) }
+
+// end gives the slot back, as one that is committed or free, and does what follows.
+func (r *row) end(state uint64) error {
+	s := r.s
+	r.over = true
+	full := false
+	err := s.use(func(w words) (err error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = s.unlockSlot(w, r.generation, r.slot, state)
+		delete(s.rows, r.slot)
+		r.store.users--
+		full = s.full(w, r.generation)
+		return err
+	})
+	if err != nil && state == slotCommitted {
+		s.complain(err) // the sample is committed all the same
+		err = nil
+	}
+	if full {
+		s.publishFull()
+	}
+	if state == slotFree || s.fixed.Config.Limits.PerInsert > 0 {
+		err = errors.Join(err, s.raise())
+	}
+	return err
+}
+
+// publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
+// An error is not that of whoever has put the last sample.
+func (s *session) publishFull() {
+	tried, err := s.seek()
+	if err != nil {
+		s.complain(err)
+	}
+	if err != nil || tried {
+		s.Changed()
+	}
+}
+
+// Abort implements engine.Row.
+func (r *row) Abort() error {
+	return r.s.call(func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.over {
+			return fmt.Errorf("abort: %w: the slot was committed or aborted", engine.ErrClosed)
+		}
+		return r.end(slotFree)
+	})
 }

@@ -5,211 +5,138 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"os"
 	"path/filepath"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/bell"
 	"github.com/go-tensordict/tensordict/internal/host"
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A session is a process's part in the cache of a directory. It implements samplecache.Session.
+// A session is a member of the cache in a directory. It implements engine.Session.
 type session struct {
-	dir    string // as it was given, for errors
-	at     string // absolute
-	opt    samplecache.Options
-	place  fs.FileInfo // of the directory
-	fixed  *manifest   // of which only what never changes is used
-	schema *tdict.TensorDict
-	layout layout
+	dir   string // as it was given, for errors
+	at    string // absolute
+	place fs.FileInfo
+	opt   engine.Options
+	about engine.About
+	fixed *manifest // of which only what never changes is used
 
+	file    *os.File // the control file
+	locks   *vfs.Numbers
 	control *mapping.Mapping
-	me      int    // its entry among the peers
-	join    uint64 // which join it was
-	bell    *bell.Bell
+	me      int // its entry among the sessions
 
-	calls    gate            // calls under way
-	locking  chan struct{}   // has room for one who asks for the lock
-	kicked   chan struct{}   // has room for one reason to look around
-	life     context.Context // until Close
-	end      context.CancelFunc
-	ended    sync.WaitGroup // for those who work
-	reported sync.WaitGroup // for who calls OnError
+	calls  sync.RWMutex // held for reading by calls under way
+	closed bool
 
-	opening sync.Mutex // held while a generation is mapped
+	locking sync.Mutex // held by the goroutine that has the lock
+	known   knownManifest
+	watch   watch
+	swept   int // where the next sweep begins
+
 	mu      sync.Mutex
-	changed chan struct{}      // closed when something has changed
-	peers   map[int]*neighbour // by their entries
-	filling uint64             // a generation, and its store
-	filled  *writer
-	writers map[any]*writer  // stores mapped to be written, by vfs.FileID of their directories
-	rows    map[*row]bool    // slots that are neither committed nor aborted
-	held    map[uint64]*hold // generations that are read
-	timers  map[uint64]*time.Timer
-
-	complaints chan error                 // for OnError
-	known      knownManifest              // guarded by the lock
-	letOne     atomic.Bool                // a generation was let go since a store was looked for
-	trouble    atomic.Pointer[error]      // of the last goOn of this process; nil in it
-	alarmed    atomic.Bool                // those who wait will be woken in a while
-	untidy     atomic.Bool                // a seat was given up, and the lock was not to be had
-	verified   map[uint64][]atomic.Uint64 // rows whose sums agreed, a bit each
+	cursor  cursor
+	rows    map[int]*row // by slot
+	names   map[string]bool
+	holders map[uint64]bool // members and parts that are its own
+	open    map[*rows]bool
+	stores  writers
+	trouble error // of the last attempt to publish
 }
 
-// ID implements samplecache.Session.
-func (s *session) ID() string { return s.fixed.ID }
+// newSession returns a session that does not take part yet.
+func newSession(dir, at string, m *manifest, opt engine.Options) (*session, error) {
+	schema, err := m.schema()
+	if err != nil {
+		return nil, failed("open", dir, manifestName, err)
+	}
+	s := &session{
+		dir: dir, at: at, opt: opt, fixed: m, me: -1,
+		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 2 * lookPause},
+		rows:  map[int]*row{}, names: map[string]bool{}, holders: map[uint64]bool{}, open: map[*rows]bool{},
+		stores: writers{byID: map[any]*writer{}},
+	}
+	s.place, err = os.Stat(at)
+	return s, err
+}
 
-// Config implements samplecache.Session.
-func (s *session) Config() samplecache.Config { return s.fixed.Config }
+// About implements engine.Session.
+func (s *session) About() engine.About { return s.about }
 
-// Schema implements samplecache.Session.
-func (s *session) Schema() *tdict.TensorDict { return s.schema }
+// samples returns how many samples a generation has.
+func (s *session) samples() int { return s.fixed.Config.Samples }
 
 // path returns the path of a file of the cache.
 func (s *session) path(name string) string { return filepath.Join(s.at, name) }
-
-// An Error says which file of a cache is at fault.
-type Error struct {
-	Op   string // "create", "open", "publish" ...
-	Dir  string // the directory, as it was given
-	Path string // relative to Dir; "" for the directory itself
-	Err  error
-}
-
-// Error returns the text: operation, directory, file and reason.
-func (e *Error) Error() string {
-	return fmt.Sprintf("%s %s: %v", e.Op, filepath.Join(e.Dir, e.Path), e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *Error) Unwrap() error { return e.Err }
-
-// fail returns an error about a file of the cache.
-func (s *session) fail(path string, err error) error { return failed("use", s.dir, path, err) }
-
-// failed returns err, if there is one, as one about a file.
-func failed(op, dir, path string, err error) error {
-	if err == nil || errors.Is(err, samplecache.ErrBlocked) {
-		return err
-	}
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
-	}
-	return &Error{op, dir, path, err}
-}
 
 // now returns the time since the machine was started, in microseconds.
 func now() uint64 { return uint64(host.Monotonic() / time.Microsecond) }
 
 // since returns how long ago a moment was.
-func since(us uint64) time.Duration { return host.Monotonic() - time.Duration(us)*time.Microsecond }
+func since(us uint64) time.Duration {
+	return max(host.Monotonic()-time.Duration(us)*time.Microsecond, 0)
+}
 
-// call runs fn, unless the session is closed.
+// call runs fn, unless the session is closed. Calls do not nest.
 func (s *session) call(fn func() error) error {
-	if !s.calls.enter() {
-		return s.closed()
+	s.calls.RLock()
+	defer s.calls.RUnlock()
+	if s.closed {
+		return fmt.Errorf("cache %s: %w", s.dir, engine.ErrClosed)
 	}
-	defer s.calls.leave()
 	return fn()
 }
 
-// closed returns the error of a session that is closed.
-func (s *session) closed() error { return fmt.Errorf("cache %s: %w", s.dir, samplecache.ErrClosed) }
-
-// Latest implements samplecache.Session.
+// Latest implements engine.Session.
 func (s *session) Latest(context.Context) (id uint64, err error) {
-	err = s.call(func() error { return s.use(func(w words) { id = w.load(latestWord) }) })
+	err = s.call(func() error {
+		return s.use(func(w words) (err error) { id, err = w.sealed(latestWord); return err })
+	})
 	return id, err
 }
 
-// Close implements samplecache.Session. What an operation of the user is writing to is let go when
-// that ends.
+// errRemoved says that the directory that was joined is not there any more.
+var errRemoved = fmt.Errorf("%w: the cache was removed, or another has its place", fs.ErrNotExist)
+
+// present returns an error unless the directory that was joined is where it was.
+func (s *session) present() error {
+	info, err := os.Lstat(s.at)
+	if err == nil && !os.SameFile(info, s.place) {
+		err = errRemoved
+	}
+	return s.fail("", bare(err))
+}
+
+// Close implements engine.Session. The kernel frees what is locked.
 func (s *session) Close() error {
-	empty, first := s.calls.close()
-	if !first {
-		return samplecache.ErrClosed
+	s.calls.Lock()
+	closed := s.closed
+	s.closed = true
+	s.calls.Unlock()
+	if closed {
+		return engine.ErrClosed
 	}
-	s.end()
-	s.hear()
-	<-empty
-	idle, err := s.letGo()
-	if idle == nil {
-		return errors.Join(err, s.leave())
-	}
-	go func() {
-		for _, done := range idle {
-			<-done
-		}
-		_ = s.leave() // others bury who could not
-	}()
-	return err
-}
-
-// letGo ends slots and generations. It returns what to wait for before the slots are free.
-func (s *session) letGo() (idle []<-chan struct{}, err error) {
+	s.watch.end()
+	_ = s.raise() // so that the watch hears of it
+	s.watch.ended.Wait()
+	var err error
 	s.mu.Lock()
-	for r := range s.rows {
-		done, _ := r.gate.close()
-		idle = append(idle, done)
+	defer s.mu.Unlock()
+	for r := range s.open {
+		delete(s.open, r)
+		err = errors.Join(err, r.end())
 	}
-	var readers []*rows
-	for _, h := range s.held {
-		readers = slices.AppendSeq(readers, maps.Keys(h.users))
-	}
-	s.mu.Unlock()
-	for _, r := range readers {
-		if failed := r.Close(); !errors.Is(failed, samplecache.ErrClosed) {
-			err = errors.Join(err, failed)
+	err = errors.Join(err, s.use(func(w words) error {
+		_, filling, _ := w.generations() // words are hints: a sweep does what is not done
+		for i := range s.rows {
+			_ = s.unlockSlot(w, filling, i, slotFree)
 		}
-	}
-	for _, done := range idle {
-		select {
-		case <-done:
-		default:
-			return idle, err
-		}
-	}
-	return nil, err
-}
-
-// patience is how long Close waits for the lock. Others bury who has not done it for himself.
-const patience = time.Second
-
-// leave takes the session out of the cache, as if its process had died, and frees what it has.
-func (s *session) leave() error {
-	err := s.bell.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if failed := s.lockedUntil(ctx, nil, s.buryMyself); !errors.Is(failed, context.DeadlineExceeded) {
-		err = errors.Join(err, failed)
-	}
-	s.tell(wantsBig)
-	s.mu.Lock()
-	for _, p := range s.peers {
-		err = errors.Join(err, p.line.Close())
-	}
-	for _, w := range s.writers {
-		err = errors.Join(err, w.close())
-	}
-	s.mu.Unlock()
-	s.ended.Wait()
-	close(s.complaints)
-	s.reported.Wait()
-	return errors.Join(err, s.control.Close())
-}
-
-// buryMyself takes the session out of the peers, unless others have done so. The lock is held.
-func (s *session) buryMyself() error {
-	var join uint64
-	err := s.use(func(w words) { join = w.load(s.layout.peer(s.me) + peerJoin) })
-	if err != nil || join != s.join {
-		return err
-	}
-	return s.bury(s.me)
+		w.session(s.me).Store(0)
+		return nil
+	}), s.locks.UnlockAll(), s.raise(), s.stores.close())
+	return errors.Join(err, s.control.Close(), s.file.Close())
 }

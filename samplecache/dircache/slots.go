@@ -1,150 +1,173 @@
 package dircache
 
-// A slot is one word: the generation it is of, who holds it, and its state. It is changed by
-// compare-and-swap only, except where a generation begins.
+import (
+	"github.com/go-tensordict/tensordict/internal/host"
+	"time"
+)
+
+// The word of a slot says of which generation it is, which session has it, and its state. It is a
+// hint. A slot is reserved by who has its lock, and committed if its record is sound.
 const (
 	slotFree      = 0
-	slotReserved  = 1 // its holder writes it
+	slotReserved  = 1
 	slotCommitted = 2
 )
 
-func slotWord(generation uint64, holder int, state uint64) uint64 {
-	return generation<<16 | uint64(holder)<<2 | state
+func slotWord(generation uint64, session int, state uint64) uint64 {
+	return generation<<16 | uint64(session)<<2 | state
 }
 
 func slotGeneration(v uint64) uint64 { return v >> 16 }
-func slotHolder(v uint64) int        { return int(v >> 2 & (1<<14 - 1)) }
+func slotSession(v uint64) int       { return int(v >> 2 & (1<<14 - 1)) }
 func slotState(v uint64) uint64      { return v & 3 }
 
-// Where to look for a slot that is free, or not committed, is a word of two numbers: an index, and
-// above it what tells when the index was found: for free slots, how often one has become free
-// again; for those that are committed, the generation. Both only save looking: the slots themselves
-// say what they are.
-const (
-	indexBits = 21
-	indexMax  = 1<<indexBits - 1
-	tagMax    = 1<<(wordBits-indexBits) - 1
-)
+// isFree reports whether a slot is free in a generation: it may be of an earlier one.
+func isFree(v, generation uint64) bool {
+	return slotGeneration(v) < generation || v == slotWord(generation, slotSession(v), slotFree)
+}
 
-func hint(tag uint64, index int) uint64 { return tag&tagMax<<indexBits | uint64(index) }
-func hintIndex(v uint64) int            { return int(v & indexMax) }
-func hintTag(v uint64) uint64           { return v >> indexBits }
+// isCommitted reports whether a slot is committed in a generation.
+func isCommitted(v, generation uint64) bool {
+	return slotGeneration(v) == generation && slotState(v) == slotCommitted
+}
 
-// reserve takes a free slot of a generation below a bound, for a holder. All slots below the hint
-// are not free, unless one became free since the hint was read, which then has another tag.
-func (l *layout) reserve(w words, generation uint64, holder, bound int) (slot int, ok bool) {
-	for {
-		free := w.load(freeWord)
-		i, current := l.seek(w, generation, hintIndex(free), bound)
-		switch {
-		case !current:
-			return 0, false
-		case i >= bound:
-			if i == l.samples {
-				w.cas(freeWord, free, hint(hintTag(free), i))
-			}
-			return 0, false
-		}
-		if w.cas(l.slots+i, slotWord(generation, 0, slotFree), slotWord(generation, holder, slotReserved)) {
-			w.cas(freeWord, free, hint(hintTag(free), i+1))
-			w.store(l.since+i, now())
-			return i, true
-		}
+// A cursor is where a session goes on looking in the slots of a generation.
+type cursor struct {
+	generation uint64
+	next       int // for a free slot
+	lead       int // slots before are committed
+}
+
+// at moves the cursor to a generation.
+func (c *cursor) at(generation uint64) {
+	if c.generation != generation {
+		*c = cursor{generation: generation}
 	}
 }
 
-// seek returns the first free slot of a generation from one on, or bound. It reports false if the
-// next generation has begun: then nothing follows for the hint, which is of that.
-func (l *layout) seek(w words, generation uint64, i, bound int) (slot int, current bool) {
-	for ; i < bound; i++ {
-		v := w.load(l.slots + i)
-		if slotGeneration(v) != generation {
-			return 0, false
+// reserve takes the lock of a free slot before room, for a sample of the store w that is filled with
+// a generation. s.mu is held.
+func (s *session) reserve(w words, st *writer, generation uint64, room int) (slot int, ok bool, err error) {
+	s.cursor.at(generation)
+	for k := range s.samples() {
+		i := (s.cursor.next + k) % s.samples()
+		v := w.slot(i).Load()
+		if i >= room || !isFree(v, generation) {
+			continue
 		}
-		if slotState(v) == slotFree {
-			return i, true
-		}
-	}
-	return i, true
-}
-
-// free gives a slot back that holder has reserved.
-func (l *layout) free(w words, generation uint64, holder, slot int) bool {
-	if !w.cas(l.slots+slot, slotWord(generation, holder, slotReserved), slotWord(generation, 0, slotFree)) {
-		return false
-	}
-	passing("slot freed")
-	l.lookFrom(w, slot)
-	return true
-}
-
-// lookFrom has free slots looked for from one on, if not before that.
-func (l *layout) lookFrom(w words, slot int) {
-	for {
-		free := w.load(freeWord)
-		if w.cas(freeWord, free, hint(hintTag(free)+1, min(hintIndex(free), slot))) {
-			return
+		if ok, err = s.lockSlot(w, st, generation, i, v); ok || err != nil {
+			s.cursor.next = (i + 1) % s.samples()
+			return i, ok, err
 		}
 	}
+	return 0, false, nil
 }
 
-// freeAll gives all slots back that a holder has reserved. Who was killed may have freed one of
-// which the hint does not know yet, so all are looked at again.
-func (l *layout) freeAll(w words, generation uint64, holder int) {
-	for i := range l.samples {
-		if w.load(l.slots+i) == slotWord(generation, holder, slotReserved) {
-			l.free(w, generation, holder, i)
-		}
+// lockSlot takes the lock of a slot whose word is v, unless another is faster or the slot is
+// committed, whatever v says.
+func (s *session) lockSlot(w words, st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
+	mine := slotWord(generation, s.me, slotReserved)
+	if !w.slot(i).CompareAndSwap(v, mine) {
+		return false, nil
 	}
-	l.lookFrom(w, 0)
+	passing("slot marked")
+	if ok, err = s.locks.Try(slotNumbers+int64(i), 1); err != nil || !ok {
+		w.slot(i).CompareAndSwap(mine, slotWord(generation, 0, slotFree))
+		return false, err
+	}
+	state := uint64(slotFree)
+	if st.committed(i, generation) {
+		state = slotCommitted
+	} else if w.slot(i).Load() == mine {
+		w.since(i).Store(now())
+		return true, nil
+	}
+	return false, s.unlockSlot(w, generation, i, state)
 }
 
-// commit makes the sample in a slot one of its generation.
-func (l *layout) commit(w words, generation uint64, holder, slot int) bool {
-	return w.cas(l.slots+slot, slotWord(generation, holder, slotReserved), slotWord(generation, holder, slotCommitted))
+// unlockSlot gives the lock of a slot back, and then says so.
+func (s *session) unlockSlot(w words, generation uint64, i int, state uint64) error {
+	err := s.locks.Unlock(slotNumbers+int64(i), 1)
+	passing("slot unlocked")
+	w.slot(i).CompareAndSwap(slotWord(generation, s.me, slotReserved), slotWord(generation, s.me, state))
+	return err
+}
+
+// full reports whether all slots of a generation are committed, as far as the words know. s.mu is
+// held.
+func (s *session) full(w words, generation uint64) bool {
+	s.cursor.at(generation)
+	for s.cursor.lead < s.samples() && isCommitted(w.slot(s.cursor.lead).Load(), generation) {
+		s.cursor.lead++
+	}
+	return s.cursor.lead == s.samples()
 }
 
 // committed returns how many slots of a generation are committed.
-func (l *layout) committed(w words, generation uint64) int {
-	n := l.leading(w, generation)
-	for i := n; i < l.samples; i++ {
-		if v := w.load(l.slots + i); slotState(v) == slotCommitted && slotGeneration(v) == generation {
+func (s *session) committed(w words, generation uint64) (n int) {
+	for i := range s.samples() {
+		if isCommitted(w.slot(i).Load(), generation) {
 			n++
 		}
 	}
 	return n
 }
 
-// full reports whether all slots of a generation are committed.
-func (l *layout) full(w words, generation uint64) bool { return l.leading(w, generation) == l.samples }
-
-// leading returns how many slots of a generation are committed before the first that is not.
-func (l *layout) leading(w words, generation uint64) int {
-	was := w.load(fullWord)
-	i := 0
-	if hintTag(was) == generation&tagMax {
-		i = min(hintIndex(was), l.samples)
-	}
-	for i < l.samples {
-		v := w.load(l.slots + i)
-		if slotState(v) != slotCommitted || slotGeneration(v) != generation {
-			break
+// reservedEver returns how many samples there are if every slot is committed up to the last that is
+// reserved now.
+func (s *session) reservedEver(w words, latest uint64) int64 {
+	n := 0
+	for i := range s.samples() {
+		if v := w.slot(i).Load(); slotGeneration(v) == latest+1 && slotState(v) != slotFree {
+			n = i + 1
 		}
-		i++
 	}
-	if v := hint(generation, i); v != was {
-		w.cas(fullWord, was, v)
-	}
-	return i
+	return int64(latest)*int64(s.samples()) + int64(n)
 }
 
-// begin makes all slots free ones of a generation. The lock is held.
-func (l *layout) begin(w words, generation uint64) {
-	w.store(fillingWord, 0)
-	for i := range l.samples {
-		w.store(l.slots+i, slotWord(generation, 0, slotFree))
-		w.store(l.since+i, 0)
+// sweepTime is how long a sweep may take; the next one goes on where it ended.
+const sweepTime = 5 * time.Millisecond
+
+// sweep frees the slots that were reserved by sessions that are dead, and those whose words are
+// damaged. It reports whether there were any.
+func (s *session) sweep(w words, generation uint64) (found bool) {
+	end := host.Monotonic() + sweepTime
+	for k := range s.samples() {
+		i := (s.swept + k) % s.samples()
+		v := w.slot(i).Load()
+		if isFree(v, generation) || isCommitted(v, generation) {
+			continue
+		}
+		if s.reclaim(w, generation, i, v) {
+			found = true
+		}
+		if k%64 == 63 && host.Monotonic() > end {
+			s.swept = i
+			break
+		}
 	}
-	w.store(freeWord, hint(hintTag(w.load(freeWord))+1, 0))
-	w.store(fullWord, hint(generation, 0))
+	return found
+}
+
+// reclaim makes the word of a slot right that nobody fills.
+func (s *session) reclaim(w words, generation uint64, i int, v uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rows[i] != nil {
+		return w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, slotReserved)) && v != slotWord(generation, s.me, slotReserved)
+	}
+	ok, err := s.locks.Try(slotNumbers+int64(i), 1)
+	if err != nil || !ok {
+		return false
+	}
+	defer func() { _ = s.locks.Unlock(slotNumbers+int64(i), 1) }() // the next sweep would find it
+	st, err := s.writer(generation)
+	if _, filling, failed := w.generations(); err != nil || failed != nil || filling != generation {
+		return false
+	}
+	state := uint64(slotFree)
+	if st.committed(i, generation) {
+		state = slotCommitted
+	}
+	return w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, state))
 }

@@ -7,85 +7,77 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// Stats implements samplecache.Session.
-func (s *session) Stats(context.Context) (st samplecache.Stats, err error) {
-	err = s.call(func() error {
-		err := s.use(func(w words) { st = s.stats(w) })
-		if err == nil {
-			st.Held, err = s.putAside()
-		}
-		if len(st.Held) > 0 && st.PublishWaits == noRoom {
-			st.PublishWaits = fmt.Sprintf("%s, as generations %v, which are not retained any more, are still read", noRoom, st.Held)
-		}
-		return err
-	})
+// Stats implements engine.Session.
+func (s *session) Stats(context.Context) (st engine.Stats, err error) {
+	err = s.call(func() error { st, err = s.stats(); return err })
 	return st, err
 }
 
-func (s *session) stats(w words) samplecache.Stats {
-	latest := w.load(latestWord)
-	st := samplecache.Stats{
-		Latest: latest, Filling: latest + 1, Samples: s.layout.samples, Swaps: latest,
-		SwapTook: time.Duration(w.load(swapTookWord)) * time.Microsecond, Bytes: s.fixed.sampleBytes(),
+func (s *session) stats() (st engine.Stats, err error) {
+	g, err := s.groups()
+	if err != nil {
+		return st, err
 	}
-	if ms := w.load(swapAtWord); ms > 0 {
-		st.LastSwap = time.UnixMilli(int64(ms))
+	err = s.use(func(w words) error {
+		latest, filling, err := w.generations()
+		if err != nil {
+			return err
+		}
+		st = engine.Stats{
+			Latest: latest, Filling: latest + 1, Samples: s.samples(), Swaps: latest,
+			SwapTook: time.Duration(w[swapTookWord].Load()) * time.Microsecond, Bytes: s.fixed.sampleBytes(),
+		}
+		if ms := w[swapAtWord].Load(); ms > 0 {
+			st.LastSwap = time.UnixMilli(int64(ms))
+		}
+		s.slotStats(w, &st)
+		s.memberStats(w, &st)
+		p := s.progress(w, latest)
+		g.Tidy(p, s.alive)
+		st.Groups = g.Stats(p)
+		st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
+		return nil
+	})
+	if err == nil {
+		st.Held, err = s.putAside()
 	}
-	st.PublishWaits = s.publishWaits(w)
-	s.slotStats(w, &st)
-	s.memberStats(w, &st)
-	return st
+	if err == nil {
+		st.Producers, err = s.producerStats()
+	}
+	if len(st.Held) > 0 && st.PublishWaits == noRoom {
+		st.PublishWaits = fmt.Sprintf("%s, as generations %v, which are not retained any more, are still read", noRoom, st.Held)
+	}
+	return st, err
 }
 
 // noRoom is what a generation waits for that has no store.
 const noRoom = "room on the disk"
 
 // publishWaits says what a full generation, or one that cannot be filled yet, waits for.
-func (s *session) publishWaits(w words) string {
-	next := w.load(latestWord) + 1
-	pid := s.locker(w)
-	switch open := w.load(fillingWord) == next; {
-	case open && !s.layout.full(w, next):
+func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string) string {
+	open := filling == st.Filling
+	switch {
+	case open && st.Committed < st.Samples:
 		return ""
-	case open && len(s.waitsFor(w)) > 0:
-		return strings.Join(s.waitsFor(w), " and ")
-	case pid > 0:
+	case open && len(groups) > 0:
+		return strings.Join(groups, " and ")
+	}
+	if pid := s.locker(); pid > 0 {
 		return fmt.Sprintf("pid %d, which has the lock", pid)
-	case open:
+	}
+	if open {
 		return "the next process that looks"
 	}
 	return noRoom
 }
 
-// memberStats lists who takes part.
-func (s *session) memberStats(w words, st *samplecache.Stats) {
-	for i := range w.below(peersWord, maxPeers) {
-		if at := s.layout.peer(i); w.load(at+peerJoin) != 0 {
-			st.Members = append(st.Members, samplecache.MemberStats{PID: int(w.load(at + peerPID)), For: since(w.load(at + peerSince))})
-		}
-	}
-	for i := range w.below(namesWord, maxProducers) {
-		at := s.layout.producer(i)
-		if name := w.loadName(at + producerName); name != "" {
-			st.Producers = append(st.Producers, samplecache.ProducerStats{
-				Name: name, PID: s.pid(w, int(w.load(at+producerOwner))-1), Window: s.window(w, i)})
-		}
-	}
-	for g := range s.live(w) {
-		at := s.layout.group(g)
-		st.Groups = append(st.Groups, samplecache.GroupStats{
-			Name: w.loadName(at + groupName), World: int(w.load(at + groupWorld)), Members: int(w.load(at + groupMembers)),
-			Taken: int64(w.load(at + groupTaken)), Current: int64(s.rowsOf(w, g, st.Latest))})
-	}
-}
-
 // slotStats counts the slots of the generation that is being filled.
-func (s *session) slotStats(w words, st *samplecache.Stats) {
-	for i := range s.layout.samples {
-		v := w.load(s.layout.slots + i)
+func (s *session) slotStats(w words, st *engine.Stats) {
+	for i := range s.samples() {
+		v := w.slot(i).Load()
 		if slotGeneration(v) != st.Filling {
 			continue
 		}
@@ -94,18 +86,50 @@ func (s *session) slotStats(w words, st *samplecache.Stats) {
 			st.Committed++
 		case slotReserved:
 			st.Reserved++
-			st.Slots = append(st.Slots, samplecache.SlotStats{
-				Slot: i, PID: s.pid(w, slotHolder(v)), For: since(w.load(s.layout.since + i))})
+			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: w.pid(slotSession(v)), For: since(w.since(i).Load())})
 		}
 	}
 }
 
-// pid returns the pid of a peer, 0 if there is none.
-func (s *session) pid(w words, peer int) int {
-	if peer < 0 || peer >= maxPeers || w.load(s.layout.peer(peer)+peerJoin) == 0 {
-		return 0
+// memberStats lists who takes part.
+func (s *session) memberStats(w words, st *engine.Stats) {
+	for i := range maxSessions {
+		pid := w.pid(i)
+		if pid == 0 {
+			continue
+		}
+		if _, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1); held && err == nil || i == s.me {
+			st.Members = append(st.Members, engine.MemberStats{PID: pid, For: since(w.joined(i).Load())})
+		}
 	}
-	return int(w.load(s.layout.peer(peer) + peerPID))
+}
+
+// producerStats lists the producers that have put a sample. They are those of a moment: a generation
+// may be published meanwhile, and then there are its records still.
+func (s *session) producerStats() (list []engine.ProducerStats, err error) {
+	m, err := readManifest(s.at)
+	if err != nil {
+		return nil, failed("read", s.dir, manifestName, bare(err))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := m.Producers
+	if st, err := s.writer(m.Latest + 1); err == nil { // there may be none
+		if all, err = s.with(m.Producers, st, m.Latest+1); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range all {
+		if p.Window == (engine.Window{}) {
+			continue
+		}
+		pid := os.Getpid()
+		if !s.names[p.Name] {
+			pid = s.claimant(p.Name)
+		}
+		list = append(list, engine.ProducerStats{Name: p.Name, PID: pid, Window: p.Window})
+	}
+	return list, nil
 }
 
 // putAside returns the generations that are kept only because they are held.
@@ -122,14 +146,9 @@ func (s *session) putAside() (held []uint64, err error) {
 	return held, nil
 }
 
-// blocked returns an error that says what is waited for.
-func (s *session) blocked(what string) error {
-	return &samplecache.BlockedError{Why: func() string { return "waiting for " + what }}
-}
-
 // blockedReserve returns an error that says why there is no free slot.
 func (s *session) blockedReserve() error {
-	return &samplecache.BlockedError{Why: func() string {
+	return &engine.BlockedError{Why: func() string {
 		st, err := s.Stats(context.Background())
 		if err != nil {
 			return err.Error()
@@ -139,7 +158,7 @@ func (s *session) blockedReserve() error {
 }
 
 // whyNoSlot says what keeps slots from being free, the slot that was reserved first before others.
-func whyNoSlot(st *samplecache.Stats, limited bool) string {
+func whyNoSlot(st *engine.Stats, limited bool) string {
 	switch {
 	case st.PublishWaits != "" && st.Committed == st.Samples:
 		return fmt.Sprintf("generation %d is full and waits for %s", st.Filling, st.PublishWaits)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -57,6 +57,7 @@ func parseStore(name string) (st store, ok bool) {
 // A shelf is all stores of a cache. It is looked at, and changed, with the lock held.
 type shelf struct {
 	dir     string
+	mode    fs.FileMode // of the directory, which others may be allowed to change
 	m       *manifest
 	stores  []store // that have a directory, sorted by name
 	records []store // that have a file of records
@@ -64,15 +65,15 @@ type shelf struct {
 
 // lookAt returns the stores in a directory. It completes what a process that was killed had begun:
 // to rename one, or to make one.
-func lookAt(dir string, m *manifest) (*shelf, error) {
-	entries, err := os.ReadDir(dir)
+func (s *session) lookAt(m *manifest) (*shelf, error) {
+	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return nil, err
 	}
-	sh := &shelf{dir: dir, m: m}
+	sh := &shelf{dir: s.at, mode: s.place.Mode(), m: m}
 	for _, e := range entries {
 		if vfs.Reserved(e.Name()) { // a store that was being made
-			if err := vfs.Sweep(dir); err != nil {
+			if err := vfs.Sweep(s.at); err != nil {
 				return nil, err
 			}
 		}
@@ -126,9 +127,9 @@ func (sh *shelf) mend() error {
 	from, lacking := only(sh.stores, sh.records)
 	switch {
 	case lacking > orphans:
-		return fmt.Errorf("%w: there is no file %s", samplecache.ErrCorrupt, from.name()+recordsSuffix)
+		return fmt.Errorf("%w: there is no file %s", engine.ErrCorrupt, from.name()+recordsSuffix)
 	case orphans > 1:
-		return fmt.Errorf("%w: there is no directory %s", samplecache.ErrCorrupt, to.name())
+		return fmt.Errorf("%w: there is no directory %s", engine.ErrCorrupt, to.name())
 	case lacking == 1:
 		sh.stores[slices.Index(sh.stores, from)] = to
 		return os.Rename(sh.at(from), sh.at(to))
@@ -149,7 +150,7 @@ func (sh *shelf) mendLone(st store) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	case !sh.retired(st):
-		return fmt.Errorf("%w: there is no directory %s", samplecache.ErrCorrupt, st.name())
+		return fmt.Errorf("%w: there is no directory %s", engine.ErrCorrupt, st.name())
 	}
 	return os.Remove(sh.at(st) + recordsSuffix)
 }
@@ -189,7 +190,24 @@ func (sh *shelf) make(at string, prototype *tdict.TensorDict) error {
 	samples, leaves := sh.m.Config.Samples, len(sh.m.Schema)
 	var header [recordsHeader]byte
 	putRecordsHeader(header[:], samples, leaves)
-	return reservedFile(at+recordsSuffix, header[:], recordsSize(samples, leaves), sh.m.Config.Durable)
+	if err := reservedFile(at+recordsSuffix, header[:], recordsSize(samples, leaves), sh.m.Config.Durable); err != nil {
+		return err
+	}
+	return sh.share(at)
+}
+
+// share lets others do with a new store what they may do with the directory of the cache.
+func (sh *shelf) share(at string) error {
+	err := os.Chmod(at+recordsSuffix, sh.mode.Perm()&0o666)
+	return errors.Join(err, filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.Chmod(path, sh.mode&(fs.ModePerm|fs.ModeSetgid))
+		}
+		return os.Chmod(path, sh.mode.Perm()&0o666)
+	}))
 }
 
 // reservedFile makes a file of so many bytes, for which there is room on the disk: first those

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -23,46 +23,44 @@ type writer struct {
 	set     *mapfile.Set
 	files   []*mapfile.File // of the leaves; nil for one without elements
 	records *mapping.Mapping
+	leaves  int
+	users   int // rows that are reserved
 }
 
-// settleIn gives a row its store, mapped, which stays as long as the row is not committed or
-// aborted. No name of a generation is used twice, so the store of one is looked for once.
-func (s *session) settleIn(r *row) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.filling != r.generation {
-		w, err := s.writer(store{generationRole, r.generation})
-		if err != nil {
-			return err
-		}
-		s.filling, s.filled = r.generation, w
+// writers are the stores of a session that are mapped.
+type writers struct {
+	byID       map[any]*writer // by vfs.FileID of their directories
+	generation uint64
+	filled     *writer // with that generation
+}
+
+// writer returns the store of the generation that is being filled, mapped. No name of a generation
+// is used twice, so that a store is looked for once. s.mu is held.
+func (s *session) writer(generation uint64) (*writer, error) {
+	if s.stores.filled != nil && s.stores.generation == generation {
+		return s.stores.filled, nil
 	}
-	r.w = s.filled
-	s.rows[r] = true
-	return nil
-}
-
-// writer returns a store, mapped. s.mu is held.
-func (s *session) writer(st store) (*writer, error) {
 	if err := s.present(); err != nil {
 		return nil, err
 	}
-	info, err := os.Lstat(s.path(st.name()))
+	name := store{generationRole, generation}.name()
+	info, err := os.Lstat(s.path(name))
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%w: not a directory", samplecache.ErrCorrupt)
+		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(st.name(), bare(err))
+		return nil, s.fail(name, bare(err))
 	}
-	id := vfs.FileID(info, s.path(st.name()))
-	w := s.writers[id]
+	id := vfs.FileID(info, s.path(name))
+	w := s.stores.byID[id]
 	if w == nil {
-		if w, err = s.mapStore(st); err != nil {
-			return nil, failed("map", s.dir, st.name(), bare(err))
+		if w, err = s.mapStore(store{generationRole, generation}); err != nil {
+			return nil, failed("map", s.dir, name, bare(err))
 		}
-		s.writers[id] = w
+		s.stores.byID[id] = w
 	}
-	w.set.Moved(s.path(st.name()))
+	w.set.Moved(s.path(name))
+	s.stores.generation, s.stores.filled = generation, w
 	return w, nil
 }
 
@@ -73,7 +71,7 @@ func (s *session) mapStore(st store) (w *writer, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ds.Close()) }()
-	w = new(writer)
+	w = &writer{leaves: len(s.fixed.Schema)}
 	if w.set, err = mapfile.Open(s.path(st.name()), mapfile.Options{Writable: true}); err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (s *session) mapStore(st store) (w *writer, err error) {
 	}
 	err = w.set.MapAll()
 	if err == nil {
-		w.records, err = s.mapRecords(st, mapping.ReadWrite)
+		w.records, err = s.mapRecords(st.name()+recordsSuffix, mapping.ReadWrite)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.set.Close())
@@ -102,7 +100,7 @@ func (w *writer) add(ds *memmap.Dataset, l leafSpec) (*mapfile.File, error) {
 	}
 	from, ok := x.Lender().(*mapfile.File)
 	if !ok {
-		return nil, fmt.Errorf("%w: %q has no file", samplecache.ErrCorrupt, l.Key)
+		return nil, fmt.Errorf("%w: %q has no file", engine.ErrCorrupt, l.Key)
 	}
 	dir, at := w.set.Top(), ""
 	for _, part := range splitDir(from.Path()) {
@@ -130,11 +128,11 @@ func splitDir(file string) []string {
 	return parts
 }
 
-// openStore opens the dataset of a store, and checks that it is what the MANIFEST says.
+// openStore opens the dataset of a store, and checks that it is as the MANIFEST says.
 func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	ds, err := memmap.Open(s.path(st.name()))
 	if err != nil {
-		return nil, err
+		return nil, corrupt(err)
 	}
 	if err := s.checkStore(ds); err != nil {
 		return nil, errors.Join(failed("open", s.dir, st.name(), err), ds.Close())
@@ -142,9 +140,17 @@ func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	return ds, nil
 }
 
+// corrupt returns err as [engine.ErrCorrupt], unless it comes from the system.
+func corrupt(err error) error {
+	if of, ok := errors.AsType[*memmap.FileError](err); ok && !fromSystem(of.Err) {
+		return fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
+	}
+	return err
+}
+
 func (s *session) checkStore(ds *memmap.Dataset) error {
-	if !slices.Equal(ds.Shape(), []int{s.layout.samples}) {
-		return fmt.Errorf("%w: got batch shape %v, want [%d]", samplecache.ErrCorrupt, ds.Shape(), s.layout.samples)
+	if !slices.Equal(ds.Shape(), []int{s.samples()}) {
+		return fmt.Errorf("%w: got batch shape %v, want [%d]", engine.ErrCorrupt, ds.Shape(), s.samples())
 	}
 	n := 0
 	for range ds.Leaves() {
@@ -153,22 +159,78 @@ func (s *session) checkStore(ds *memmap.Dataset) error {
 	for _, l := range s.fixed.Schema {
 		x, err := tdict.Get[*tensor.Tensor](ds.TensorDict, l.Key)
 		if err != nil || x.DType() != l.dtype || !slices.Equal(x.Shape()[1:], l.Shape) {
-			return fmt.Errorf("%w: %q is not as the MANIFEST says", samplecache.ErrCorrupt, l.Key)
+			return fmt.Errorf("%w: %q is not as the MANIFEST says", engine.ErrCorrupt, l.Key)
 		}
 	}
 	if n != len(s.fixed.Schema) {
-		return fmt.Errorf("%w: got %d leaves, want %d", samplecache.ErrCorrupt, n, len(s.fixed.Schema))
+		return fmt.Errorf("%w: got %d leaves, want %d", engine.ErrCorrupt, n, len(s.fixed.Schema))
 	}
 	return nil
 }
 
+// mapRecords maps the records of a store, given the name of their file.
+func (s *session) mapRecords(name string, mode mapping.Mode) (*mapping.Mapping, error) {
+	flag := os.O_RDONLY
+	if mode == mapping.ReadWrite {
+		flag = os.O_RDWR
+	}
+	f, err := openFile(s.path(name), flag)
+	if err != nil {
+		return nil, s.fail(name, err)
+	}
+	defer f.Close()
+	leaves := len(s.fixed.Schema)
+	m, err := mapping.Map(f, recordsSize(s.samples(), leaves), mode)
+	if err != nil {
+		return nil, s.fail(name, fmt.Errorf("%w: %w", engine.ErrCorrupt, err))
+	}
+	b, err := m.Acquire()
+	if err == nil {
+		failed := mapping.Guard(func() { err = checkRecordsHeader(b, s.samples(), leaves) })
+		err = errors.Join(err, failed)
+		m.Release()
+	}
+	if err != nil {
+		_ = m.Close() // nothing was done with it
+		return nil, s.fail(name, err)
+	}
+	return m, nil
+}
+
+// record returns the record of a row. Whoever uses it is in a [mapping.Guard].
+func (w *writer) record(row int) (record, error) {
+	b, err := w.records.Acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer w.records.Release() // the store is not closed while it is used: see dropStores
+	return rowRecord(b, row, w.leaves), nil
+}
+
+// committed reports whether the record of a row is one of a generation.
+func (w *writer) committed(row int, generation uint64) bool {
+	r, err := w.record(row)
+	return err == nil && r.sound(generation)
+}
+
 func (w *writer) close() error { return errors.Join(w.set.Close(), w.records.Close()) }
 
-// dropStores closes the stores that are not there any more, so that their room is free. Those that
-// rows are in stay: a directory that is renamed meanwhile may be missed.
+// close closes all.
+func (all *writers) close() (err error) {
+	for _, w := range all.byID {
+		err = errors.Join(err, w.close())
+	}
+	return err
+}
+
+// dropStores closes the stores that are not there any more, so that their room is free, once others
+// are filled. Those that rows are in stay.
 func (s *session) dropStores() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.stores.byID) <= 2+s.fixed.retain() {
+		return nil
+	}
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
@@ -181,18 +243,10 @@ func (s *session) dropStores() error {
 			}
 		}
 	}
-	used := map[*writer]bool{}
-	err = errors.Join(err, s.use(func(w words) { used[s.filled] = w.load(fillingWord) == s.filling }))
-	for r := range s.rows {
-		used[r.w] = true
-	}
-	for id, w := range s.writers {
-		if !there[id] && !used[w] {
+	for id, w := range s.stores.byID {
+		if !there[id] && w.users == 0 && w != s.stores.filled {
 			err = errors.Join(err, w.close())
-			delete(s.writers, id)
-			if w == s.filled {
-				s.filling, s.filled = 0, nil
-			}
+			delete(s.stores.byID, id)
 		}
 	}
 	return err

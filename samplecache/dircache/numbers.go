@@ -1,0 +1,66 @@
+package dircache
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// The locks of a cache are numbers, bytes of the control file that need not exist. The kernel gives
+// a number to one session at a time, until that gives it back or its process ends.
+const (
+	lockNumber     = 0       // who has it may publish, and change the counts of groups
+	sessionNumbers = 1 << 20 // + entry: it takes part
+	slotNumbers    = 1 << 30 // + slot: it fills the slot
+	holderNumbers  = 1 << 40 // + holder: it is a member of a group, or has a part in an epoch
+	nameNumbers    = 1 << 61 // + hash * nameSpan: it puts samples under the name
+)
+
+// nameSpan is how many numbers belong to a name. A claim locks as many of the first as its session's
+// entry says: so others can tell who it is.
+const nameSpan = 2 * maxSessions
+
+// nameNumber returns the first number of a name. Two of 4,096 names have the same with a
+// probability of 1 in 60 million; then they exclude each other.
+func nameNumber(name string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // it never fails
+	return nameNumbers + int64(h.Sum64()>>16)*nameSpan
+}
+
+// lockName locks a name. If another session has it, that is [engine.ErrProducerBusy].
+func (s *session) lockName(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names[name] {
+		return fmt.Errorf("%w: by this process", engine.ErrProducerBusy)
+	}
+	ok, err := s.locks.Try(nameNumber(name), int64(1+s.me))
+	if err != nil {
+		return s.fail(controlName, err)
+	}
+	if !ok {
+		return fmt.Errorf("%w: by pid %d", engine.ErrProducerBusy, s.claimant(name))
+	}
+	s.names[name] = true
+	return nil
+}
+
+// unlockName gives a name back.
+func (s *session) unlockName(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.names, name)
+	return s.fail(controlName, s.locks.Unlock(nameNumber(name), nameSpan))
+}
+
+// claimant returns the pid of another session that has a name, 0 if none has.
+func (s *session) claimant(name string) (pid int) {
+	_, size, held, err := s.locks.Held(nameNumber(name), nameSpan)
+	if err != nil || !held {
+		return 0
+	}
+	_ = s.use(func(w words) error { pid = w.pid(int(size) - 1); return nil }) // 0 is unknown
+	return pid
+}
