@@ -5,102 +5,165 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // A Cache is a process's part in a circular cache of samples: it puts samples through Producers and
-// reads generations. What it waits for, it waits for without polling, until its context ends; the
-// error is then that of the context, and says what was waited for.
+// reads generations. Methods that wait do so until their context ends, without polling; the error
+// is then that of the context, and says what was waited for. A nil context never ends.
 //
 // Safe for concurrent use.
 type Cache struct {
-	session Session
-	schema  *tdict.TensorDict
+	session engine.Session
+	about   engine.About
+	leaves  []leaf
+	verify  Verify
 
-	mu     sync.Mutex
-	groups map[string]*Group
+	calls gate          // for calls of the session
+	lent  gate          // for those who read or write memory of the engine
+	life  chan struct{} // closed by Close
+
+	opening turn // of who opens a generation at the engine
+
+	mu       sync.Mutex
+	groups   map[groupKey]*Group
+	holds    map[uint64]*hold           // generations that are open
+	verified map[uint64][]atomic.Uint64 // rows of generations whose sums were compared, a bit each
+	newest   uint64                     // the latest generation that was ever open
 }
 
 // Open joins the cache that an engine keeps, until [Cache.Close] or the end of the process. What a
 // process that was killed has left is mended by the next that joins, or by those that are there.
 //
-// Open returns [ErrEngine] for a nil engine, and the errors of the engine: see dircache.Engine.
-func Open(ctx context.Context, engine Engine, opt Options) (*Cache, error) {
-	if engine == nil {
+// Open returns [ErrEngine] for a nil engine, [ErrConfig] for wrong options, and the errors of the
+// engine: see dircache.Engine.
+func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
+	if isNil(e) {
 		return nil, fmt.Errorf("open: %w: got nil", ErrEngine)
 	}
 	if opt.Verify > Never {
 		return nil, fmt.Errorf("open: %w: got Verify %d", ErrConfig, opt.Verify)
 	}
-	s, err := engine.Join(ctx, opt)
+	s, err := e.Join(orBackground(ctx), engine.Options{OnError: opt.OnError})
 	if err != nil {
 		return nil, err
 	}
-	return &Cache{session: s, schema: s.Schema(), groups: map[string]*Group{}}, nil
+	c := &Cache{
+		session: s, about: s.About(), verify: opt.Verify, life: make(chan struct{}), opening: newTurn(),
+		groups: map[groupKey]*Group{}, holds: map[uint64]*hold{}, verified: map[uint64][]atomic.Uint64{},
+	}
+	c.leaves = leavesOf(c.about.Schema)
+	c.calls.start(nil)
+	c.lent.start(nil)
+	return c, nil
 }
 
+// isNil reports whether there is no engine, not even behind a pointer.
+func isNil(e Engine) bool { return e == nil || fmt.Sprintf("%p", e) == "0x0" }
+
 // Config returns what the cache was made with, defaults filled in.
-func (c *Cache) Config() Config { return c.session.Config() }
+func (c *Cache) Config() Config { return c.about.Config }
 
 // Schema returns what a sample is like: a dictionary of batch shape [] whose tensors have a shape
 // and a dtype but no elements. The caller owns it.
-func (c *Cache) Schema() *tdict.TensorDict { return c.schema.Copy() }
+func (c *Cache) Schema() *tdict.TensorDict {
+	if c.about.Schema == nil {
+		return tdict.New()
+	}
+	return c.about.Schema.Copy()
+}
+
+// patience is how long methods without a context wait for other members or servers.
+const patience = 10 * time.Second
 
 // Close leaves the cache. Slots that are not committed are given back, generations and names are
-// let go; all that c gave out is [ErrClosed] from now on, and memory that an operation under way
-// has begun to use stays until that ends. Others go on. Close returns ErrClosed if it was called
-// before.
-func (c *Cache) Close() error { return c.session.Close() }
+// let go; all that c gave out is [ErrClosed] from now on. Close waits for calls of the engine that
+// are under way, not for operations that read or write lent memory: if there are any, the process
+// leaves when the last of them ends. Others go on. Close returns ErrClosed if it was called before.
+func (c *Cache) Close() error {
+	calls, first := c.calls.shut()
+	if !first {
+		return errClosed
+	}
+	close(c.life)
+	lent, _ := c.lent.shut()
+	select {
+	case <-calls:
+	case <-time.After(patience):
+	}
+	if closed(calls) && closed(lent) {
+		return c.session.Close()
+	}
+	go func() {
+		<-calls
+		<-lent
+		_ = c.session.Close() // nobody waits for it
+	}()
+	return nil
+}
 
 // Latest returns the generation published last, which is held until its Close, [ErrEmpty] if there
 // is none yet: see [Cache.Wait].
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
-	for before := uint64(0); ; {
-		id, err := c.session.Latest(ctx)
-		if err == nil && id == 0 {
-			err = ErrEmpty
+	return c.openLatest(ctx, "latest", func(id uint64) error {
+		if id == 0 {
+			return fmt.Errorf("latest: %w", ErrEmpty)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("latest: %w", err)
-		}
-		g, err := c.At(ctx, id)
-		if !errors.Is(err, ErrGenerationGone) || id == before {
-			return g, err
-		}
-		before = id // others were published meanwhile
-	}
+		return nil
+	})
 }
 
 // At returns a generation by its number, held until its Close. It returns [ErrGenerationGone] if it
 // is not kept any more, or was not published yet.
-func (c *Cache) At(ctx context.Context, id uint64) (*Generation, error) {
-	rows, err := c.session.Open(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &Generation{id: id, cache: c, rows: rows}, nil
+func (c *Cache) At(ctx context.Context, id uint64) (g *Generation, err error) {
+	ctx = orBackground(ctx)
+	err = c.await(ctx, fmt.Sprintf("generation %d", id), func() (err error) {
+		g, err = c.tryOpen(ctx, id)
+		return err
+	})
+	return g, err
 }
 
 // Wait returns the generation published last, once its number is more than after; 0 waits for the
 // first. It is held until its Close.
 func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
-	err := c.await(ctx, "wait", func() error {
-		id, err := c.session.Latest(ctx)
-		if err == nil && id <= after {
-			err = &BlockedError{func() string { return c.whyNot(id) }}
+	return c.openLatest(ctx, "wait", func(id uint64) error {
+		if id <= after {
+			return &BlockedError{Why: func() string { return c.whyNot(id) }}
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c.Latest(ctx)
+}
+
+// openLatest returns the generation published last, if check has nothing against its number.
+func (c *Cache) openLatest(ctx context.Context, op string, check func(id uint64) error) (g *Generation, err error) {
+	ctx = orBackground(ctx)
+	err = c.await(ctx, op, func() error {
+		for before := uint64(0); ; {
+			id, err := c.session.Latest(ctx)
+			if err == nil {
+				err = check(id)
+			}
+			if err != nil {
+				return err
+			}
+			g, err = c.tryOpen(ctx, id)
+			if !errors.Is(err, ErrGenerationGone) || id == before {
+				return err
+			}
+			before = id // others were published meanwhile
+		}
+	})
+	return g, err
 }
 
 // whyNot says why no generation after one has been published.
 func (c *Cache) whyNot(id uint64) string {
-	s, err := c.session.Stats(context.Background())
+	s, err := c.stats(whyPatience)
 	if err != nil {
 		return err.Error()
 	}
@@ -111,50 +174,29 @@ func (c *Cache) whyNot(id uint64) string {
 	return text
 }
 
-// Keep moves a generation out of the cache: it becomes a dataset of its own at path, which must not
-// exist and which memmap.Open and Python read. Whoever reads it goes on. On the file system of the
-// cache that copies nothing: the files have two names until the generation retires, and are the
-// dataset's alone from then on, since the cache makes a new directory in its stead. Until then do
-// not write to the dataset. It has no checksums; a copy that memmap.Save makes of it has.
-func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
-	return c.session.Keep(ctx, id, path)
-}
+// whyPatience is how long a method whose context has ended asks for the reason.
+const whyPatience = 20 * time.Millisecond
 
 // Forget lets go of a producer's name and its numbers, so that the name can begin anew. It returns
 // [ErrProducerBusy] if somebody puts samples under it, and [ErrProducer] if nobody ever has.
 func (c *Cache) Forget(ctx context.Context, name string) error {
-	return c.session.Forget(ctx, name)
+	ctx = orBackground(ctx)
+	op := fmt.Sprintf("forget %q", name)
+	if err := checkName(ErrProducer, name); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return c.await(ctx, op, func() error { return c.session.Forget(ctx, name) })
 }
 
 // Stats returns what is known of the cache at present.
-func (c *Cache) Stats() (Stats, error) { return c.session.Stats(context.Background()) }
+func (c *Cache) Stats() (Stats, error) { return c.stats(patience) }
 
-// await calls try until it is not blocked, or ctx ends.
-func (c *Cache) await(ctx context.Context, op string, try func() error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
-	}
-	if err := try(); !errors.Is(err, ErrBlocked) {
+func (c *Cache) stats(patience time.Duration) (s Stats, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err = c.call(func() (err error) {
+		s, err = c.session.Stats(ctx)
 		return err
-	}
-	for {
-		changed := c.session.Changed()
-		err := try()
-		if !errors.Is(err, ErrBlocked) {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: %w", op, context.Cause(ctx), explained(err))
-		}
-	}
-}
-
-// explained returns an [ErrBlocked] that says what it is about as of now.
-func explained(err error) error {
-	if blocked, ok := errors.AsType[*BlockedError](err); ok {
-		return fmt.Errorf("%w: %s", ErrBlocked, blocked.Why())
-	}
-	return err
+	})
+	return s, err
 }

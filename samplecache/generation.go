@@ -7,8 +7,10 @@ import (
 	"sync"
 
 	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Generation is a published set of samples, held until Close: its rows do not change, nor do they
@@ -21,14 +23,16 @@ import (
 //
 // Safe for concurrent use.
 type Generation struct {
-	id    uint64
-	cache *Cache
-	rows  Rows
-	pass  Pass // of a group, or nil
+	id       uint64
+	cache    *Cache
+	hold     *hold
+	gate     gate          // for those who read
+	src      loader.Source // of all rows
+	inMemory bool          // otherwise src has no elements, and the engine copies them
+	pass     engine.Pass   // of a group, or nil
 
 	mu     sync.Mutex
 	credit int // rows that limits have allowed and that were not handed out yet
-	over   bool
 }
 
 var (
@@ -41,7 +45,49 @@ var (
 func (g *Generation) ID() uint64 { return g.id }
 
 // Len returns the number of samples.
-func (g *Generation) Len() int { return g.rows.Len() }
+func (g *Generation) Len() int {
+	if g.cache == nil {
+		return 0
+	}
+	return g.cache.about.Config.Samples
+}
+
+// newGeneration returns a user of a hold.
+func newGeneration(h *hold) (*Generation, error) {
+	g := &Generation{id: h.id, cache: h.cache, hold: h, inMemory: true}
+	td, err := g.cache.lend(g, shapeops.Shape{g.Len()}, h.rows.Place)
+	if err != nil {
+		return nil, err
+	}
+	td.Lock("it is a published generation: change a Copy of it")
+	for _, x := range td.Tensors() {
+		g.inMemory = g.inMemory && x.Device() != tensor.Meta
+	}
+	if g.src, err = loader.From(td); err != nil {
+		return nil, err
+	}
+	g.gate.start(&h.gate)
+	return g, nil
+}
+
+// enter lets an operation in; leave must follow.
+func (g *Generation) enter() error {
+	if g.gate.enter() {
+		if !g.hold.lapsed() {
+			return nil
+		}
+		g.gate.leave()
+	}
+	if g.gate.open.Load() && g.cache.lent.isOpen() {
+		return fmt.Errorf("%s: %w: it was held for more than %v after it was retired",
+			g.name(), ErrGenerationGone, g.cache.about.Config.MaxHold)
+	}
+	return fmt.Errorf("%s: %w", g.name(), ErrClosed)
+}
+
+func (g *Generation) leave() { g.gate.leave() }
+
+func (g *Generation) name() string { return fmt.Sprintf("generation %d", g.id) }
 
 // Fetch returns copies of rows, as loader.Source says:
 //
@@ -51,41 +97,89 @@ func (g *Generation) Len() int { return g.rows.Len() }
 // what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of
 // a group, Fetch waits until limits allow the rows.
 func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	ctx = orBackground(ctx)
 	for _, row := range rows {
-		if uint(row) >= uint(g.Len()) {
-			return nil, fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, g.Len())
+		if err := g.check(row); err != nil {
+			return nil, err
 		}
 	}
 	if err := g.take(ctx, len(rows)); err != nil {
 		return nil, err
 	}
-	return g.rows.Fetch(ctx, rows, dst)
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	if !g.inMemory {
+		return g.copyRows(ctx, rows, dst)
+	}
+	for _, row := range rows {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := g.hold.verify(row); err != nil {
+			return nil, err
+		}
+	}
+	return g.src.Fetch(ctx, rows, dst)
 }
 
-// Slice returns the rows from start on, before stop, as views of mapped memory, which are
-// [ErrClosed] after g.Close. Sums are compared as by Fetch. If limits do not allow the rows yet, it
-// is errors.ErrUnsupported: Fetch waits.
+// check returns shapeops.ErrIndex for a row that does not exist.
+func (g *Generation) check(row int) error {
+	if uint(row) >= uint(g.Len()) {
+		return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, g.Len())
+	}
+	return nil
+}
+
+// Slice returns the rows from start on, before stop, as views of the engine's memory, which are
+// [ErrClosed] after g.Close. Sums are compared as by Fetch. If limits do not allow the rows yet, or
+// the engine does not have them in memory, it is errors.ErrUnsupported: call Fetch.
 func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 	if start < 0 || stop < start || stop > g.Len() {
 		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, g.Len())
 	}
-	err := g.tryTake(stop - start)
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	if !g.inMemory {
+		return nil, fmt.Errorf("%w: rows are not in memory", errors.ErrUnsupported)
+	}
+	err := g.cache.call(func() error { return g.tryTake(context.Background(), stop-start) })
 	if errors.Is(err, ErrBlocked) {
 		return nil, fmt.Errorf("%w: rows %d to %d are not allowed yet", errors.ErrUnsupported, start, stop)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g.rows.Slice(start, stop)
+	for row := start; row < stop; row++ {
+		if err := g.hold.verify(row); err != nil {
+			return nil, err
+		}
+	}
+	return g.src.(loader.Slicer).Slice(start, stop)
 }
 
 // Info returns where a row comes from.
-func (g *Generation) Info(row int) (Info, error) { return g.rows.Info(row) }
+func (g *Generation) Info(row int) (Info, error) {
+	if err := g.check(row); err != nil {
+		return Info{}, err
+	}
+	if err := g.enter(); err != nil {
+		return Info{}, err
+	}
+	defer g.leave()
+	return g.hold.info(row)
+}
 
 // Describe implements loader.Describer. The state of a loader says by its Version which generation
 // it was reading: see [Cache.Resume].
 func (g *Generation) Describe() (loader.Description, error) {
-	about, err := g.rows.Describe()
+	if g.cache == nil {
+		return loader.Description{}, errClosed
+	}
+	about, err := g.src.(loader.Describer).Describe()
 	about.Version = g.cache.version(g.id)
 	return about, err
 }
@@ -95,42 +189,65 @@ func (g *Generation) Describe() (loader.Description, error) {
 // any more, nor once reads are [ErrGenerationGone]: use tensor.Read, or rows of Fetch, for what may
 // outlast it. Close returns ErrClosed if it was called before.
 func (g *Generation) Close() error {
-	g.mu.Lock()
-	over := g.over
-	g.over = true
-	g.mu.Unlock()
-	if over {
-		return ErrClosed
+	empty, first := g.gate.shut()
+	if !first || !g.cache.lent.isOpen() {
+		return fmt.Errorf("%s: %w", g.name(), ErrClosed)
 	}
-	err := g.rows.Close()
+	var err error
+	if closed(empty) {
+		err = g.hold.drop()
+	} else {
+		go func() {
+			<-empty
+			_ = g.hold.drop() // it was only read
+		}()
+	}
 	if g.pass != nil {
-		err = errors.Join(err, g.pass.Close())
+		err = errors.Join(err, g.cache.call(g.pass.Close))
 	}
 	return err
 }
 
 // take waits until limits allow n more rows.
 func (g *Generation) take(ctx context.Context, n int) error {
-	if g.pass == nil {
+	if !g.limited() {
 		return nil
 	}
-	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(n) })
+	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, n) })
+}
+
+// limited reports whether rows are counted.
+func (g *Generation) limited() bool {
+	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
 }
 
 // tryTake uses n rows of those that limits allow. What it gets of fewer is kept for the next call.
-func (g *Generation) tryTake(n int) error {
-	if g.pass == nil || n == 0 {
+func (g *Generation) tryTake(ctx context.Context, n int) error {
+	if !g.limited() {
 		return nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for g.credit < n {
-		got, err := g.pass.Take(n - g.credit)
+	for {
+		more := g.spend(n)
+		if more == 0 {
+			return nil
+		}
+		got, err := g.pass.Take(ctx, more)
 		if err != nil {
 			return err
 		}
+		g.mu.Lock()
 		g.credit += got
+		g.mu.Unlock()
+	}
+}
+
+// spend uses n rows that were allowed, or returns how many more are needed.
+func (g *Generation) spend(n int) (more int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.credit < n {
+		return n - g.credit
 	}
 	g.credit -= n
-	return nil
+	return 0
 }

@@ -3,7 +3,8 @@ package samplecache
 import (
 	"context"
 	"fmt"
-	"sync"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // A Group is a membership of a group of ranks that read the same generations, epoch by epoch, such
@@ -16,23 +17,30 @@ type Group struct {
 	name  string
 	world int
 
-	mu   sync.Mutex
-	seat Seat // nil before the first epoch
+	turn turn        // of who enters or leaves
+	seat engine.Seat // nil before the first epoch
 	over bool
 }
 
-// Group returns the membership of a group that is read by so many ranks, which all say the same. It
-// is entered with the first [Group.Epoch], and left with [Group.Close] or [Cache.Close]. Called
-// again with the same name and number of ranks, it returns the same membership.
+// A groupKey tells memberships apart.
+type groupKey struct {
+	name  string
+	world int
+}
+
+// Group returns the membership of a group that world ranks read, which all say the same. It is
+// entered with the first [Group.Epoch], which says what is wrong with name or world, and left with
+// [Group.Close] or [Cache.Close]. Called again with the same name and number of ranks, it returns
+// the same membership.
 func (c *Cache) Group(name string, world int) *Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if g := c.groups[name]; g != nil && g.world == world {
-		return g
-	}
-	g := &Group{cache: c, name: name, world: world}
-	if c.groups[name] == nil {
-		c.groups[name] = g
+	g := c.groups[groupKey{name, world}]
+	if g == nil {
+		g = &Group{cache: c, name: name, world: world, turn: newTurn()}
+		if c.groups != nil {
+			c.groups[groupKey{name, world}] = g
+		}
 	}
 	return g
 }
@@ -48,26 +56,29 @@ func (c *Cache) Group(name string, world int) *Group {
 // [ErrGroup] if the group has another number of ranks or cannot be named so, or if there are too
 // many groups, and [ErrClosed].
 func (g *Group) Epoch(ctx context.Context, epoch uint64) (*Generation, error) {
-	return g.begin(ctx, epoch, Want{})
+	return g.begin(ctx, epoch, engine.Want{})
 }
 
 // begin waits for an epoch.
-func (g *Group) begin(ctx context.Context, epoch uint64, want Want) (*Generation, error) {
-	seat, err := g.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var pass Pass
-	err = g.cache.await(ctx, fmt.Sprintf("epoch %d of group %q", epoch, g.name), func() (err error) {
-		pass, err = seat.Begin(ctx, epoch, want)
+func (g *Group) begin(ctx context.Context, epoch uint64, want engine.Want) (*Generation, error) {
+	ctx = orBackground(ctx)
+	op := fmt.Sprintf("epoch %d of group %q", epoch, g.name)
+	var pass engine.Pass
+	err := g.cache.await(ctx, op, func() error {
+		seat, err := g.enter(ctx)
+		if err == nil {
+			pass, err = seat.Begin(ctx, epoch, want)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	gen, err := g.cache.At(context.WithoutCancel(ctx), pass.ID()) // or the epoch would be used up
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // or the epoch would be used up
+	defer cancel()
+	gen, err := g.cache.At(opening, pass.ID())
 	if err != nil {
-		_ = pass.Close() // err says what is wrong
+		_ = g.cache.call(pass.Close) // err says what is wrong
 		return nil, err
 	}
 	gen.pass = pass
@@ -75,38 +86,51 @@ func (g *Group) begin(ctx context.Context, epoch uint64, want Want) (*Generation
 }
 
 // enter becomes a member, if g is not one.
-func (g *Group) enter(ctx context.Context) (Seat, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
+	if err := g.cache.take(ctx, g.turn); err != nil {
+		return nil, err
+	}
+	defer g.turn.done()
 	if g.over {
 		return nil, fmt.Errorf("group %q: %w", g.name, ErrClosed)
 	}
 	if g.seat != nil {
 		return g.seat, nil
 	}
-	seat, err := g.cache.session.Enter(ctx, g.name, g.world)
-	if err == nil {
-		g.seat = seat
+	err := checkName(ErrGroup, g.name)
+	if err == nil && g.world < 1 {
+		err = fmt.Errorf("%w: got %d ranks, want at least 1", ErrGroup, g.world)
 	}
-	return seat, err
+	var seat engine.Seat
+	if err == nil {
+		seat, err = g.cache.session.Enter(ctx, g.name, g.world)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("group %q: %w", g.name, err)
+	}
+	g.seat = seat
+	return seat, nil
 }
 
 // Close leaves the group: its generations stay open, but limits do not wait for g any more. It
 // returns [ErrClosed] if it was called before.
 func (g *Group) Close() error {
-	g.cache.mu.Lock()
-	if g.cache.groups[g.name] == g {
-		delete(g.cache.groups, g.name)
+	c := g.cache
+	if err := c.take(context.Background(), g.turn); err != nil {
+		return err
 	}
-	g.cache.mu.Unlock()
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.turn.done()
 	if g.over {
-		return ErrClosed
+		return fmt.Errorf("group %q: %w", g.name, ErrClosed)
 	}
 	g.over = true
+	c.mu.Lock()
+	if key := (groupKey{g.name, g.world}); c.groups[key] == g {
+		delete(c.groups, key)
+	}
+	c.mu.Unlock()
 	if g.seat == nil {
 		return nil
 	}
-	return g.seat.Close()
+	return c.call(g.seat.Close)
 }

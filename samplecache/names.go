@@ -4,6 +4,9 @@ import "github.com/go-tensordict/tensordict/samplecache/engine"
 
 // What users and engines share is defined in package engine.
 type (
+	// An Engine is a place where a cache is kept: dircache.Engine is a directory that the processes
+	// of a machine share, memcache.Engine the memory of one process. [Open] joins it.
+	Engine = engine.Engine
 	// A Config says how a cache is kept.
 	Config = engine.Config
 	// Limits say how fast samples are put and taken compared with each other.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -18,36 +18,36 @@ import (
 type Producer struct {
 	cache *Cache
 	name  string
-	claim Claim
+	claim engine.Claim
 
 	mu       sync.Mutex
 	window   Window          // what is committed; of one without a name, only Floor counts
 	reserved map[uint64]bool // numbers of slots that are neither committed nor aborted
-	moved    chan struct{}   // closed when one of the two has changed
+	moved    chan struct{}   // closed when one of the two has changed; nil unless somebody waits
+	closed   bool
 }
-
-// claimPatience is how long [Cache.Producer] waits for a process that is stopped in the middle of a
-// change that all have to see.
-const claimPatience = 10 * time.Second
 
 // Producer returns a producer. A name, of at most 64 bytes, is one producer's at a time, among all
 // processes, until its Close or the end of its process: it returns [ErrProducerBusy], which says
 // whose. "" is no name, and everybody's. It returns [ErrProducer] for names that cannot be, and if
 // there are 4,096: see [Cache.Forget].
 func (c *Cache) Producer(name string) (*Producer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), claimPatience)
+	op := fmt.Sprintf("producer %q", name)
+	if err := checkName(ErrProducer, name); err != nil && name != "" {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	claim, err := c.session.Claim(ctx, name)
+	p := &Producer{cache: c, name: name, reserved: map[uint64]bool{}}
+	err := c.await(ctx, op, func() (err error) {
+		p.claim, err = c.session.Claim(ctx, name)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Producer{cache: c, name: name, claim: claim, reserved: map[uint64]bool{}, moved: make(chan struct{})}
 	if name != "" {
-		p.window, err = claim.Window()
-	}
-	if err != nil {
-		_ = claim.Close() // err says what is wrong
-		return nil, err
+		p.window = p.claim.Window()
 	}
 	return p, nil
 }
@@ -118,11 +118,11 @@ func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(c
 	if err != nil {
 		return err
 	}
-	if err = s.Sample().UpdateInPlace(td); err == nil {
+	if err = s.write(td); err == nil {
 		err = s.Commit(ctx)
 	}
-	if err != nil {
-		_ = s.Abort() // ErrClosed if it was too late
+	if err != nil && errors.Is(s.Abort(), ErrCommitted) {
+		return nil // a reply to Commit was lost
 	}
 	return err
 }
@@ -131,60 +131,89 @@ func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(c
 // then.
 func (p *Producer) Close() error {
 	p.mu.Lock()
-	n := len(p.reserved)
+	n, over := len(p.reserved), p.closed
+	p.closed = over || n == 0
 	p.mu.Unlock()
-	if n > 0 {
+	switch {
+	case over:
+		return fmt.Errorf("producer %q: %w", p.name, ErrClosed)
+	case n > 0:
 		return fmt.Errorf("close producer %q: %w: %d slots are neither committed nor aborted", p.name, ErrReserved, n)
 	}
-	return p.claim.Close()
+	return p.cache.call(func() error { return p.claim.Close() })
 }
 
 // reserve waits for a number and then for room.
 func (p *Producer) reserve(ctx context.Context, choose func() (uint64, error)) (*Slot, error) {
-	number, err := p.number(ctx, choose)
-	if err != nil {
-		return nil, err
+	ctx = orBackground(ctx)
+	s := &Slot{cache: p.cache, producer: p, turn: newTurn()}
+	err := p.cache.await(ctx, "reserve", func() error { return s.reserve(ctx, choose) })
+	if err == nil {
+		s.gate.start(&p.cache.lent)
+		if s.sample, err = p.cache.lend(s, nil, s.row.Place); err == nil {
+			s.sample.Lock("its leaves are places in the cache: write their elements, as by CopyFrom")
+			return s, nil
+		}
+		_ = s.Abort() // err says what is wrong
+	} else if s.numbered {
+		p.giveBack(s.number, false)
 	}
-	s := &Slot{producer: p, number: number}
-	err = p.cache.await(ctx, "reserve", func() (err error) {
-		s.row, err = p.claim.Reserve(ctx, number)
+	return nil, err
+}
+
+// reserve reserves a number, unless s has one, and a place.
+func (s *Slot) reserve(ctx context.Context, choose func() (uint64, error)) (err error) {
+	p := s.producer
+	if !s.numbered {
+		if s.number, err = p.number(choose); err != nil {
+			return err
+		}
+		s.numbered = true
+	}
+	s.row, err = p.claim.Reserve(ctx, s.number)
+	if !errors.Is(err, ErrCommitted) {
 		return err
-	})
-	if err != nil {
-		p.giveBack(number, false)
-		return nil, err
 	}
-	return s, nil
+	s.numbered = false // as after a Commit whose outcome was open
+	p.giveBack(s.number, true)
+	return s.reserve(ctx, choose)
 }
 
-// number waits until choose has a number, and reserves it.
-func (p *Producer) number(ctx context.Context, choose func() (uint64, error)) (uint64, error) {
-	for {
-		p.mu.Lock()
-		n, err := choose()
-		if err == nil {
-			p.reserved[n] = true
-		}
-		moved := p.moved
-		p.mu.Unlock()
-		if err != errBeyond {
-			return n, err
-		}
-		changed := p.cache.session.Changed() // by Close
-		if _, err := p.cache.session.Latest(ctx); err != nil {
-			return 0, fmt.Errorf("reserve: %w", err)
-		}
-		select {
-		case <-moved:
-		case <-changed:
-		case <-ctx.Done():
-			return 0, fmt.Errorf("reserve: %w: %w: number %d is not committed, and %d after it are the most that may be reserved before it is", context.Cause(ctx), ErrBlocked, p.Next(), WindowSize-1)
-		}
+// number reserves the number that choose chooses.
+func (p *Producer) number(choose func() (uint64, error)) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0, fmt.Errorf("producer %q: %w", p.name, ErrClosed)
 	}
+	n, err := choose()
+	if err == nil {
+		p.reserved[n] = true
+	}
+	return n, err
 }
 
-// errBeyond says that a number is too far beyond those that are committed.
-var errBeyond = fmt.Errorf("%w: the number is too far ahead", ErrBlocked)
+// A beyond is an [ErrBlocked]: a number is too far beyond those that are committed.
+type beyond struct {
+	next  uint64          // is not committed
+	moved <-chan struct{} // closed when that may have changed
+}
+
+// Error returns the text.
+func (e *beyond) Error() string {
+	return fmt.Sprintf("%v: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, e.next, WindowSize-1)
+}
+
+// Unwrap returns [ErrBlocked].
+func (e *beyond) Unwrap() error { return ErrBlocked }
+
+// beyond returns the error. p.mu is held.
+func (p *Producer) beyond() error {
+	if p.moved == nil {
+		p.moved = make(chan struct{})
+	}
+	return &beyond{p.window.Floor, p.moved}
+}
 
 // choose returns the first number that can be reserved. p.mu is held.
 func (p *Producer) choose() (uint64, error) {
@@ -193,7 +222,7 @@ func (p *Producer) choose() (uint64, error) {
 		n++
 	}
 	if p.name != "" && !p.window.Reaches(n) {
-		return 0, errBeyond
+		return 0, p.beyond()
 	}
 	return n, nil
 }
@@ -206,7 +235,7 @@ func (p *Producer) available(n uint64) error {
 	case p.reserved[n]:
 		return fmt.Errorf("reserve: %w: number %d of producer %q", ErrReserved, n, p.name)
 	case !p.window.Reaches(n):
-		return errBeyond
+		return p.beyond()
 	}
 	return nil
 }
@@ -215,15 +244,14 @@ func (p *Producer) available(n uint64) error {
 func (p *Producer) giveBack(n uint64, committed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reserved[n] {
-		return
-	}
 	delete(p.reserved, n)
 	if committed && p.name == "" {
 		p.window.Floor = max(p.window.Floor, n+1)
 	} else if committed {
 		p.window = p.window.With(n)
 	}
-	close(p.moved)
-	p.moved = make(chan struct{})
+	if p.moved != nil {
+		close(p.moved)
+		p.moved = nil
+	}
 }

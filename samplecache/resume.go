@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // ResumeOptions say what happens if the generation of a state is gone. The zero value is the
@@ -28,11 +29,7 @@ type ResumeOptions struct {
 //
 // It returns [ErrGenerationGone] if the generation is not kept any more, or is of another cache.
 func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
-	id, err := c.generationOf(state)
-	var g *Generation
-	if err == nil {
-		g, err = c.At(ctx, id)
-	}
+	g, err := c.resumed(ctx, state)
 	if errors.Is(err, ErrGenerationGone) && opt.OrLatest {
 		g, err = c.Latest(ctx)
 	}
@@ -48,11 +45,16 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 // another. While no rank is there the generation is kept only as [Config.Retain] says. The number
 // of the epoch is the caller's to keep, beside the state.
 func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
-	id, err := g.cache.generationOf(state)
-	if err != nil && !opt.OrLatest {
+	want := engine.Want{OrLatest: opt.OrLatest}
+	held, err := g.cache.resumed(ctx, state)
+	switch {
+	case err == nil:
+		defer held.Close() // once the epoch keeps it
+		want.Generation = held.id
+	case !errors.Is(err, ErrGenerationGone) || !opt.OrLatest:
 		return nil, state, err
 	}
-	gen, err := g.begin(ctx, epoch, Want{Generation: id, OrLatest: opt.OrLatest})
+	gen, err := g.begin(ctx, epoch, want)
 	if err != nil {
 		return nil, state, err
 	}
@@ -60,14 +62,26 @@ func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, op
 	return gen, state, nil
 }
 
+// resumed returns the generation that a state is of.
+func (c *Cache) resumed(ctx context.Context, state loader.State) (*Generation, error) {
+	if c == nil {
+		return nil, errClosed
+	}
+	id, err := c.generationOf(state)
+	if err != nil {
+		return nil, err
+	}
+	return c.At(ctx, id)
+}
+
 // version returns what the state of a loader says of a generation.
 func (c *Cache) version(id uint64) string {
-	return c.session.ID() + "/" + strconv.FormatUint(id, 10)
+	return c.about.ID + "/" + strconv.FormatUint(id, 10)
 }
 
 // generationOf is the reverse.
 func (c *Cache) generationOf(state loader.State) (uint64, error) {
-	digits, ok := strings.CutPrefix(state.Source, c.session.ID()+"/")
+	digits, ok := strings.CutPrefix(state.Source, c.about.ID+"/")
 	id, err := strconv.ParseUint(digits, 10, 64)
 	if !ok || err != nil {
 		return 0, fmt.Errorf("resume: %w: the state is of %q, not of a generation of this cache", ErrGenerationGone, state.Source)

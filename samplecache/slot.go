@@ -2,7 +2,10 @@ package samplecache
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -12,19 +15,51 @@ import (
 //
 // Safe for concurrent use.
 type Slot struct {
+	cache    *Cache
 	producer *Producer
 	number   uint64
-	row      Row
+	numbered bool // the number is reserved
+	row      engine.Row
+	sample   *tdict.TensorDict
+	gate     gate // for those who write the sample
+
+	turn turn     // of who commits or aborts
+	sums []uint32 // nil until nobody can write the sample any more
+	end  slotEnd
 }
+
+// A slotEnd says whether a slot has ended, and how.
+type slotEnd uint8
+
+const (
+	notEnded slotEnd = iota
+	committed
+	aborted
+)
 
 // Number returns the number that the sample will have.
 func (s *Slot) Number() uint64 { return s.number }
 
 // Sample returns the place as a dictionary of batch shape [], whose leaves are writable views of
-// mapped memory. Their elements are not zero but those of some earlier sample: write all of them.
-// After [Slot.Commit] or [Slot.Abort] they are [ErrClosed]; slices that tensor.Of handed out must
-// not be used any more then, as they would change a sample that others read.
-func (s *Slot) Sample() *tdict.TensorDict { return s.row.Sample() }
+// the engine's memory. Their elements are not zero but those of some earlier sample: write all of
+// them. The dictionary is locked. After [Slot.Commit], [Slot.Abort] or [Cache.Close] its leaves are
+// [ErrClosed]; slices that tensor.Of handed out must not be used any more then, as they would
+// change a sample that others read.
+func (s *Slot) Sample() *tdict.TensorDict {
+	if s.sample == nil {
+		return tdict.New()
+	}
+	return s.sample
+}
+
+// write copies a sample to the place.
+func (s *Slot) write(td *tdict.TensorDict) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.sample.UpdateInPlace(td)
+}
 
 // Commit makes the sample part of the generation, with checksums. If it returns nil, the sample
 // will be in exactly one generation, whichever processes are killed; with [Config.Durable] also
@@ -32,21 +67,109 @@ func (s *Slot) Sample() *tdict.TensorDict { return s.row.Sample() }
 // completes a generation publishes it, unless limits want that to wait.
 //
 // Commit waits until operations that write the sample are done. If ctx ends before, the error is
-// that of ctx, and s is as it was. It returns [ErrClosed] after [Slot.Abort].
+// that of ctx, and s is as it was. After other errors the sample cannot be written any more, and it
+// may be committed or not: call Commit again to find out, or Abort. Commit returns [ErrClosed]
+// after [Slot.Abort].
 func (s *Slot) Commit(ctx context.Context) error {
-	err := s.row.Commit(ctx)
+	ctx = orBackground(ctx)
+	if err := s.cache.take(ctx, s.turn); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	defer s.turn.done()
+	switch s.end {
+	case committed:
+		return nil
+	case aborted:
+		return fmt.Errorf("commit: %w: the slot was aborted", ErrClosed)
+	}
+	if err := s.seal(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	err := s.cache.await(ctx, "commit", func() error { return s.row.Commit(ctx, s.sums) })
 	if err == nil {
+		s.end = committed
 		s.producer.giveBack(s.number, true)
 	}
 	return err
 }
 
-// Abort gives slot and number back, for others to use. It returns [ErrClosed] if s was committed or
-// aborted before.
-func (s *Slot) Abort() error {
-	err := s.row.Abort()
+// seal waits until nobody writes the sample, and computes its sums. Nobody can write it then.
+func (s *Slot) seal(ctx context.Context) error {
+	if s.sums != nil {
+		return nil
+	}
+	empty, _ := s.gate.shut()
+	err := s.cache.until(ctx, empty)
 	if err == nil {
-		s.producer.giveBack(s.number, false)
+		err = s.cache.call(s.sum)
+	}
+	if err != nil {
+		s.gate.open.Store(true)
 	}
 	return err
+}
+
+// sum computes the sums of the leaves.
+func (s *Slot) sum() (err error) {
+	sums := make([]uint32, len(s.cache.leaves))
+	for i, l := range s.cache.leaves {
+		if l.bytes == 0 {
+			continue
+		}
+		lender, offset := s.row.Place(i)
+		if sums[i], err = sumOf(lender, offset, l.bytes); err != nil {
+			return err
+		}
+	}
+	s.sums = sums
+	return nil
+}
+
+// Abort gives slot and number back, for others to use; what still writes the sample does so to the
+// end first. It returns [ErrClosed] if s was committed or aborted before, and [ErrCommitted] if a
+// Commit that returned an error has succeeded.
+func (s *Slot) Abort() error {
+	select {
+	case s.turn <- struct{}{}:
+		defer s.turn.done()
+	default: // or it is the zero Slot
+		return fmt.Errorf("abort: %w: the slot is being committed", ErrClosed)
+	}
+	if s.end != notEnded {
+		return fmt.Errorf("abort: %w: the slot was committed or aborted", ErrClosed)
+	}
+	s.end = aborted
+	empty, _ := s.gate.shut()
+	if closed(empty) {
+		err := s.free()
+		if errors.Is(err, ErrCommitted) {
+			s.end = committed
+		}
+		return err
+	}
+	go func() { // whoever writes the sample may be the one who calls
+		<-empty
+		_ = s.free() // Close frees it, too
+	}()
+	return nil
+}
+
+// free gives the place back.
+func (s *Slot) free() error {
+	err := s.cache.call(s.row.Abort)
+	s.producer.giveBack(s.number, errors.Is(err, ErrCommitted))
+	return err
+}
+
+func (s *Slot) enter() error {
+	if s.gate.enter() {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: the slot was committed or aborted", s.name(), ErrClosed)
+}
+
+func (s *Slot) leave() { s.gate.leave() }
+
+func (s *Slot) name() string {
+	return fmt.Sprintf("sample %d of producer %q", s.number, s.producer.name)
 }
