@@ -71,8 +71,8 @@ type Keeper interface {
 type Claim interface {
 	// Window returns the committed numbers, as of the claim.
 	Window() Window
-	// Reserve returns a free place for the sample of a number, which is not committed and which no
-	// other Row of the claim has.
+	// Reserve returns a free place for the sample of a number, which no other Row of the claim has.
+	// It may return [ErrCommitted] for a number that a Row has committed whose outcome was open.
 	Reserve(ctx context.Context, number uint64) (Row, error)
 	// Close gives the name back. The claim has no Row any more.
 	Close() error
@@ -91,7 +91,8 @@ type Row interface {
 	// outcome is open, and Commit is called again to find it out. After Commit has returned nil,
 	// it does nothing and returns nil.
 	Commit(ctx context.Context, sums []uint32) error
-	// Abort gives the place back. Nobody writes to it any more.
+	// Abort gives the place back. Nobody writes to it any more. If the outcome of Commit was open
+	// and the sample is committed, it returns [ErrCommitted].
 	Abort() error
 }
 
@@ -107,7 +108,8 @@ type Rows interface {
 	// that have bytes return [errors.ErrUnsupported].
 	Read(ctx context.Context, rows []int, leaf int, dst []byte) error
 	// Lapsed returns a channel that is closed when the generation has been held for longer than
-	// [Config.MaxHold] allows. It is kept until Close nevertheless.
+	// [Config.MaxHold] allows. It is kept until Close nevertheless. The channel is nil if it is
+	// never closed.
 	Lapsed() <-chan struct{}
 	// Close lets go. No lent memory is in use any more.
 	Close() error
