@@ -26,8 +26,8 @@ type rows struct {
 	lock    *vfs.Lock
 	ds      *memmap.Dataset
 	records *mapping.Mapping
-	lapsed  chan struct{}
-	timer   *time.Timer // nil without [engine.Config.MaxHold]
+	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
+	timer   *time.Timer   // nil then, too
 	over    atomic.Bool
 }
 
@@ -109,7 +109,7 @@ func (s *session) holdAs(st store) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{s: s, id: st.id, lock: lock, lapsed: make(chan struct{})}
+	r := &rows{s: s, id: st.id, lock: lock}
 	if !lock.At(at) {
 		err = fs.ErrNotExist
 	} else {
@@ -122,6 +122,7 @@ func (s *session) holdAs(st store) (*rows, error) {
 	defer s.mu.Unlock()
 	s.open[r] = true
 	if left, limited := s.holdLeft(st.id); limited {
+		r.lapsed = make(chan struct{})
 		r.timer = time.AfterFunc(left, r.lapse)
 	}
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -49,12 +50,38 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	return r, nil
 }
 
-// reserve takes a slot of the generation that is being filled.
+// reserve takes a slot of the generation that is being filled, which may be another one by the time
+// its files are looked for.
 func (c *claim) reserve(number uint64) (*row, error) {
-	s := c.s
-	r := &row{s: s, claim: c, number: number}
-	ok := false
+	for {
+		r := &row{s: c.s, claim: c, number: number}
+		ok, err := r.take()
+		switch {
+		case ok:
+			passing("reserved")
+			return r, nil
+		case err == nil:
+			return nil, c.s.blockedReserve()
+		case !errors.Is(err, fs.ErrNotExist) || c.s.isFilling(r.generation):
+			return nil, err
+		}
+	}
+}
+
+// isFilling reports whether a generation is being filled.
+func (s *session) isFilling(generation uint64) (yes bool) {
 	err := s.use(func(w words) error {
+		_, filling, err := w.generations()
+		yes = filling == generation
+		return err
+	})
+	return yes || err != nil
+}
+
+// take takes a free slot, if there is one and limits allow.
+func (r *row) take() (ok bool, err error) {
+	s := r.s
+	err = s.use(func(w words) error {
 		latest, filling, err := w.generations()
 		if err != nil || filling != latest+1 {
 			return err
@@ -80,14 +107,7 @@ func (c *claim) reserve(number uint64) (*row, error) {
 		r.store.users++
 		return nil
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return nil, s.blockedReserve()
-	}
-	passing("reserved")
-	return r, nil
+	return ok, err
 }
 
 // seek publishes a generation that is full, or finds a store to be filled, if there is need and that

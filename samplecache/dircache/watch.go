@@ -111,7 +111,7 @@ func (w *watch) tell() {
 // complain has the user told of an error for which nobody waits. While that takes, others are left
 // out.
 func (s *session) complain(err error) {
-	if s.opt.OnError == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrBlocked) || !s.watch.telling.TryLock() {
+	if err == nil || s.opt.OnError == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrBlocked) || !s.watch.telling.TryLock() {
 		return
 	}
 	s.watch.ended.Go(func() {

@@ -33,7 +33,7 @@ type ratio struct {
 
 // keepRatio has two groups read and three producers put.
 func keepRatio(k *kit, limits samplecache.Limits) {
-	p := k.create(samplecache.Config{Samples: 4, Limits: limits})
+	p := k.create(samplecache.Config{Samples: 4, MaxHold: time.Minute, Limits: limits})
 	r, sessions := &ratio{Limits: limits}, p.joins(3)
 	readers, writers := k.crew(), k.crew()
 	for i := range 2 {
@@ -167,7 +167,7 @@ var errEnough = fmt.Errorf("the test has waited enough")
 // contextsEnd checks W11: Reserve, Fetch, Epoch and Wait return soon after their context has ended.
 func contextsEnd(k *kit) {
 	limits := samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -1, MaxDiff: 3}
-	c := k.create(samplecache.Config{Samples: 2, Limits: limits}).join()
+	c := k.create(samplecache.Config{Samples: 2, MaxHold: time.Minute, Limits: limits}).join()
 	group := c.Group("group", 1)
 	k.ends("Wait", func(ctx context.Context) error { _, err := c.Wait(ctx, 0); return err })
 	k.ends("Epoch", func(ctx context.Context) error { _, err := group.Epoch(ctx, 0); return err })

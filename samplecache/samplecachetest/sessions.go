@@ -58,7 +58,7 @@ var waitings = []wait{
 		return c, func(ctx context.Context) error { _, err := c.Group("train", 1).Epoch(ctx, 0); return err }
 	}},
 	{"Fetch", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		c := k.create(samplecache.Config{Samples: 2, Limits: ratioed}).join()
+		c := k.create(samplecache.Config{Samples: 2, MaxHold: 1 << 40, Limits: ratioed}).join()
 		k.fill(c, k.producer(c, "gen"), 1)
 		g := got(c.Group("train", 1).Epoch(k.ctx, 0))(k)
 		return c, func(ctx context.Context) error { _, err := g.Fetch(ctx, make([]int, 100), nil); return err }
