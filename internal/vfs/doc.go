@@ -18,6 +18,9 @@
 // each directory of MakeTemp from those of others. [FileID] says which of several open files are
 // one.
 //
+// [Numbers] are locks of numbers, of which one file has as many as are needed. They die with their
+// process too.
+//
 // Whatever opens a file, here or by [OpenFile], [ReadDir] and [OpenRoot], has mappings close the
 // descriptors that they keep if the process has no other left.
 //

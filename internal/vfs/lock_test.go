@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -180,12 +181,21 @@ const (
 	childTask = "VFS_TEST_CHILD"
 	taskLock  = "lock"
 	taskSave  = "save"
+	// taskNumbers, and then a name of numberForms.
+	taskNumbers = "numbers "
 )
 
 // TestChildProcess is the process that other tests start in order to kill it. It tells what it has
 // locked and waits.
 func TestChildProcess(t *testing.T) {
 	path := os.Getenv(childTask + "_PATH")
+	form, numbers := strings.CutPrefix(os.Getenv(childTask), taskNumbers)
+	if numbers {
+		require.True(t, try(t, openNumbers(t, numberForms[form], path), 5, 3))
+		fmt.Println(os.Getpid())
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends if the parent does
+		return
+	}
 	switch os.Getenv(childTask) {
 	default:
 		return // started by nobody

@@ -1,0 +1,69 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// NumbersSupported reports whether the system has the locks of [Numbers].
+const NumbersSupported = true
+
+func newNumberLocks(f *os.File) numberLocks { return rangeLocks{f} }
+
+// rangeLocks are locks of byte ranges that belong to the open file (F_OFD_SETLK). Those that belong
+// to the process (F_SETLK) would do harm: closing any descriptor of the file drops them.
+type rangeLocks struct{ file *os.File }
+
+func (l rangeLocks) try(at, end int64) (bool, error) {
+	err := l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (l rangeLocks) unlock(at, end int64) error {
+	return l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK, Start: at, Len: end - at})
+}
+
+// held asks again for the numbers before each lock it finds: the kernel lists locks by holder, and
+// those of one holder in order.
+func (l rangeLocks) held(at, end int64) (from, size int64, held bool, err error) {
+	for at < end {
+		lock := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at}
+		if err := l.fcntl(unix.F_OFD_GETLK, &lock); err != nil {
+			return 0, 0, false, err
+		}
+		if lock.Type == unix.F_UNLCK {
+			break
+		}
+		from, size, held = lock.Start, lock.Len, true
+		end = from
+	}
+	return from, size, held, nil
+}
+
+// fcntl calls fcntl(2), which keeps the file from being closed meanwhile.
+func (l rangeLocks) fcntl(cmd int, lock *unix.Flock_t) error {
+	conn, err := l.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) {
+		err = unix.EINTR
+		for err == unix.EINTR {
+			err = unix.FcntlFlock(fd, cmd, lock)
+		}
+	})
+	switch {
+	case closed != nil:
+		return fs.ErrClosed // which Control does not say
+	case err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP || err == unix.ENOLCK:
+		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err) // some network file systems
+	}
+	return err
+}
