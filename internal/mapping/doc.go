@@ -19,6 +19,9 @@
 // [Mapping.Pin] is for bytes that escape to code which cannot say when it is done with them. It
 // costs address space, not memory, for as long as the Mapping is not closed.
 //
+// [Mapping.Words] are the bytes as words that processes change atomically; [Mapping.WaitWord] waits
+// until another changes one.
+//
 // # Files that shrink
 //
 // The size of the file is checked before it is mapped. If somebody truncates the file later, a read
