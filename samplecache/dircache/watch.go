@@ -10,8 +10,12 @@ import (
 )
 
 // lookPause is how long those who wait go without looking whether something has changed that nobody
-// has told: somebody may have been killed.
-const lookPause = 100 * time.Millisecond
+// has told: somebody may have been killed. A look costs the scheduler four or five context switches.
+const lookPause = 160 * time.Millisecond
+
+// lookAnew is after how many looks in vain those who wait try again: somebody may be stopped between
+// a change and telling of it.
+const lookAnew = 4
 
 // A watch closes a channel when the sequence word has changed, while somebody waits for that.
 type watch struct {
@@ -73,24 +77,23 @@ func (s *session) start() {
 	})
 }
 
-// look waits for a change, or a while, does what is to be done, and tells those who have asked.
+// look waits for a change, does what is to be done meanwhile and then, and tells those who have
+// asked.
 func (s *session) look() {
 	w := &s.watch
 	w.mu.Lock()
 	seen := w.seen
 	w.mu.Unlock()
-	err := s.control.WaitWord(sequenceWord*8, seen, lookPause)
-	if w.life.Err() != nil {
-		return
-	}
-	again := false
-	if err == nil {
-		err = s.call(func() (err error) { again, err = s.tend(); return err })
+	again, err := false, error(nil)
+	for n := 0; n < lookAnew && s.sequence() == seen && err == nil && w.life.Err() == nil; n++ {
+		if err = s.control.WaitWord(sequenceWord*8, seen, lookPause); err == nil && w.life.Err() == nil {
+			err = s.call(func() (err error) { again, err = s.tend(); return err })
+		}
 	}
 	w.tell()
-	if err != nil {
-		s.complain(err)
-		select { // a broken cache is looked at now and then
+	s.complain(err)
+	if err != nil { // a broken cache is looked at now and then
+		select {
 		case <-time.After(lookPause):
 		case <-w.life.Done():
 		}
@@ -123,7 +126,7 @@ func (s *session) complain(err error) {
 // tend does what is to be done while somebody waits: it frees what the dead have held, publishes
 // what is full, and finds room for the next generation. It reports whether it has to try again.
 func (s *session) tend() (again bool, err error) {
-	var ready, due, swept bool
+	var ready, swept, found bool
 	err = s.use(func(w words) error {
 		latest, filling, err := w.generations()
 		if err != nil {
@@ -131,21 +134,38 @@ func (s *session) tend() (again bool, err error) {
 		}
 		if swept = since(w[sweptWord].Load()) > lookPause/2; swept {
 			w[sweptWord].Store(now())
-			due = s.sweep(w, filling)
+			found = s.sweep(w, filling)
+			found = s.bury(w) || found
 		}
 		ready, err = s.ready(w, latest, filling)
 		return err
 	})
 	if err == nil && swept {
 		untidy, failed := s.untidy()
-		due, err = due || untidy, failed
+		found, err = found || untidy, failed
 	}
-	if err == nil && (ready && s.due() || due) {
+	if err == nil && (ready && s.due() || found) {
 		err = s.locked(s.goOn)
 		again = errors.Is(err, engine.ErrBlocked)
 	}
-	if err == nil {
-		err = s.dropStores()
+	if found {
+		err = errors.Join(err, s.raise())
 	}
-	return again, ignoreBlocked(err)
+	return again, errors.Join(ignoreBlocked(err), s.dropStores())
+}
+
+// bury takes the dead from those who take part. It reports whether there were any: they may have
+// changed something and not told of it.
+func (s *session) bury(w words) (found bool) {
+	for i := range maxSessions {
+		pid := w.session(i).Load()
+		if pid == 0 || i == s.me {
+			continue
+		}
+		_, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1)
+		if !held && err == nil && w.session(i).CompareAndSwap(pid, 0) {
+			found = true
+		}
+	}
+	return found
 }
