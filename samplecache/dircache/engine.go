@@ -148,7 +148,7 @@ func (s *session) enter() error {
 					return err
 				}
 				if ok {
-					s.me = i
+					s.me, s.cursor = i, cursor{}
 					w.joined(i).Store(now())
 					w.session(i).Store(uint64(os.Getpid()))
 					return nil

@@ -38,7 +38,7 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 			return err
 		}
 		blocked := err
-		if tried, err := c.s.seek(); err != nil || !tried {
+		if tried, err := c.s.hurry(); err != nil || !tried {
 			return errors.Join(err, blocked)
 		}
 		r, err = c.reserve(number)
@@ -110,9 +110,9 @@ func (r *row) take() (ok bool, err error) {
 	return ok, err
 }
 
-// seek publishes a generation that is full, or finds a store to be filled, if there is need and that
+// hurry publishes a generation that is full, or finds a store to be filled, if there is need and that
 // has not failed a moment ago. It reports whether it has tried.
-func (s *session) seek() (tried bool, err error) {
+func (s *session) hurry() (tried bool, err error) {
 	ready := false
 	err = s.use(func(w words) error {
 		latest, filling, err := w.generations()
@@ -251,7 +251,7 @@ func (r *row) end(state uint64) error {
 // publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
 // An error is not that of whoever has put the last sample.
 func (s *session) publishFull() {
-	tried, err := s.seek()
+	tried, err := s.hurry()
 	if err != nil {
 		s.complain(err)
 	}

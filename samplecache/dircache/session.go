@@ -55,7 +55,7 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 		return nil, failed("open", dir, manifestName, err)
 	}
 	s := &session{
-		dir: dir, at: at, opt: opt, fixed: m, me: -1,
+		dir: dir, at: at, opt: opt, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
 		rows:  map[int]*row{}, names: map[string]bool{}, holders: map[uint64]bool{}, open: map[*rows]bool{},
 		stores: writers{byID: map[any]*writer{}},

@@ -38,17 +38,24 @@ type cursor struct {
 	lead       int // slots before are committed
 }
 
-// at moves the cursor to a generation.
-func (c *cursor) at(generation uint64) {
-	if c.generation != generation {
-		*c = cursor{generation: generation}
+// seek moves the cursor to a generation. Each session begins at a place of its own, so that the slots
+// it has are neighbors: the kernel keeps their locks as one, and searches a list of all. Under a
+// ratio slots are reserved from the first on, see room. s.mu is held.
+func (s *session) seek(generation uint64) {
+	if s.cursor.generation == generation {
+		return
+	}
+	s.cursor = cursor{generation: generation}
+	if s.fixed.Config.Limits.PerInsert == 0 {
+		const golden = 0x9E3779B1 // of 1<<32: multiples of it are far apart
+		s.cursor.next = int(uint64(uint32(s.me)*golden) * uint64(s.samples()) >> 32)
 	}
 }
 
 // reserve takes the lock of a free slot before room, for a sample of the store w that is filled with
 // a generation. s.mu is held.
 func (s *session) reserve(w words, st *writer, generation uint64, room int) (slot int, ok bool, err error) {
-	s.cursor.at(generation)
+	s.seek(generation)
 	for k := range s.samples() {
 		i := (s.cursor.next + k) % s.samples()
 		v := w.slot(i).Load()
@@ -96,7 +103,7 @@ func (s *session) unlockSlot(w words, generation uint64, i int, state uint64) er
 // full reports whether all slots of a generation are committed, as far as the words know. s.mu is
 // held.
 func (s *session) full(w words, generation uint64) bool {
-	s.cursor.at(generation)
+	s.seek(generation)
 	for s.cursor.lead < s.samples() && isCommitted(w.slot(s.cursor.lead).Load(), generation) {
 		s.cursor.lead++
 	}
