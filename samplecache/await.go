@@ -18,10 +18,19 @@ func (c *Cache) call(fn func() error) error {
 	return fn()
 }
 
-// await calls try, which calls the engine, until it is not blocked, or ctx ends.
+// await calls try, which calls the engine, until it is not blocked, or ctx or the cache ends. Errors
+// begin with op.
 func (c *Cache) await(ctx context.Context, op string, try func() error) error {
+	if err := c.retry(ctx, try); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+// retry is await without op.
+func (c *Cache) retry(ctx context.Context, try func() error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	err := c.call(try)
 	for errors.Is(err, ErrBlocked) {
@@ -39,7 +48,7 @@ func (c *Cache) await(ctx context.Context, op string, try func() error) error {
 		case <-c.life:
 			return errClosed
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: %w", op, context.Cause(ctx), explained(err))
+			return fmt.Errorf("%w: %w", context.Cause(ctx), explained(err))
 		}
 	}
 	return err

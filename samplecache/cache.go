@@ -111,7 +111,7 @@ func (c *Cache) Close() error {
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
 	return c.openLatest(ctx, "latest", func(id uint64) error {
 		if id == 0 {
-			return fmt.Errorf("latest: %w", ErrEmpty)
+			return ErrEmpty
 		}
 		return nil
 	})
@@ -152,8 +152,11 @@ func (c *Cache) openLatest(ctx context.Context, op string, check func(id uint64)
 				return err
 			}
 			g, err = c.tryOpen(ctx, id)
+			if err == nil {
+				return nil
+			}
 			if !errors.Is(err, ErrGenerationGone) || id == before {
-				return err
+				return fmt.Errorf("generation %d: %w", id, err)
 			}
 			before = id // others were published meanwhile
 		}

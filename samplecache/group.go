@@ -92,7 +92,7 @@ func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
 	}
 	defer g.turn.done()
 	if g.over {
-		return nil, fmt.Errorf("group %q: %w", g.name, ErrClosed)
+		return nil, ErrClosed
 	}
 	if g.seat != nil {
 		return g.seat, nil
@@ -101,15 +101,14 @@ func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
 	if err == nil && g.world < 1 {
 		err = fmt.Errorf("%w: got %d ranks, want at least 1", ErrGroup, g.world)
 	}
-	var seat engine.Seat
-	if err == nil {
-		seat, err = g.cache.session.Enter(ctx, g.name, g.world)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("group %q: %w", g.name, err)
+		return nil, err
 	}
-	g.seat = seat
-	return seat, nil
+	seat, err := g.cache.session.Enter(ctx, g.name, g.world)
+	if err == nil {
+		g.seat = seat
+	}
+	return seat, err
 }
 
 // Close leaves the group: its generations stay open, but limits do not wait for g any more. It

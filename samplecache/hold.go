@@ -2,7 +2,6 @@ package samplecache
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -27,7 +26,7 @@ type hold struct {
 func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
 	h, err := c.hold(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("generation %d: %w", id, err)
+		return nil, err
 	}
 	g, err := newGeneration(h)
 	if err != nil {

@@ -231,9 +231,9 @@ func (p *Producer) choose() (uint64, error) {
 func (p *Producer) available(n uint64) error {
 	switch {
 	case p.window.Has(n):
-		return fmt.Errorf("reserve: %w: number %d of producer %q", ErrCommitted, n, p.name)
+		return fmt.Errorf("%w: number %d of producer %q", ErrCommitted, n, p.name)
 	case p.reserved[n]:
-		return fmt.Errorf("reserve: %w: number %d of producer %q", ErrReserved, n, p.name)
+		return fmt.Errorf("%w: number %d of producer %q", ErrReserved, n, p.name)
 	case !p.window.Reaches(n):
 		return p.beyond()
 	}

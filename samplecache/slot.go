@@ -165,6 +165,9 @@ func (s *Slot) enter() error {
 	if s.gate.enter() {
 		return nil
 	}
+	if !s.cache.lent.isOpen() {
+		return fmt.Errorf("%s: %w", s.name(), errClosed)
+	}
 	return fmt.Errorf("%s: %w: the slot was committed or aborted", s.name(), ErrClosed)
 }
 

@@ -36,7 +36,7 @@ func (h *hold) compare(row int, sum func(leaf int) (uint32, error)) error {
 			err = fmt.Errorf("%w: got %08x, want %08x", ErrChecksum, got, info.Sums[i])
 		}
 		if err != nil {
-			return &RowError{h.id, row, string(l.key), err}
+			return &RowError{Generation: h.id, Row: row, Key: string(l.key), Err: err}
 		}
 	}
 	h.right[row/64].Or(bit)
