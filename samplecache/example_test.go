@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -27,18 +25,13 @@ func sample(n uint64) *tdict.TensorDict {
 	}))
 }
 
-// open makes a cache and opens it.
+// open makes a cache in memory and opens it; dircache.Create makes one in a directory.
 func open(config samplecache.Config) (c *samplecache.Cache, done func()) {
-	top, err := os.MkdirTemp("", "cache")
+	e, err := memcache.New(sample(0), config)
 	check(err)
-	dir := filepath.Join(top, "brains")
-	check(dircache.Create(dir, sample(0), config))
-	c, err = samplecache.Open(context.Background(), dircache.Engine{Dir: dir}, samplecache.Options{})
+	c, err = samplecache.Open(context.Background(), e, samplecache.Options{})
 	check(err)
-	return c, func() {
-		check(c.Close())
-		check(os.RemoveAll(top))
-	}
+	return c, func() { check(c.Close()) }
 }
 
 func check(err error) {

@@ -1,36 +1,21 @@
 package samplecache_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
-// published returns a cache that has published so many generations of 4 samples.
+// published returns a cache that has published generations of 4 samples.
 func published(t *testing.T, generations int) (*samplecache.Cache, *samplecache.Producer) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "cache")
-	require.NoError(t, dircache.Create(dir, sample(0), samplecache.Config{Samples: 4}))
-	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: dir}, samplecache.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	p, err := c.Producer("gen")
-	require.NoError(t, err)
-	put(t, p, generations)
+	c := join(t, memory(t, samplecache.Config{Samples: 4}))
+	p := producer(t, c, "gen")
+	fill(t, p, 4*generations)
 	return c, p
-}
-
-// put puts the samples of so many generations.
-func put(t *testing.T, p *samplecache.Producer, generations int) {
-	t.Helper()
-	for range 4 * generations {
-		require.NoError(t, p.Put(t.Context(), sample(p.Next())))
-	}
 }
 
 // interrupted returns the state of a loader after the first batch of a generation.
@@ -62,7 +47,7 @@ func TestResume(t *testing.T) {
 	require.NoError(t, err)
 	state := interrupted(t, g)
 
-	put(t, p, 1)
+	fill(t, p, 4*1)
 	g, _, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{OrLatest: true})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, g.ID(), "the one that it was reading, as long as that is kept")
@@ -76,7 +61,7 @@ func TestResume(t *testing.T) {
 	require.ErrorIs(t, l.Restore(state), loader.ErrState, "a state of another generation")
 	require.NoError(t, latest.Close())
 
-	put(t, p, 2)
+	fill(t, p, 4*2)
 	_, _, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{})
 	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
 	g, state, err = c.Resume(t.Context(), state, samplecache.ResumeOptions{OrLatest: true})
@@ -105,7 +90,7 @@ func TestGroupResume(t *testing.T) {
 	require.NoError(t, err)
 	state := interrupted(t, g)
 	group := c.Group("train", 2)
-	put(t, p, 1)
+	fill(t, p, 4*1)
 	for rank := range 2 {
 		g, resumed, err := group.Resume(t.Context(), 5, state, samplecache.ResumeOptions{})
 		require.NoError(t, err)
@@ -113,7 +98,7 @@ func TestGroupResume(t *testing.T) {
 		require.Equal(t, state, resumed)
 		require.NoError(t, g.Close())
 	}
-	put(t, p, 2)
+	fill(t, p, 4*2)
 	_, _, err = group.Resume(t.Context(), 6, state, samplecache.ResumeOptions{})
 	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
 	for rank := range 2 {
@@ -122,6 +107,6 @@ func TestGroupResume(t *testing.T) {
 		require.EqualValues(t, 4, g.ID(), "rank %d", rank)
 		require.Equal(t, 3, left(t, g, resumed))
 		require.NoError(t, g.Close())
-		put(t, p, 1) // which changes nothing for the other
+		fill(t, p, 4*1) // which changes nothing for the other
 	}
 }
