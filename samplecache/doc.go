@@ -11,7 +11,7 @@
 //
 //	p, err := c.Producer("gen-7")         // a process that generates
 //	slot, err := p.Reserve(ctx)           // waits for room, before any work is done
-//	err = generate(slot.Sample())         // writes to mapped memory
+//	err = generate(slot.Sample())         // writes to the engine's memory
 //	err = slot.Commit(ctx)
 //
 //	g, err := c.Group("train", world).Epoch(ctx, n) // a process that trains
@@ -21,8 +21,9 @@
 //
 // # The nouns
 //
-//   - A [Cache] is a process's part in it. An [Engine] says where it is kept; package dircache has
-//     one for the processes of a machine, in a directory.
+//   - A [Cache] is a process's part in it. An [Engine] says where it is kept: package dircache has
+//     one for the processes of a machine, in a directory, and package memcache one for a single
+//     process, in memory. Package engine says what an engine does.
 //   - A [Producer] puts samples. One with a name numbers them, and each number is stored once,
 //     whatever is killed and tried again.
 //   - A [Slot] is a place for a sample that is being written.
@@ -41,10 +42,11 @@
 //
 // # Waiting
 //
-// Reserve, Commit, Epoch, Wait and Fetch wait without polling, and take a context. The error of one
-// that ended wraps that of the context and says what was waited for, such as the process that holds
-// a slot and since when. A process that was killed makes nobody wait; one that is stopped and holds
-// a slot does, since what it would do on waking cannot be prevented.
+// Reserve, Commit, Epoch, Wait and Fetch take a context, and wait until it ends; a nil one never
+// does. The error then wraps the context's and says what was waited for, such as the process that
+// holds a slot and since when. [Cache.Close] ends all waiting with [ErrClosed]. A process that was
+// killed makes nobody wait; one that is stopped and holds a slot does, since what it would do on
+// waking cannot be prevented.
 //
 // # Errors
 //
