@@ -1,12 +1,16 @@
 package samplecache_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // published returns a cache that has published generations of 4 samples.
@@ -108,5 +112,53 @@ func TestGroupResume(t *testing.T) {
 		require.Equal(t, 3, left(t, g, resumed))
 		require.NoError(t, g.Close())
 		fill(t, p, 4*1) // which changes nothing for the other
+	}
+}
+
+// TestResumesAgree resumes in a group and without one what cannot be had: the errors are the same.
+func TestResumesAgree(t *testing.T) {
+	c, p := published(t, 1)
+	g, err := c.Latest(t.Context())
+	require.NoError(t, err)
+	state := interrupted(t, g)
+	fill(t, p, 4*3)
+	id := strings.TrimSuffix(state.Source, "/1")
+	for name, source := range map[string]string{
+		"gone": id + "/1", "generation 0": id + "/0", "unpublished": id + "/5", "foreign": "x/3", "no state": "", "no number": id + "/x",
+	} {
+		state.Source = source
+		for epoch, opt := range []samplecache.ResumeOptions{{}, {OrLatest: true}} {
+			one, first, failed := c.Resume(soon(t), state, opt)
+			two, second, err := c.Group(name, 1).Resume(soon(t), uint64(epoch), state, opt)
+			require.Equal(t, failed, err, name)
+			require.Equal(t, first, second, name)
+			require.Equal(t, opt.OrLatest, err == nil, name)
+			if err != nil {
+				require.ErrorIs(t, err, samplecache.ErrGenerationGone, name)
+				continue
+			}
+			require.EqualValues(t, []uint64{4, 4}, []uint64{one.ID(), two.ID()}, name)
+			require.NoError(t, errors.Join(one.Close(), two.Close()))
+		}
+	}
+}
+
+// TestResumeLapsed resumes what another rank has held past MaxHold: it is gone.
+func TestResumeLapsed(t *testing.T) {
+	m := memory(t, samplecache.Config{Samples: 4, Retain: -1, MaxHold: 10 * time.Millisecond})
+	c, d := join(t, m), join(t, m)
+	p := producer(t, c, "p")
+	fill(t, p, 4)
+	g, err := c.Group("g", 2).Epoch(soon(t), 0)
+	require.NoError(t, err)
+	state := interrupted(t, tensor.Must(d.Latest(soon(t))))
+	fill(t, p, 4)
+	require.Eventually(t, func() bool {
+		_, err := g.Fetch(soon(t), []int{0}, nil)
+		return errors.Is(err, samplecache.ErrGenerationGone)
+	}, patience, time.Millisecond)
+	for _, one := range []*samplecache.Cache{c, d} {
+		require.ErrorIs(t, errOf2(one.Group("g", 2).Resume(soon(t), 0, state, samplecache.ResumeOptions{})), samplecache.ErrGenerationGone)
+		require.ErrorIs(t, errOf2(one.Resume(soon(t), state, samplecache.ResumeOptions{})), samplecache.ErrGenerationGone)
 	}
 }
