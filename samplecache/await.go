@@ -62,9 +62,12 @@ func explained(err error) error {
 	return err
 }
 
-// until waits until a channel is closed, or ctx or the cache ends.
+// until waits until something can be received, or ctx or the cache ends.
 func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
-	if closed(done) {
+	switch {
+	case c == nil || ready(c.life):
+		return errClosed
+	case ready(done):
 		return nil
 	}
 	select {
@@ -77,32 +80,17 @@ func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// A turn is a lock that a context can stop waiting for.
+// A turn is a lock that a context can stop waiting for: who receives from it has it.
 type turn chan struct{}
 
-func newTurn() turn { return make(turn, 1) }
-
-// take waits for a turn; done must follow.
-func (c *Cache) take(ctx context.Context, t turn) error {
-	if c == nil || closed(c.life) {
-		return errClosed
-	}
-	select {
-	case t <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-c.life:
-		return errClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+func newTurn() turn {
+	t := make(turn, 1)
+	t.done()
+	return t
 }
 
-func (t turn) done() { <-t }
+// done ends a turn.
+func (t turn) done() { t <- struct{}{} }
 
 // orBackground returns ctx, or one that never ends.
 func orBackground(ctx context.Context) context.Context {

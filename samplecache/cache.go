@@ -95,7 +95,7 @@ func (c *Cache) Close() error {
 	case <-calls:
 	case <-time.After(patience):
 	}
-	if closed(calls) && closed(lent) {
+	if ready(calls) && ready(lent) {
 		return c.session.Close()
 	}
 	go func() {

@@ -73,8 +73,8 @@ func (g *gate) shut() (empty <-chan struct{}, first bool) {
 	return g.empty, first
 }
 
-// closed reports whether a channel is closed.
-func closed(c <-chan struct{}) bool {
+// ready reports whether something could be received: mostly, that a channel is closed.
+func ready(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true

@@ -194,7 +194,7 @@ func (g *Generation) Close() error {
 		return fmt.Errorf("%s: %w", g.name(), ErrClosed)
 	}
 	var err error
-	if closed(empty) {
+	if ready(empty) {
 		err = g.hold.drop()
 	} else {
 		go func() {

@@ -87,7 +87,7 @@ func (g *Group) begin(ctx context.Context, epoch uint64, want engine.Want) (*Gen
 
 // enter becomes a member, if g is not one.
 func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
-	if err := g.cache.take(ctx, g.turn); err != nil {
+	if err := g.cache.until(ctx, g.turn); err != nil {
 		return nil, err
 	}
 	defer g.turn.done()
@@ -115,7 +115,7 @@ func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
 // returns [ErrClosed] if it was called before.
 func (g *Group) Close() error {
 	c := g.cache
-	if err := c.take(context.Background(), g.turn); err != nil {
+	if err := c.until(context.Background(), g.turn); err != nil {
 		return err
 	}
 	defer g.turn.done()

@@ -40,7 +40,7 @@ func (c *Cache) hold(ctx context.Context, id uint64) (*hold, error) {
 	if h := c.shared(id); h != nil {
 		return h, nil
 	}
-	if err := c.take(ctx, c.opening); err != nil {
+	if err := c.until(ctx, c.opening); err != nil {
 		return nil, err
 	}
 	defer c.opening.done()
@@ -89,7 +89,7 @@ func (c *Cache) newHold(id uint64, rows engine.Rows) *hold {
 }
 
 // lapsed reports whether the generation was held for too long.
-func (h *hold) lapsed() bool { return closed(h.rows.Lapsed()) }
+func (h *hold) lapsed() bool { return ready(h.rows.Lapsed()) }
 
 // watch lets go of a generation that was held for too long, once nobody reads it.
 func (h *hold) watch(over <-chan struct{}) {

@@ -72,7 +72,7 @@ func (s *Slot) write(td *tdict.TensorDict) error {
 // after [Slot.Abort].
 func (s *Slot) Commit(ctx context.Context) error {
 	ctx = orBackground(ctx)
-	if err := s.cache.take(ctx, s.turn); err != nil {
+	if err := s.cache.until(ctx, s.turn); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	defer s.turn.done()
@@ -129,18 +129,16 @@ func (s *Slot) sum() (err error) {
 // end first. It returns [ErrClosed] if s was committed or aborted before, and [ErrCommitted] if a
 // Commit that returned an error has succeeded.
 func (s *Slot) Abort() error {
-	select {
-	case s.turn <- struct{}{}:
-		defer s.turn.done()
-	default: // or it is the zero Slot
+	if !ready(s.turn) { // or it is the zero Slot
 		return fmt.Errorf("abort: %w: the slot is being committed", ErrClosed)
 	}
+	defer s.turn.done()
 	if s.end != notEnded {
 		return fmt.Errorf("abort: %w: the slot was committed or aborted", ErrClosed)
 	}
 	s.end = aborted
 	empty, _ := s.gate.shut()
-	if closed(empty) {
+	if ready(empty) {
 		err := s.free()
 		if errors.Is(err, ErrCommitted) {
 			s.end = committed
