@@ -1,6 +1,11 @@
 package engine
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
 
 // An Info says where a sample comes from.
 type Info struct {
@@ -58,4 +63,32 @@ type GroupStats struct {
 	Members int    `json:"members"`
 	Taken   int64  `json:"taken"`   // rows, as limits count them
 	Current int64  `json:"current"` // rows of the generation published last
+}
+
+// NoSlot returns a [BlockedError] that says why no slot is free, as Stats are when it is asked.
+func NoSlot(limits Limits, stats func() (Stats, error)) error {
+	return &BlockedError{func() string {
+		s, err := stats()
+		if err != nil {
+			return err.Error()
+		}
+		return "waiting for a free slot: " + s.noSlot(limits)
+	}}
+}
+
+// noSlot returns why no slot is free. Among slots that are held, it names the one reserved first.
+func (s *Stats) noSlot(limits Limits) string {
+	switch {
+	case s.PublishWaits != "" && s.Committed == s.Samples:
+		return fmt.Sprintf("generation %d is full and waits for %s", s.Filling, s.PublishWaits)
+	case s.PublishWaits != "":
+		return fmt.Sprintf("generation %d waits for %s", s.Filling, s.PublishWaits)
+	case len(s.Slots) == 0 && s.Committed < s.Samples && limits.PerInsert > 0:
+		return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", s.Committed, s.Filling)
+	case len(s.Slots) == 0:
+		return "there was none a moment ago"
+	}
+	first := slices.MaxFunc(s.Slots, func(a, b SlotStats) int { return cmp.Compare(a.For, b.For) })
+	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by pid %d for %v",
+		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, first.PID, first.For.Round(time.Millisecond))
 }
