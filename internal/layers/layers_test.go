@@ -26,9 +26,9 @@ var layers = []string{
 	"ragged",
 	"tdict",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
-	"loader",
+	"loader samplecache/engine",
 	"loader/loadertest samplecache",
-	"samplecache/dircache samplecache/samplecachetest",
+	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
 	"examples/internal/",
 	"examples/ internal/conformance internal/layers",
 }
