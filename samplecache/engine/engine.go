@@ -31,7 +31,8 @@ type About struct {
 }
 
 // A Session is one member of a cache. It must be safe for concurrent use, and methods that are
-// called after Close return [ErrClosed].
+// called after Close return [ErrClosed]. Errors need not repeat the arguments, such as a name:
+// samplecache does.
 type Session interface {
 	// About describes the cache, also after Close.
 	About() About

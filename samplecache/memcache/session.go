@@ -94,7 +94,7 @@ func (s *session) Changed() <-chan struct{} {
 func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 	return use(s.handle, s.e.step, func() (engine.Claim, error) {
 		if !s.e.claims[name].dead() {
-			return nil, fmt.Errorf("producer %q: %w", name, engine.ErrProducerBusy)
+			return nil, engine.ErrProducerBusy
 		}
 		s.e.claims[name] = s.give(0)
 		return &claim{s.e.claims[name], name, s.e.windows[name]}, nil
@@ -104,10 +104,10 @@ func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 func (s *session) Forget(_ context.Context, name string) error {
 	_, err := use(s.handle, nil, func() (any, error) {
 		if !s.e.claims[name].dead() {
-			return nil, fmt.Errorf("producer %q: %w", name, engine.ErrProducerBusy)
+			return nil, engine.ErrProducerBusy
 		}
 		if s.e.windows[name] == (engine.Window{}) {
-			return nil, fmt.Errorf("producer %q: %w: no sample was put under it", name, engine.ErrProducer)
+			return nil, fmt.Errorf("%w: no sample was put under it", engine.ErrProducer)
 		}
 		delete(s.e.claims, name)
 		delete(s.e.windows, name)
@@ -195,7 +195,7 @@ func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine
 	return use(st.handle, st.e.step, func() (engine.Pass, error) {
 		if id := want.Generation; id > 0 && st.e.kept[id] == nil {
 			if want.Generation = 0; !want.OrLatest {
-				return nil, fmt.Errorf("generation %d: %w", id, engine.ErrGenerationGone)
+				return nil, engine.ErrGenerationGone
 			}
 		}
 		holder, id, err := st.e.groups.Begin(&st.e.progress, st.group, epoch, want.Generation)
