@@ -115,7 +115,7 @@ func (sh *shelf) reusable(st store) bool {
 	if err != nil || ds.Close() != nil {
 		return false
 	}
-	f, err := openFile(sh.at(st)+recordsSuffix, os.O_RDONLY)
+	f, err := openFile(filepath.Join(sh.at(st), recordsName), os.O_RDONLY)
 	if err != nil {
 		return false
 	}

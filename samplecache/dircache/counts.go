@@ -2,6 +2,7 @@ package dircache
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -19,7 +20,7 @@ import (
 //	     0      4  CRC-32C of the rest
 //	     4      4  length of the counts
 //	     8      8  how often they were written
-//	    16         the counts: see putGroups
+//	    16         the counts: engine.Groups as JSON
 const (
 	countsHeader = 16
 	countsBytes  = 1 << 20
@@ -53,8 +54,8 @@ func (s *session) groups() (*engine.Groups, error) {
 }
 
 // readGroups reads the counts, and returns how often they were written.
-func (s *session) readGroups() (*engine.Groups, uint64, error) {
-	text, serial := []byte(nil), uint64(0)
+func (s *session) readGroups() (_ *engine.Groups, serial uint64, err error) {
+	var text []byte
 	sound := false
 	for i := range int64(2) {
 		b, n, err := s.readCounts(countsAt(s.samples()) + i*countsBytes)
@@ -71,7 +72,10 @@ func (s *session) readGroups() (*engine.Groups, uint64, error) {
 	if !sound {
 		return nil, 0, engine.ErrCorrupt
 	}
-	g, err := getGroups(text)
+	g := new(engine.Groups)
+	if len(text) > 0 && json.Unmarshal(text, g) != nil {
+		err = engine.ErrCorrupt
+	}
 	return g, serial, err
 }
 
@@ -111,7 +115,11 @@ func (s *session) writeGroups(g *engine.Groups) error {
 	if err != nil {
 		return s.fail(controlName, err)
 	}
-	b := putGroups(make([]byte, countsHeader, 512), g)
+	text, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	b := append(make([]byte, countsHeader), text...)
 	if len(b) > countsBytes {
 		return s.fail(controlName, fmt.Errorf("%w: the counts of groups have %d bytes, want at most %d: close epochs", engine.ErrGroup, len(b), countsBytes))
 	}
@@ -125,95 +133,4 @@ func (s *session) writeGroups(g *engine.Groups) error {
 		passing("counts written")
 	}
 	return nil
-}
-
-// putGroups appends the counts: varints, names after their lengths, lists after how many there are,
-// fields in the order of their types.
-func putGroups(b []byte, g *engine.Groups) []byte {
-	b = putInts(b, g.Holders, uint64(len(g.List)))
-	for _, one := range g.List {
-		b = append(putInts(b, uint64(len(one.Name))), one.Name...)
-		b = putInts(b, uint64(one.World), one.Since, uint64(one.Taken))
-		b = putInts(putInts(b, uint64(len(one.Members))), one.Members...)
-		b = putInts(b, uint64(len(one.Epochs)))
-		for _, e := range one.Epochs {
-			settled := uint64(0)
-			if e.Settled {
-				settled = 1
-			}
-			b = putInts(b, e.Number, e.Generation, e.Pass, uint64(e.Taken), uint64(e.Done), settled, uint64(len(e.Open)))
-			b = putInts(b, e.Open...)
-		}
-	}
-	return b
-}
-
-func putInts(b []byte, list ...uint64) []byte {
-	for _, v := range list {
-		b = binary.AppendUvarint(b, v)
-	}
-	return b
-}
-
-// getGroups is the reverse.
-func getGroups(b []byte) (*engine.Groups, error) {
-	r := &intReader{b: b}
-	g := new(engine.Groups)
-	if len(b) == 0 {
-		return g, nil
-	}
-	g.Holders = r.int()
-	for range r.count() {
-		one := engine.Group{Name: r.text(), World: int(r.int()), Since: r.int(), Taken: int64(r.int()), Members: r.ints()}
-		for range r.count() {
-			one.Epochs = append(one.Epochs, engine.Epoch{
-				Number: r.int(), Generation: r.int(), Pass: r.int(), Taken: int64(r.int()), Done: int(r.int()), Settled: r.int() == 1, Open: r.ints(),
-			})
-		}
-		g.List = append(g.List, one)
-	}
-	if r.bad || len(r.b) > 0 {
-		return nil, engine.ErrCorrupt
-	}
-	return g, nil
-}
-
-// An intReader reads what putGroups has written.
-type intReader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *intReader) int() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// count returns the length of what follows, of which each has a byte at least.
-func (r *intReader) count() int {
-	n := r.int()
-	if n > uint64(len(r.b)) {
-		r.bad = true
-		return 0
-	}
-	return int(n)
-}
-
-func (r *intReader) text() string {
-	n := r.count()
-	text := string(r.b[:n])
-	r.b = r.b[n:]
-	return text
-}
-
-func (r *intReader) ints() (list []uint64) {
-	for range r.count() {
-		list = append(list, r.int())
-	}
-	return list
 }

@@ -128,17 +128,13 @@ func (s *session) holdAs(st store) (*rows, error) {
 	return r, nil
 }
 
-// mapAll maps the files of the store, so that none can be missed later. Its records may have another
-// name already.
+// mapAll maps the files of the store, so that none can be missed later.
 func (r *rows) mapAll(st store) (err error) {
 	if r.ds, err = r.s.openStore(st); err != nil {
 		return err
 	}
 	if err = r.ds.Advise(memmap.Normal); err == nil {
-		r.records, err = r.s.mapRecords(st.name()+recordsSuffix, mapping.ReadOnly)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		r.records, err = r.s.mapRecords(store{heldRole, st.id}.name()+recordsSuffix, mapping.ReadOnly)
+		r.records, err = r.s.mapRecords(st, mapping.ReadOnly)
 	}
 	if err != nil {
 		return errors.Join(err, r.ds.Close())

@@ -104,12 +104,12 @@ func (s *session) linkTo(dir string, sh *shelf, from store) error {
 	if err := s.tryLink(dir, sh.at(from)); err != nil {
 		return err
 	}
-	if err := writeAt(sh.at(from)+recordsSuffix, []byte{1}, keptAt, true); err != nil {
+	if err := writeAt(filepath.Join(sh.at(from), recordsName), []byte{1}, keptAt, true); err != nil {
 		return err
 	}
 	passing("marked")
 	return filepath.WalkDir(sh.at(from), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == sh.at(from) {
+		if err != nil || path == sh.at(from) || path == filepath.Join(sh.at(from), recordsName) {
 			return err
 		}
 		rel, err := filepath.Rel(sh.at(from), path)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -177,6 +178,9 @@ func specs(schema *tdict.TensorDict) ([]leafSpec, error) {
 		l := leafSpec{Key: key, DType: x.DType().String(), Shape: slices.Clone(x.Shape())}
 		if err := l.fill(); err != nil {
 			return nil, err
+		}
+		if first, _, nested := strings.Cut(string(key), "/"); nested && first == recordsName {
+			return nil, fmt.Errorf("%w: %q: the name %q is taken", engine.ErrSchema, key, first)
 		}
 		list = append(list, l)
 	}

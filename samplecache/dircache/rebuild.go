@@ -49,7 +49,7 @@ func (s *session) recover(m *manifest) error {
 		return err
 	}
 	defer ds.Close()
-	records, err := s.mapRecords(next.name()+recordsSuffix, mapping.ReadWrite)
+	records, err := s.mapRecords(next, mapping.ReadWrite)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (c *claim) reserve(number uint64) (*row, error) {
 			passing("reserved")
 			return r, nil
 		case err == nil:
-			return nil, c.s.blockedReserve()
+			return nil, c.s.noSlot()
 		case !errors.Is(err, fs.ErrNotExist) || c.s.isFilling(r.generation):
 			return nil, err
 		}

@@ -146,35 +146,7 @@ func (s *session) putAside() (held []uint64, err error) {
 	return held, nil
 }
 
-// blockedReserve returns an error that says why there is no free slot.
-func (s *session) blockedReserve() error {
-	return &engine.BlockedError{Why: func() string {
-		st, err := s.Stats(context.Background())
-		if err != nil {
-			return err.Error()
-		}
-		return "waiting for a free slot: " + whyNoSlot(&st, s.fixed.Config.Limits.PerInsert > 0)
-	}}
-}
-
-// whyNoSlot says what keeps slots from being free, the slot that was reserved first before others.
-func whyNoSlot(st *engine.Stats, limited bool) string {
-	switch {
-	case st.PublishWaits != "" && st.Committed == st.Samples:
-		return fmt.Sprintf("generation %d is full and waits for %s", st.Filling, st.PublishWaits)
-	case st.PublishWaits != "":
-		return fmt.Sprintf("generation %d waits for %s", st.Filling, st.PublishWaits)
-	case len(st.Slots) == 0 && st.Committed < st.Samples && limited:
-		return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", st.Committed, st.Filling)
-	case len(st.Slots) == 0:
-		return "there was none a moment ago"
-	}
-	first := st.Slots[0]
-	for _, slot := range st.Slots {
-		if slot.For > first.For {
-			first = slot
-		}
-	}
-	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by pid %d for %v",
-		st.Committed, st.Samples, st.Filling, len(st.Slots), first.Slot, first.PID, first.For.Round(time.Millisecond))
+// noSlot returns an error that says why there is no free slot.
+func (s *session) noSlot() error {
+	return engine.NoSlot(s.fixed.Config.Limits, func() (engine.Stats, error) { return s.Stats(context.Background()) })
 }

@@ -12,13 +12,12 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A store is a directory with room for a generation, and the file of its records beside it. Its
+// A store is a directory with room for a generation, and for its records in a file of its own. Its
 // name says what it is at present: a generation that is filled, published or retained, one that is
 // kept only because it is held, or a spare one.
 type store struct {
@@ -35,9 +34,9 @@ const (
 )
 
 const (
-	recordsSuffix = ".samples"
-	newStore      = newPrefix + "store"
-	oldStore      = ".old-store" // what is being removed
+	recordsName = ".samples" // in the directory of a store
+	newStore    = newPrefix + "store"
+	oldStore    = ".old-store" // what is being removed
 )
 
 func (st store) name() string { return fmt.Sprintf("%s%010d", st.role, st.id) }
@@ -56,15 +55,14 @@ func parseStore(name string) (st store, ok bool) {
 
 // A shelf is all stores of a cache. It is looked at, and changed, with the lock held.
 type shelf struct {
-	dir     string
-	mode    fs.FileMode // of the directory, which others may be allowed to change
-	m       *manifest
-	stores  []store // that have a directory, sorted by name
-	records []store // that have a file of records
+	dir    string
+	mode   fs.FileMode // of the directory, which others may be allowed to change
+	m      *manifest
+	stores []store // sorted by name
 }
 
-// lookAt returns the stores in a directory. It completes what a process that was killed had begun:
-// to rename one, or to make one.
+// lookAt returns the stores of the cache. It removes what a process that was killed was making or
+// removing.
 func (s *session) lookAt(m *manifest) (*shelf, error) {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
@@ -77,16 +75,11 @@ func (s *session) lookAt(m *manifest) (*shelf, error) {
 				return nil, err
 			}
 		}
-		records, is := strings.CutSuffix(e.Name(), recordsSuffix)
-		st, ok := parseStore(records)
-		switch {
-		case ok && is:
-			sh.records = append(sh.records, st)
-		case ok && e.IsDir():
+		if st, ok := parseStore(e.Name()); ok && e.IsDir() {
 			sh.stores = append(sh.stores, st)
 		}
 	}
-	return sh, sh.mend()
+	return sh, errors.Join(os.RemoveAll(filepath.Join(s.at, newStore)), os.RemoveAll(filepath.Join(s.at, oldStore)))
 }
 
 // at returns the path of a store's directory.
@@ -95,64 +88,14 @@ func (sh *shelf) at(st store) string { return filepath.Join(sh.dir, st.name()) }
 // has reports whether there is a store.
 func (sh *shelf) has(st store) bool { return slices.Contains(sh.stores, st) }
 
-// rename gives a store another name: its records first.
+// rename gives a store another name.
 func (sh *shelf) rename(from, to store) error {
-	if err := os.Rename(sh.at(from)+recordsSuffix, sh.at(to)+recordsSuffix); err != nil {
-		return err
-	}
-	passing("records renamed")
 	if err := os.Rename(sh.at(from), sh.at(to)); err != nil {
 		return err
 	}
 	passing("store renamed")
 	sh.stores[slices.Index(sh.stores, from)] = to
 	return sh.m.syncDir(sh.dir)
-}
-
-// mend renames the directory of a store whose records have their new name, or that was made. What
-// was not made to the end is removed.
-func (sh *shelf) mend() error {
-	if err := os.RemoveAll(filepath.Join(sh.dir, oldStore)); err != nil {
-		return err
-	}
-	only := func(list, other []store) (st store, n int) {
-		for _, s := range list {
-			if !slices.Contains(other, s) {
-				st, n = s, n+1
-			}
-		}
-		return st, n
-	}
-	to, orphans := only(sh.records, sh.stores)
-	from, lacking := only(sh.stores, sh.records)
-	switch {
-	case lacking > orphans:
-		return fmt.Errorf("%w: there is no file %s", engine.ErrCorrupt, from.name()+recordsSuffix)
-	case orphans > 1:
-		return fmt.Errorf("%w: there is no directory %s", engine.ErrCorrupt, to.name())
-	case lacking == 1:
-		sh.stores[slices.Index(sh.stores, from)] = to
-		return os.Rename(sh.at(from), sh.at(to))
-	case orphans == 1:
-		return sh.mendLone(to)
-	}
-	return errors.Join(os.RemoveAll(filepath.Join(sh.dir, newStore)), os.RemoveAll(filepath.Join(sh.dir, newStore+recordsSuffix)))
-}
-
-// mendLone mends a file of records without a directory: of a store that was made, or that was being
-// removed.
-func (sh *shelf) mendLone(st store) error {
-	err := os.Rename(filepath.Join(sh.dir, newStore), sh.at(st))
-	switch {
-	case err == nil:
-		sh.stores = append(sh.stores, st)
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	case !sh.retired(st):
-		return fmt.Errorf("%w: there is no directory %s", engine.ErrCorrupt, st.name())
-	}
-	return os.Remove(sh.at(st) + recordsSuffix)
 }
 
 // add makes a store: room for samples and for records.
@@ -163,13 +106,9 @@ func (sh *shelf) add(st store) error {
 		return err
 	}
 	if err := sh.make(at, prototype); err != nil {
-		return errors.Join(err, os.RemoveAll(at), os.RemoveAll(at+recordsSuffix))
+		return errors.Join(err, os.RemoveAll(at))
 	}
 	passing("store made")
-	if err := os.Rename(at+recordsSuffix, sh.at(st)+recordsSuffix); err != nil {
-		return err
-	}
-	passing("records of new store renamed")
 	if err := os.Rename(at, sh.at(st)); err != nil {
 		return err
 	}
@@ -190,7 +129,7 @@ func (sh *shelf) make(at string, prototype *tdict.TensorDict) error {
 	samples, leaves := sh.m.Config.Samples, len(sh.m.Schema)
 	var header [recordsHeader]byte
 	putRecordsHeader(header[:], samples, leaves)
-	if err := reservedFile(at+recordsSuffix, header[:], recordsSize(samples, leaves), sh.m.Config.Durable); err != nil {
+	if err := reservedFile(filepath.Join(at, recordsName), header[:], recordsSize(samples, leaves), sh.m.Config.Durable); err != nil {
 		return err
 	}
 	return sh.share(at)
@@ -198,8 +137,7 @@ func (sh *shelf) make(at string, prototype *tdict.TensorDict) error {
 
 // share lets others do with a new store what they may do with the directory of the cache.
 func (sh *shelf) share(at string) error {
-	err := os.Chmod(at+recordsSuffix, sh.mode.Perm()&0o666)
-	return errors.Join(err, filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -207,7 +145,7 @@ func (sh *shelf) share(at string) error {
 			return os.Chmod(path, sh.mode&(fs.ModePerm|fs.ModeSetgid))
 		}
 		return os.Chmod(path, sh.mode.Perm()&0o666)
-	}))
+	})
 }
 
 // reservedFile makes a file of so many bytes, for which there is room on the disk: first those
@@ -236,7 +174,7 @@ func writeAt(path string, b []byte, at int64, sync bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// remove removes a store: its directory first.
+// remove removes a store.
 func (sh *shelf) remove(st store) error {
 	old := filepath.Join(sh.dir, oldStore)
 	if err := os.Rename(sh.at(st), old); err != nil {
@@ -247,7 +185,7 @@ func (sh *shelf) remove(st store) error {
 		return err
 	}
 	sh.stores = slices.DeleteFunc(sh.stores, func(other store) bool { return other == st })
-	return os.Remove(sh.at(st) + recordsSuffix)
+	return nil
 }
 
 // prototype returns what a generation is like.

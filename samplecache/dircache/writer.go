@@ -84,7 +84,7 @@ func (s *session) mapStore(st store) (w *writer, err error) {
 	}
 	err = w.set.MapAll()
 	if err == nil {
-		w.records, err = s.mapRecords(st.name()+recordsSuffix, mapping.ReadWrite)
+		w.records, err = s.mapRecords(st, mapping.ReadWrite)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.set.Close())
@@ -168,8 +168,9 @@ func (s *session) checkStore(ds *memmap.Dataset) error {
 	return nil
 }
 
-// mapRecords maps the records of a store, given the name of their file.
-func (s *session) mapRecords(name string, mode mapping.Mode) (*mapping.Mapping, error) {
+// mapRecords maps the records of a store.
+func (s *session) mapRecords(st store, mode mapping.Mode) (*mapping.Mapping, error) {
+	name := filepath.Join(st.name(), recordsName)
 	flag := os.O_RDONLY
 	if mode == mapping.ReadWrite {
 		flag = os.O_RDWR

@@ -23,29 +23,29 @@ const (
 //
 // Not safe for concurrent use.
 type Groups struct {
-	List    []Group
-	Holders uint64 // how many were ever given out
+	List    []Group `json:"list"`
+	Holders uint64  `json:"holders"` // how many were ever given out
 }
 
 // A Group is the counts of one group.
 type Group struct {
-	Name    string
-	World   int
-	Since   uint64   // the latest generation when the group was entered
-	Taken   int64    // rows, as limits count them
-	Members []uint64 // holders
-	Epochs  []Epoch  // the last eight, in the order in which they were begun
+	Name    string   `json:"name"`
+	World   int      `json:"world"`
+	Since   uint64   `json:"since"`   // the latest generation when the group was entered
+	Taken   int64    `json:"taken"`   // rows, as limits count them
+	Members []uint64 `json:"members"` // holders
+	Epochs  []Epoch  `json:"epochs"`  // the last eight, in the order in which they were begun
 }
 
 // An Epoch is one pass of a group over a generation.
 type Epoch struct {
-	Number     uint64
-	Generation uint64
-	Pass       uint64   // over the generation, from 1
-	Taken      int64    // rows
-	Open       []uint64 // holders of the parts that are not closed
-	Done       int      // parts that were closed, or whose holder has died
-	Settled    bool     // rows that were not taken count as taken
+	Number     uint64   `json:"number"`
+	Generation uint64   `json:"generation"`
+	Pass       uint64   `json:"pass"`    // over the generation, from 1
+	Taken      int64    `json:"taken"`   // rows
+	Open       []uint64 `json:"open"`    // holders of the parts that are not closed
+	Done       int      `json:"done"`    // parts that were closed, or whose holder has died
+	Settled    bool     `json:"settled"` // rows that were not taken count as taken
 }
 
 // A Progress is what the counts are compared with.
