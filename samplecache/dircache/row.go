@@ -248,15 +248,23 @@ func (r *row) end(state uint64) error {
 	return err
 }
 
+// patience is how long a session waits for the lock to publish what it has completed. Mostly that is
+// held for less than a millisecond.
+const patience = 20 * time.Millisecond
+
 // publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
 // An error is not that of whoever has put the last sample.
 func (s *session) publishFull() {
-	tried, err := s.hurry()
-	if err != nil {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
+		tried, err := s.hurry()
 		s.complain(err)
-	}
-	if err != nil || tried {
-		s.Changed()
+		if err != nil || tried && time.Now().After(end) {
+			s.Changed()
+			return
+		}
+		if !tried {
+			return
+		}
 	}
 }
 
