@@ -16,7 +16,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shape shapeops/ix internal/bell internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/mapping internal/splitmix internal/workers",
+	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/mapping internal/splitmix internal/workers",
 	"internal/jsonlists internal/naive internal/plan internal/vfs",
 	"internal/safetensors internal/vfs/vfstest shapeops",
 	"tensor",
@@ -38,7 +38,7 @@ var leashed = map[string][]string{
 	"unsafe":                       {"internal/cast", "internal/mapping"},
 	"reflect":                      {},
 	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
-	"golang.org/x/sys/unix":        {"internal/bell", "internal/host", "internal/mapping", "internal/vfs"},
+	"golang.org/x/sys/unix":        {"internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
 	"github.com/google/go-cmp/":    {"tdict/tdictcmp"},
 	"github.com/stretchr/testify/": {},
