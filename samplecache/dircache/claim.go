@@ -39,7 +39,7 @@ func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("producer %q: %w", name, err)
+		return nil, err
 	}
 	return c, nil
 }
@@ -149,17 +149,13 @@ func (p producerSpec) with(puts []put) producerSpec {
 
 // Forget implements engine.Session.
 func (s *session) Forget(_ context.Context, name string) error {
-	err := s.call(func() error {
+	return s.call(func() error {
 		if err := s.lockName(name); err != nil {
 			return err
 		}
 		err := s.locked(func() error { return s.forget(name) })
 		return errors.Join(err, s.unlockName(name))
 	})
-	if err != nil {
-		return fmt.Errorf("forget %q: %w", name, err)
-	}
-	return nil
 }
 
 // forget begins another life of a name: samples that are committed in the one before stay, their

@@ -103,17 +103,24 @@ func (s *session) grab(holder uint64) error {
 	return nil
 }
 
+// release gives the lock of a holder back.
+func (s *session) release(holder uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.holders[holder] {
+		return nil
+	}
+	delete(s.holders, holder)
+	return s.fail(controlName, s.locks.Unlock(holderNumbers+int64(holder), 1))
+}
+
 // drop gives the lock of a holder back, and has the counts settled. If the lock of the cache is not
 // free, the watch does that.
 func (s *session) drop(holder uint64) error {
-	s.mu.Lock()
-	delete(s.holders, holder)
-	err := s.locks.Unlock(holderNumbers+int64(holder), 1)
-	s.mu.Unlock()
-	passing("holder dropped")
-	if err != nil {
-		return s.fail(controlName, err)
+	if err := s.release(holder); err != nil {
+		return err
 	}
+	passing("holder dropped")
 	if err := s.locked(s.goOn); err != nil {
 		s.complain(err)
 		s.Changed()
@@ -132,9 +139,8 @@ type seat struct {
 // Enter implements engine.Session.
 func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat, error) {
 	st := &seat{s: s, name: name}
-	err := s.call(func() error { return s.locked(func() error { return st.enter(world) }) })
-	if err != nil {
-		return nil, fmt.Errorf("group %q: %w", name, err)
+	if err := s.call(func() error { return s.locked(func() error { return st.enter(world) }) }); err != nil {
+		return nil, err
 	}
 	return st, nil
 }
@@ -153,7 +159,7 @@ func (st *seat) enter(world int) error {
 		return true, err
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, s.release(st.holder))
 	}
 	passing("entered")
 	err = s.change(func(w words, g *engine.Groups, p *engine.Progress) (bool, error) {
@@ -193,7 +199,7 @@ func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine
 		return st.s.locked(func() error { return p.begin(want) })
 	})
 	if err != nil {
-		return nil, fmt.Errorf("epoch %d of group %q: %w", epoch, st.name, err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -234,7 +240,10 @@ func (p *pass) begin(want engine.Want) error {
 		passing("epoch begun")
 		return true, err
 	})
-	return errors.Join(err, s.raise())
+	if err != nil {
+		return errors.Join(err, s.release(p.holder))
+	}
+	return s.raise()
 }
 
 // ID implements engine.Pass.

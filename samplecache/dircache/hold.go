@@ -34,7 +34,7 @@ type rows struct {
 // Open implements engine.Session.
 func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("generation %d: %w", id, context.Cause(ctx))
+		return nil, context.Cause(ctx)
 	}
 	var r *rows
 	err := s.call(func() (err error) {
@@ -44,7 +44,7 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("generation %d: %w", id, err)
+		return nil, err
 	}
 	return r, nil
 }
@@ -110,13 +110,12 @@ func (s *session) holdAs(st store) (*rows, error) {
 		return nil, err
 	}
 	r := &rows{s: s, id: st.id, lock: lock}
-	if !lock.At(at) {
+	err = r.mapAll(st)
+	if !lock.At(at) { // it may be another store, or was renamed meanwhile
 		err = fs.ErrNotExist
-	} else {
-		err = r.mapAll(st)
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, errors.Join(err, r.unmap(), lock.Unlock())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,10 +135,18 @@ func (r *rows) mapAll(st store) (err error) {
 	if err = r.ds.Advise(memmap.Normal); err == nil {
 		r.records, err = r.s.mapRecords(st, mapping.ReadOnly)
 	}
-	if err != nil {
-		return errors.Join(err, r.ds.Close())
+	return err
+}
+
+// unmap ends what mapAll has done.
+func (r *rows) unmap() (err error) {
+	if r.ds != nil {
+		err = r.ds.Close()
 	}
-	return nil
+	if r.records != nil {
+		err = errors.Join(err, r.records.Close())
+	}
+	return err
 }
 
 // lapse ends the hold if it is overdue, and else looks again when it may be.
@@ -219,5 +226,5 @@ func (r *rows) end() error {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	return errors.Join(r.ds.Close(), r.records.Close(), r.lock.Unlock())
+	return errors.Join(r.unmap(), r.lock.Unlock())
 }

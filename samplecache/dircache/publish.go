@@ -112,14 +112,12 @@ func (s *session) publish(m *manifest) (bool, error) {
 	if err := s.writeManifest(&next); err != nil {
 		return false, err
 	}
-	if err := s.settle(&next); err != nil {
-		return true, err
-	}
-	return true, errors.Join(s.use(func(w words) error {
+	err = s.settle(&next)
+	return true, errors.Join(err, s.use(func(w words) error {
 		w[swapAtWord].Store(uint64(began.UnixMilli()))
 		w[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
 		return nil
-	}), s.raise())
+	}))
 }
 
 // collect returns the producers, with the numbers of the generation that is being filled, and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -30,7 +29,7 @@ type row struct {
 // Reserve implements engine.Claim.
 func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	if c.over.Load() {
-		return nil, fmt.Errorf("producer %q: %w", c.name, engine.ErrClosed)
+		return nil, engine.ErrClosed
 	}
 	var r *row
 	err := c.s.call(func() (err error) {
@@ -62,7 +61,7 @@ func (c *claim) reserve(number uint64) (*row, error) {
 			return r, nil
 		case err == nil:
 			return nil, c.s.noSlot()
-		case !errors.Is(err, fs.ErrNotExist) || c.s.isFilling(r.generation):
+		case c.s.isFilling(r.generation):
 			return nil, err
 		}
 	}
@@ -147,10 +146,10 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 		case r.committed:
 			return nil
 		case r.over:
-			return fmt.Errorf("commit: %w: the slot was aborted", engine.ErrClosed)
+			return fmt.Errorf("%w: the slot was aborted", engine.ErrClosed)
 		}
 		if err := r.write(sums); err != nil {
-			return fmt.Errorf("commit: %w", err)
+			return err
 		}
 		r.committed = true
 		return r.end(slotCommitted)
@@ -274,7 +273,7 @@ func (r *row) Abort() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.over {
-			return fmt.Errorf("abort: %w: the slot was committed or aborted", engine.ErrClosed)
+			return fmt.Errorf("%w: the slot was committed or aborted", engine.ErrClosed)
 		}
 		return r.end(slotFree)
 	})

@@ -111,6 +111,17 @@ func (s *session) present() error {
 	return s.fail("", bare(err))
 }
 
+// leaveGroups gives up what the session has in groups. Others settle the counts if it cannot.
+func (s *session) leaveGroups() {
+	if len(s.holders) == 0 {
+		return
+	}
+	for holder := range s.holders {
+		_ = s.release(holder)
+	}
+	_ = s.locked(s.goOn)
+}
+
 // Close implements engine.Session. The kernel frees what is locked.
 func (s *session) Close() error {
 	s.calls.Lock()
@@ -123,6 +134,7 @@ func (s *session) Close() error {
 	s.watch.end()
 	_ = s.raise() // so that the watch hears of it
 	s.watch.ended.Wait()
+	s.leaveGroups()
 	var err error
 	s.mu.Lock()
 	defer s.mu.Unlock()

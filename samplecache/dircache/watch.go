@@ -134,8 +134,10 @@ func (s *session) tend() (again bool, err error) {
 		}
 		if swept = since(w[sweptWord].Load()) > lookPause/2; swept {
 			w[sweptWord].Store(now())
-			found = s.sweep(w, filling)
-			found = s.bury(w) || found
+			found = s.bury(w)
+			if filling == latest+1 {
+				found = s.sweep(w, filling) || found
+			}
 		}
 		ready, err = s.ready(w, latest, filling)
 		return err
@@ -151,7 +153,7 @@ func (s *session) tend() (again bool, err error) {
 	if found {
 		err = errors.Join(err, s.raise())
 	}
-	return again, errors.Join(ignoreBlocked(err), s.dropStores())
+	return again, ignoreBlocked(err)
 }
 
 // bury takes the dead from those who take part. It reports whether there were any: they may have

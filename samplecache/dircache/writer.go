@@ -51,6 +51,9 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	if err != nil {
 		return nil, s.fail(name, bare(err))
 	}
+	if err := s.dropStores(); err != nil {
+		return nil, err
+	}
 	id := vfs.FileID(info, s.path(name))
 	w := s.stores.byID[id]
 	if w == nil {
@@ -224,14 +227,9 @@ func (all *writers) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores that are not there any more, so that their room is free, once others
-// are filled. Those that rows are in stay.
+// dropStores closes the stores that are not there any more, so that their room is free. Those that
+// rows are in stay. s.mu is held.
 func (s *session) dropStores() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.stores.byID) <= 2+s.fixed.retain() {
-		return nil
-	}
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
@@ -245,7 +243,10 @@ func (s *session) dropStores() error {
 		}
 	}
 	for id, w := range s.stores.byID {
-		if !there[id] && w.users == 0 && w != s.stores.filled {
+		if !there[id] && w.users == 0 {
+			if s.stores.filled == w {
+				s.stores.filled = nil
+			}
 			err = errors.Join(err, w.close())
 			delete(s.stores.byID, id)
 		}
