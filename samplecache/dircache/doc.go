@@ -4,20 +4,21 @@
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
 //
-// There is no server. Samples are written to and read from mapped files; a slot is reserved and
-// committed by a compare-and-swap in a mapped control file; a generation is published by the rename
-// of one small file. FORMAT.md beside this file describes all of it, for readers in other
-// languages, too: each generation is a directory that memmap.Open and Python's tensordict read as
-// it stands.
+// There is no server. Samples are written to and read from mapped files. The kernel says who has a
+// slot, a name or a part in an epoch, by locks of bytes of one file, and a record beside the samples
+// says which of them are committed. A generation is published by the rename of one small file.
+// FORMAT.md beside this file describes all of it, for readers in other languages, too: each
+// generation is a directory that memmap.Open and Python's tensordict read.
 //
 // # Processes that die
 //
-// Each process holds a FIFO open, and the others its other end, so that the kernel tells them when
-// it is gone. Whoever hears it frees its slots, lets go of its names and completes what it had
-// begun; generations that it held are locked by flock, which dies with it. If all are killed, the
-// next that opens the cache does so. Nothing needs to be cleaned up by hand.
+// The locks of a process that dies are free at once, so its slots, names and memberships are.
+// Sessions that wait look for changes of which nobody has told, and complete what a process that was
+// killed had begun; so does the next process that opens the cache. Nothing needs to be cleaned up
+// by hand.
 //
-// A process that is stopped, or stuck, keeps what it holds.
+// A process that is stopped, or stuck, keeps what it holds. If it holds the lock of the cache,
+// joining, publishing and groups wait for it; reading, Reserve and Commit go on.
 //
 // # Space
 //
@@ -27,18 +28,17 @@
 //
 // # Damage
 //
-// Each sample has the CRC-32C of its leaves, compared when a process first reads it. Each word of
-// the control file carries a check of its own; if it is damaged, operations are ErrCorrupt, and the
-// next process that opens the cache alone makes the file again from the MANIFEST and the records of
-// the samples. So it does after the machine was started anew.
+// Each sample has the CRC-32C of its leaves, compared when a process first reads it. Most words of
+// the control file are hints, and wrong ones do no harm. If one that matters is damaged, operations
+// are ErrCorrupt; when all processes have left, the next that opens the cache makes the words again
+// from the MANIFEST and the records of the samples. So it does after the machine was started anew.
 //
 // # Limits
 //
-//   - One machine: FIFOs and memory are not shared over a network. A directory on a network file
+//   - One machine: locks and memory are not shared over a network. A directory on a network file
 //     system, or one that another machine has used, is ErrOtherHost.
 //   - All processes must be trusted alike: who may write the directory may damage the cache.
-//   - 1,024 sessions at a time, 4,096 names of producers, 64 groups, 8,192 ranks in the epochs that
-//     are remembered.
+//   - 1,024 sessions at a time, 4,096 names of producers, 64 groups, 512 ranks of a group.
 //   - Linux. It builds for macOS, where nothing of it was run. On Windows all is
 //     errors.ErrUnsupported.
 package dircache
