@@ -249,18 +249,23 @@ func (s *session) manifest() (*manifest, error) {
 	if err == nil && s.known.is(info) && s.known.m.Latest == latest {
 		return s.known.m, nil
 	}
-	var m *manifest
-	if err == nil {
-		m, err = readManifest(s.at)
-	}
-	if err == nil && m.ID != s.fixed.ID {
-		err = errRemoved
-	}
 	if err != nil {
 		return nil, failed("read", s.dir, manifestName, bare(err))
 	}
-	s.known = knownManifest{m, info}
-	return m, nil
+	m, err := s.readManifest()
+	if err == nil {
+		s.known = knownManifest{m, info}
+	}
+	return m, err
+}
+
+// readManifest reads the MANIFEST of the cache that was joined.
+func (s *session) readManifest() (*manifest, error) {
+	m, err := readManifest(s.at)
+	if err == nil && m.ID != s.fixed.ID {
+		err = errRemoved
+	}
+	return m, failed("read", s.dir, manifestName, bare(err))
 }
 
 // writeManifest replaces the MANIFEST. The lock is held.
