@@ -205,10 +205,10 @@ func (r *row) flushRecord(records []byte) error {
 	if !r.s.fixed.Config.Durable {
 		return nil
 	}
-	size := recordSize(r.store.leaves)
+	size := recordSize(len(r.store.files))
 	err := flushRange(r.store.records, recordsHeader+r.slot*size, size)
 	if err != nil {
-		err = errors.Join(err, mapping.Guard(func() { rowRecord(records, r.slot, r.store.leaves).erase() }))
+		err = errors.Join(err, mapping.Guard(func() { rowRecord(records, r.slot, len(r.store.files)).erase() }))
 		_ = flushRange(r.store.records, recordsHeader+r.slot*size, size) // err says that it fails
 	}
 	return err

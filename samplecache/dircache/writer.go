@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -20,12 +19,22 @@ import (
 // A writer is a store that is mapped to be written. It stays mapped as the store is filled again
 // and again, under other names.
 type writer struct {
-	set     *mapfile.Set
-	files   []*mapfile.File // of the leaves; nil for one without elements
+	files   []*place // of the leaves; nil for one without elements
 	records *mapping.Mapping
-	leaves  int
 	users   int // rows that are reserved
 }
+
+// A place lends a mapped file. It implements tensor.Lender.
+type place struct{ *mapping.Mapping }
+
+// Borrow implements tensor.Lender.
+func (p *place) Borrow() ([]byte, error) { return p.Acquire() }
+
+// Return implements tensor.Lender.
+func (p *place) Return() { p.Release() }
+
+// ReadOnly implements tensor.Lender.
+func (p *place) ReadOnly() bool { return false }
 
 // writers are the stores of a session that are mapped.
 type writers struct {
@@ -62,73 +71,54 @@ func (s *session) writer(generation uint64) (*writer, error) {
 		}
 		s.stores.byID[id] = w
 	}
-	w.set.Moved(s.path(name))
 	s.stores.generation, s.stores.filled = generation, w
 	return w, nil
 }
 
 // mapStore maps all files of a store.
-func (s *session) mapStore(st store) (w *writer, err error) {
+func (s *session) mapStore(st store) (*writer, error) {
 	ds, err := s.openStore(st)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, ds.Close()) }()
-	w = &writer{leaves: len(s.fixed.Schema)}
-	if w.set, err = mapfile.Open(s.path(st.name()), mapfile.Options{Writable: true}); err != nil {
+	defer ds.Close()
+	root, err := vfs.OpenRoot(s.path(st.name()))
+	if err != nil {
 		return nil, err
 	}
-	for _, l := range s.fixed.Schema {
-		f, err := w.add(ds, l)
-		if err != nil {
-			return nil, errors.Join(err, w.set.Close())
+	defer root.Close()
+	w := &writer{files: make([]*place, len(s.fixed.Schema))}
+	for i, l := range s.fixed.Schema {
+		if err == nil && l.bytes > 0 {
+			w.files[i], err = mapLeaf(root, ds, l)
 		}
-		w.files = append(w.files, f)
 	}
-	err = w.set.MapAll()
 	if err == nil {
 		w.records, err = s.mapRecords(st, mapping.ReadWrite)
 	}
 	if err != nil {
-		return nil, errors.Join(err, w.set.Close())
+		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-// add adds the file of a leaf.
-func (w *writer) add(ds *memmap.Dataset, l leafSpec) (*mapfile.File, error) {
+// mapLeaf maps the file of a leaf.
+func mapLeaf(root *vfs.Root, ds *memmap.Dataset, l leafSpec) (*place, error) {
 	x, err := tdict.Get[*tensor.Tensor](ds.TensorDict, l.Key)
-	if err != nil || l.bytes == 0 {
+	if err != nil {
 		return nil, err
 	}
 	from, ok := x.Lender().(*mapfile.File)
 	if !ok {
 		return nil, fmt.Errorf("%w: %q has no file", engine.ErrCorrupt, l.Key)
 	}
-	dir, at := w.set.Top(), ""
-	for _, part := range splitDir(from.Path()) {
-		at = path.Join(at, part)
-		info, err := w.set.Root().Lstat(at)
-		if err != nil {
-			return nil, err
-		}
-		dir = w.set.Dir(dir, at, info)
-	}
-	info, err := w.set.Root().Lstat(from.Path())
+	f, err := root.OpenFile(from.Path(), os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	return w.set.Add(dir, from.Path(), info, x.ByteSize()), nil
-}
-
-// splitDir returns the directories on the way to a file.
-func splitDir(file string) []string {
-	var parts []string
-	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		parts = append(parts, path.Base(dir))
-	}
-	slices.Reverse(parts)
-	return parts
+	defer f.Close()
+	m, err := mapping.Map(f, x.ByteSize(), mapping.ReadWrite)
+	return &place{m}, err
 }
 
 // openStore opens the dataset of a store, and checks that it is as the MANIFEST says.
@@ -208,7 +198,7 @@ func (w *writer) record(row int) (record, error) {
 		return nil, err
 	}
 	defer w.records.Release() // the store is not closed while it is used: see dropStores
-	return rowRecord(b, row, w.leaves), nil
+	return rowRecord(b, row, len(w.files)), nil
 }
 
 // committed reports whether the record of a row is one of a generation.
@@ -217,7 +207,17 @@ func (w *writer) committed(row int, generation uint64) bool {
 	return err == nil && r.sound(generation)
 }
 
-func (w *writer) close() error { return errors.Join(w.set.Close(), w.records.Close()) }
+func (w *writer) close() (err error) {
+	for _, f := range w.files {
+		if f != nil && f.Mapping != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if w.records != nil {
+		err = errors.Join(err, w.records.Close())
+	}
+	return err
+}
 
 // close closes all.
 func (all *writers) close() (err error) {
