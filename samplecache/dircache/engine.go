@@ -65,7 +65,10 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 		return nil, errors.Join(err, s.abandon())
 	}
 	s.start()
-	return s, s.raise()
+	if err := s.raise(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // place returns the absolute path of the directory, if it can be used here.
