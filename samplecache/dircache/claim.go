@@ -176,5 +176,5 @@ func (s *session) forget(name string) error {
 	}
 	next := *m
 	next.Producers = append(slices.DeleteFunc(slices.Clone(m.Producers), named), producerSpec{Name: name, Life: newLife()})
-	return s.writeManifest(&next)
+	return failed("write", s.dir, manifestName, next.write(s.at, s.place.Mode()))
 }

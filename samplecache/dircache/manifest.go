@@ -238,56 +238,13 @@ func readManifest(dir string) (*manifest, error) {
 	return parseManifest(b)
 }
 
-// manifest reads the MANIFEST of the cache, which must be the one that was joined, unless it is the
-// one that was read or written last. The lock is held.
+// manifest reads the MANIFEST of the cache, which must be the one that was joined.
 func (s *session) manifest() (*manifest, error) {
-	info, err := os.Lstat(s.path(manifestName))
-	latest := uint64(0)
-	if err == nil {
-		err = s.use(func(w words) (err error) { latest, err = w.sealed(latestWord); return err })
-	}
-	if err == nil && s.known.is(info) && s.known.m.Latest == latest {
-		return s.known.m, nil
-	}
-	if err != nil {
-		return nil, failed("read", s.dir, manifestName, bare(err))
-	}
-	m, err := s.readManifest()
-	if err == nil {
-		s.known = knownManifest{m, info}
-	}
-	return m, err
-}
-
-// readManifest reads the MANIFEST of the cache that was joined.
-func (s *session) readManifest() (*manifest, error) {
 	m, err := readManifest(s.at)
 	if err == nil && m.ID != s.fixed.ID {
 		err = errRemoved
 	}
 	return m, failed("read", s.dir, manifestName, bare(err))
-}
-
-// writeManifest replaces the MANIFEST. The lock is held.
-func (s *session) writeManifest(m *manifest) error {
-	s.known = knownManifest{}
-	if err := m.write(s.at, s.place.Mode()); err != nil {
-		return failed("publish", s.dir, manifestName, err)
-	}
-	info, err := os.Lstat(s.path(manifestName))
-	s.known = knownManifest{m, info}
-	return s.fail(manifestName, bare(err))
-}
-
-// A knownManifest is a MANIFEST and what the system said of its file.
-type knownManifest struct {
-	m    *manifest
-	info fs.FileInfo
-}
-
-// is reports whether the MANIFEST is the one of a file.
-func (k knownManifest) is(info fs.FileInfo) bool {
-	return k.m != nil && os.SameFile(k.info, info) && k.info.ModTime().Equal(info.ModTime()) && k.info.Size() == info.Size()
 }
 
 // openFile opens a file of a cache. What is not a regular file is [engine.ErrCorrupt].
@@ -299,8 +256,9 @@ func openFile(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// write replaces the MANIFEST of the cache in dir, whose mode is given. It is synced before it gets
-// its name, so that after a loss of power the cache has the old one or the new one.
+// write replaces the MANIFEST of the cache in dir, whose mode is given; the lock is held. It is
+// synced before it gets its name, so that after a loss of power the cache has the old one or the new
+// one.
 func (m *manifest) write(dir string, mode fs.FileMode) error {
 	text, err := m.text()
 	if err != nil {

@@ -29,36 +29,36 @@ func (s *session) goOn() (err error) {
 		return err
 	}
 	for {
+		latest, filling, ready, err := s.state()
+		if err != nil || !ready {
+			return err
+		}
 		m, err := s.manifest()
 		if err != nil {
 			return err
 		}
-		var latest, filling uint64
-		ready := false
-		err = s.use(func(w words) (err error) {
-			if latest, filling, err = w.generations(); err == nil {
-				ready, err = s.ready(w, latest, filling)
-			}
+		if latest == m.Latest && filling == latest+1 {
+			ready, err = s.publish(m)
+		} else {
+			err = s.settle(m)
+			ready = filling != 0 // else there may be no store, or it is empty
+		}
+		if err != nil || !ready {
 			return err
-		})
-		switch {
-		case err != nil:
-			return err
-		case latest != m.Latest || filling != latest+1:
-			if err := s.settle(m); err != nil {
-				return err
-			}
-			if filling == 0 { // there may be none, or it is empty
-				return nil
-			}
-		case !ready:
-			return nil
-		default:
-			if published, err := s.publish(m); err != nil || !published {
-				return err
-			}
 		}
 	}
+}
+
+// state returns the generation published last, the one that is being filled, and whether there is
+// something to do for goOn.
+func (s *session) state() (latest, filling uint64, ready bool, err error) {
+	err = s.use(func(w words) (err error) {
+		if latest, filling, err = w.generations(); err == nil {
+			ready, err = s.ready(w, latest, filling)
+		}
+		return err
+	})
+	return latest, filling, ready, err
 }
 
 // searched stores when it failed last to publish, or to find a store.
@@ -109,8 +109,8 @@ func (s *session) publish(m *manifest) (bool, error) {
 	}
 	next := *m
 	next.Latest, next.Published, next.Producers = m.Latest+1, began.Round(0).UTC(), list
-	if err := s.writeManifest(&next); err != nil {
-		return false, err
+	if err := next.write(s.at, s.place.Mode()); err != nil {
+		return false, failed("publish", s.dir, manifestName, err)
 	}
 	err = s.settle(&next)
 	return true, errors.Join(err, s.use(func(w words) error {

@@ -14,7 +14,7 @@ import (
 // rebuild makes what the control file says again, in place, from the MANIFEST and the records of the
 // generation that is being filled. Nobody else takes part, and the lock is held.
 func (s *session) rebuild() error {
-	m, err := s.readManifest()
+	m, err := s.manifest()
 	if err == nil {
 		err = clearControl(s.file, s.samples())
 	}

@@ -112,14 +112,7 @@ func (r *row) take() (ok bool, err error) {
 // hurry publishes a generation that is full, or finds a store to be filled, if there is need and that
 // has not failed a moment ago. It reports whether it has tried.
 func (s *session) hurry() (tried bool, err error) {
-	ready := false
-	err = s.use(func(w words) error {
-		latest, filling, err := w.generations()
-		if err == nil {
-			ready, err = s.ready(w, latest, filling)
-		}
-		return err
-	})
+	_, _, ready, err := s.state()
 	s.mu.Lock()
 	trouble := s.trouble
 	s.mu.Unlock()

@@ -34,7 +34,6 @@ type session struct {
 	closed bool
 
 	locking sync.Mutex // held by the goroutine that has the lock
-	known   knownManifest
 	watch   watch
 	swept   int // where the next sweep begins
 

@@ -107,9 +107,9 @@ func (s *session) memberStats(w words, st *engine.Stats) {
 // producerStats lists the producers that have put a sample. They are those of a moment: a generation
 // may be published meanwhile, and then there are its records still.
 func (s *session) producerStats() (list []engine.ProducerStats, err error) {
-	m, err := readManifest(s.at)
+	m, err := s.manifest()
 	if err != nil {
-		return nil, failed("read", s.dir, manifestName, bare(err))
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -126,12 +126,12 @@ func (s *session) complain(err error) {
 // tend does what is to be done while somebody waits: it frees what the dead have held, publishes
 // what is full, and finds room for the next generation. It reports whether it has to try again.
 func (s *session) tend() (again bool, err error) {
-	var ready, swept, found bool
+	var swept, found bool
+	latest, filling, ready, err := s.state()
+	if err != nil {
+		return false, err
+	}
 	err = s.use(func(w words) error {
-		latest, filling, err := w.generations()
-		if err != nil {
-			return err
-		}
 		if swept = since(w[sweptWord].Load()) > lookPause/2; swept {
 			w[sweptWord].Store(now())
 			found = s.bury(w)
@@ -139,8 +139,7 @@ func (s *session) tend() (again bool, err error) {
 				found = s.sweep(w, filling) || found
 			}
 		}
-		ready, err = s.ready(w, latest, filling)
-		return err
+		return nil
 	})
 	if err == nil && swept {
 		untidy, failed := s.untidy()
