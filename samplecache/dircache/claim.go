@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -116,7 +117,9 @@ func (s *session) with(before []producerSpec, st *writer, generation uint64) ([]
 			}
 			if r, err := st.record(i); err != nil {
 				return err
-			} else if r.sound(generation) && r.life() != 0 {
+			} else if !r.sound(generation) {
+				s.tellDamage(r, generation, i)
+			} else if r.life() != 0 {
 				puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
 			}
 		}
@@ -134,6 +137,14 @@ func (s *session) with(before []producerSpec, st *writer, generation uint64) ([]
 		list = append(list, producerSpec{Name: name, Life: puts[name][0].life}.with(puts[name]))
 	}
 	return list, nil
+}
+
+// tellDamage has the user told if a record is damaged: its sample, of whatever generation, is lost.
+func (s *session) tellDamage(r record, generation uint64, row int) {
+	if r.damaged() {
+		name := filepath.Join(store{generationRole, generation}.name(), recordsName)
+		s.complain(s.fail(name, fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
+	}
 }
 
 // with returns p with the numbers that were put in its life.

@@ -77,7 +77,7 @@ func (s *session) searched(failed bool) error {
 func (s *session) due() (due bool) {
 	_ = s.use(func(w words) error { // who tries hears of it
 		was := w[searchedWord].Load()
-		due = was == 0 || was > now() || since(was) > searchPause
+		due = was == 0 || passed(was, searchPause)
 		return nil
 	})
 	return due
@@ -134,6 +134,9 @@ func (s *session) collect(m *manifest) (list []producerSpec, full bool, err erro
 	err = s.use(func(w words) error {
 		for i := range s.samples() {
 			if v := w.slot(i).Load(); s.rows[i] != nil || !st.committed(i, generation) {
+				if r, err := st.record(i); err == nil {
+					s.tellDamage(r, generation, i)
+				}
 				full = false
 				w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, slotReserved)) // a sweep frees it
 			}

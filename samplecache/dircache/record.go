@@ -36,10 +36,9 @@ func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
 // A record is the bytes of one: where a row comes from.
 type record []byte
 
-// put writes the record; its sums were put before. It is sound only once its last store, of the sum
-// of all, is made.
+// put writes the record, which was erased, and then got its sums. It is sound only once its last
+// store, of the sum of all, is made.
 func (r record) put(generation, number, life uint64, name string, at time.Time) {
-	r.erase()
 	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
 	binary.LittleEndian.PutUint64(r[8:], generation)
 	binary.LittleEndian.PutUint64(r[16:], number)
@@ -49,8 +48,18 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	binary.LittleEndian.PutUint32(r, crc32.Checksum(r[4:], castagnoli))
 }
 
-// erase makes the record one of no generation.
-func (r record) erase() { clear(r[:recordFixed]) }
+// erase makes the record one of no generation, whose sum is 0 until it is sound again.
+func (r record) erase() {
+	binary.LittleEndian.PutUint32(r, 0)
+	clear(r[4:recordFixed])
+}
+
+// damaged reports whether r was sound, of whatever generation, and is not any more. It is not if
+// somebody writes it meanwhile.
+func (r record) damaged() bool {
+	sum := binary.LittleEndian.Uint32(r)
+	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == binary.LittleEndian.Uint32(r)
+}
 
 // sound reports whether r is a record of a generation.
 func (r record) sound(generation uint64) bool {

@@ -162,6 +162,7 @@ func (r *row) write(sums []uint32) error {
 	passing("sample written")
 	err = mapping.Guard(func() {
 		rec := rowRecord(b, r.slot, len(sums))
+		rec.erase()
 		for i, sum := range sums {
 			rec.setSum(i, sum)
 		}

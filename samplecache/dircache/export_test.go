@@ -1,0 +1,92 @@
+package dircache
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// KillAt has this process killed as it passes a moment for the nth time; "" is any moment. Call it
+// before sessions are open, as the other functions that say what happens at moments.
+func KillAt(moment string, nth int) {
+	DoAt(moment, nth, func() {
+		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
+			select {}
+		}
+	})
+}
+
+// DoAt calls do as this process passes a moment for the nth time; "" is any moment.
+func DoAt(moment string, nth int, do func()) {
+	var passed atomic.Int64
+	passing = func(m string) {
+		if (moment == "" || m == moment) && passed.Add(1) == int64(nth) {
+			do()
+		}
+	}
+}
+
+// Moments calls fn with each moment that this process passes, from many goroutines.
+func Moments(fn func(moment string)) { passing = fn }
+
+// Vanish does to a session what the death of its process does: its locks are free, and nothing is
+// told. Nothing must be done with it any more.
+func Vanish(of engine.Session) error {
+	s := of.(*session)
+	s.calls.Lock()
+	s.closed = true
+	s.calls.Unlock()
+	s.watch.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for r := range s.open {
+		err = errors.Join(err, r.lock.Unlock())
+	}
+	return errors.Join(err, s.locks.UnlockAll())
+}
+
+// Reboot gives the control file of a cache the id of another running kernel.
+func Reboot(dir string) error { return Rehost(dir, "another boot", "") }
+
+// Rehost gives the control file of a cache the ids of another running kernel and, unless machine is
+// "", of another machine.
+func Rehost(dir, boot, machine string) error {
+	f, err := os.OpenFile(filepath.Join(dir, controlName), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, headerSum+4)
+	if _, err = f.ReadAt(head, 0); err == nil {
+		clear(head[96+copy(head[96:160], boot) : 160])
+		if machine != "" {
+			clear(head[160+copy(head[160:224], machine) : 224])
+		}
+		binary.LittleEndian.PutUint32(head[headerSum:], crc32.Checksum(head[:headerSum], castagnoli))
+		_, err = f.WriteAt(head, 0)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Words returns where the words of each kind lie in the control file of a cache of so many samples,
+// and CountsAt where the two counts of groups begin.
+func Words(samples int) map[string]int64 {
+	return map[string]int64{
+		"sequence": sequenceWord * 8, "latest": latestWord * 8, "filling": fillingWord * 8, "locker": lockerWord * 8,
+		"wanted": wantedWord * 8, "swept": sweptWord * 8, "searched": searchedWord * 8, "swap at": swapAtWord * 8,
+		"swap took": swapTookWord * 8, "unused": (swapTookWord + 1) * 8, "session": sessionsTable * 8,
+		"joined": (sessionsTable + 1) * 8, "last session": (retiredTable - 2) * 8, "retired": (retiredTable + 2) * 8,
+		"retired since": (retiredTable + 3) * 8, "slot": slotsTable * 8, "since": (slotsTable + 1) * 8,
+		"last slot": int64(wordsOf(samples)-2) * 8, "slot of one": (slotsTable + 2) * 8,
+	}
+}
+
+// CountsAt returns where the two counts of groups begin in the control file.
+func CountsAt(samples int) (first, second int64) {
+	return countsAt(samples), countsAt(samples) + countsBytes
+}
