@@ -80,6 +80,9 @@ func since(us uint64) time.Duration {
 	return max(host.Monotonic()-time.Duration(us)*time.Microsecond, 0)
 }
 
+// passed reports whether so much time has passed since a moment. A moment to come is wrong.
+func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
+
 // call runs fn, unless the session is closed. Calls do not nest.
 func (s *session) call(fn func() error) error {
 	s.calls.RLock()

@@ -59,7 +59,7 @@ func (s *session) reserve(w words, st *writer, generation uint64, room int) (slo
 	for k := range s.samples() {
 		i := (s.cursor.next + k) % s.samples()
 		v := w.slot(i).Load()
-		if i >= room || !isFree(v, generation) {
+		if i >= room || !isFree(v, generation) || s.rows[i] != nil {
 			continue
 		}
 		if ok, err = s.lockSlot(w, st, generation, i, v); ok || err != nil {
@@ -135,17 +135,13 @@ func (s *session) reservedEver(w words, latest uint64) int64 {
 // sweepTime is how long a sweep may take; the next one goes on where it ended.
 const sweepTime = 5 * time.Millisecond
 
-// sweep frees the slots that were reserved by sessions that are dead, and those whose words are
+// sweep frees the slots that were reserved by sessions that are dead, and makes words right that are
 // damaged. It reports whether there were any.
 func (s *session) sweep(w words, generation uint64) (found bool) {
 	end := host.Monotonic() + sweepTime
 	for k := range s.samples() {
 		i := (s.swept + k) % s.samples()
-		v := w.slot(i).Load()
-		if isFree(v, generation) || isCommitted(v, generation) {
-			continue
-		}
-		if s.reclaim(w, generation, i, v) {
+		if s.mend(w, generation, i) {
 			found = true
 		}
 		if k%64 == 63 && host.Monotonic() > end {
@@ -156,20 +152,27 @@ func (s *session) sweep(w words, generation uint64) (found bool) {
 	return found
 }
 
-// reclaim makes the word of a slot right that nobody fills.
-func (s *session) reclaim(w words, generation uint64, i int, v uint64) bool {
+// mend makes the word of a slot right. It reports whether the word was wrong.
+func (s *session) mend(w words, generation uint64, i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	v, mine := w.slot(i).Load(), slotWord(generation, s.me, slotReserved)
 	if s.rows[i] != nil {
-		return w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, slotReserved)) && v != slotWord(generation, s.me, slotReserved)
+		return v != mine && w.slot(i).CompareAndSwap(v, mine)
+	}
+	if isCommitted(v, generation) {
+		return false
+	}
+	st, err := s.writer(generation)
+	if err != nil || isFree(v, generation) && !st.committed(i, generation) {
+		return false
 	}
 	ok, err := s.locks.Try(slotNumbers+int64(i), 1)
 	if err != nil || !ok {
-		return false
+		return false // somebody fills it
 	}
 	defer func() { _ = s.locks.Unlock(slotNumbers+int64(i), 1) }() // the next sweep would find it
-	st, err := s.writer(generation)
-	if _, filling, failed := w.generations(); err != nil || failed != nil || filling != generation {
+	if _, filling, err := w.generations(); err != nil || filling != generation {
 		return false
 	}
 	state := uint64(slotFree)

@@ -132,7 +132,7 @@ func (s *session) tend() (again bool, err error) {
 		return false, err
 	}
 	err = s.use(func(w words) error {
-		if swept = since(w[sweptWord].Load()) > lookPause/2; swept {
+		if swept = passed(w[sweptWord].Load(), lookPause/2); swept {
 			w[sweptWord].Store(now())
 			found = s.bury(w)
 			if filling == latest+1 {
