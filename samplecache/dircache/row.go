@@ -251,11 +251,11 @@ func (s *session) publishFull() {
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
 		tried, err := s.hurry()
 		s.complain(err)
-		if err != nil || tried && time.Now().After(end) {
-			s.Changed()
+		if _, _, ready, failed := s.state(); !ready || failed != nil {
 			return
 		}
-		if !tried {
+		if !tried || err != nil || time.Now().After(end) {
+			s.Changed() // the watch goes on
 			return
 		}
 	}
