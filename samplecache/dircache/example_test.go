@@ -61,12 +61,7 @@ func Example() {
 	// control
 	// current
 	// gen-0000000001
-	// gen-0000000001.samples
 	// gen-0000000002
-	// gen-0000000002.samples
-	// lock
-	// peers
 	// spare-0000000002
-	// spare-0000000002.samples
 	// [0 1] <nil>
 }
