@@ -36,9 +36,12 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 		if r, err = c.reserve(number); !errors.Is(err, engine.ErrBlocked) {
 			return err
 		}
-		blocked := err
-		if tried, err := c.s.hurry(); err != nil || !tried {
-			return errors.Join(err, blocked)
+		tried, failed := c.s.hurry()
+		switch {
+		case failed != nil:
+			return failed
+		case !tried:
+			return err
 		}
 		r, err = c.reserve(number)
 		return err
