@@ -182,12 +182,7 @@ func TestW17FullDiskManifest(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("nobody is told")
 	}
-	other, err := samplecache.Open(soon(t), dircache.Engine{Dir: dir}, samplecache.Options{})
-	if err != nil {
-		require.ErrorIs(t, err, unix.ENOSPC)
-	} else {
-		require.NoError(t, other.Close())
-	}
+	requireReads(t, dir)
 	done := make(chan error, 1)
 	go func() {
 		g, err := c.Wait(soon(t), 2)
@@ -208,6 +203,36 @@ func TestW17FullDiskManifest(t *testing.T) {
 	requireRows(t, g, 8)
 	require.NoError(t, g.Close())
 	require.NoError(t, p.Put(soon(t), kilo(12)))
+}
+
+// requireReads joins a cache whose disk is full, reads generation 2, also in an epoch, and sees Stats.
+func requireReads(t *testing.T, dir string) {
+	t.Helper()
+	c, err := samplecache.Open(soon(t), dircache.Engine{Dir: dir}, samplecache.Options{})
+	require.NoError(t, err)
+	g, err := c.Latest(soon(t))
+	require.NoError(t, err)
+	requireRows(t, g, 4)
+	require.NoError(t, g.Close())
+	g, err = c.Group("train", 1).Epoch(soon(t), 0)
+	require.NoError(t, err)
+	requireRows(t, g, 4)
+	require.NoError(t, g.Close())
+	st, err := c.Stats()
+	require.NoError(t, err)
+	require.Len(t, st.Groups, 1)
+	require.NoError(t, c.Close())
+}
+
+// TestW17FullDiskOpen opens a cache on a disk on which there is no byte left, also when the machine
+// was started anew.
+func TestW17FullDiskOpen(t *testing.T) {
+	dir, c, _ := onFullDisk(t, func(error) {})
+	require.NoError(t, c.Close())
+	fillUp(t, filepath.Dir(dir), 0)
+	requireReads(t, dir)
+	require.NoError(t, dircache.Reboot(dir))
+	requireReads(t, dir)
 }
 
 // TestW17FullDiskManifestAfterAll is the same after everybody was gone.
@@ -233,7 +258,7 @@ func TestW17FullDiskRebuild(t *testing.T) {
 	dir, c, _ := onFullDisk(t, func(error) {})
 	require.NoError(t, c.Close())
 	require.NoError(t, os.Truncate(filepath.Join(dir, "control"), 0))
-	release := fillUp(t, filepath.Dir(dir), 64<<10)
+	release := fillUp(t, filepath.Dir(dir), 4<<10)
 	_, err := samplecache.Open(soon(t), dircache.Engine{Dir: dir}, samplecache.Options{})
 	require.ErrorIs(t, err, unix.ENOSPC)
 	require.NoError(t, namesFile(err))
