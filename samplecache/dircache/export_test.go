@@ -11,8 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// KillAt has this process killed as it passes a moment for the nth time; "" is any moment. Call it
-// before sessions are open, as the other functions that say what happens at moments.
+// KillAt has this process killed as it passes a moment for the nth time; "" is any moment.
 func KillAt(moment string, nth int) {
 	DoAt(moment, nth, func() {
 		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
@@ -24,15 +23,26 @@ func KillAt(moment string, nth int) {
 // DoAt calls do as this process passes a moment for the nth time; "" is any moment.
 func DoAt(moment string, nth int, do func()) {
 	var passed atomic.Int64
-	passing = func(m string) {
+	Moments(func(m string) {
 		if (moment == "" || m == moment) && passed.Add(1) == int64(nth) {
 			do()
 		}
-	}
+	})
 }
 
-// Moments calls fn with each moment that this process passes, from many goroutines.
-func Moments(fn func(moment string)) { passing = fn }
+// Moments calls fn with each moment that this process passes, from many goroutines. It can be called
+// at any time; nil ends it.
+func Moments(fn func(moment string)) { atMoment.Store(&fn) }
+
+var atMoment atomic.Pointer[func(moment string)]
+
+func init() {
+	passing = func(moment string) {
+		if fn := atMoment.Load(); fn != nil && *fn != nil {
+			(*fn)(moment)
+		}
+	}
+}
 
 // Vanish does to a session what the death of its process does: its locks are free, and nothing is
 // told. Nothing must be done with it any more.

@@ -39,6 +39,7 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	var r *rows
 	err := s.call(func() (err error) {
 		if err = s.kept(id); err == nil {
+			passing("generation found")
 			r, err = s.hold(id)
 		}
 		return err
@@ -109,6 +110,7 @@ func (s *session) holdAs(st store) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	passing("generation locked")
 	r := &rows{s: s, id: st.id, lock: lock}
 	err = r.mapAll(st)
 	if !lock.At(at) { // it may be another store, or was renamed meanwhile

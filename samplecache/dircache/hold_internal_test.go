@@ -1,0 +1,209 @@
+//go:build unix
+
+package dircache
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// joinHere joins a cache without package samplecache.
+func joinHere(t *testing.T, dir string) engine.Session {
+	t.Helper()
+	s, err := Engine{Dir: dir}.Join(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// kept makes a cache of generations of one sample. Number 1 is published, and a group needs it that
+// has not opened it.
+func kept(t *testing.T, config samplecache.Config) (dir string, s engine.Session, publish func()) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "cache")
+	config.Samples = 1
+	require.NoError(t, Create(dir, one(0), config))
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	publish = func() { require.NoError(t, p.Put(soon(t), one(1))) }
+	publish()
+	s = joinHere(t, dir)
+	seat, err := s.Enter(t.Context(), "train", 2)
+	require.NoError(t, err)
+	pass, err := seat.Begin(t.Context(), 0, engine.Want{})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, pass.ID())
+	return dir, s, publish
+}
+
+// atMoments has do called at each moment, or one of them, but for those that it passes itself.
+func atMoments(t *testing.T, moment string, do func(moment string)) (calls *atomic.Int64) {
+	t.Helper()
+	var within atomic.Bool
+	calls = new(atomic.Int64)
+	Moments(func(m string) {
+		if (moment == "" || m == moment) && within.CompareAndSwap(false, true) {
+			calls.Add(1)
+			do(m)
+			within.Store(false)
+		}
+	})
+	t.Cleanup(quiet)
+	return calls
+}
+
+func quiet() { Moments(nil) }
+
+// TestKeptWhileOthersPublish opens a generation that a group needs at every step of publications,
+// which rename it, and publishes at every step of opening it: it is never gone.
+func TestKeptWhileOthersPublish(t *testing.T) {
+	_, s, publish := kept(t, samplecache.Config{Retain: -1})
+	open := func(m string) {
+		rows, err := s.Open(t.Context(), 1)
+		require.NoError(t, err, m)
+		_, err = rows.Info(0)
+		require.NoError(t, err, m)
+		require.NoError(t, rows.Close())
+	}
+	calls := atMoments(t, "", open)
+	publish()
+	publish()
+	require.Greater(t, calls.Load(), int64(20))
+	for _, m := range []string{"generation found", "generation locked"} {
+		quiet()
+		_, s, publish = kept(t, samplecache.Config{Retain: -1})
+		calls := atMoments(t, m, func(string) { publish() })
+		open(m)
+		require.NotZero(t, calls.Load())
+	}
+}
+
+// TestOpenAndBeginAgree asks for generations that cannot be had: both say the same, and an epoch
+// that may have another gets the latest.
+func TestOpenAndBeginAgree(t *testing.T) {
+	dir, s, publish := kept(t, samplecache.Config{Retain: -1, MaxHold: 50 * time.Millisecond})
+	publish()
+	publish() // 1 is retired, and needed
+	rows, err := s.Open(t.Context(), 1)
+	require.NoError(t, err)
+	<-rows.Lapsed()
+	seat, err := joinHere(t, dir).Enter(t.Context(), "other", 1)
+	require.NoError(t, err)
+	for name, id := range map[string]uint64{"not published yet": 4, "gone": 2, "held past MaxHold": 1, "none": 1 << 63} {
+		t.Run(name, func(t *testing.T) {
+			_, opening := s.Open(t.Context(), id)
+			require.ErrorIs(t, opening, engine.ErrGenerationGone)
+			_, err := seat.Begin(t.Context(), id, engine.Want{Generation: id})
+			require.ErrorIs(t, err, engine.ErrGenerationGone)
+			require.Equal(t, opening.Error(), err.Error())
+			pass, err := seat.Begin(t.Context(), id, engine.Want{Generation: id, OrLatest: true})
+			require.NoError(t, err)
+			require.EqualValues(t, 3, pass.ID())
+			again, err := seat.Begin(t.Context(), id, engine.Want{})
+			require.NoError(t, err)
+			require.EqualValues(t, 3, again.ID())
+		})
+	}
+	require.NoError(t, rows.Close())
+}
+
+// TestManyPasses begins more passes over a generation than 16 bits count, and no more than MaxPasses.
+func TestManyPasses(t *testing.T) {
+	c := foundCache(t, samplecache.Config{Samples: 1, Limits: samplecache.Limits{MaxPasses: 70_000}})
+	s := joinHere(t, c)
+	seat, err := s.Enter(t.Context(), "g", 1)
+	require.NoError(t, err)
+	begin := func(epoch uint64) error {
+		p, err := seat.Begin(t.Context(), epoch, engine.Want{})
+		if err == nil {
+			err = p.Close()
+		}
+		return err
+	}
+	require.NoError(t, begin(0))
+	in := s.(*session)
+	require.NoError(t, in.locked(func() error {
+		return in.change(func(_ words, g *engine.Groups, _ *engine.Progress) (bool, error) {
+			g.List[0].Epochs[0].Pass = 69_998
+			return true, nil
+		})
+	}))
+	require.NoError(t, begin(1))
+	require.NoError(t, begin(2))
+	require.ErrorIs(t, begin(3), engine.ErrBlocked)
+}
+
+// foundCache makes a cache whose first generation is published.
+func foundCache(t *testing.T, config samplecache.Config) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, Create(dir, one(0), config))
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	for range config.Samples {
+		require.NoError(t, p.Put(soon(t), one(1)))
+	}
+	return dir
+}
+
+// FuzzCounts has any text in place of the counts of groups, with a right sum: it is ErrCorrupt, or
+// counts that can be gone on with, and written again.
+func FuzzCounts(f *testing.F) {
+	g := &engine.Groups{Holders: 3, List: []engine.Group{{Name: "g", World: 2, Taken: 4, Members: []uint64{1},
+		Epochs: []engine.Epoch{{Number: 7, Generation: 2, Pass: 1, Open: []uint64{2, 3}}}}}}
+	text, err := json.Marshal(g)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, false)
+	f.Add(text[:20], true)
+	f.Add([]byte("{}"), true)
+	f.Add([]byte(`{"list":[{},{"epochs":[{"pass":18446744073709551615},{}]}]}`), true)
+	file, err := os.Create(filepath.Join(f.TempDir(), "control"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = file.Close() })
+	s := &session{file: file, fixed: &manifest{Config: engine.Config{Samples: 4, Limits: engine.Limits{MinPasses: 1, PerInsert: 1}}}}
+	p := &engine.Progress{Config: s.fixed.Config, Latest: 2, Committed: func() int { return 1 }}
+	f.Fuzz(func(t *testing.T, text []byte, alive bool) {
+		if len(text) > 4096 {
+			return // more is only more memory
+		}
+		b := append(make([]byte, countsHeader), text...)
+		binary.LittleEndian.PutUint32(b[4:], uint32(len(text)))
+		binary.LittleEndian.PutUint64(b[8:], 1)
+		binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+		if _, err := file.WriteAt(b, countsAt(4)); err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.groups()
+		if err != nil {
+			if !errors.Is(err, engine.ErrCorrupt) {
+				t.Fatalf("unclassified error %v", err)
+			}
+			return
+		}
+		g.Tidy(p, func(uint64) bool { return alive })
+		if _, err := g.Enter(p, "g", 2, 3); err == nil {
+			_, _, _ = g.Begin(p, "g", 8, 0) // it may have to wait
+			g.Group("g").Take(p, 8, 3)
+		}
+		_, _, _, _ = g.Stats(p), g.Waits(p), g.Room(p), g.Needs(2)
+		if _, err := json.Marshal(g); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
