@@ -90,8 +90,8 @@ func (s *session) ready(w words, latest, filling uint64) (bool, error) {
 		return true, nil
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock() // also after a fault
 	full := s.full(w, filling)
-	s.mu.Unlock()
 	if !full || s.fixed.Config.Limits.MinPasses == 0 {
 		return full, nil
 	}
