@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -142,8 +141,7 @@ func (s *session) with(before []producerSpec, st *writer, generation uint64) ([]
 // tellDamage has the user told if a record is damaged: its sample, of whatever generation, is lost.
 func (s *session) tellDamage(r record, generation uint64, row int) {
 	if r.damaged() {
-		name := filepath.Join(store{generationRole, generation}.name(), recordsName)
-		s.complain(s.fail(name, fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
+		s.complain(s.fail(recordsPath(generation), fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
 	}
 }
 

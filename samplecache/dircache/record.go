@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"path/filepath"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -88,6 +89,11 @@ func (r record) info(leaves int) engine.Info {
 		info.Sums[i] = r.sum(i)
 	}
 	return info
+}
+
+// recordsPath returns the path of the records of a generation that is being filled.
+func recordsPath(generation uint64) string {
+	return filepath.Join(store{generationRole, generation}.name(), recordsName)
 }
 
 // recordsSize returns how long the file is.

@@ -145,7 +145,7 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 			return fmt.Errorf("%w: the slot was aborted", engine.ErrClosed)
 		}
 		if err := r.write(sums); err != nil {
-			return err
+			return r.s.fail(recordsPath(r.generation), err)
 		}
 		r.committed = true
 		return r.end(slotCommitted)
