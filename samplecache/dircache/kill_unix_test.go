@@ -1,0 +1,259 @@
+//go:build unix
+
+package dircache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+)
+
+// soakConfig has room for readers that are slow, and a group that the generations wait for: it is
+// the one whose ledger must see all of them.
+var soakConfig = samplecache.Config{Samples: 16, Retain: 2, MaxHeld: 4, Limits: samplecache.Limits{MinPasses: 1, MaxPasses: 1}}
+
+// TestProcessPuts is a process that puts samples until it is killed: under a name, without one, and
+// from slots that it gives back now and then. Arguments: directory, number of its producer, seed.
+func TestProcessPuts(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
+	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
+	require.NoError(t, err)
+	w := &part{c: c, tell: k.tell, base: int64(k.number(t, 1))}
+	named, err := c.Producer(producerOf(w.base))
+	require.NoError(t, err, "the name of one that was killed is free")
+	nameless, err := c.Producer("")
+	require.NoError(t, err)
+	k.tell("open")
+	for {
+		switch n := rng.IntN(8); n {
+		case 0:
+			s, err := nameless.Reserve(ctx)
+			require.NoError(t, err)
+			require.NoError(t, s.Abort())
+		case 1, 2, 3:
+			require.NoError(t, w.put(ctx, nameless, unnamed+int64(k.number(t, 2))))
+		default:
+			require.NoError(t, w.put(ctx, named, w.base))
+		}
+	}
+}
+
+// TestProcessReads is a process that reads until it is killed: the latest generation, again and
+// again, and epochs of a group. It tells how many rows it has read. Arguments: directory, group,
+// seed.
+func TestProcessReads(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
+	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
+	require.NoError(t, err)
+	k.tell("open")
+	var slow *samplecache.Generation // held for long
+	for last, epoch := uint64(0), uint64(0); ; epoch++ {
+		var g *samplecache.Generation
+		if epoch%2 == 0 && k.args[1] != "" {
+			g, err = c.Group(k.args[1], 1).Epoch(ctx, epoch)
+		} else {
+			g, err = c.Wait(ctx, last*uint64(rng.IntN(2)))
+		}
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, g.ID(), last, "W3: what was published is not taken back")
+		last = g.ID()
+		k.tell("rows %d", readSome(t, g))
+		if slow == nil {
+			slow = g
+			continue
+		}
+		require.NoError(t, g.Close())
+		if rng.IntN(8) == 0 {
+			k.tell("rows %d", readSome(t, slow))
+			require.NoError(t, slow.Close())
+			slow = nil
+		}
+	}
+}
+
+// readSome reads all rows of a generation, which must be whole, and returns how many there are.
+func readSome(t *testing.T, g *samplecache.Generation) int {
+	t.Helper()
+	stamps, err := readStamps(t.Context(), g)
+	require.NoError(t, err)
+	require.Len(t, stamps, soakConfig.Samples)
+	return len(stamps)
+}
+
+// A soak is a cache in which processes are killed at random. Its own session is a group that each
+// generation waits for.
+type soak struct {
+	site
+	rng   *rand.Rand
+	all   []*member
+	rows  atomic.Int64
+	seeds int
+
+	stop    context.CancelFunc // of the watch
+	watched chan error         // how it ended
+
+	swap    sync.Mutex
+	swapped time.Time     // the last swap
+	longest time.Duration // between two
+	swaps   int
+}
+
+// A member is a process that is killed and replaced.
+type member struct {
+	*process
+	start func() *process
+	done  chan struct{} // closed when what it told was entered
+}
+
+// newSoak starts processes.
+func newSoak(t *testing.T, producers, readers int, limit time.Duration) *soak {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	s := &soak{rng: random(t), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: t.TempDir(), ledger: newLedger()}, watched: make(chan error, 1)}
+	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
+	s.base = 500
+	s.open()
+	watching, stop := context.WithCancel(ctx)
+	s.stop = stop
+	go func() { s.watched <- s.watch(watching) }()
+	require.Eventually(t, func() bool { return len(s.stats().Groups) == 1 }, time.Minute, time.Millisecond)
+	for i := range producers {
+		s.add(func() *process { s.seeds++; return start(t, "TestProcessPuts", s.dir, 1+i, s.seeds) })
+	}
+	for i := range readers {
+		group := ""
+		if i%2 == 0 {
+			group = fmt.Sprint("readers-", i)
+		}
+		s.add(func() *process { s.seeds++; return start(t, "TestProcessReads", s.dir, group, s.seeds) })
+	}
+	return s
+}
+
+// add starts a process.
+func (s *soak) add(begin func() *process) {
+	m := &member{start: begin}
+	s.all = append(s.all, m)
+	s.begin(m)
+}
+
+// begin starts a process, in the place of one that was killed, and enters what it tells. It may be
+// killed before it has joined.
+func (s *soak) begin(m *member) {
+	m.process, m.done = m.start(), make(chan struct{})
+	go func() {
+		defer close(m.done)
+		for line := range m.lines {
+			if strings.HasPrefix(line, "rows ") {
+				s.rows.Add(int64(soakConfig.Samples))
+			} else {
+				s.read(line)
+			}
+		}
+	}()
+}
+
+// end kills a process.
+func (s *soak) end(m *member) {
+	s.t.Helper()
+	require.NoError(s.t, m.cmd.Process.Kill())
+	<-m.done
+	_ = m.ended()
+	require.True(s.t, m.killed(), "%v: %s", m.err, m.stderr.String())
+}
+
+// watch sees each generation, until ctx ends: it is the group that they wait for.
+func (s *soak) watch(ctx context.Context) error {
+	group := s.c.Group("ledger", 1)
+	for epoch := uint64(0); ; epoch++ {
+		g, err := group.Epoch(ctx, epoch)
+		if errors.Is(err, context.Canceled) {
+			return group.Close()
+		}
+		if err != nil {
+			return err
+		}
+		stamps, err := readStamps(ctx, g)
+		if err != nil {
+			return err
+		}
+		s.saw(g.ID(), stamps)
+		s.count()
+		if err := g.Close(); err != nil {
+			return err
+		}
+	}
+}
+
+// count counts a swap.
+func (s *soak) count() {
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	now := time.Now()
+	if s.swaps > 0 {
+		s.longest = max(s.longest, now.Sub(s.swapped))
+	}
+	s.swapped, s.swaps = now, s.swaps+1
+}
+
+// TestW09 kills processes at random moments, and starts others in their places: generations go on
+// after each, nothing that was acknowledged is lost or there twice, and nobody reads what is torn.
+// In the end all are killed, and the control file is lost.
+func TestW09(t *testing.T) {
+	n, rows := kills(t, 20, 10_000), int64(kills(t, 1000, 1_000_000))
+	s := newSoak(t, 4, 3, max(time.Minute, time.Duration(n)*500*time.Millisecond))
+	began := time.Now()
+	killed := 0
+	for ; killed < n || s.rows.Load() < rows; killed++ {
+		time.Sleep(time.Duration(s.rng.IntN(int(50 * time.Millisecond))))
+		m := s.all[s.rng.IntN(len(s.all))]
+		s.end(m)
+		if s.rng.IntN(4) == 0 { // two at once
+			other := s.all[s.rng.IntN(len(s.all))]
+			if other != m {
+				s.end(other)
+				s.begin(other)
+				killed++
+			}
+		}
+		s.begin(m)
+	}
+	took := time.Since(began)
+	for _, m := range s.all {
+		s.end(m)
+	}
+	require.NoError(t, s.ctx.Err())
+	s.stop()
+	require.NoError(t, <-s.watched)
+	s.seeAll()
+	s.close()
+	require.NoError(t, loseControl(s.dir, s.rng.IntN(3)))
+	s.open()
+	s.settled()
+	s.close()
+	t.Logf("%d kills in %v: %d generations, %d samples acknowledged, %d rows read, 0 torn, longest time between two swaps %v",
+		killed, took.Round(time.Millisecond), s.swaps, len(s.acked), s.rows.Load(), s.longest.Round(time.Millisecond))
+	require.Less(t, s.longest, 5*time.Second)
+}
