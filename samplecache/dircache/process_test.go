@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,15 @@ func random(t *testing.T) *rand.Rand {
 	}
 	t.Logf("-killseed %d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// TestMain has more tests run at once than there are processors: they mostly wait for processes.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }
 
 // taskName is the variable with the name of the test that a process was started for.
@@ -114,6 +124,15 @@ func (p *process) until(t testing.TB, want string) {
 	t.Helper()
 	for p.next(t) != want {
 	}
+}
+
+// either waits for one of two lines.
+func (p *process) either(t testing.TB, one, other string) (line string) {
+	t.Helper()
+	for line != one && line != other {
+		line = p.next(t)
+	}
+	return line
 }
 
 // tail returns what p told last.

@@ -27,6 +27,7 @@ import (
 var roles = map[string]func(ctx context.Context, k *task, c *samplecache.Cache) error{
 	"slot": playSlot, "lock": playLock, "reader": playReader, "trainer": playTrainer, "parent": playParent,
 	"in Wait": playWait, "in Reserve": playReserve, "in Epoch": playEpoch,
+	"act": playAct,
 }
 
 // TestProcessPlays is a process that does what a test wants, and waits there. Arguments: directory,
@@ -36,8 +37,11 @@ func TestProcessPlays(t *testing.T) {
 	if !ok {
 		return
 	}
-	if k.args[1] == "lock" {
+	switch k.args[1] {
+	case "lock":
 		dircache.DoAt(k.args[2], 1, stopMyself)
+	case "act":
+		actAt(k)
 	}
 	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
 	require.NoError(t, err)
@@ -272,7 +276,7 @@ func TestStoppedWithSlots(t *testing.T) {
 // TestStoppedWithLock stops a process that has the lock: others wait until their contexts end, and
 // say for whom; once it goes on, or is dead, all is done that it had begun.
 func TestStoppedWithLock(t *testing.T) {
-	for _, moment := range []string{"publishing", "manifest renamed", "records renamed", "slots freed for the next"} {
+	for _, moment := range []string{"publishing", "manifest renamed", "latest stored", "store renamed"} {
 		t.Run(moment, func(t *testing.T) {
 			eachEnding(t, func(t *testing.T, end func(t *testing.T, p *process)) {
 				s := newSite(t, samplecache.Config{Samples: 2, Retain: 16})
@@ -280,7 +284,7 @@ func TestStoppedWithLock(t *testing.T) {
 				p := s.play("lock", moment)
 				p.stopped(t)
 				who := fmt.Sprintf("pid %d", p.pid())
-				text := requireBlocked(t, func(ctx context.Context) error { return s.c.Forget(ctx, "p1") })
+				text := requireBlocked(t, func(ctx context.Context) error { return s.c.Forget(ctx, "p2") })
 				require.Contains(t, text, who)
 				text = requireBlocked(t, func(ctx context.Context) error { _, err := s.c.Group("g", 1).Epoch(ctx, 0); return err })
 				require.Contains(t, text, who)
