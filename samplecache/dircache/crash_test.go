@@ -63,25 +63,28 @@ func TestW14(t *testing.T) {
 		t.Run(fmt.Sprintf("alone=%v", alone), func(t *testing.T) {
 			t.Parallel()
 			times := passed(t, alone)
-			cases, killed := 0, 0
-			for i, moment := range moments(t) {
-				if alone { // else the other may be first
-					require.Positive(t, times[moment], "nobody passes %q", moment)
-				}
-				for nth := 1; nth <= min(3, times[moment]); nth++ {
-					if *killsFlag != "full" && nth != 1+i%3 {
-						continue
+			var cases, killed atomic.Int64
+			t.Run("moment", func(t *testing.T) {
+				for i, moment := range moments(t) {
+					if alone { // else the other may be first
+						require.Positive(t, times[moment], "nobody passes %q", moment)
 					}
-					t.Run(fmt.Sprintf("%s %d", moment, nth), func(t *testing.T) {
-						cases++
-						if crash(t, alone, moment, nth) {
-							killed++
+					for nth := 1; nth <= min(3, times[moment]); nth++ {
+						if *killsFlag != "full" && nth != 1+i%3 {
+							continue
 						}
-					})
+						t.Run(fmt.Sprintf("%s %d", moment, nth), func(t *testing.T) {
+							t.Parallel()
+							cases.Add(1)
+							if crash(t, alone, moment, nth) {
+								killed.Add(1)
+							}
+						})
+					}
 				}
-			}
-			t.Logf("%d moments, %d of %d processes killed", len(times), killed, cases)
-			require.GreaterOrEqual(t, killed, cases*8/10)
+			})
+			t.Logf("%d moments, %d of %d processes killed", len(times), killed.Load(), cases.Load())
+			require.GreaterOrEqual(t, killed.Load(), cases.Load()*8/10)
 		})
 	}
 }
