@@ -35,7 +35,7 @@ func passed(t *testing.T, alone bool) map[string]int {
 	if !alone {
 		s.open()
 	}
-	p := s.startHand(alone, 1, 3, "trace", 0)
+	p := s.startHand(alone, 1, 3, fall{moment: "trace"})
 	if !alone {
 		s.atWork(p)
 	}
@@ -97,7 +97,7 @@ func crash(t *testing.T, alone bool, moment string, nth int) bool {
 	if !alone {
 		s.open()
 	}
-	p := s.startHand(alone, 1, 3, moment, nth)
+	p := s.startHand(alone, 1, 3, fall{"kill", moment, nth})
 	if !alone {
 		s.atWork(p)
 	}
@@ -125,12 +125,12 @@ func TestW14Twice(t *testing.T) {
 			t.Run(moment, func(t *testing.T) {
 				t.Parallel()
 				s := newSite(t, samplecache.Config{Samples: 4, Durable: *killsFlag == "full" && i%4 == 0})
-				p := s.startHand(true, 1, 3, moment, 1)
+				p := s.startHand(true, 1, 3, fall{"kill", moment, 1})
 				require.Error(t, p.ended())
 				require.True(t, p.killed(), "%s", p.tail())
 				s.hear(p)
 				for n := 1 + i%step; p.killed(); n += step {
-					p = s.startHand(true, 10, 0, "", n)
+					p = s.startHand(true, 10, 0, fall{"kill", "", n})
 					err := p.ended()
 					require.True(t, p.killed() || err == nil, "%v: %s", err, p.tail())
 					s.hear(p)

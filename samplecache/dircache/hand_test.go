@@ -189,20 +189,16 @@ func (h *hand) hold(ctx context.Context) error {
 
 // moveOut keeps the latest generation, and goes on until its store is retired.
 func (h *hand) moveOut(ctx context.Context) error {
-	path := filepath.Join(h.keep, fmt.Sprintf("%d-%d", h.base, h.round))
+	path := filepath.Join(h.keep, fmt.Sprintf("%d-%d", os.Getpid(), h.round))
 	g, err := h.c.Latest(ctx)
 	if err != nil {
 		return err
 	}
-	id := g.ID()
-	if err := g.Close(); err != nil {
+	if err := h.c.Keep(ctx, g.ID(), path); err != nil {
 		return err
 	}
-	if err := h.c.Keep(ctx, id, path); err != nil {
-		return err
-	}
-	h.tell("kept %d %s", id, path)
-	return errors.Join(h.batch(ctx), h.batch(ctx))
+	h.tell("kept %d %s", g.ID(), path)
+	return errors.Join(g.Close(), h.batch(ctx), h.batch(ctx))
 }
 
 // epoch reads an epoch of a group.
@@ -256,24 +252,24 @@ func (h *hand) work(ctx context.Context) error {
 	return nil
 }
 
-// TestProcessWorks is a process that works in a cache, and is killed at a moment. Arguments:
-// directory, where to keep generations, whether it is alone, number of its first producer, rounds,
-// moment, the how many-th.
+// TestProcessWorks is a process that works in a cache, and falls. Arguments: directory, where to keep
+// generations, whether it is alone, number of its first producer, rounds, and when it falls.
 func TestProcessWorks(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
 		return
 	}
 	passed := sync.Map{}
-	if moment := k.args[5]; moment == "trace" {
+	if k.args[5] == "trace" {
 		dircache.Moments(func(m string) { n, _ := passed.LoadOrStore(m, new(atomic.Int64)); n.(*atomic.Int64).Add(1) })
 	} else {
-		dircache.KillAt(moment, k.number(t, 6))
+		k.falls(t, 5)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+k.number(t, 4))*20*time.Second)
 	defer cancel()
 	h := &hand{dir: k.args[0], keep: k.args[1], alone: k.args[2] == "true"}
 	h.tell, h.base = k.tell, int64(k.number(t, 3))
+	h.tags.Store(int64(os.Getpid()) << 20) // others may have the same base
 	require.NoError(t, h.open(ctx))
 	k.tell("open")
 	for ; h.round < k.number(t, 4); h.round++ {

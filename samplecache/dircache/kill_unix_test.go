@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,15 +22,17 @@ import (
 
 // soakConfig has room for readers that are slow, and a group that the generations wait for: it is
 // the one whose ledger must see all of them.
-var soakConfig = samplecache.Config{Samples: 16, Retain: 2, MaxHeld: 4, Limits: samplecache.Limits{MinPasses: 1, MaxPasses: 1}}
+var soakConfig = samplecache.Config{Samples: 16, Retain: 2, MaxHeld: 8, Limits: samplecache.Limits{MinPasses: 1, MaxPasses: 1}}
 
 // TestProcessPuts is a process that puts samples until it is killed: under a name, without one, and
-// from slots that it gives back now and then. Arguments: directory, number of its producer, seed.
+// from slots that it gives back now and then. Arguments: directory, number of its producer, seed, and when
+// it falls.
 func TestProcessPuts(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
 		return
 	}
+	k.falls(t, 3)
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
 	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
@@ -56,12 +59,13 @@ func TestProcessPuts(t *testing.T) {
 
 // TestProcessReads is a process that reads until it is killed: the latest generation, again and
 // again, and epochs of a group. It tells how many rows it has read. Arguments: directory, group,
-// seed.
+// seed, and when it falls.
 func TestProcessReads(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
 		return
 	}
+	k.falls(t, 3)
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
 	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
@@ -101,14 +105,16 @@ func readSome(t *testing.T, g *samplecache.Generation) int {
 	return len(stamps)
 }
 
-// A soak is a cache in which processes are killed at random. Its own session is a group that each
+// A soak is a cache in which processes fall at random. Its own session is a group that each
 // generation waits for.
 type soak struct {
 	site
-	rng   *rand.Rand
-	all   []*member
-	rows  atomic.Int64
-	seeds int
+	rng     *rand.Rand
+	moments []string
+	all     []*member
+	rows    atomic.Int64
+	fallen  map[string]int
+	seeds   int
 
 	stop    context.CancelFunc // of the watch
 	watched chan error         // how it ended
@@ -119,19 +125,22 @@ type soak struct {
 	swaps   int
 }
 
-// A member is a process that is killed and replaced.
+// A member is a process that falls; one that is killed is replaced.
 type member struct {
 	*process
-	start func() *process
+	start func(f fall) *process
 	done  chan struct{} // closed when what it told was entered
+	stops atomic.Int64  // how often it has stopped itself
 }
 
-// newSoak starts processes.
-func newSoak(t *testing.T, producers, readers int, limit time.Duration) *soak {
+// newSoak starts processes: four that put samples, three that read, and two that do all there is to
+// do.
+func newSoak(t *testing.T, limit time.Duration) *soak {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	s := &soak{rng: random(t), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: t.TempDir(), ledger: newLedger()}, watched: make(chan error, 1)}
+	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: t.TempDir(), ledger: newLedger()},
+		fallen: map[string]int{}, watched: make(chan error, 1)}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
 	s.open()
@@ -139,49 +148,81 @@ func newSoak(t *testing.T, producers, readers int, limit time.Duration) *soak {
 	s.stop = stop
 	go func() { s.watched <- s.watch(watching) }()
 	require.Eventually(t, func() bool { return len(s.stats().Groups) == 1 }, time.Minute, time.Millisecond)
-	for i := range producers {
-		s.add(func() *process { s.seeds++; return start(t, "TestProcessPuts", s.dir, 1+i, s.seeds) })
+	for i := range 4 {
+		s.add(func(f fall) *process {
+			return start(t, "TestProcessPuts", s.dir, 1+i, s.seeds, f.moment, f.nth, f.how)
+		})
 	}
-	for i := range readers {
-		group := ""
-		if i%2 == 0 {
-			group = fmt.Sprint("readers-", i)
-		}
-		s.add(func() *process { s.seeds++; return start(t, "TestProcessReads", s.dir, group, s.seeds) })
+	for _, group := range []string{"readers", "", "other readers"} {
+		s.add(func(f fall) *process {
+			return start(t, "TestProcessReads", s.dir, group, s.seeds, f.moment, f.nth, f.how)
+		})
+	}
+	for i := range 2 {
+		s.add(func(f fall) *process { return s.startHand(false, 100+100*i, 1000, f) })
 	}
 	return s
 }
 
 // add starts a process.
-func (s *soak) add(begin func() *process) {
+func (s *soak) add(begin func(f fall) *process) {
 	m := &member{start: begin}
 	s.all = append(s.all, m)
 	s.begin(m)
 }
 
 // begin starts a process, in the place of one that was killed, and enters what it tells. It may be
-// killed before it has joined.
+// killed before it has joined. Half of them fall by themselves.
 func (s *soak) begin(m *member) {
-	m.process, m.done = m.start(), make(chan struct{})
-	go func() {
-		defer close(m.done)
-		for line := range m.lines {
-			if strings.HasPrefix(line, "rows ") {
+	f := fall{[]string{"kill", "stop"}[s.rng.IntN(2)], s.moments[s.rng.IntN(len(s.moments))], 1 + s.rng.IntN(10)}
+	if s.rng.IntN(2) == 0 {
+		f = fall{}
+	}
+	s.seeds++
+	m.process, m.done = m.start(f), make(chan struct{})
+	go func(p *process, done chan struct{}) {
+		defer close(done)
+		for line := range p.lines {
+			switch {
+			case strings.HasPrefix(line, "rows "):
 				s.rows.Add(int64(soakConfig.Samples))
-			} else {
+			case line == "stops":
+				m.stops.Add(1)
+				go p.goOn()
+			default:
 				s.read(line)
 			}
 		}
-	}()
+	}(m.process, m.done)
 }
 
-// end kills a process.
+// goOn has a process go on that is about to stop itself.
+func (p *process) goOn() {
+	for _, after := range []time.Duration{20, 80, 1000} { // it may not have stopped yet
+		time.Sleep(after * time.Millisecond)
+		_ = p.cmd.Process.Signal(syscall.SIGCONT) // it may be dead
+	}
+}
+
+// end kills a process, unless it was killed before.
 func (s *soak) end(m *member) {
 	s.t.Helper()
-	require.NoError(s.t, m.cmd.Process.Kill())
+	_ = m.cmd.Process.Kill()
 	<-m.done
 	_ = m.ended()
 	require.True(s.t, m.killed(), "%v: %s", m.err, m.stderr.String())
+	s.fallen["kill"]++
+	s.fallen["stop"] += int(m.stops.Swap(0))
+}
+
+// pause stops a process for a moment.
+func (s *soak) pause(m *member) {
+	s.t.Helper()
+	if m.cmd.Process.Signal(syscall.SIGSTOP) == nil {
+		time.Sleep(time.Duration(s.rng.IntN(int(20 * time.Millisecond))))
+		_ = m.cmd.Process.Signal(syscall.SIGCONT)
+		s.fallen["stop"]++
+	}
 }
 
 // watch sees each generation, until ctx ends: it is the group that they wait for.
@@ -195,7 +236,7 @@ func (s *soak) watch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stamps, err := readStamps(ctx, g)
+		stamps, err := readStamps(s.ctx, g) // also if ctx has ended meanwhile
 		if err != nil {
 			return err
 		}
@@ -218,25 +259,25 @@ func (s *soak) count() {
 	s.swapped, s.swaps = now, s.swaps+1
 }
 
-// TestW09 kills processes at random moments, and starts others in their places: generations go on
-// after each, nothing that was acknowledged is lost or there twice, and nobody reads what is torn.
-// In the end all are killed, and the control file is lost.
+// TestW09 kills and stops processes at random, and has them fall at moments, and starts others in
+// the places of the dead: generations go on after each, nothing that was acknowledged is lost or
+// there twice, and nobody reads what is torn. In the end all are killed, and the control file is
+// lost.
 func TestW09(t *testing.T) {
 	n, rows := kills(t, 20, 10_000), int64(kills(t, 1000, 1_000_000))
-	s := newSoak(t, 4, 3, max(time.Minute, time.Duration(n)*500*time.Millisecond))
+	s := newSoak(t, max(time.Minute, time.Duration(n)*500*time.Millisecond))
 	began := time.Now()
-	killed := 0
-	for ; killed < n || s.rows.Load() < rows; killed++ {
+	for s.fallen["kill"] < n || s.rows.Load() < rows {
 		time.Sleep(time.Duration(s.rng.IntN(int(50 * time.Millisecond))))
 		m := s.all[s.rng.IntN(len(s.all))]
+		if s.rng.IntN(4) == 0 {
+			s.pause(m)
+			continue
+		}
 		s.end(m)
-		if s.rng.IntN(4) == 0 { // two at once
-			other := s.all[s.rng.IntN(len(s.all))]
-			if other != m {
-				s.end(other)
-				s.begin(other)
-				killed++
-			}
+		if other := s.all[s.rng.IntN(len(s.all))]; other != m && s.rng.IntN(4) == 0 { // two at once
+			s.end(other)
+			s.begin(other)
 		}
 		s.begin(m)
 	}
@@ -253,7 +294,7 @@ func TestW09(t *testing.T) {
 	s.open()
 	s.settled()
 	s.close()
-	t.Logf("%d kills in %v: %d generations, %d samples acknowledged, %d rows read, 0 torn, longest time between two swaps %v",
-		killed, took.Round(time.Millisecond), s.swaps, len(s.acked), s.rows.Load(), s.longest.Round(time.Millisecond))
+	t.Logf("%d kills and %d stops in %v: %d generations, %d samples acknowledged, %d rows read, none lost, there twice or torn, longest time between two swaps %v",
+		s.fallen["kill"], s.fallen["stop"], took.Round(time.Millisecond), s.swaps, len(s.acked), s.rows.Load(), s.longest.Round(time.Millisecond))
 	require.Less(t, s.longest, 5*time.Second)
 }

@@ -41,7 +41,8 @@ func TestProcessPlays(t *testing.T) {
 	case "lock":
 		dircache.DoAt(k.args[2], 1, stopMyself)
 	case "act":
-		actAt(k)
+		k.falls(t, 4)
+		falling.Store(false) // until it acts
 	}
 	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
 	require.NoError(t, err)
@@ -79,13 +80,6 @@ func playSlot(ctx context.Context, k *task, c *samplecache.Cache) error {
 
 // goneOn is set by the stop of a process that stops itself.
 var goneOn atomic.Bool
-
-// stopMyself stops this process. The signal may reach another thread first, and this one soon.
-func stopMyself() {
-	goneOn.Store(true)
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	time.Sleep(50 * time.Millisecond)
-}
 
 // playLock puts samples until it stops itself: others may be faster to publish what it has put.
 func playLock(ctx context.Context, k *task, c *samplecache.Cache) error {

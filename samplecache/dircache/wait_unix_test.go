@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -126,15 +125,11 @@ func (c *crowd) putOne(m *samplecache.Cache) error {
 	return errors.Join(c.put(c.ctx, p, nobodyElse), p.Close())
 }
 
-// actor is the producer that is killed.
+// actor is the producer of a process that falls.
 const actor = unnamed - 1
 
-// acting is set once moments count.
-var acting atomic.Bool
-
 // playAct holds slots. Then it aborts one, joins and leaves, claims and forgets, reads, commits and
-// publishes, and is killed or stopped at a moment of that. Arguments: slots, moment, the how
-// many-th, signal.
+// publishes, and falls. Arguments: slots, where to keep a generation, and when it falls.
 func playAct(ctx context.Context, k *task, c *samplecache.Cache) error {
 	n, err := strconv.Atoi(k.args[2])
 	if err != nil {
@@ -154,11 +149,11 @@ func playAct(ctx context.Context, k *task, c *samplecache.Cache) error {
 	}
 	k.tell("ready")
 	k.wait()
-	acting.Store(true)
+	falling.Store(true)
 	if n > 1 { // others put the sample while it does other things, so that its own is the last
 		err, slots = slots[0].Abort(), slots[1:]
 	}
-	err = errors.Join(err, comeAndGo(ctx, k.args[0]), readAndKeep(ctx, c, k.args[6]))
+	err = errors.Join(err, comeAndGo(ctx, k.args[0]), readAndKeep(ctx, c, k.args[3]))
 	for _, s := range slots {
 		m := stamp{actor, int64(s.Number())}
 		if err == nil {
@@ -210,31 +205,6 @@ func readAndKeep(ctx context.Context, c *samplecache.Cache, path string) error {
 	return errors.Join(err, c.Keep(ctx, gen.ID(), path), gen.Close(), g.Close())
 }
 
-// actAt has this process killed, or stopped, as it passes a moment for the nth time once it acts.
-func actAt(k *task) {
-	n, _ := strconv.Atoi(k.args[4])
-	var passed atomic.Int64
-	dircache.Moments(func(m string) {
-		if !acting.Load() || k.args[3] != "" && m != k.args[3] || passed.Add(1) != int64(n) {
-			return
-		}
-		if k.args[5] == "stop" {
-			k.tell("stops")
-			stopMyself()
-			return
-		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
-	})
-}
-
-// A fall is how a process is killed, or stopped for a while: as it passes a moment for the nth time.
-type fall struct {
-	how    string
-	moment string
-	nth    int
-}
-
 // turn has all members wait, and a process that has all slots fall. It reports whether it has, or
 // came through before.
 func (c *crowd) turn(f fall) (fallen bool) {
@@ -242,7 +212,7 @@ func (c *crowd) turn(f fall) (fallen bool) {
 	st := c.stats()
 	all := c.prepare(st.Latest)
 	keep := filepath.Join(c.keep, strconv.Itoa(c.turns))
-	p := c.play("act", st.Samples-st.Committed, f.moment, f.nth, f.how, keep)
+	p := c.play("act", st.Samples-st.Committed, keep, f.moment, f.nth, f.how)
 	c.wait(all)
 	p.proceed(c.t)
 	if f.how == "stop" && p.either(c.t, "stops", "done") == "stops" {

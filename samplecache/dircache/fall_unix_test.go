@@ -1,0 +1,50 @@
+//go:build unix
+
+package dircache_test
+
+import (
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+)
+
+// A fall is how a process is killed, or stopped for a while: as it passes a moment for the nth time.
+type fall struct {
+	how    string // "kill" or "stop"
+	moment string // "" is any
+	nth    int
+}
+
+// falling is set while moments count.
+var falling atomic.Bool
+
+// falls has this process fall. The moment, the how many-th, and how, are arguments from at on.
+func (k *task) falls(t *testing.T, at int) {
+	t.Helper()
+	f := fall{k.args[at+2], k.args[at], k.number(t, at+1)}
+	falling.Store(true)
+	var passed atomic.Int64
+	dircache.Moments(func(moment string) {
+		if !falling.Load() || f.moment != "" && f.moment != moment || passed.Add(1) != int64(f.nth) {
+			return
+		}
+		if f.how == "stop" {
+			k.tell("stops")
+			stopMyself()
+			return
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	})
+}
+
+// stopMyself stops this process. The signal may reach another thread first, and this one soon.
+func stopMyself() {
+	goneOn.Store(true)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	time.Sleep(50 * time.Millisecond)
+}
