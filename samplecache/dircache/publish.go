@@ -159,6 +159,9 @@ func (s *session) settle(m *manifest) error {
 		return err
 	}
 	passing("latest stored")
+	if err := s.raise(); err != nil { // who waits for it need not wait for the rest
+		return err
+	}
 	sh, err := s.lookAt(m)
 	if err == nil {
 		err = sh.point()
