@@ -23,8 +23,20 @@ var small = samplecache.Config{Samples: 4, MaxHeld: 2}
 // newCache makes a cache and returns its directory.
 func newCache(t testing.TB, config samplecache.Config) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "cache")
+	dir := filepath.Join(memory(t), "cache")
 	require.NoError(t, dircache.Create(dir, stamp{}.marked(), config))
+	return dir
+}
+
+// memory returns a temporary directory, on tmpfs if there is one: crashes of processes do not depend
+// on the disk, whose syncs take longer than all else.
+func memory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "dircache-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
 }
 
@@ -59,6 +71,7 @@ func passed(t *testing.T, alone bool) map[string]int {
 // TestW14 kills a process at each moment that it passes, the first time, the second and the third,
 // while it is alone and while another takes part. Rows W5, W6, W7 and W9 hold after each.
 func TestW14(t *testing.T) {
+	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprintf("alone=%v", alone), func(t *testing.T) {
 			t.Parallel()
@@ -115,6 +128,7 @@ func crash(t *testing.T, alone bool, moment string, nth int) bool {
 // TestW14Twice kills a process at each moment, and then those that recover the cache, one after the
 // other, each some moments later than the one before, until one comes through.
 func TestW14Twice(t *testing.T) {
+	t.Parallel()
 	step := 6
 	if *killsFlag == "full" {
 		step = 1
@@ -159,7 +173,8 @@ func TestProcessCreates(t *testing.T) {
 // TestW14Create kills processes at each moment while they create a cache: it is there whole or not
 // at all, and what is left beside it goes with the next of another process.
 func TestW14Create(t *testing.T) {
-	top := t.TempDir()
+	t.Parallel()
+	top := memory(t)
 	for n := 1; ; n++ {
 		dir := filepath.Join(top, fmt.Sprint(n))
 		p := start(t, "TestProcessCreates", dir, n)
@@ -182,6 +197,7 @@ func TestW14Create(t *testing.T) {
 // TestW05W06 loses the control file while all four samples of a generation but one are committed, in
 // each way, after what a producer may leave in the one that is not.
 func TestW05W06(t *testing.T) {
+	t.Parallel()
 	leaves := map[string]func(t *testing.T, s *samplecache.Slot){
 		"nothing is reserved": func(t *testing.T, s *samplecache.Slot) { require.NoError(t, s.Abort()) },
 		"a slot is written":   func(t *testing.T, s *samplecache.Slot) { require.NoError(t, stamp{7, 7}.write(s.Sample())) },

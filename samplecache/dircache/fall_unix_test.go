@@ -42,9 +42,9 @@ func (k *task) falls(t *testing.T, at int) {
 	})
 }
 
-// stopMyself stops this process. The signal may reach another thread first, and this one soon.
+// stopMyself stops this process. The signal may reach another thread first, and this one later.
 func stopMyself() {
 	goneOn.Store(true)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 }

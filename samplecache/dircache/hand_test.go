@@ -104,16 +104,14 @@ func (w *part) see(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	latest := g.ID()
-	if err := g.Close(); err != nil {
-		return err
-	}
-	for w.last = max(w.last+1, latest-min(latest-1, 1)); ; w.last++ {
-		err := w.tellOf(ctx, w.last)
-		if err != nil && !errors.Is(err, samplecache.ErrGenerationGone) || w.last == latest {
+	defer g.Close()
+	for id := max(w.last+1, g.ID()-min(g.ID()-1, 1)); id < g.ID(); id++ {
+		if err := w.tellOf(ctx, id); err != nil && !errors.Is(err, samplecache.ErrGenerationGone) {
 			return err
 		}
 	}
+	w.last = g.ID()
+	return w.tellAll(ctx, g)
 }
 
 // tellOf tells of a generation.
@@ -123,6 +121,11 @@ func (w *part) tellOf(ctx context.Context, id uint64) error {
 		return err
 	}
 	defer g.Close()
+	return w.tellAll(ctx, g)
+}
+
+// tellAll tells of all rows of a generation.
+func (w *part) tellAll(ctx context.Context, g *samplecache.Generation) error {
 	stamps, err := readStamps(ctx, g)
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func (w *part) tellOf(ctx context.Context, id uint64) error {
 	for _, m := range stamps {
 		text += fmt.Sprintf(" %d:%d", m.who, m.number)
 	}
-	w.tell("saw %d%s", id, text)
+	w.tell("saw %d%s", g.ID(), text)
 	return nil
 }
 

@@ -139,7 +139,7 @@ func newSoak(t *testing.T, limit time.Duration) *soak {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: t.TempDir(), ledger: newLedger()},
+	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: memory(t), ledger: newLedger()},
 		fallen: map[string]int{}, watched: make(chan error, 1)}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
@@ -191,6 +191,7 @@ func (s *soak) begin(m *member) {
 				go p.goOn()
 			default:
 				s.read(line)
+				p.heard = append(p.heard[max(0, len(p.heard)-20):], line)
 			}
 		}
 	}(m.process, m.done)
@@ -210,7 +211,7 @@ func (s *soak) end(m *member) {
 	_ = m.cmd.Process.Kill()
 	<-m.done
 	_ = m.ended()
-	require.True(s.t, m.killed(), "%v: %s", m.err, m.stderr.String())
+	require.True(s.t, m.killed(), "%v: %s", m.err, m.tail())
 	s.fallen["kill"]++
 	s.fallen["stop"] += int(m.stops.Swap(0))
 }

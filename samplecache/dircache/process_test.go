@@ -84,7 +84,7 @@ func start(t testing.TB, task string, args ...any) *process {
 	for _, arg := range args {
 		all = append(all, fmt.Sprint(arg))
 	}
-	p := &process{cmd: exec.Command(exe, all...), lines: make(chan string, 1<<16)}
+	p := &process{cmd: exec.Command(exe, all...), lines: make(chan string, 1<<10)}
 	p.cmd.Env = append(os.Environ(), taskName+"="+task)
 	p.cmd.Stderr = &p.stderr
 	p.in, err = p.cmd.StdinPipe()
@@ -92,7 +92,8 @@ func start(t testing.TB, task string, args ...any) *process {
 	out, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.cmd.Start())
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	running := p.cmd.Process
+	t.Cleanup(func() { _ = running.Kill() })
 	go func() {
 		defer close(p.lines)
 		for s := bufio.NewScanner(out); s.Scan(); {

@@ -37,7 +37,7 @@ func newSite(t *testing.T, config samplecache.Config) *site {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	s := &site{t: t, ctx: ctx, dir: newCache(t, config), keep: t.TempDir(), ledger: newLedger()}
+	s := &site{t: t, ctx: ctx, dir: newCache(t, config), keep: memory(t), ledger: newLedger()}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
 	return s

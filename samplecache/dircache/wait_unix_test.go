@@ -265,6 +265,7 @@ func (c *crowd) requireNoneMissed(all []*waiter, before *samplecache.Stats, f fa
 // TestWaitersGoOn kills and stops processes at each moment that they pass, while twelve sessions
 // wait for them: all go on soon. With -kills, it does so at random.
 func TestWaitersGoOn(t *testing.T) {
+	t.Parallel()
 	const lanes = 8
 	var falls []fall
 	for _, how := range []string{"kill", "stop"} {
