@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -333,6 +334,24 @@ func contents(at string) string {
 		return nil
 	})
 	return b.String()
+}
+
+// tree returns the paths and sizes of what is in a directory, but for the control file and the
+// link.
+func tree(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Type()&fs.ModeNamedPipe != 0 {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			all = append(all, fmt.Sprintf("%s %d", strings.TrimPrefix(path, dir), info.Size()))
+		}
+		return err
+	}))
+	slices.Sort(all)
+	return all
 }
 
 // TestLinkToACache opens a cache through a symbolic link to it, which whoever names it means.

@@ -3,11 +3,8 @@ package dircache_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -273,24 +270,6 @@ func namesFile(err error) error {
 		return fmt.Errorf("the error does not say where: %w", err)
 	}
 	return nil
-}
-
-// tree returns the paths and sizes of what is in a directory, but for the control file and the
-// link.
-func tree(t *testing.T, dir string) (all []string) {
-	t.Helper()
-	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Type()&fs.ModeNamedPipe != 0 {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			all = append(all, fmt.Sprintf("%s %d", strings.TrimPrefix(path, dir), info.Size()))
-		}
-		return err
-	}))
-	slices.Sort(all)
-	return all
 }
 
 // TestW17BoundedSpace bounds the bytes on the disk, while generations are held and let go, and

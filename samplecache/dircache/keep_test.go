@@ -1,0 +1,50 @@
+//go:build unix
+
+package dircache_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+)
+
+// TestKeepInTheCache keeps a generation at the directory of the cache, in it, or around it, by
+// whatever path: it is refused, and the cache goes on.
+func TestKeepInTheCache(t *testing.T) {
+	s := newSpecimen(t)
+	top := t.TempDir()
+	dir := filepath.Join(top, "cache")
+	require.NoError(t, s.writeTo(dir))
+	for name, to := range map[string]string{"link": "cache", "deep": "cache/gen-0000000001", "link-of-link": "link"} {
+		require.NoError(t, os.Symlink(to, filepath.Join(top, name)))
+	}
+	before := tree(t, dir)
+	c := joinSound(t, dir)
+	t.Chdir(dir)
+	for path, want := range map[string]error{
+		dir: fs.ErrExist, dir + "/": fs.ErrExist, ".": fs.ErrExist, "": fs.ErrExist, top: fs.ErrExist, "/": fs.ErrInvalid,
+		filepath.Join(top, "link"): fs.ErrExist, "gen-0000000001": fs.ErrInvalid, "MANIFEST": fs.ErrInvalid,
+		"kept": fs.ErrInvalid, dir + "/kept": fs.ErrInvalid, "../cache/kept": fs.ErrInvalid,
+		"gen-0000000001/kept": fs.ErrInvalid, "held-0000000001": fs.ErrInvalid, "../link/kept": fs.ErrInvalid,
+		top + "/link-of-link/kept": fs.ErrInvalid, top + "/deep/kept": fs.ErrInvalid, "../nowhere/kept": fs.ErrNotExist,
+	} {
+		err := c.Keep(t.Context(), 1, path)
+		require.ErrorIs(t, err, want, path)
+	}
+	require.Equal(t, before, tree(t, dir))
+	for v := range int64(7) { // all is filled again
+		require.NoError(t, putter(t, c, "").Put(soon(t), marked(10+v)))
+	}
+	g, err := c.Latest(soon(t))
+	require.NoError(t, err)
+	require.EqualValues(t, 5, g.ID())
+	require.NoError(t, c.Keep(t.Context(), 5, filepath.Join(top, "cache-kept")))
+	ds, err := memmap.Open(filepath.Join(top, "cache-kept"))
+	require.NoError(t, err)
+	require.NoError(t, ds.Close())
+}
