@@ -34,9 +34,10 @@ var _ engine.Engine = Engine{}
 // published yet.
 //
 // It returns an [Error] that says which file is at fault: fs.ErrNotExist if Dir is not a cache,
-// [engine.ErrCorrupt], [engine.ErrOtherHost] if Dir was used on another machine or lies on a network
-// file system, and [errors.ErrUnsupported] for another version of the format, and where the system
-// has no locks of ranges of a file, as Windows.
+// fs.ErrPermission if the process may not write to Dir, [engine.ErrCorrupt], [engine.ErrOtherHost]
+// if Dir was used on another machine or lies on a network file system, and [errors.ErrUnsupported]
+// for another version of the format, and where the system has no locks of ranges of a file, as
+// Windows.
 func (e Engine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	s, err := e.join(ctx, opt)
 	if err != nil {
@@ -113,6 +114,9 @@ func local(at string) error {
 func (s *session) join(ctx context.Context, adopt bool) error {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)
+	}
+	if err := vfs.CanWrite(s.at); err != nil { // or it could not publish
+		return failed("open", s.dir, "", bare(err))
 	}
 	if err := s.lockToJoin(ctx); err != nil {
 		return err
