@@ -11,12 +11,15 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/host"
@@ -251,6 +254,86 @@ func TestWrongWordsOfHeldSlots(t *testing.T) {
 	}
 	require.NoError(t, first.Abort())
 	requireHalf(t, c)
+}
+
+// TestW15WordsWhileAllWork writes words of slots, sessions and times at random, and the first of the
+// counts of groups, while producers, ranks and readers work: each sample is in one generation, whole,
+// and nobody stops.
+func TestW15WordsWhileAllWork(t *testing.T) {
+	const samples, puts = 4, 60
+	dir := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: samples, Retain: 16, MaxHeld: 16}))
+	f, err := os.OpenFile(filepath.Join(dir, controlName), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	caches := []*samplecache.Cache{openHere(t, Engine{Dir: dir}), openHere(t, Engine{Dir: dir})}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var working, harming sync.WaitGroup
+	for i := range 4 {
+		working.Go(func() {
+			p, err := caches[i%2].Producer(fmt.Sprint(i))
+			for n := 0; n < puts/4 && err == nil; n++ {
+				err = p.Put(ctx, one(int64(i*puts+n)))
+			}
+			assert.NoError(t, err)
+		})
+	}
+	for i, c := range caches {
+		working.Go(func() {
+			var err error
+			for n := uint64(0); n < 30 && err == nil; n++ {
+				var g *samplecache.Generation
+				if g, err = c.Group(fmt.Sprint("g", i), 1).Epoch(ctx, n); err == nil {
+					_, err = g.Fetch(ctx, []int{0, 1, 2, 3}, nil)
+					err = errors.Join(err, g.Close())
+				}
+			}
+			assert.NoError(t, err)
+		})
+	}
+	done := make(chan struct{})
+	harming.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Microsecond):
+			}
+			at, v := int64(slotsTable+rand.N(2*samples))*8, slotWord(rand.Uint64N(puts/samples+2), rand.N(3), rand.Uint64N(4))
+			switch rand.N(8) {
+			case 0:
+				v = rand.Uint64()
+			case 1:
+				at, v = int64(sessionsTable+rand.N(8))*8, rand.Uint64N(2)
+			case 2:
+				at = int64([]int{wantedWord, sweptWord, searchedWord, lockerWord, swapAtWord}[rand.N(5)]) * 8
+			case 3:
+				at = countsAt(samples) + rand.Int64N(40)
+			}
+			_, err := f.WriteAt(binary.LittleEndian.AppendUint64(nil, v), at)
+			assert.NoError(t, err)
+		}
+	})
+	working.Wait()
+	g, err := caches[0].Wait(ctx, puts/samples-1)
+	require.NoError(t, err, "while words are still wrong")
+	require.NoError(t, g.Close())
+	close(done)
+	harming.Wait()
+	seen := map[int64]bool{}
+	for id := uint64(1); id <= puts/samples; id++ {
+		g, err := caches[1].At(ctx, id)
+		require.NoError(t, err)
+		td, err := g.Fetch(ctx, []int{0, 1, 2, 3}, nil)
+		require.NoError(t, err)
+		for _, n := range tensor.Must(tdict.Slice[int64](td, "n")) {
+			require.False(t, seen[n], "sample %d is there twice", n)
+			seen[n] = true
+		}
+		require.NoError(t, g.Close())
+	}
+	require.Len(t, seen, puts)
 }
 
 // rehost rewrites the ids in the header of a control file.
