@@ -116,6 +116,8 @@ func TestForeign(t *testing.T) {
 		{"control is a FIFO", func(*testing.T) error {
 			return errors.Join(s.writeTo("x"), os.Remove("x/control"), syscall.Mkfifo("x/control", 0o666))
 		}, samplecache.ErrCorrupt},
+		{"a type that is none", func(*testing.T) error { return errors.Join(s.writeTo("x"), retype("x/gen-0000000002/meta.json")) }, samplecache.ErrCorrupt},
+		{"a type that is none, to be filled", func(*testing.T) error { return errors.Join(s.writeTo("x"), retype("x/gen-0000000003/meta.json")) }, samplecache.ErrCorrupt},
 		{"records are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/.samples")) }, fs.ErrNotExist},
 		{"leaves are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/image.memmap")) }, memmap.ErrCorrupt},
 	}
@@ -134,6 +136,15 @@ func TestForeign(t *testing.T) {
 			fails(t, at, tt.err, err)
 		})
 	}
+}
+
+// retype has a meta.json name a type that there is not.
+func retype(path string) error {
+	b, err := os.ReadFile(path)
+	if err == nil && !bytes.Contains(b, []byte("uint8")) {
+		err = errors.New("no uint8")
+	}
+	return errors.Join(err, os.WriteFile(path, bytes.ReplaceAll(b, []byte("uint8"), []byte("uint9")), 0o666))
 }
 
 // wants opens a cache, reads what was published last, and puts a sample.
