@@ -79,7 +79,7 @@ func (c *Cache) fits(dst *tdict.TensorDict, n int) bool {
 	if dst == nil || !slices.Equal(dst.Shape(), shapeops.Shape{n}) {
 		return false
 	}
-	for key := range dst.Leaves() {
+	for key := range dst.NestedKeys() {
 		if !c.about.Schema.Has(key) {
 			return false
 		}
