@@ -160,6 +160,10 @@ func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, ge
 
 // fix adds an epoch, in place of the one with the least number if there are eight.
 func (one *Group) fix(p *Progress, number, generation uint64) error {
+	if generation == 0 {
+		generation = p.Latest
+	}
+	begun := one.passes(generation) // also of the epoch that is dropped
 	if len(one.Epochs) == epochsKept {
 		oldest := 0
 		for i, e := range one.Epochs {
@@ -173,10 +177,7 @@ func (one *Group) fix(p *Progress, number, generation uint64) error {
 		one.settle(p, &one.Epochs[oldest]) // rows of it that are taken later are not counted
 		one.Epochs = slices.Delete(one.Epochs, oldest, oldest+1)
 	}
-	if generation == 0 {
-		generation = p.Latest
-	}
-	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: one.passes(generation) + 1})
+	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: begun + 1})
 	return nil
 }
 
@@ -307,24 +308,21 @@ func (g *Groups) Waits(p *Progress) (reasons []string) {
 }
 
 // rows returns how many rows of a generation a group has taken, each once a pass. Passes that are
-// settled, or so old that they are not remembered, count as whole.
+// settled, or not remembered any more, count as whole.
 func (one *Group) rows(p *Progress, generation uint64) (rows int64) {
-	first, whole := uint64(math.MaxUint64), int64(p.Config.Samples)
+	whole, forgotten := int64(p.Config.Samples), int64(one.passes(generation))
 	for _, e := range one.Epochs {
 		if e.Generation != generation {
 			continue
 		}
-		first = min(first, e.Pass)
+		forgotten--
 		if e.Settled {
 			rows += whole
 		} else {
 			rows += min(e.Taken, whole)
 		}
 	}
-	if first == math.MaxUint64 {
-		return 0
-	}
-	return rows + int64(first-1)*whole
+	return rows + forgotten*whole
 }
 
 // passes returns how many passes over a generation the group has begun.
