@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // must ends the test unless err is nil.
@@ -23,6 +23,14 @@ func (k *kit) wants(what string, err, want error) {
 	k.Helper()
 	if !errors.Is(err, want) {
 		k.Fatalf("%s: got error %v, want %v", what, err, want)
+	}
+}
+
+// refuses is wants of the error of a call that has a result too: k.refuses("At", err)(c.At(ctx, 1)).
+func (k *kit) refuses(what string, want error) func(result any, err error) {
+	return func(_ any, err error) {
+		k.Helper()
+		k.wants(what, err, want)
 	}
 }
 
@@ -48,10 +56,14 @@ func (k *kit) waits(what string, fn func(ctx context.Context) error) {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(k.ctx, moment)
 	defer cancel()
+	began := time.Now()
 	err := fn(ctx)
 	k.wants(what, err, context.DeadlineExceeded)
-	k.wants(what, err, samplecache.ErrBlocked)
+	k.wants(what, err, engine.ErrBlocked)
 	k.Logf("%s: %v", what, err)
+	if took := time.Since(began); took > moment+2*time.Second {
+		k.Errorf("%s returned %v after its context ended", what, took-moment)
+	}
 }
 
 // eventually waits until something holds.
@@ -69,9 +81,8 @@ type crew struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
-
-	mu  sync.Mutex
-	err error // the first, unless the crew was over before
+	once   sync.Once
+	err    error // the first, unless the crew was over before
 }
 
 // errOver is the cause when a crew has nothing to do any more.
@@ -81,24 +92,17 @@ var errOver = errors.New("over")
 func (k *kit) crew() *crew {
 	c := &crew{}
 	c.ctx, c.cancel = context.WithCancelCause(k.ctx)
-	k.Cleanup(func() { // of a test that has failed before
-		c.cancel(errOver)
-		c.wg.Wait()
-	})
+	k.Cleanup(func() { _ = c.stop() }) // of a test that has failed before
 	return c
 }
 
 // start adds a member.
 func (c *crew) start(fn func(ctx context.Context) error) {
 	c.wg.Go(func() {
-		err := fn(c.ctx)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if err == nil || c.err != nil || context.Cause(c.ctx) == errOver {
-			return
+		if err := fn(c.ctx); err != nil && context.Cause(c.ctx) != errOver {
+			c.once.Do(func() { c.err = err })
+			c.cancel(err)
 		}
-		c.err = err
-		c.cancel(err)
 	})
 }
 
@@ -106,20 +110,13 @@ func (c *crew) start(fn func(ctx context.Context) error) {
 func (c *crew) finish() error {
 	c.wg.Wait()
 	c.cancel(errOver)
-	return c.failure()
+	return c.err
 }
 
 // stop has the members end, and returns the first error.
 func (c *crew) stop() error {
 	c.cancel(errOver)
 	return c.finish()
-}
-
-// failure returns the first error.
-func (c *crew) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
 }
 
 // about returns err, if there is one, with what it is about.

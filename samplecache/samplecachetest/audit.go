@@ -66,7 +66,7 @@ func (a *auditor) settle() {
 	latest := a.k.stats(a.cache).Latest
 	a.k.eventually("the auditor reads all", func() bool {
 		last, _ := a.seen()
-		return last == latest || a.crew.failure() != nil
+		return last == latest || a.crew.ctx.Err() != nil
 	})
 	a.k.must(a.crew.stop())
 	a.k.must(p.Close())

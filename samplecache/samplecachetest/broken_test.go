@@ -2,35 +2,35 @@ package samplecachetest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/samplecache/samplecachetest"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// open is samplecachetest.Open of the directory engine.
-func open(t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config) samplecache.Engine {
-	t.Helper()
-	if schema != nil {
-		require.NoError(t, dircache.Create(place, schema, config))
-	}
-	return dircache.Engine{Dir: place}
-}
-
-// A broken engine is one whose sessions do something wrong.
+// A broken engine is memcache's with sessions that do something wrong.
 type broken struct {
-	samplecache.Engine
-	session func(samplecache.Session) samplecache.Session
+	*memcache.Engine
+	session func(engine.Session) engine.Session
 }
 
-func (b broken) Join(ctx context.Context, opt samplecache.Options) (samplecache.Session, error) {
+func (b broken) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	s, err := b.Engine.Join(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -38,151 +38,399 @@ func (b broken) Join(ctx context.Context, opt samplecache.Options) (samplecache.
 	return b.session(s), nil
 }
 
-// mixing shows the rows of the generation before, in place of its own, for one of five generations.
-type mixing struct{ samplecache.Session }
+// A wrong session changes what it returns. Fields that are nil change nothing.
+type wrong struct {
+	engine.Session
+	about   func(engine.About) engine.About
+	changed func() <-chan struct{}
+	latest  func(uint64) uint64
+	stats   func(*engine.Stats)
+	claim   func(ctx context.Context, name string) (engine.Claim, error)
+	claims  func(engine.Claim) engine.Claim
+	forget  func(ctx context.Context, name string) error
+	enter   func(ctx context.Context, group string, world int) (engine.Seat, error)
+	seats   func(engine.Seat) engine.Seat
+	open    func(ctx context.Context, id uint64) (engine.Rows, error)
+	rows    func(engine.Rows) engine.Rows
+	close   func() error
+}
 
-func (m mixing) Open(ctx context.Context, id uint64) (samplecache.Rows, error) {
-	if id > 1 && id%5 == 0 {
-		if r, err := m.Session.Open(ctx, id-1); err == nil {
-			return r, nil
-		}
+// or returns f if it is given, and the other function if not.
+func or[F any](given bool, f, other F) F {
+	if given {
+		return f
 	}
-	return m.Session.Open(ctx, id)
+	return other
 }
 
-// backwards says now and then that the generation before is the latest.
-type backwards struct {
-	samplecache.Session
-	calls *atomic.Int64
+func (w *wrong) About() engine.About {
+	if w.about == nil {
+		return w.Session.About()
+	}
+	return w.about(w.Session.About())
 }
 
-func (b backwards) Latest(ctx context.Context) (uint64, error) {
-	id, err := b.Session.Latest(ctx)
-	if id > 1 && b.calls.Add(1)%9 == 0 {
-		id--
+func (w *wrong) Changed() <-chan struct{} {
+	return or(w.changed != nil, w.changed, w.Session.Changed)()
+}
+
+func (w *wrong) Latest(ctx context.Context) (uint64, error) {
+	id, err := w.Session.Latest(ctx)
+	if w.latest != nil {
+		id = w.latest(id)
 	}
 	return id, err
 }
 
-// onClaims changes what Claim returns, and onRows what Reserve does.
-type (
-	onClaims struct {
-		samplecache.Session
-		change func(samplecache.Claim) samplecache.Claim
+func (w *wrong) Stats(ctx context.Context) (engine.Stats, error) {
+	s, err := w.Session.Stats(ctx)
+	if w.stats != nil {
+		w.stats(&s)
 	}
-	onRows struct {
-		samplecache.Claim
-		change func(samplecache.Row) samplecache.Row
+	return s, err
+}
+
+func (w *wrong) Claim(ctx context.Context, name string) (engine.Claim, error) {
+	c, err := or(w.claim != nil, w.claim, w.Session.Claim)(ctx, name)
+	if err == nil && w.claims != nil {
+		c = w.claims(c)
+	}
+	return c, err
+}
+
+func (w *wrong) Forget(ctx context.Context, name string) error {
+	return or(w.forget != nil, w.forget, w.Session.Forget)(ctx, name)
+}
+
+func (w *wrong) Enter(ctx context.Context, group string, world int) (engine.Seat, error) {
+	s, err := or(w.enter != nil, w.enter, w.Session.Enter)(ctx, group, world)
+	if err == nil && w.seats != nil {
+		s = w.seats(s)
+	}
+	return s, err
+}
+
+func (w *wrong) Open(ctx context.Context, id uint64) (engine.Rows, error) {
+	r, err := or(w.open != nil, w.open, w.Session.Open)(ctx, id)
+	if err == nil && w.rows != nil {
+		r = w.rows(r)
+	}
+	return r, err
+}
+
+func (w *wrong) Close() error { return or(w.close != nil, w.close, w.Session.Close)() }
+
+// The parts of a wrong session.
+type (
+	wrongClaim struct {
+		engine.Claim
+		window  func() engine.Window
+		reserve func(ctx context.Context, number uint64) (engine.Row, error)
+	}
+	wrongRow struct {
+		engine.Row
+		commit func(ctx context.Context, sums []uint32) error
+		abort  func() error
+	}
+	wrongRows struct {
+		engine.Rows
+		place  func(leaf int) (tensor.Lender, int)
+		lapsed func() <-chan struct{}
+		close  func() error
+	}
+	wrongSeat struct {
+		engine.Seat
+		begin func(ctx context.Context, epoch uint64, want engine.Want) (engine.Pass, error)
+	}
+	wrongPass struct {
+		engine.Pass
+		take  func(ctx context.Context, n int) (int, error)
+		close func() error
 	}
 )
 
-func (o onClaims) Claim(ctx context.Context, name string) (samplecache.Claim, error) {
-	c, err := o.Session.Claim(ctx, name)
-	if err != nil {
-		return nil, err
+func (w *wrongClaim) Window() engine.Window { return or(w.window != nil, w.window, w.Claim.Window)() }
+func (w *wrongClaim) Reserve(ctx context.Context, number uint64) (engine.Row, error) {
+	return or(w.reserve != nil, w.reserve, w.Claim.Reserve)(ctx, number)
+}
+
+func (w *wrongRow) Abort() error { return or(w.abort != nil, w.abort, w.Row.Abort)() }
+func (w *wrongRow) Commit(ctx context.Context, sums []uint32) error {
+	return or(w.commit != nil, w.commit, w.Row.Commit)(ctx, sums)
+}
+
+func (w *wrongRows) Lapsed() <-chan struct{} { return or(w.lapsed != nil, w.lapsed, w.Rows.Lapsed)() }
+func (w *wrongRows) Close() error            { return or(w.close != nil, w.close, w.Rows.Close)() }
+func (w *wrongRows) Place(leaf int) (tensor.Lender, int) {
+	return or(w.place != nil, w.place, w.Rows.Place)(leaf)
+}
+
+func (w *wrongSeat) Begin(ctx context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
+	return or(w.begin != nil, w.begin, w.Seat.Begin)(ctx, epoch, want)
+}
+
+func (w *wrongPass) Close() error { return or(w.close != nil, w.close, w.Pass.Close)() }
+func (w *wrongPass) Take(ctx context.Context, n int) (int, error) {
+	return or(w.take != nil, w.take, w.Pass.Take)(ctx, n)
+}
+
+// onReserve returns sessions that reserve otherwise.
+func onReserve(reserve func(ctx context.Context, c engine.Claim, number uint64) (engine.Row, error)) func(engine.Session) engine.Session {
+	return func(s engine.Session) engine.Session {
+		return &wrong{Session: s, claims: func(c engine.Claim) engine.Claim {
+			return &wrongClaim{Claim: c, reserve: func(ctx context.Context, number uint64) (engine.Row, error) { return reserve(ctx, c, number) }}
+		}}
 	}
-	return o.change(c), nil
 }
 
-func (o onRows) Reserve(ctx context.Context, number uint64) (samplecache.Row, error) {
-	r, err := o.Claim.Reserve(ctx, number)
-	if err != nil {
-		return nil, err
-	}
-	return o.change(r), nil
+// onRow returns sessions whose rows are changed.
+func onRow(change func(engine.Row) engine.Row) func(engine.Session) engine.Session {
+	return onReserve(func(ctx context.Context, c engine.Claim, number uint64) (engine.Row, error) {
+		r, err := c.Reserve(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		return change(r), nil
+	})
 }
 
-// forgetful knows of no number.
-type forgetful struct{ samplecache.Claim }
-
-func (forgetful) Window() (samplecache.Window, error) { return samplecache.Window{}, nil }
-
-// losing says of one of seven samples that it was committed, and gives its place back.
-type losing struct {
-	samplecache.Row
-	calls *atomic.Int64
+// onRows returns sessions whose generations are changed.
+func onRows(change func(engine.Rows) engine.Rows) func(engine.Session) engine.Session {
+	return func(s engine.Session) engine.Session { return &wrong{Session: s, rows: change} }
 }
 
-func (l losing) Commit(ctx context.Context) error {
-	if l.calls.Add(1)%7 == 0 {
-		return l.Abort()
-	}
-	return l.Row.Commit(ctx)
-}
-
-// lax hands out all rows that are asked for, and counts one.
-type lax struct{ samplecache.Session }
-
-func (l lax) Enter(ctx context.Context, group string, world int) (samplecache.Seat, error) {
-	s, err := l.Session.Enter(ctx, group, world)
-	if err != nil {
-		return nil, err
-	}
-	return laxSeat{s}, nil
-}
-
-type laxSeat struct{ samplecache.Seat }
-
-func (l laxSeat) Begin(ctx context.Context, epoch uint64, want samplecache.Want) (samplecache.Pass, error) {
-	p, err := l.Seat.Begin(ctx, epoch, want)
-	if err != nil {
-		return nil, err
-	}
-	return laxPass{p}, nil
-}
-
-type laxPass struct{ samplecache.Pass }
-
-func (l laxPass) Take(n int) (int, error) {
-	_, _ = l.Pass.Take(1)
-	return n, nil
-}
-
-// leaking leaves a goroutine.
-type leaking struct{ samplecache.Session }
-
-func (l leaking) Close() error {
-	go func() { select {} }()
-	return l.Session.Close()
-}
-
-// breakages are what is wrong with engines, the rule that tells it, and what that says.
-var breakages = map[string]struct {
-	session func(samplecache.Session) samplecache.Session
-	rule    string
-	says    string
-}{
-	"other rows": {
-		func(s samplecache.Session) samplecache.Session { return mixing{s} },
-		"W01", `is in generation \d+ and in generation`,
-	},
-	"back in time": {
-		func(s samplecache.Session) samplecache.Session { return backwards{s, new(atomic.Int64)} },
-		"W01", `the latest generation: got \d+ after \d+ was seen`,
-	},
-	"no memory": {
-		func(s samplecache.Session) samplecache.Session {
-			return onClaims{s, func(c samplecache.Claim) samplecache.Claim { return forgetful{c} }}
-		},
-		"W07 each number", `is in generation \d+ and in generation`,
-	},
-	"a lost sample": {
-		func(s samplecache.Session) samplecache.Session {
-			calls := new(atomic.Int64)
-			return onClaims{s, func(c samplecache.Claim) samplecache.Claim {
-				return onRows{c, func(r samplecache.Row) samplecache.Row { return losing{r, calls} }}
+// onBegin returns sessions that begin otherwise.
+func onBegin(begin func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error)) func(engine.Session) engine.Session {
+	return func(s engine.Session) engine.Session {
+		return &wrong{Session: s, seats: func(st engine.Seat) engine.Seat {
+			return &wrongSeat{st, func(ctx context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
+				return begin(ctx, st, epoch, want)
 			}}
-		},
-		"W10 nothing", `sample \d+ of producer .* is lost`,
-	},
-	"no ratio": {
-		func(s samplecache.Session) samplecache.Session { return lax{s} },
-		"W11 the ratio", `want at least`,
-	},
-	"a goroutine left": {
-		func(s samplecache.Session) samplecache.Session { return leaking{s} },
-		"W18 everything", `left when all is closed: \d+ goroutines`,
-	},
+		}}
+	}
+}
+
+// onPass returns sessions whose parts in epochs are changed.
+func onPass(change func(engine.Pass) engine.Pass) func(engine.Session) engine.Session {
+	return onBegin(func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error) {
+		p, err := st.Begin(ctx, epoch, want)
+		if err != nil {
+			return nil, err
+		}
+		return change(p), nil
+	})
+}
+
+// onStats returns sessions that say otherwise.
+func onStats(change func(*engine.Stats)) func(engine.Session) engine.Session {
+	return func(s engine.Session) engine.Session { return &wrong{Session: s, stats: change} }
+}
+
+// A breakage is a mistake of an engine.
+type breakage struct {
+	rule    string // that finds it: the first words
+	says    string // what the rule says
+	session func(engine.Session) engine.Session
+	config  func(*engine.Config) // the cache is made with
+	network *faults              // of an engine behind a network
+	waits   bool                 // the rule waits in vain, for 3 s
+	alone   bool                 // other processes cannot join, and it does not say so
+}
+
+// forgetful sessions know of no number.
+func forgetful(s engine.Session) engine.Session {
+	return &wrong{Session: s, claims: func(c engine.Claim) engine.Claim {
+		return &wrongClaim{Claim: c, window: func() engine.Window { return engine.Window{} }}
+	}}
+}
+
+// apart has each session begin epochs of its own.
+func apart() func(engine.Session) engine.Session {
+	var sessions atomic.Uint64
+	return func(s engine.Session) engine.Session {
+		own := sessions.Add(1) << 50
+		return onBegin(func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error) {
+			return st.Begin(ctx, epoch+own, want)
+		})(s)
+	}
+}
+
+// gone closes sessions in name only.
+func gone(s engine.Session) engine.Session {
+	return &wrong{Session: s, close: func() error { return nil }}
+}
+
+// mixed shows the rows of the generation before for every other generation.
+func mixed(s engine.Session) engine.Session {
+	return &wrong{Session: s, open: func(ctx context.Context, id uint64) (engine.Rows, error) {
+		if id > 1 && id%2 == 0 {
+			if r, err := s.Open(ctx, id-1); err == nil {
+				return r, nil
+			}
+		}
+		return s.Open(ctx, id)
+	}}
+}
+
+var breakages = func() map[string]breakage {
+	var calls atomic.Int64
+	every := func(n int64) bool { return calls.Add(1)%n == 0 }
+	var known sync.Map // rows by generation
+	lossy := func(r engine.Row) engine.Row {
+		return &wrongRow{Row: r, commit: func(ctx context.Context, sums []uint32) error {
+			if every(7) {
+				return r.Abort()
+			}
+			return r.Commit(ctx, sums)
+		}}
+	}
+	return map[string]breakage{
+		"other rows":      {rule: "W01", says: `is in generation \d+ and in generation`, session: mixed},
+		"ahead of itself": {rule: "W13 producers", says: `the generation published last: got`, session: onStats(func(s *engine.Stats) { s.Latest++ })},
+		"back in time": {rule: "W01", says: `the latest generation: got \d+ after \d+ was seen`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, latest: func(id uint64) uint64 {
+				if id > 1 && every(9) {
+					id--
+				}
+				return id
+			}}
+		}},
+		"nothing is held": {rule: "W04 a generation that is held does not", says: `generations that are held: got 0`, session: onRows(func(r engine.Rows) engine.Rows {
+			_ = r.Close()
+			return &wrongRows{Rows: r, close: func() error { return nil }}
+		})},
+		"more is retained": {rule: "W04 as many", says: `Retain|not retained`, config: func(c *engine.Config) { c.Retain += 2 }},
+		"more is held":     {rule: "W04 Reserve waits", says: `Reserve while too many generations are held: got error <nil>`, config: func(c *engine.Config) { c.MaxHeld = 64 }},
+		"nothing lapses": {waits: true, rule: "W04 a generation that is held for too long", says: `is gone: not after`, session: onRows(func(r engine.Rows) engine.Rows {
+			return &wrongRows{Rows: r, lapsed: func() <-chan struct{} { return nil }}
+		})},
+		"what lapsed is opened": {rule: "W04 a generation that was held for too long", says: `At: got error <nil>`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, open: func(ctx context.Context, id uint64) (engine.Rows, error) {
+				r, err := s.Open(ctx, id)
+				if err == nil {
+					known.Store(id, r)
+				} else if old, ok := known.Load(id); ok {
+					return &wrongRows{Rows: old.(engine.Rows), lapsed: func() <-chan struct{} { return nil }, close: func() error { return nil }}, nil
+				}
+				return r, err
+			}}
+		}},
+		"no window":     {rule: "W07 a committed", says: `Window, in another session`, session: forgetful},
+		"no memory":     {rule: "W07 each number", says: `is in generation \d+ and in generation`, session: forgetful},
+		"kept by Abort": {rule: "W07 Abort", says: `slots reserved: got 2`, session: onRow(func(r engine.Row) engine.Row { return &wrongRow{Row: r, abort: func() error { return nil }} })},
+		"no name is a name": {rule: "W07 a producer without", says: `producer is in use`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, claim: func(ctx context.Context, name string) (engine.Claim, error) { return s.Claim(ctx, name+"!") }}
+		}},
+		"names are shared": {rule: "W07 a name is", says: `a name in use: got error <nil>`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, claim: func(ctx context.Context, _ string) (engine.Claim, error) { return s.Claim(ctx, "") }}
+		}},
+		"nothing is forgotten": {rule: "W07 a name that", says: `Forget`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, forget: func(context.Context, string) error { return nil }}
+		}},
+		"the outcome is forgotten": {rule: "W07 a sample is stored once", says: `is in generation \d+ and in generation`, network: &faults{forgetsOutcome: true}},
+		"two publications":         {rule: "W08", says: `generations published: got`, session: onStats(func(s *engine.Stats) { s.Swaps *= 2 })},
+		"no lease":                 {waits: true, rule: "W09 what a silent", says: `deadline exceeded`, network: &faults{keepsSilent: true}},
+		"no return":                {waits: true, rule: "W09 a session goes on", says: `not available|deadline exceeded`, network: &faults{staysCut: true}},
+		"no timeout":               {rule: "W09 a session goes on", says: `of a session that is cut off: got .* after`, network: &faults{hangs: true}},
+		"alone, and held":          {waits: true, rule: "W09 what a killed", says: `holder held does nothing`, alone: true},
+		"twice the room":           {rule: "W10 Reserve waits", says: `Reserve without room: got error <nil>`, config: func(c *engine.Config) { c.Samples *= 2 }},
+		"a lost sample":            {rule: "W10 nothing", says: `sample \d+ of producer .* is lost`, session: onRow(lossy)},
+		"no wake-up": {waits: true, rule: "W10 Reserve waits", says: `deadline exceeded`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, changed: func() <-chan struct{} { return nil }}
+		}},
+		"no ratio": {rule: "W11 the ratio", says: `want at least`, session: onPass(func(p engine.Pass) engine.Pass {
+			return &wrongPass{Pass: p, take: func(ctx context.Context, n int) (int, error) {
+				_, _ = p.Take(ctx, 1)
+				return n, nil
+			}}
+		})},
+		"slow to return": {rule: "W11 what cannot", says: `until all was blocked`, session: onBegin(func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error) {
+			p, err := st.Begin(ctx, epoch, want)
+			if errors.Is(err, engine.ErrBlocked) {
+				time.Sleep(2100 * time.Millisecond)
+			}
+			return p, err
+		})},
+		"Reserve that waits": {waits: true, rule: "W11 what cannot", says: `Reserve beyond the limits: got error context deadline exceeded`, session: onReserve(func(ctx context.Context, c engine.Claim, number uint64) (engine.Row, error) {
+			r, err := c.Reserve(ctx, number)
+			if errors.Is(err, engine.ErrBlocked) {
+				<-ctx.Done()
+				err = ctx.Err()
+			}
+			return r, err
+		})},
+		"any passes":  {rule: "W12 a group makes", says: `a third epoch: got error <nil>`, config: func(c *engine.Config) { c.Limits.MaxPasses = 0 }},
+		"many passes": {rule: "W12 more than", says: `one more epoch: got error <nil>`, config: func(c *engine.Config) { c.Limits.MaxPasses = 0 }},
+		"no passes":   {rule: "W12 publishing", says: `generation 3, before anybody read: got error <nil>`, config: func(c *engine.Config) { c.Limits.MinPasses = 0 }},
+		"endless passes": {waits: true, rule: "W12 a group that leaves", says: `deadline exceeded`, session: onPass(func(p engine.Pass) engine.Pass {
+			return &wrongPass{Pass: p, close: func() error { return nil }}
+		})},
+		"ranks apart": {rule: "W12 the ranks", says: `the generation of the second rank: got 9`, session: apart()},
+		"epochs of 24 bits": {rule: "W12 epochs", says: `the generation of epoch 16777216: got 1`, session: onBegin(func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error) {
+			return st.Begin(ctx, epoch%(1<<24), want)
+		})},
+		"8,192 seats": {rule: "W12 an epoch can", says: `invalid group`, session: onBegin(func(ctx context.Context, st engine.Seat, epoch uint64, want engine.Want) (engine.Pass, error) {
+			if calls.Add(1) > 8192 {
+				return nil, engine.ErrGroup
+			}
+			return st.Begin(ctx, epoch, want)
+		})},
+		"any ranks": {rule: "W12 ranks and", says: `Epoch of a group that cannot be: got error <nil>`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, enter: func(ctx context.Context, group string, world int) (engine.Seat, error) {
+				return s.Enter(ctx, fmt.Sprint(group, world), world)
+			}}
+		}},
+		"ranks apart, at once": {rule: "W13 groups", says: `got generation \d+ after \d+, and another rank|deadline exceeded`, session: apart()},
+		"a wrong bit": {rule: "W16 every", says: `checksum differs`, session: onRows(func(r engine.Rows) engine.Rows {
+			return &wrongRows{Rows: r, place: func(leaf int) (tensor.Lender, int) {
+				lender, offset := r.Place(leaf)
+				if lender == nil {
+					return nil, 0
+				}
+				b, _ := lender.Borrow()
+				b = slices.Clone(b)
+				b[len(b)-1] ^= 1
+				return &testkit.Lender{Bytes: b, Locked: true}, offset
+			}}
+		})},
+		"nobody is there":  {rule: "W18 sessions", says: `members: got 0`, session: onStats(func(s *engine.Stats) { s.Members = nil })},
+		"nothing is freed": {waits: true, rule: "W18 Close frees", says: `deadline exceeded`, session: gone},
+		"open after Close": {rule: "W18 the engine", says: `Latest: got error <nil>`, session: gone},
+		"a goroutine left": {waits: true, rule: "W18 the engine", says: `left when all is closed: \d+ goroutines`, session: func(s engine.Session) engine.Session {
+			return &wrong{Session: s, close: func() error {
+				go func() { select {} }()
+				return s.Close()
+			}}
+		}},
+		"it lapses at once": {rule: "W16 every", says: `generation is gone`, session: onRows(func(r engine.Rows) engine.Rows {
+			over := make(chan struct{})
+			close(over)
+			return &wrongRows{Rows: r, lapsed: func() <-chan struct{} { return over }}
+		})},
+		"alone": {waits: true, rule: "processes", says: `Next of .*: got 0, and \d+ were acknowledged|does nothing`, alone: true},
+	}
+}()
+
+// driver returns the driver of a broken engine.
+func (b breakage) driver() samplecachetest.Driver {
+	d := samplecachetest.InMemory(func(e *memcache.Engine) engine.Engine {
+		switch {
+		case b.network != nil:
+			return &server{e, *b.network}
+		case b.session != nil:
+			return broken{e, b.session}
+		}
+		return e
+	})
+	create := d.Create
+	d.Create = func(t testing.TB, place string, schema *tdict.TensorDict, config engine.Config) error {
+		if b.config != nil {
+			b.config(&config)
+		}
+		return create(t, place, schema, config)
+	}
+	d.OneProcess = !b.alone
+	return d
 }
 
 // brokenVariable says which engine a process is to check.
@@ -192,21 +440,46 @@ const brokenVariable = "SAMPLECACHETEST_BROKEN"
 // that is broken fails its test.
 func TestBroken(t *testing.T) {
 	if b, ok := breakages[os.Getenv(brokenVariable)]; ok {
-		samplecachetest.CheckRules(t, func(t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config) samplecache.Engine {
-			return broken{open(t, place, schema, config), b.session}
-		}, b.rule)
+		wait := time.Minute
+		if b.waits {
+			wait = 3 * time.Second
+		}
+		samplecachetest.CheckRules(t, b.driver(), wait, b.rule)
 		return
 	}
 	exe, err := os.Executable()
 	require.NoError(t, err)
+	for _, rule := range samplecachetest.Rules() {
+		broken := slices.ContainsFunc(slices.Collect(maps.Values(breakages)), func(b breakage) bool { return strings.HasPrefix(rule, b.rule) })
+		require.True(t, broken, "no engine breaks the rule %q", rule)
+	}
+	room, found := make(chan struct{}, 8), map[string]func() ([]byte, error){}
+	for name := range breakages {
+		found[name] = started(room, exec.Command(exe, "-test.run=^TestBroken$"), name)
+	}
 	for name, b := range breakages {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.Command(exe, "-test.run=^TestBroken$")
-			cmd.Env = append(os.Environ(), brokenVariable+"="+name)
-			out, err := cmd.CombinedOutput()
+			out, err := found[name]()
 			require.Error(t, err, "nobody has found it: %s", out)
 			require.Regexp(t, b.says, string(out))
 		})
+	}
+}
+
+// started starts a process for a broken engine when there is room, and returns a function that
+// waits for its end.
+func started(room chan struct{}, cmd *exec.Cmd, name string) func() (out []byte, err error) {
+	var out []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		room <- struct{}{}
+		defer func() { <-room; close(done) }()
+		cmd.Env = append(os.Environ(), brokenVariable+"="+name)
+		out, err = cmd.CombinedOutput()
+	}()
+	return func() ([]byte, error) {
+		<-done
+		return out, err
 	}
 }

@@ -2,39 +2,41 @@
 // systems. The author of an engine writes one test:
 //
 //	func TestEngine(t *testing.T) {
-//		samplecachetest.TestEngine(t, open)
+//		samplecachetest.TestEngine(t, samplecachetest.Driver{
+//			Create: func(t testing.TB, place string, schema *tdict.TensorDict, config engine.Config) error {
+//				return mine.Create(address+place, schema, config)
+//			},
+//			Engine: func(t testing.TB, place string) engine.Engine { return mine.Engine{At: address + place} },
+//		})
 //	}
 //
-//	func open(
-//		t testing.TB, place string, schema *tdict.TensorDict, config samplecache.Config,
-//	) samplecache.Engine {
-//		if schema != nil {
-//			if err := mine.Create(place, schema, config); err != nil {
-//				t.Fatal(err)
-//			}
-//		}
-//		return mine.Engine{At: place}
-//	}
-//
-// Each promise of samplecache is a subtest, named after it and, where there is one, by its number
-// in the contract of the package, W01 and so on. Run the test with the race detector, too. It takes
-// a few seconds if an engine needs about a millisecond to publish a generation.
+// Each promise is a subtest, named after it and, where there is one, by its number in the contract
+// of samplecache, W01 and so on. Run the test with the race detector, too. It takes a few seconds
+// if an engine needs about a millisecond to publish a generation. Rules that an engine cannot be
+// checked for are skipped, and listed at the end with the reasons.
 //
 // # Places
 //
-// A place is where a cache is kept. It is the path of a file that does not exist, in a directory of
-// the test's own; an engine that does not keep its caches in files uses it as a name, which no
-// other test has. The caches of several places are there at the same time, and each is joined by
-// several sessions, of one process and of several.
+// A place is where a cache is kept: a name of ASCII letters, digits and hyphens, at most 32, that
+// no other cache has. The caches of several places are there at the same time, and each is joined
+// by several sessions, of one process and of several.
 //
 // # Processes
 //
-// The last subtests start processes and kill them. Each is the test's own binary, os.Executable,
-// with -test.run set to the name of the test that has called [TestEngine], and with environment
+// Some rules start processes and kill them. Each is the test's own binary, os.Executable, with
+// -test.run set to the name of the test that has called [TestEngine], and with environment
 // variables, which begin with SAMPLECACHETEST, that say what it is to do and at which place. So the
 // test is run again in the process, and calls TestEngine, which does what the variables say instead
 // of checking the engine. What the test does before it calls TestEngine must be possible in these
-// processes, too: a server that all share is to be started only if [Child] is false.
+// processes, too: a server that all share, or a directory, is to be made only if [Child] is false,
+// and found by a variable that t.Setenv sets. With -short, these rules are skipped.
 //
-// With -short, these subtests are skipped.
+// What a process that was killed holds must be free within the About.Lease of its sessions, and a
+// second.
+//
+// # Networks
+//
+// If sessions are [Cutter], they are parted from their servers: replies to Commit are lost, and
+// sessions are silent for longer than the lease. Calls then return within two seconds after their
+// contexts have ended; their error is that of the context, or engine.ErrUnavailable.
 package samplecachetest

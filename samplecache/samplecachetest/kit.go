@@ -2,20 +2,21 @@ package samplecachetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"path/filepath"
+	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// patience is how long one rule may take, or anything that a rule waits for.
-const patience = time.Minute
+// patience is how long a rule may take. Something that it waits for may take half of that.
+var patience = time.Minute
 
 // moment is how long something has to wait that should wait for ever.
 const moment = 30 * time.Millisecond
@@ -23,18 +24,17 @@ const moment = 30 * time.Millisecond
 // A kit is what a rule is checked with.
 type kit struct {
 	*testing.T
-	test string // the test that has called TestEngine
-	open Open
-	ctx  context.Context         // ends so late that whoever is still waiting would wait for ever
-	end  context.CancelCauseFunc // ends it at once
+	*suite
+	ctx context.Context         // ends so late that whoever is still waiting would wait for ever
+	end context.CancelCauseFunc // ends it at once
 }
 
 // newKit returns a kit, which fails t if goroutines or mappings are left when t has ended.
-func newKit(t *testing.T, test string, open Open) *kit {
+func newKit(t *testing.T, s *suite) *kit {
 	t.Helper()
 	limited, cancel := context.WithTimeout(t.Context(), patience)
 	ctx, end := context.WithCancelCause(limited)
-	k := &kit{t, test, open, ctx, end}
+	k := &kit{t, s, ctx, end}
 	goroutines, mappings := runtime.NumGoroutine(), mapping.Live()
 	t.Cleanup(func() { // the last of all
 		end(nil)
@@ -47,7 +47,7 @@ func newKit(t *testing.T, test string, open Open) *kit {
 // nothingLeft waits until there are no more goroutines and mappings than there were.
 func (k *kit) nothingLeft(goroutines, mappings int) {
 	k.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience / 12); ; time.Sleep(time.Millisecond) {
 		g, m := runtime.NumGoroutine(), mapping.Live()
 		switch {
 		case g <= goroutines && m <= mappings:
@@ -62,9 +62,6 @@ func (k *kit) nothingLeft(goroutines, mappings int) {
 	}
 }
 
-// parentOf returns the name of the test that t is a subtest of.
-func parentOf(t *testing.T) string { return t.Name()[:strings.LastIndexByte(t.Name(), '/')] }
-
 // A place is where a cache is kept.
 type place struct {
 	k    *kit
@@ -72,36 +69,65 @@ type place struct {
 }
 
 // create makes a cache of the usual samples.
-func (k *kit) create(config samplecache.Config) *place {
+func (k *kit) create(config engine.Config) *place {
 	k.Helper()
 	return k.createOf(id{}.sample(), config)
 }
 
-// createOf makes a cache of samples like one.
-func (k *kit) createOf(schema *tdict.TensorDict, config samplecache.Config) *place {
+// createOf makes a cache of samples like one, or skips the test.
+func (k *kit) createOf(schema *tdict.TensorDict, config engine.Config) *place {
 	k.Helper()
-	p := &place{k, filepath.Join(k.TempDir(), "cache")}
-	if k.open(k.T, p.name, schema, config) == nil {
-		k.Fatal("Open: got no engine")
+	p := &place{k, "cache-" + rand.Text()}
+	err := k.Create(k.T, p.name, schema, config)
+	if errors.Is(err, errors.ErrUnsupported) {
+		k.skip(fmt.Sprintf("%+v: %v", config, err))
 	}
+	k.must(err)
 	return p
 }
 
-// join joins the cache, until the end of the test at the latest.
-func (p *place) join() *samplecache.Cache {
-	p.k.Helper()
+// A member is one member of a cache.
+type member struct {
+	*samplecache.Cache
+	session engine.Session
+	engine  engine.Engine
+}
+
+// Join joins the cache, and keeps the session.
+func (m *member) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	var err error
+	m.session, err = m.engine.Join(ctx, opt)
+	return m.session, err
+}
+
+// open joins the cache.
+func (p *place) open(ctx context.Context) (*member, error) {
 	opt := samplecache.Options{OnError: func(err error) { p.k.Errorf("OnError: %v", err) }}
-	c, err := samplecache.Open(p.k.ctx, p.k.open(p.k.T, p.name, nil, samplecache.Config{}), opt)
-	p.k.must(err)
+	m := &member{engine: p.k.Engine(p.k.T, p.name)}
+	var err error
+	m.Cache, err = samplecache.Open(ctx, m, opt)
+	return m, err
+}
+
+// member joins the cache, until the end of the test at the latest.
+func (p *place) member() *member {
+	p.k.Helper()
+	m := got(p.open(p.k.ctx))(p.k)
 	p.k.Cleanup(func() {
-		if s, err := c.Stats(); err == nil && p.k.Failed() {
+		if s, err := m.Stats(); err == nil && p.k.Failed() {
 			p.k.Logf("in the end: %+v", s)
 		}
-		if err := c.Close(); err != nil && !errors.Is(err, samplecache.ErrClosed) {
+		if err := m.Close(); err != nil && !errors.Is(err, engine.ErrClosed) {
 			p.k.Errorf("close: %v", err)
 		}
 	})
-	return c
+	return m
+}
+
+// join is member of which only the cache is wanted.
+func (p *place) join() *samplecache.Cache {
+	p.k.Helper()
+	return p.member().Cache
 }
 
 // joins joins the cache several times.
@@ -112,3 +138,6 @@ func (p *place) joins(n int) (all []*samplecache.Cache) {
 	}
 	return all
 }
+
+// within returns how long what a dead session holds may stay taken.
+func (m *member) within() time.Duration { return m.session.About().Lease + patience/60 }

@@ -2,6 +2,9 @@ package samplecachetest
 
 import (
 	"context"
+	"fmt"
+	"testing"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
@@ -14,24 +17,60 @@ func passesMost(k *kit) {
 	for generation := uint64(1); generation <= 3; generation++ {
 		k.fill(c, p, generation)
 		for epoch := 2*generation - 2; epoch < 2*generation; epoch++ {
-			g := got(group.Epoch(k.ctx, epoch))(k)
-			equal(k, "the generation of the epoch", g.ID(), generation)
-			k.must(newBook().see(k.ctx, g, 3))
+			equal(k, "the generation of the epoch", k.pass(group, epoch), generation)
 		}
 		k.waits("a third epoch", func(ctx context.Context) error {
 			_, err := group.Epoch(ctx, 2*generation)
 			return err
 		})
-		g := got(c.Group("other", 1).Epoch(k.ctx, generation))(k)
-		equal(k, "the generation of another group", g.ID(), generation)
-		k.must(g.Close())
+		equal(k, "the generation of another group", k.pass(c.Group("other", 1), generation), generation)
 	}
 	crew := k.crew()
 	crew.start(func(ctx context.Context) error { return puts(ctx, p, 3) })
-	g := got(group.Epoch(k.ctx, 6))(k)
-	equal(k, "the generation that was waited for", g.ID(), 4)
+	equal(k, "the generation that was waited for", k.pass(group, 6), 4)
 	k.must(crew.finish())
+}
+
+// pass begins an epoch and closes it. It returns the generation.
+func (k *kit) pass(group *samplecache.Group, epoch uint64) uint64 {
+	k.Helper()
+	g := got(group.Epoch(k.ctx, epoch))(k)
 	k.must(g.Close())
+	return g.ID()
+}
+
+// slowly is how long 1,000 epochs may take, or 65,536 take too long.
+var slowly = 100 * time.Millisecond
+
+// passesMany checks W12: all passes are counted, also where two bytes do not hold their number.
+func passesMany(k *kit) {
+	const most = 1<<16 + 100
+	c := k.create(samplecache.Config{Samples: 1, Limits: samplecache.Limits{MaxPasses: most}}).join()
+	k.fill(c, k.producer(c, "gen"), 1)
+	group, began := c.Group("train", 1), time.Now()
+	for epoch := range uint64(most) {
+		if took := time.Since(began); epoch == 1000 && (testing.Short() || took > slowly) {
+			k.skip(fmt.Sprintf("1,000 of the %d epochs took %v", most, took))
+		}
+		equal(k, "the generation of the epoch", k.pass(group, epoch), 1)
+	}
+	k.waits("one more epoch", func(ctx context.Context) error { _, err := group.Epoch(ctx, most); return err })
+}
+
+// epochsAgain checks W12: whoever asks for an epoch again and again uses nothing up.
+func epochsAgain(k *kit) {
+	place := k.create(samplecache.Config{Samples: 2})
+	c, other := place.join(), place.join()
+	p := k.producer(c, "gen")
+	k.fill(c, p, 1)
+	for range 10_000 {
+		k.pass(c.Group("train", 1), 0)
+	}
+	k.fill(c, p, 2)
+	equal(k, "the generation of the next epoch", k.pass(c.Group("train", 1), 1), 2)
+	equal(k, "the generation of another group", k.pass(other.Group("other", 1), 0), 2)
+	k.fill(c, p, 5)
+	k.refuses("At once nobody needs it", samplecache.ErrGenerationGone)(c.At(k.ctx, 1))
 }
 
 // A pair is two groups that publishing waits for.
@@ -54,7 +93,7 @@ func (k *kit) pair() *pair {
 	for i := range r.group {
 		r.reader[i] = place.join()
 		r.group[i] = r.reader[i].Group([]string{"one", "other"}[i], 1)
-		k.must(got(r.group[i].Epoch(k.ctx, 0))(k).Close())
+		k.pass(r.group[i], 0)
 	}
 	k.fill(r.writer, r.p, 2)
 	k.must(puts(k.ctx, r.p, 4))
@@ -102,11 +141,11 @@ func passesLeast(k *kit) {
 	_ = got(both[1].Fetch(k.ctx, []int{3, 2}, nil))(k)
 	r.held("before all rows were taken")
 	_ = got(both[1].Fetch(k.ctx, []int{1}, nil))(k)
-	_ = got(both[1].Slice(0, 1))(k)
+	_, _, err := viewed(k.ctx, both[1], 0, 1)
+	k.must(err)
 	r.released()
-	for _, g := range both {
-		k.must(g.Close())
-	}
+	k.must(both[0].Close())
+	k.must(both[1].Close())
 }
 
 // passesEarly checks W12: nobody waits for groups that do not read on.

@@ -2,8 +2,8 @@ package samplecachetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -25,17 +25,25 @@ func ranksAgree(k *kit) {
 	k.fill(writer, p, 15)
 	k.must(b.see(k.ctx, late, 2))
 	k.fill(writer, p, 20)
-	_, err := one.At(k.ctx, 1)
-	k.wants("At once all ranks have closed it", err, samplecache.ErrGenerationGone)
+	k.refuses("At once all ranks have closed it", samplecache.ErrGenerationGone)(one.At(k.ctx, 1))
 	for epoch := uint64(8); epoch < 20; epoch++ {
 		for _, c := range []*samplecache.Cache{other, one} {
-			g := got(c.Group("train", 2).Epoch(k.ctx, epoch))(k)
-			equal(k, "the generation of a later epoch", g.ID(), 20)
-			k.must(g.Close())
+			equal(k, "the generation of a later epoch", k.pass(c.Group("train", 2), epoch), 20)
 		}
 	}
-	_, err = one.Group("train", 2).Epoch(k.ctx, 7)
-	k.wants("an epoch that is not remembered", err, samplecache.ErrGenerationGone)
+	k.refuses("an epoch that is not remembered", samplecache.ErrGenerationGone)(one.Group("train", 2).Epoch(k.ctx, 7))
+}
+
+// epochsApart checks W12: all bits of an epoch's number count.
+func epochsApart(k *kit) {
+	place := k.create(samplecache.Config{Samples: 1, Retain: 8})
+	one, other := place.join(), place.join()
+	p := k.producer(one, "gen")
+	for i, epoch := range []uint64{0, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1<<40 + 1<<24} {
+		k.fill(one, p, uint64(i)+1)
+		equal(k, fmt.Sprint("the generation of epoch ", epoch), k.pass(one.Group("train", 2), epoch), uint64(i)+1)
+		equal(k, fmt.Sprint("that of the second rank in epoch ", epoch), k.pass(other.Group("train", 2), epoch), uint64(i)+1)
+	}
 }
 
 // groupsRefused checks W12: all ranks must say the same.
@@ -48,33 +56,43 @@ func groupsRefused(k *kit) {
 		other.Group("train", 3), c.Group("train", 1), c.Group("none", 0), c.Group("less", -1),
 		c.Group(strings.Repeat("x", 65), 1), c.Group("", 1),
 	} {
-		_, err := wrong.Epoch(k.ctx, 0)
-		k.wants("Epoch of a group that cannot be", err, samplecache.ErrGroup)
+		k.refuses("Epoch of a group that cannot be", samplecache.ErrGroup)(wrong.Epoch(k.ctx, 0))
 	}
 	if again := c.Group("train", 2); again != c.Group("train", 2) {
 		k.Error("Group: got two memberships of one group")
 	}
 	k.must(g.Close())
+	k.pass(c.Group("none", 1), 0)
+	third := place.join()
+	k.pass(other.Group("train", 2), 0)
+	k.refuses("Epoch of one rank too many", samplecache.ErrGroup)(third.Group("train", 2).Epoch(k.ctx, 0))
 	k.must(c.Group("train", 2).Close())
-	k.must(got(other.Group("train", 3).Epoch(k.ctx, 0))(k).Close()) // it begins anew
+	k.must(other.Group("train", 2).Close())
+	k.pass(other.Group("train", 3), 0) // it begins anew
 }
 
-// groupsAtOnce checks W13: groups go their own ways, and ranks of each the same.
+// groupsAtOnce checks W13: groups go their own ways, and ranks of each the same. Ranks are up to
+// three epochs apart.
 func groupsAtOnce(k *kit) {
-	const groups, epochs = 3, 25
-	limits := samplecache.Limits{MinPasses: 1, MaxPasses: 2}
-	place := k.create(samplecache.Config{Samples: 3, Limits: limits})
-	readers, writers := k.crew(), k.crew()
-	f := &fixed{ids: map[string]uint64{}, book: newBook()}
+	const groups, epochs = 3, 24
+	place := k.create(samplecache.Config{Samples: 3, Limits: samplecache.Limits{MinPasses: 1, MaxPasses: 2}})
+	readers, writers, sessions := k.crew(), k.crew(), place.joins(groups)
+	f := &fixed{book: newBook()}
 	for i := range groups {
-		f.over[i].L = &f.mu
-	}
-	sessions := place.joins(3)
-	for i := range groups {
-		for rank := range i + 1 {
-			group := sessions[(i+rank)%3].Group(fmt.Sprint("group-", i), i+1)
-			readers.start(func(ctx context.Context) error { return f.read(ctx, group, i, rank, epochs) })
-		}
+		readers.start(func(ctx context.Context) (err error) {
+			for epoch := uint64(0); epoch < epochs && err == nil; epoch += 4 {
+				ranks := k.crew()
+				for rank := range i + 1 {
+					group := sessions[(i+rank)%groups].Group(fmt.Sprint("group-", i), i+1)
+					ranks.start(func(ctx context.Context) error { return f.read(ctx, group, fmt.Sprint("group ", i), epoch) })
+				}
+				err = ranks.finish()
+			}
+			for rank := range i + 1 {
+				err = errors.Join(err, sessions[(i+rank)%groups].Group(fmt.Sprint("group-", i), i+1).Close())
+			}
+			return err
+		})
 	}
 	for i, c := range sessions {
 		p := k.producer(c, fmt.Sprint("gen-", i))
@@ -85,8 +103,7 @@ func groupsAtOnce(k *kit) {
 		err = failed
 	}
 	k.must(err)
-	_, n := f.seen()
-	if n < epochs/2 {
+	if _, n := f.seen(); n < epochs/2 {
 		k.Errorf("the groups have read %d generations in %d epochs of at most 2 each", n, epochs)
 	}
 }
@@ -94,66 +111,25 @@ func groupsAtOnce(k *kit) {
 // A fixed is which generation each epoch of each group has.
 type fixed struct {
 	*book
-	mu   sync.Mutex
-	ids  map[string]uint64
-	done [3][3]uint64 // epochs, by group and rank
-	over [3]sync.Cond // done has changed
+	ids sync.Map
 }
 
-// together waits until the ranks of a group are less than eight epochs apart: no more are
-// remembered.
-func (f *fixed) together(ctx context.Context, which int, epoch uint64) {
-	defer context.AfterFunc(ctx, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.over[which].Broadcast()
-	})()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for slices.Min(f.done[which][:which+1])+7 < epoch && ctx.Err() == nil {
-		f.over[which].Wait()
-	}
-}
-
-// finished counts an epoch of a rank.
-func (f *fixed) finished(which, rank int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.done[which][rank]++
-	f.over[which].Broadcast()
-}
-
-// read reads some epochs as one of the ranks of a group, each with its own pace.
-func (f *fixed) read(ctx context.Context, group *samplecache.Group, which, rank int, epochs uint64) error {
+// read reads four epochs as one of the ranks of a group, which all get the same generations.
+func (f *fixed) read(ctx context.Context, group *samplecache.Group, name string, first uint64) error {
 	last := uint64(0)
-	for epoch := range epochs {
-		f.together(ctx, which, epoch)
+	for epoch := first; epoch < first+4; epoch++ {
+		name := fmt.Sprint(name, ", epoch ", epoch)
 		g, err := group.Epoch(ctx, epoch)
 		if err != nil {
-			return about(err, "group %d, epoch %d", which, epoch)
+			return about(err, "%s", name)
 		}
-		if g.ID() < last {
-			return fmt.Errorf("group %d, epoch %d: got generation %d after %d", which, epoch, g.ID(), last)
+		if other, _ := f.ids.LoadOrStore(name, g.ID()); other != g.ID() || g.ID() < last {
+			return fmt.Errorf("%s: got generation %d after %d, and another rank %d", name, g.ID(), last, other)
 		}
 		last = g.ID()
-		if err := f.agree(fmt.Sprint("group ", which, ", epoch ", epoch), last); err != nil {
-			return err
-		}
 		if err := f.see(ctx, g, 3); err != nil {
-			return about(err, "group %d, epoch %d", which, epoch)
+			return about(err, "%s", name)
 		}
-		f.finished(which, rank)
 	}
-	return group.Close()
-}
-
-// agree returns an error if another rank got another generation.
-func (f *fixed) agree(epoch string, generation uint64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if other, ok := f.ids[epoch]; ok && other != generation {
-		return fmt.Errorf("%s: got generation %d, and another rank %d", epoch, generation, other)
-	}
-	f.ids[epoch] = generation
 	return nil
 }

@@ -3,9 +3,9 @@ package samplecachetest
 import (
 	"context"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // comeAndGo checks W18: sessions are opened and closed in any order, and the last one leaves the
@@ -39,77 +39,18 @@ func comeAndGo(k *kit) {
 	}
 }
 
-// A wait is a call that waits, and the cache that is closed meanwhile.
-type wait struct {
-	what string
-	make func(k *kit) (c *samplecache.Cache, call func(ctx context.Context) error)
-}
-
-// ratioed are limits under which a group takes two rows before the third sample is put.
-var ratioed = samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -2, MaxDiff: 3}
-
-var waitings = []wait{
-	{"Wait", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		c := k.create(samplecache.Config{Samples: 2}).join()
-		return c, func(ctx context.Context) error { _, err := c.Wait(ctx, 0); return err }
-	}},
-	{"Epoch", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		c := k.create(samplecache.Config{Samples: 2}).join()
-		return c, func(ctx context.Context) error { _, err := c.Group("train", 1).Epoch(ctx, 0); return err }
-	}},
-	{"Fetch", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		c := k.create(samplecache.Config{Samples: 2, MaxHold: 1 << 40, Limits: ratioed}).join()
-		k.fill(c, k.producer(c, "gen"), 1)
-		g := got(c.Group("train", 1).Epoch(k.ctx, 0))(k)
-		return c, func(ctx context.Context) error { _, err := g.Fetch(ctx, make([]int, 100), nil); return err }
-	}},
-	{"Reserve", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		place := k.create(samplecache.Config{Samples: 1})
-		_ = got(k.producer(place.join(), "other").Reserve(k.ctx))(k)
-		c := place.join()
-		p := k.producer(c, "gen")
-		return c, func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
-	}},
-	{"Reserve beyond the window", func(k *kit) (*samplecache.Cache, func(ctx context.Context) error) {
-		c := k.create(samplecache.Config{Samples: 100}).join()
-		p := k.producer(c, "gen")
-		_ = got(p.Reserve(k.ctx))(k)
-		k.must(puts(k.ctx, p, samplecache.WindowSize-1))
-		return c, func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
-	}},
-}
-
-// closeEndsWaits checks W18: what waits returns when its cache is closed.
-func closeEndsWaits(k *kit) {
-	for _, w := range waitings {
-		k.Run(w.what, func(t *testing.T) {
-			k := newKit(t, k.test, k.open)
-			c, call := w.make(k)
-			ctx, cancel := context.WithTimeout(k.ctx, patience/6)
-			defer cancel()
-			returned := make(chan error, 1)
-			go func() { returned <- call(ctx) }()
-			k.waits(w.what, call) // so does the other, by now or soon
-			k.must(c.Close())
-			k.wants("when the cache is closed", <-returned, samplecache.ErrClosed)
-		})
-	}
-}
-
 // closeFrees checks W18: slots, names and groups are free when their cache is closed.
 func closeFrees(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2, Limits: everySeen})
 	c, other := place.join(), place.join()
 	p := k.producer(c, "gen")
 	first, second := got(p.Reserve(k.ctx))(k), got(p.Reserve(k.ctx))(k)
-	k.must(first.Sample().UpdateInPlace(idOf("gen", 0).sample()))
-	k.must(first.Commit(k.ctx))
+	k.must(commit(k.ctx, first, "gen"))
 	crew := k.crew()
 	crew.start(func(ctx context.Context) error { return puts(ctx, k.producer(other, "other"), 1) })
 	k.must(c.Close())
 	k.must(crew.finish()) // in the slot that was freed
-	_, err := second.Sample().Clone()
-	k.wants("Sample of a slot of a closed cache", err, samplecache.ErrClosed)
+	k.refuses("Sample of a slot of a closed cache", samplecache.ErrClosed)(second.Sample().Clone())
 	equal(k, "the generation published last", k.stats(other).Latest, 1)
 	equal(k, "Next of the name", k.producer(other, "gen").Next(), 1)
 	equal(k, "members", len(k.stats(other).Members), 1)
@@ -118,4 +59,24 @@ func closeFrees(k *kit) {
 	equal(k, "groups", len(k.stats(other).Groups), 1)
 	k.must(c.Close())
 	equal(k, "groups, after Close of the cache", len(k.stats(other).Groups), 0)
+}
+
+// closedForAll checks W18: after Close whatever the engine is asked is ErrClosed.
+func closedForAll(k *kit) {
+	place := k.create(samplecache.Config{Samples: 2})
+	other, m := place.join(), place.member()
+	k.fill(other, k.producer(other, "other"), 1)
+	s := m.session
+	claim, seat := got(s.Claim(k.ctx, "gen"))(k), got(s.Enter(k.ctx, "train", 1))(k)
+	k.must(m.Close())
+	k.refuses("Latest", samplecache.ErrClosed)(s.Latest(k.ctx))
+	k.refuses("Stats", samplecache.ErrClosed)(s.Stats(k.ctx))
+	k.refuses("Claim", samplecache.ErrClosed)(s.Claim(k.ctx, "new"))
+	k.refuses("Enter", samplecache.ErrClosed)(s.Enter(k.ctx, "new", 1))
+	k.refuses("Open", samplecache.ErrClosed)(s.Open(k.ctx, 1))
+	k.refuses("Reserve", samplecache.ErrClosed)(claim.Reserve(k.ctx, 0))
+	k.refuses("Begin", samplecache.ErrClosed)(seat.Begin(k.ctx, 0, engine.Want{}))
+	k.wants("Forget", s.Forget(k.ctx, "other"), samplecache.ErrClosed)
+	k.wants("Close again", s.Close(), samplecache.ErrClosed)
+	k.fill(other, k.producer(other, "gen"), 2) // others go on
 }

@@ -29,14 +29,14 @@ func matrix(k *kit) {
 	for _, producers := range []int{1, 2, 8} {
 		for _, readers := range []int{1, 2, 8} {
 			k.Run(fmt.Sprintf("%d producers, %d readers", producers, readers), func(t *testing.T) {
-				newKit(t, k.test, k.open).run(traffic{samplecache.Config{Samples: 6}, 3, producers, readers, 20})
+				newKit(t, k.suite).run(traffic{samplecache.Config{Samples: 6}, 3, producers, readers, 20})
 			})
 		}
 	}
 }
 
-// run has producers put and readers read, and checks what they see. It returns how many generations
-// that were.
+// run has producers put and readers read, and checks the generations that they see. It returns how
+// many they have seen.
 func (k *kit) run(tr traffic) (seen int) {
 	k.Helper()
 	p := k.create(tr.config)
@@ -67,19 +67,20 @@ type watch struct {
 
 // keep looks at the latest generation, until there are enough.
 func (w *watch) keep(ctx context.Context, c *samplecache.Cache) error {
+	err := w.first(ctx, c)
+	for id := uint64(0); id < w.until && err == nil; {
+		id, err = w.look(ctx, c)
+	}
+	return err
+}
+
+// first waits for the first generation.
+func (w *watch) first(ctx context.Context, c *samplecache.Cache) error {
 	g, err := c.Wait(ctx, 0)
 	if err != nil {
 		return err
 	}
-	if err := g.Close(); err != nil {
-		return err
-	}
-	for id := uint64(0); id < w.until; {
-		if id, err = w.look(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.Close()
 }
 
 // look looks at the latest generation once, which is not older than one that anybody saw before.

@@ -1,0 +1,113 @@
+package samplecachetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A Driver makes caches, and joins them.
+type Driver struct {
+	// Create makes the cache of a place. If the engine cannot keep a cache as config says, it
+	// returns [errors.ErrUnsupported]: then rules that need such a cache are skipped.
+	Create func(t testing.TB, place string, schema *tdict.TensorDict, config engine.Config) error
+	// Engine returns the engine of the cache of a place, which Create has made, in another process
+	// maybe.
+	Engine func(t testing.TB, place string) engine.Engine
+	// OneProcess says that no other process can join a cache: then rules of processes are skipped.
+	OneProcess bool
+}
+
+// A Cutter is a session that can be parted from its servers. If the sessions of an engine are
+// Cutters, it is checked that no sample is lost or stored twice when they are parted.
+type Cutter interface {
+	// Cut(true) parts the session from its servers, until Cut(false): requests and replies that are
+	// under way are lost too, and for the servers the session is silent.
+	Cut(on bool)
+}
+
+// TestEngine checks that an engine keeps what samplecache promises, each promise in a subtest of t.
+// In a process that it has started itself, it does the job of that process instead: see the
+// documentation of the package.
+func TestEngine(t *testing.T, d Driver) {
+	t.Helper()
+	(&suite{Driver: d, test: t.Name()}).check(t, rules)
+}
+
+// A suite is one check of an engine.
+type suite struct {
+	Driver
+	test    string   // the test that has called TestEngine
+	skipped []string // rules, and the reasons
+}
+
+// A rule is something that engines promise.
+type rule struct {
+	name  string
+	check func(k *kit)
+}
+
+// check checks an engine for some rules, or does the job of the process.
+func (s *suite) check(t *testing.T, rules []rule) {
+	t.Helper()
+	if j, ok := jobOf(t); ok {
+		k := newKit(t, s)
+		k.must(roles[j.role](k.ctx, (&place{k, j.place}).member(), j.name))
+		return
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) { r.check(newKit(t, s)) })
+	}
+	if len(s.skipped) > 0 {
+		t.Logf("not checked:\n%s", strings.Join(s.skipped, "\n"))
+	}
+}
+
+// skip ends the test, which is listed as skipped.
+func (k *kit) skip(why string) {
+	k.Helper()
+	k.skipped = append(k.skipped, k.Name()+": "+why)
+	k.Skip(why)
+}
+
+// rules are all promises.
+var rules = []rule{
+	{"W01 W02 W03 readers see whole generations, in order and without a gap", wholeGenerations},
+	{"W04 a generation that is held does not change", heldStays},
+	{"W04 as many generations are kept as were asked for", retained},
+	{"W04 Reserve waits while too many generations are held", tooManyHeld},
+	{"W04 a generation that is held for too long is gone", heldTooLong},
+	{"W04 a generation that was held for too long cannot be opened", lapsedIsGone},
+	{"W07 a committed number is stored once", numberOnce},
+	{"W07 each number is in one generation", numbersOnce},
+	{"W07 Abort gives slot and number back", abortGivesBack},
+	{"W07 a producer without a name has no memory", nameless},
+	{"W07 a name is one producer's at a time", namesBusy},
+	{"W07 a name that is forgotten begins anew", namesForgotten},
+	{"W07 a sample is stored once, though the reply to Commit is lost", repliesLost},
+	{"W08 each generation is published once, by whoever completes it", publishedOnce},
+	{"W09 what a silent session holds is free within the lease", silence},
+	{"W09 a session goes on after it was cut off", cutOff},
+	{"W09 what a killed process holds is free within the lease", killedHolder},
+	{"W10 Reserve waits for room before any work is done", roomFirst},
+	{"W10 nothing that was committed is lost", nothingLost},
+	{"W11 the ratio is kept at every moment, and nothing comes to a stop", ratioKept},
+	{"W11 what cannot be done yet is ErrBlocked at once", blockedAtOnce},
+	{"W12 a group makes MaxPasses over a generation", passesMost},
+	{"W12 more than 65,535 passes are counted", passesMany},
+	{"W12 publishing waits for MinPasses", passesLeast},
+	{"W12 a group that leaves or closes early holds up nobody", passesEarly},
+	{"W12 the ranks of an epoch get the same generation", ranksAgree},
+	{"W12 epochs that are 2^24 and 2^40 apart differ", epochsApart},
+	{"W12 an epoch can be asked for without end", epochsAgain},
+	{"W12 ranks and groups cannot be had otherwise", groupsRefused},
+	{"W13 groups read at the same time", groupsAtOnce},
+	{"W13 producers and readers", matrix},
+	{"W16 every kind of tensor comes back byte for byte", fidelity},
+	{"W18 sessions come and go in any order", comeAndGo},
+	{"W18 Close frees what is held", closeFrees},
+	{"W18 the engine says ErrClosed after Close", closedForAll},
+	{"processes put and read, and are killed", processes},
+}
