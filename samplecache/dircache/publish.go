@@ -208,5 +208,5 @@ func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 // overdue reports whether a generation was retired longer ago than [engine.Config.MaxHold].
 func (s *session) overdue(id uint64) bool {
 	left, limited := s.holdLeft(id)
-	return limited && left < 0
+	return limited && left <= 0
 }
