@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"iter"
 	"math"
 	"slices"
@@ -522,6 +523,9 @@ func every(n, most int, keep func(s setting) bool) iter.Seq[setting] {
 // accepted reports whether Check accepts s.
 func accepted(s setting) bool { return s.Check(s.samples) == nil }
 
+// allSettings has TestLimitsNeverDeadlock take ten seconds instead of one.
+var allSettings = flag.Bool("all", false, "explore seven times as many settings of limits")
+
 // TestLimitsNeverDeadlock reaches every moment that small caches can come to. Under limits that
 // Check accepts, something can always go on, and reading and putting alone lead to another
 // publication.
@@ -541,7 +545,11 @@ func TestLimitsNeverDeadlock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			checked, moments := 0, 0
 			fits := func(s setting) bool { return accepted(s) && s.samples >= tt.model.ranks }
-			for s := range every(tt.every, tt.most, fits) {
+			step := tt.every
+			if !*allSettings {
+				step = 7*tt.every + 1
+			}
+			for s := range every(step, tt.most, fits) {
 				g := explore(t, tt.model.of(s))
 				require.Empty(t, g.dead, "%+v", s)
 				require.Empty(t, g.stuck(), "%+v", s)
@@ -569,7 +577,7 @@ func deadlocks(t *testing.T, s setting, hasty bool) bool {
 // takes the rows that the next must have, wherever PerInsert is less than MinPasses+1.
 func TestLimitsHastyPasses(t *testing.T) {
 	dead, last := 0, setting{}
-	for s := range every(3, 2, accepted) {
+	for s := range every(11, 2, accepted) {
 		if deadlocks(t, s, true) {
 			dead, last = dead+1, s
 			require.Positive(t, s.MinPasses)
