@@ -106,7 +106,7 @@ func TestCreateInAParentThatIsNotWritable(t *testing.T) {
 func TestCreateOddNames(t *testing.T) {
 	for _, name := range []string{"with space", "ünï¢ode", "new\nline", "-rf", "%s%d", "gen-0000000001", "MANIFEST", "\xff\xfe", strings.Repeat("n", 255), "*", "a'\"b"} {
 		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), name)
+			dir := filepath.Join(memory(t), name)
 			require.NoError(t, dircache.Create(dir, marked(0), samplecache.Config{Samples: 2}))
 			c := joinSound(t, dir)
 			p := putter(t, c, "p")

@@ -245,7 +245,7 @@ func TestWrongWordsOfHeldSlots(t *testing.T) {
 		second, err := q.Reserve(soon(t))
 		require.NoError(t, err)
 		for _, one := range []*samplecache.Producer{p, q} {
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
 			_, err = one.Reserve(ctx)
 			cancel()
 			require.ErrorIs(t, err, context.DeadlineExceeded, "of four slots, two are committed and two reserved")

@@ -101,7 +101,7 @@ func TestFoundOrder(t *testing.T) {
 
 // TestFoundSeats begins many epochs, with new numbers and always with 0: nothing is used up.
 func TestFoundSeats(t *testing.T) {
-	n := 3000
+	n := 1000
 	if *flipsFlag == "full" {
 		n = 20_000
 	}

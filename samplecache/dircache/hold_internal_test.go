@@ -94,10 +94,10 @@ func TestKeptWhileOthersPublish(t *testing.T) {
 // that may have another gets the latest.
 func TestOpenAndBeginAgree(t *testing.T) {
 	dir, s, publish := kept(t, samplecache.Config{Retain: -1, MaxHold: 50 * time.Millisecond})
-	publish()
-	publish() // 1 is retired, and needed
 	rows, err := s.Open(t.Context(), 1)
 	require.NoError(t, err)
+	publish()
+	publish() // 1 is retired, and needed
 	<-rows.Lapsed()
 	seat, err := joinHere(t, dir).Enter(t.Context(), "other", 1)
 	require.NoError(t, err)
