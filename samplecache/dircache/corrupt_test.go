@@ -130,7 +130,7 @@ func (s *specimen) names() (names []string) {
 // write makes a copy of the specimen.
 func (s *specimen) write(t testing.TB) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "cache")
+	dir = filepath.Join(memory(t), "cache")
 	require.NoError(t, s.writeTo(dir))
 	return dir
 }
@@ -451,17 +451,6 @@ func (tr *trial) work(s *specimen, c *samplecache.Cache) error {
 		return tr.fill(c, p, 6)
 	}
 	return nil
-}
-
-// memory returns a directory in memory, if there is one, where a sync costs nothing.
-func memory(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "dircache")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // inParallel runs a trial for each harm, on a few copies of the specimen at a time, and fails the

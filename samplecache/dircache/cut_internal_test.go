@@ -36,7 +36,7 @@ type user struct {
 // newUser returns a user of a cache that half could have made, but for limits.
 func newUser(t *testing.T) *user {
 	t.Helper()
-	u := &user{dir: filepath.Join(t.TempDir(), "cache"), ctx: soon(t)}
+	u := &user{dir: newDir(t), ctx: soon(t)}
 	require.NoError(t, Create(u.dir, one(0), samplecache.Config{Samples: 4, MaxHold: time.Hour,
 		Limits: samplecache.Limits{PerInsert: 1, MinSize: 1, MinDiff: -50, MaxDiff: 50}}))
 	c := openHere(t, Engine{Dir: u.dir})

@@ -51,7 +51,7 @@ func TestDurableCommitFails(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("record %v/%s", records, after), func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "cache")
+				dir := newDir(t)
 				require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 3, Durable: true}))
 				c := openHere(t, Engine{Dir: dir})
 				p, err := c.Producer("p")

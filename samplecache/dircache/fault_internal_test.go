@@ -37,7 +37,7 @@ func one(n int64) *tdict.TensorDict {
 // The producer "p" has put them all.
 func half(t *testing.T) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "cache")
+	dir = newDir(t)
 	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 4}))
 	c := openHere(t, Engine{Dir: dir})
 	p, err := c.Producer("p")
@@ -47,6 +47,17 @@ func half(t *testing.T) (dir string) {
 	}
 	require.NoError(t, c.Close())
 	return dir
+}
+
+// newDir returns the path of a new cache, on tmpfs if there is one: there syncs cost nothing.
+func newDir(t *testing.T) string {
+	t.Helper()
+	top, err := os.MkdirTemp("/dev/shm", "dircache-")
+	if err != nil {
+		top = t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(top)) })
+	return filepath.Join(top, "cache")
 }
 
 // soon returns a context that ends when something counts as hung.

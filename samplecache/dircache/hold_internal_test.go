@@ -32,7 +32,7 @@ func joinHere(t *testing.T, dir string) engine.Session {
 // has not opened it.
 func kept(t *testing.T, config samplecache.Config) (dir string, s engine.Session, publish func()) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "cache")
+	dir = newDir(t)
 	config.Samples = 1
 	require.NoError(t, Create(dir, one(0), config))
 	p, err := openHere(t, Engine{Dir: dir}).Producer("")
@@ -148,7 +148,7 @@ func TestManyPasses(t *testing.T) {
 // foundCache makes a cache whose first generation is published.
 func foundCache(t *testing.T, config samplecache.Config) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "cache")
+	dir = newDir(t)
 	require.NoError(t, Create(dir, one(0), config))
 	p, err := openHere(t, Engine{Dir: dir}).Producer("")
 	require.NoError(t, err)
