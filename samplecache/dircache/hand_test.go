@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -272,7 +273,7 @@ func TestProcessWorks(t *testing.T) {
 	defer cancel()
 	h := &hand{dir: k.args[0], keep: k.args[1], alone: k.args[2] == "true"}
 	h.tell, h.base = k.tell, int64(k.number(t, 3))
-	h.tags.Store(int64(os.Getpid()) << 20) // others may have the same base
+	h.tags.Store(rand.Int64N(1<<40) << 20) // others may have the same base
 	require.NoError(t, h.open(ctx))
 	k.tell("open")
 	for ; h.round < k.number(t, 4); h.round++ {
