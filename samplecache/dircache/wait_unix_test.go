@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // goesOn is how long those who wait may go on waiting, once they need not.
@@ -306,4 +307,35 @@ func TestWaitersGoOn(t *testing.T) {
 				fallen["kill"], fallen["stop"], time.Since(began).Round(time.Millisecond), len(c.seen), len(c.acked), c.worst)
 		})
 	}
+}
+
+// TestNobodyWaits fills generations while nobody waits for them and others have the lock now and
+// then: each is published soon.
+func TestNobodyWaits(t *testing.T) {
+	dir := newCache(t, samplecache.Config{Samples: 1})
+	open := func() *samplecache.Cache {
+		c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: dir}, samplecache.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	other := open()
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			_ = tensor.Must(other.Producer("other")).Close()
+		}
+	}()
+	c := open()
+	p := tensor.Must(c.Producer(""))
+	for n := range uint64(kills(t, 300, 20_000)) {
+		require.NoError(t, p.Put(ctx, stamp{1, int64(n)}.marked()))
+		for begun := time.Now(); tensor.Must(c.Stats()).Latest <= n; time.Sleep(100 * time.Microsecond) {
+			require.Less(t, time.Since(begun), goesOn, "generation %d", n+1)
+		}
+	}
+	cancel()
+	<-ended
 }

@@ -85,7 +85,7 @@ func (s *session) look() {
 	seen := w.seen
 	w.mu.Unlock()
 	again, err := false, error(nil)
-	for n := 0; n < lookAnew && s.sequence() == seen && err == nil && w.life.Err() == nil; n++ {
+	for n := 0; (n == 0 || n < lookAnew && s.sequence() == seen) && err == nil && w.life.Err() == nil; n++ {
 		if err = s.control.WaitWord(sequenceWord*8, seen, lookPause); err == nil && w.life.Err() == nil {
 			err = s.call(func() (err error) { again, err = s.tend(); return err })
 		}
