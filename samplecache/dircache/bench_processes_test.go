@@ -83,27 +83,24 @@ func BenchmarkTask(b *testing.B) {
 	if !ok {
 		b.Skip("it is what other benchmarks start in processes of their own")
 	}
-	var c *samplecache.Cache
+	e := new(tapped)
 	if task != "join" {
-		c = benchOpen(b, dir, samplecache.First)
+		e = benchTapped(b, dir)
 	}
 	if task == "hold" { // the only slot
-		tensor.Must(benchProducer(b, c, "").Reserve(context.Background()))
+		tensor.Must(benchProducer(b, e.cache, "").Reserve(context.Background()))
 	}
 	fmt.Println(benchMark + "ready")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		n := tensor.Must(strconv.Atoi(in.Text()))
 		switch task {
-		case "join":
-			c = benchOpen(b, dir, samplecache.First)
-			fmt.Println(benchMark+"at", int64(host.Monotonic()))
 		case "put": // for so many milliseconds
-			fmt.Println(benchMark+"put", benchPutFor(b, c, 1, time.Duration(n)*time.Millisecond))
-		case "wait": // for the generation after one
-			g := tensor.Must(c.Wait(context.Background(), uint64(n)))
-			woken := host.Monotonic()
-			require.NoError(b, g.Close())
-			fmt.Println(benchMark+"at", int64(woken))
+			fmt.Println(benchMark+"put", benchPutFor(b, e.cache, 1, time.Duration(n)*time.Millisecond))
+		case "join":
+			e = benchTapped(b, dir)
+			fmt.Println(benchMark+"at", int64(host.Monotonic()))
+		default: // wait for the generation after one
+			fmt.Println(benchMark+"at", int64(benchHear(e, task, uint64(n))))
 		}
 	}
 }

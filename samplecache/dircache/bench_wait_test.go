@@ -50,33 +50,37 @@ func BenchmarkHeld(b *testing.B) {
 }
 
 // BenchmarkWake is the time from before the commit that completes a generation to when all who wait
-// for it have it open: goroutines of one session, sessions of one process, and processes.
+// for it have heard of it, or have it open: goroutines of one session, sessions of one process, and
+// processes.
 func BenchmarkWake(b *testing.B) {
-	for _, kind := range []string{"goroutines", "sessions", "processes"} {
-		for _, n := range []int{1, 8, 64} {
-			b.Run(fmt.Sprintf("%s=%d", kind, n), func(b *testing.B) { benchWake(b, kind, n) })
+	for _, until := range []string{"hear", "wait"} {
+		for _, kind := range []string{"goroutines", "sessions", "processes"} {
+			for _, n := range []int{1, 8, 64} {
+				b.Run(fmt.Sprintf("until=%s/%s=%d", until, kind, n), func(b *testing.B) { benchWake(b, until, kind, n) })
+			}
 		}
 	}
 }
 
-func benchWake(b *testing.B, kind string, n int) {
+func benchWake(b *testing.B, until, kind string, n int) {
 	sample := benchSample(b, 1, 8)
 	dir := benchCreate(b, sample, samplecache.Config{Samples: 1})
 	c := benchOpen(b, dir, samplecache.First)
 	p := benchProducer(b, c, "gen")
+	e := benchTapped(b, dir)
 	wait := make([]func(after int) (at func() time.Duration), n)
 	for i := range wait {
 		switch kind {
 		case "processes":
-			other := benchStart(b, "wait", dir)
+			other := benchStart(b, until, dir)
 			wait[i] = func(after int) func() time.Duration {
 				other.ask(b, "%d", after)
 				return func() time.Duration { return other.at(b) }
 			}
 		case "sessions":
-			wait[i] = benchWaiter(benchOpen(b, dir, samplecache.First))
+			wait[i] = benchWaiter(benchTapped(b, dir), until)
 		default:
-			wait[i] = benchWaiter(c)
+			wait[i] = benchWaiter(e, until)
 		}
 	}
 	var last, all []time.Duration
@@ -98,17 +102,39 @@ func benchWake(b *testing.B, kind string, n int) {
 	benchQuantiles(b, "last", last)
 }
 
+// benchTapped joins a cache until the benchmark ends.
+func benchTapped(b *testing.B, dir string) *tapped {
+	b.Helper()
+	e := &tapped{Engine: dircache.Engine{Dir: dir}}
+	c, err := samplecache.Open(b.Context(), e, samplecache.Options{})
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = c.Close() })
+	e.cache = c
+	return e
+}
+
 // benchWaiter returns a function that has a goroutine wait.
-func benchWaiter(c *samplecache.Cache) func(after int) (at func() time.Duration) {
+func benchWaiter(e *tapped, until string) func(after int) (at func() time.Duration) {
 	return func(after int) func() time.Duration {
 		done := make(chan time.Duration, 1)
-		go func() {
-			g := tensor.Must(c.Wait(context.Background(), uint64(after)))
-			done <- host.Monotonic()
-			_ = g.Close() // it is open
-		}()
+		go func() { done <- benchHear(e, until, uint64(after)) }()
 		return func() time.Duration { return <-done }
 	}
+}
+
+// benchHear waits for the generation after one, until it has heard of it or has it open, and returns
+// when.
+func benchHear(e *tapped, until string, after uint64) (at time.Duration) {
+	if until == "wait" {
+		g := tensor.Must(e.cache.Wait(context.Background(), after))
+		at = host.Monotonic()
+		_ = g.Close() // it is open
+		return at
+	}
+	for changed := e.session.Changed(); tensor.Must(e.session.Latest(context.Background())) <= after; changed = e.session.Changed() {
+		<-changed
+	}
+	return host.Monotonic()
 }
 
 // BenchmarkDeath is the time from the death of a process to when another, which waits for its slot,

@@ -25,6 +25,7 @@ import (
 type tapped struct {
 	dircache.Engine
 	session engine.Session
+	cache   *samplecache.Cache // of benchmarks
 }
 
 func (e *tapped) Join(ctx context.Context, opt engine.Options) (s engine.Session, err error) {
