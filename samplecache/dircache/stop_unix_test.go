@@ -388,8 +388,10 @@ func TestW09Unnoticed(t *testing.T) {
 	for range 3 {
 		p := s.play("slot")
 		p.kill(t)
+		begun := time.Now()
 		slot, err := own.Reserve(s.ctx)
 		require.NoError(t, err)
+		require.Less(t, time.Since(begun), goesOn)
 		require.NoError(t, slot.Abort())
 	}
 }
@@ -441,13 +443,16 @@ func switches(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// TestBlockedProcessesSleep counts the context switches of processes that wait. The target is fewer
-// than 10 a second.
+// TestBlockedProcessesSleep counts the context switches of processes that wait: at most 150 in five
+// seconds. One second, as without the flag, says less: a busy machine has its share.
 func TestBlockedProcessesSleep(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
-	seconds := min(kills(t, 1, 5), 5)
+	seconds, most := 1, 200
+	if *killsFlag != "" {
+		seconds, most = 5, 150
+	}
 	for _, role := range []string{"in Wait", "in Reserve", "in Reserve without a store", "in Epoch"} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
@@ -473,7 +478,7 @@ func TestBlockedProcessesSleep(t *testing.T) {
 			for i, p := range all {
 				n := switches(t, p.pid()) - before[i]
 				t.Logf("%d context switches in %d s", n, seconds)
-				require.Less(t, n, 200*seconds)
+				require.LessOrEqual(t, n, most)
 			}
 		})
 	}
