@@ -47,6 +47,7 @@ func TestProcessPlays(t *testing.T) {
 	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
 	require.NoError(t, err)
 	require.NoError(t, roles[k.args[1]](t.Context(), k, c))
+	falling.Store(false) // nobody would let it go on
 	k.tell("done")
 	require.NoError(t, c.Close())
 }

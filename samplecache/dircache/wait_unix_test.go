@@ -275,12 +275,12 @@ func TestWaitersGoOn(t *testing.T) {
 		}
 	}
 	if n := kills(t, 0, 10_000); n > 0 {
-		rng, names := random(t), append(moments(t), "")
+		rng, names := random(t), moments(t)
 		falls = nil
 		for range n {
-			f := fall{"kill", names[rng.IntN(len(names))], 1 + rng.IntN(4)}
-			if f.moment == "" {
-				f.nth = 1 + rng.IntN(80)
+			f := fall{"kill", "", 1 + rng.IntN(100)}
+			if rng.IntN(2) == 0 {
+				f = fall{"kill", names[rng.IntN(len(names))], 1 + rng.IntN(2)}
 			}
 			if rng.IntN(6) == 0 {
 				f.how = "stop"
