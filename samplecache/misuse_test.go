@@ -321,3 +321,19 @@ func TestNamesOfProducers(t *testing.T) {
 		require.NoError(t, g.Close())
 	}
 }
+
+// TestCommitEndedContext commits with a context that has ended: the slot is as it was, so that its
+// sample can still be written.
+func TestCommitEndedContext(t *testing.T) {
+	c := join(t, memory(t, samplecache.Config{Samples: 1}))
+	s, err := producer(t, c, "p").Reserve(soon(t))
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, s.Commit(ended), context.Canceled)
+	require.NoError(t, s.Sample().UpdateInPlace(marked(7)))
+	require.NoError(t, s.Commit(soon(t)))
+	g, err := c.Latest(soon(t))
+	require.NoError(t, err)
+	require.EqualValues(t, 7, row(t, g, 0))
+}

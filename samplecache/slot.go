@@ -98,6 +98,9 @@ func (s *Slot) seal(ctx context.Context) error {
 	if s.sums != nil {
 		return nil
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	empty, _ := s.gate.shut()
 	err := s.cache.until(ctx, empty)
 	if err == nil {
