@@ -86,7 +86,7 @@ func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
 func (e *Engine) step() {
 	e.members = slices.DeleteFunc(e.members, (*handle).dead)
 	maps.DeleteFunc(e.holders, func(_ uint64, h *handle) bool { return h.dead() })
-	delete(e.claims, "")
+	maps.DeleteFunc(e.claims, func(name string, h *handle) bool { return name == "" || h.dead() })
 	e.groups.Tidy(&e.progress, func(holder uint64) bool { return e.holders[holder] != nil })
 	g := e.filling
 	g.reserved = slices.DeleteFunc(g.reserved, func(r *row) bool {
@@ -122,6 +122,7 @@ func (e *Engine) fill() {
 
 // release gives back the memory of a generation that need not be kept, and reports whether it did.
 func (e *Engine) release(id uint64, g *generation) bool {
+	g.readers = slices.DeleteFunc(g.readers, (*handle).dead)
 	if id+uint64(max(e.about.Config.Retain, 0)) >= e.progress.Latest {
 		return false
 	}
@@ -134,7 +135,6 @@ func (e *Engine) release(id uint64, g *generation) bool {
 			e.step()
 		})
 	}
-	g.readers = slices.DeleteFunc(g.readers, (*handle).dead)
 	if len(g.readers) > 0 || e.groups.Needs(id) {
 		return false
 	}
@@ -160,7 +160,7 @@ func (e *Engine) stats() (engine.Stats, error) {
 	for _, h := range e.members {
 		st.Members = append(st.Members, engine.MemberStats{PID: pid, For: time.Since(h.since)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.claims)) {
+	for _, name := range slices.Sorted(maps.Keys(e.windows)) {
 		st.Producers = append(st.Producers, engine.ProducerStats{Name: name, Window: e.windows[name]})
 		if !e.claims[name].dead() {
 			st.Producers[len(st.Producers)-1].PID = pid

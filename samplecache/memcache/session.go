@@ -109,7 +109,6 @@ func (s *session) Forget(_ context.Context, name string) error {
 		if s.e.windows[name] == (engine.Window{}) {
 			return nil, fmt.Errorf("%w: no sample was put under it", engine.ErrProducer)
 		}
-		delete(s.e.claims, name)
 		delete(s.e.windows, name)
 		return nil, nil
 	})
@@ -136,7 +135,12 @@ func (s *session) Open(_ context.Context, id uint64) (engine.Rows, error) {
 	})
 }
 
-func (r *rows) Info(row int) (engine.Info, error)              { return r.g.infos[row], nil }
+func (r *rows) Info(row int) (engine.Info, error) {
+	info := r.g.infos[row]
+	info.Sums = slices.Clone(info.Sums) // the caller may change them
+	return info, nil
+}
+
 func (r *rows) Place(leaf int) (tensor.Lender, int)            { return r.g.place(leaf, 0, true) }
 func (r *rows) Read(context.Context, []int, int, []byte) error { return errors.ErrUnsupported }
 func (r *rows) Lapsed() <-chan struct{}                        { return r.g.lapsed }
@@ -183,7 +187,10 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 		}
 		name := r.info.Producer
 		r.info.Time, r.info.Sums = time.Now(), slices.Clone(sums)
-		r.g.infos[r.slot], r.e.windows[name] = r.info, r.e.windows[name].With(r.info.Number)
+		r.g.infos[r.slot] = r.info
+		if name != "" {
+			r.e.windows[name] = r.e.windows[name].With(r.info.Number)
+		}
 		r.g.committed++
 		r.closed, r.outcome = true, nil
 		return nil, nil
