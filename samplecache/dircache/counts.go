@@ -13,8 +13,8 @@ import (
 )
 
 // The counts of groups lie twice behind the words of the control file, at multiples of countsBytes
-// from countsAt on. Whoever has the lock writes the one, then the other: of those that are sound
-// the newer one counts. Each is, little endian:
+// from countsAt on. Whoever has the lock writes the one, then the other that is sound: of those that
+// are, the newer one counts. Each is, little endian:
 //
 //	offset  bytes
 //	     0      4  CRC-32C of the rest
@@ -42,7 +42,7 @@ func clearCounts(f *os.File, samples int) error {
 // groups reads the counts. Without the lock they are those of a moment ago.
 func (s *session) groups() (*engine.Groups, error) {
 	for range 100 { // whoever has the lock may have written both meanwhile
-		g, _, err := s.readGroups()
+		g, _, _, err := s.readGroups()
 		if err == nil {
 			return g, nil
 		}
@@ -53,8 +53,9 @@ func (s *session) groups() (*engine.Groups, error) {
 	return nil, s.fail(controlName, fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt))
 }
 
-// readGroups reads the counts, and returns how often they were written.
-func (s *session) readGroups() (_ *engine.Groups, serial uint64, err error) {
+// readGroups reads the counts, and returns which of the two they are, and how often they were
+// written.
+func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, err error) {
 	var text []byte
 	sound := false
 	for i := range int64(2) {
@@ -63,20 +64,20 @@ func (s *session) readGroups() (_ *engine.Groups, serial uint64, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		if !sound || n > serial {
-			sound, text, serial = true, b, n
+			sound, text, which, serial = true, b, i, n
 		}
 	}
 	if !sound {
-		return nil, 0, engine.ErrCorrupt
+		return nil, 0, 0, engine.ErrCorrupt
 	}
 	g := new(engine.Groups)
 	if len(text) > 0 && json.Unmarshal(text, g) != nil {
 		err = engine.ErrCorrupt
 	}
-	return g, serial, err
+	return g, which, serial, err
 }
 
 // readCounts reads one of the two.
@@ -109,9 +110,10 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	return b[countsHeader:size], serial, nil
 }
 
-// writeGroups writes the counts, twice. The lock is held.
+// writeGroups writes the counts, twice, over those that count last: whoever was killed before may
+// have torn the others. The lock is held.
 func (s *session) writeGroups(g *engine.Groups) error {
-	_, serial, err := s.readGroups()
+	_, last, serial, err := s.readGroups()
 	if err != nil {
 		return s.fail(controlName, err)
 	}
@@ -126,7 +128,7 @@ func (s *session) writeGroups(g *engine.Groups) error {
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-countsHeader))
 	binary.LittleEndian.PutUint64(b[8:], serial+1)
 	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
-	for i := range int64(2) {
+	for _, i := range []int64{1 - last, last} {
 		if _, err := s.file.WriteAt(b, countsAt(s.samples())+i*countsBytes); err != nil {
 			return s.fail(controlName, bare(err))
 		}

@@ -1,0 +1,46 @@
+//go:build unix
+
+package dircache
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// TestCountsTornTwice has the one or the other of the counts torn, as by a process that was killed
+// as it wrote: whoever writes them next does not begin with those that are sound, or would leave
+// none if it were killed too.
+func TestCountsTornTwice(t *testing.T) {
+	for torn := range int64(2) {
+		dir := newDir(t)
+		require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1}))
+		s := joinHere(t, dir).(*session)
+		_, err := s.Enter(t.Context(), "a", 1)
+		require.NoError(t, err)
+		at := func(i int64) int64 { return countsAt(1) + i*countsBytes }
+		_, err = s.file.WriteAt([]byte{1}, at(torn)+countsHeader)
+		require.NoError(t, err)
+		_, before, err := s.readCounts(at(1 - torn))
+		require.NoError(t, err)
+		seen := false
+		Moments(func(m string) {
+			if m != "counts written" || seen {
+				return
+			}
+			seen = true
+			_, serial, err := s.readCounts(at(torn))
+			require.NoError(t, err)
+			require.Equal(t, before+1, serial)
+			_, serial, err = s.readCounts(at(1 - torn))
+			require.NoError(t, err)
+			require.Equal(t, before, serial)
+		})
+		require.NoError(t, s.writeGroups(new(engine.Groups)))
+		Moments(nil)
+		require.True(t, seen)
+	}
+}
