@@ -118,8 +118,8 @@ func TestForeign(t *testing.T) {
 		}, samplecache.ErrCorrupt},
 		{"a type that is none", func(*testing.T) error { return errors.Join(s.writeTo("x"), retype("x/gen-0000000002/meta.json")) }, samplecache.ErrCorrupt},
 		{"a type that is none, to be filled", func(*testing.T) error { return errors.Join(s.writeTo("x"), retype("x/gen-0000000003/meta.json")) }, samplecache.ErrCorrupt},
-		{"records are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/.samples")) }, fs.ErrNotExist},
-		{"leaves are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/image.memmap")) }, memmap.ErrCorrupt},
+		{"records are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/.samples")) }, samplecache.ErrCorrupt},
+		{"leaves are gone", func(*testing.T) error { return errors.Join(s.writeTo("x"), os.Remove("x/gen-0000000003/image.memmap")) }, samplecache.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -374,4 +376,60 @@ func TestFoundTooManyMembers(t *testing.T) {
 	e, err := d.Group("g", 1).Epoch(t.Context(), 0)
 	require.NoError(t, err, "the other has left")
 	require.NoError(t, e.Close())
+}
+
+// TestFoundLeafGone removes a leaf of a published generation: it is damaged, not gone.
+func TestFoundLeafGone(t *testing.T) {
+	for _, name := range []string{"n.memmap", "meta.json", ".samples"} {
+		t.Run(name, func(t *testing.T) {
+			dir := foundMake(t, samplecache.Config{Samples: 1})
+			c := foundOpen(t, dir)
+			foundPut(t, c, "", 1)
+			require.NoError(t, os.Remove(filepath.Join(dir, "gen-0000000001", name)))
+			for _, open := range []func() (*samplecache.Generation, error){
+				func() (*samplecache.Generation, error) { return c.At(soon(t), 1) },
+				func() (*samplecache.Generation, error) { return c.Latest(soon(t)) },
+			} {
+				_, err := open()
+				require.ErrorIs(t, err, samplecache.ErrCorrupt)
+				require.NotErrorIs(t, err, samplecache.ErrGenerationGone)
+				require.Equal(t, 1, strings.Count(err.Error(), "corrupt"), err)
+				require.ErrorContains(t, err, "gen-0000000001/"+name)
+			}
+		})
+	}
+}
+
+// TestFoundNoDirectory has a file in the place of a generation.
+func TestFoundNoDirectory(t *testing.T) {
+	dir := foundMake(t, samplecache.Config{Samples: 1})
+	c := foundOpen(t, dir)
+	foundPut(t, c, "", 1)
+	at := filepath.Join(dir, "gen-0000000001")
+	require.NoError(t, os.RemoveAll(at))
+	require.NoError(t, os.WriteFile(at, nil, 0o666))
+	_, err := c.At(soon(t), 1)
+	require.ErrorIs(t, err, samplecache.ErrCorrupt)
+}
+
+// TestFoundGroupErrors is about errors of groups: they are about no file, and a membership that was
+// closed meanwhile is closed.
+func TestFoundGroupErrors(t *testing.T) {
+	dir := foundMake(t, samplecache.Config{Samples: 1})
+	s, err := dircache.Engine{Dir: dir}.Join(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	seat, err := s.Enter(t.Context(), "train", 1)
+	require.NoError(t, err)
+	_, err = s.Enter(t.Context(), "train", 2)
+	require.ErrorIs(t, err, engine.ErrGroup)
+	require.NotContains(t, err.Error(), dir)
+	foundPut(t, foundOpen(t, dir), "", 1)
+	dircache.DoAt("locked", 1, func() {
+		dircache.Moments(nil)
+		require.NoError(t, seat.Close())
+	})
+	t.Cleanup(func() { dircache.Moments(nil) })
+	_, err = seat.Begin(t.Context(), 0, engine.Want{})
+	require.ErrorIs(t, err, engine.ErrClosed)
 }

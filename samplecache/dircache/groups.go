@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,15 +34,15 @@ func (s *session) change(fn func(w words, g *engine.Groups, p *engine.Progress) 
 	if err != nil {
 		return err
 	}
-	changed := false
+	changed, refused := false, error(nil) // which is not about the file
 	err = s.use(func(w words) error {
 		latest, err := w.sealed(latestWord)
 		if err == nil {
-			changed, err = fn(w, g, s.progress(w, latest))
+			changed, refused = fn(w, g, s.progress(w, latest))
 		}
 		return err
 	})
-	if err != nil || !changed {
+	if err = cmp.Or(err, refused); err != nil || !changed {
 		return err
 	}
 	return s.writeGroups(g)
@@ -198,7 +199,10 @@ func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine
 		}
 		return st.s.locked(func() error { return p.begin(want) })
 	})
-	if err != nil {
+	switch {
+	case err != nil && st.over.Load(): // meanwhile
+		return nil, engine.ErrClosed
+	case err != nil:
 		return nil, err
 	}
 	return p, nil

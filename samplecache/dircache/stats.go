@@ -136,7 +136,7 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 func (s *session) putAside() (held []uint64, err error) {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
-		return nil, s.fail("", err)
+		return nil, s.fail("", bare(err))
 	}
 	for _, e := range entries {
 		if st, ok := parseStore(e.Name()); ok && st.role == heldRole {

@@ -3,9 +3,11 @@ package dircache
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -125,7 +127,7 @@ func mapLeaf(root *vfs.Root, ds *memmap.Dataset, l leafSpec) (*place, error) {
 func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	ds, err := memmap.Open(s.path(st.name()))
 	if err != nil {
-		return nil, corrupt(err)
+		return nil, s.corrupt(st, err)
 	}
 	if err := s.checkStore(ds); err != nil {
 		return nil, errors.Join(failed("open", s.dir, st.name(), err), ds.Close())
@@ -133,12 +135,20 @@ func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	return ds, nil
 }
 
-// corrupt returns err as [engine.ErrCorrupt], unless it comes from the system.
-func corrupt(err error) error {
-	if of, ok := errors.AsType[*memmap.FileError](err); ok && !fromSystem(of.Err) {
-		return fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
+// corrupt returns an error of opening a store as [engine.ErrCorrupt], unless it comes from the
+// system, or the store is not there.
+func (s *session) corrupt(st store, err error) error {
+	of, ok := errors.AsType[*memmap.FileError](err)
+	switch {
+	case !ok || errors.Is(err, memmap.ErrLimit):
+		return err
+	case of.Path == "" && errors.Is(err, fs.ErrNotExist) && !errors.Is(err, memmap.ErrForeign):
+		return err
+	case fromSystem(of.Err) && !errors.Is(err, memmap.ErrCorrupt) && !errors.Is(err, memmap.ErrForeign):
+		return err
 	}
-	return err
+	text := strings.TrimPrefix(of.Err.Error(), engine.ErrCorrupt.Error()+": ")
+	return failed("open", s.dir, filepath.Join(st.name(), of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
 }
 
 func (s *session) checkStore(ds *memmap.Dataset) error {
@@ -169,14 +179,20 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (*mapping.Mapping, err
 		flag = os.O_RDWR
 	}
 	f, err := openFile(s.path(name), flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: there is none", engine.ErrCorrupt)
+	}
 	if err != nil {
-		return nil, s.fail(name, err)
+		return nil, s.fail(name, bare(err))
 	}
 	defer f.Close()
 	leaves := len(s.fixed.Schema)
 	m, err := mapping.Map(f, recordsSize(s.samples(), leaves), mode)
+	if errors.Is(err, mapping.ErrSize) {
+		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
+	}
 	if err != nil {
-		return nil, s.fail(name, fmt.Errorf("%w: %w", engine.ErrCorrupt, err))
+		return nil, s.fail(name, bare(err))
 	}
 	b, err := m.Acquire()
 	if err == nil {
@@ -232,7 +248,7 @@ func (all *writers) close() (err error) {
 func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
-		return s.fail("", err)
+		return s.fail("", bare(err))
 	}
 	there := map[any]bool{}
 	for _, e := range entries {
