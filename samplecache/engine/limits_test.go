@@ -502,11 +502,8 @@ func ratios(s setting, yield func(setting) bool) bool {
 	return true
 }
 
-// every returns an iterator over every n-th setting that keep accepts, ten times fewer with -short.
+// every returns an iterator over every n-th setting that keep accepts.
 func every(n, most int, keep func(s setting) bool) iter.Seq[setting] {
-	if testing.Short() {
-		n *= 10
-	}
 	return func(yield func(setting) bool) {
 		kept := 0
 		for s := range settings(most) {
