@@ -160,6 +160,7 @@ func TestW17FullDiskStoreLetGo(t *testing.T) {
 // TestW17FullDiskManifest cannot write the MANIFEST of a full generation: nothing is lost, and it
 // is published when there is room, while nobody calls but who waits.
 func TestW17FullDiskManifest(t *testing.T) {
+	t.Parallel()
 	told := make(chan error, 100)
 	dir, c, p := onFullDisk(t, func(err error) { told <- err })
 	release := fillUp(t, filepath.Dir(dir), 0)

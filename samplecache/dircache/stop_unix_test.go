@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -445,14 +446,15 @@ func switches(t *testing.T, pid int) (n int) {
 }
 
 // TestBlockedProcessesSleep counts the context switches of processes that wait: at most 150 in five
-// seconds. One second, as without the flag, says less: a busy machine has its share.
+// seconds. Half a second, as without the flag, says less, and a machine that is busy in one is not in
+// all of eight.
 func TestBlockedProcessesSleep(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
-	seconds, most := 1, 200
+	window, tries, most := 500*time.Millisecond, 8, 50
 	if *killsFlag != "" {
-		seconds, most = 5, 150
+		window, tries, most = 5*time.Second, 3, 150
 	}
 	for _, role := range []string{"in Wait", "in Reserve", "in Reserve without a store", "in Epoch"} {
 		t.Run(role, func(t *testing.T) {
@@ -474,12 +476,15 @@ func TestBlockedProcessesSleep(t *testing.T) {
 				all = append(all[:1], s.play("in Wait"))
 			}
 			time.Sleep(300 * time.Millisecond) // until they wait
-			before := []int{switches(t, all[0].pid()), switches(t, all[1].pid())}
-			time.Sleep(time.Duration(seconds) * time.Second)
 			for i, p := range all {
-				n := switches(t, p.pid()) - before[i]
-				t.Logf("%d context switches in %d s", n, seconds)
-				require.LessOrEqual(t, n, most)
+				least := math.MaxInt
+				for try := 0; try < tries && least > most; try++ {
+					before := switches(t, p.pid())
+					time.Sleep(window)
+					least = min(least, switches(t, p.pid())-before)
+				}
+				t.Logf("waiter %d: %d context switches in %v", i, least, window)
+				require.LessOrEqual(t, least, most)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -263,15 +264,16 @@ func (c *crowd) requireNoneMissed(all []*waiter, before *samplecache.Stats, f fa
 	}
 }
 
-// TestWaitersGoOn kills and stops processes at each moment that they pass, while twelve sessions
-// wait for them: all go on soon. With -kills, it does so at random.
+// TestWaitersGoOn kills processes at each moment that they pass and stops them at a third of the
+// moments, while twelve sessions wait for them: all go on soon. With -kills, it does so at random.
 func TestWaitersGoOn(t *testing.T) {
 	t.Parallel()
 	const lanes = 8
 	var falls []fall
-	for _, how := range []string{"kill", "stop"} {
-		for _, moment := range moments(t) {
-			falls = append(falls, fall{how, moment, 1})
+	for i, moment := range moments(t) {
+		falls = append(falls, fall{"kill", moment, 1})
+		if i%3 == 0 { // each takes a second
+			falls = slices.Insert(falls, 0, fall{"stop", moment, 1})
 		}
 	}
 	if n := kills(t, 0, 10_000); n > 0 {
