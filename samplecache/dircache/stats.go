@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -47,8 +48,8 @@ func (s *session) stats() (st engine.Stats, err error) {
 	if err == nil {
 		st.Producers, err = s.producerStats()
 	}
-	if len(st.Held) > 0 && st.PublishWaits == noRoom {
-		st.PublishWaits = fmt.Sprintf("%s, as generations %v, which are not retained any more, are still read", noRoom, st.Held)
+	if st.PublishWaits == noRoom {
+		st.PublishWaits = cmp.Or(s.fixed.Config.Held(st.Held), noRoom)
 	}
 	return st, err
 }

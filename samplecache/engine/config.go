@@ -53,6 +53,15 @@ func (c Config) Check() error {
 	return c.Limits.Check(c.Samples)
 }
 
+// Held returns what [Stats.PublishWaits] says if so many generations are held that no other can be
+// filled, and "" if there may be more.
+func (c Config) Held(held []uint64) string {
+	if len(held) <= max(c.MaxHeld, 0) {
+		return ""
+	}
+	return fmt.Sprintf("readers: MaxHeld is %d, and generations %v, which are not retained any more, are still read", max(c.MaxHeld, 0), held)
+}
+
 // orDefault returns what a count means: less than 0 none, which stays -1, and 0 the default.
 func orDefault(n, byDefault int) int {
 	switch {
