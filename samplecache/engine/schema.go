@@ -10,10 +10,13 @@ import (
 // Schema returns what samples like td are: a dictionary of batch shape [] with the shapes and
 // dtypes of its leaves, in their order, and without elements. Engines call it. It returns
 // [ErrSchema] if td is nil, has a batch shape other than [], or has a leaf that is not a dense
-// tensor.
+// tensor or is larger than memory can be.
 func Schema(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-	if td == nil || len(td.Shape()) > 0 {
-		return nil, fmt.Errorf("%w: got %s, want one of batch shape []", ErrSchema, shapeOf(td))
+	if td == nil {
+		return nil, fmt.Errorf("%w: got a nil dictionary, want one of batch shape []", ErrSchema)
+	}
+	if len(td.Shape()) > 0 {
+		return nil, fmt.Errorf("%w: got batch shape %v, want one of batch shape []", ErrSchema, td.Shape())
 	}
 	schema := tdict.New()
 	for key, leaf := range td.Leaves() {
@@ -26,16 +29,8 @@ func Schema(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			err = schema.Set(key, meta)
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %q: %w", ErrSchema, key, err)
 		}
 	}
 	return schema, nil
-}
-
-// shapeOf describes a dictionary for an error.
-func shapeOf(td *tdict.TensorDict) string {
-	if td == nil {
-		return "a nil dictionary"
-	}
-	return fmt.Sprintf("batch shape %v", td.Shape())
 }

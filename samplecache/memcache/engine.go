@@ -49,18 +49,24 @@ type generation struct {
 	lapsed    chan struct{}
 }
 
+// maxBytes is how large a generation can be.
+const maxBytes = min(math.MaxInt, 64<<30)
+
 // New makes a cache of samples like schema, whose elements are not looked at. It returns
-// [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits].
+// [engine.ErrSchema], [engine.ErrConfig], also if a generation has more than 64 GiB, or
+// [engine.ErrLimits].
 func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	schema, err := engine.Schema(schema)
 	config, failed := config.Filled()
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
+	left := maxBytes / config.Samples
 	for key, x := range schema.Tensors() {
-		if most := min(math.MaxInt, 1<<40) / config.Samples; x.ByteSize() > most {
-			return nil, fmt.Errorf("%w: %q: got %d bytes, want at most %d", engine.ErrConfig, key, x.ByteSize(), most)
+		if x.ByteSize() > left {
+			return nil, fmt.Errorf("%w: %q: got %d bytes, want at most %d: %d samples have at most %d", engine.ErrConfig, key, x.ByteSize(), left, config.Samples, int64(maxBytes))
 		}
+		left -= x.ByteSize()
 	}
 	e := &Engine{
 		about: engine.About{ID: rand.Text(), Config: config, Schema: schema}, changed: make(chan struct{}),
@@ -72,8 +78,11 @@ func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	return e, nil
 }
 
-// Join implements engine.Engine.
+// Join implements engine.Engine. It returns [engine.ErrEngine] if [New] has not made e.
 func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
+	if e == nil || e.filling == nil {
+		return nil, fmt.Errorf("%w: New has not made it", engine.ErrEngine)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := &handle{e: e, since: time.Now()}
@@ -167,7 +176,7 @@ func (e *Engine) stats() (engine.Stats, error) {
 		}
 	}
 	if g.infos == nil {
-		st.PublishWaits = fmt.Sprintf("room, as generations %v, which are not retained any more, are still read", st.Held)
+		st.PublishWaits = e.about.Config.Held(st.Held)
 	} else if g.committed == st.Samples {
 		st.PublishWaits = strings.Join(e.groups.Waits(&e.progress), " and ")
 	}
