@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // errClosed is the error of a cache that is closed.
@@ -11,36 +13,27 @@ var errClosed = fmt.Errorf("cache: %w", ErrClosed)
 
 // call calls the engine, unless the cache is closed.
 func (c *Cache) call(fn func() error) error {
-	if c == nil || !c.calls.enter() {
+	if c == nil || !c.lent.isOpen() {
 		return errClosed
 	}
-	defer c.calls.leave()
 	return fn()
 }
 
 // await calls try, which calls the engine, until it is not blocked, or ctx or the cache ends. Errors
 // begin with op.
-func (c *Cache) await(ctx context.Context, op string, try func() error) error {
-	if err := c.retry(ctx, try); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	return nil
-}
-
-// retry is await without op.
-func (c *Cache) retry(ctx context.Context, try func() error) error {
+func (c *Cache) await(ctx context.Context, op string, try func() error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", op, err)
+		}
+	}()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err := c.call(try)
-	for errors.Is(err, ErrBlocked) {
-		changed := c.session.Changed()
+	for err = c.call(try); errors.Is(err, ErrBlocked); {
+		changed, moved := c.session.Changed(), c.moved.next()
 		if err = c.call(try); !errors.Is(err, ErrBlocked) {
-			break
-		}
-		var moved <-chan struct{}
-		if b, ok := errors.AsType[*beyond](err); ok {
-			moved = b.moved
+			return err
 		}
 		select {
 		case <-changed:
@@ -54,9 +47,9 @@ func (c *Cache) retry(ctx context.Context, try func() error) error {
 	return err
 }
 
-// explained returns an [ErrBlocked] that says what it is about as of now.
+// explained returns an [ErrBlocked] with its reason as of now.
 func explained(err error) error {
-	if blocked, ok := errors.AsType[*BlockedError](err); ok {
+	if blocked, ok := errors.AsType[*engine.BlockedError](err); ok {
 		return fmt.Errorf("%w: %s", ErrBlocked, blocked.Why())
 	}
 	return err
@@ -64,11 +57,8 @@ func explained(err error) error {
 
 // until waits until something can be received, or ctx or the cache ends.
 func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
-	switch {
-	case c == nil || ready(c.life):
+	if c == nil || !c.lent.isOpen() {
 		return errClosed
-	case ready(done):
-		return nil
 	}
 	select {
 	case <-done:
@@ -79,18 +69,6 @@ func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
 		return context.Cause(ctx)
 	}
 }
-
-// A turn is a lock that a context can stop waiting for: who receives from it has it.
-type turn chan struct{}
-
-func newTurn() turn {
-	t := make(turn, 1)
-	t.done()
-	return t
-}
-
-// done ends a turn.
-func (t turn) done() { t <- struct{}{} }
 
 // orBackground returns ctx, or one that never ends.
 func orBackground(ctx context.Context) context.Context {

@@ -23,15 +23,12 @@ type Cache struct {
 	leaves  []leaf
 	verify  Verify
 
-	calls gate          // for calls of the session
-	lent  gate          // for those who read or write memory of the engine
+	lent  gate          // for those who read or write memory of the engine; shut by Close
 	life  chan struct{} // closed by Close
-
-	opening turn // of who opens a generation at the engine
+	moved signal        // raised when what a call was blocked by, here and not at the engine, has changed
 
 	mu       sync.Mutex
 	groups   map[groupKey]*Group
-	holds    map[uint64]*hold           // generations that are open
 	verified map[uint64][]atomic.Uint64 // rows of generations whose sums were compared, a bit each
 	newest   uint64                     // the latest generation that was ever open
 }
@@ -53,11 +50,12 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 		return nil, err
 	}
 	c := &Cache{
-		session: s, about: s.About(), verify: opt.Verify, life: make(chan struct{}), opening: newTurn(),
-		groups: map[groupKey]*Group{}, holds: map[uint64]*hold{}, verified: map[uint64][]atomic.Uint64{},
+		session: s, about: s.About(), verify: opt.Verify, life: make(chan struct{}),
+		groups: map[groupKey]*Group{}, verified: map[uint64][]atomic.Uint64{},
 	}
-	c.leaves = leavesOf(c.about.Schema)
-	c.calls.start(nil)
+	for key, x := range c.about.Schema.Tensors() {
+		c.leaves = append(c.leaves, leaf{key, x.DType(), x.Shape(), x.ByteSize()})
+	}
 	c.lent.start(nil)
 	return c, nil
 }
@@ -81,26 +79,19 @@ func (c *Cache) Schema() *tdict.TensorDict {
 const patience = 10 * time.Second
 
 // Close leaves the cache. Slots that are not committed are given back, generations and names are
-// let go; all that c gave out is [ErrClosed] from now on. Close waits for calls of the engine that
-// are under way, not for operations that read or write lent memory: if there are any, the process
-// leaves when the last of them ends. Others go on. Close returns ErrClosed if it was called before.
+// let go; all that c gave out is [ErrClosed] from now on. Close does not wait for operations that
+// read or write lent memory: if there are any, the process leaves when the last of them ends.
+// Others go on. Close returns ErrClosed if it was called before.
 func (c *Cache) Close() error {
-	calls, first := c.calls.shut()
-	if !first {
+	if !c.lent.shut() {
 		return errClosed
 	}
 	close(c.life)
-	lent, _ := c.lent.shut()
-	select {
-	case <-calls:
-	case <-time.After(patience):
-	}
-	if ready(calls) && ready(lent) {
+	if ready(c.lent.empty) {
 		return c.session.Close()
 	}
 	go func() {
-		<-calls
-		<-lent
+		<-c.lent.empty
 		_ = c.session.Close() // nobody waits for it
 	}()
 	return nil
@@ -109,38 +100,27 @@ func (c *Cache) Close() error {
 // Latest returns the generation published last, which is held until its Close, [ErrEmpty] if there
 // is none yet: see [Cache.Wait].
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
-	return c.openLatest(ctx, "latest", func(id uint64) error {
-		if id == 0 {
+	return c.open(ctx, "latest", func(latest uint64) error {
+		if latest == 0 {
 			return ErrEmpty
 		}
 		return nil
 	})
 }
 
-// At returns a generation by its number, held until its Close. It returns [ErrGenerationGone] if it
-// is not kept any more, or was not published yet.
-func (c *Cache) At(ctx context.Context, id uint64) (g *Generation, err error) {
-	ctx = orBackground(ctx)
-	err = c.await(ctx, fmt.Sprintf("generation %d", id), func() (err error) {
-		g, err = c.tryOpen(ctx, id)
-		return err
-	})
-	return g, err
-}
-
 // Wait returns the generation published last, once its number is more than after; 0 waits for the
 // first. It is held until its Close.
 func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
-	return c.openLatest(ctx, "wait", func(id uint64) error {
-		if id <= after {
-			return &BlockedError{Why: func() string { return c.whyNot(id) }}
+	return c.open(ctx, "wait", func(latest uint64) error {
+		if latest <= after {
+			return &engine.BlockedError{Why: func() string { return c.whyNot(latest) }}
 		}
 		return nil
 	})
 }
 
-// openLatest returns the generation published last, if check has nothing against its number.
-func (c *Cache) openLatest(ctx context.Context, op string, check func(id uint64) error) (g *Generation, err error) {
+// open returns the generation published last, if check has nothing against its number.
+func (c *Cache) open(ctx context.Context, op string, check func(latest uint64) error) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, op, func() error {
 		for before := uint64(0); ; {
@@ -160,6 +140,17 @@ func (c *Cache) openLatest(ctx context.Context, op string, check func(id uint64)
 			}
 			before = id // others were published meanwhile
 		}
+	})
+	return g, err
+}
+
+// At returns a generation by its number, held until its Close. It returns [ErrGenerationGone] if it
+// is not kept any more, or was not published yet.
+func (c *Cache) At(ctx context.Context, id uint64) (g *Generation, err error) {
+	ctx = orBackground(ctx)
+	err = c.await(ctx, fmt.Sprintf("generation %d", id), func() (err error) {
+		g, err = c.tryOpen(ctx, id)
+		return err
 	})
 	return g, err
 }

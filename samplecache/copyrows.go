@@ -2,18 +2,19 @@ package samplecache
 
 import (
 	"context"
-	"slices"
 
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// copyRows has the engine copy rows, and compares their sums.
-func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+// copyRows has the engine copy rows to dst, or to another dictionary if they do not fit there, and
+// compares their sums.
+func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.TensorDict) (_ *tdict.TensorDict, err error) {
 	if !g.cache.fits(dst, len(rows)) {
-		var err error
-		if dst, err = g.cache.blank(len(rows)); err != nil {
+		if dst, err = g.cache.about.Schema.NewZeros(len(rows)); err == nil {
+			dst, err = dst.Materialize()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -25,7 +26,7 @@ func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.Tensor
 	}
 	for n, row := range rows {
 		of := sums[n*len(g.cache.leaves):]
-		if err := g.hold.compare(row, func(leaf int) (uint32, error) { return of[leaf], nil }); err != nil {
+		if err := g.compare(row, func(leaf int) (uint32, error) { return of[leaf], nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +47,7 @@ func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict
 		return err
 	}
 	failed := tensor.Write(x, func(b []uint8) {
-		if err = g.hold.rows.Read(ctx, rows, i, b); err != nil {
+		if err = g.rows.Read(ctx, rows, i, b); err != nil {
 			return
 		}
 		for n := range rows {
@@ -59,37 +60,15 @@ func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict
 	return err
 }
 
-// blank returns a dictionary for n samples.
-func (c *Cache) blank(n int) (*tdict.TensorDict, error) {
-	td := tdict.New(n)
-	for _, l := range c.leaves {
-		x, err := tensor.New(l.dtype, slices.Concat(shapeops.Shape{n}, l.shape)...)
-		if err == nil {
-			err = td.Set(l.key, x)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return td, nil
-}
-
-// fits reports whether n samples can be copied to a dictionary.
+// fits reports whether n samples can be copied to dst.
 func (c *Cache) fits(dst *tdict.TensorDict, n int) bool {
-	if dst == nil || !slices.Equal(dst.Shape(), shapeops.Shape{n}) {
+	if c.check(dst, n) != nil {
 		return false
 	}
-	for key := range dst.NestedKeys() {
-		if !c.about.Schema.Has(key) {
+	for _, x := range dst.Tensors() {
+		if _, err := x.Reinterpret(tensor.Uint8); err != nil {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(c.leaves, func(l leaf) bool {
-		x, err := dst.Tensor(l.key)
-		if err != nil || x.DType() != l.dtype || !slices.Equal(x.Shape()[1:], l.shape) {
-			return true
-		}
-		_, err = x.Reinterpret(tensor.Uint8)
-		return err != nil
-	})
+	return true
 }

@@ -13,12 +13,14 @@ type gate struct {
 
 	mu     sync.Mutex
 	inside int
-	empty  chan struct{} // closed when the last one leaves; nil unless somebody waits
+	empty  chan struct{} // closed once the gate is shut and nobody is inside
 }
 
 // start opens a gate with a parent, which may be nil.
 func (g *gate) start(parent *gate) {
-	g.parent = parent
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.parent, g.empty = parent, make(chan struct{})
 	g.open.Store(true)
 }
 
@@ -45,32 +47,57 @@ func (g *gate) leave() {
 	if g.parent != nil {
 		g.parent.leave()
 	}
-	if g.empty != nil {
+	if !g.open.Load() {
 		close(g.empty)
-		g.empty = nil
 	}
 }
 
-// nobodyInside is closed.
-var nobodyInside = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-// shut lets nobody in any more, and returns a channel that is closed once nobody is inside. It
-// reports whether the gate was open.
-func (g *gate) shut() (empty <-chan struct{}, first bool) {
+// shut lets nobody in any more. It reports whether the gate was open.
+func (g *gate) shut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	first = g.open.Swap(false)
-	if g.inside == 0 {
-		return nobodyInside, first
+	was := g.open.Swap(false)
+	if was && g.inside == 0 {
+		close(g.empty)
 	}
-	if g.empty == nil {
-		g.empty = make(chan struct{})
+	return was
+}
+
+// A turn is a lock that a context can stop waiting for: who receives from it has it.
+type turn chan struct{}
+
+func newTurn() turn {
+	t := make(turn, 1)
+	t.done()
+	return t
+}
+
+// done ends a turn.
+func (t turn) done() { t <- struct{}{} }
+
+// A signal wakes all who wait for it. The zero signal can be used. Safe for concurrent use.
+type signal struct {
+	mu     sync.Mutex
+	raised chan struct{} // nil if nobody waits
+}
+
+// next returns a channel that the next raise closes.
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raised == nil {
+		s.raised = make(chan struct{})
 	}
-	return g.empty, first
+	return s.raised
+}
+
+func (s *signal) raise() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raised != nil {
+		close(s.raised)
+		s.raised = nil
+	}
 }
 
 // ready reports whether something could be received: mostly, that a channel is closed.

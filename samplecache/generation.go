@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -25,14 +25,14 @@ import (
 type Generation struct {
 	id       uint64
 	cache    *Cache
-	hold     *hold
-	gate     gate          // for those who read
-	src      loader.Source // of all rows
-	inMemory bool          // otherwise src has no elements, and the engine copies them
-	pass     engine.Pass   // of a group, or nil
-
-	mu     sync.Mutex
-	credit int // rows that limits have allowed and that were not handed out yet
+	rows     engine.Rows
+	gate     gate            // for those who read; shut by Close, or when the generation has lapsed
+	closed   atomic.Bool     // by Close
+	right    []atomic.Uint64 // a bit for each row whose sums were compared; others share it
+	src      loader.Source   // of all rows
+	inMemory bool            // otherwise src has no elements, and the engine copies them
+	pass     engine.Pass     // of a group, or nil
+	credit   atomic.Int64    // rows that limits have allowed and that were not handed out yet
 }
 
 var (
@@ -40,6 +40,56 @@ var (
 	_ loader.Slicer    = (*Generation)(nil)
 	_ loader.Describer = (*Generation)(nil)
 )
+
+// tryOpen opens a generation at the engine.
+func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
+	rows, err := c.session.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	g := &Generation{id: id, cache: c, rows: rows, right: c.verifiedRows(id), inMemory: true}
+	td, err := c.lend(g, shapeops.Shape{g.Len()}, rows.Place)
+	if err == nil {
+		td.Lock("it is a published generation: change a Copy of it")
+		g.src, err = loader.From(td)
+	}
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	for _, x := range td.Tensors() {
+		g.inMemory = g.inMemory && x.Device() != tensor.Meta
+	}
+	g.gate.start(&c.lent)
+	if over := rows.Lapsed(); over != nil {
+		go g.watch(over)
+	}
+	return g, nil
+}
+
+// watch lets go of a generation that was held for too long.
+func (g *Generation) watch(over <-chan struct{}) {
+	select {
+	case <-over:
+		_ = g.end() // nobody waits for it
+	case <-g.gate.empty:
+	case <-g.cache.life:
+	}
+}
+
+// end lets go of the generation at the engine once nobody reads it, if that was not begun before.
+func (g *Generation) end() error {
+	if !g.gate.shut() {
+		return nil
+	}
+	if ready(g.gate.empty) {
+		return g.cache.call(g.rows.Close)
+	}
+	go func() {
+		<-g.gate.empty
+		_ = g.cache.call(g.rows.Close) // it was only read
+	}()
+	return nil
+}
 
 // ID returns the number of the generation, from 1 on.
 func (g *Generation) ID() uint64 { return g.id }
@@ -52,37 +102,16 @@ func (g *Generation) Len() int {
 	return g.cache.about.Config.Samples
 }
 
-// newGeneration returns a user of a hold.
-func newGeneration(h *hold) (*Generation, error) {
-	g := &Generation{id: h.id, cache: h.cache, hold: h, inMemory: true}
-	td, err := g.cache.lend(g, shapeops.Shape{g.Len()}, h.rows.Place)
-	if err != nil {
-		return nil, err
-	}
-	td.Lock("it is a published generation: change a Copy of it")
-	for _, x := range td.Tensors() {
-		g.inMemory = g.inMemory && x.Device() != tensor.Meta
-	}
-	if g.src, err = loader.From(td); err != nil {
-		return nil, err
-	}
-	g.gate.start(&h.gate)
-	return g, nil
-}
-
 // enter lets an operation in; leave must follow.
 func (g *Generation) enter() error {
-	if g.gate.enter() {
-		if !g.hold.lapsed() {
-			return nil
-		}
-		g.gate.leave()
+	if g.cache != nil && !ready(g.rows.Lapsed()) && g.gate.enter() {
+		return nil
 	}
-	if g.gate.open.Load() && g.cache.lent.isOpen() {
-		return fmt.Errorf("%s: %w: it was held for more than %v after it was retired",
-			g.name(), ErrGenerationGone, g.cache.about.Config.MaxHold)
+	if g.cache == nil || g.closed.Load() || !g.cache.lent.isOpen() {
+		return fmt.Errorf("%s: %w", g.name(), ErrClosed)
 	}
-	return fmt.Errorf("%s: %w", g.name(), ErrClosed)
+	return fmt.Errorf("%s: %w: it was held for more than %v after it was retired",
+		g.name(), ErrGenerationGone, g.cache.about.Config.MaxHold)
 }
 
 func (g *Generation) leave() { g.gate.leave() }
@@ -117,7 +146,7 @@ func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDic
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := g.hold.verify(row); err != nil {
+		if err := g.verify(row); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +175,7 @@ func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 	if !g.inMemory {
 		return nil, fmt.Errorf("%w: rows are not in memory", errors.ErrUnsupported)
 	}
-	err := g.cache.call(func() error { return g.tryTake(context.Background(), stop-start) })
+	err := g.cache.call(func() error { return g.tryTake(context.Background(), int64(stop-start)) })
 	if errors.Is(err, ErrBlocked) {
 		return nil, fmt.Errorf("%w: rows %d to %d are not allowed yet", errors.ErrUnsupported, start, stop)
 	}
@@ -154,7 +183,7 @@ func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 		return nil, err
 	}
 	for row := start; row < stop; row++ {
-		if err := g.hold.verify(row); err != nil {
+		if err := g.verify(row); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +199,7 @@ func (g *Generation) Info(row int) (Info, error) {
 		return Info{}, err
 	}
 	defer g.leave()
-	return g.hold.info(row)
+	return g.info(row)
 }
 
 // Describe implements loader.Describer. The state of a loader says by its Version which generation
@@ -189,19 +218,10 @@ func (g *Generation) Describe() (loader.Description, error) {
 // any more, nor once reads are [ErrGenerationGone]: use tensor.Read, or rows of Fetch, for what may
 // outlast it. Close returns ErrClosed if it was called before.
 func (g *Generation) Close() error {
-	empty, first := g.gate.shut()
-	if !first || !g.cache.lent.isOpen() {
+	if g.cache == nil || g.closed.Swap(true) || !g.cache.lent.isOpen() {
 		return fmt.Errorf("%s: %w", g.name(), ErrClosed)
 	}
-	var err error
-	if ready(empty) {
-		err = g.hold.drop()
-	} else {
-		go func() {
-			<-empty
-			_ = g.hold.drop() // it was only read
-		}()
-	}
+	err := g.end()
 	if g.pass != nil {
 		err = errors.Join(err, g.cache.call(g.pass.Close))
 	}
@@ -213,7 +233,7 @@ func (g *Generation) take(ctx context.Context, n int) error {
 	if !g.limited() {
 		return nil
 	}
-	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, n) })
+	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, int64(n)) })
 }
 
 // limited reports whether rows are counted.
@@ -221,33 +241,23 @@ func (g *Generation) limited() bool {
 	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
 }
 
-// tryTake uses n rows of those that limits allow. What it gets of fewer is kept for the next call.
-func (g *Generation) tryTake(ctx context.Context, n int) error {
-	if !g.limited() {
-		return nil
-	}
-	for {
-		more := g.spend(n)
-		if more == 0 {
+// tryTake uses n rows of those that limits allow. Fewer are left to the next call, or to one that
+// waits.
+func (g *Generation) tryTake(ctx context.Context, n int64) error {
+	for g.limited() {
+		left := g.credit.Load()
+		if left >= n && g.credit.CompareAndSwap(left, left-n) {
 			return nil
 		}
-		got, err := g.pass.Take(ctx, more)
+		if left >= n {
+			continue
+		}
+		got, err := g.pass.Take(ctx, int(n-left))
 		if err != nil {
 			return err
 		}
-		g.mu.Lock()
-		g.credit += got
-		g.mu.Unlock()
+		g.credit.Add(int64(got))
+		g.cache.moved.raise()
 	}
-}
-
-// spend uses n rows that were allowed, or returns how many more are needed.
-func (g *Generation) spend(n int) (more int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.credit < n {
-		return n - g.credit
-	}
-	g.credit -= n
-	return 0
+	return nil
 }

@@ -63,6 +63,9 @@ func (g *Group) Epoch(ctx context.Context, epoch uint64) (*Generation, error) {
 func (g *Group) begin(ctx context.Context, epoch uint64, want engine.Want) (*Generation, error) {
 	ctx = orBackground(ctx)
 	op := fmt.Sprintf("epoch %d of group %q", epoch, g.name)
+	if want.Generation > 0 {
+		op += fmt.Sprintf(", to be generation %d", want.Generation)
+	}
 	var pass engine.Pass
 	err := g.cache.await(ctx, op, func() error {
 		seat, err := g.enter(ctx)

@@ -43,9 +43,6 @@ type (
 	// A RowError says which Generation, Row and Key, the key of a leaf, an error is about. It wraps
 	// the reason Err.
 	RowError = engine.RowError
-	// A BlockedError is an [ErrBlocked] that finds out its reason when it is asked. Engines return
-	// it.
-	BlockedError = engine.BlockedError
 )
 
 // WindowSize is how far beyond the first number that is not committed a producer may reserve.

@@ -21,8 +21,7 @@ type owner interface {
 // tensor.Lender.
 type place struct {
 	owner
-	lender   tensor.Lender
-	readOnly bool
+	lender tensor.Lender
 }
 
 // Borrow implements tensor.Lender.
@@ -53,7 +52,10 @@ func (p *place) Pin() ([]byte, error) {
 }
 
 // ReadOnly implements tensor.Lender.
-func (p *place) ReadOnly() bool { return p.readOnly }
+func (p *place) ReadOnly() bool {
+	_, ok := p.owner.(*Generation)
+	return ok
+}
 
 // Identity says what is the same memory; see tensor.Lender.
 func (p *place) Identity() any {
@@ -85,24 +87,15 @@ type leaf struct {
 	bytes int            // of one sample
 }
 
-// leavesOf returns the leaves of a schema.
-func leavesOf(schema *tdict.TensorDict) (all []leaf) {
-	for key, x := range schema.Tensors() {
-		all = append(all, leaf{key, x.DType(), x.Shape(), x.ByteSize()})
-	}
-	return all
-}
-
 // lend returns a dictionary of the leaves of one sample, or of rows if there is a batch shape, in
-// memory that an engine lends. Leaves without bytes need none.
+// memory that an engine lends.
 func (c *Cache) lend(of owner, batch shapeops.Shape, lent func(leaf int) (tensor.Lender, int)) (*tdict.TensorDict, error) {
 	td := tdict.New(batch...)
 	for i, l := range c.leaves {
-		shape := l.shape
 		if len(batch) > 0 {
-			shape = slices.Concat(batch, shape)
+			l.shape = slices.Concat(batch, l.shape)
 		}
-		x, err := l.lend(of, shape, i, lent)
+		x, err := l.lend(of, i, lent)
 		if err == nil {
 			err = td.Set(l.key, x)
 		}
@@ -113,15 +106,15 @@ func (c *Cache) lend(of owner, batch shapeops.Shape, lent func(leaf int) (tensor
 	return td, nil
 }
 
-// lend returns the tensor of a leaf.
-func (l leaf) lend(of owner, shape shapeops.Shape, i int, lent func(leaf int) (tensor.Lender, int)) (*tensor.Tensor, error) {
+// lend returns the tensor of a leaf, whose index is i. One without bytes needs no memory, and one
+// whose memory the engine does not lend has no elements.
+func (l leaf) lend(of owner, i int, lent func(leaf int) (tensor.Lender, int)) (*tensor.Tensor, error) {
 	if l.bytes == 0 {
-		return tensor.New(l.dtype, shape...)
+		return tensor.New(l.dtype, l.shape...)
 	}
 	lender, offset := lent(i)
 	if lender == nil {
-		return tensor.NewMeta(l.dtype, shape...)
+		return tensor.NewMeta(l.dtype, l.shape...)
 	}
-	_, readOnly := of.(*Generation)
-	return tensor.FromLender(l.dtype, &place{of, lender, readOnly}, offset, shape...)
+	return tensor.FromLender(l.dtype, &place{of, lender}, offset, l.shape...)
 }

@@ -23,7 +23,6 @@ type Producer struct {
 	mu       sync.Mutex
 	window   Window          // what is committed; of one without a name, only Floor counts
 	reserved map[uint64]bool // numbers of slots that are neither committed nor aborted
-	moved    chan struct{}   // closed when one of the two has changed; nil unless somebody waits
 	closed   bool
 }
 
@@ -100,11 +99,8 @@ func (p *Producer) Put(ctx context.Context, td *tdict.TensorDict) error {
 // PutAt is Put of a number. If that is committed, by whichever process, PutAt is a success and
 // stores nothing.
 func (p *Producer) PutAt(ctx context.Context, number uint64, td *tdict.TensorDict) error {
-	if p.name != "" && p.Window().Has(number) {
-		return nil
-	}
 	err := p.put(ctx, td, func(ctx context.Context) (*Slot, error) { return p.ReserveAt(ctx, number) })
-	if errors.Is(err, ErrCommitted) { // meanwhile
+	if errors.Is(err, ErrCommitted) {
 		return nil
 	}
 	return err
@@ -118,7 +114,7 @@ func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(c
 	if err != nil {
 		return err
 	}
-	if err = s.write(td); err == nil {
+	if err = s.sample.UpdateInPlace(td); err == nil {
 		err = s.Commit(ctx)
 	}
 	if err != nil && errors.Is(s.Abort(), ErrCommitted) {
@@ -193,38 +189,13 @@ func (p *Producer) number(choose func() (uint64, error)) (uint64, error) {
 	return n, err
 }
 
-// A beyond is an [ErrBlocked]: a number is too far beyond those that are committed.
-type beyond struct {
-	next  uint64          // is not committed
-	moved <-chan struct{} // closed when that may have changed
-}
-
-// Error returns the text.
-func (e *beyond) Error() string {
-	return fmt.Sprintf("%v: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, e.next, WindowSize-1)
-}
-
-// Unwrap returns [ErrBlocked].
-func (e *beyond) Unwrap() error { return ErrBlocked }
-
-// beyond returns the error. p.mu is held.
-func (p *Producer) beyond() error {
-	if p.moved == nil {
-		p.moved = make(chan struct{})
-	}
-	return &beyond{p.window.Floor, p.moved}
-}
-
 // choose returns the first number that can be reserved. p.mu is held.
 func (p *Producer) choose() (uint64, error) {
 	n := p.window.Floor
 	for p.window.Has(n) || p.reserved[n] {
 		n++
 	}
-	if p.name != "" && !p.window.Reaches(n) {
-		return 0, p.beyond()
-	}
-	return n, nil
+	return n, p.available(n)
 }
 
 // available returns an error unless a number can be reserved. p.mu is held.
@@ -234,8 +205,8 @@ func (p *Producer) available(n uint64) error {
 		return fmt.Errorf("%w: number %d of producer %q", ErrCommitted, n, p.name)
 	case p.reserved[n]:
 		return fmt.Errorf("%w: number %d of producer %q", ErrReserved, n, p.name)
-	case !p.window.Reaches(n):
-		return p.beyond()
+	case p.name != "" && !p.window.Reaches(n):
+		return fmt.Errorf("%w: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, p.window.Floor, WindowSize-1)
 	}
 	return nil
 }
@@ -250,8 +221,5 @@ func (p *Producer) giveBack(n uint64, committed bool) {
 	} else if committed {
 		p.window = p.window.With(n)
 	}
-	if p.moved != nil {
-		close(p.moved)
-		p.moved = nil
-	}
+	p.cache.moved.raise()
 }

@@ -29,15 +29,16 @@ type ResumeOptions struct {
 //
 // It returns [ErrGenerationGone] if the generation is not kept any more, or is of another cache.
 func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
-	g, err := c.resumed(ctx, state)
-	if errors.Is(err, ErrGenerationGone) && opt.OrLatest {
-		g, err = c.Latest(ctx)
-	}
-	if err != nil {
-		return nil, state, err
-	}
-	state.Source = c.version(g.id)
-	return g, state, nil
+	return c.resume(state, opt, func(id uint64) (*Generation, error) {
+		if id == 0 {
+			return c.Latest(ctx)
+		}
+		g, err := c.At(ctx, id)
+		if errors.Is(err, ErrGenerationGone) && opt.OrLatest {
+			return c.Latest(ctx)
+		}
+		return g, err
+	})
 }
 
 // Resume is [Group.Epoch] for an epoch that was interrupted: if it has no generation yet, it gets
@@ -45,46 +46,32 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 // another. While no rank is there the generation is kept only as [Config.Retain] says. The number
 // of the epoch is the caller's to keep, beside the state.
 func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
-	want := engine.Want{OrLatest: opt.OrLatest}
-	held, err := g.cache.resumed(ctx, state)
-	switch {
-	case err == nil:
-		defer held.Close() // once the epoch keeps it
-		want.Generation = held.id
-	case !errors.Is(err, ErrGenerationGone) || !opt.OrLatest:
-		return nil, state, err
-	}
-	gen, err := g.begin(ctx, epoch, want)
-	if err != nil {
-		return nil, state, err
-	}
-	state.Source = g.cache.version(gen.id)
-	return gen, state, nil
+	return g.cache.resume(state, opt, func(id uint64) (*Generation, error) {
+		return g.begin(ctx, epoch, engine.Want{Generation: id, OrLatest: opt.OrLatest})
+	})
 }
 
-// resumed returns the generation that a state is of.
-func (c *Cache) resumed(ctx context.Context, state loader.State) (*Generation, error) {
+// resume opens the generation that a state is of, or 0 if it is of none and the latest may do.
+func (c *Cache) resume(state loader.State, opt ResumeOptions, open func(id uint64) (*Generation, error)) (*Generation, loader.State, error) {
 	if c == nil {
-		return nil, errClosed
+		return nil, state, errClosed
 	}
-	id, err := c.generationOf(state)
-	if err != nil {
-		return nil, err
+	digits, ok := strings.CutPrefix(state.Source, c.about.ID+"/")
+	id, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil || id == 0 {
+		id = 0
+		if !opt.OrLatest {
+			return nil, state, fmt.Errorf("resume: %w: the state is of %q, not of a generation of this cache", ErrGenerationGone, state.Source)
+		}
 	}
-	return c.At(ctx, id)
+	g, err := open(id)
+	if err == nil {
+		state.Source = c.version(g.id)
+	}
+	return g, state, err
 }
 
 // version returns what the state of a loader says of a generation.
 func (c *Cache) version(id uint64) string {
 	return c.about.ID + "/" + strconv.FormatUint(id, 10)
-}
-
-// generationOf is the reverse.
-func (c *Cache) generationOf(state loader.State) (uint64, error) {
-	digits, ok := strings.CutPrefix(state.Source, c.about.ID+"/")
-	id, err := strconv.ParseUint(digits, 10, 64)
-	if !ok || err != nil {
-		return 0, fmt.Errorf("resume: %w: the state is of %q, not of a generation of this cache", ErrGenerationGone, state.Source)
-	}
-	return id, nil
 }

@@ -5,33 +5,34 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// check returns [ErrSchema] unless td is a sample of the cache.
-func (c *Cache) check(td *tdict.TensorDict) error {
+// check returns [ErrSchema] unless td is a sample of the cache, or samples if there is a batch shape.
+func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
 	switch {
 	case c == nil:
 		return errClosed
 	case td == nil:
 		return fmt.Errorf("%w: got a nil dictionary", ErrSchema)
-	case len(td.Shape()) > 0:
-		return fmt.Errorf("%w: got batch shape %v, want []", ErrSchema, td.Shape())
+	case !slices.Equal(td.Shape(), batch):
+		return fmt.Errorf("%w: got batch shape %v, want %v", ErrSchema, td.Shape(), shapeops.Shape(batch))
 	}
-	for key, leaf := range td.Leaves() {
+	for key := range td.NestedKeys() {
 		if !c.about.Schema.Has(key) {
-			return fmt.Errorf("%w: got a leaf %q that it does not have: %s", ErrSchema, key, describe(leaf))
+			return fmt.Errorf("%w: got a key %q that it does not have", ErrSchema, key)
 		}
 	}
-	for key, want := range c.about.Schema.Tensors() {
-		v, err := td.Get(key)
+	for _, want := range c.leaves {
+		v, err := td.Get(want.key)
 		if err != nil {
-			return fmt.Errorf("%w: %q is missing", ErrSchema, key)
+			return fmt.Errorf("%w: %q is missing", ErrSchema, want.key)
 		}
 		x, ok := v.(*tensor.Tensor)
-		if !ok || x.DType() != want.DType() || !slices.Equal(x.Shape(), want.Shape()) {
-			return fmt.Errorf("%w: %q: got %s, want %s", ErrSchema, key, describe(v), describe(want))
+		if !ok || x.DType() != want.dtype || !slices.Equal(x.Shape()[len(batch):], want.shape) {
+			return fmt.Errorf("%w: %q: got %s, want %v %v", ErrSchema, want.key, describe(v), want.dtype, want.shape)
 		}
 	}
 	return nil

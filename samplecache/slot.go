@@ -25,17 +25,8 @@ type Slot struct {
 
 	turn turn     // of who commits or aborts
 	sums []uint32 // nil until nobody can write the sample any more
-	end  slotEnd
+	end  error    // ErrCommitted, ErrClosed after Abort, or nil
 }
-
-// A slotEnd says whether a slot has ended, and how.
-type slotEnd uint8
-
-const (
-	notEnded slotEnd = iota
-	committed
-	aborted
-)
 
 // Number returns the number that the sample will have.
 func (s *Slot) Number() uint64 { return s.number }
@@ -50,15 +41,6 @@ func (s *Slot) Sample() *tdict.TensorDict {
 		return tdict.New()
 	}
 	return s.sample
-}
-
-// write copies a sample to the place.
-func (s *Slot) write(td *tdict.TensorDict) error {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	defer s.leave()
-	return s.sample.UpdateInPlace(td)
 }
 
 // Commit makes the sample part of the generation, with checksums. If it returns nil, the sample
@@ -77,9 +59,9 @@ func (s *Slot) Commit(ctx context.Context) error {
 	}
 	defer s.turn.done()
 	switch s.end {
-	case committed:
+	case ErrCommitted:
 		return nil
-	case aborted:
+	case ErrClosed:
 		return fmt.Errorf("commit: %w: the slot was aborted", ErrClosed)
 	}
 	if err := s.seal(ctx); err != nil {
@@ -87,7 +69,7 @@ func (s *Slot) Commit(ctx context.Context) error {
 	}
 	err := s.cache.await(ctx, "commit", func() error { return s.row.Commit(ctx, s.sums) })
 	if err == nil {
-		s.end = committed
+		s.end = ErrCommitted
 		s.producer.giveBack(s.number, true)
 	}
 	return err
@@ -101,19 +83,23 @@ func (s *Slot) seal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	empty, _ := s.gate.shut()
-	err := s.cache.until(ctx, empty)
+	s.gate.shut()
+	err := s.cache.until(ctx, s.gate.empty)
 	if err == nil {
-		err = s.cache.call(s.sum)
+		err = s.sum()
 	}
 	if err != nil {
-		s.gate.open.Store(true)
+		s.gate.start(&s.cache.lent)
 	}
 	return err
 }
 
 // sum computes the sums of the leaves.
 func (s *Slot) sum() (err error) {
+	if !s.cache.lent.enter() {
+		return errClosed
+	}
+	defer s.cache.lent.leave()
 	sums := make([]uint32, len(s.cache.leaves))
 	for i, l := range s.cache.leaves {
 		if l.bytes == 0 {
@@ -136,20 +122,20 @@ func (s *Slot) Abort() error {
 		return fmt.Errorf("abort: %w: the slot is being committed", ErrClosed)
 	}
 	defer s.turn.done()
-	if s.end != notEnded {
+	if s.end != nil {
 		return fmt.Errorf("abort: %w: the slot was committed or aborted", ErrClosed)
 	}
-	s.end = aborted
-	empty, _ := s.gate.shut()
-	if ready(empty) {
+	s.end = ErrClosed
+	s.gate.shut()
+	if ready(s.gate.empty) {
 		err := s.free()
 		if errors.Is(err, ErrCommitted) {
-			s.end = committed
+			s.end = ErrCommitted
 		}
 		return err
 	}
 	go func() { // whoever writes the sample may be the one who calls
-		<-empty
+		<-s.gate.empty
 		_ = s.free() // Close frees it, too
 	}()
 	return nil

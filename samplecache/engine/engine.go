@@ -57,7 +57,8 @@ type Session interface {
 	// Open holds a generation. It returns [ErrGenerationGone] if the generation is not kept any
 	// more, was not published yet, or was retired more than [Config.MaxHold] ago.
 	Open(ctx context.Context, id uint64) (Rows, error)
-	// Close ends the session. What it gave out is not in use any more.
+	// Close ends the session. No memory that it lent is in use any more. Other methods of what it
+	// gave out may be under way; Close may wait for them.
 	Close() error
 }
 

@@ -80,7 +80,7 @@ func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 
 // Join implements engine.Engine. It returns [engine.ErrEngine] if [New] has not made e.
 func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
-	if e == nil || e.filling == nil {
+	if e == nil || e.holders == nil {
 		return nil, fmt.Errorf("%w: New has not made it", engine.ErrEngine)
 	}
 	e.mu.Lock()
