@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -73,12 +74,6 @@ func (g *Groups) Group(name string) *Group {
 	return &g.List[i]
 }
 
-// holder returns the next holder.
-func (g *Groups) holder() uint64 {
-	g.Holders++
-	return g.Holders
-}
-
 // Enter adds a member to a group, and returns its holder. Of a group that is new, reserved samples
 // count as taken, which is how many samples there can be soon: see [Limits.Joins].
 func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (holder uint64, err error) {
@@ -96,9 +91,9 @@ func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (hol
 	case len(one.Members) >= world:
 		return 0, fmt.Errorf("%w: it has %d members already, as many as ranks", ErrGroup, len(one.Members))
 	}
-	holder = g.holder()
-	one.Members = append(one.Members, holder)
-	return holder, nil
+	g.Holders++
+	one.Members = append(one.Members, g.Holders)
+	return g.Holders, nil
 }
 
 // CatchUp counts again for a group that has one member and no epochs: more samples may have been
@@ -153,9 +148,9 @@ func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, ge
 		}
 	}
 	e := one.epoch(epoch)
-	holder = g.holder()
-	e.Open = append(e.Open, holder)
-	return holder, e.Generation, nil
+	g.Holders++
+	e.Open = append(e.Open, g.Holders)
+	return g.Holders, e.Generation, nil
 }
 
 // fix adds an epoch, in place of the one with the least number if there are eight.
@@ -165,17 +160,12 @@ func (one *Group) fix(p *Progress, number, generation uint64) error {
 	}
 	begun := one.passes(generation) // also of the epoch that is dropped
 	if len(one.Epochs) == epochsKept {
-		oldest := 0
-		for i, e := range one.Epochs {
-			if e.Number < one.Epochs[oldest].Number {
-				oldest = i
-			}
-		}
-		if least := one.Epochs[oldest].Number; number < least {
+		least := slices.MinFunc(one.Epochs, func(a, b Epoch) int { return cmp.Compare(a.Number, b.Number) }).Number
+		if number < least {
 			return fmt.Errorf("%w: epoch %d is the oldest that is remembered", ErrGenerationGone, least)
 		}
-		one.settle(p, &one.Epochs[oldest]) // rows of it that are taken later are not counted
-		one.Epochs = slices.Delete(one.Epochs, oldest, oldest+1)
+		one.settle(p, one.epoch(least)) // rows of it that are taken later are not counted
+		one.Epochs = slices.DeleteFunc(one.Epochs, func(e Epoch) bool { return e.Number == least })
 	}
 	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: begun + 1})
 	return nil

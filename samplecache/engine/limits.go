@@ -46,7 +46,7 @@ func (l Limits) MaxInserts(taken int64) int64 {
 	if l.PerInsert == 0 {
 		return math.MaxInt64
 	}
-	return largest(int64(l.MinSize), (l.MaxDiff+float64(taken))/l.PerInsert+float64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
+	return largest(int64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
 }
 
 // MaxTaken returns how many rows a group may have taken, in all, when so many samples have been
@@ -58,7 +58,7 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 	case inserts < int64(l.MinSize):
 		return 0
 	}
-	return largest(0, l.diff(inserts, 0)-l.MinDiff, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
+	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
 }
 
 // Begins reports whether a group may begin one more pass over the current generation, of which it
@@ -84,7 +84,7 @@ func (l Limits) Joins(inserts int64) int64 {
 	if l.PerInsert == 0 || inserts < int64(l.MinSize) {
 		return 0
 	}
-	return largest(0, l.diff(inserts, 0)-max(0, l.MinDiff), func(taken int64) bool { return l.diff(inserts, taken) >= max(0, l.MinDiff) })
+	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= max(0, l.MinDiff) })
 }
 
 // diff returns the difference that the ratio bounds. It is made of totals, so that roundings do not
@@ -94,24 +94,10 @@ func (l Limits) diff(inserts, taken int64) float64 {
 }
 
 // largest returns the largest n for which holds(n), which is true up to some n and false from there
-// on; least if that is smaller. It looks around a guess, in steps that double, and then halves: so
-// the inequality itself decides, where a division alone would round.
-func largest(least int64, guess float64, holds func(n int64) bool) int64 {
+// on; least if that is smaller. It halves: so the inequality itself decides, where a division would
+// round.
+func largest(least int64, holds func(n int64) bool) int64 {
 	low, high := least, int64(math.MaxInt64)
-	near := max(least, int64(min(max(guess, 0), 1<<62)))
-	for step := int64(1); ; step *= 2 {
-		if near <= low || near >= high {
-			break
-		}
-		if holds(near) {
-			low, near = near, near+min(step, high-near)
-		} else {
-			high, near = near-1, near-min(step, near-low)
-		}
-		if step > 1<<60 || low > least && high < math.MaxInt64 {
-			break
-		}
-	}
 	for low < high {
 		mid := low + (high-low)/2 + 1
 		if holds(mid) {
@@ -170,45 +156,31 @@ func unset(field string, got float64) bound {
 // bounds returns all bounds, for generations of so many samples. Those of the values alone come
 // first, so the others may count on them.
 func (l Limits) bounds(samples float64) []bound {
+	size, spi, width := float64(l.MinSize), l.PerInsert, l.MaxDiff-l.MinDiff
 	all := []bound{
 		atLeast("MinPasses", float64(l.MinPasses), 0, ""),
 		atMost("MinPasses", float64(l.MinPasses), maxPasses, ""),
 		atLeast("MaxPasses", float64(l.MaxPasses), 0, ""),
-		atLeast("PerInsert", l.PerInsert, 0, ""),
-		finite("PerInsert", l.PerInsert), finite("MinDiff", l.MinDiff), finite("MaxDiff", l.MaxDiff),
+		atLeast("PerInsert", spi, 0, ""),
+		finite("PerInsert", spi), finite("MinDiff", l.MinDiff), finite("MaxDiff", l.MaxDiff),
 	}
-	if l.PerInsert == 0 {
-		return append(all, l.unratioed()...)
-	}
-	return append(all, l.ratioed(samples)...)
-}
-
-// unratioed returns the bounds of limits without a ratio.
-func (l Limits) unratioed() []bound {
-	all := []bound{
-		unset("MinSize", float64(l.MinSize)), unset("MinDiff", l.MinDiff), unset("MaxDiff", l.MaxDiff),
-	}
-	if l.MaxPasses > 0 {
-		all = append(all, atMost("MinPasses", float64(l.MinPasses), float64(l.MaxPasses), "MaxPasses = "))
-	}
-	return all
-}
-
-// ratioed returns the bounds of limits with a ratio.
-func (l Limits) ratioed(samples float64) []bound {
-	size, spi, width := float64(l.MinSize), l.PerInsert, l.MaxDiff-l.MinDiff
-	all := []bound{
-		atLeast("MinSize", size, 1, ""),
-		atMost("MinSize", size, samples, "samples = "),
-		atLeast("MaxDiff-MinDiff", width, 2*max(1, spi), "2*max(1, PerInsert) = "),
-		atMost("MinDiff", l.MinDiff, spi*size, "PerInsert*MinSize = "),
-		atLeast("MaxDiff", l.MaxDiff, spi*(samples-size), "PerInsert*(samples-MinSize) = "),
-		atLeast("MaxDiff-MinDiff", width, spi*samples+1, "PerInsert*samples+1 = "),
-		atMost("MinDiff", l.MinDiff, spi*(samples-size)-1, "PerInsert*(samples-MinSize)-1 = "),
-		atMost("MinPasses", float64(l.MinPasses), spi, "PerInsert = "),
+	if spi == 0 {
+		all = append(all, unset("MinSize", size), unset("MinDiff", l.MinDiff), unset("MaxDiff", l.MaxDiff))
+	} else {
+		all = append(all,
+			atLeast("MinSize", size, 1, ""),
+			atMost("MinSize", size, samples, "samples = "),
+			atLeast("MaxDiff-MinDiff", width, 2*max(1, spi), "2*max(1, PerInsert) = "),
+			atMost("MinDiff", l.MinDiff, spi*size, "PerInsert*MinSize = "),
+			atLeast("MaxDiff", l.MaxDiff, spi*(samples-size), "PerInsert*(samples-MinSize) = "),
+			atLeast("MaxDiff-MinDiff", width, spi*samples+1, "PerInsert*samples+1 = "),
+			atMost("MinDiff", l.MinDiff, spi*(samples-size)-1, "PerInsert*(samples-MinSize)-1 = "),
+			atMost("MinPasses", float64(l.MinPasses), spi, "PerInsert = "))
 	}
 	if l.MaxPasses > 0 {
-		all = append(all, atMost("PerInsert", spi, float64(l.MaxPasses), "MaxPasses = "))
+		all = append(all,
+			atMost("PerInsert", spi, float64(l.MaxPasses), "MaxPasses = "),
+			atMost("MinPasses", float64(l.MinPasses), float64(l.MaxPasses), "MaxPasses = "))
 	}
 	return all
 }
