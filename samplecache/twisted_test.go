@@ -478,20 +478,3 @@ func TestGroupOfNone(t *testing.T) {
 	require.NoError(t, g.Close())
 	require.Same(t, c.Group("train", 2), c.Group("train", 2))
 }
-
-// TestMaxPasses begins as many passes as there may be, more than 16 bits count.
-func TestMaxPasses(t *testing.T) {
-	const most = 66_000
-	c := join(t, memory(t, samplecache.Config{Samples: 1, Limits: samplecache.Limits{MaxPasses: most}}))
-	fill(t, producer(t, c, "p"), 1)
-	group := c.Group("g", 1)
-	for epoch := range uint64(most) {
-		g, err := group.Epoch(t.Context(), epoch)
-		require.NoError(t, err, "epoch %d", epoch)
-		require.NoError(t, g.Close())
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	_, err := group.Epoch(ctx, most)
-	require.ErrorIs(t, err, samplecache.ErrBlocked)
-}

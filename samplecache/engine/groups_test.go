@@ -312,6 +312,7 @@ func TestGroups(t *testing.T) {
 // TestGroupsAtRandom goes on at random, and compares with counts of all that has ever happened:
 // limits are kept at every step, and what each group has taken of each generation is right.
 func TestGroupsAtRandom(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		limits := []Limits{

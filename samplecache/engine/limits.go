@@ -118,7 +118,7 @@ const maxPasses = 10_000
 func (l Limits) Check(samples int) error {
 	for _, b := range l.bounds(float64(samples)) {
 		if !b.kept {
-			return fmt.Errorf("%w: got %s %v, want %s", ErrLimits, b.field, b.got, b.want)
+			return fmt.Errorf("%w: got %s %v, want "+b.want, ErrLimits, b.field, b.got, b.limit)
 		}
 	}
 	return nil
@@ -128,29 +128,29 @@ func (l Limits) Check(samples int) error {
 type bound struct {
 	field string
 	got   float64
-	kept  bool // NaN keeps none
-	want  string
+	kept  bool   // NaN keeps none
+	want  string // a format of limit
+	limit float64
 }
 
-// atLeast returns the bound that got is limit or more; formula is where limit comes from, "" if it
-// is a constant.
-func atLeast(field string, got, limit float64, formula string) bound {
-	return bound{field, got, got >= limit, "at least " + formula + fmt.Sprint(limit)}
+// atLeast returns the bound that got is limit or more.
+func atLeast(field string, got, limit float64, want string) bound {
+	return bound{field, got, got >= limit, want, limit}
 }
 
 // atMost returns the bound that got is limit or less.
-func atMost(field string, got, limit float64, formula string) bound {
-	return bound{field, got, got <= limit, "at most " + formula + fmt.Sprint(limit)}
+func atMost(field string, got, limit float64, want string) bound {
+	return bound{field, got, got <= limit, want, limit}
 }
 
 // finite returns the bound that got is a number.
 func finite(field string, got float64) bound {
-	return bound{field, got, math.Abs(got) <= math.MaxFloat64, "a finite number"}
+	return bound{field, got, math.Abs(got) <= math.MaxFloat64, "a finite number, at most %v", math.MaxFloat64}
 }
 
 // unset returns the bound that got is 0.
 func unset(field string, got float64) bound {
-	return bound{field, got, got == 0, "0 without PerInsert"}
+	return bound{field, got, got == 0, "%v without PerInsert", 0}
 }
 
 // bounds returns all bounds, for generations of so many samples. Those of the values alone come
@@ -158,29 +158,29 @@ func unset(field string, got float64) bound {
 func (l Limits) bounds(samples float64) []bound {
 	size, spi, width := float64(l.MinSize), l.PerInsert, l.MaxDiff-l.MinDiff
 	all := []bound{
-		atLeast("MinPasses", float64(l.MinPasses), 0, ""),
-		atMost("MinPasses", float64(l.MinPasses), maxPasses, ""),
-		atLeast("MaxPasses", float64(l.MaxPasses), 0, ""),
-		atLeast("PerInsert", spi, 0, ""),
+		atLeast("MinPasses", float64(l.MinPasses), 0, "at least %v"),
+		atMost("MinPasses", float64(l.MinPasses), maxPasses, "at most %v"),
+		atLeast("MaxPasses", float64(l.MaxPasses), 0, "at least %v"),
+		atLeast("PerInsert", spi, 0, "at least %v"),
 		finite("PerInsert", spi), finite("MinDiff", l.MinDiff), finite("MaxDiff", l.MaxDiff),
 	}
 	if spi == 0 {
 		all = append(all, unset("MinSize", size), unset("MinDiff", l.MinDiff), unset("MaxDiff", l.MaxDiff))
 	} else {
 		all = append(all,
-			atLeast("MinSize", size, 1, ""),
-			atMost("MinSize", size, samples, "samples = "),
-			atLeast("MaxDiff-MinDiff", width, 2*max(1, spi), "2*max(1, PerInsert) = "),
-			atMost("MinDiff", l.MinDiff, spi*size, "PerInsert*MinSize = "),
-			atLeast("MaxDiff", l.MaxDiff, spi*(samples-size), "PerInsert*(samples-MinSize) = "),
-			atLeast("MaxDiff-MinDiff", width, spi*samples+1, "PerInsert*samples+1 = "),
-			atMost("MinDiff", l.MinDiff, spi*(samples-size)-1, "PerInsert*(samples-MinSize)-1 = "),
-			atMost("MinPasses", float64(l.MinPasses), spi, "PerInsert = "))
+			atLeast("MinSize", size, 1, "at least %v"),
+			atMost("MinSize", size, samples, "at most samples = %v"),
+			atLeast("MaxDiff-MinDiff", width, 2*max(1, spi), "at least 2*max(1, PerInsert) = %v"),
+			atMost("MinDiff", l.MinDiff, spi*size, "at most PerInsert*MinSize = %v"),
+			atLeast("MaxDiff", l.MaxDiff, spi*(samples-size), "at least PerInsert*(samples-MinSize) = %v"),
+			atLeast("MaxDiff-MinDiff", width, spi*samples+1, "at least PerInsert*samples+1 = %v"),
+			atMost("MinDiff", l.MinDiff, spi*(samples-size)-1, "at most PerInsert*(samples-MinSize)-1 = %v"),
+			atMost("MinPasses", float64(l.MinPasses), spi, "at most PerInsert = %v"))
 	}
 	if l.MaxPasses > 0 {
 		all = append(all,
-			atMost("PerInsert", spi, float64(l.MaxPasses), "MaxPasses = "),
-			atMost("MinPasses", float64(l.MinPasses), float64(l.MaxPasses), "MaxPasses = "))
+			atMost("PerInsert", spi, float64(l.MaxPasses), "at most MaxPasses = %v"),
+			atMost("MinPasses", float64(l.MinPasses), float64(l.MaxPasses), "at most MaxPasses = %v"))
 	}
 	return all
 }
