@@ -50,6 +50,10 @@ func TestMisuse(t *testing.T) {
 			td := marked(1)
 			return errors.Join(td.Set("image", tensor.Vector[uint8](1)), x.p.Put(x.ctx, td))
 		}, samplecache.ErrSchema},
+		{"a sample with an empty dictionary more", func(x *thing) error {
+			td := marked(1)
+			return errors.Join(td.Set("more", tdict.New()), x.p.Put(x.ctx, td))
+		}, samplecache.ErrSchema},
 		{"a sample without elements", func(x *thing) error { return x.p.Put(x.ctx, x.c.Schema()) }, tensor.ErrMeta},
 		{"a key set in a slot", func(x *thing) error { return x.slot.Sample().Set("more", tensor.Scalar(int8(1))) }, tdict.ErrLocked},
 		{"a key deleted from a slot", func(x *thing) error { return x.slot.Sample().Delete("image") }, tdict.ErrLocked},

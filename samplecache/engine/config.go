@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -30,10 +31,10 @@ type Config struct {
 // maxSamples is how many samples a generation may have.
 const maxSamples = 1 << 20
 
-// Filled returns c with the defaults filled in, and the error of [Config.Check].
+// Filled returns c with the defaults filled in, -1 for none, and the error of [Config.Check].
 func (c Config) Filled() (Config, error) {
-	c.Retain = orDefault(c.Retain, 1)
-	c.MaxHeld = orDefault(c.MaxHeld, 2)
+	c.Retain = max(cmp.Or(c.Retain, 1), -1)
+	c.MaxHeld = max(cmp.Or(c.MaxHeld, 2), -1)
 	return c, c.Check()
 }
 
@@ -60,15 +61,4 @@ func (c Config) Held(held []uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("readers: MaxHeld is %d, and generations %v, which are not retained any more, are still read", max(c.MaxHeld, 0), held)
-}
-
-// orDefault returns what a count means: less than 0 none, which stays -1, and 0 the default.
-func orDefault(n, byDefault int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n == 0:
-		return byDefault
-	}
-	return n
 }
