@@ -9,7 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -118,90 +117,6 @@ func (g *Generation) leave() { g.gate.leave() }
 
 func (g *Generation) name() string { return fmt.Sprintf("generation %d", g.id) }
 
-// Fetch returns copies of rows, as loader.Source says:
-//
-//	rows [N] -> batch shape [N]
-//
-// The checksums of rows that the process has not read before are compared first: a row that is not
-// what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of
-// a group, Fetch waits until limits allow the rows.
-func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
-	ctx = orBackground(ctx)
-	for _, row := range rows {
-		if err := g.check(row); err != nil {
-			return nil, err
-		}
-	}
-	if err := g.take(ctx, len(rows)); err != nil {
-		return nil, err
-	}
-	if err := g.enter(); err != nil {
-		return nil, err
-	}
-	defer g.leave()
-	if !g.inMemory {
-		return g.copyRows(ctx, rows, dst)
-	}
-	for _, row := range rows {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err := g.verify(row); err != nil {
-			return nil, err
-		}
-	}
-	return g.src.Fetch(ctx, rows, dst)
-}
-
-// check returns shapeops.ErrIndex for a row that does not exist.
-func (g *Generation) check(row int) error {
-	if uint(row) >= uint(g.Len()) {
-		return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, g.Len())
-	}
-	return nil
-}
-
-// Slice returns the rows from start on, before stop, as views of the engine's memory, which are
-// [ErrClosed] after g.Close. Sums are compared as by Fetch. If limits do not allow the rows yet, or
-// the engine does not have them in memory, it is errors.ErrUnsupported: call Fetch.
-func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
-	if start < 0 || stop < start || stop > g.Len() {
-		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, g.Len())
-	}
-	if err := g.enter(); err != nil {
-		return nil, err
-	}
-	defer g.leave()
-	if !g.inMemory {
-		return nil, fmt.Errorf("%w: rows are not in memory", errors.ErrUnsupported)
-	}
-	err := g.cache.call(func() error { return g.tryTake(context.Background(), int64(stop-start)) })
-	if errors.Is(err, ErrBlocked) {
-		return nil, fmt.Errorf("%w: rows %d to %d are not allowed yet", errors.ErrUnsupported, start, stop)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for row := start; row < stop; row++ {
-		if err := g.verify(row); err != nil {
-			return nil, err
-		}
-	}
-	return g.src.(loader.Slicer).Slice(start, stop)
-}
-
-// Info returns where a row comes from.
-func (g *Generation) Info(row int) (Info, error) {
-	if err := g.check(row); err != nil {
-		return Info{}, err
-	}
-	if err := g.enter(); err != nil {
-		return Info{}, err
-	}
-	defer g.leave()
-	return g.info(row)
-}
-
 // Describe implements loader.Describer. The state of a loader says by its Version which generation
 // it was reading: see [Cache.Resume].
 func (g *Generation) Describe() (loader.Description, error) {
@@ -226,38 +141,4 @@ func (g *Generation) Close() error {
 		err = errors.Join(err, g.cache.call(g.pass.Close))
 	}
 	return err
-}
-
-// take waits until limits allow n more rows.
-func (g *Generation) take(ctx context.Context, n int) error {
-	if !g.limited() {
-		return nil
-	}
-	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, int64(n)) })
-}
-
-// limited reports whether rows are counted.
-func (g *Generation) limited() bool {
-	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
-}
-
-// tryTake uses n rows of those that limits allow. Fewer are left to the next call, or to one that
-// waits.
-func (g *Generation) tryTake(ctx context.Context, n int64) error {
-	for g.limited() {
-		left := g.credit.Load()
-		if left >= n && g.credit.CompareAndSwap(left, left-n) {
-			return nil
-		}
-		if left >= n {
-			continue
-		}
-		got, err := g.pass.Take(ctx, int(n-left))
-		if err != nil {
-			return err
-		}
-		g.credit.Add(int64(got))
-		g.cache.moved.raise()
-	}
-	return nil
 }

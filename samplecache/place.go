@@ -2,8 +2,11 @@ package samplecache
 
 import (
 	"fmt"
+	"hash/crc32"
 	"slices"
+	"sync"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -117,4 +120,97 @@ func (l leaf) lend(of owner, i int, lent func(leaf int) (tensor.Lender, int)) (*
 		return tensor.NewMeta(l.dtype, l.shape...)
 	}
 	return tensor.FromLender(l.dtype, &place{of, lender}, offset, l.shape...)
+}
+
+// check returns [ErrSchema] unless td is a sample of the cache, or samples if there is a batch shape.
+func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
+	switch {
+	case c == nil:
+		return errClosed
+	case td == nil:
+		return fmt.Errorf("%w: got a nil dictionary", ErrSchema)
+	case !slices.Equal(td.Shape(), batch):
+		return fmt.Errorf("%w: got batch shape %v, want %v", ErrSchema, td.Shape(), shapeops.Shape(batch))
+	}
+	for key := range td.NestedKeys() {
+		if !c.about.Schema.Has(key) {
+			return fmt.Errorf("%w: got a key %q that it does not have", ErrSchema, key)
+		}
+	}
+	for _, want := range c.leaves {
+		v, err := td.Get(want.key)
+		if err != nil {
+			return fmt.Errorf("%w: %q is missing", ErrSchema, want.key)
+		}
+		x, ok := v.(*tensor.Tensor)
+		if !ok || x.DType() != want.dtype || !slices.Equal(x.Shape()[len(batch):], want.shape) {
+			return fmt.Errorf("%w: %q: got %s, want %v %v", ErrSchema, want.key, describe(v), want.dtype, want.shape)
+		}
+	}
+	return nil
+}
+
+// describe says what a value is.
+func describe(v tdict.Value) string {
+	if x, ok := v.(*tensor.Tensor); ok {
+		return fmt.Sprint(x.DType(), " ", x.Shape())
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// fits reports whether n samples can be copied to dst.
+func (c *Cache) fits(dst *tdict.TensorDict, n int) bool {
+	if c.check(dst, n) != nil {
+		return false
+	}
+	for _, x := range dst.Tensors() {
+		if _, err := x.Reinterpret(tensor.Uint8); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// nearBytes is a piece that stays in the processor's nearest cache.
+const nearBytes = 4 << 10
+
+var nears = sync.Pool{New: func() any { return new([nearBytes]byte) }}
+
+// checksum returns the CRC-32C of bytes. Of more than a few it copies piece by piece to where they
+// are near: Go's CRC-32C reads from three places at a time, which memory is slow at. That takes
+// half the time.
+func checksum(b []byte) (sum uint32) {
+	if len(b) <= nearBytes {
+		return crc32.Checksum(b, castagnoli)
+	}
+	near := nears.Get().(*[nearBytes]byte)
+	defer nears.Put(near)
+	for len(b) > 0 {
+		n := copy(near[:], b)
+		sum = crc32.Update(sum, castagnoli, near[:n])
+		b = b[n:]
+	}
+	return sum
+}
+
+// sumOf returns the sum of a part of what a lender lends, or [ErrCorrupt] if it lends less.
+func sumOf(lender tensor.Lender, from, size int) (sum uint32, err error) {
+	if lender == nil {
+		return 0, fmt.Errorf("%w: the engine lends no memory, want %d bytes", ErrCorrupt, size)
+	}
+	b, err := lender.Borrow()
+	if err != nil {
+		return 0, err
+	}
+	defer lender.Return()
+	if from < 0 || from > len(b) || size > len(b)-from {
+		return 0, fmt.Errorf("%w: the engine lends %d bytes, want %d from %d on", ErrCorrupt, len(b), size, from)
+	}
+	err = mapping.Guard(func() { sum = checksum(b[from:][:size]) })
+	if err == nil {
+		err = intact(lender)
+	}
+	return sum, err
 }

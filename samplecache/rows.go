@@ -1,0 +1,250 @@
+package samplecache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Fetch returns copies of rows, as loader.Source says:
+//
+//	rows [N] -> batch shape [N]
+//
+// The checksums of rows that the process has not read before are compared first: a row that is not
+// what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of
+// a group, Fetch waits until limits allow the rows.
+func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
+	ctx = orBackground(ctx)
+	for _, row := range rows {
+		if err := g.check(row); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.take(ctx, len(rows)); err != nil {
+		return nil, err
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	if !g.inMemory {
+		return g.copyRows(ctx, rows, dst)
+	}
+	for _, row := range rows {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := g.verify(row); err != nil {
+			return nil, err
+		}
+	}
+	return g.src.Fetch(ctx, rows, dst)
+}
+
+// check returns shapeops.ErrIndex for a row that does not exist.
+func (g *Generation) check(row int) error {
+	if uint(row) >= uint(g.Len()) {
+		return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, g.Len())
+	}
+	return nil
+}
+
+// Slice returns the rows from start on, before stop, as views of the engine's memory, which are
+// [ErrClosed] after g.Close. Sums are compared as by Fetch. If limits do not allow the rows yet, or
+// the engine does not have them in memory, it is errors.ErrUnsupported: call Fetch.
+func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
+	if start < 0 || stop < start || stop > g.Len() {
+		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, g.Len())
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	if !g.inMemory {
+		return nil, fmt.Errorf("%w: rows are not in memory", errors.ErrUnsupported)
+	}
+	err := g.cache.call(func() error { return g.tryTake(context.Background(), int64(stop-start)) })
+	if errors.Is(err, ErrBlocked) {
+		return nil, fmt.Errorf("%w: rows %d to %d are not allowed yet", errors.ErrUnsupported, start, stop)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for row := start; row < stop; row++ {
+		if err := g.verify(row); err != nil {
+			return nil, err
+		}
+	}
+	return g.src.(loader.Slicer).Slice(start, stop)
+}
+
+// Info returns where a row comes from.
+func (g *Generation) Info(row int) (Info, error) {
+	if err := g.check(row); err != nil {
+		return Info{}, err
+	}
+	if err := g.enter(); err != nil {
+		return Info{}, err
+	}
+	defer g.leave()
+	return g.info(row)
+}
+
+// take waits until limits allow n more rows.
+func (g *Generation) take(ctx context.Context, n int) error {
+	if !g.limited() {
+		return nil
+	}
+	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, int64(n)) })
+}
+
+// limited reports whether rows are counted.
+func (g *Generation) limited() bool {
+	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
+}
+
+// tryTake uses n rows of those that limits allow. Fewer are left to the next call, or to one that
+// waits.
+func (g *Generation) tryTake(ctx context.Context, n int64) error {
+	for g.limited() {
+		left := g.credit.Load()
+		if left >= n && g.credit.CompareAndSwap(left, left-n) {
+			return nil
+		}
+		if left >= n {
+			continue
+		}
+		got, err := g.pass.Take(ctx, int(n-left))
+		if err != nil {
+			return err
+		}
+		g.credit.Add(int64(got))
+		g.cache.moved.raise()
+	}
+	return nil
+}
+
+// verifiedRows returns the bits of the rows of a generation whose sums the process has compared.
+// Those of generations that are not retained any more are forgotten.
+func (c *Cache) verifiedRows(id uint64) []atomic.Uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.newest = max(c.newest, id)
+	maps.DeleteFunc(c.verified, func(id uint64, _ []atomic.Uint64) bool {
+		return id+uint64(max(c.about.Config.Retain, 0)) < c.newest
+	})
+	if c.verified[id] == nil {
+		c.verified[id] = make([]atomic.Uint64, (c.about.Config.Samples+63)/64)
+	}
+	return c.verified[id]
+}
+
+// verify compares the sums of a row with those that were committed, as the options say.
+func (g *Generation) verify(row int) error {
+	return g.compare(row, func(leaf int) (uint32, error) {
+		lender, offset := g.rows.Place(leaf)
+		size := g.cache.leaves[leaf].bytes
+		return sumOf(lender, offset+row*size, size)
+	})
+}
+
+// compare is verify of a row whose sums are sum(leaf).
+func (g *Generation) compare(row int, sum func(leaf int) (uint32, error)) error {
+	bit := uint64(1) << (row % 64)
+	switch {
+	case g.cache.verify == Never:
+		return nil
+	case g.cache.verify == First && g.right[row/64].Load()&bit != 0:
+		return nil
+	}
+	info, err := g.info(row)
+	if err != nil {
+		return err
+	}
+	for i, l := range g.cache.leaves {
+		if l.bytes == 0 {
+			continue
+		}
+		got, err := sum(i)
+		if err == nil && got != info.Sums[i] {
+			err = fmt.Errorf("%w: got %08x, want %08x", ErrChecksum, got, info.Sums[i])
+		}
+		if err != nil {
+			return &RowError{Generation: g.id, Row: row, Key: string(l.key), Err: err}
+		}
+	}
+	g.right[row/64].Or(bit)
+	return nil
+}
+
+// info describes a row.
+func (g *Generation) info(row int) (Info, error) {
+	info, err := g.rows.Info(row)
+	if got, want := len(info.Sums), len(g.cache.leaves); err == nil && got != want {
+		err = fmt.Errorf("%w: got %d sums, want %d", ErrCorrupt, got, want)
+	}
+	if _, ok := errors.AsType[*RowError](err); err != nil && !ok {
+		err = &RowError{Generation: g.id, Row: row, Err: err}
+	}
+	return info, err
+}
+
+// copyRows has the engine copy rows to dst, or to another dictionary if they do not fit there, and
+// compares their sums.
+func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.TensorDict) (_ *tdict.TensorDict, err error) {
+	if !g.cache.fits(dst, len(rows)) {
+		if dst, err = g.cache.about.Schema.NewZeros(len(rows)); err == nil {
+			dst, err = dst.Materialize()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	sums := make([]uint32, len(rows)*len(g.cache.leaves)) // row after row
+	for i := range g.cache.leaves {
+		if err := g.copyLeaf(ctx, rows, i, dst, sums); err != nil {
+			return nil, err
+		}
+	}
+	for n, row := range rows {
+		of := sums[n*len(g.cache.leaves):]
+		if err := g.compare(row, func(leaf int) (uint32, error) { return of[leaf], nil }); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// copyLeaf has the engine copy rows of a leaf, and computes their sums.
+func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict.TensorDict, sums []uint32) error {
+	l := g.cache.leaves[i]
+	if l.bytes == 0 {
+		return nil
+	}
+	x, err := dst.Tensor(l.key)
+	if err == nil {
+		x, err = x.Reinterpret(tensor.Uint8)
+	}
+	if err != nil {
+		return err
+	}
+	failed := tensor.Write(x, func(b []uint8) {
+		if err = g.rows.Read(ctx, rows, i, b); err != nil {
+			return
+		}
+		for n := range rows {
+			sums[n*len(g.cache.leaves)+i] = checksum(b[n*l.bytes:][:l.bytes])
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
