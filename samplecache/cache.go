@@ -102,33 +102,26 @@ func (c *Cache) Close() error {
 // Latest returns the generation published last, which is held until its Close, [ErrEmpty] if there
 // is none yet: see [Cache.Wait].
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
-	return c.open(ctx, "latest", func(latest uint64) error {
-		if latest == 0 {
-			return ErrEmpty
-		}
-		return nil
-	})
+	return c.open(ctx, "latest", 0, func(uint64) error { return ErrEmpty })
 }
 
 // Wait returns the generation published last, once its number is more than after; 0 waits for the
 // first. It is held until its Close.
 func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
-	return c.open(ctx, "wait", func(latest uint64) error {
-		if latest <= after {
-			return &engine.BlockedError{Why: func() string { return c.whyNot(latest) }}
-		}
-		return nil
+	return c.open(ctx, "wait", after, func(latest uint64) error {
+		return &engine.BlockedError{Why: func() string { return c.whyNot(latest) }}
 	})
 }
 
-// open returns the generation published last, if check has nothing against its number.
-func (c *Cache) open(ctx context.Context, op string, check func(latest uint64) error) (g *Generation, err error) {
+// open returns the generation published last. If that is none after another, the error is otherwise
+// of its number.
+func (c *Cache) open(ctx context.Context, op string, after uint64, otherwise func(latest uint64) error) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, op, func() error {
 		for before := uint64(0); ; {
 			id, err := c.session.Latest(ctx)
-			if err == nil {
-				err = check(id)
+			if err == nil && id <= after {
+				err = otherwise(id)
 			}
 			if err != nil {
 				return err

@@ -138,24 +138,15 @@ func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
 		}
 	}
 	for _, want := range c.leaves {
-		v, err := td.Get(want.key)
+		x, err := td.Tensor(want.key)
 		if err != nil {
-			return fmt.Errorf("%w: %q is missing", ErrSchema, want.key)
+			return fmt.Errorf("%w: %w", ErrSchema, err)
 		}
-		x, ok := v.(*tensor.Tensor)
-		if !ok || x.DType() != want.dtype || !slices.Equal(x.Shape()[len(batch):], want.shape) {
-			return fmt.Errorf("%w: %q: got %s, want %v %v", ErrSchema, want.key, describe(v), want.dtype, want.shape)
+		if x.DType() != want.dtype || !slices.Equal(x.Shape()[len(batch):], want.shape) {
+			return fmt.Errorf("%w: %q: got %v %v, want %v %v", ErrSchema, want.key, x.DType(), x.Shape(), want.dtype, want.shape)
 		}
 	}
 	return nil
-}
-
-// describe says what a value is.
-func describe(v tdict.Value) string {
-	if x, ok := v.(*tensor.Tensor); ok {
-		return fmt.Sprint(x.DType(), " ", x.Shape())
-	}
-	return fmt.Sprintf("%T", v)
 }
 
 // fits reports whether n samples can be copied to dst.

@@ -77,7 +77,7 @@ func (p *Producer) Window() Window {
 // more sample. The error of a context that ends says who holds the slots, and since when. Disks
 // that are full, or broken, are errors at once.
 func (p *Producer) Reserve(ctx context.Context) (*Slot, error) {
-	return p.reserve(ctx, p.choose)
+	return p.reserve(ctx, p.first)
 }
 
 // ReserveAt is Reserve for a number, for a sample that may have been committed before: then it is
@@ -87,7 +87,7 @@ func (p *Producer) ReserveAt(ctx context.Context, number uint64) (*Slot, error) 
 	if p.name == "" {
 		return nil, fmt.Errorf("reserve: %w: one without a name has no numbers to choose from", ErrProducer)
 	}
-	return p.reserve(ctx, func() (uint64, error) { return number, p.available(number) })
+	return p.reserve(ctx, func() uint64 { return number })
 }
 
 // Put copies a sample into the cache: Reserve, copy, Commit. td has the keys, dtypes and shapes of
@@ -140,7 +140,7 @@ func (p *Producer) Close() error {
 }
 
 // reserve waits for a number and then for room.
-func (p *Producer) reserve(ctx context.Context, choose func() (uint64, error)) (*Slot, error) {
+func (p *Producer) reserve(ctx context.Context, choose func() uint64) (*Slot, error) {
 	ctx = orBackground(ctx)
 	s := &Slot{cache: p.cache, producer: p, turn: newTurn()}
 	err := p.cache.await(ctx, "reserve", func() error { return s.reserve(ctx, choose) })
@@ -158,7 +158,7 @@ func (p *Producer) reserve(ctx context.Context, choose func() (uint64, error)) (
 }
 
 // reserve reserves a number, unless s has one, and a place.
-func (s *Slot) reserve(ctx context.Context, choose func() (uint64, error)) (err error) {
+func (s *Slot) reserve(ctx context.Context, choose func() uint64) (err error) {
 	p := s.producer
 	if !s.numbered {
 		if s.number, err = p.number(choose); err != nil {
@@ -176,39 +176,31 @@ func (s *Slot) reserve(ctx context.Context, choose func() (uint64, error)) (err 
 }
 
 // number reserves the number that choose chooses.
-func (p *Producer) number(choose func() (uint64, error)) (uint64, error) {
+func (p *Producer) number(choose func() uint64) (n uint64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return 0, fmt.Errorf("producer %q: %w", p.name, ErrClosed)
+	n = choose()
+	switch {
+	case p.closed:
+		return n, fmt.Errorf("producer %q: %w", p.name, ErrClosed)
+	case p.window.Has(n):
+		return n, fmt.Errorf("%w: number %d of producer %q", ErrCommitted, n, p.name)
+	case p.reserved[n]:
+		return n, fmt.Errorf("%w: number %d of producer %q", ErrReserved, n, p.name)
+	case p.name != "" && !p.window.Reaches(n):
+		return n, fmt.Errorf("%w: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, p.window.Floor, WindowSize-1)
 	}
-	n, err := choose()
-	if err == nil {
-		p.reserved[n] = true
-	}
-	return n, err
+	p.reserved[n] = true
+	return n, nil
 }
 
-// choose returns the first number that can be reserved. p.mu is held.
-func (p *Producer) choose() (uint64, error) {
+// first returns the first number that is neither committed nor reserved. p.mu is held.
+func (p *Producer) first() uint64 {
 	n := p.window.Floor
 	for p.window.Has(n) || p.reserved[n] {
 		n++
 	}
-	return n, p.available(n)
-}
-
-// available returns an error unless a number can be reserved. p.mu is held.
-func (p *Producer) available(n uint64) error {
-	switch {
-	case p.window.Has(n):
-		return fmt.Errorf("%w: number %d of producer %q", ErrCommitted, n, p.name)
-	case p.reserved[n]:
-		return fmt.Errorf("%w: number %d of producer %q", ErrReserved, n, p.name)
-	case p.name != "" && !p.window.Reaches(n):
-		return fmt.Errorf("%w: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, p.window.Floor, WindowSize-1)
-	}
-	return nil
+	return n
 }
 
 // giveBack ends the reservation of a number.

@@ -49,9 +49,6 @@ type generation struct {
 	lapsed    chan struct{}
 }
 
-// maxBytes is how large a generation can be.
-const maxBytes = min(math.MaxInt, 64<<30)
-
 // New makes a cache of samples like schema, whose elements are not looked at. It returns
 // [engine.ErrSchema], [engine.ErrConfig], also if a generation has more than 64 GiB, or
 // [engine.ErrLimits].
@@ -61,12 +58,11 @@ func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	left := maxBytes / config.Samples
+	left := min(math.MaxInt, 64<<30) / config.Samples
 	for key, x := range schema.Tensors() {
-		if x.ByteSize() > left {
-			return nil, fmt.Errorf("%w: %q: got %d bytes, want at most %d: %d samples have at most %d", engine.ErrConfig, key, x.ByteSize(), left, config.Samples, int64(maxBytes))
+		if left -= x.ByteSize(); left < 0 {
+			return nil, fmt.Errorf("%w: %q: got %d bytes too many for %d samples, want at most 64 GiB", engine.ErrConfig, key, -left, config.Samples)
 		}
-		left -= x.ByteSize()
 	}
 	e := &Engine{
 		about: engine.About{ID: rand.Text(), Config: config, Schema: schema}, changed: make(chan struct{}),

@@ -141,28 +141,25 @@ func (r *rows) Info(row int) (engine.Info, error) {
 	return info, nil
 }
 
-func (r *rows) Place(leaf int) (tensor.Lender, int)            { return r.g.place(leaf, 0, true) }
+func (r *rows) Place(leaf int) (tensor.Lender, int)            { return r.g.place(leaf, 0) }
 func (r *rows) Read(context.Context, []int, int, []byte) error { return errors.ErrUnsupported }
 func (r *rows) Lapsed() <-chan struct{}                        { return r.g.lapsed }
 
 // place returns the lender of a leaf, and where a row begins.
-func (g *generation) place(leaf, row int, readOnly bool) (tensor.Lender, int) {
+func (g *generation) place(leaf, row int) (tensor.Lender, int) {
 	if len(g.leaves[leaf]) == 0 {
 		return nil, 0
 	}
-	return &memory{g.leaves[leaf], readOnly}, row * (len(g.leaves[leaf]) / len(g.infos))
+	return &memory{g.leaves[leaf]}, row * (len(g.leaves[leaf]) / len(g.infos))
 }
 
-// A memory lends a leaf of a generation. It implements tensor.Lender.
-type memory struct {
-	bytes    []byte
-	readOnly bool
-}
+// A memory lends a leaf of a generation. It implements tensor.Lender; samplecache says who may write.
+type memory struct{ bytes []byte }
 
 func (m *memory) Borrow() ([]byte, error) { return m.bytes, nil }
 func (m *memory) Return()                 {}
 func (m *memory) Pin() ([]byte, error)    { return m.bytes, nil }
-func (m *memory) ReadOnly() bool          { return m.readOnly }
+func (m *memory) ReadOnly() bool          { return false }
 func (m *memory) Identity() any           { return &m.bytes[0] }
 
 func (c *claim) Window() engine.Window { return c.window }
@@ -179,7 +176,7 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 }
 
 func (r *row) Abort() error                        { return r.Close() }
-func (r *row) Place(leaf int) (tensor.Lender, int) { return r.g.place(leaf, r.slot, false) }
+func (r *row) Place(leaf int) (tensor.Lender, int) { return r.g.place(leaf, r.slot) }
 func (r *row) Commit(_ context.Context, sums []uint32) error {
 	_, err := use(r.session, r.e.step, func() (any, error) {
 		if r.closed {
