@@ -27,7 +27,7 @@ type Cache struct {
 
 	lent  gate          // for those who read or write memory of the engine; shut by Close
 	life  chan struct{} // closed by Close
-	moved signal        // raised when what a call was blocked by, here and not at the engine, has changed
+	moved signal        // raised when a number or rows were given back, for calls that are blocked
 
 	mu       sync.Mutex
 	groups   map[groupKey]*Group
@@ -113,8 +113,8 @@ func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
 	})
 }
 
-// open returns the generation published last. If that is none after another, the error is otherwise
-// of its number.
+// open returns the generation published last, if its number is more than after. If not, the error is
+// that of otherwise.
 func (c *Cache) open(ctx context.Context, op string, after uint64, otherwise func(latest uint64) error) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, op, func() error {

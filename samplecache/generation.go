@@ -75,7 +75,7 @@ func (g *Generation) watch(over <-chan struct{}) {
 	}
 }
 
-// end lets go of the generation at the engine once nobody reads it, if that was not begun before.
+// end lets go of the generation at the engine, once nobody reads it. It does nothing if called again.
 func (g *Generation) end() error {
 	if !g.gate.shut() {
 		return nil

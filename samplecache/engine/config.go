@@ -54,8 +54,8 @@ func (c Config) Check() error {
 	return c.Limits.Check(c.Samples)
 }
 
-// Held returns what [Stats.PublishWaits] says if so many generations are held that no other can be
-// filled, and "" if there may be more.
+// Held returns the text of [Stats.PublishWaits] for a cache that can fill no generation because more
+// of them are held than MaxHeld allows. It returns "" if MaxHeld allows more.
 func (c Config) Held(held []uint64) string {
 	if len(held) <= max(c.MaxHeld, 0) {
 		return ""

@@ -145,7 +145,7 @@ func atMost(field string, got, limit float64, want string) bound {
 
 // finite returns the bound that got is a number.
 func finite(field string, got float64) bound {
-	return bound{field, got, math.Abs(got) <= math.MaxFloat64, "a finite number, at most %v", math.MaxFloat64}
+	return bound{field, got, math.Abs(got) <= math.MaxFloat64, "a finite number, within ±%v", math.MaxFloat64}
 }
 
 // unset returns the bound that got is 0.
