@@ -54,8 +54,9 @@ type Session interface {
 	// Enter makes the session a member of a group of world ranks, at least 1. It returns [ErrGroup]
 	// if the group has another number of ranks, or as many members as ranks.
 	Enter(ctx context.Context, group string, world int) (Seat, error)
-	// Open holds a generation. It returns [ErrGenerationGone] if the generation is not kept any
-	// more, was not published yet, or was retired more than [Config.MaxHold] ago.
+	// Open holds a generation, which the session may hold already. It returns [ErrGenerationGone] if
+	// the generation is not kept any more, was not published yet, or was retired more than
+	// [Config.MaxHold] ago.
 	Open(ctx context.Context, id uint64) (Rows, error)
 	// Close ends the session. No memory that it lent is in use any more. Other methods of what it
 	// gave out may be under way; Close may wait for them.
