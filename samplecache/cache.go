@@ -31,6 +31,7 @@ type Cache struct {
 
 	mu       sync.Mutex
 	groups   map[groupKey]*Group
+	held     map[uint64]*held
 	verified map[uint64][]atomic.Uint64 // rows of generations whose sums were compared, a bit each
 	newest   uint64                     // the latest generation that was ever open
 }
@@ -53,7 +54,7 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	}
 	c := &Cache{
 		session: s, about: s.About(), verify: opt.Verify, life: make(chan struct{}),
-		groups: map[groupKey]*Group{}, verified: map[uint64][]atomic.Uint64{},
+		groups: map[groupKey]*Group{}, held: map[uint64]*held{}, verified: map[uint64][]atomic.Uint64{},
 	}
 	for key, x := range c.about.Schema.Tensors() {
 		c.leaves = append(c.leaves, leaf{key, x.DType(), x.Shape(), x.ByteSize()})

@@ -24,7 +24,7 @@ import (
 type Generation struct {
 	id       uint64
 	cache    *Cache
-	rows     engine.Rows
+	rows     *held
 	gate     gate            // for those who read; shut by Close, or when the generation has lapsed
 	closed   atomic.Bool     // by Close
 	right    []atomic.Uint64 // a bit for each row whose sums were compared; others share it
@@ -40,9 +40,54 @@ var (
 	_ loader.Describer = (*Generation)(nil)
 )
 
-// tryOpen opens a generation at the engine.
-func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
+// A held is what the engine holds of a generation: once, for all Generations of its number.
+type held struct {
+	engine.Rows
+	id    uint64
+	cache *Cache
+	users int // guarded by cache.mu
+}
+
+// hold returns a held with one more user. What has lapsed is opened anew, if the engine can.
+func (c *Cache) hold(ctx context.Context, id uint64) (*held, error) {
+	c.mu.Lock()
+	h := c.held[id]
+	if h != nil && !ready(h.Lapsed()) {
+		h.users++
+		c.mu.Unlock()
+		return h, nil
+	}
+	c.mu.Unlock()
 	rows, err := c.session.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	h = &held{rows, id, c, 1}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[id] = h
+	return h, nil
+}
+
+// Close takes a user off, and lets go with the last.
+func (h *held) Close() error {
+	c := h.cache
+	c.mu.Lock()
+	h.users--
+	last := h.users == 0
+	if last && c.held[h.id] == h {
+		delete(c.held, h.id)
+	}
+	c.mu.Unlock()
+	if !last {
+		return nil
+	}
+	return h.Rows.Close()
+}
+
+// tryOpen opens a generation.
+func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
+	rows, err := c.hold(ctx, id)
 	if err != nil {
 		return nil, err
 	}
