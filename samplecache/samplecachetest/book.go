@@ -13,13 +13,24 @@ import (
 
 // A book says what was seen of each generation. Safe for concurrent use.
 type book struct {
-	mu    sync.Mutex
-	rows  map[uint64][]id // by generation
-	where map[id]uint64   // the generation
-	last  uint64          // the latest
+	samples int // of a generation
+	mu      sync.Mutex
+	rows    map[uint64][]id // by generation
+	where   map[id]uint64   // the generation
+	last    uint64          // the latest that was opened
 }
 
-func newBook() *book { return &book{rows: map[uint64][]id{}, where: map[id]uint64{}} }
+func newBook(samples int) *book {
+	return &book{samples: samples, rows: map[uint64][]id{}, where: map[id]uint64{}}
+}
+
+// open notes that a generation was opened, and returns the latest one that was.
+func (b *book) open(generation uint64) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = max(b.last, generation)
+	return b.last
+}
 
 // enter enters a generation. It is an error if others saw something else, or one of the samples in
 // another generation, or in the same one twice.
@@ -38,41 +49,59 @@ func (b *book) enter(generation uint64, rows []id) error {
 		}
 		b.where[i] = generation
 	}
-	b.rows[generation], b.last = rows, max(b.last, generation)
+	b.rows[generation] = rows
 	return nil
 }
 
-// has reports whether a sample was seen.
-func (b *book) has(i id) bool {
+// seen returns how many generations were seen, and the one in which a sample is; 0 if in none.
+func (b *book) seen(i id) (generations int, where uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.where[i] != 0
+	return len(b.rows), b.where[i]
 }
 
-// seen returns which generation was seen last, and how many were.
-func (b *book) seen() (last uint64, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.last, len(b.rows)
+// look looks at the latest generation, which is not older than one that anybody saw before.
+func (b *book) look(ctx context.Context, c *samplecache.Cache) (uint64, error) {
+	least := b.open(0)
+	g, err := c.Latest(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("the latest generation, after %d was seen: %w", least, err)
+	}
+	if g.ID() < least {
+		return 0, fmt.Errorf("the latest generation: got %d after %d was seen", g.ID(), least)
+	}
+	return g.ID(), b.see(ctx, g)
 }
 
-// see reads all rows of a generation, checks them, and enters them. It closes the generation.
-func (b *book) see(ctx context.Context, g *samplecache.Generation, samples int) error {
-	ids, err := whole(ctx, g, samples)
+// see reads a generation, checks it, and enters it. It closes the generation.
+func (b *book) see(ctx context.Context, g *samplecache.Generation) error {
+	b.open(g.ID())
+	ids, err := b.read(ctx, g)
 	if err == nil {
 		err = b.enter(g.ID(), ids)
 	}
-	return about(errors.Join(err, g.Close()), "generation %d", g.ID())
+	if err = errors.Join(err, g.Close()); err != nil {
+		return fmt.Errorf("generation %d: %w", g.ID(), err)
+	}
+	return nil
 }
 
-// whole returns all samples of a generation, which has so many, and whose Info must agree.
-func whole(ctx context.Context, g *samplecache.Generation, samples int) ([]id, error) {
-	if g.Len() != samples {
-		return nil, fmt.Errorf("got %d samples, want %d", g.Len(), samples)
+// read returns all samples of a generation, which must be the same in copies, in views and as Info
+// says.
+func (b *book) read(ctx context.Context, g *samplecache.Generation) ([]id, error) {
+	if g.Len() != b.samples {
+		return nil, fmt.Errorf("got %d samples, want %d", g.Len(), b.samples)
 	}
-	td, err := g.Fetch(ctx, to(samples), nil)
+	td, err := g.Fetch(ctx, to(b.samples), nil)
 	if err != nil {
 		return nil, err
+	}
+	views, _, err := viewed(ctx, g, 0, b.samples)
+	if err != nil {
+		return nil, err
+	}
+	if text, err := views.Diff(td); err != nil || text != "" {
+		return nil, fmt.Errorf("views differ from copies: %s (%w)", text, err)
 	}
 	ids, err := read(td)
 	for row := 0; row < len(ids) && err == nil; row++ {
@@ -93,8 +122,7 @@ func informed(g *samplecache.Generation, row int, want id) error {
 	return nil
 }
 
-// viewed returns views of rows, or copies if the engine has them not in memory: then no error says
-// that they are views.
+// viewed returns views of rows, or copies if the engine does not have them in memory.
 func viewed(ctx context.Context, g *samplecache.Generation, start, stop int) (td *tdict.TensorDict, views bool, err error) {
 	td, err = g.Slice(start, stop)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -102,23 +130,6 @@ func viewed(ctx context.Context, g *samplecache.Generation, start, stop int) (td
 	}
 	td, err = g.Fetch(ctx, to(stop)[start:], nil)
 	return td, false, err
-}
-
-// seeViews compares the views of all rows with what was fetched.
-func seeViews(ctx context.Context, g *samplecache.Generation) error {
-	td, err := g.Fetch(ctx, to(g.Len()), nil)
-	if err != nil {
-		return err
-	}
-	views, _, err := viewed(ctx, g, 0, g.Len())
-	if err != nil {
-		return err
-	}
-	text, err := views.Diff(td)
-	if err == nil && text != "" {
-		err = fmt.Errorf("views differ from what was fetched: %s", text)
-	}
-	return err
 }
 
 // to returns the numbers from 0 on.

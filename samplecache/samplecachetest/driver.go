@@ -1,8 +1,10 @@
 package samplecachetest
 
 import (
+	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -33,20 +35,22 @@ type Cutter interface {
 // documentation of the package.
 func TestEngine(t *testing.T, d Driver) {
 	t.Helper()
-	(&suite{Driver: d, test: t.Name()}).check(t, rules)
+	newSuite(t, d).check(t, rules)
 }
 
 // A suite is one check of an engine.
 type suite struct {
 	Driver
-	test    string   // the test that has called TestEngine
-	skipped []string // rules, and the reasons
+	test     string        // the test that has called TestEngine
+	skipped  []string      // rules, and the reasons
+	patience time.Duration // a rule may take; what it waits for may take half of that
+	moment   time.Duration // something has to wait that should wait for ever
+	grace    time.Duration // a call may take to return once its context has ended
 }
 
-// A rule is something that engines promise.
-type rule struct {
-	name  string
-	check func(k *kit)
+func newSuite(t *testing.T, d Driver) *suite {
+	t.Helper()
+	return &suite{Driver: d, test: t.Name(), patience: time.Minute, moment: 30 * time.Millisecond, grace: 2 * time.Second}
 }
 
 // check checks an engine for some rules, or does the job of the process.
@@ -54,7 +58,7 @@ func (s *suite) check(t *testing.T, rules []rule) {
 	t.Helper()
 	if j, ok := jobOf(t); ok {
 		k := newKit(t, s)
-		k.must(roles[j.role](k.ctx, (&place{k, j.place}).member(), j.name))
+		k.must(roles[j.role](k.ctx, (&place{k, j.place}).join(), j.name))
 		return
 	}
 	for _, r := range rules {
@@ -72,6 +76,22 @@ func (k *kit) skip(why string) {
 	k.Skip(why)
 }
 
+var allFlag = flag.Bool("samplecachetest.all", false, "check engines with larger counts, which takes minutes")
+
+// many returns how often a rule does something.
+func many(few, all int) int {
+	if *allFlag {
+		return all
+	}
+	return few
+}
+
+// A rule is something that engines promise.
+type rule struct {
+	name  string
+	check func(k *kit)
+}
+
 // rules are all promises.
 var rules = []rule{
 	{"W01 W02 W03 readers see whole generations, in order and without a gap", wholeGenerations},
@@ -79,28 +99,20 @@ var rules = []rule{
 	{"W04 as many generations are kept as were asked for", retained},
 	{"W04 Reserve waits while too many generations are held", tooManyHeld},
 	{"W04 a generation that is held for too long is gone", heldTooLong},
-	{"W04 a generation that was held for too long cannot be opened", lapsedIsGone},
-	{"W07 a committed number is stored once", numberOnce},
-	{"W07 each number is in one generation", numbersOnce},
-	{"W07 Abort gives slot and number back", abortGivesBack},
+	{"W07 a name and its numbers are one producer's, until they are forgotten", names},
 	{"W07 a producer without a name has no memory", nameless},
-	{"W07 a name is one producer's at a time", namesBusy},
-	{"W07 a name that is forgotten begins anew", namesForgotten},
+	{"W07 W10 what was committed is in one generation, whatever else was tried", storedOnce},
 	{"W07 a sample is stored once, though the reply to Commit is lost", repliesLost},
 	{"W08 each generation is published once, by whoever completes it", publishedOnce},
 	{"W09 what a silent session holds is free within the lease", silence},
 	{"W09 a session goes on after it was cut off", cutOff},
 	{"W09 what a killed process holds is free within the lease", killedHolder},
-	{"W10 Reserve waits for room before any work is done", roomFirst},
-	{"W10 nothing that was committed is lost", nothingLost},
+	{"W10 Reserve waits for room, which Abort gives back", roomFirst},
 	{"W11 the ratio is kept at every moment, and nothing comes to a stop", ratioKept},
 	{"W11 what cannot be done yet is ErrBlocked at once", blockedAtOnce},
 	{"W12 a group makes MaxPasses over a generation", passesMost},
-	{"W12 more than 65,535 passes are counted", passesMany},
-	{"W12 publishing waits for MinPasses", passesLeast},
-	{"W12 a group that leaves or closes early holds up nobody", passesEarly},
+	{"W12 publishing waits for MinPasses, and not for a group that leaves", passesLeast},
 	{"W12 the ranks of an epoch get the same generation", ranksAgree},
-	{"W12 epochs that are 2^24 and 2^40 apart differ", epochsApart},
 	{"W12 an epoch can be asked for without end", epochsAgain},
 	{"W12 ranks and groups cannot be had otherwise", groupsRefused},
 	{"W13 groups read at the same time", groupsAtOnce},

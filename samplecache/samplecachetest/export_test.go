@@ -37,12 +37,12 @@ func InMemory(wrap func(*memcache.Engine) engine.Engine) Driver {
 	}
 }
 
-// CheckRules checks an engine for the rules whose names begin with some words. Nothing is waited
-// for longer than some time.
-func CheckRules(t *testing.T, d Driver, wait time.Duration, words string) {
+// CheckRules checks an engine for the rules whose names begin with some words. A rule may take some
+// time, and a call a grace to return.
+func CheckRules(t *testing.T, d Driver, patience, grace time.Duration, words string) {
 	t.Helper()
-	patience, slowly = wait, wait
-	var some []rule
+	s, some := newSuite(t, d), []rule(nil)
+	s.patience, s.grace = patience, grace
 	for _, r := range rules {
 		if strings.HasPrefix(r.name, words) {
 			some = append(some, r)
@@ -51,7 +51,7 @@ func CheckRules(t *testing.T, d Driver, wait time.Duration, words string) {
 	if len(some) == 0 {
 		t.Fatalf("no rule begins with %q", words)
 	}
-	(&suite{Driver: d, test: t.Name()}).check(t, some)
+	s.check(t, some)
 }
 
 // Rules returns the names of all rules.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -53,20 +52,17 @@ func random(rng *rand.Rand, dtype tensor.DType, shape []int) *tensor.Tensor {
 func fidelity(k *kit) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	samples := []*tdict.TensorDict{everything(k, rng), everything(k, rng), everything(k, rng), everything(k, rng)}
-	c := k.createOf(got(samples[0].ToMeta())(k), samplecache.Config{Samples: len(samples)}).join()
-	k.sameLayout(c.Schema(), samples[0])
-	p := k.producer(c, "gen")
-	for i, sample := range samples {
-		if i%2 == 0 {
-			k.must(p.Put(k.ctx, sample.SortKeys())) // the order of keys counts for nothing
-			continue
-		}
+	m := k.createOf(got(samples[0].ToMeta())(k), samplecache.Config{Samples: len(samples)}).join()
+	k.sameLayout(m.Schema(), samples[0])
+	p := m.producer("gen")
+	k.must(p.Put(k.ctx, samples[0].SortKeys())) // the order of keys counts for nothing
+	for _, sample := range samples[1:] {
 		s := got(p.Reserve(k.ctx))(k)
 		k.sameLayout(s.Sample(), sample)
 		k.must(s.Sample().UpdateInPlace(sample))
 		k.must(s.Commit(k.ctx))
 	}
-	g := got(c.Latest(k.ctx))(k)
+	g := m.latest()
 	k.sameBytes(got(g.Fetch(k.ctx, []int{3, 0, 2, 1}, nil))(k), samples[3], samples[0], samples[2], samples[1])
 	views, _, err := viewed(k.ctx, g, 1, 3)
 	k.must(err)
@@ -78,15 +74,13 @@ func fidelity(k *kit) {
 // and shapes.
 func (k *kit) sameLayout(td, want *tdict.TensorDict) {
 	k.Helper()
-	layout := func(td *tdict.TensorDict) (lines []string) {
+	layout := func(td *tdict.TensorDict) (text string) {
 		for key, x := range td.Tensors() {
-			lines = append(lines, fmt.Sprintf("%q: %v %v", key, x.DType(), x.Shape()))
+			text += fmt.Sprintf("%q: %v %v\n", key, x.DType(), x.Shape())
 		}
-		return lines
+		return text
 	}
-	if a, b := layout(td), layout(want); !slices.Equal(a, b) {
-		k.Fatalf("got leaves %v, want %v", a, b)
-	}
+	equal(k, "leaves", layout(td), layout(want))
 }
 
 // sameBytes ends the test unless rows have the bytes of samples.

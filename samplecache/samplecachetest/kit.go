@@ -10,35 +10,26 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
 )
-
-// patience is how long a rule may take. Something that it waits for may take half of that.
-var patience = time.Minute
-
-// moment is how long something has to wait that should wait for ever.
-const moment = 30 * time.Millisecond
 
 // A kit is what a rule is checked with.
 type kit struct {
 	*testing.T
 	*suite
-	ctx context.Context         // ends so late that whoever is still waiting would wait for ever
-	end context.CancelCauseFunc // ends it at once
+	ctx context.Context    // ends so late that whoever is still waiting would wait for ever
+	end context.CancelFunc // ends it at once
 }
 
 // newKit returns a kit, which fails t if goroutines or mappings are left when t has ended.
 func newKit(t *testing.T, s *suite) *kit {
 	t.Helper()
-	limited, cancel := context.WithTimeout(t.Context(), patience)
-	ctx, end := context.WithCancelCause(limited)
+	ctx, end := context.WithTimeout(t.Context(), s.patience)
 	k := &kit{t, s, ctx, end}
 	goroutines, mappings := runtime.NumGoroutine(), mapping.Live()
 	t.Cleanup(func() { // the last of all
-		end(nil)
-		cancel()
+		end()
 		k.nothingLeft(goroutines, mappings)
 	})
 	return k
@@ -47,7 +38,7 @@ func newKit(t *testing.T, s *suite) *kit {
 // nothingLeft waits until there are no more goroutines and mappings than there were.
 func (k *kit) nothingLeft(goroutines, mappings int) {
 	k.Helper()
-	for end := time.Now().Add(patience / 12); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(k.patience / 12); ; time.Sleep(time.Millisecond) {
 		g, m := runtime.NumGoroutine(), mapping.Live()
 		switch {
 		case g <= goroutines && m <= mappings:
@@ -60,12 +51,6 @@ func (k *kit) nothingLeft(goroutines, mappings int) {
 		}
 		runtime.GC() // a mapping that nobody refers to goes with it
 	}
-}
-
-// A place is where a cache is kept.
-type place struct {
-	k    *kit
-	name string
 }
 
 // create makes a cache of the usual samples.
@@ -86,58 +71,81 @@ func (k *kit) createOf(schema *tdict.TensorDict, config engine.Config) *place {
 	return p
 }
 
-// A member is one member of a cache.
-type member struct {
-	*samplecache.Cache
-	session engine.Session
-	engine  engine.Engine
-}
-
-// Join joins the cache, and keeps the session.
-func (m *member) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
-	var err error
-	m.session, err = m.engine.Join(ctx, opt)
-	return m.session, err
-}
-
-// open joins the cache.
-func (p *place) open(ctx context.Context) (*member, error) {
-	opt := samplecache.Options{OnError: func(err error) { p.k.Errorf("OnError: %v", err) }}
-	m := &member{engine: p.k.Engine(p.k.T, p.name)}
-	var err error
-	m.Cache, err = samplecache.Open(ctx, m, opt)
-	return m, err
-}
-
-// member joins the cache, until the end of the test at the latest.
-func (p *place) member() *member {
-	p.k.Helper()
-	m := got(p.open(p.k.ctx))(p.k)
-	p.k.Cleanup(func() {
-		if s, err := m.Stats(); err == nil && p.k.Failed() {
-			p.k.Logf("in the end: %+v", s)
-		}
-		if err := m.Close(); err != nil && !errors.Is(err, engine.ErrClosed) {
-			p.k.Errorf("close: %v", err)
-		}
-	})
-	return m
-}
-
-// join is member of which only the cache is wanted.
-func (p *place) join() *samplecache.Cache {
-	p.k.Helper()
-	return p.member().Cache
-}
-
-// joins joins the cache several times.
-func (p *place) joins(n int) (all []*samplecache.Cache) {
-	p.k.Helper()
-	for range n {
-		all = append(all, p.join())
+// must ends the test unless err is nil.
+func (k *kit) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
 	}
-	return all
 }
 
-// within returns how long what a dead session holds may stay taken.
-func (m *member) within() time.Duration { return m.session.About().Lease + patience/60 }
+// got returns a function that returns v, and ends the test unless err is nil: got(m.At(ctx, 1))(k).
+func got[T any](v T, err error) func(k *kit) T {
+	return func(k *kit) T {
+		k.Helper()
+		k.must(err)
+		return v
+	}
+}
+
+// wants ends the test unless err is a certain one.
+func (k *kit) wants(what string, err, want error) {
+	k.Helper()
+	if !errors.Is(err, want) {
+		k.Fatalf("%s: got error %v, want %v", what, err, want)
+	}
+}
+
+// refuses is wants of the error of a call that has a result too: k.refuses("At", err)(m.At(ctx, 1)).
+func (k *kit) refuses(what string, want error) func(result any, err error) {
+	return func(_ any, err error) {
+		k.Helper()
+		k.wants(what, err, want)
+	}
+}
+
+// equal ends the test unless got is what was wanted.
+func equal[T comparable](k *kit, what string, got, want T) {
+	k.Helper()
+	if got != want {
+		k.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// briefly calls fn with a context that ends after a moment. It fails the test unless fn returns soon.
+func (k *kit) briefly(what string, fn func(ctx context.Context) error) error {
+	k.Helper()
+	ctx, cancel := context.WithTimeout(k.ctx, k.moment)
+	defer cancel()
+	began := time.Now()
+	err := fn(ctx)
+	k.soon(began, k.moment+k.grace, what)
+	return err
+}
+
+// waits ends the test unless fn waits until its context ends, and then says so, and for what.
+func (k *kit) waits(what string, fn func(ctx context.Context) error) {
+	k.Helper()
+	err := k.briefly(what, fn)
+	k.wants(what, err, context.DeadlineExceeded)
+	k.wants(what, err, engine.ErrBlocked)
+	k.Logf("%s: %v", what, err)
+}
+
+// soon fails the test unless something has taken at most some time.
+func (k *kit) soon(began time.Time, most time.Duration, what string) {
+	k.Helper()
+	if took := time.Since(began); took > most {
+		k.Errorf("%s took %v, want at most %v", what, took, most)
+	}
+}
+
+// eventually waits until something holds.
+func (k *kit) eventually(what string, holds func() bool) {
+	k.Helper()
+	for end := time.Now().Add(k.patience / 2); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			k.Fatalf("%s: not after %v", what, k.patience/2)
+		}
+	}
+}

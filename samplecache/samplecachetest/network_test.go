@@ -29,13 +29,16 @@ func TestNetwork(t *testing.T) {
 		return create(t, place, schema, config)
 	}
 	for _, rules := range []string{"W01", "W04", "W07", "W09", "W11", "W12 publ", "W12 ra", "W16", "W18"} {
-		samplecachetest.CheckRules(t, d, time.Minute, rules)
+		samplecachetest.CheckRules(t, d, time.Minute, 2*time.Second, rules)
 	}
 	samplecachetest.CheckFacade(t, d)
 }
 
 // lease is how long a server waits for a session that is silent.
 const lease = 40 * time.Millisecond
+
+// tooLong is how long broken engines hang.
+const tooLong = 500 * time.Millisecond
 
 // timeout is how long a client waits for a reply.
 const timeout = 2 * time.Millisecond
@@ -138,7 +141,7 @@ func (c *client) reach(ctx context.Context) (engine.Session, error) {
 // lose waits for a reply that does not come.
 func (c *client) lose(ctx context.Context) {
 	if c.server.hangs {
-		time.Sleep(2200 * time.Millisecond)
+		time.Sleep(tooLong)
 	}
 	select {
 	case <-ctx.Done():

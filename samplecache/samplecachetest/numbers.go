@@ -5,97 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// numberOnce checks W07: committing a number again is a success and stores nothing.
-func numberOnce(k *kit) {
-	p := k.create(samplecache.Config{Samples: 20})
-	first := p.join()
-	producer := k.producer(first, "gen")
-	s := got(producer.Reserve(k.ctx))(k)
-	equal(k, "the first number", s.Number(), 0)
+// names checks W07: a name, with its numbers, is one producer's until Close, of the producer or of
+// its cache, and committing a number again stores nothing. Forget lets go of the numbers.
+func names(k *kit) {
+	place := k.create(samplecache.Config{Samples: 20})
+	one, other := place.join(), place.join()
+	busy := func(m *member) { k.refuses("a name in use", samplecache.ErrProducerBusy)(m.Producer("gen")) }
+	p := one.producer("gen")
+	busy(one)
+	busy(other)
+	k.wants("Forget of a name in use", other.Forget(k.ctx, "gen"), samplecache.ErrProducerBusy)
+	s := got(p.Reserve(k.ctx))(k)
 	k.must(commit(k.ctx, s, "gen"))
-	k.must(s.Commit(k.ctx)) // as after an answer that was lost
-	k.wants("Abort after Commit", s.Abort(), samplecache.ErrClosed)
-	k.refuses("Sample after Commit", samplecache.ErrClosed)(s.Sample().Clone())
-	k.must(producer.PutAt(k.ctx, 5, idOf("gen", 5).sample()))
-	k.must(producer.PutAt(k.ctx, 5, idOf("gen", 6).sample()))
-	k.refuses("ReserveAt of a committed number", samplecache.ErrCommitted)(producer.ReserveAt(k.ctx, 0))
-	equal(k, "samples committed", k.stats(first).Committed, 2)
-	k.must(first.Close())
-
-	c := p.join()
-	again := k.producer(c, "gen")
-	equal(k, "Window, in another session", again.Window(), samplecache.Window{Floor: 1, Above: 1 << 4})
-	equal(k, "Next, in another session", again.Next(), 1)
-	for _, number := range []uint64{0, 5} {
-		k.must(again.PutAt(k.ctx, number, idOf("gen", number).sample()))
+	k.must(s.Commit(k.ctx)) // as after a reply that was lost
+	for range 2 {
+		k.must(p.PutAt(k.ctx, 5, idOf("gen", 5).sample()))
 	}
-	equal(k, "samples committed, in the end", k.stats(c).Committed, 2)
-}
-
-// numbersOnce checks W07: however often numbers are put, and by whichever session, each is in one
-// generation.
-func numbersOnce(k *kit) {
-	const producers, numbers = 4, 150
-	p := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
-	a, crew := p.audit(), k.crew()
-	for i := range producers {
-		crew.start(func(ctx context.Context) error { return p.putAgain(ctx, fmt.Sprint("gen-", i), numbers) })
-	}
-	k.must(crew.finish())
-	a.settle()
-	for i := range producers {
-		a.requireAll(fmt.Sprint("gen-", i), numbers)
-	}
-}
-
-// putAgain puts all numbers of a producer, many of them several times, in several sessions.
-func (p *place) putAgain(ctx context.Context, name string, numbers uint64) error {
-	rng := rand.New(rand.NewPCG(numbers, uint64(len(name))))
-	for next := uint64(0); next < numbers; {
-		m, err := p.open(ctx)
-		if err != nil {
-			return err
-		}
-		producer, err := m.Producer(name)
-		for i := 0; i < 60 && err == nil; i++ {
-			next = producer.Next()
-			number := min(next+rng.Uint64N(10), numbers-1)
-			if number > next && rng.IntN(2) == 0 {
-				number = next - rng.Uint64N(min(next, 10)+1)
-			}
-			err = about(producer.PutAt(ctx, number, idOf(name, number).sample()), "producer %q, number %d", name, number)
-		}
-		if err = errors.Join(err, m.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// abortGivesBack checks W07: what was aborted can be reserved again.
-func abortGivesBack(k *kit) {
-	c := k.create(samplecache.Config{Samples: 2}).join()
-	p := k.producer(c, "gen")
-	first, second := got(p.Reserve(k.ctx))(k), got(p.Reserve(k.ctx))(k)
-	equal(k, "the second number", second.Number(), 1)
-	k.refuses("ReserveAt of a number that is reserved", samplecache.ErrReserved)(p.ReserveAt(k.ctx, 1))
-	k.wants("Close of a producer with slots", p.Close(), samplecache.ErrReserved)
-	k.must(first.Abort())
-	k.wants("Abort again", first.Abort(), samplecache.ErrClosed)
-	k.wants("Commit after Abort", first.Commit(k.ctx), samplecache.ErrClosed)
-	k.refuses("Sample after Abort", samplecache.ErrClosed)(first.Sample().Clone())
-	k.wants("writing to it", first.Sample().UpdateInPlace(id{}.sample()), samplecache.ErrClosed)
-	equal(k, "slots reserved", k.stats(c).Reserved, 1)
-	first = got(p.Reserve(k.ctx))(k)
-	equal(k, "the number given back", first.Number(), 0)
-	k.must(commit(k.ctx, second, "gen"))
-	k.must(commit(k.ctx, first, "gen"))
-	k.must(newBook().see(k.ctx, got(c.Latest(k.ctx))(k), 2))
+	k.must(p.Close())
+	p = other.producer("gen")
+	equal(k, "Window, in another session", p.Window(), samplecache.Window{Floor: 1, Above: 1 << 4})
+	k.must(p.PutAt(k.ctx, 5, idOf("gen", 5).sample()))
+	equal(k, "samples committed", one.stats().Committed, 2)
+	busy(one)
+	k.must(other.Close())
+	p = one.producer("gen")
+	equal(k, "Next, after Close of the cache", p.Next(), 1)
+	k.must(p.Close())
+	k.wants("Forget of a name that nobody had", one.Forget(k.ctx, "nobody"), samplecache.ErrProducer)
+	k.must(one.Forget(k.ctx, "gen"))
+	k.wants("Forget again", one.Forget(k.ctx, "gen"), samplecache.ErrProducer)
+	equal(k, "producers", len(one.stats().Producers), 0)
+	p = one.producer("gen")
+	equal(k, "Next of a name that was forgotten", p.Next(), 0)
+	k.must(puts(k.ctx, p, 4))
+	equal(k, "samples committed, in the end", one.stats().Committed, 6)
 }
 
 // nameless checks W07: producers without a name do not know of each other.
@@ -103,54 +50,73 @@ func nameless(k *kit) {
 	place := k.create(samplecache.Config{Samples: 8})
 	crew, sessions := k.crew(), place.joins(2)
 	for i := range 4 {
-		p := k.producer(sessions[i%2], "")
-		equal(k, "Next", p.Next(), 0)
-		k.refuses("ReserveAt without a name", samplecache.ErrProducer)(p.ReserveAt(k.ctx, 0))
+		p := sessions[i%2].producer("")
 		crew.start(func(ctx context.Context) error { return puts(ctx, p, 4) })
 	}
-	k.must(crew.finish())
-	g := got(sessions[0].Latest(k.ctx))(k)
+	crew.finish()
+	g := sessions[0].latest()
 	equal(k, "the generation published last", g.ID(), 2)
-	_ = got(whole(k.ctx, g, 8))(k)
-	equal(k, "producers with a name", len(k.stats(sessions[0]).Producers), 0)
-	equal(k, "Next of a new one", k.producer(sessions[0], "").Next(), 0)
+	_ = got(newBook(8).read(k.ctx, g))(k)
+	equal(k, "producers with a name", len(sessions[0].stats().Producers), 0)
 }
 
-// namesBusy checks W07: a name is one's until Close, of the producer or of its cache.
-func namesBusy(k *kit) {
-	place := k.create(samplecache.Config{Samples: 8})
-	one, other := place.join(), place.join()
-	p := k.producer(one, "gen")
-	for _, c := range []*samplecache.Cache{one, other} {
-		k.refuses("a name in use", samplecache.ErrProducerBusy)(c.Producer("gen"))
+// storedOnce checks W07 and W10: whoever commits, aborts, gives up waiting, puts what is there
+// already, and comes again, at random, and on several goroutines of one producer too: each number
+// that was committed is in one generation.
+func storedOnce(k *kit) {
+	const producers = 3
+	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
+	a := place.audit()
+	for seed := range uint64(many(4, 40)) {
+		crew, sessions := k.crew(), place.joins(producers)
+		for i, m := range sessions {
+			p := m.producer(fmt.Sprint("gen-", i))
+			for j := range 2 {
+				rng := rand.New(rand.NewPCG(seed, uint64(2*i+j)))
+				crew.start(func(ctx context.Context) error { return putErratically(ctx, p, rng) })
+			}
+		}
+		crew.finish()
+		for _, m := range sessions {
+			k.must(m.Close())
+		}
 	}
-	k.must(puts(k.ctx, p, 1))
-	k.must(p.Close())
-	p = k.producer(other, "gen")
-	equal(k, "Next, in another session", p.Next(), 1)
-	k.refuses("a name in use by another session", samplecache.ErrProducerBusy)(one.Producer("gen"))
-	k.must(other.Close())
-	equal(k, "Next, after Close of the cache", k.producer(one, "gen").Next(), 1)
-	for _, name := range []string{strings.Repeat("x", 65), "a\xff"} {
-		k.refuses("a name that cannot be", samplecache.ErrProducer)(one.Producer(name))
+	numbers, m := map[string]int{}, place.join()
+	for i := range producers {
+		p := m.producer(fmt.Sprint("gen-", i))
+		for p.Window().Above != 0 { // numbers were given back below it
+			k.must(puts(k.ctx, p, 1))
+		}
+		numbers[p.Name()] = int(p.Next())
 	}
-	k.must(k.producer(one, strings.Repeat("é", 32)).Close())
+	a.settle(numbers)
 }
 
-// namesForgotten checks W07: Forget lets go of numbers.
-func namesForgotten(k *kit) {
-	place := k.create(samplecache.Config{Samples: 3})
-	one, other := place.join(), place.join()
-	p := k.producer(one, "gen")
-	k.must(puts(k.ctx, p, 5))
-	k.wants("Forget of a name in use", other.Forget(k.ctx, "gen"), samplecache.ErrProducerBusy)
-	k.must(p.Close())
-	k.wants("Forget of a name that nobody had", other.Forget(k.ctx, "nobody"), samplecache.ErrProducer)
-	k.must(other.Forget(k.ctx, "gen"))
-	k.wants("Forget again", other.Forget(k.ctx, "gen"), samplecache.ErrProducer)
-	equal(k, "producers", len(k.stats(one).Producers), 0)
-	p = k.producer(other, "gen")
-	equal(k, "Next", p.Next(), 0)
-	k.must(puts(k.ctx, p, 4))
-	equal(k, "the generation published last", k.stats(one).Latest, 3)
+// putErratically puts numbers, those committed before and those to come too. Now and then it does
+// not wait, or aborts.
+func putErratically(ctx context.Context, p *samplecache.Producer, rng *rand.Rand) error {
+	for range 30 {
+		short, cancel := context.WithCancel(ctx)
+		if rng.IntN(4) == 0 {
+			cancel()
+		}
+		next := p.Next()
+		number := next + rng.Uint64N(10) - rng.Uint64N(min(next, 5)+1)
+		s, err := p.ReserveAt(short, number)
+		cancel()
+		switch {
+		case errors.Is(err, context.Canceled) && ctx.Err() == nil, errors.Is(err, samplecache.ErrCommitted), errors.Is(err, samplecache.ErrReserved):
+			continue
+		case err != nil:
+			return fmt.Errorf("producer %q, number %d: %w", p.Name(), number, err)
+		case rng.IntN(3) == 0:
+			err = s.Abort()
+		default:
+			err = commit(ctx, s, p.Name())
+		}
+		if err != nil {
+			return fmt.Errorf("producer %q, number %d: %w", p.Name(), number, err)
+		}
+	}
+	return nil
 }

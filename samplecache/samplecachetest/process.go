@@ -12,16 +12,12 @@ import (
 	"time"
 )
 
-// Variables of the environment that say which job a process has.
-const (
-	testVariable  = "SAMPLECACHETEST_TEST"
-	roleVariable  = "SAMPLECACHETEST_ROLE"
-	nameVariable  = "SAMPLECACHETEST_NAME"
-	placeVariable = "SAMPLECACHETEST_PLACE"
-)
+// jobVariable is the variable of the environment that says which job a process has: the test, and
+// the fields of job.
+const jobVariable = "SAMPLECACHETEST_JOB"
 
 // Child reports whether this process was started by a test that calls [TestEngine].
-func Child() bool { return os.Getenv(testVariable) != "" }
+func Child() bool { return os.Getenv(jobVariable) != "" }
 
 // A job is what a process was started for. It does it until it is killed.
 type job struct{ role, name, place string }
@@ -29,8 +25,9 @@ type job struct{ role, name, place string }
 // jobOf returns the job of a test; it is not ok if the test is run for itself.
 func jobOf(t *testing.T) (j job, ok bool) {
 	t.Helper()
-	j = job{os.Getenv(roleVariable), os.Getenv(nameVariable), os.Getenv(placeVariable)}
-	return j, os.Getenv(testVariable) == t.Name()
+	test := ""
+	_, err := fmt.Sscan(os.Getenv(jobVariable), &test, &j.role, &j.name, &j.place)
+	return j, err == nil && test == t.Name()
 }
 
 // tell tells something to the test that has started the process.
@@ -55,12 +52,9 @@ func (k *kit) begin(j job) *process {
 		k.Fatal("this process was started to do a job, and would start others")
 	}
 	p := &process{k: k, job: j, lines: make(chan string, 1<<16)}
-	parts := strings.Split(k.test, "/")
-	for i, part := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
-	}
-	p.cmd = exec.Command(got(os.Executable())(k), "-test.run="+strings.Join(parts, "/"))
-	p.cmd.Env = append(os.Environ(), testVariable+"="+k.test, roleVariable+"="+j.role, nameVariable+"="+j.name, placeVariable+"="+j.place)
+	run := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test), "/", "$/^") + "$"
+	p.cmd = exec.Command(got(os.Executable())(k), "-test.run="+run)
+	p.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %s", jobVariable, k.test, j.role, j.name, j.place))
 	p.cmd.Stderr = os.Stderr
 	out := got(p.cmd.StdoutPipe())(k)
 	k.must(p.cmd.Start())
@@ -73,11 +67,10 @@ func (k *kit) begin(j job) *process {
 func (p *process) hear(out io.Reader) {
 	defer close(p.lines)
 	for s := bufio.NewScanner(out); s.Scan(); {
-		p.last = append(p.last, s.Text())
+		p.last = append(p.last[max(0, len(p.last)-20):], s.Text())
 		if line, ok := strings.CutPrefix(s.Text(), told); ok {
 			p.lines <- line
 		}
-		p.last = p.last[max(0, len(p.last)-20):]
 	}
 }
 
@@ -90,7 +83,7 @@ func (p *process) next() string {
 			p.k.Fatalf("%s %s has ended by itself: %s", p.job.role, p.job.name, strings.Join(p.last, "\n"))
 		}
 		return line
-	case <-time.After(patience / 2):
+	case <-time.After(p.k.patience / 2):
 		p.k.Fatalf("%s %s does nothing", p.job.role, p.job.name)
 	}
 	return ""

@@ -3,7 +3,7 @@ package samplecachetest
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,48 +27,46 @@ func ratioKept(k *kit) {
 // may have happened then, or after it has surely happened.
 type ratio struct {
 	samplecache.Limits
-	reserved, committed atomic.Int64 // samples
-	asked, taken        [2]atomic.Int64
+	mu                  sync.Mutex
+	reserved, committed int // samples
+	asked, taken        [2]int
 }
 
 // keepRatio has two groups read and three producers put.
 func keepRatio(k *kit, limits samplecache.Limits) {
-	p := k.create(samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: limits})
-	r, sessions := &ratio{Limits: limits}, p.joins(3)
+	place := k.create(samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: limits})
+	r, sessions := &ratio{Limits: limits}, place.joins(3)
 	readers, writers := k.crew(), k.crew()
 	for i := range 2 {
 		group := sessions[i].Group(fmt.Sprint("group-", i), 1)
 		readers.start(func(ctx context.Context) error { return r.read(ctx, group, i) })
 	}
-	k.eventually("groups are entered", func() bool { return len(k.stats(sessions[0]).Groups) == 2 })
-	readers.start(r.look)
-	for i, c := range sessions {
-		producer := k.producer(c, fmt.Sprint("gen-", i))
-		writers.start(func(ctx context.Context) error { return r.put(ctx, producer) })
+	k.eventually("groups are entered", func() bool { return len(sessions[0].stats().Groups) == 2 })
+	for i, m := range sessions {
+		p := m.producer(fmt.Sprint("gen-", i))
+		writers.start(func(ctx context.Context) error { return r.put(ctx, p) })
 	}
-	go func() { // an error of the readers ends the writers
-		<-readers.ctx.Done()
-		writers.cancel(errOver)
-	}()
-	err := writers.finish()
-	if failed := readers.stop(); err == nil {
-		err = failed
-	}
-	k.must(err)
+	writers.finish()
+	readers.stop()
+	readers.finish()
 }
 
 // put puts samples.
 func (r *ratio) put(ctx context.Context, p *samplecache.Producer) error {
-	for range 50 {
+	for range many(20, 500) {
 		s, err := p.Reserve(ctx)
-		if err != nil {
-			return about(err, "after %d samples, and %d and %d rows", r.committed.Load(), r.taken[0].Load(), r.taken[1].Load())
+		if err == nil {
+			err = r.count(&r.reserved)
 		}
-		r.reserved.Add(1)
-		if err := commit(ctx, s, p.Name()); err != nil {
+		if err == nil {
+			err = commit(ctx, s, p.Name())
+		}
+		if err == nil {
+			err = r.count(&r.committed)
+		}
+		if err != nil {
 			return err
 		}
-		r.committed.Add(1)
 	}
 	return nil
 }
@@ -78,40 +76,39 @@ func (r *ratio) read(ctx context.Context, group *samplecache.Group, which int) e
 	for epoch := uint64(0); ; epoch++ {
 		g, err := group.Epoch(ctx, epoch)
 		for row := 0; err == nil && row < g.Len(); row++ {
-			r.asked[which].Add(1)
-			if _, err = g.Fetch(ctx, []int{row}, nil); err == nil {
-				r.taken[which].Add(1)
+			if err = r.count(&r.asked[which]); err == nil {
+				_, err = g.Fetch(ctx, []int{row}, nil)
+			}
+			if err == nil {
+				err = r.count(&r.taken[which])
 			}
 		}
 		if err == nil {
 			err = g.Close()
 		}
 		if err != nil {
-			return about(err, "epoch %d", epoch) // an open generation is closed with its cache
+			return err // an open generation is closed with its cache
 		}
 	}
 }
 
-// look compares the counts again and again. At the moment between what is loaded first and what is
-// loaded then, there were at least as many of the one, and at most as many of the other.
-func (r *ratio) look(ctx context.Context) error {
-	for ctx.Err() == nil {
-		for i := range 2 {
-			inserts := r.committed.Load()
-			taken := r.asked[i].Load()
-			if d := r.diff(inserts, taken); inserts > int64(r.MinSize) && d > r.MaxDiff {
-				return fmt.Errorf("the difference is at least %v after %d samples and %d rows, want at most %v", d, inserts, taken, r.MaxDiff)
-			}
-			taken = r.taken[i].Load()
-			inserts = r.reserved.Load()
-			if d := r.diff(inserts, taken); taken > 0 && d < r.MinDiff {
-				return fmt.Errorf("the difference is at most %v after %d samples and %d rows, want at least %v", d, inserts, taken, r.MinDiff)
-			}
+// count raises a count, and compares them all.
+func (r *ratio) count(n *int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*n++
+	for i := range 2 {
+		most, least := r.diff(r.committed, r.asked[i]), r.diff(r.reserved, r.taken[i])
+		if r.committed > r.MinSize && most > r.MaxDiff {
+			return fmt.Errorf("the difference is at least %v, want at most %v", most, r.MaxDiff)
+		}
+		if r.taken[i] > 0 && least < r.MinDiff {
+			return fmt.Errorf("the difference is at most %v, want at least %v", least, r.MinDiff)
 		}
 	}
 	return nil
 }
 
-func (r *ratio) diff(inserts, taken int64) float64 {
-	return float64(inserts-int64(r.MinSize))*r.PerInsert - float64(taken)
+func (r *ratio) diff(inserts, taken int) float64 {
+	return float64(inserts-r.MinSize)*r.PerInsert - float64(taken)
 }

@@ -80,48 +80,19 @@ func commit(ctx context.Context, s *samplecache.Slot, name string) error {
 	return s.Commit(ctx)
 }
 
-// put puts the next sample of a producer: those of even numbers all at once, others step by step.
+// put puts the next sample of a producer.
 func put(ctx context.Context, p *samplecache.Producer) (number uint64, err error) {
 	s, err := p.Reserve(ctx)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("producer %q: %w", p.Name(), err)
 	}
-	number = s.Number()
-	if number%2 == 0 && p.Name() != "" {
-		if err := s.Abort(); err != nil {
-			return 0, err
-		}
-		return number, p.PutAt(ctx, number, idOf(p.Name(), number).sample())
-	}
-	return number, commit(ctx, s, p.Name())
+	return s.Number(), commit(ctx, s, p.Name())
 }
 
 // puts puts the next samples of a producer.
-func puts(ctx context.Context, p *samplecache.Producer, n int) error {
-	for range n {
-		if _, err := put(ctx, p); err != nil {
-			return about(err, "producer %q", p.Name())
-		}
+func puts(ctx context.Context, p *samplecache.Producer, n int) (err error) {
+	for i := 0; i < n && err == nil; i++ {
+		_, err = put(ctx, p)
 	}
-	return nil
-}
-
-// producer returns a producer of a name.
-func (k *kit) producer(c *samplecache.Cache, name string) *samplecache.Producer {
-	k.Helper()
-	return got(c.Producer(name))(k)
-}
-
-// fill puts samples until a generation is published.
-func (k *kit) fill(c *samplecache.Cache, p *samplecache.Producer, generation uint64) {
-	k.Helper()
-	s := k.stats(c)
-	k.must(puts(k.ctx, p, int(generation-s.Latest)*s.Samples-s.Committed))
-	equal(k, "the generation published last", k.stats(c).Latest, generation)
-}
-
-// stats returns what is known of a cache.
-func (k *kit) stats(c *samplecache.Cache) samplecache.Stats {
-	k.Helper()
-	return got(c.Stats())(k)
+	return err
 }

@@ -3,6 +3,7 @@ package samplecachetest
 import (
 	"context"
 	"math/rand/v2"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -11,26 +12,24 @@ import (
 // comeAndGo checks W18: sessions are opened and closed in any order, and the last one leaves the
 // cache as it is for the next.
 func comeAndGo(k *kit) {
-	p := k.create(samplecache.Config{Samples: 3})
-	rng, b := rand.New(rand.NewPCG(3, 4)), newBook()
-	var open []*samplecache.Cache
-	for put := range 60 {
-		for range rng.IntN(3) {
-			open = append(open, p.join())
-		}
+	place := k.create(samplecache.Config{Samples: 3})
+	rng, b := rand.New(rand.NewPCG(3, 4)), newBook(3)
+	var open []*member
+	for number := range uint64(many(40, 1000)) {
+		open = append(open, place.joins(rng.IntN(3))...)
 		if len(open) == 0 {
-			open = append(open, p.join())
+			open = place.joins(1)
 		}
 		rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
-		producer := k.producer(open[0], "gen")
-		equal(k, "Next", producer.Next(), uint64(put))
-		k.must(puts(k.ctx, producer, 1))
-		k.must(producer.Close())
+		p := open[0].producer("gen")
+		equal(k, "Next", p.Next(), number)
+		k.must(puts(k.ctx, p, 1))
+		k.must(p.Close())
 		last := open[len(open)-1]
-		equal(k, "members", len(k.stats(last).Members), len(open))
-		equal(k, "the generation published last", k.stats(last).Latest, uint64(put+1)/3)
-		if put >= 2 {
-			k.must(b.see(k.ctx, got(last.Latest(k.ctx))(k), 3))
+		equal(k, "members", len(last.stats().Members), len(open))
+		equal(k, "the generation published last", last.stats().Latest, (number+1)/3)
+		if number >= 2 {
+			k.must(b.see(k.ctx, last.latest()))
 		}
 		for range rng.IntN(len(open) + 1) {
 			k.must(open[0].Close())
@@ -39,33 +38,11 @@ func comeAndGo(k *kit) {
 	}
 }
 
-// closeFrees checks W18: slots, names and groups are free when their cache is closed.
-func closeFrees(k *kit) {
-	place := k.create(samplecache.Config{Samples: 2, Limits: everySeen})
-	c, other := place.join(), place.join()
-	p := k.producer(c, "gen")
-	first, second := got(p.Reserve(k.ctx))(k), got(p.Reserve(k.ctx))(k)
-	k.must(commit(k.ctx, first, "gen"))
-	crew := k.crew()
-	crew.start(func(ctx context.Context) error { return puts(ctx, k.producer(other, "other"), 1) })
-	k.must(c.Close())
-	k.must(crew.finish()) // in the slot that was freed
-	k.refuses("Sample of a slot of a closed cache", samplecache.ErrClosed)(second.Sample().Clone())
-	equal(k, "the generation published last", k.stats(other).Latest, 1)
-	equal(k, "Next of the name", k.producer(other, "gen").Next(), 1)
-	equal(k, "members", len(k.stats(other).Members), 1)
-	c = place.join()
-	_ = got(c.Group("train", 1).Epoch(k.ctx, 0))(k)
-	equal(k, "groups", len(k.stats(other).Groups), 1)
-	k.must(c.Close())
-	equal(k, "groups, after Close of the cache", len(k.stats(other).Groups), 0)
-}
-
 // closedForAll checks W18: after Close whatever the engine is asked is ErrClosed.
 func closedForAll(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2})
-	other, m := place.join(), place.member()
-	k.fill(other, k.producer(other, "other"), 1)
+	other, m := place.join(), place.join()
+	other.fill(other.producer("other"), 1)
 	s := m.session
 	claim, seat := got(s.Claim(k.ctx, "gen"))(k), got(s.Enter(k.ctx, "train", 1))(k)
 	k.must(m.Close())
@@ -78,5 +55,73 @@ func closedForAll(k *kit) {
 	k.refuses("Begin", samplecache.ErrClosed)(seat.Begin(k.ctx, 0, engine.Want{}))
 	k.wants("Forget", s.Forget(k.ctx, "other"), samplecache.ErrClosed)
 	k.wants("Close again", s.Close(), samplecache.ErrClosed)
-	k.fill(other, k.producer(other, "gen"), 2) // others go on
+	other.fill(other.producer("gen"), 2) // others go on
+}
+
+// closeFrees checks W18: what a session holds is free when it is closed.
+func closeFrees(k *kit) {
+	h := k.holding()
+	m := h.place.join()
+	_ = got(m.takeAll(k.ctx))(k)
+	k.must(m.Close())
+	h.freed()
+	s := h.writer.stats()
+	equal(k, "members", len(s.Members), 2)
+	equal(k, "groups", len(s.Groups), 1)
+}
+
+// A holding is a cache of which one session holds all that others need.
+type holding struct {
+	k      *kit
+	place  *place
+	audit  *auditor
+	writer *member
+	p      *samplecache.Producer
+}
+
+// heldName is the name of the producer and of the group that the session holds.
+const heldName = "held"
+
+// holding makes the cache, in which one generation is published.
+func (k *kit) holding() *holding {
+	k.Helper()
+	place := k.create(samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1, Limits: everySeen})
+	h := &holding{k: k, place: place, audit: place.audit(), writer: place.join()}
+	h.p = h.writer.producer("gen")
+	k.must(puts(k.ctx, h.p, 2))
+	return h
+}
+
+// A taken is what a session holds.
+type taken struct {
+	slots      []*samplecache.Slot
+	generation *samplecache.Generation
+}
+
+// takeAll takes the name, all slots, the latest generation, and the one seat of a group.
+func (m *member) takeAll(ctx context.Context) (t taken, err error) {
+	p, err := m.Producer(heldName)
+	for i := 0; i < m.Config().Samples && err == nil; i++ {
+		var s *samplecache.Slot
+		if s, err = p.Reserve(ctx); err == nil {
+			t.slots, err = append(t.slots, s), write(s, heldName)
+		}
+	}
+	if err == nil {
+		t.generation, err = m.Group(heldName, 1).Epoch(ctx, 0)
+	}
+	return t, err
+}
+
+// freed fails the test unless all that was held is free within the lease.
+func (h *holding) freed() {
+	k, began := h.k, time.Now()
+	k.Helper()
+	k.must(puts(k.ctx, h.p, 6)) // while generation 1 is held there is room for one more
+	p := got(h.writer.claim(heldName))(k)
+	equal(k, "Next of the name", p.Next(), 0)
+	k.must(p.Close())
+	h.writer.pass(heldName, 1, 0)
+	k.must(h.writer.Group(heldName, 1).Close())
+	k.soon(began, h.writer.within(), "until all was free it")
 }

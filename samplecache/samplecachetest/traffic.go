@@ -3,7 +3,6 @@ package samplecachetest
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -14,91 +13,74 @@ type traffic struct {
 	config             samplecache.Config
 	sessions           int // each has some of the producers and of the readers
 	producers, readers int
-	generations        int // that are published at least
+	generations        int // that are published
 }
 
-// wholeGenerations checks W01, W02 and W03: readers verify all rows of the latest generation, again
-// and again, while hundreds are published.
+// wholeGenerations checks W01, W02 and W03: readers check all rows of the latest generation, again
+// and again, while many are published. One of them reads every generation.
 func wholeGenerations(k *kit) {
-	n := k.run(traffic{config: samplecache.Config{Samples: 8}, sessions: 4, producers: 4, readers: 3, generations: 200})
-	k.Logf("%d different generations were read", n)
+	k.run(traffic{samplecache.Config{Samples: 8, Limits: everySeen}, 4, 4, 3, many(60, 1000)})
 }
 
-// matrix checks W13: the same for one and for many.
+// publishedOnce checks W08: sessions that complete generations at the same time publish each once.
+func publishedOnce(k *kit) {
+	for range many(3, 30) {
+		k.run(traffic{samplecache.Config{Samples: 4, Retain: 15}, 8, 8, 0, 16})
+	}
+}
+
+// matrix checks W13: all of this for one and for many.
 func matrix(k *kit) {
 	for _, producers := range []int{1, 2, 8} {
 		for _, readers := range []int{1, 2, 8} {
 			k.Run(fmt.Sprintf("%d producers, %d readers", producers, readers), func(t *testing.T) {
-				newKit(t, k.suite).run(traffic{samplecache.Config{Samples: 6}, 3, producers, readers, 20})
+				newKit(t, k.suite).run(traffic{samplecache.Config{Samples: 6}, 3, producers, readers, many(8, 200)})
 			})
 		}
 	}
 }
 
-// run has producers put and readers read, and checks the generations that they see. It returns how
-// many they have seen.
-func (k *kit) run(tr traffic) (seen int) {
+// run has producers put and readers read, and checks the generations that they see, and that all
+// sessions see in the end.
+func (k *kit) run(tr traffic) {
 	k.Helper()
-	p := k.create(tr.config)
-	sessions := p.joins(tr.sessions)
-	crew, w := k.crew(), &watch{book: newBook(), samples: tr.config.Samples, until: uint64(tr.generations)}
+	place, crew, b := k.create(tr.config), k.crew(), newBook(tr.config.Samples)
+	if tr.config.Limits == everySeen {
+		b = place.audit().book
+	}
+	sessions := place.joins(tr.sessions)
 	for i := range tr.readers {
-		c := sessions[len(sessions)-1-i%len(sessions)]
-		crew.start(func(ctx context.Context) error { return w.keep(ctx, c) })
+		m := sessions[len(sessions)-1-i%len(sessions)]
+		crew.start(func(ctx context.Context) error { return b.watch(ctx, m, uint64(tr.generations)) })
 	}
 	each := (tr.generations*tr.config.Samples-1)/tr.producers + 1
 	for i := range tr.producers {
-		producer := k.producer(sessions[i%len(sessions)], fmt.Sprint("gen-", i))
-		crew.start(func(ctx context.Context) error { return puts(ctx, producer, each) })
+		p := sessions[i%len(sessions)].producer(fmt.Sprint("gen-", i))
+		crew.start(func(ctx context.Context) error { return puts(ctx, p, each) })
 	}
-	k.must(crew.finish())
-	equal(k, "the generation published last", k.stats(sessions[0]).Latest, uint64(each*tr.producers/tr.config.Samples))
-	_, seen = w.seen()
-	return seen
+	crew.finish()
+	latest := each * tr.producers / tr.config.Samples
+	for _, m := range sessions {
+		s := m.stats()
+		equal(k, "the generation published last", s.Latest, uint64(latest))
+		equal(k, "generations published", s.Swaps, uint64(latest))
+		equal(k, "samples of the next", s.Committed, each*tr.producers%tr.config.Samples)
+		for n := max(1, latest-m.Config().Retain); n <= latest; n++ {
+			k.must(b.see(k.ctx, got(m.At(k.ctx, uint64(n)))(k)))
+		}
+	}
+	n, _ := b.seen(id{})
+	k.Logf("%d generations of %d were read", n, latest)
 }
 
-// A watch is what readers see together.
-type watch struct {
-	*book
-	samples int
-	until   uint64
-	most    atomic.Uint64 // the number of the latest generation that any reader has seen
-}
-
-// keep looks at the latest generation, until there are enough.
-func (w *watch) keep(ctx context.Context, c *samplecache.Cache) error {
-	err := w.first(ctx, c)
-	for id := uint64(0); id < w.until && err == nil; {
-		id, err = w.look(ctx, c)
+// watch looks at the latest generation, from the first on, until there are enough.
+func (b *book) watch(ctx context.Context, m *member, until uint64) error {
+	g, err := m.Wait(ctx, 0)
+	if err == nil {
+		err = g.Close()
+	}
+	for id := uint64(0); id < until && err == nil; {
+		id, err = b.look(ctx, m.Cache)
 	}
 	return err
-}
-
-// first waits for the first generation.
-func (w *watch) first(ctx context.Context, c *samplecache.Cache) error {
-	g, err := c.Wait(ctx, 0)
-	if err != nil {
-		return err
-	}
-	return g.Close()
-}
-
-// look looks at the latest generation once, which is not older than one that anybody saw before.
-func (w *watch) look(ctx context.Context, c *samplecache.Cache) (uint64, error) {
-	least := w.most.Load()
-	g, err := c.Latest(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("the latest generation, after %d was seen: %w", least, err)
-	}
-	if g.ID() < least {
-		return 0, fmt.Errorf("the latest generation: got %d after %d was seen", g.ID(), least)
-	}
-	for was := least; was < g.ID() && !w.most.CompareAndSwap(was, g.ID()); {
-		was = w.most.Load()
-	}
-	err = seeViews(ctx, g)
-	if failed := w.see(ctx, g, w.samples); err == nil {
-		err = failed
-	}
-	return g.ID(), about(err, "generation %d", g.ID())
 }

@@ -1,0 +1,105 @@
+package samplecachetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// A place is where a cache is kept.
+type place struct {
+	k    *kit
+	name string
+}
+
+// A member is one member of a cache.
+type member struct {
+	*samplecache.Cache
+	k       *kit
+	engine  engine.Engine
+	session engine.Session
+}
+
+// Join joins the cache, and keeps the session.
+func (m *member) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	var err error
+	m.session, err = m.engine.Join(ctx, opt)
+	return m.session, err
+}
+
+// join joins the cache, until the end of the test at the latest.
+func (p *place) join() *member {
+	k := p.k
+	k.Helper()
+	m := &member{k: k, engine: k.Engine(k.T, p.name)}
+	opt := samplecache.Options{OnError: func(err error) { k.Errorf("OnError: %v", err) }}
+	m.Cache = got(samplecache.Open(k.ctx, m, opt))(k)
+	k.Cleanup(func() {
+		if s, err := m.Stats(); err == nil && k.Failed() {
+			k.Logf("in the end: %+v", s)
+		}
+		if err := m.Close(); err != nil && !errors.Is(err, engine.ErrClosed) {
+			k.Errorf("close: %v", err)
+		}
+	})
+	return m
+}
+
+// joins joins the cache several times.
+func (p *place) joins(n int) (all []*member) {
+	p.k.Helper()
+	for range n {
+		all = append(all, p.join())
+	}
+	return all
+}
+
+// within returns how long what a dead session holds may stay taken.
+func (m *member) within() time.Duration { return m.session.About().Lease + time.Second }
+
+// producer returns a producer of a name.
+func (m *member) producer(name string) *samplecache.Producer {
+	m.k.Helper()
+	return got(m.Producer(name))(m.k)
+}
+
+// claim returns a producer whose name may be in use by a session that has died.
+func (m *member) claim(name string) (*samplecache.Producer, error) {
+	for end := time.Now().Add(m.within()); ; time.Sleep(time.Millisecond) {
+		p, err := m.Producer(name)
+		if !errors.Is(err, samplecache.ErrProducerBusy) || time.Now().After(end) {
+			return p, err
+		}
+	}
+}
+
+// fill puts samples until a generation is published.
+func (m *member) fill(p *samplecache.Producer, generation uint64) {
+	m.k.Helper()
+	s := m.stats()
+	m.k.must(puts(m.k.ctx, p, int(generation-s.Latest)*s.Samples-s.Committed))
+	equal(m.k, "the generation published last", m.stats().Latest, generation)
+}
+
+// stats returns what is known of a cache.
+func (m *member) stats() samplecache.Stats {
+	m.k.Helper()
+	return got(m.Stats())(m.k)
+}
+
+// latest returns the generation published last.
+func (m *member) latest() *samplecache.Generation {
+	m.k.Helper()
+	return got(m.Latest(m.k.ctx))(m.k)
+}
+
+// pass begins an epoch of a group and closes it. It returns the generation.
+func (m *member) pass(group string, world int, epoch uint64) uint64 {
+	m.k.Helper()
+	g := got(m.Group(group, world).Epoch(m.k.ctx, epoch))(m.k)
+	m.k.must(g.Close())
+	return g.ID()
+}
