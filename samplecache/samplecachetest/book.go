@@ -1,9 +1,7 @@
 package samplecachetest
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -24,112 +22,101 @@ func newBook(samples int) *book {
 	return &book{samples: samples, rows: map[uint64][]id{}, where: map[id]uint64{}}
 }
 
-// open notes that a generation was opened, and returns the latest one that was.
-func (b *book) open(generation uint64) uint64 {
+// seen returns how many generations were seen.
+func (b *book) seen() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.rows)
+}
+
+// opened notes that a generation was opened, and returns the latest one that was.
+func (b *book) opened(generation uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last = max(b.last, generation)
 	return b.last
 }
 
-// enter enters a generation. It is an error if others saw something else, or one of the samples in
+// enter enters a generation. The test fails if others saw something else, or one of the samples in
 // another generation, or in the same one twice.
-func (b *book) enter(generation uint64, rows []id) error {
+func (b *book) enter(k *kit, generation uint64, rows []id) {
+	k.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known, ok := b.rows[generation]; ok {
 		if !slices.Equal(rows, known) {
-			return fmt.Errorf("generation %d: got samples %v, and others %v", generation, rows, known)
+			k.fatalf("generation %d: got samples %x, and others %x", generation, rows, known)
 		}
-		return nil
+		return
 	}
 	for _, i := range rows {
 		if other, ok := b.where[i]; ok {
-			return fmt.Errorf("sample %v is in generation %d and in generation %d", i, other, generation)
+			k.fatalf("sample %#x is in generation %d and in generation %d", i, other, generation)
 		}
 		b.where[i] = generation
 	}
 	b.rows[generation] = rows
-	return nil
 }
 
-// seen returns how many generations were seen, and the one in which a sample is; 0 if in none.
-func (b *book) seen(i id) (generations int, where uint64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.rows), b.where[i]
-}
-
-// look looks at the latest generation, which is not older than one that anybody saw before.
-func (b *book) look(ctx context.Context, c *samplecache.Cache) (uint64, error) {
-	least := b.open(0)
-	g, err := c.Latest(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("the latest generation, after %d was seen: %w", least, err)
+// watch waits for the first generation, and looks at the latest one, which is never older than one
+// that anybody saw before, until there are enough.
+func (b *book) watch(k *kit, m *member, until uint64) {
+	k.Helper()
+	k.must(got(m.Wait(k.ctx, 0))(k).Close())
+	for latest := uint64(0); latest < until; {
+		least := b.opened(0)
+		g, err := m.Latest(k.ctx)
+		if err != nil {
+			k.fatalf("the latest generation, after %d was seen: %v", least, err)
+		}
+		if latest = g.ID(); latest < least {
+			k.fatalf("the latest generation: got %d after %d was seen", latest, least)
+		}
+		b.see(k, g)
 	}
-	if g.ID() < least {
-		return 0, fmt.Errorf("the latest generation: got %d after %d was seen", g.ID(), least)
-	}
-	return g.ID(), b.see(ctx, g)
 }
 
 // see reads a generation, checks it, and enters it. It closes the generation.
-func (b *book) see(ctx context.Context, g *samplecache.Generation) error {
-	b.open(g.ID())
-	ids, err := b.read(ctx, g)
-	if err == nil {
-		err = b.enter(g.ID(), ids)
-	}
-	if err = errors.Join(err, g.Close()); err != nil {
-		return fmt.Errorf("generation %d: %w", g.ID(), err)
-	}
-	return nil
+func (b *book) see(k *kit, g *samplecache.Generation) {
+	k.Helper()
+	b.opened(g.ID())
+	b.enter(k, g.ID(), b.read(k, g))
+	k.must(g.Close())
 }
 
 // read returns all samples of a generation, which must be the same in copies, in views and as Info
 // says.
-func (b *book) read(ctx context.Context, g *samplecache.Generation) ([]id, error) {
-	if g.Len() != b.samples {
-		return nil, fmt.Errorf("got %d samples, want %d", g.Len(), b.samples)
+func (b *book) read(k *kit, g *samplecache.Generation) []id {
+	k.Helper()
+	equal(k, "samples of a generation", g.Len(), b.samples)
+	td := got(g.Fetch(k.ctx, to(b.samples), nil))(k)
+	k.same("views", k.views(g, 0, b.samples), td)
+	ids := k.read(td)
+	for row, i := range ids {
+		info := got(g.Info(row))(k)
+		if idOf(info.Producer, info.Number) != i || info.Time.IsZero() || len(info.Sums) != 3 {
+			k.fatalf("generation %d: row %d: got %+v, want sample %#x", g.ID(), row, info, i)
+		}
 	}
-	td, err := g.Fetch(ctx, to(b.samples), nil)
-	if err != nil {
-		return nil, err
-	}
-	views, _, err := viewed(ctx, g, 0, b.samples)
-	if err != nil {
-		return nil, err
-	}
-	if text, err := views.Diff(td); err != nil || text != "" {
-		return nil, fmt.Errorf("views differ from copies: %s (%w)", text, err)
-	}
-	ids, err := read(td)
-	for row := 0; row < len(ids) && err == nil; row++ {
-		err = informed(g, row, ids[row])
-	}
-	return ids, err
+	return ids
 }
 
-// informed returns an error unless Info says of a row which sample it is.
-func informed(g *samplecache.Generation, row int, want id) error {
-	info, err := g.Info(row)
-	if err != nil {
-		return err
+// views returns views of rows, or copies if the engine does not have them in memory.
+func (k *kit) views(g *samplecache.Generation, start, stop int) *tdict.TensorDict {
+	k.Helper()
+	td, err := g.Slice(start, stop)
+	if errors.Is(err, errors.ErrUnsupported) {
+		td, err = g.Fetch(k.ctx, to(stop)[start:], nil)
 	}
-	if idOf(info.Producer, info.Number) != want || info.Time.IsZero() || len(info.Sums) != 4 {
-		return fmt.Errorf("row %d: got %+v, want sample %v", row, info, want)
-	}
-	return nil
+	return got(td, err)(k)
 }
 
-// viewed returns views of rows, or copies if the engine does not have them in memory.
-func viewed(ctx context.Context, g *samplecache.Generation, start, stop int) (td *tdict.TensorDict, views bool, err error) {
-	td, err = g.Slice(start, stop)
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return td, err == nil, err
+// same ends the test unless two dictionaries are equal.
+func (k *kit) same(what string, td, want *tdict.TensorDict) {
+	k.Helper()
+	if text := got(td.Diff(want))(k); text != "" {
+		k.fatalf("%s differ: got (and other, want) %s", what, text)
 	}
-	td, err = g.Fetch(ctx, to(stop)[start:], nil)
-	return td, false, err
 }
 
 // to returns the numbers from 0 on.
@@ -139,4 +126,52 @@ func to(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// everySeen are limits under which the auditor reads each generation, and each once.
+var everySeen = samplecache.Limits{MinPasses: 1, MaxPasses: 1}
+
+// An auditor reads every generation of a cache whose limits are everySeen.
+type auditor struct {
+	*book
+	*member
+	crew *crew
+}
+
+// audit begins to read every generation. No other group has been entered, and nothing published.
+func (p *place) audit() *auditor {
+	p.k.Helper()
+	m := p.join()
+	a := &auditor{newBook(m.Config().Samples), m, p.k.crew()}
+	a.crew.start(func(k *kit) {
+		for epoch := uint64(0); ; epoch++ {
+			g := got(m.Group("audit", 1).Epoch(k.ctx, epoch))(k)
+			equal(k, "the generation that follows", g.ID(), epoch+1)
+			a.see(k, g)
+		}
+	})
+	p.k.eventually("the auditor enters its group", func() bool { return len(m.stats().Groups) == 1 })
+	return a
+}
+
+// settle completes the generation that is being filled, so that all samples are published, and
+// waits until they are read. The samples of each producer must be there then, from number 0 on, and
+// none after them.
+func (a *auditor) settle(numbers map[string]uint64) {
+	k := a.k
+	k.Helper()
+	for p := a.producer("filler"); a.stats().Committed > 0; {
+		k.put(p)
+	}
+	latest := int(a.stats().Latest)
+	k.eventually("the auditor reads all", func() bool { return a.seen() == latest || k.Failed() })
+	a.crew.stop()
+	a.crew.finish()
+	for name, n := range numbers {
+		for number := range n + 1 {
+			if there := a.where[idOf(name, number)] != 0; there != (number < n) {
+				k.fatalf("sample %d of producer %q: published is %v, and %d were put", number, name, there, n)
+			}
+		}
+	}
 }

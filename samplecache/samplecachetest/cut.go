@@ -39,15 +39,15 @@ func (k *kit) persist(fn func(ctx context.Context) error) error {
 // repliesLost checks W07: if it is not known whether Commit was carried out, Commit or Abort find
 // it out, and the sample is stored once.
 func repliesLost(k *kit) {
-	numbers := many(100, 2000)
+	numbers := uint64(many(100, 2000))
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m := place.audit(), place.join()
 	cutter, p, rng, lost := k.cutter(m), m.producer("gen"), rand.New(rand.NewPCG(7, 8)), 0
-	took := k.moment // what Commit has taken, the fastest one
-	for number := range uint64(numbers) {
+	took := k.moment // by Commit, the fastest one
+	for number := range numbers {
 		var s *samplecache.Slot
 		k.must(k.persist(func(ctx context.Context) (err error) { s, err = p.ReserveAt(ctx, number); return err }))
-		k.must(write(s, "gen"))
+		k.write(s, "gen")
 		began, after, cut := time.Now(), time.Duration(rng.Int64N(int64(2*took))), make(chan struct{})
 		go func() {
 			for time.Since(began) < after {
@@ -59,7 +59,7 @@ func repliesLost(k *kit) {
 		if err := k.briefly("Commit", s.Commit); err == nil {
 			took = max(min(took, time.Since(began)), time.Microsecond)
 		} else if lost++; !parted(err) {
-			k.Fatalf("Commit of a session that is cut off: %v", err)
+			k.fatalf("Commit of a session that is cut off: %v", err)
 		}
 		<-cut
 		cutter.Cut(false)
@@ -71,7 +71,7 @@ func repliesLost(k *kit) {
 		k.must(k.persist(func(ctx context.Context) error { return p.PutAt(ctx, number, idOf("gen", number).sample()) }))
 	}
 	k.Logf("%d of %d replies to Commit were lost", lost, numbers)
-	a.settle(map[string]int{"gen": numbers})
+	a.settle(map[string]uint64{"gen": numbers})
 }
 
 // silence checks W09: what a session holds that is silent for longer than the lease is free, and
@@ -79,26 +79,27 @@ func repliesLost(k *kit) {
 func silence(k *kit) {
 	h := k.holding()
 	m := h.place.join()
-	cutter, t := k.cutter(m), got(m.takeAll(k.ctx))(k)
-	want := got(t.generation.Fetch(k.ctx, to(2), nil))(k)
+	cutter := k.cutter(m)
+	slots, g := m.takeAll()
+	want := got(g.Fetch(k.ctx, to(2), nil))(k)
 	cutter.Cut(true)
 	h.freed()
-	other := got(h.writer.claim(heldName))(k)
+	other := h.writer.producer(heldName)
 	k.must(other.PutAt(k.ctx, 1, idOf(heldName, 1).sample()))
 	k.must(other.Close())
 	cutter.Cut(false)
-	rows, err := t.generation.Fetch(k.ctx, to(2), nil)
+	rows, err := g.Fetch(k.ctx, to(2), nil)
 	if err == nil {
 		k.same("rows of a session that was silent", rows, want)
 	} else if !parted(err) && !errors.Is(err, samplecache.ErrGenerationGone) {
-		k.Fatalf("Fetch of a session that was silent: %v", err)
+		k.fatalf("Fetch of a session that was silent: %v", err)
 	}
-	k.must(k.persist(t.slots[0].Commit))
-	if err := k.persist(t.slots[1].Commit); err != nil { // another has stored the sample
+	k.must(k.persist(slots[0].Commit))
+	if err := k.persist(slots[1].Commit); err != nil { // another has stored the sample
 		k.Logf("Commit of a sample that another has stored: %v", err)
 	}
-	_, _ = t.generation.Close(), m.Group(heldName, 1).Close() // or publishing waits for the group
-	h.audit.settle(map[string]int{heldName: 2})
+	_, _ = g.Close(), m.Group(heldName, 1).Close() // or publishing waits for the group
+	h.audit.settle(map[string]uint64{heldName: 2})
 }
 
 // cutOff checks W09: a session that was cut off goes on, with what it was waiting for too, its
@@ -108,8 +109,8 @@ func cutOff(k *kit) {
 	m, other := place.join(), place.join()
 	cutter, p, q := k.cutter(m), m.producer("gen"), other.producer("other")
 	waiter := k.crew()
-	waiter.start(func(context.Context) error {
-		return k.persist(func(ctx context.Context) error { _, err := m.Wait(ctx, 0); return err })
+	waiter.start(func(k *kit) {
+		k.must(k.persist(func(ctx context.Context) error { _, err := m.Wait(ctx, 0); return err }))
 	})
 	time.Sleep(k.moment)
 	cutter.Cut(true)
@@ -128,11 +129,11 @@ func cutOff(k *kit) {
 	began := time.Now()
 	waiter.finish()
 	k.soon(began, m.within(), "Wait, when the servers answered again,")
-	k.must(k.persist(func(ctx context.Context) error { return puts(ctx, p, 1) }))
-	k.must(k.persist(func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }))
+	k.must(k.persist(func(ctx context.Context) error { return p.Put(ctx, idOf("gen", 0).sample()) }))
+	k.must(k.persist(reserving(p)))
 	cutter.Cut(true)
 	began = time.Now()
 	_ = m.Close() // of which the servers do not hear
-	k.must(puts(k.ctx, q, 1))
-	k.soon(began, m.within(), "until the slot was free after Close it")
+	k.put(q)
+	k.soon(began, m.within(), "freeing the slot of a closed session")
 }

@@ -28,7 +28,7 @@ func InMemory(wrap func(*memcache.Engine) engine.Engine) Driver {
 		Create: create,
 		Engine: func(t testing.TB, place string) engine.Engine {
 			if _, ok := engines.Load(place); !ok {
-				_ = create(t, place, id{}.sample(), engine.Config{Samples: 5})
+				_ = create(t, place, id(0).sample(), engine.Config{Samples: 5})
 			}
 			e, _ := engines.Load(place)
 			return e.(engine.Engine)

@@ -2,7 +2,6 @@ package samplecachetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -41,17 +40,14 @@ func CheckFacade(t *testing.T, d Driver) {
 func numbersReach(k *kit) {
 	p := k.create(samplecache.Config{Samples: 100}).join().producer("gen")
 	first := got(p.Reserve(k.ctx))(k)
-	k.must(puts(k.ctx, p, samplecache.WindowSize-1))
-	k.waits("Reserve beyond the window", func(ctx context.Context) error {
-		_, err := p.Reserve(ctx)
-		return err
-	})
+	k.puts(p, samplecache.WindowSize-1)
+	k.waits("Reserve beyond the window", reserving(p))
 	k.waits("PutAt beyond the window", func(ctx context.Context) error {
-		return p.PutAt(ctx, samplecache.WindowSize, id{}.sample())
+		return p.PutAt(ctx, samplecache.WindowSize, id(0).sample())
 	})
 	crew := k.crew()
-	crew.start(func(ctx context.Context) error { return puts(ctx, p, 1) })
-	k.must(commit(k.ctx, first, "gen"))
+	crew.start(func(k *kit) { k.put(p) })
+	k.commit(first, "gen")
 	crew.finish()
 	equal(k, "Next", p.Next(), samplecache.WindowSize+1)
 }
@@ -77,21 +73,26 @@ var waitings = map[string]func(k *kit) (m *member, call func(ctx context.Context
 		_ = got(place.join().producer("other").Reserve(k.ctx))(k)
 		c := place.join()
 		p := c.producer("gen")
-		return c, func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
+		return c, reserving(p)
 	},
 	"Reserve under limits": func(k *kit) (*member, func(ctx context.Context) error) {
 		c := k.create(samplecache.Config{Samples: 2, MaxHold: time.Hour, Limits: ratioed}).join()
 		p := c.producer("gen")
 		c.fill(p, 1)
 		_ = got(c.Group("train", 1).Epoch(k.ctx, 0))(k)
-		return c, func(ctx context.Context) error { return puts(ctx, p, 100) }
+		return c, func(ctx context.Context) (err error) {
+			for err == nil {
+				err = p.Put(ctx, id(0).sample())
+			}
+			return err
+		}
 	},
 	"Reserve beyond the window": func(k *kit) (*member, func(ctx context.Context) error) {
 		c := k.create(samplecache.Config{Samples: 100}).join()
 		p := c.producer("gen")
 		_ = got(p.Reserve(k.ctx))(k)
-		k.must(puts(k.ctx, p, samplecache.WindowSize-1))
-		return c, func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
+		k.puts(p, samplecache.WindowSize-1)
+		return c, reserving(p)
 	},
 }
 
@@ -113,12 +114,7 @@ func closeEndsWaits(k *kit) {
 			k := newKit(t, k.suite)
 			c, call := make(k)
 			returned := k.crew()
-			returned.start(func(ctx context.Context) error {
-				if err := call(ctx); !errors.Is(err, samplecache.ErrClosed) {
-					return fmt.Errorf("when the cache is closed: got error %v, want %w", err, samplecache.ErrClosed)
-				}
-				return nil
-			})
+			returned.start(func(k *kit) { k.wants("when the cache is closed", call(k.ctx), samplecache.ErrClosed) })
 			k.waits(what, call) // so does the other, by now or soon
 			began := time.Now()
 			k.must(c.Close())
@@ -132,15 +128,15 @@ func closeEndsWaits(k *kit) {
 func otherSamples(k *kit) map[string]*tdict.TensorDict {
 	k.Helper()
 	with := func(key nestedkey.Key, v tdict.Value) *tdict.TensorDict {
-		td := id{}.sample()
+		td := id(0).sample()
 		k.must(td.Set(key, v))
 		return td
 	}
-	less := id{}.sample()
+	less := id(0).sample()
 	k.must(less.Delete("from/number"))
-	empty := id{}.sample()
+	empty := id(0).sample()
 	k.must(empty.Delete("from/nothing"))
-	batch := got(id{}.sample().Unsqueeze(0))(k)
+	batch := got(id(0).sample().Unsqueeze(0))(k)
 	return map[string]*tdict.TensorDict{
 		"nil":                           nil,
 		"a key less":                    less,
@@ -168,7 +164,7 @@ func schemaRefused(k *kit) {
 	equal(k, "slots reserved or committed", s.Reserved+s.Committed, 0)
 	equal(k, "Next", p.Next(), 0)
 	k.must(p.Put(k.ctx, idOf("gen", 0).sample()))
-	k.must(newBook(1).see(k.ctx, c.latest()))
+	newBook(1).see(k, c.latest())
 }
 
 // A left is what somebody has still in hands when the cache is closed.
@@ -196,7 +192,7 @@ var closedCalls = map[string]func(ctx context.Context, l *left) error{
 	"Reserve":            func(ctx context.Context, l *left) error { _, err := l.producer.Reserve(ctx); return err },
 	"Reserve, no name":   func(ctx context.Context, l *left) error { _, err := l.nameless.Reserve(ctx); return err },
 	"ReserveAt":          func(ctx context.Context, l *left) error { _, err := l.producer.ReserveAt(ctx, 9); return err },
-	"Put":                func(ctx context.Context, l *left) error { return l.producer.Put(ctx, id{}.sample()) },
+	"Put":                func(ctx context.Context, l *left) error { return l.producer.Put(ctx, id(0).sample()) },
 	"Commit":             func(ctx context.Context, l *left) error { return l.slot.Commit(ctx) },
 	"Abort":              func(_ context.Context, l *left) error { return l.slot.Abort() },
 	"Sample":             func(_ context.Context, l *left) error { _, err := l.slot.Sample().Clone(); return err },
@@ -240,9 +236,9 @@ func ranksShare(k *kit) {
 		rows := k.load(g, sampler.Share{Rank: rank, World: world})
 		equal(k, "rows of a rank", len(rows), samples/world)
 		if again := k.load(g, sampler.Share{Rank: rank, World: world}); !slices.Equal(rows, again) {
-			k.Fatalf("got rows %v, and %v when the same is loaded again", rows, again)
+			k.fatalf("got rows %v, and %v when the same is loaded again", rows, again)
 		}
-		if slices.IsSortedFunc(rows, func(i, j id) int { return int(i.number) - int(j.number) }) {
+		if slices.IsSortedFunc(rows, func(i, j id) int { return int(i) - int(j) }) {
 			k.Errorf("rank %d: got rows in order, want a random one", rank)
 		}
 		for _, i := range rows {
@@ -262,7 +258,7 @@ func (k *kit) load(g *samplecache.Generation, share sampler.Share) (rows []id) {
 	l := got(loader.New(g, loader.Options{Batch: 2, Sampler: sampler.Random(), Seed: 5, Share: share, Workers: 2}))(k)
 	for batch, err := range l.Batches(k.ctx) {
 		k.must(err)
-		rows = append(rows, got(read(batch))(k)...)
+		rows = append(rows, k.read(batch)...)
 	}
 	return rows
 }

@@ -1,44 +1,30 @@
 package samplecachetest
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// roles are the jobs of processes, which tell what they have done.
-var roles = map[string]func(ctx context.Context, m *member, name string) error{"worker": work, "holder": hold}
-
-// work puts the samples of a producer, tells the number of each that is acknowledged, and reads the
-// latest generation again and again.
-func work(ctx context.Context, m *member, name string) error {
-	b := newBook(m.Config().Samples)
-	p, err := m.claim(name) // the process before may have been killed
-	for err == nil {
-		var number uint64
-		if number, err = put(ctx, p); err != nil {
-			break
-		}
-		tell(number)
-		if int(number) >= b.samples { // more than a generation
-			err = b.watch(ctx, m, 1)
+// work does the job of a process, for as long as it lives. It holds all that a session can hold, or
+// puts the samples of a producer, tells how many are acknowledged, and reads the latest generation.
+func (j job) work(k *kit) {
+	m := (&place{k, j.place}).join()
+	if j.name == heldName {
+		m.takeAll()
+		<-k.ctx.Done()
+		return
+	}
+	b, p := newBook(m.Config().Samples), m.producer(j.name)
+	for {
+		n := k.put(p) + 1
+		fmt.Println(told, n)
+		if int(n) >= b.samples {
+			b.watch(k, m, 1)
 		}
 	}
-	return err
-}
-
-// hold holds all that a session can hold.
-func hold(ctx context.Context, m *member, _ string) error {
-	_, err := m.takeAll(ctx)
-	if err == nil {
-		tell("holds")
-		<-ctx.Done()
-	}
-	return err
 }
 
 // requireProcesses skips the test if there are no other processes.
@@ -56,9 +42,9 @@ func (k *kit) requireProcesses() {
 func killedHolder(k *kit) {
 	k.requireProcesses()
 	h := k.holding()
-	p := k.begin(job{"holder", heldName, h.place.name})
-	equal(k, "the holder tells", p.next(), "holds")
-	p.kill()
+	kill := k.begin(job{heldName, h.place.name})
+	k.eventually("a process holds all", func() bool { s := h.writer.stats(); return s.Reserved == 2 && len(s.Groups) == 2 })
+	kill()
 	h.freed()
 }
 
@@ -67,36 +53,25 @@ func killedHolder(k *kit) {
 func processes(k *kit) {
 	k.requireProcesses()
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
-	a, acknowledged := place.audit(), map[string]int{} // by producer: 1 + the last number
-	hear := func(p *process, lines ...string) {
-		for _, line := range lines {
-			acknowledged[p.job.name] = max(acknowledged[p.job.name], 1+got(strconv.Atoi(line))(k))
+	a, m, numbers := place.audit(), place.join(), map[string]uint64{}
+	rng, names, kills := rand.New(rand.NewPCG(5, 6)), []string{"one", "other", "third"}, map[string]func() uint64{}
+	for i := range len(names) + many(9, 100) {
+		name := names[i%len(names)]
+		if kill := kills[name]; kill != nil {
+			next := m.stats().Latest + 5 + rng.Uint64N(30)
+			k.eventually("processes publish", func() bool { return m.stats().Latest >= next })
+			numbers[name] = max(numbers[name], kill())
 		}
+		kills[name] = k.begin(job{name, place.name})
 	}
-	rng, all := rand.New(rand.NewPCG(5, 6)), make([]*process, 3)
-	for i := range all {
-		all[i] = k.begin(job{"worker", fmt.Sprint("gen-", i), place.name})
-	}
-	for range many(6, 100) {
-		i := rng.IntN(len(all))
-		for range 10 + rng.IntN(30) {
-			hear(all[i], all[i].next())
-		}
-		hear(all[i], all[i].kill()...)
-		all[i] = k.begin(all[i].job)
-	}
-	for _, p := range all {
-		hear(p, p.next())
-		hear(p, p.kill()...)
-	}
-	for name, n := range acknowledged {
-		p := got(place.join().claim(name))(k)
+	for _, name := range names {
+		acknowledged := max(numbers[name], kills[name]())
+		p := m.producer(name)
 		equal(k, "committed numbers of "+name+" above the first that is not", p.Window().Above, 0)
-		if int(p.Next()) < n {
-			k.Fatalf("Next of %s: got %d, and %d were acknowledged", name, p.Next(), n)
+		if numbers[name] = p.Next(); p.Next() < acknowledged {
+			k.fatalf("Next of %s: got %d, and %d were acknowledged", name, p.Next(), acknowledged)
 		}
-		acknowledged[name] = int(p.Next())
 	}
-	k.Logf("samples of each producer: %v", acknowledged)
-	a.settle(acknowledged)
+	k.Logf("samples of each producer: %v", numbers)
+	a.settle(numbers)
 }

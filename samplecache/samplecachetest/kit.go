@@ -2,31 +2,30 @@ package samplecachetest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
-	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // A kit is what a rule is checked with.
 type kit struct {
 	*testing.T
 	*suite
-	ctx context.Context    // ends so late that whoever is still waiting would wait for ever
-	end context.CancelFunc // ends it at once
+	ctx    context.Context    // ends so late that whoever is still waiting would wait for ever
+	end    context.CancelFunc // ends it at once
+	crewed bool               // k is a crew's
 }
 
 // newKit returns a kit, which fails t if goroutines or mappings are left when t has ended.
 func newKit(t *testing.T, s *suite) *kit {
 	t.Helper()
 	ctx, end := context.WithTimeout(t.Context(), s.patience)
-	k := &kit{t, s, ctx, end}
+	k := &kit{T: t, suite: s, ctx: ctx, end: end}
 	goroutines, mappings := runtime.NumGoroutine(), mapping.Live()
 	t.Cleanup(func() { // the last of all
 		end()
@@ -53,29 +52,57 @@ func (k *kit) nothingLeft(goroutines, mappings int) {
 	}
 }
 
-// create makes a cache of the usual samples.
-func (k *kit) create(config engine.Config) *place {
-	k.Helper()
-	return k.createOf(id{}.sample(), config)
+// A crew is goroutines that work at the same time, each with the kit of the crew. If one fails, so
+// does the test, and nobody waits any more.
+type crew struct {
+	kit
+	stop context.CancelFunc // has all end, which is no failure then
+	all  sync.WaitGroup
 }
 
-// createOf makes a cache of samples like one, or skips the test.
-func (k *kit) createOf(schema *tdict.TensorDict, config engine.Config) *place {
-	k.Helper()
-	p := &place{k, "cache-" + rand.Text()}
-	err := k.Create(k.T, p.name, schema, config)
-	if errors.Is(err, errors.ErrUnsupported) {
-		k.skip(fmt.Sprintf("%+v: %v", config, err))
+// crew returns a crew without members.
+func (k *kit) crew() *crew {
+	c := &crew{kit: *k}
+	c.ctx, c.stop = context.WithCancel(k.ctx)
+	c.crewed = true
+	k.Cleanup(func() { // of a test that has failed before
+		c.stop()
+		c.all.Wait()
+	})
+	return c
+}
+
+// start adds a member.
+func (c *crew) start(fn func(k *kit)) { c.all.Go(func() { fn(&c.kit) }) }
+
+// finish waits for all members, and ends the test if it has failed.
+func (c *crew) finish() {
+	c.Helper()
+	c.all.Wait()
+	if c.Failed() {
+		c.FailNow()
 	}
-	k.must(err)
-	return p
+}
+
+// fatalf fails the test, and ends it, or the goroutine of a crew. A crew that was stopped does not
+// fail.
+func (k *kit) fatalf(format string, args ...any) {
+	k.Helper()
+	if !k.crewed || !errors.Is(k.ctx.Err(), context.Canceled) {
+		k.Errorf(format, args...)
+		k.end()
+	}
+	if k.crewed {
+		runtime.Goexit()
+	}
+	k.FailNow()
 }
 
 // must ends the test unless err is nil.
 func (k *kit) must(err error) {
 	k.Helper()
 	if err != nil {
-		k.Fatal(err)
+		k.fatalf("%v", err)
 	}
 }
 
@@ -92,7 +119,7 @@ func got[T any](v T, err error) func(k *kit) T {
 func (k *kit) wants(what string, err, want error) {
 	k.Helper()
 	if !errors.Is(err, want) {
-		k.Fatalf("%s: got error %v, want %v", what, err, want)
+		k.fatalf("%s: got error %v, want %v", what, err, want)
 	}
 }
 
@@ -108,7 +135,7 @@ func (k *kit) refuses(what string, want error) func(result any, err error) {
 func equal[T comparable](k *kit, what string, got, want T) {
 	k.Helper()
 	if got != want {
-		k.Fatalf("%s: got %v, want %v", what, got, want)
+		k.fatalf("%s: got %v, want %v", what, got, want)
 	}
 }
 
@@ -145,7 +172,7 @@ func (k *kit) eventually(what string, holds func() bool) {
 	k.Helper()
 	for end := time.Now().Add(k.patience / 2); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			k.Fatalf("%s: not after %v", what, k.patience/2)
+			k.fatalf("%s: not after %v", what, k.patience/2)
 		}
 	}
 }

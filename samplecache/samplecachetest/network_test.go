@@ -28,7 +28,7 @@ func TestNetwork(t *testing.T) {
 		}
 		return create(t, place, schema, config)
 	}
-	for _, rules := range []string{"W01", "W04", "W07", "W09", "W11", "W12 publ", "W12 ra", "W16", "W18"} {
+	for _, rules := range []string{"W01", "W04", "W07", "W09", "W11", "W12 publ", "W12 the", "W16", "W18"} {
 		samplecachetest.CheckRules(t, d, time.Minute, 2*time.Second, rules)
 	}
 	samplecachetest.CheckFacade(t, d)

@@ -10,7 +10,8 @@ import (
 )
 
 // names checks W07: a name, with its numbers, is one producer's until Close, of the producer or of
-// its cache, and committing a number again stores nothing. Forget lets go of the numbers.
+// its cache, and committing a number again stores nothing. Forget lets go of the numbers. Producers
+// without a name do not know of each other.
 func names(k *kit) {
 	place := k.create(samplecache.Config{Samples: 20})
 	one, other := place.join(), place.join()
@@ -20,7 +21,7 @@ func names(k *kit) {
 	busy(other)
 	k.wants("Forget of a name in use", other.Forget(k.ctx, "gen"), samplecache.ErrProducerBusy)
 	s := got(p.Reserve(k.ctx))(k)
-	k.must(commit(k.ctx, s, "gen"))
+	k.commit(s, "gen")
 	k.must(s.Commit(k.ctx)) // as after a reply that was lost
 	for range 2 {
 		k.must(p.PutAt(k.ctx, 5, idOf("gen", 5).sample()))
@@ -38,42 +39,29 @@ func names(k *kit) {
 	k.wants("Forget of a name that nobody had", one.Forget(k.ctx, "nobody"), samplecache.ErrProducer)
 	k.must(one.Forget(k.ctx, "gen"))
 	k.wants("Forget again", one.Forget(k.ctx, "gen"), samplecache.ErrProducer)
+	for _, m := range append(place.joins(2), one) {
+		k.puts(m.producer(""), 2)
+	}
 	equal(k, "producers", len(one.stats().Producers), 0)
 	p = one.producer("gen")
 	equal(k, "Next of a name that was forgotten", p.Next(), 0)
-	k.must(puts(k.ctx, p, 4))
-	equal(k, "samples committed, in the end", one.stats().Committed, 6)
-}
-
-// nameless checks W07: producers without a name do not know of each other.
-func nameless(k *kit) {
-	place := k.create(samplecache.Config{Samples: 8})
-	crew, sessions := k.crew(), place.joins(2)
-	for i := range 4 {
-		p := sessions[i%2].producer("")
-		crew.start(func(ctx context.Context) error { return puts(ctx, p, 4) })
-	}
-	crew.finish()
-	g := sessions[0].latest()
-	equal(k, "the generation published last", g.ID(), 2)
-	_ = got(newBook(8).read(k.ctx, g))(k)
-	equal(k, "producers with a name", len(sessions[0].stats().Producers), 0)
+	k.puts(p, 4)
+	equal(k, "samples committed, in the end", one.stats().Committed, 12)
 }
 
 // storedOnce checks W07 and W10: whoever commits, aborts, gives up waiting, puts what is there
 // already, and comes again, at random, and on several goroutines of one producer too: each number
 // that was committed is in one generation.
 func storedOnce(k *kit) {
-	const producers = 3
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
-	a := place.audit()
+	a, producers := place.audit(), []string{"one", "other", "third"}
 	for seed := range uint64(many(4, 40)) {
-		crew, sessions := k.crew(), place.joins(producers)
+		crew, sessions := k.crew(), place.joins(len(producers))
 		for i, m := range sessions {
-			p := m.producer(fmt.Sprint("gen-", i))
+			p := m.producer(producers[i])
 			for j := range 2 {
 				rng := rand.New(rand.NewPCG(seed, uint64(2*i+j)))
-				crew.start(func(ctx context.Context) error { return putErratically(ctx, p, rng) })
+				crew.start(func(k *kit) { k.putErratically(p, rng) })
 			}
 		}
 		crew.finish()
@@ -81,42 +69,37 @@ func storedOnce(k *kit) {
 			k.must(m.Close())
 		}
 	}
-	numbers, m := map[string]int{}, place.join()
-	for i := range producers {
-		p := m.producer(fmt.Sprint("gen-", i))
+	numbers, m := map[string]uint64{}, place.join()
+	for _, name := range producers {
+		p := m.producer(name)
 		for p.Window().Above != 0 { // numbers were given back below it
-			k.must(puts(k.ctx, p, 1))
+			k.put(p)
 		}
-		numbers[p.Name()] = int(p.Next())
+		numbers[name] = p.Next()
 	}
 	a.settle(numbers)
 }
 
 // putErratically puts numbers, those committed before and those to come too. Now and then it does
 // not wait, or aborts.
-func putErratically(ctx context.Context, p *samplecache.Producer, rng *rand.Rand) error {
+func (k *kit) putErratically(p *samplecache.Producer, rng *rand.Rand) {
 	for range 30 {
-		short, cancel := context.WithCancel(ctx)
+		short, cancel := context.WithCancel(k.ctx)
 		if rng.IntN(4) == 0 {
 			cancel()
 		}
 		next := p.Next()
-		number := next + rng.Uint64N(10) - rng.Uint64N(min(next, 5)+1)
-		s, err := p.ReserveAt(short, number)
+		s, err := p.ReserveAt(short, next+rng.Uint64N(10)-rng.Uint64N(min(next, 5)+1))
+		gaveUp := short.Err() != nil && errors.Is(err, context.Canceled)
 		cancel()
 		switch {
-		case errors.Is(err, context.Canceled) && ctx.Err() == nil, errors.Is(err, samplecache.ErrCommitted), errors.Is(err, samplecache.ErrReserved):
-			continue
+		case gaveUp || errors.Is(err, samplecache.ErrCommitted) || errors.Is(err, samplecache.ErrReserved):
 		case err != nil:
-			return fmt.Errorf("producer %q, number %d: %w", p.Name(), number, err)
+			k.must(fmt.Errorf("producer %q: %w", p.Name(), err))
 		case rng.IntN(3) == 0:
-			err = s.Abort()
+			k.must(s.Abort())
 		default:
-			err = commit(ctx, s, p.Name())
-		}
-		if err != nil {
-			return fmt.Errorf("producer %q, number %d: %w", p.Name(), number, err)
+			k.commit(s, p.Name())
 		}
 	}
-	return nil
 }

@@ -16,8 +16,8 @@ func passesMost(k *kit) {
 		p := writer.producer("gen")
 		for generation := range uint64(2) {
 			writer.fill(p, generation+1)
-			for epoch := generation * most; epoch < (generation+1)*most; epoch++ {
-				equal(k, "the generation of the epoch", m.pass("train", 1, epoch), generation+1)
+			for epoch := range most {
+				equal(k, "the generation of the epoch", m.pass("train", 1, generation*most+epoch), generation+1)
 			}
 			k.waits(fmt.Sprint("epoch ", most, " of the generation"), func(ctx context.Context) error {
 				_, err := m.Group("train", 1).Epoch(ctx, (generation+1)*most)
@@ -26,7 +26,7 @@ func passesMost(k *kit) {
 			equal(k, "the generation of another group", writer.pass("other", 1, generation), generation+1)
 		}
 		crew := k.crew()
-		crew.start(func(ctx context.Context) error { return puts(ctx, p, 3) })
+		crew.start(func(k *kit) { k.puts(p, 3) })
 		equal(k, "the generation that was waited for", m.pass("train", 1, 2*most), 3)
 		crew.finish()
 	}
@@ -53,10 +53,8 @@ func epochsAgain(k *kit) {
 func passesLeast(k *kit) {
 	for name, end := range map[string]func(m *member, g *samplecache.Generation) error{
 		"all rows are taken": func(_ *member, g *samplecache.Generation) error {
-			if _, err := g.Fetch(k.ctx, []int{1}, nil); err != nil {
-				return err
-			}
-			_, _, err := viewed(k.ctx, g, 0, 1)
+			k.views(g, 0, 1)
+			_, err := g.Fetch(k.ctx, []int{1}, nil)
 			return err
 		},
 		"the generation is closed": func(_ *member, g *samplecache.Generation) error { return g.Close() },
@@ -67,24 +65,24 @@ func passesLeast(k *kit) {
 		writer, one, other := place.join(), place.join(), place.join()
 		p := writer.producer("gen")
 		writer.fill(p, 1)
-		one.pass("one", 1, 0) // the groups join after generation 1 was published, which did not wait for them
+		one.pass("one", 1, 0) // the groups join late: generation 2 does not wait for them
 		other.pass("other", 1, 0)
 		writer.fill(p, 2)
-		k.must(puts(k.ctx, p, 4))
+		k.puts(p, 4)
 		held := func(when string) {
 			k.waits("generation 3, "+when, func(ctx context.Context) error { _, err := writer.Wait(ctx, 2); return err })
-			k.waits("Reserve, "+when, func(ctx context.Context) error { return puts(ctx, p, 1) })
+			k.waits("Reserve, "+when, reserving(p))
 			if s := writer.stats(); s.Latest != 2 || s.PublishWaits == "" {
-				k.Fatalf("%s: got generation %d and PublishWaits %q, want 2 and a reason", when, s.Latest, s.PublishWaits)
+				k.fatalf("%s: got generation %d and PublishWaits %q, want 2 and a reason", when, s.Latest, s.PublishWaits)
 			}
 		}
 		held("before anybody read")
-		g := got(other.Group("other", 1).Epoch(k.ctx, 1))(k)
-		k.must(newBook(4).see(k.ctx, got(one.Group("one", 1).Epoch(k.ctx, 1))(k)))
+		g := other.epoch("other", 1, 1)
+		newBook(4).see(k, one.epoch("one", 1, 1))
 		_ = got(g.Fetch(k.ctx, []int{3, 2}, nil))(k)
 		held("before " + name)
 		k.must(end(other, g))
 		equal(k, "the generation that was waited for", got(writer.Wait(k.ctx, 2))(k).ID(), 3)
-		k.must(puts(k.ctx, p, 1))
+		k.put(p)
 	}
 }

@@ -8,38 +8,42 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
+// reserving returns Reserve of a producer, for kit.waits.
+func reserving(p *samplecache.Producer) func(ctx context.Context) error {
+	return func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
+}
+
 // roomFirst checks W10: each slot is one sample's, and who finds none waits until one is aborted.
 func roomFirst(k *kit) {
 	place := k.create(samplecache.Config{Samples: 4})
 	one, other := place.join(), place.join()
 	p, q := one.producer("one"), other.producer("other")
-	slots := map[uint64]*samplecache.Slot{}
-	reserve := func(want uint64) {
-		s := got(p.Reserve(k.ctx))(k)
-		equal(k, "the number of a slot", s.Number(), want)
-		slots[want] = s
-	}
-	for number := range uint64(4) {
-		reserve(number)
+	slots := make([]*samplecache.Slot, 4)
+	for i := range slots {
+		slots[i] = got(p.Reserve(k.ctx))(k)
 	}
 	k.must(slots[1].Abort())
 	equal(k, "slots reserved, after Abort", other.stats().Reserved, 3)
-	reserve(1)
+	slots[1] = got(p.Reserve(k.ctx))(k)
+	equal(k, "the number that was given back", slots[1].Number(), 1)
 	equal(k, "slots listed", len(other.stats().Slots), 4)
-	k.waits("Reserve without room", func(ctx context.Context) error { return puts(ctx, q, 1) })
+	k.waits("Reserve without room", reserving(q))
 	equal(k, "Next, after waiting in vain", q.Next(), 0)
 	crew := k.crew()
-	crew.start(func(ctx context.Context) error { return puts(ctx, q, 1) })
+	crew.start(func(k *kit) { k.put(q) })
 	time.Sleep(k.moment) // it waits by now
 	k.must(slots[2].Abort())
 	crew.finish()
-	for _, number := range []uint64{3, 0, 1} {
-		k.must(commit(k.ctx, slots[number], "one"))
+	for _, i := range []int{3, 0, 1} {
+		k.commit(slots[i], "one")
 	}
 	g := other.latest()
 	equal(k, "the generation published last", g.ID(), 1)
-	k.must(newBook(4).see(k.ctx, g))
+	newBook(4).see(k, g)
 }
+
+// ratioed are limits under which a group takes two rows before the third sample is put.
+var ratioed = samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -2, MaxDiff: 3}
 
 // blockedAtOnce checks W11: an engine does not wait for other members.
 func blockedAtOnce(k *kit) {
@@ -60,6 +64,3 @@ func blockedAtOnce(k *kit) {
 	k.wants("Take beyond the limits", err, samplecache.ErrBlocked)
 	k.soon(began, k.grace, "what is blocked")
 }
-
-// ratioed are limits under which a group takes two rows before the third sample is put.
-var ratioed = samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -2, MaxDiff: 3}

@@ -1,8 +1,6 @@
 package samplecachetest
 
 import (
-	"context"
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -12,17 +10,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An id says which sample it is of which producer. The elements of the sample follow from it.
-type id struct {
-	producer uint32 // made of the name
-	number   uint64
-}
+// An id says which sample it is: a hash of the producer's name, and the number in the lower 32 bits.
+// The elements of the sample follow from it.
+type id uint64
 
 // idOf returns the id of a number of a producer.
 func idOf(name string, number uint64) id {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // it never fails
-	return id{h.Sum32(), number}
+	return id(h.Sum32())<<32 | id(number)
 }
 
 // bodyBytes is how many bytes of a sample are made of its id.
@@ -30,7 +26,7 @@ const bodyBytes = 300
 
 func (i id) body() []byte {
 	b := make([]byte, bodyBytes)
-	rng := rand.New(rand.NewPCG(uint64(i.producer), i.number))
+	rng := rand.New(rand.NewPCG(uint64(i), 0))
 	for at := range b {
 		b[at] = byte(rng.Uint32())
 	}
@@ -40,59 +36,50 @@ func (i id) body() []byte {
 // sample returns the sample.
 func (i id) sample() *tdict.TensorDict {
 	return tensor.Must(tdict.FromMap(nil, tdict.Entries{
-		"body":          tensor.Must(tensor.From(i.body(), 3, bodyBytes/3)),
-		"from/producer": tensor.Scalar(i.producer),
-		"from/number":   tensor.Scalar(i.number),
-		"from/nothing":  tensor.Must(tensor.New(tensor.Float32, 0, 2)),
+		"body":         tensor.Must(tensor.From(i.body(), 3, bodyBytes/3)),
+		"from/number":  tensor.Scalar(uint64(i)),
+		"from/nothing": tensor.Must(tensor.New(tensor.Float32, 0, 2)),
 	}))
 }
 
 // read returns which samples the rows of a dictionary are, each of which must be whole.
-func read(td *tdict.TensorDict) (ids []id, err error) {
-	producers, err := tdict.Slice[uint32](td, "from/producer")
-	if err != nil {
-		return nil, err
-	}
-	numbers, err := tdict.Slice[uint64](td, "from/number")
-	if err != nil {
-		return nil, err
-	}
-	bodies, err := tdict.Slice[uint8](td, "body")
-	for i := 0; err == nil && i < len(numbers); i++ {
-		ids = append(ids, id{producers[i], numbers[i]})
-		if !slices.Equal(bodies[i*bodyBytes:][:bodyBytes], ids[i].body()) {
-			err = fmt.Errorf("row %d: torn: the number is %d, and the body is of another sample", i, numbers[i])
+func (k *kit) read(td *tdict.TensorDict) (ids []id) {
+	k.Helper()
+	bodies := got(tdict.Slice[uint8](td, "body"))(k)
+	for row, number := range got(tdict.Slice[uint64](td, "from/number"))(k) {
+		ids = append(ids, id(number))
+		if !slices.Equal(bodies[row*bodyBytes:][:bodyBytes], id(number).body()) {
+			k.fatalf("row %d: torn: the number is %#x, and the body is of another sample", row, number)
 		}
 	}
-	return ids, err
+	return ids
 }
 
 // write writes the sample of a slot.
-func write(s *samplecache.Slot, name string) error {
-	return s.Sample().UpdateInPlace(idOf(name, s.Number()).sample())
+func (k *kit) write(s *samplecache.Slot, name string) {
+	k.Helper()
+	k.must(s.Sample().UpdateInPlace(idOf(name, s.Number()).sample()))
 }
 
 // commit writes the sample of a slot, and commits it.
-func commit(ctx context.Context, s *samplecache.Slot, name string) error {
-	if err := write(s, name); err != nil {
-		return err
-	}
-	return s.Commit(ctx)
+func (k *kit) commit(s *samplecache.Slot, name string) {
+	k.Helper()
+	k.write(s, name)
+	k.must(s.Commit(k.ctx))
 }
 
 // put puts the next sample of a producer.
-func put(ctx context.Context, p *samplecache.Producer) (number uint64, err error) {
-	s, err := p.Reserve(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("producer %q: %w", p.Name(), err)
-	}
-	return s.Number(), commit(ctx, s, p.Name())
+func (k *kit) put(p *samplecache.Producer) (number uint64) {
+	k.Helper()
+	s := got(p.Reserve(k.ctx))(k)
+	k.commit(s, p.Name())
+	return s.Number()
 }
 
 // puts puts the next samples of a producer.
-func puts(ctx context.Context, p *samplecache.Producer, n int) (err error) {
-	for i := 0; i < n && err == nil; i++ {
-		_, err = put(ctx, p)
+func (k *kit) puts(p *samplecache.Producer, n int) {
+	k.Helper()
+	for range n {
+		k.put(p)
 	}
-	return err
 }

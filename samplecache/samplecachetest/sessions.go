@@ -1,7 +1,6 @@
 package samplecachetest
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -16,20 +15,17 @@ func comeAndGo(k *kit) {
 	rng, b := rand.New(rand.NewPCG(3, 4)), newBook(3)
 	var open []*member
 	for number := range uint64(many(40, 1000)) {
-		open = append(open, place.joins(rng.IntN(3))...)
-		if len(open) == 0 {
-			open = place.joins(1)
-		}
+		open = append(open, place.joins(1+rng.IntN(2))...)
 		rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
-		p := open[0].producer("gen")
+		p, last := open[0].producer("gen"), open[len(open)-1]
 		equal(k, "Next", p.Next(), number)
-		k.must(puts(k.ctx, p, 1))
+		k.put(p)
 		k.must(p.Close())
-		last := open[len(open)-1]
-		equal(k, "members", len(last.stats().Members), len(open))
-		equal(k, "the generation published last", last.stats().Latest, (number+1)/3)
+		s := last.stats()
+		equal(k, "members", len(s.Members), len(open))
+		equal(k, "the generation published last", s.Latest, (number+1)/3)
 		if number >= 2 {
-			k.must(b.see(k.ctx, last.latest()))
+			b.see(k, last.latest())
 		}
 		for range rng.IntN(len(open) + 1) {
 			k.must(open[0].Close())
@@ -38,14 +34,19 @@ func comeAndGo(k *kit) {
 	}
 }
 
-// closedForAll checks W18: after Close whatever the engine is asked is ErrClosed.
-func closedForAll(k *kit) {
-	place := k.create(samplecache.Config{Samples: 2})
-	other, m := place.join(), place.join()
-	other.fill(other.producer("other"), 1)
+// closeFrees checks W18: what a session holds is free when it is closed, and whatever it is asked is
+// ErrClosed.
+func closeFrees(k *kit) {
+	h := k.holding()
+	m := h.place.join()
 	s := m.session
-	claim, seat := got(s.Claim(k.ctx, "gen"))(k), got(s.Enter(k.ctx, "train", 1))(k)
+	claim, seat := got(s.Claim(k.ctx, "gone"))(k), got(s.Enter(k.ctx, "gone", 1))(k)
+	m.takeAll()
 	k.must(m.Close())
+	h.freed()
+	stats := h.writer.stats()
+	equal(k, "members", len(stats.Members), 2)
+	equal(k, "groups", len(stats.Groups), 1)
 	k.refuses("Latest", samplecache.ErrClosed)(s.Latest(k.ctx))
 	k.refuses("Stats", samplecache.ErrClosed)(s.Stats(k.ctx))
 	k.refuses("Claim", samplecache.ErrClosed)(s.Claim(k.ctx, "new"))
@@ -53,26 +54,12 @@ func closedForAll(k *kit) {
 	k.refuses("Open", samplecache.ErrClosed)(s.Open(k.ctx, 1))
 	k.refuses("Reserve", samplecache.ErrClosed)(claim.Reserve(k.ctx, 0))
 	k.refuses("Begin", samplecache.ErrClosed)(seat.Begin(k.ctx, 0, engine.Want{}))
-	k.wants("Forget", s.Forget(k.ctx, "other"), samplecache.ErrClosed)
+	k.wants("Forget", s.Forget(k.ctx, "gen"), samplecache.ErrClosed)
 	k.wants("Close again", s.Close(), samplecache.ErrClosed)
-	other.fill(other.producer("gen"), 2) // others go on
-}
-
-// closeFrees checks W18: what a session holds is free when it is closed.
-func closeFrees(k *kit) {
-	h := k.holding()
-	m := h.place.join()
-	_ = got(m.takeAll(k.ctx))(k)
-	k.must(m.Close())
-	h.freed()
-	s := h.writer.stats()
-	equal(k, "members", len(s.Members), 2)
-	equal(k, "groups", len(s.Groups), 1)
 }
 
 // A holding is a cache of which one session holds all that others need.
 type holding struct {
-	k      *kit
 	place  *place
 	audit  *auditor
 	writer *member
@@ -86,42 +73,32 @@ const heldName = "held"
 func (k *kit) holding() *holding {
 	k.Helper()
 	place := k.create(samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1, Limits: everySeen})
-	h := &holding{k: k, place: place, audit: place.audit(), writer: place.join()}
+	h := &holding{place: place, audit: place.audit(), writer: place.join()}
 	h.p = h.writer.producer("gen")
-	k.must(puts(k.ctx, h.p, 2))
+	k.puts(h.p, 2)
 	return h
 }
 
-// A taken is what a session holds.
-type taken struct {
-	slots      []*samplecache.Slot
-	generation *samplecache.Generation
-}
-
-// takeAll takes the name, all slots, the latest generation, and the one seat of a group.
-func (m *member) takeAll(ctx context.Context) (t taken, err error) {
-	p, err := m.Producer(heldName)
-	for i := 0; i < m.Config().Samples && err == nil; i++ {
-		var s *samplecache.Slot
-		if s, err = p.Reserve(ctx); err == nil {
-			t.slots, err = append(t.slots, s), write(s, heldName)
-		}
+// takeAll takes the name, all slots, the latest generation, and the one seat of the group.
+func (m *member) takeAll() (slots []*samplecache.Slot, g *samplecache.Generation) {
+	k := m.k
+	k.Helper()
+	p := m.producer(heldName)
+	for range m.Config().Samples {
+		s := got(p.Reserve(k.ctx))(k)
+		k.write(s, heldName)
+		slots = append(slots, s)
 	}
-	if err == nil {
-		t.generation, err = m.Group(heldName, 1).Epoch(ctx, 0)
-	}
-	return t, err
+	return slots, m.epoch(heldName, 1, 0)
 }
 
 // freed fails the test unless all that was held is free within the lease.
 func (h *holding) freed() {
-	k, began := h.k, time.Now()
+	k, began := h.writer.k, time.Now()
 	k.Helper()
-	k.must(puts(k.ctx, h.p, 6)) // while generation 1 is held there is room for one more
-	p := got(h.writer.claim(heldName))(k)
-	equal(k, "Next of the name", p.Next(), 0)
-	k.must(p.Close())
+	k.puts(h.p, 6) // while generation 1 is held there is room for one more
+	k.must(h.writer.producer(heldName).Close())
 	h.writer.pass(heldName, 1, 0)
 	k.must(h.writer.Group(heldName, 1).Close())
-	k.soon(began, h.writer.within(), "until all was free it")
+	k.soon(began, h.writer.within(), "freeing all")
 }

@@ -1,9 +1,7 @@
 package samplecachetest
 
 import (
-	"context"
 	"fmt"
-	"testing"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
@@ -16,71 +14,69 @@ type traffic struct {
 	generations        int // that are published
 }
 
-// wholeGenerations checks W01, W02 and W03: readers check all rows of the latest generation, again
-// and again, while many are published. One of them reads every generation.
+// wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest
+// generation, again and again, while one or many producers publish. These wait until each generation
+// is read, or for nobody.
 func wholeGenerations(k *kit) {
-	k.run(traffic{samplecache.Config{Samples: 8, Limits: everySeen}, 4, 4, 3, many(60, 1000)})
-}
-
-// publishedOnce checks W08: sessions that complete generations at the same time publish each once.
-func publishedOnce(k *kit) {
-	for range many(3, 30) {
-		k.run(traffic{samplecache.Config{Samples: 4, Retain: 15}, 8, 8, 0, 16})
-	}
-}
-
-// matrix checks W13: all of this for one and for many.
-func matrix(k *kit) {
 	for _, producers := range []int{1, 2, 8} {
 		for _, readers := range []int{1, 2, 8} {
-			k.Run(fmt.Sprintf("%d producers, %d readers", producers, readers), func(t *testing.T) {
-				newKit(t, k.suite).run(traffic{samplecache.Config{Samples: 6}, 3, producers, readers, many(8, 200)})
-			})
+			for _, limits := range []samplecache.Limits{everySeen, {}} {
+				k.run(traffic{samplecache.Config{Samples: 8, Limits: limits}, 3, producers, readers, many(6, 200)})
+			}
 		}
 	}
 }
 
 // run has producers put and readers read, and checks the generations that they see, and that all
 // sessions see in the end.
-func (k *kit) run(tr traffic) {
+func (k *kit) run(tr traffic) (sessions []*member, b *book) {
 	k.Helper()
-	place, crew, b := k.create(tr.config), k.crew(), newBook(tr.config.Samples)
+	place, crew := k.create(tr.config), k.crew()
+	b = newBook(tr.config.Samples)
 	if tr.config.Limits == everySeen {
 		b = place.audit().book
 	}
-	sessions := place.joins(tr.sessions)
+	sessions = place.joins(tr.sessions)
 	for i := range tr.readers {
 		m := sessions[len(sessions)-1-i%len(sessions)]
-		crew.start(func(ctx context.Context) error { return b.watch(ctx, m, uint64(tr.generations)) })
+		crew.start(func(k *kit) { b.watch(k, m, uint64(tr.generations)) })
 	}
 	each := (tr.generations*tr.config.Samples-1)/tr.producers + 1
 	for i := range tr.producers {
 		p := sessions[i%len(sessions)].producer(fmt.Sprint("gen-", i))
-		crew.start(func(ctx context.Context) error { return puts(ctx, p, each) })
+		crew.start(func(k *kit) { k.puts(p, each) })
 	}
 	crew.finish()
-	latest := each * tr.producers / tr.config.Samples
+	latest := uint64(each * tr.producers / tr.config.Samples)
 	for _, m := range sessions {
 		s := m.stats()
-		equal(k, "the generation published last", s.Latest, uint64(latest))
-		equal(k, "generations published", s.Swaps, uint64(latest))
+		equal(k, "the generation published last", s.Latest, latest)
+		equal(k, "generations published", s.Swaps, latest)
 		equal(k, "samples of the next", s.Committed, each*tr.producers%tr.config.Samples)
-		for n := max(1, latest-m.Config().Retain); n <= latest; n++ {
-			k.must(b.see(k.ctx, got(m.At(k.ctx, uint64(n)))(k)))
-		}
+		b.see(k, m.latest())
 	}
-	n, _ := b.seen(id{})
-	k.Logf("%d generations of %d were read", n, latest)
+	k.Logf("%d generations of %d were read", b.seen(), latest)
+	return sessions, b
 }
 
-// watch looks at the latest generation, from the first on, until there are enough.
-func (b *book) watch(ctx context.Context, m *member, until uint64) error {
-	g, err := m.Wait(ctx, 0)
-	if err == nil {
-		err = g.Close()
+// publishedOnce checks W04 and W08: sessions that complete generations at the same time publish each
+// once, and as many are kept that nobody holds as Retain says.
+func publishedOnce(k *kit) {
+	generations := many(16, 200)
+	for _, is := range []struct {
+		retain int
+		kept   uint64 // besides the latest
+	}{{-1, 0}, {0, 1}, {3, 3}, {15, 15}} {
+		sessions, b := k.run(traffic{samplecache.Config{Samples: 4, Retain: is.retain}, 8, 8, 0, generations})
+		for _, m := range sessions {
+			for n := uint64(1); n <= uint64(generations); n++ {
+				g, err := m.At(k.ctx, n)
+				if n+is.kept < uint64(generations) {
+					k.wants("At of a generation that is not retained", err, samplecache.ErrGenerationGone)
+					continue
+				}
+				b.see(k, got(g, err)(k))
+			}
+		}
 	}
-	for id := uint64(0); id < until && err == nil; {
-		id, err = b.look(ctx, m.Cache)
-	}
-	return err
 }

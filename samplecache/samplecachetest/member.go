@@ -2,17 +2,38 @@ package samplecachetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // A place is where a cache is kept.
 type place struct {
 	k    *kit
 	name string
+}
+
+// create makes a cache of the usual samples.
+func (k *kit) create(config engine.Config) *place {
+	k.Helper()
+	return k.createOf(id(0).sample(), config)
+}
+
+// createOf makes a cache of samples like one, or skips the test.
+func (k *kit) createOf(schema *tdict.TensorDict, config engine.Config) *place {
+	k.Helper()
+	p := &place{k, "cache-" + rand.Text()}
+	err := k.Create(k.T, p.name, schema, config)
+	if errors.Is(err, errors.ErrUnsupported) {
+		k.skip(fmt.Sprintf("%+v: %v", config, err))
+	}
+	k.must(err)
+	return p
 }
 
 // A member is one member of a cache.
@@ -60,18 +81,13 @@ func (p *place) joins(n int) (all []*member) {
 // within returns how long what a dead session holds may stay taken.
 func (m *member) within() time.Duration { return m.session.About().Lease + time.Second }
 
-// producer returns a producer of a name.
+// producer returns a producer of a name, which may be in use by a session that has died.
 func (m *member) producer(name string) *samplecache.Producer {
 	m.k.Helper()
-	return got(m.Producer(name))(m.k)
-}
-
-// claim returns a producer whose name may be in use by a session that has died.
-func (m *member) claim(name string) (*samplecache.Producer, error) {
 	for end := time.Now().Add(m.within()); ; time.Sleep(time.Millisecond) {
 		p, err := m.Producer(name)
 		if !errors.Is(err, samplecache.ErrProducerBusy) || time.Now().After(end) {
-			return p, err
+			return got(p, err)(m.k)
 		}
 	}
 }
@@ -80,7 +96,7 @@ func (m *member) claim(name string) (*samplecache.Producer, error) {
 func (m *member) fill(p *samplecache.Producer, generation uint64) {
 	m.k.Helper()
 	s := m.stats()
-	m.k.must(puts(m.k.ctx, p, int(generation-s.Latest)*s.Samples-s.Committed))
+	m.k.puts(p, int(generation-s.Latest)*s.Samples-s.Committed)
 	equal(m.k, "the generation published last", m.stats().Latest, generation)
 }
 
@@ -96,10 +112,16 @@ func (m *member) latest() *samplecache.Generation {
 	return got(m.Latest(m.k.ctx))(m.k)
 }
 
+// epoch begins an epoch of a group.
+func (m *member) epoch(group string, world int, epoch uint64) *samplecache.Generation {
+	m.k.Helper()
+	return got(m.Group(group, world).Epoch(m.k.ctx, epoch))(m.k)
+}
+
 // pass begins an epoch of a group and closes it. It returns the generation.
 func (m *member) pass(group string, world int, epoch uint64) uint64 {
 	m.k.Helper()
-	g := got(m.Group(group, world).Epoch(m.k.ctx, epoch))(m.k)
+	g := m.epoch(group, world, epoch)
 	m.k.must(g.Close())
 	return g.ID()
 }
