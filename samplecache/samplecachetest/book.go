@@ -161,7 +161,7 @@ func (a *auditor) settle(numbers map[string]uint64) {
 	k := a.k
 	k.Helper()
 	for p := a.producer("filler"); a.stats().Committed > 0; {
-		k.put(p)
+		k.puts(p, 1)
 	}
 	latest := int(a.stats().Latest)
 	k.eventually("the auditor reads all", func() bool { return a.seen() == latest || k.Failed() })

@@ -134,6 +134,6 @@ func cutOff(k *kit) {
 	cutter.Cut(true)
 	began = time.Now()
 	_ = m.Close() // of which the servers do not hear
-	k.put(q)
+	k.puts(q, 1)
 	k.soon(began, m.within(), "freeing the slot of a closed session")
 }

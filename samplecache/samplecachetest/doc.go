@@ -1,19 +1,11 @@
 // Package samplecachetest checks engines of package samplecache, as testing/fstest checks file
-// systems. The author of an engine writes one test:
-//
-//	func TestEngine(t *testing.T) {
-//		samplecachetest.TestEngine(t, samplecachetest.Driver{
-//			Create: func(t testing.TB, place string, schema *tdict.TensorDict, config engine.Config) error {
-//				return mine.Create(address+place, schema, config)
-//			},
-//			Engine: func(t testing.TB, place string) engine.Engine { return mine.Engine{At: address + place} },
-//		})
-//	}
+// systems. The author of an engine writes one test, which calls [TestEngine].
 //
 // Each promise is a subtest, named after it and, where there is one, by its number in the contract
 // of samplecache, W01 and so on. Run the test with the race detector, too. It takes a few seconds
-// if an engine needs about a millisecond to publish a generation. Rules that an engine cannot be
-// checked for are skipped, and listed at the end with the reasons.
+// if an engine needs about a millisecond to publish a generation, and minutes with the flag
+// -samplecachetest.all, which has rules do more. Rules that an engine cannot be checked for are
+// skipped, and listed at the end with the reasons.
 //
 // # Places
 //
@@ -24,12 +16,12 @@
 // # Processes
 //
 // Some rules start processes and kill them. Each is the test's own binary, os.Executable, with
-// -test.run set to the name of the test that has called [TestEngine], and with environment
-// variables, which begin with SAMPLECACHETEST, that say what it is to do and at which place. So the
-// test is run again in the process, and calls TestEngine, which does what the variables say instead
-// of checking the engine. What the test does before it calls TestEngine must be possible in these
-// processes, too: a server that all share, or a directory, is to be made only if [Child] is false,
-// and found by a variable that t.Setenv sets. With -short, these rules are skipped.
+// -test.run set to the name of the test that has called [TestEngine], and with an environment
+// variable, SAMPLECACHETEST_JOB, that says what it is to do and at which place. So the test is run
+// again in the process, and calls TestEngine, which does what the variable says instead of checking
+// the engine. What the test does before it calls TestEngine must be possible in these processes,
+// too: a server that all share, or a directory, is to be made only if [Child] is false, and found by
+// a variable that t.Setenv sets. With -short, these rules are skipped.
 //
 // What a process that was killed holds must be free within the About.Lease of its sessions, and a
 // second.

@@ -50,7 +50,7 @@ type suite struct {
 
 func newSuite(t *testing.T, d Driver) *suite {
 	t.Helper()
-	return &suite{Driver: d, test: t.Name(), patience: time.Minute, moment: 30 * time.Millisecond, grace: 2 * time.Second}
+	return &suite{Driver: d, test: t.Name(), patience: time.Duration(many(1, 20)) * time.Minute, moment: 20 * time.Millisecond, grace: 2 * time.Second}
 }
 
 // check checks an engine for some rules, or does the job of the process.

@@ -46,7 +46,7 @@ func numbersReach(k *kit) {
 		return p.PutAt(ctx, samplecache.WindowSize, id(0).sample())
 	})
 	crew := k.crew()
-	crew.start(func(k *kit) { k.put(p) })
+	crew.start(func(k *kit) { k.puts(p, 1) })
 	k.commit(first, "gen")
 	crew.finish()
 	equal(k, "Next", p.Next(), samplecache.WindowSize+1)

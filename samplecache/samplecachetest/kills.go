@@ -19,7 +19,7 @@ func (j job) work(k *kit) {
 	}
 	b, p := newBook(m.Config().Samples), m.producer(j.name)
 	for {
-		n := k.put(p) + 1
+		n := k.puts(p, 1)
 		fmt.Println(told, n)
 		if int(n) >= b.samples {
 			b.watch(k, m, 1)
@@ -55,7 +55,7 @@ func processes(k *kit) {
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m, numbers := place.audit(), place.join(), map[string]uint64{}
 	rng, names, kills := rand.New(rand.NewPCG(5, 6)), []string{"one", "other", "third"}, map[string]func() uint64{}
-	for i := range len(names) + many(9, 100) {
+	for i := range len(names) + many(6, 100) {
 		name := names[i%len(names)]
 		if kill := kills[name]; kill != nil {
 			next := m.stats().Latest + 5 + rng.Uint64N(30)

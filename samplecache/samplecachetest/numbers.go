@@ -73,7 +73,7 @@ func storedOnce(k *kit) {
 	for _, name := range producers {
 		p := m.producer(name)
 		for p.Window().Above != 0 { // numbers were given back below it
-			k.put(p)
+			k.puts(p, 1)
 		}
 		numbers[name] = p.Next()
 	}

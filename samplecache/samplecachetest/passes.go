@@ -83,6 +83,6 @@ func passesLeast(k *kit) {
 		held("before " + name)
 		k.must(end(other, g))
 		equal(k, "the generation that was waited for", got(writer.Wait(k.ctx, 2))(k).ID(), 3)
-		k.put(p)
+		k.puts(p, 1)
 	}
 }

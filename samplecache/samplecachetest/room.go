@@ -30,7 +30,7 @@ func roomFirst(k *kit) {
 	k.waits("Reserve without room", reserving(q))
 	equal(k, "Next, after waiting in vain", q.Next(), 0)
 	crew := k.crew()
-	crew.start(func(k *kit) { k.put(q) })
+	crew.start(func(k *kit) { k.puts(q, 1) })
 	time.Sleep(k.moment) // it waits by now
 	k.must(slots[2].Abort())
 	crew.finish()

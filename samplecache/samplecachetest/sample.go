@@ -68,18 +68,13 @@ func (k *kit) commit(s *samplecache.Slot, name string) {
 	k.must(s.Commit(k.ctx))
 }
 
-// put puts the next sample of a producer.
-func (k *kit) put(p *samplecache.Producer) (number uint64) {
-	k.Helper()
-	s := got(p.Reserve(k.ctx))(k)
-	k.commit(s, p.Name())
-	return s.Number()
-}
-
-// puts puts the next samples of a producer.
-func (k *kit) puts(p *samplecache.Producer, n int) {
+// puts puts the next n samples of a producer. It returns the number after the last one.
+func (k *kit) puts(p *samplecache.Producer, n int) (next uint64) {
 	k.Helper()
 	for range n {
-		k.put(p)
+		s := got(p.Reserve(k.ctx))(k)
+		k.commit(s, p.Name())
+		next = s.Number() + 1
 	}
+	return next
 }

@@ -19,7 +19,7 @@ func comeAndGo(k *kit) {
 		rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 		p, last := open[0].producer("gen"), open[len(open)-1]
 		equal(k, "Next", p.Next(), number)
-		k.put(p)
+		k.puts(p, 1)
 		k.must(p.Close())
 		s := last.stats()
 		equal(k, "members", len(s.Members), len(open))
