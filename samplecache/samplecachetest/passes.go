@@ -69,18 +69,14 @@ func passesLeast(k *kit) {
 		other.pass("other", 1, 0)
 		writer.fill(p, 2)
 		k.puts(p, 4)
-		held := func(when string) {
-			k.waits("generation 3, "+when, func(ctx context.Context) error { _, err := writer.Wait(ctx, 2); return err })
-			k.waits("Reserve, "+when, reserving(p))
-			if s := writer.stats(); s.Latest != 2 || s.PublishWaits == "" {
-				k.fatalf("%s: got generation %d and PublishWaits %q, want 2 and a reason", when, s.Latest, s.PublishWaits)
-			}
-		}
-		held("before anybody read")
 		g := other.epoch("other", 1, 1)
 		newBook(4).see(k, one.epoch("one", 1, 1))
 		_ = got(g.Fetch(k.ctx, []int{3, 2}, nil))(k)
-		held("before " + name)
+		k.waits("generation 3, before "+name, func(ctx context.Context) error { _, err := writer.Wait(ctx, 2); return err })
+		k.waits("Reserve, before "+name, reserving(p))
+		if s := writer.stats(); s.Latest != 2 || s.PublishWaits == "" {
+			k.fatalf("before %s: got generation %d and PublishWaits %q, want 2 and a reason", name, s.Latest, s.PublishWaits)
+		}
 		k.must(end(other, g))
 		equal(k, "the generation that was waited for", got(writer.Wait(k.ctx, 2))(k).ID(), 3)
 		k.puts(p, 1)

@@ -54,7 +54,7 @@ func (k *kit) keepRatio(limits samplecache.Limits) {
 	for i, m := range sessions {
 		p := m.producer(fmt.Sprint("gen-", i))
 		writers.start(func(k *kit) {
-			for range many(20, 500) {
+			for range many(12, 500) {
 				s := got(p.Reserve(k.ctx))(k)
 				r.count(k, &r.reserved)
 				k.commit(s, p.Name())
