@@ -84,7 +84,7 @@ func silence(k *kit) {
 	want := got(g.Fetch(k.ctx, to(2), nil))(k)
 	cutter.Cut(true)
 	h.freed()
-	other := h.writer.producer(heldName)
+	other := h.writer.claim(heldName)
 	k.must(other.PutAt(k.ctx, 1, idOf(heldName, 1).sample()))
 	k.must(other.Close())
 	cutter.Cut(false)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 )
@@ -17,7 +18,7 @@ func (j job) work(k *kit) {
 		<-k.ctx.Done()
 		return
 	}
-	b, p := newBook(m.Config().Samples), m.producer(j.name)
+	b, p := newBook(m.Config().Samples), m.claim(j.name)
 	for {
 		n := k.puts(p, 1)
 		fmt.Println(told, n)
@@ -44,6 +45,7 @@ func killedHolder(k *kit) {
 	h := k.holding()
 	kill := k.begin(job{heldName, h.place.name})
 	k.eventually("a process holds all", func() bool { s := h.writer.stats(); return s.Reserved == 2 && len(s.Groups) == 2 })
+	time.Sleep(k.moment) // it holds the generation by now, too
 	kill()
 	h.freed()
 }
@@ -66,7 +68,7 @@ func processes(k *kit) {
 	}
 	for _, name := range names {
 		acknowledged := max(numbers[name], kills[name]())
-		p := m.producer(name)
+		p := m.claim(name)
 		equal(k, "committed numbers of "+name+" above the first that is not", p.Window().Above, 0)
 		if numbers[name] = p.Next(); p.Next() < acknowledged {
 			k.fatalf("Next of %s: got %d, and %d were acknowledged", name, p.Next(), acknowledged)

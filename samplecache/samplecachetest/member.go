@@ -81,8 +81,14 @@ func (p *place) joins(n int) (all []*member) {
 // within returns how long what a dead session holds may stay taken.
 func (m *member) within() time.Duration { return m.session.About().Lease + time.Second }
 
-// producer returns a producer of a name, which may be in use by a session that has died.
+// producer returns a producer of a name.
 func (m *member) producer(name string) *samplecache.Producer {
+	m.k.Helper()
+	return got(m.Producer(name))(m.k)
+}
+
+// claim returns a producer of a name that may be in use by a session that has died.
+func (m *member) claim(name string) *samplecache.Producer {
 	m.k.Helper()
 	for end := time.Now().Add(m.within()); ; time.Sleep(time.Millisecond) {
 		p, err := m.Producer(name)

@@ -42,7 +42,12 @@ func closeFrees(k *kit) {
 	s := m.session
 	claim, seat := got(s.Claim(k.ctx, "gone"))(k), got(s.Enter(k.ctx, "gone", 1))(k)
 	m.takeAll()
+	crew := k.crew()
+	crew.start(func(k *kit) { k.puts(h.p, 1) })
+	time.Sleep(k.moment) // it waits by now
 	k.must(m.Close())
+	crew.finish()
+	k.must(h.writer.producer(heldName).Close())
 	h.freed()
 	stats := h.writer.stats()
 	equal(k, "members", len(stats.Members), 2)
@@ -97,7 +102,7 @@ func (h *holding) freed() {
 	k, began := h.writer.k, time.Now()
 	k.Helper()
 	k.puts(h.p, 6) // while generation 1 is held there is room for one more
-	k.must(h.writer.producer(heldName).Close())
+	k.must(h.writer.claim(heldName).Close())
 	h.writer.pass(heldName, 1, 0)
 	k.must(h.writer.Group(heldName, 1).Close())
 	k.soon(began, h.writer.within(), "freeing all")
