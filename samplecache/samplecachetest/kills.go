@@ -3,7 +3,6 @@ package samplecachetest
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -28,20 +27,8 @@ func (j job) work(k *kit) {
 	}
 }
 
-// requireProcesses skips the test if there are no other processes.
-func (k *kit) requireProcesses() {
-	k.Helper()
-	if k.OneProcess {
-		k.skip("other processes cannot join")
-	}
-	if testing.Short() {
-		k.skip("it starts processes")
-	}
-}
-
 // killedHolder checks W09: all that a process holds is free soon after it was killed.
 func killedHolder(k *kit) {
-	k.requireProcesses()
 	h := k.holding()
 	kill := k.begin(job{heldName, h.place.name})
 	k.eventually("a process holds all", func() bool { s := h.writer.stats(); return s.Reserved == 2 && len(s.Groups) == 2 })
@@ -53,7 +40,6 @@ func killedHolder(k *kit) {
 // processes checks W01 to W03 and W07 across processes: three put and read, all are killed, and
 // every generation is read here. Nothing that was acknowledged is lost or there twice.
 func processes(k *kit) {
-	k.requireProcesses()
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m, numbers := place.audit(), place.join(), map[string]uint64{}
 	rng, names, kills := rand.New(rand.NewPCG(5, 6)), []string{"one", "other", "third"}, map[string]func() uint64{}

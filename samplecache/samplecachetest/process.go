@@ -33,12 +33,17 @@ func jobOf(t *testing.T) (j job, ok bool) {
 // told begins the lines that a process tells, among those that the testing package prints.
 const told = "samplecachetest: "
 
-// begin starts a process, which is killed when the test ends at the latest. The function that begin
-// returns kills it before, and returns the last number that it has told.
+// begin starts a process, which is killed when the test ends at the latest, or skips the test. The
+// function that begin returns kills it before, and returns the last number that it has told.
 func (k *kit) begin(j job) (kill func() (last uint64)) {
 	k.Helper()
-	if Child() {
+	switch {
+	case Child():
 		k.fatalf("this process was started to do a job, and would start others")
+	case k.OneProcess:
+		k.skip("other processes cannot join")
+	case testing.Short():
+		k.skip("it starts processes")
 	}
 	run := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test), "/", "$/^") + "$"
 	cmd := exec.Command(got(os.Executable())(k), "-test.run="+run)
