@@ -61,7 +61,6 @@ func (b *book) enter(k *kit, generation uint64, rows []id) {
 // watch waits for the first generation, and looks at the latest one, which is never older than one
 // that anybody saw before, until there are enough.
 func (b *book) watch(k *kit, m *member, until uint64) {
-	k.Helper()
 	k.must(got(m.Wait(k.ctx, 0))(k).Close())
 	for latest := uint64(0); latest < until; {
 		least := b.opened(0)
@@ -140,7 +139,6 @@ type auditor struct {
 
 // audit begins to read every generation. No other group has been entered, and nothing published.
 func (p *place) audit() *auditor {
-	p.k.Helper()
 	m := p.join()
 	a := &auditor{newBook(m.Config().Samples), m, p.k.crew()}
 	a.crew.start(func(k *kit) {
@@ -159,7 +157,6 @@ func (p *place) audit() *auditor {
 // none after them.
 func (a *auditor) settle(numbers map[string]uint64) {
 	k := a.k
-	k.Helper()
 	for p := a.producer("filler"); a.stats().Committed > 0; {
 		k.puts(p, 1)
 	}

@@ -50,14 +50,15 @@ type suite struct {
 
 func newSuite(t *testing.T, d Driver) *suite {
 	t.Helper()
-	return &suite{Driver: d, test: t.Name(), patience: time.Duration(many(1, 20)) * time.Minute, moment: 20 * time.Millisecond, grace: 2 * time.Second}
+	patience := time.Duration(many(1, 20)) * time.Minute
+	return &suite{Driver: d, test: t.Name(), patience: patience, moment: 20 * time.Millisecond, grace: 2 * time.Second}
 }
 
 // check checks an engine for some rules, or does the job of the process.
 func (s *suite) check(t *testing.T, rules []rule) {
 	t.Helper()
-	if j, ok := jobOf(t); ok {
-		j.work(newKit(t, s))
+	if name, at, ok := jobOf(t); ok {
+		(&place{newKit(t, s), at}).work(name)
 		return
 	}
 	for _, r := range rules {

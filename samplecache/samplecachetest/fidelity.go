@@ -20,7 +20,6 @@ var shapes = [][]int{
 // everything returns a random sample of more than a hundred leaves: all dtypes and ranks, some empty,
 // some with deep keys.
 func (k *kit) everything(rng *rand.Rand) *tdict.TensorDict {
-	k.Helper()
 	td := tdict.New()
 	for _, dtype := range tensor.DTypes() {
 		for rank, shape := range shapes {

@@ -8,18 +8,18 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// work does the job of a process, for as long as it lives. It holds all that a session can hold, or
+// work does the job of a process, for as long as that lives. It holds all that a session can hold, or
 // puts the samples of a producer, tells how many are acknowledged, and reads the latest generation.
-func (j job) work(k *kit) {
-	m := (&place{k, j.place}).join()
-	if j.name == heldName {
+func (p *place) work(name string) {
+	k, m := p.k, p.join()
+	if name == heldName {
 		m.takeAll()
 		<-k.ctx.Done()
 		return
 	}
-	b, p := newBook(m.Config().Samples), m.claim(j.name)
+	b, producer := newBook(m.Config().Samples), m.claim(name)
 	for {
-		n := k.puts(p, 1)
+		n := k.puts(producer, 1)
 		fmt.Println(told, n)
 		if int(n) >= b.samples {
 			b.watch(k, m, 1)
@@ -30,7 +30,7 @@ func (j job) work(k *kit) {
 // killedHolder checks W09: all that a process holds is free soon after it was killed.
 func killedHolder(k *kit) {
 	h := k.holding()
-	kill := k.begin(job{heldName, h.place.name})
+	kill := k.begin(heldName, h.place.name)
 	k.eventually("a process holds all", func() bool { s := h.writer.stats(); return s.Reserved == 2 && len(s.Groups) == 2 })
 	time.Sleep(k.moment) // it holds the generation by now, too
 	kill()
@@ -50,7 +50,7 @@ func processes(k *kit) {
 			k.eventually("processes publish", func() bool { return m.stats().Latest >= next })
 			numbers[name] = max(numbers[name], kill())
 		}
-		kills[name] = k.begin(job{name, place.name})
+		kills[name] = k.begin(name, place.name)
 	}
 	for _, name := range names {
 		acknowledged := max(numbers[name], kills[name]())

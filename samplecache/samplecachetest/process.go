@@ -12,30 +12,28 @@ import (
 	"testing"
 )
 
-// jobVariable is the variable of the environment that says which job a process has: the test, and
-// the fields of job.
+// jobVariable is the variable of the environment that says which job a process has: test, name and
+// place.
 const jobVariable = "SAMPLECACHETEST_JOB"
 
 // Child reports whether this process was started by a test that calls [TestEngine].
 func Child() bool { return os.Getenv(jobVariable) != "" }
 
-// A job is what a process was started for. It does it until it is killed.
-type job struct{ name, place string }
-
 // jobOf returns the job of a test; it is not ok if the test is run for itself.
-func jobOf(t *testing.T) (j job, ok bool) {
+func jobOf(t *testing.T) (name, place string, ok bool) {
 	t.Helper()
 	test := ""
-	_, err := fmt.Sscan(os.Getenv(jobVariable), &test, &j.name, &j.place)
-	return j, err == nil && test == t.Name()
+	_, err := fmt.Sscan(os.Getenv(jobVariable), &test, &name, &place)
+	return name, place, err == nil && test == t.Name()
 }
 
 // told begins the lines that a process tells, among those that the testing package prints.
 const told = "samplecachetest: "
 
-// begin starts a process, which is killed when the test ends at the latest, or skips the test. The
-// function that begin returns kills it before, and returns the last number that it has told.
-func (k *kit) begin(j job) (kill func() (last uint64)) {
+// begin starts a process that works, and is killed when the test ends at the latest; or it skips the
+// test. The function that begin returns kills the process before, and returns the last number that
+// it has told.
+func (k *kit) begin(name, place string) (kill func() (last uint64)) {
 	k.Helper()
 	switch {
 	case Child():
@@ -47,7 +45,7 @@ func (k *kit) begin(j job) (kill func() (last uint64)) {
 	}
 	run := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test), "/", "$/^") + "$"
 	cmd := exec.Command(got(os.Executable())(k), "-test.run="+run)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", jobVariable, k.test, j.name, j.place))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", jobVariable, k.test, name, place))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	k.must(cmd.Start())
@@ -55,7 +53,7 @@ func (k *kit) begin(j job) (kill func() (last uint64)) {
 		_ = cmd.Process.Kill() // it may have ended
 		err := cmd.Wait()
 		if cmd.ProcessState.Exited() && runtime.GOOS != "windows" { // where Kill is an exit, too
-			k.Errorf("%s has ended by itself: %v\n%s", j.name, err, &out)
+			k.Errorf("%s has ended by itself: %v\n%s", name, err, &out)
 		}
 		for line := range strings.Lines(out.String()) {
 			if number, ok := strings.CutPrefix(line, told); ok {

@@ -32,7 +32,6 @@ type ratio struct {
 
 // keepRatio has two groups read, row after row, and three producers put.
 func (k *kit) keepRatio(limits samplecache.Limits) {
-	k.Helper()
 	place := k.create(samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: limits})
 	r, sessions := &ratio{Limits: limits}, place.joins(3)
 	readers, writers := k.crew(), k.crew()

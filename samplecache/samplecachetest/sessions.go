@@ -76,7 +76,6 @@ const heldName = "held"
 
 // holding makes the cache, in which one generation is published.
 func (k *kit) holding() *holding {
-	k.Helper()
 	place := k.create(samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1, Limits: everySeen})
 	h := &holding{place: place, audit: place.audit(), writer: place.join()}
 	h.p = h.writer.producer("gen")
@@ -87,7 +86,6 @@ func (k *kit) holding() *holding {
 // takeAll takes the name, all slots, the latest generation, and the one seat of the group.
 func (m *member) takeAll() (slots []*samplecache.Slot, g *samplecache.Generation) {
 	k := m.k
-	k.Helper()
 	p := m.producer(heldName)
 	for range m.Config().Samples {
 		s := got(p.Reserve(k.ctx))(k)
@@ -100,7 +98,6 @@ func (m *member) takeAll() (slots []*samplecache.Slot, g *samplecache.Generation
 // freed fails the test unless all that was held is free within the lease.
 func (h *holding) freed() {
 	k, began := h.writer.k, time.Now()
-	k.Helper()
 	k.puts(h.p, 6) // while generation 1 is held there is room for one more
 	k.must(h.writer.claim(heldName).Close())
 	h.writer.pass(heldName, 1, 0)

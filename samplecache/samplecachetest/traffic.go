@@ -6,14 +6,6 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// A traffic is how many put and read at the same time.
-type traffic struct {
-	config             samplecache.Config
-	sessions           int // each has some of the producers and of the readers
-	producers, readers int
-	generations        int // that are published
-}
-
 // wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest
 // generation, again and again, while one or many producers publish. Every other time, one reader more
 // reads each generation, and publishing waits for it.
@@ -21,36 +13,35 @@ func wholeGenerations(k *kit) {
 	counts, limits := []int{1, 2, 8}, []samplecache.Limits{everySeen, {}}
 	for i := range len(counts) * len(counts) {
 		producers, readers := counts[i/len(counts)], counts[i%len(counts)]
-		k.run(traffic{samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, many(5, 300)})
+		k.run(samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, many(5, 300))
 	}
 }
 
-// run has producers put and readers read, and checks the generations that they see, and that all
-// sessions see in the end.
-func (k *kit) run(tr traffic) (sessions []*member, b *book) {
-	k.Helper()
-	place, crew := k.create(tr.config), k.crew()
-	b = newBook(tr.config.Samples)
-	if tr.config.Limits == everySeen {
+// run has producers publish generations and readers read, in n sessions, and checks the
+// generations that they see, and that all sessions see in the end.
+func (k *kit) run(config samplecache.Config, n, producers, readers, generations int) (sessions []*member, b *book) {
+	place, crew := k.create(config), k.crew()
+	b = newBook(config.Samples)
+	if config.Limits == everySeen {
 		b = place.audit().book
 	}
-	sessions = place.joins(tr.sessions)
-	for i := range tr.readers {
+	sessions = place.joins(n)
+	for i := range readers {
 		m := sessions[len(sessions)-1-i%len(sessions)]
-		crew.start(func(k *kit) { b.watch(k, m, uint64(tr.generations)) })
+		crew.start(func(k *kit) { b.watch(k, m, uint64(generations)) })
 	}
-	each := (tr.generations*tr.config.Samples-1)/tr.producers + 1
-	for i := range tr.producers {
+	each := (generations*config.Samples-1)/producers + 1
+	for i := range producers {
 		p := sessions[i%len(sessions)].producer(fmt.Sprint("gen-", i))
 		crew.start(func(k *kit) { k.puts(p, each) })
 	}
 	crew.finish()
-	latest := uint64(each * tr.producers / tr.config.Samples)
+	latest := uint64(each * producers / config.Samples)
 	for _, m := range sessions {
 		s := m.stats()
 		equal(k, "the generation published last", s.Latest, latest)
 		equal(k, "generations published", s.Swaps, latest)
-		equal(k, "samples of the next", s.Committed, each*tr.producers%tr.config.Samples)
+		equal(k, "samples of the next", s.Committed, each*producers%config.Samples)
 		b.see(k, m.latest())
 	}
 	k.Logf("%d generations of %d were read", b.seen(), latest)
@@ -65,7 +56,7 @@ func publishedOnce(k *kit) {
 		retain int
 		kept   uint64 // besides the latest
 	}{{-1, 0}, {0, 1}, {15, 15}} {
-		sessions, b := k.run(traffic{samplecache.Config{Samples: 4, Retain: is.retain}, 8, 8, 0, generations})
+		sessions, b := k.run(samplecache.Config{Samples: 4, Retain: is.retain}, 8, 8, 0, generations)
 		for _, m := range sessions {
 			for n := uint64(1); n <= uint64(generations); n++ {
 				g, err := m.At(k.ctx, n)
