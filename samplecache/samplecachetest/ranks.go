@@ -49,7 +49,7 @@ func groupsAtOnce(k *kit) {
 		writers.start(func(k *kit) { k.puts(p, 1<<30) })
 	}
 	var fixed sync.Map // the generation of each epoch of each group
-	epochs := many(12, 400)
+	epochs := many(12, 120)
 	for first := 0; first < epochs; first += 4 {
 		readers := k.crew()
 		for i := range groups * groups {

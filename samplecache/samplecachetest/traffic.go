@@ -13,7 +13,7 @@ func wholeGenerations(k *kit) {
 	counts, limits := []int{1, 2, 8}, []samplecache.Limits{everySeen, {}}
 	for i := range len(counts) * len(counts) {
 		producers, readers := counts[i/len(counts)], counts[i%len(counts)]
-		k.run(samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, many(5, 300))
+		k.run(samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, many(5, 100))
 	}
 }
 
