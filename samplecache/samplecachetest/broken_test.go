@@ -261,6 +261,21 @@ func gone(s engine.Session) engine.Session {
 	return &wrong{Session: s, close: func() error { return nil }}
 }
 
+// once holds each generation once, for all of a session who open it.
+func once(s engine.Session) engine.Session {
+	var held sync.Map
+	return &wrong{Session: s, open: func(ctx context.Context, id uint64) (engine.Rows, error) {
+		if r, ok := held.Load(id); ok {
+			return r.(engine.Rows), nil
+		}
+		r, err := s.Open(ctx, id)
+		if err == nil {
+			held.Store(id, r)
+		}
+		return r, err
+	}}
+}
+
 // mixed shows the rows of the generation before for every other generation.
 func mixed(s engine.Session) engine.Session {
 	return &wrong{Session: s, open: func(ctx context.Context, id uint64) (engine.Rows, error) {
@@ -300,6 +315,7 @@ var breakages = func() map[string]breakage {
 			_ = r.Close()
 			return &wrongRows{Rows: r, close: func() error { return nil }}
 		})},
+		"held once":        {rule: "W04 a generation that is held does not", says: `generations that are held: got 0`, session: once},
 		"more is retained": {rule: "W04 W08", says: `not retained: got error <nil>`, config: func(c *engine.Config) { c.Retain += 2 }},
 		"more is held":     {rule: "W04 Reserve waits", says: `Reserve while too many generations are held: got error <nil>`, config: func(c *engine.Config) { c.MaxHeld = 64 }},
 		"nothing lapses": {waits: true, rule: "W04 a generation that is held for too long", says: `is gone: not after`, session: onRows(func(r engine.Rows) engine.Rows {

@@ -56,7 +56,7 @@ func repliesLost(k *kit) {
 			cutter.Cut(true)
 			close(cut)
 		}()
-		if err := k.briefly("Commit", s.Commit); err == nil {
+		if err := k.briefly("Commit", k.moment, s.Commit); err == nil {
 			took = max(min(took, time.Since(began)), time.Microsecond)
 		} else if lost++; !parted(err) {
 			k.fatalf("Commit of a session that is cut off: %v", err)
@@ -121,7 +121,7 @@ func cutOff(k *kit) {
 		"Epoch":   func(ctx context.Context) error { _, err := m.Group("train", 1).Epoch(ctx, 0); return err },
 	} {
 		what += " of a session that is cut off"
-		if err := k.briefly(what, call); !parted(err) {
+		if err := k.briefly(what, k.moment, call); !parted(err) {
 			k.Errorf("%s: %v", what, err)
 		}
 	}

@@ -80,12 +80,8 @@ var waitings = map[string]func(k *kit) (m *member, call func(ctx context.Context
 		p := c.producer("gen")
 		c.fill(p, 1)
 		_ = got(c.Group("train", 1).Epoch(k.ctx, 0))(k)
-		return c, func(ctx context.Context) (err error) {
-			for err == nil {
-				err = p.Put(ctx, id(0).sample())
-			}
-			return err
-		}
+		k.puts(p, 3)
+		return c, reserving(p)
 	},
 	"Reserve beyond the window": func(k *kit) (*member, func(ctx context.Context) error) {
 		c := k.create(samplecache.Config{Samples: 100}).join()

@@ -16,6 +16,7 @@ func heldStays(k *kit) {
 	p := writer.producer("gen")
 	writer.fill(p, 1)
 	g := reader.latest()
+	k.must(got(reader.session.Open(k.ctx, 1))(k).Close()) // the session holds it still
 	want := got(g.Fetch(k.ctx, to(3), nil))(k)
 	views := k.views(g, 0, 3)
 	for generation := uint64(2); generation < 20; generation++ {

@@ -140,20 +140,23 @@ func equal[T comparable](k *kit, what string, got, want T) {
 }
 
 // briefly calls fn with a context that ends after a moment. It fails the test unless fn returns soon.
-func (k *kit) briefly(what string, fn func(ctx context.Context) error) error {
+func (k *kit) briefly(what string, moment time.Duration, fn func(ctx context.Context) error) error {
 	k.Helper()
-	ctx, cancel := context.WithTimeout(k.ctx, k.moment)
+	ctx, cancel := context.WithTimeout(k.ctx, moment)
 	defer cancel()
 	began := time.Now()
 	err := fn(ctx)
-	k.soon(began, k.moment+k.grace, what)
+	k.soon(began, moment+k.grace, what)
 	return err
 }
 
 // waits ends the test unless fn waits until its context ends, and then says so, and for what.
 func (k *kit) waits(what string, fn func(ctx context.Context) error) {
 	k.Helper()
-	err := k.briefly(what, fn)
+	err := k.briefly(what, k.moment, fn)
+	for moment := 4 * k.moment; errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, engine.ErrBlocked) && moment < k.patience/4; moment *= 4 {
+		err = k.briefly(what, moment, fn) // it was too short to find out what fn waits for
+	}
 	k.wants(what, err, context.DeadlineExceeded)
 	k.wants(what, err, engine.ErrBlocked)
 	k.Logf("%s: %v", what, err)
