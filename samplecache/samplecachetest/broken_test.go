@@ -333,7 +333,7 @@ var breakages = func() map[string]breakage {
 			}}
 		}},
 		"no window":     {rule: "W07 a name", says: `Window, in another session`, session: forgetful},
-		"no memory":     {rule: "W07 W10", says: `is in generation \d+ and in generation`, session: forgetful},
+		"no memory":     {rule: "W07 W10", says: `committed numbers of gen-0: got {0 0}`, session: forgetful},
 		"kept by Abort": {rule: "W10 Reserve", says: `slots reserved, after Abort: got 4`, session: onRow(func(r engine.Row) engine.Row { return &wrongRow{Row: r, abort: func() error { return nil }} })},
 		"no name is a name": {rule: "W07 a name", says: `producer is in use`, session: func(s engine.Session) engine.Session {
 			return &wrong{Session: s, claim: func(ctx context.Context, name string) (engine.Claim, error) { return s.Claim(ctx, name+"!") }}
@@ -351,7 +351,7 @@ var breakages = func() map[string]breakage {
 		"no timeout":               {slow: true, rule: "W09 a session goes on", says: `of a session that is cut off took`, network: &faults{hangs: true}},
 		"alone, and held":          {waits: true, rule: "W09 what a killed", says: `a process holds all: not after`, alone: true},
 		"twice the room":           {rule: "W10 Reserve", says: `Reserve without room: got error <nil>`, config: func(c *engine.Config) { c.Samples *= 2 }},
-		"a lost sample":            {rule: "W07 W10", says: `sample \d+ of producer .*: published is false`, session: onRow(lossy)},
+		"a lost sample":            {rule: "W07 W10", says: `committed numbers of .*: got|published is false`, session: onRow(lossy)},
 		"no wake-up": {waits: true, rule: "W10 Reserve", says: `deadline exceeded`, session: func(s engine.Session) engine.Session {
 			return &wrong{Session: s, changed: func() <-chan struct{} { return nil }}
 		}},

@@ -51,31 +51,37 @@ func names(k *kit) {
 
 // storedOnce checks W07 and W10: whoever commits, aborts, gives up waiting, puts what is there
 // already, and comes again, at random, and on several goroutines of one producer too: each number
-// that was committed is in one generation.
+// that was committed is known as such, and in one generation.
 func storedOnce(k *kit) {
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
-	a, producers := place.audit(), []string{"one", "other", "third"}
+	a, known, numbers := place.audit(), map[string]samplecache.Window{}, map[string]uint64{}
+	var sessions []*member
+	var producers []*samplecache.Producer
 	for seed := range uint64(many(4, 40)) {
-		crew, sessions := k.crew(), place.joins(len(producers))
+		for _, m := range sessions {
+			k.must(m.Close())
+		}
+		crew := k.crew()
+		sessions, producers = place.joins(3), nil
 		for i, m := range sessions {
-			p := m.producer(producers[i])
+			p := m.producer(fmt.Sprint("gen-", i))
+			equal(k, "committed numbers of "+p.Name(), p.Window(), known[p.Name()])
+			producers = append(producers, p)
 			for j := range 2 {
 				rng := rand.New(rand.NewPCG(seed, uint64(2*i+j)))
 				crew.start(func(k *kit) { k.putErratically(p, rng) })
 			}
 		}
 		crew.finish()
-		for _, m := range sessions {
-			k.must(m.Close())
+		for _, p := range producers {
+			known[p.Name()] = p.Window()
 		}
 	}
-	numbers, m := map[string]uint64{}, place.join()
-	for _, name := range producers {
-		p := m.producer(name)
+	for _, p := range producers {
 		for p.Window().Above != 0 { // numbers were given back below it
 			k.puts(p, 1)
 		}
-		numbers[name] = p.Next()
+		numbers[p.Name()] = p.Next()
 	}
 	a.settle(numbers)
 }
