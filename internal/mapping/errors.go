@@ -23,15 +23,22 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 )
 
-// A FaultError is a memory fault at an address, which says in whose bytes it happened. A copy that
-// runs across the end of a file may fault at any byte beyond it, not just the first. It wraps
-// [ErrFault].
+// A FaultError is a memory fault. It says in which file it happened, if the address lies in a live
+// [Mapping] and not in a copy. A copy that runs across the end of a file may fault at any byte
+// beyond it, not just the first. It wraps [ErrFault].
 type FaultError struct {
-	Addr uintptr // a number to compare, not a way to the byte
+	Addr   uintptr // a number to compare, not a way to the byte
+	File   string  // as it was called when it was mapped; "" if it is not known
+	Offset int     // in File
 }
 
-// Error returns the text: the fault and its address.
-func (e *FaultError) Error() string { return fmt.Sprintf("%v: at address %#x", ErrFault, e.Addr) }
+// Error returns the text: the fault and where it is.
+func (e *FaultError) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("%v: at address %#x", ErrFault, e.Addr)
+	}
+	return fmt.Sprintf("%v: at byte %d of %s", ErrFault, e.Offset, e.File)
+}
 
 // Unwrap returns [ErrFault].
 func (e *FaultError) Unwrap() error { return ErrFault }

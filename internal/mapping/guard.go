@@ -5,9 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Guard runs fn and turns a memory fault inside it into a [*FaultError], which has the address.
-// Which file that belongs to, and which offset, is for the caller to say. What fn did before the
-// fault stays done. Any other panic passes through, a nil dereference included.
+// Guard runs fn and turns a memory fault inside it into a [*FaultError], which says where it is. What
+// fn did before the fault stays done. Any other panic passes through, a nil dereference included.
 //
 // Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for
 // concurrent use.
@@ -31,5 +30,5 @@ func faultError(r any) error {
 	if !ok {
 		panic(r)
 	}
-	return &FaultError{fault.Addr()}
+	return locate(fault.Addr())
 }

@@ -90,6 +90,7 @@ func reserve(f *os.File, size int, mode Mode) (*resource, error) {
 		return nil, err
 	}
 	res.done = res.file.close
+	res.keepRegion(f.Name())
 	return res, nil
 }
 

@@ -2,7 +2,9 @@ package mapping
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
 )
@@ -32,11 +34,41 @@ func (r *resource) unmap() error {
 		r.data = nil
 		return nil
 	}
+	regions.Delete(r)
 	if err := r.data.Unmap(); err != nil {
 		return errors.Join(err, r.done())
 	}
 	live.Add(-1)
 	return r.done()
+}
+
+// A region is where a file is mapped.
+type region struct {
+	file string
+	base uintptr
+	size int
+}
+
+// regions holds the region of each resource that is mapped.
+var regions sync.Map
+
+// keepRegion has [locate] find the file of r, until it is unmapped.
+func (r *resource) keepRegion(file string) {
+	regions.Store(r, region{file, uintptr(unsafe.Pointer(unsafe.SliceData(r.data))), len(r.data)})
+}
+
+// locate returns the error of a fault at an address.
+func locate(addr uintptr) error {
+	e := &FaultError{Addr: addr}
+	regions.Range(func(_, v any) bool {
+		r := v.(region)
+		if addr-r.base >= uintptr(r.size) {
+			return true
+		}
+		e.File, e.Offset = r.file, int(addr-r.base)
+		return false
+	})
+	return e
 }
 
 // abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in

@@ -78,6 +78,23 @@ func truncated(t *testing.T, size, left int, mode mapping.Mode) ([]byte, *mappin
 	return acquire(t, m), m
 }
 
+// A fault says in which file it is, and at which byte, until the memory is unmapped.
+func TestFaultNamesItsFile(t *testing.T) {
+	page := os.Getpagesize()
+	data, m := truncated(t, 3*page, page, mapping.ReadOnly)
+	_, other := truncated(t, page, page, mapping.ReadOnly)
+	err := mapping.Guard(func() { sink = data[2*page+5] })
+	fault, ok := errors.AsType[*mapping.FaultError](err)
+	require.True(t, ok)
+	require.Equal(t, "leaf", filepath.Base(fault.File))
+	require.Equal(t, 2*page+5, fault.Offset)
+	require.EqualError(t, err, fmt.Sprintf("fault in mapped memory: at byte %d of %s", fault.Offset, fault.File))
+	m.Release()
+	require.NoError(t, m.Close())
+	other.Release()
+	require.NoError(t, other.Close())
+}
+
 func TestGuardsNest(t *testing.T) {
 	page := os.Getpagesize()
 	data, m := truncated(t, 2*page, page, mapping.ReadOnly)

@@ -38,7 +38,7 @@ func futexError(word *atomic.Uint32, errno unix.Errno) error {
 	case 0:
 		return nil
 	case unix.EFAULT:
-		return &FaultError{uintptr(unsafe.Pointer(word))}
+		return locate(uintptr(unsafe.Pointer(word)))
 	}
 	return os.NewSyscallError("futex", errno)
 }
