@@ -7,8 +7,8 @@
 //
 //	name, network, err := host.Network(dir)
 //	if network { ... }                                    // other machines may write here: no
-//	if was.Machine != host.Machine() { ... }              // copied from elsewhere: no
-//	if was.Boot != host.Boot() { ... }                    // whoever held a lock is gone
+//	if was.Machine != machine { ... }                     // of host.Machine: copied from elsewhere
+//	if was.Boot != boot { ... }                           // of host.Boot: whoever held a lock is gone
 //	if host.Monotonic()-was.Beat > patience { ... }       // one clock for all: set by nobody
 //
 // An id that is "" is not known. Two unknown machines are not known to be the same one.

@@ -10,23 +10,28 @@ const maxID = 64
 
 // Machine returns an id of the machine that stays the same when it is started again, or "" if none
 // is known: on Linux that of /etc/machine-id or else of D-Bus, on macOS kern.uuid. It has at most
-// 64 bytes. Safe for concurrent use.
-func Machine() string { return firstID(machineIDs()) }
+// 64 bytes. It returns an error if there may be an id that cannot be read now, as when the process
+// has no descriptor left. Safe for concurrent use.
+func Machine() (string, error) { return firstID(machineIDs()) }
 
 // Boot returns an id of the running kernel, which is another after each start of the machine, or ""
-// if none is known. It has at most 64 bytes. Safe for concurrent use.
-func Boot() string { return firstID(bootIDs()) }
+// if none is known. It has at most 64 bytes, and the errors are those of [Machine]. Safe for
+// concurrent use.
+func Boot() (string, error) { return firstID(bootIDs()) }
 
 // firstID returns the first of the texts that is an id. While a machine is being set up, the word
 // "uninitialized" stands for one.
-func firstID(texts []string) string {
+func firstID(texts []string, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
 	for _, text := range texts {
 		id := strings.TrimSpace(text)
 		if id != "" && id != "uninitialized" {
-			return id[:min(len(id), maxID)]
+			return id[:min(len(id), maxID)], nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // Network reports whether a path, which must exist, lies on a network file system, and its name,

@@ -22,6 +22,10 @@ func TestFirstID(t *testing.T) {
 		{"it is cut", []string{long}, long[:maxID]},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, firstID(tt.texts)) })
+		t.Run(tt.name, func(t *testing.T) {
+			id, err := firstID(tt.texts, nil)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, id)
+		})
 	}
 }

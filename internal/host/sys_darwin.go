@@ -2,6 +2,7 @@ package host
 
 import (
 	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -9,18 +10,18 @@ import (
 )
 
 // machineIDs returns what the kernel calls the machine.
-func machineIDs() []string { return sysctl("kern.uuid") }
+func machineIDs() ([]string, error) { return sysctl("kern.uuid") }
 
 // bootIDs returns what the kernel calls itself since it was started.
-func bootIDs() []string { return sysctl("kern.bootsessionuuid") }
+func bootIDs() ([]string, error) { return sysctl("kern.bootsessionuuid") }
 
 // sysctl returns the value of a name, or nothing if the kernel does not know it.
-func sysctl(name string) []string {
+func sysctl(name string) ([]string, error) {
 	text, err := unix.Sysctl(name)
-	if err != nil {
-		return nil
+	if err == unix.ENOENT {
+		return nil, nil
 	}
-	return []string{text}
+	return []string{text}, os.NewSyscallError("sysctl "+name, err)
 }
 
 // clock reads the machine's clock.

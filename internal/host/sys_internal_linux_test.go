@@ -15,7 +15,23 @@ func TestContentsSkipsWhatCannotBeRead(t *testing.T) {
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	require.NoError(t, os.WriteFile(a, []byte("1"), 0o666))
 	require.NoError(t, os.WriteFile(b, []byte("2"), 0o666))
-	require.Equal(t, []string{"1", "2"}, contents(a, filepath.Join(dir, "absent"), dir, b))
+	texts, err := contents(a, filepath.Join(dir, "absent"), dir, b)
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2"}, texts)
+}
+
+// A process that has no descriptor left does not say that the machine has no id.
+func TestIDsWithoutDescriptors(t *testing.T) {
+	var was unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+	none := was
+	none.Cur = 3
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &none))
+	_, noMachine := Machine()
+	_, noBoot := Boot()
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &was))
+	require.ErrorIs(t, noMachine, unix.EMFILE)
+	require.ErrorIs(t, noBoot, unix.EMFILE)
 }
 
 // Monotonic keeps to the clock it is anchored to.

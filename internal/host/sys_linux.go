@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -9,20 +10,26 @@ import (
 )
 
 // machineIDs returns what the files that hold an id of the machine say, the best first.
-func machineIDs() []string { return contents("/etc/machine-id", "/var/lib/dbus/machine-id") }
+func machineIDs() ([]string, error) {
+	return contents("/etc/machine-id", "/var/lib/dbus/machine-id")
+}
 
 // bootIDs returns what the file that holds an id of the kernel says.
-func bootIDs() []string { return contents("/proc/sys/kernel/random/boot_id") }
+func bootIDs() ([]string, error) { return contents("/proc/sys/kernel/random/boot_id") }
 
-// contents returns what is in those of the files that can be read.
-func contents(paths ...string) []string {
-	var texts []string
+// contents returns the contents of files, without those that are not there or not for this process.
+// Containers may have an empty directory in place of a file.
+func contents(paths ...string) (texts []string, err error) {
 	for _, path := range paths {
-		if data, err := os.ReadFile(path); err == nil {
+		data, err := os.ReadFile(path)
+		switch {
+		case err == nil:
 			texts = append(texts, string(data))
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EISDIR):
+			return nil, err
 		}
 	}
-	return texts
+	return texts, nil
 }
 
 // clock reads the machine's clock.

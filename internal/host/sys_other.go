@@ -8,10 +8,10 @@ import (
 )
 
 // machineIDs knows none.
-func machineIDs() []string { return nil }
+func machineIDs() ([]string, error) { return nil, nil }
 
 // bootIDs knows none.
-func bootIDs() []string { return nil }
+func bootIDs() ([]string, error) { return nil, nil }
 
 // clock is at zero when the process starts.
 func clock() time.Duration { return 0 }

@@ -86,56 +86,49 @@ func (s *session) producers() ([]producerSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	filling := uint64(0)
-	if err = s.use(func(w words) (err error) { _, filling, err = w.generations(); return err }); err != nil {
-		return nil, err
+	_, filling, err := s.words.generations()
+	if err != nil || filling != m.Latest+1 {
+		return m.Producers, err // none is committed yet
 	}
-	if filling != m.Latest+1 {
-		return m.Producers, nil // none is committed yet
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st, err := s.writer(filling)
-	if err != nil {
-		return nil, err
-	}
-	return s.with(m.Producers, st, filling)
+	list, _, err := s.collect(m, filling)
+	return list, err
 }
 
 // A put is a sample that was committed under a name.
 type put struct{ life, number uint64 }
 
-// with returns producers with the numbers of the samples that are committed in a store. s.mu is
-// held.
-func (s *session) with(before []producerSpec, st *writer, generation uint64) ([]producerSpec, error) {
-	puts := map[string][]put{}
-	err := s.use(func(words) error {
-		for i := range s.samples() {
-			if s.rows[i] != nil { // it is being written
-				continue
-			}
-			if r, err := st.record(i); err != nil {
-				return err
-			} else if !r.sound(generation) {
-				s.tellDamage(r, generation, i)
-			} else if r.life() != 0 {
-				puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
-			}
-		}
-		return nil
-	})
+// collect returns the producers, with the numbers of the samples that are committed in a generation,
+// and the rows without a sample.
+func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, missing []int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.writer(generation)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	list := make([]producerSpec, 0, len(before)+len(puts))
-	for _, p := range before {
+	puts := map[string][]put{}
+	for i := range s.samples() {
+		switch r := st.record(i); {
+		case s.rows[i] != nil: // it is being written
+			missing = append(missing, i)
+		case !r.sound(generation):
+			missing = append(missing, i)
+			s.tellDamage(r, generation, i)
+		case r.life() != 0:
+			puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
+		}
+	}
+	if len(missing) > 0 {
+		s.cursor.lead = 0
+	}
+	for _, p := range m.Producers {
 		list = append(list, p.with(puts[p.Name]))
 		delete(puts, p.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(puts)) {
 		list = append(list, producerSpec{Name: name, Life: puts[name][0].life}.with(puts[name]))
 	}
-	return list, nil
+	return list, missing, nil
 }
 
 // tellDamage has the user told if a record is damaged: its sample, of whatever generation, is lost.

@@ -96,8 +96,8 @@ func furnish(dir string, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	sh := &shelf{dir: dir, m: m, mode: info.Mode()}
-	err = sh.add(store{generationRole, 1})
+	sh := &shelf{session: &session{at: dir, place: info}, m: m}
+	err = sh.add(sh.next())
 	for i := range uint64(1 + m.retain()) {
 		if err == nil {
 			err = sh.add(store{spareRole, 1 + i})
@@ -107,7 +107,7 @@ func furnish(dir string, m *manifest) error {
 		err = makeControl(filepath.Join(dir, controlName), m)
 	}
 	if err == nil {
-		err = m.write(dir, sh.mode)
+		err = m.write(dir, info.Mode())
 	}
 	return err
 }

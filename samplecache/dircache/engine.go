@@ -62,13 +62,10 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.join(ctx, e.Adopt); err != nil {
+	if err := s.guard(func() error { return s.join(ctx, e.Adopt) }); err != nil {
 		return nil, errors.Join(err, s.abandon())
 	}
 	s.start()
-	if err := s.raise(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	return s, nil
 }
 
@@ -111,7 +108,7 @@ func local(at string) error {
 }
 
 // join makes the session one of those that take part, with the lock.
-func (s *session) join(ctx context.Context, adopt bool) error {
+func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)
 	}
@@ -121,11 +118,14 @@ func (s *session) join(ctx context.Context, adopt bool) error {
 	if err := s.lockToJoin(ctx); err != nil {
 		return err
 	}
-	err := s.attach(adopt)
-	if err == nil {
+	defer func() { err = errors.Join(err, s.unlock()) }()
+	if err = s.attach(adopt); err == nil {
 		err = s.enter()
 	}
-	return errors.Join(err, s.locks.Unlock(lockNumber, 1))
+	if err == nil {
+		err = s.raise()
+	}
+	return err
 }
 
 // attach maps the control file and completes what others have left. What cannot be completed, as on
@@ -144,36 +144,21 @@ func (s *session) attach(adopt bool) error {
 
 // enter takes an entry among the sessions, one that was never used if there is any.
 func (s *session) enter() error {
-	return s.use(func(w words) error {
-		for _, used := range []bool{false, true} {
-			for i := range maxSessions {
-				if w.session(i).Load() != 0 != used {
-					continue
-				}
-				ok, err := s.locks.Try(sessionNumbers+int64(i), 1)
-				if err != nil {
-					return err
-				}
-				if ok {
-					s.me, s.cursor = i, cursor{}
-					w.joined(i).Store(now())
-					w.session(i).Store(uint64(os.Getpid()))
-					return nil
-				}
-			}
+	for k := range 2 * maxSessions {
+		i, used := k%maxSessions, k >= maxSessions
+		if s.words.session(i).Load() != 0 != used {
+			continue
 		}
-		return fmt.Errorf("%w: %d sessions take part already", engine.ErrConfig, maxSessions)
-	})
-}
-
-// abandon closes what a session that could not join has opened.
-func (s *session) abandon() (err error) {
-	err = s.stores.close()
-	if s.control != nil {
-		err = errors.Join(err, s.control.Close())
+		ok, err := s.locks.Try(sessionNumbers+int64(i), 1)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.me, s.cursor = i, cursor{}
+			s.words.joined(i).Store(now())
+			s.words.session(i).Store(uint64(os.Getpid()))
+			return nil
+		}
 	}
-	if s.file != nil {
-		err = errors.Join(err, s.locks.UnlockAll(), s.file.Close())
-	}
-	return err
+	return fmt.Errorf("%w: %d sessions take part already", engine.ErrConfig, maxSessions)
 }

@@ -354,7 +354,11 @@ func rehost(t *testing.T, dir, boot, machine string) {
 }
 
 func TestOtherHost(t *testing.T) {
-	if host.Machine() == "" {
+	machine, err := host.Machine()
+	require.NoError(t, err)
+	boot, err := host.Boot()
+	require.NoError(t, err)
+	if machine == "" {
 		t.Skip("this machine has no id, so that another cannot be told")
 	}
 	t.Run("another machine", func(t *testing.T) {
@@ -373,12 +377,12 @@ func TestOtherHost(t *testing.T) {
 	})
 	t.Run("a container of this machine", func(t *testing.T) {
 		dir := half(t)
-		rehost(t, dir, host.Boot(), "name-of-a-container")
+		rehost(t, dir, boot, "name-of-a-container")
 		requireHalf(t, openHere(t, Engine{Dir: dir}))
 	})
 	t.Run("the machine was started anew", func(t *testing.T) {
 		dir := half(t)
-		rehost(t, dir, "earlier-boot", host.Machine())
+		rehost(t, dir, "earlier-boot", machine)
 		requireHalf(t, openHere(t, Engine{Dir: dir}))
 		requireHalfAgain(t, dir)
 	})

@@ -73,7 +73,11 @@ func golden(t *testing.T) (dir string) {
 	}))
 	_, second := dircache.CountsAt(2)
 	require.NoError(t, os.Truncate(filepath.Join(dir, "control"), second+16))
-	require.NoError(t, dircache.Rehost(dir, host.Boot(), host.Machine()))
+	boot, err := host.Boot()
+	require.NoError(t, err)
+	machine, err := host.Machine()
+	require.NoError(t, err)
+	require.NoError(t, dircache.Rehost(dir, boot, machine))
 	return dir
 }
 

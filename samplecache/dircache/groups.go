@@ -1,7 +1,6 @@
 package dircache
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +10,13 @@ import (
 )
 
 // progress returns what counts of groups are compared with.
-func (s *session) progress(w words, latest uint64) *engine.Progress {
-	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(w, latest+1) }}
+func (s *session) progress(latest uint64) *engine.Progress {
+	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(latest + 1) }}
 }
 
 // room returns how many slots of the generation that is being filled may be reserved: those with the
 // least indices, so that no two processes need agree on who has the last.
-func (s *session) room(w words, latest uint64) (int, error) {
+func (s *session) room(latest uint64) (int, error) {
 	if s.fixed.Config.Limits.PerInsert == 0 {
 		return s.samples(), nil
 	}
@@ -25,24 +24,20 @@ func (s *session) room(w words, latest uint64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return g.Room(s.progress(w, latest)), nil
+	return g.Room(s.progress(latest)), nil
 }
 
 // change changes the counts of groups with fn, which reports whether it has. The lock is held.
-func (s *session) change(fn func(w words, g *engine.Groups, p *engine.Progress) (bool, error)) error {
+func (s *session) change(fn func(g *engine.Groups, p *engine.Progress) (bool, error)) error {
 	g, err := s.groups()
 	if err != nil {
 		return err
 	}
-	changed, refused := false, error(nil) // which is not about the file
-	err = s.use(func(w words) error {
-		latest, err := w.sealed(latestWord)
-		if err == nil {
-			changed, refused = fn(w, g, s.progress(w, latest))
-		}
+	latest, err := s.words.sealed(latestWord)
+	if err != nil {
 		return err
-	})
-	if err = cmp.Or(err, refused); err != nil || !changed {
+	}
+	if changed, err := fn(g, s.progress(latest)); err != nil || !changed {
 		return err
 	}
 	return s.writeGroups(g)
@@ -61,32 +56,7 @@ func (s *session) alive(holder uint64) bool {
 
 // tidy settles the counts of groups. The lock is held.
 func (s *session) tidy() error {
-	return s.change(func(_ words, g *engine.Groups, p *engine.Progress) (bool, error) {
-		return g.Tidy(p, s.alive), nil
-	})
-}
-
-// untidy reports whether a member is dead, or who had a part in an epoch.
-func (s *session) untidy() (bool, error) {
-	g, err := s.groups()
-	if err != nil {
-		return false, err
-	}
-	for _, one := range g.List {
-		for _, holder := range one.Members {
-			if !s.alive(holder) {
-				return true, nil
-			}
-		}
-		for _, e := range one.Epochs {
-			for _, holder := range e.Open {
-				if !s.alive(holder) {
-					return true, nil
-				}
-			}
-		}
-	}
-	return false, nil
+	return s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) { return g.Tidy(p, s.alive), nil })
 }
 
 // grab takes the lock of a holder that was just given out.
@@ -152,9 +122,9 @@ func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat,
 // may have reserved a slot meanwhile.
 func (st *seat) enter(world int) error {
 	s := st.s
-	err := s.change(func(w words, g *engine.Groups, p *engine.Progress) (_ bool, err error) {
+	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
 		g.Tidy(p, s.alive)
-		if st.holder, err = g.Enter(p, st.name, world, s.reservedEver(w, p.Latest)); err == nil {
+		if st.holder, err = g.Enter(p, st.name, world, s.reservedEver(p.Latest)); err == nil {
 			err = s.grab(st.holder)
 		}
 		return true, err
@@ -163,9 +133,9 @@ func (st *seat) enter(world int) error {
 		return errors.Join(err, s.release(st.holder))
 	}
 	passing("entered")
-	err = s.change(func(w words, g *engine.Groups, p *engine.Progress) (bool, error) {
-		w[sequenceWord].Add(1) // no load of what follows is done before the counts are stored
-		return g.CatchUp(p, st.name, s.reservedEver(w, p.Latest)), nil
+	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
+		s.words[sequenceWord].Add(1) // no load of what follows is done before the counts are stored
+		return g.CatchUp(p, st.name, s.reservedEver(p.Latest)), nil
 	})
 	return errors.Join(err, s.raise())
 }
@@ -215,13 +185,11 @@ func (st *seat) mayBegin(epoch uint64) error {
 	if err != nil {
 		return err
 	}
-	return st.s.use(func(w words) error {
-		latest, err := w.sealed(latestWord)
-		if one := g.Group(st.name); err == nil && one != nil {
-			err = one.Begins(st.s.progress(w, latest), epoch)
-		}
-		return err
-	})
+	latest, err := st.s.words.sealed(latestWord)
+	if one := g.Group(st.name); err == nil && one != nil {
+		err = one.Begins(st.s.progress(latest), epoch)
+	}
+	return err
 }
 
 // begin finds the epoch, or fixes its generation, and takes part. The lock is held.
@@ -236,7 +204,7 @@ func (p *pass) begin(want engine.Want) error {
 			return err
 		}
 	}
-	err := s.change(func(w words, g *engine.Groups, at *engine.Progress) (_ bool, err error) {
+	err := s.change(func(g *engine.Groups, at *engine.Progress) (_ bool, err error) {
 		g.Tidy(at, s.alive)
 		if p.holder, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
 			err = s.grab(p.holder)
@@ -261,7 +229,7 @@ func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
 			return engine.ErrClosed
 		}
 		return s.locked(func() error {
-			err := s.change(func(_ words, g *engine.Groups, at *engine.Progress) (bool, error) {
+			err := s.change(func(g *engine.Groups, at *engine.Progress) (bool, error) {
 				taken = n
 				if one := g.Group(p.st.name); one != nil {
 					taken = one.Take(at, p.epoch, n)

@@ -53,8 +53,7 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 // kept returns [engine.ErrGenerationGone] for a generation that was not published yet, or was
 // retired too long ago.
 func (s *session) kept(id uint64) error {
-	latest := uint64(0)
-	err := s.use(func(w words) (err error) { latest, err = w.sealed(latestWord); return err })
+	latest, err := s.words.sealed(latestWord)
 	switch {
 	case err != nil:
 		return err
@@ -77,15 +76,8 @@ func (s *session) kept(id uint64) error {
 // holdLeft returns for how long a generation may still be held. It is not limited without
 // [engine.Config.MaxHold].
 func (s *session) holdLeft(id uint64) (left time.Duration, limited bool) {
-	left = s.fixed.Config.MaxHold
-	if left == 0 {
-		return 0, false
-	}
-	_ = s.use(func(w words) error { // who asks next says what is wrong
-		left -= time.Duration(w.retiredFor(id)) * time.Millisecond
-		return nil
-	})
-	return left, true
+	limit := s.fixed.Config.MaxHold
+	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond, limit > 0
 }
 
 // hold locks a generation and maps it. A generation that is retired meanwhile gets another name, and
@@ -219,7 +211,8 @@ func (r *rows) Close() error {
 		r.s.mu.Lock()
 		delete(r.s.open, r)
 		r.s.mu.Unlock()
-		return errors.Join(r.end(), r.s.use(func(w words) error { w[searchedWord].Store(0); return nil }), r.s.raise())
+		r.s.words[searchedWord].Store(0)
+		return errors.Join(r.end(), r.s.raise())
 	})
 }
 

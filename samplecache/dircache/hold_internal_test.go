@@ -135,7 +135,7 @@ func TestManyPasses(t *testing.T) {
 	require.NoError(t, begin(0))
 	in := s.(*session)
 	require.NoError(t, in.locked(func() error {
-		return in.change(func(_ words, g *engine.Groups, _ *engine.Progress) (bool, error) {
+		return in.change(func(g *engine.Groups, _ *engine.Progress) (bool, error) {
 			g.List[0].Epochs[0].Pass = 69_998
 			return true, nil
 		})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -68,67 +69,34 @@ func (s *session) copyTo(ctx context.Context, r *rows, path, at string) error {
 }
 
 // link makes the dataset of a generation appear at a path. The lock is held, and the generation
-// too.
+// too. It is marked once its files have second names: the cache does not fill them again.
 func (s *session) link(id uint64, at string) error {
-	m, err := s.manifest()
-	if err != nil {
-		return err
-	}
-	sh, err := s.lookAt(m)
-	if err != nil {
-		return err
-	}
-	from := store{generationRole, id}
-	if !sh.has(from) {
-		from.role = heldRole
-	}
-	if !sh.has(from) {
-		return engine.ErrGenerationGone
-	}
 	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {
 		return err
 	}
-	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
-		err = s.linkTo(tmp.New(), sh, from)
+	from := s.path(store{generationRole, id}.name())
+	if _, err = os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		from = s.path(store{heldRole, id}.name())
 	}
+	records := filepath.Join(from, recordsName)
+	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == records {
+			return err
+		}
+		to := filepath.Join(tmp.New(), strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return os.Mkdir(to, 0o777)
+		}
+		return os.Link(path, to)
+	})
 	passing("linked")
+	if err == nil {
+		err = writeAt(records, []byte{1}, keptAt, true)
+	}
+	passing("marked")
 	if err == nil {
 		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
 	}
 	return errors.Join(err, tmp.Remove())
-}
-
-// linkTo gives the files of a store names in a directory, once it is marked.
-func (s *session) linkTo(dir string, sh *shelf, from store) error {
-	if err := s.tryLink(dir, sh.at(from)); err != nil {
-		return err
-	}
-	if err := writeAt(filepath.Join(sh.at(from), recordsName), []byte{1}, keptAt, true); err != nil {
-		return err
-	}
-	passing("marked")
-	return filepath.WalkDir(sh.at(from), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == sh.at(from) || path == filepath.Join(sh.at(from), recordsName) {
-			return err
-		}
-		rel, err := filepath.Rel(sh.at(from), path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Mkdir(filepath.Join(dir, rel), 0o777)
-		}
-		return os.Link(path, filepath.Join(dir, rel))
-	})
-}
-
-// tryLink returns an error if files cannot be linked from one directory to the other, before
-// anything is marked.
-func (s *session) tryLink(to, from string) error {
-	probe := filepath.Join(to, ".probe")
-	if err := os.Link(filepath.Join(from, "meta.json"), probe); err != nil {
-		return err
-	}
-	return os.Remove(probe)
 }

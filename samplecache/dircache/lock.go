@@ -18,46 +18,44 @@ const spins = 20
 
 // locked calls fn with the lock. It is [engine.ErrBlocked] if another session has the lock, or
 // another goroutine of this one.
-func (s *session) locked(fn func() error) error {
-	err := s.lock()
-	if err != nil {
+func (s *session) locked(fn func() error) (err error) {
+	if err = s.lock(); err != nil {
 		return err
 	}
-	if err = s.present(); err == nil {
-		err = fn()
+	defer func() { err = errors.Join(err, s.unlock()) }()
+	passing("locked")
+	if err = s.present(); err != nil {
+		return err
 	}
-	return errors.Join(err, s.unlock())
+	return fn()
 }
 
 // lock takes the lock. If it is not free, whoever has it is told to say when it is.
 func (s *session) lock() error {
-	for range spins {
+	for try := range spins {
+		if try == spins-1 {
+			s.words[wantedWord].Store(1)
+		}
 		if ok, err := s.tryLock(); ok || err != nil {
 			return err
 		}
 		runtime.Gosched()
 	}
-	if err := s.use(func(w words) error { w[wantedWord].Store(1); return nil }); err != nil {
-		return err
-	}
-	if ok, err := s.tryLock(); ok || err != nil {
-		return err
-	}
 	return &engine.BlockedError{Why: func() string { return "waiting for " + s.whoLocks() }}
 }
 
-func (s *session) tryLock() (bool, error) {
+// tryLock takes the lock if it is free, and leaves the pid. The control file may be damaged.
+func (s *session) tryLock() (ok bool, err error) {
 	if !s.locking.TryLock() {
 		return false, nil
 	}
-	ok, err := s.locks.Try(lockNumber, 1)
-	if err == nil && ok {
-		passing("locked")
-		_ = s.use(func(w words) error { w[lockerWord].Store(uint64(os.Getpid())); return nil }) // only told
-		return true, nil
+	if ok, err = s.locks.Try(lockNumber, 1); !ok {
+		s.locking.Unlock()
+		return false, s.fail(controlName, err)
 	}
-	s.locking.Unlock()
-	return false, s.fail(controlName, err)
+	pid := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
+	_, _ = s.file.WriteAt(pid, lockerWord*8) // only told
+	return true, nil
 }
 
 // unlock gives the lock back, and tells those who want it.
@@ -65,21 +63,18 @@ func (s *session) unlock() error {
 	err := s.locks.Unlock(lockNumber, 1)
 	s.locking.Unlock()
 	passing("unlocked")
-	wanted := false
-	err = errors.Join(err, s.use(func(w words) error { wanted = w[wantedWord].Swap(0) != 0; return nil }))
-	if wanted {
+	if len(s.words) > 0 && s.words[wantedWord].Swap(0) != 0 {
 		err = errors.Join(err, s.raise())
 	}
 	return err
 }
 
 // whoLocks says who has the lock.
-func (s *session) whoLocks() (text string) {
-	text = "the lock"
+func (s *session) whoLocks() string {
 	if pid := s.locker(); pid > 0 {
-		text = fmt.Sprintf("the lock, which pid %d has", pid)
+		return fmt.Sprintf("the lock, which pid %d has", pid)
 	}
-	return text
+	return "the lock"
 }
 
 // locker returns the pid of another session that has the lock, 0 if none has.
@@ -94,16 +89,11 @@ func (s *session) locker() (pid int) {
 	return int(binary.LittleEndian.Uint32(b[:]))
 }
 
-// lockToJoin waits for the lock of a cache whose control file may be damaged.
+// lockToJoin waits for the lock.
 func (s *session) lockToJoin(ctx context.Context) error {
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		ok, err := s.locks.Try(lockNumber, 1)
-		if ok {
-			b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
-			_, err = s.file.WriteAt(b, lockerWord*8)
-		}
-		if ok || err != nil {
-			return s.fail(controlName, bare(err))
+		if ok, err := s.tryLock(); ok || err != nil {
+			return err
 		}
 		select {
 		case <-time.After(wait):

@@ -187,11 +187,11 @@ func specs(schema *tdict.TensorDict) ([]leafSpec, error) {
 	return list, nil
 }
 
-// schema is the reverse.
-func (m *manifest) schema() (*tdict.TensorDict, error) {
-	td := tdict.New()
+// dict is the reverse: a dictionary of a batch shape, and of tensors without elements.
+func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
+	td := tdict.New(batch...)
 	for _, l := range m.Schema {
-		x, err := tensor.NewMeta(l.dtype, l.Shape...)
+		x, err := tensor.NewMeta(l.dtype, slices.Concat(batch, l.Shape)...)
 		if err == nil {
 			err = td.Set(l.Key, x)
 		}

@@ -55,12 +55,18 @@ func (s *session) unlockName(name string) error {
 	return s.fail(controlName, s.locks.Unlock(nameNumber(name), nameSpan))
 }
 
+// hasName reports whether the session has a name.
+func (s *session) hasName(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names[name]
+}
+
 // claimant returns the pid of another session that has a name, 0 if none has.
-func (s *session) claimant(name string) (pid int) {
+func (s *session) claimant(name string) int {
 	_, size, held, err := s.locks.Held(nameNumber(name), nameSpan)
 	if err != nil || !held {
 		return 0
 	}
-	_ = s.use(func(w words) error { pid = w.pid(int(size) - 1); return nil }) // 0 is unknown
-	return pid
+	return s.words.pid(int(size) - 1)
 }

@@ -23,7 +23,7 @@ func (s *session) goOn() (err error) {
 		s.mu.Lock()
 		s.trouble = err
 		s.mu.Unlock()
-		err = errors.Join(err, s.searched(err != nil))
+		s.searched(err != nil)
 	}()
 	if err := s.tidy(); err != nil {
 		return err
@@ -50,125 +50,73 @@ func (s *session) goOn() (err error) {
 }
 
 // state returns the generation published last, the one that is being filled, and whether there is
-// something to do for goOn.
+// something to do for goOn: a generation is full and may be published, or was published and that was
+// not told, or the next one has no store.
 func (s *session) state() (latest, filling uint64, ready bool, err error) {
-	err = s.use(func(w words) (err error) {
-		if latest, filling, err = w.generations(); err == nil {
-			ready, err = s.ready(w, latest, filling)
-		}
-		return err
-	})
+	latest, filling, err = s.words.generations()
+	if err != nil || filling != latest+1 {
+		return latest, filling, true, err
+	}
+	if ready = s.full(filling); ready && s.fixed.Config.Limits.MinPasses > 0 {
+		var g *engine.Groups
+		g, err = s.groups()
+		ready = err == nil && len(g.Waits(s.progress(latest))) == 0
+	}
 	return latest, filling, ready, err
 }
 
 // searched stores when it failed last to publish, or to find a store.
-func (s *session) searched(failed bool) error {
-	return s.use(func(w words) error {
-		if _, filling, err := w.generations(); failed || err == nil && filling == 0 {
-			w[searchedWord].Store(now())
-		} else {
-			w[searchedWord].Store(0)
-		}
-		return nil
-	})
+func (s *session) searched(failed bool) {
+	v := uint64(0)
+	if _, filling, err := s.words.generations(); failed || err == nil && filling == 0 {
+		v = now()
+	}
+	s.words[searchedWord].Store(v)
 }
 
 // due reports whether to try to publish, or to find a store: not if that has failed a moment ago.
-func (s *session) due() (due bool) {
-	_ = s.use(func(w words) error { // who tries hears of it
-		was := w[searchedWord].Load()
-		due = was == 0 || passed(was, searchPause)
-		return nil
-	})
-	return due
+func (s *session) due() bool {
+	was := s.words[searchedWord].Load()
+	return was == 0 || passed(was, searchPause)
 }
 
-// ready reports whether there is something to do for goOn: a generation is full and may be
-// published, or was published and that was not told, or the next one has no store.
-func (s *session) ready(w words, latest, filling uint64) (bool, error) {
-	if filling != latest+1 {
-		return true, nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock() // also after a fault
-	full := s.full(w, filling)
-	if !full || s.fixed.Config.Limits.MinPasses == 0 {
-		return full, nil
-	}
-	g, err := s.groups()
-	return err == nil && len(g.Waits(s.progress(w, latest))) == 0, err
-}
-
-// publish publishes the generation after m.Latest, unless its records say that it is not full.
+// publish publishes the generation after m.Latest, unless its records say that it is not full: then
+// it has the slots looked at again.
 func (s *session) publish(m *manifest) (bool, error) {
 	began := time.Now()
 	passing("publishing")
-	list, full, err := s.collect(m)
-	if err != nil || !full {
+	list, missing, err := s.collect(m, m.Latest+1)
+	if err != nil || len(missing) > 0 {
+		for _, i := range missing {
+			s.mend(m.Latest+1, i)
+		}
 		return false, err
 	}
+	forgotten := func(p producerSpec) bool { return p.Window == (engine.Window{}) }
 	next := *m
-	next.Latest, next.Published, next.Producers = m.Latest+1, began.Round(0).UTC(), list
+	next.Latest, next.Published, next.Producers = m.Latest+1, began.Round(0).UTC(), slices.DeleteFunc(list, forgotten)
 	if err := next.write(s.at, s.place.Mode()); err != nil {
 		return false, failed("publish", s.dir, manifestName, err)
 	}
 	err = s.settle(&next)
-	return true, errors.Join(err, s.use(func(w words) error {
-		w[swapAtWord].Store(uint64(began.UnixMilli()))
-		w[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
-		return nil
-	}))
-}
-
-// collect returns the producers, with the numbers of the generation that is being filled, and
-// whether the records say that it is full. If not, it has the slots looked at again.
-func (s *session) collect(m *manifest) (list []producerSpec, full bool, err error) {
-	generation := m.Latest + 1
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st, err := s.writer(generation)
-	if err != nil {
-		return nil, false, err
-	}
-	full = true
-	err = s.use(func(w words) error {
-		for i := range s.samples() {
-			if v := w.slot(i).Load(); s.rows[i] != nil || !st.committed(i, generation) {
-				if r, err := st.record(i); err == nil {
-					s.tellDamage(r, generation, i)
-				}
-				full = false
-				w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, slotReserved)) // a sweep frees it
-			}
-		}
-		s.cursor = cursor{}
-		return nil
-	})
-	if err != nil || !full {
-		return nil, false, err
-	}
-	list, err = s.with(m.Producers, st, generation)
-	forgotten := func(p producerSpec) bool { return p.Window == (engine.Window{}) }
-	return slices.DeleteFunc(list, forgotten), true, err
+	s.words[swapAtWord].Store(uint64(began.UnixMilli()))
+	s.words[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
+	return true, err
 }
 
 // settle makes everything as the MANIFEST says. The lock is held. What was done before is found
 // done.
 func (s *session) settle(m *manifest) error {
-	if err := s.use(func(w words) error { w.seal(latestWord, m.Latest); return nil }); err != nil {
-		return err
-	}
+	s.words.seal(latestWord, m.Latest)
 	passing("latest stored")
 	if err := s.raise(); err != nil { // who waits for it need not wait for the rest
 		return err
 	}
 	sh, err := s.lookAt(m)
-	if err == nil {
-		err = sh.point()
-	}
 	if err != nil {
 		return failed("publish", s.dir, "", err)
 	}
+	unpointed := failed("publish", s.dir, currentName, sh.point())
 	passing("pointed")
 	needed, err := s.needed(sh)
 	if err != nil {
@@ -180,11 +128,9 @@ func (s *session) settle(m *manifest) error {
 	if sh.has(sh.next()) {
 		filling = m.Latest + 1
 	}
-	if failed := s.use(func(w words) error { w.seal(fillingWord, filling); return nil }); failed != nil {
-		return errors.Join(err, failed)
-	}
+	s.words.seal(fillingWord, filling)
 	passing("open")
-	return errors.Join(failed("publish", s.dir, "", errors.Join(err, sh.clear(needed))), s.raise())
+	return errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
 }
 
 // needed returns what says whether a group needs a generation that is retired: an epoch has it that
@@ -194,14 +140,11 @@ func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.use(func(w words) error {
-		for _, st := range sh.stores {
-			if sh.retired(st) {
-				w.retired(st.id)
-			}
+	for _, st := range sh.stores {
+		if sh.retired(st) {
+			s.words.retired(st.id)
 		}
-		return nil
-	})
+	}
 	return func(id uint64) bool { return g.Needs(id) && !s.overdue(id) }, err
 }
 

@@ -4,9 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
+	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
@@ -24,6 +28,7 @@ import (
 //	   104    4 L  CRC-32C of each leaf, then zeros up to a multiple of 8
 const (
 	recordsHeader = 64
+	keptAt        = 32 // in the header: 1 if the files of the store belong to a kept dataset, too
 	recordFixed   = 104
 )
 
@@ -46,26 +51,33 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
 	binary.LittleEndian.PutUint64(r[32:], life)
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
-	binary.LittleEndian.PutUint32(r, crc32.Checksum(r[4:], castagnoli))
+	atomic.StoreUint32(r.seal(), crc32.Checksum(r[4:], castagnoli))
+}
+
+// seal returns the sum of all, which processes load and store atomically.
+func (r record) seal() *uint32 {
+	words, _ := cast.Slice[uint32](r[:4]) // records are aligned
+	return &words[0]
 }
 
 // erase makes the record one of no generation, whose sum is 0 until it is sound again.
 func (r record) erase() {
-	binary.LittleEndian.PutUint32(r, 0)
+	atomic.StoreUint32(r.seal(), 0)
 	clear(r[4:recordFixed])
 }
 
 // damaged reports whether r was sound, of whatever generation, and is not any more. It is not if
 // somebody writes it meanwhile.
 func (r record) damaged() bool {
-	sum := binary.LittleEndian.Uint32(r)
-	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == binary.LittleEndian.Uint32(r)
+	sum := atomic.LoadUint32(r.seal())
+	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == atomic.LoadUint32(r.seal())
 }
 
 // sound reports whether r is a record of a generation.
 func (r record) sound(generation uint64) bool {
+	sum := atomic.LoadUint32(r.seal())
 	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
-		binary.LittleEndian.Uint32(r) == crc32.Checksum(r[4:], castagnoli)
+		sum == crc32.Checksum(r[4:], castagnoli)
 }
 
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
@@ -97,24 +109,34 @@ func recordsPath(generation uint64) string {
 }
 
 // recordsSize returns how long the file is.
-func recordsSize(samples, leaves int) int { return recordsHeader + samples*recordSize(leaves) }
-
-// putRecordsHeader writes the header of the file.
-func putRecordsHeader(b []byte, samples, leaves int) {
-	copy(b, recordsMagic[:])
-	binary.LittleEndian.PutUint64(b[8:], uint64(samples))
-	binary.LittleEndian.PutUint64(b[16:], uint64(leaves))
-	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
+func (m *manifest) recordsSize() int {
+	return recordsHeader + m.Config.Samples*recordSize(len(m.Schema))
 }
 
-// checkRecordsHeader returns [engine.ErrCorrupt] unless b begins with such a header.
-func checkRecordsHeader(b []byte, samples, leaves int) error {
-	var want [recordsHeader]byte
-	putRecordsHeader(want[:], samples, leaves)
-	if len(b) < recordsHeader || [keptAt]byte(b) != [keptAt]byte(want[:]) {
+// recordsHead returns the header of the file.
+func (m *manifest) recordsHead() []byte {
+	b := make([]byte, recordsHeader)
+	copy(b, recordsMagic[:])
+	binary.LittleEndian.PutUint64(b[8:], uint64(m.Config.Samples))
+	binary.LittleEndian.PutUint64(b[16:], uint64(len(m.Schema)))
+	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
+	return b
+}
+
+// checkRecords returns [engine.ErrCorrupt] unless f has such a header, and the length.
+func (m *manifest) checkRecords(f *os.File) error {
+	var b [keptAt]byte
+	if _, err := f.ReadAt(b[:], 0); err != nil && err != io.EOF {
+		return err
+	}
+	if b != [keptAt]byte(m.recordsHead()) {
 		return fmt.Errorf("%w: its header is damaged", engine.ErrCorrupt)
 	}
-	return nil
+	info, err := f.Stat()
+	if want := int64(m.recordsSize()); err == nil && info.Size() < want {
+		err = fmt.Errorf("%w: got a file of %d bytes, want %d", engine.ErrCorrupt, info.Size(), want)
+	}
+	return err
 }
 
 // rowRecord returns the record of a row.

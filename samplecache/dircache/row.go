@@ -71,45 +71,37 @@ func (c *claim) reserve(number uint64) (*row, error) {
 }
 
 // isFilling reports whether a generation is being filled.
-func (s *session) isFilling(generation uint64) (yes bool) {
-	err := s.use(func(w words) error {
-		_, filling, err := w.generations()
-		yes = filling == generation
-		return err
-	})
-	return yes || err != nil
+func (s *session) isFilling(generation uint64) bool {
+	_, filling, err := s.words.generations()
+	return filling == generation || err != nil
 }
 
 // take takes a free slot, if there is one and limits allow.
 func (r *row) take() (ok bool, err error) {
 	s := r.s
-	err = s.use(func(w words) error {
-		latest, filling, err := w.generations()
-		if err != nil || filling != latest+1 {
-			return err
-		}
-		r.generation = filling
-		room, err := s.room(w, latest)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if r.store, err = s.writer(filling); err != nil {
-			return err
-		}
-		if r.slot, ok, err = s.reserve(w, r.store, filling, room); err != nil || !ok {
-			return err
-		}
-		if room, err = s.room(w, latest); err != nil || r.slot >= room { // a group was entered meanwhile
-			ok = false
-			return errors.Join(err, s.unlockSlot(w, filling, r.slot, slotFree))
-		}
-		s.rows[r.slot] = r
-		r.store.users++
-		return nil
-	})
-	return ok, err
+	latest, filling, err := s.words.generations()
+	if err != nil || filling != latest+1 {
+		return false, err
+	}
+	r.generation = filling
+	room, err := s.room(latest)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.store, err = s.writer(filling); err != nil {
+		return false, err
+	}
+	if r.slot, ok, err = s.reserve(r.store, filling, room); err != nil || !ok {
+		return false, err
+	}
+	if room, err = s.room(latest); err != nil || r.slot >= room { // a group was entered meanwhile
+		return false, errors.Join(err, s.unlockSlot(filling, r.slot, slotFree))
+	}
+	s.rows[r.slot] = r
+	r.store.users++
+	return true, nil
 }
 
 // hurry publishes a generation that is full, or finds a store to be filled, if there is need and that
@@ -154,17 +146,17 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 
 // write writes the record of the sample, which is committed then.
 func (r *row) write(sums []uint32) error {
-	if err := r.flush(); err != nil {
-		return err
+	durable := r.s.fixed.Config.Durable
+	for i, l := range r.store.leaves {
+		if durable && l.bytes > 0 {
+			if err := flushRange(r.store.files[i], r.slot*l.bytes, l.bytes); err != nil {
+				return err
+			}
+		}
 	}
-	b, err := r.store.records.Acquire()
-	if err != nil {
-		return err
-	}
-	defer r.store.records.Release()
 	passing("sample written")
-	err = mapping.Guard(func() {
-		rec := rowRecord(b, r.slot, len(sums))
+	rec := r.store.record(r.slot)
+	err := mapping.Guard(func() {
 		rec.erase()
 		for i, sum := range sums {
 			rec.setSum(i, sum)
@@ -174,39 +166,20 @@ func (r *row) write(sums []uint32) error {
 	if err == nil {
 		err = r.store.records.Intact()
 	}
-	if err == nil {
-		err = r.flushRecord(b)
+	if err == nil && durable {
+		err = r.flushRecord(rec)
 	}
 	passing("recorded")
 	return err
 }
 
-// flush makes the sample durable, if the cache is.
-func (r *row) flush() error {
-	if !r.s.fixed.Config.Durable {
-		return nil
-	}
-	for i, l := range r.s.fixed.Schema {
-		if l.bytes == 0 {
-			continue
-		}
-		if err := flushRange(r.store.files[i], r.slot*l.bytes, l.bytes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// flushRecord makes the record durable, if the cache is. If that fails, there is none any more.
-func (r *row) flushRecord(records []byte) error {
-	if !r.s.fixed.Config.Durable {
-		return nil
-	}
-	size := recordSize(len(r.store.files))
-	err := flushRange(r.store.records, recordsHeader+r.slot*size, size)
+// flushRecord makes the record durable. If that fails, there is none any more.
+func (r *row) flushRecord(rec record) error {
+	at := recordsHeader + r.slot*len(rec)
+	err := flushRange(r.store.records, at, len(rec))
 	if err != nil {
-		err = errors.Join(err, mapping.Guard(func() { rowRecord(records, r.slot, len(r.store.files)).erase() }))
-		_ = flushRange(r.store.records, recordsHeader+r.slot*size, size) // err says that it fails
+		rec.erase()
+		_ = flushRange(r.store.records, at, len(rec)) // err says that it fails
 	}
 	return err
 }
@@ -221,27 +194,27 @@ var flushRange = func(f flusher, offset, size int) error { return f.FlushRange(o
 func (r *row) end(state uint64) error {
 	s := r.s
 	r.over = true
-	full := false
-	err := s.use(func(w words) (err error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		err = s.unlockSlot(w, r.generation, r.slot, state)
-		delete(s.rows, r.slot)
-		r.store.users--
-		full = s.full(w, r.generation)
-		return err
-	})
+	err := r.giveBack(state)
 	if err != nil && state == slotCommitted {
 		s.complain(err) // the sample is committed all the same
 		err = nil
 	}
-	if full {
+	if s.full(r.generation) {
 		s.publishFull()
 	}
 	if state == slotFree || s.fixed.Config.Limits.PerInsert > 0 {
 		err = errors.Join(err, s.raise())
 	}
 	return err
+}
+
+// giveBack gives the slot back.
+func (r *row) giveBack(state uint64) error {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	delete(r.s.rows, r.slot)
+	r.store.users--
+	return r.s.unlockSlot(r.generation, r.slot, state)
 }
 
 // patience is how long a session waits for the lock to publish what it has completed. Mostly that is

@@ -28,7 +28,8 @@ type session struct {
 	file    *os.File // the control file
 	locks   *vfs.Numbers
 	control *mapping.Mapping
-	me      int // its entry among the sessions
+	words   words // of control
+	me      int   // its entry among the sessions
 
 	calls  sync.RWMutex // held for reading by calls under way
 	closed bool
@@ -49,7 +50,7 @@ type session struct {
 
 // newSession returns a session that does not take part yet.
 func newSession(dir, at string, m *manifest, opt engine.Options) (*session, error) {
-	schema, err := m.schema()
+	schema, err := m.dict()
 	if err != nil {
 		return nil, failed("open", dir, manifestName, err)
 	}
@@ -90,14 +91,31 @@ func (s *session) call(fn func() error) error {
 	if s.closed {
 		return fmt.Errorf("cache %s: %w", s.dir, engine.ErrClosed)
 	}
-	return fn()
+	return s.guard(fn)
+}
+
+// guard runs fn. A fault in it is the error of a file that was cut. What fn has done before stays
+// done.
+func (s *session) guard(fn func() error) (err error) {
+	fault, _ := mapping.Guard(func() { err = fn() }).(*mapping.FaultError)
+	switch {
+	case fault == nil && errors.Is(err, engine.ErrCorrupt):
+		return s.fail(controlName, err) // others have a name
+	case fault == nil:
+		return err
+	}
+	name, _ := filepath.Rel(s.at, fault.File)
+	if filepath.Base(name) == recordsName { // whose store may have had another name
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		name = recordsPath(s.stores.generation)
+	}
+	return s.fail(name, fmt.Errorf("%w: the file was cut", engine.ErrCorrupt))
 }
 
 // Latest implements engine.Session.
 func (s *session) Latest(context.Context) (id uint64, err error) {
-	err = s.call(func() error {
-		return s.use(func(w words) (err error) { id, err = w.sealed(latestWord); return err })
-	})
+	err = s.call(func() (err error) { id, err = s.words.sealed(latestWord); return err })
 	return id, err
 }
 
@@ -113,17 +131,6 @@ func (s *session) present() error {
 	return s.fail("", bare(err))
 }
 
-// leaveGroups gives up what the session has in groups. Others settle the counts if it cannot.
-func (s *session) leaveGroups() {
-	if len(s.holders) == 0 {
-		return
-	}
-	for holder := range s.holders {
-		_ = s.release(holder)
-	}
-	_ = s.locked(s.goOn)
-}
-
 // Close implements engine.Session. The kernel frees what is locked.
 func (s *session) Close() error {
 	s.calls.Lock()
@@ -134,23 +141,40 @@ func (s *session) Close() error {
 		return engine.ErrClosed
 	}
 	s.watch.end()
-	_ = s.raise() // so that the watch hears of it
+	_ = s.guard(s.raise) // so that the watch hears of it
 	s.watch.ended.Wait()
-	s.leaveGroups()
 	var err error
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for r := range s.open {
-		delete(s.open, r)
 		err = errors.Join(err, r.end())
 	}
-	err = errors.Join(err, s.use(func(w words) error {
-		_, filling, _ := w.generations() // words are hints: a sweep does what is not done
-		for i := range s.rows {
-			_ = s.unlockSlot(w, filling, i, slotFree)
-		}
-		w.session(s.me).Store(0)
-		return nil
-	}), s.locks.UnlockAll(), s.raise(), s.stores.close())
-	return errors.Join(err, s.control.Close(), s.file.Close())
+	return errors.Join(err, s.guard(s.leave), s.abandon())
+}
+
+// leave gives up what the session has. Others do what it cannot.
+func (s *session) leave() error {
+	for holder := range s.holders {
+		_ = s.release(holder)
+	}
+	_ = s.locked(s.goOn)
+	_, filling, _ := s.words.generations()
+	for i := range s.rows {
+		_ = s.unlockSlot(filling, i, slotFree)
+	}
+	s.words.session(s.me).Store(0)
+	return errors.Join(s.locks.UnlockAll(), s.raise())
+}
+
+// abandon closes what the session has opened.
+func (s *session) abandon() (err error) {
+	for _, w := range s.stores.byID {
+		err = errors.Join(err, w.close())
+	}
+	if s.control != nil {
+		s.control.Release()
+		err = errors.Join(err, s.control.Close())
+	}
+	if s.file != nil {
+		err = errors.Join(err, s.locks.UnlockAll(), s.file.Close())
+	}
+	return err
 }

@@ -1,8 +1,9 @@
 package dircache
 
 import (
-	"github.com/go-tensordict/tensordict/internal/host"
 	"time"
+
+	"github.com/go-tensordict/tensordict/internal/host"
 )
 
 // The word of a slot says of which generation it is, which session has it, and its state. It is a
@@ -52,17 +53,17 @@ func (s *session) seek(generation uint64) {
 	}
 }
 
-// reserve takes the lock of a free slot before room, for a sample of the store w that is filled with
+// reserve takes the lock of a free slot before room, for a sample of the store st that is filled with
 // a generation. s.mu is held.
-func (s *session) reserve(w words, st *writer, generation uint64, room int) (slot int, ok bool, err error) {
+func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok bool, err error) {
 	s.seek(generation)
 	for k := range s.samples() {
 		i := (s.cursor.next + k) % s.samples()
-		v := w.slot(i).Load()
+		v := s.words.slot(i).Load()
 		if i >= room || !isFree(v, generation) || s.rows[i] != nil {
 			continue
 		}
-		if ok, err = s.lockSlot(w, st, generation, i, v); ok || err != nil {
+		if ok, err = s.lockSlot(st, generation, i, v); ok || err != nil {
 			s.cursor.next = (i + 1) % s.samples()
 			return i, ok, err
 		}
@@ -72,48 +73,47 @@ func (s *session) reserve(w words, st *writer, generation uint64, room int) (slo
 
 // lockSlot takes the lock of a slot whose word is v, unless another is faster or the slot is
 // committed, whatever v says.
-func (s *session) lockSlot(w words, st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
-	mine := slotWord(generation, s.me, slotReserved)
-	if !w.slot(i).CompareAndSwap(v, mine) {
+func (s *session) lockSlot(st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
+	word, mine := s.words.slot(i), slotWord(generation, s.me, slotReserved)
+	if !word.CompareAndSwap(v, mine) {
 		return false, nil
 	}
 	passing("slot marked")
 	if ok, err = s.locks.Try(slotNumbers+int64(i), 1); err != nil || !ok {
-		w.slot(i).CompareAndSwap(mine, slotWord(generation, 0, slotFree))
+		word.CompareAndSwap(mine, slotWord(generation, 0, slotFree))
 		return false, err
 	}
-	state := uint64(slotFree)
-	if st.committed(i, generation) {
-		state = slotCommitted
-	} else if w.slot(i).Load() == mine {
-		w.since(i).Store(now())
+	state := st.state(i, generation)
+	if state == slotFree && word.Load() == mine {
+		s.words.since(i).Store(now())
 		return true, nil
 	}
-	return false, s.unlockSlot(w, generation, i, state)
+	return false, s.unlockSlot(generation, i, state)
 }
 
 // unlockSlot gives the lock of a slot back, and then says so.
-func (s *session) unlockSlot(w words, generation uint64, i int, state uint64) error {
+func (s *session) unlockSlot(generation uint64, i int, state uint64) error {
 	err := s.locks.Unlock(slotNumbers+int64(i), 1)
 	passing("slot unlocked")
-	w.slot(i).CompareAndSwap(slotWord(generation, s.me, slotReserved), slotWord(generation, s.me, state))
+	s.words.slot(i).CompareAndSwap(slotWord(generation, s.me, slotReserved), slotWord(generation, s.me, state))
 	return err
 }
 
-// full reports whether all slots of a generation are committed, as far as the words know. s.mu is
-// held.
-func (s *session) full(w words, generation uint64) bool {
+// full reports whether all slots of a generation are committed, as far as the words know.
+func (s *session) full(generation uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.seek(generation)
-	for s.cursor.lead < s.samples() && isCommitted(w.slot(s.cursor.lead).Load(), generation) {
+	for s.cursor.lead < s.samples() && isCommitted(s.words.slot(s.cursor.lead).Load(), generation) {
 		s.cursor.lead++
 	}
 	return s.cursor.lead == s.samples()
 }
 
 // committed returns how many slots of a generation are committed.
-func (s *session) committed(w words, generation uint64) (n int) {
+func (s *session) committed(generation uint64) (n int) {
 	for i := range s.samples() {
-		if isCommitted(w.slot(i).Load(), generation) {
+		if isCommitted(s.words.slot(i).Load(), generation) {
 			n++
 		}
 	}
@@ -122,10 +122,10 @@ func (s *session) committed(w words, generation uint64) (n int) {
 
 // reservedEver returns how many samples there are if every slot is committed up to the last that is
 // reserved now.
-func (s *session) reservedEver(w words, latest uint64) int64 {
+func (s *session) reservedEver(latest uint64) int64 {
 	n := 0
 	for i := range s.samples() {
-		if v := w.slot(i).Load(); slotGeneration(v) == latest+1 && slotState(v) != slotFree {
+		if v := s.words.slot(i).Load(); slotGeneration(v) == latest+1 && slotState(v) != slotFree {
 			n = i + 1
 		}
 	}
@@ -135,15 +135,13 @@ func (s *session) reservedEver(w words, latest uint64) int64 {
 // sweepTime is how long a sweep may take; the next one goes on where it ended.
 const sweepTime = 5 * time.Millisecond
 
-// sweep frees the slots that were reserved by sessions that are dead, and makes words right that are
-// damaged. It reports whether there were any.
-func (s *session) sweep(w words, generation uint64) (found bool) {
+// sweepSlots frees the slots that were reserved by sessions that are dead, and makes words right that
+// are damaged. It reports whether there were any.
+func (s *session) sweepSlots(generation uint64) (found bool) {
 	end := host.Monotonic() + sweepTime
 	for k := range s.samples() {
 		i := (s.swept + k) % s.samples()
-		if s.mend(w, generation, i) {
-			found = true
-		}
+		found = s.mend(generation, i) || found
 		if k%64 == 63 && host.Monotonic() > end {
 			s.swept = i
 			break
@@ -153,18 +151,16 @@ func (s *session) sweep(w words, generation uint64) (found bool) {
 }
 
 // mend makes the word of a slot right. It reports whether the word was wrong.
-func (s *session) mend(w words, generation uint64, i int) bool {
+func (s *session) mend(generation uint64, i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, mine := w.slot(i).Load(), slotWord(generation, s.me, slotReserved)
+	word := s.words.slot(i)
+	v, mine := word.Load(), slotWord(generation, s.me, slotReserved)
 	if s.rows[i] != nil {
-		return v != mine && w.slot(i).CompareAndSwap(v, mine)
-	}
-	if isCommitted(v, generation) {
-		return false
+		return v != mine && word.CompareAndSwap(v, mine)
 	}
 	st, err := s.writer(generation)
-	if err != nil || isFree(v, generation) && !st.committed(i, generation) {
+	if err != nil || st.agrees(v, i, generation) {
 		return false
 	}
 	ok, err := s.locks.Try(slotNumbers+int64(i), 1)
@@ -172,12 +168,9 @@ func (s *session) mend(w words, generation uint64, i int) bool {
 		return false // somebody fills it
 	}
 	defer func() { _ = s.locks.Unlock(slotNumbers+int64(i), 1) }() // the next sweep would find it
-	if _, filling, err := w.generations(); err != nil || filling != generation {
+	if _, filling, err := s.words.generations(); err != nil || filling != generation {
 		return false
 	}
-	state := uint64(slotFree)
-	if st.committed(i, generation) {
-		state = slotCommitted
-	}
-	return w.slot(i).CompareAndSwap(v, slotWord(generation, s.me, state))
+	s.tellDamage(st.record(i), generation, i)
+	return word.CompareAndSwap(v, slotWord(generation, s.me, st.state(i, generation)))
 }

@@ -22,35 +22,25 @@ func (s *session) stats() (st engine.Stats, err error) {
 	if err != nil {
 		return st, err
 	}
-	err = s.use(func(w words) error {
-		latest, filling, err := w.generations()
-		if err != nil {
-			return err
-		}
-		st = engine.Stats{
-			Latest: latest, Filling: latest + 1, Samples: s.samples(), Swaps: latest,
-			SwapTook: time.Duration(w[swapTookWord].Load()) * time.Microsecond, Bytes: s.fixed.sampleBytes(),
-		}
-		if ms := w[swapAtWord].Load(); ms > 0 {
-			st.LastSwap = time.UnixMilli(int64(ms))
-		}
-		s.slotStats(w, &st)
-		s.memberStats(w, &st)
-		p := s.progress(w, latest)
-		g.Tidy(p, s.alive)
-		st.Groups = g.Stats(p)
-		st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
-		return nil
-	})
-	if err == nil {
-		st.Held, err = s.putAside()
+	latest, filling, err := s.words.generations()
+	if err != nil {
+		return st, err
 	}
-	if err == nil {
+	p := s.progress(latest)
+	g.Tidy(p, s.alive)
+	st = engine.Stats{
+		Latest: latest, Filling: latest + 1, Samples: s.samples(), Swaps: latest,
+		SwapTook: time.Duration(s.words[swapTookWord].Load()) * time.Microsecond, Bytes: s.fixed.sampleBytes(),
+		Members: s.memberStats(), Groups: g.Stats(p),
+	}
+	if ms := s.words[swapAtWord].Load(); ms > 0 {
+		st.LastSwap = time.UnixMilli(int64(ms))
+	}
+	s.slotStats(&st)
+	if st.Held, err = s.aside(); err == nil {
 		st.Producers, err = s.producerStats()
 	}
-	if st.PublishWaits == noRoom {
-		st.PublishWaits = cmp.Or(s.fixed.Config.Held(st.Held), noRoom)
-	}
+	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
 	return st, err
 }
 
@@ -72,13 +62,13 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 	if open {
 		return "the next process that looks"
 	}
-	return noRoom
+	return cmp.Or(s.fixed.Config.Held(st.Held), noRoom)
 }
 
 // slotStats counts the slots of the generation that is being filled.
-func (s *session) slotStats(w words, st *engine.Stats) {
+func (s *session) slotStats(st *engine.Stats) {
 	for i := range s.samples() {
-		v := w.slot(i).Load()
+		v := s.words.slot(i).Load()
 		if slotGeneration(v) != st.Filling {
 			continue
 		}
@@ -87,22 +77,19 @@ func (s *session) slotStats(w words, st *engine.Stats) {
 			st.Committed++
 		case slotReserved:
 			st.Reserved++
-			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: w.pid(slotSession(v)), For: since(w.since(i).Load())})
+			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: s.words.pid(slotSession(v)), For: since(s.words.since(i).Load())})
 		}
 	}
 }
 
 // memberStats lists who takes part.
-func (s *session) memberStats(w words, st *engine.Stats) {
+func (s *session) memberStats() (list []engine.MemberStats) {
 	for i := range maxSessions {
-		pid := w.pid(i)
-		if pid == 0 {
-			continue
-		}
-		if _, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1); held && err == nil || i == s.me {
-			st.Members = append(st.Members, engine.MemberStats{PID: pid, For: since(w.joined(i).Load())})
+		if pid := s.words.pid(i); pid != 0 && s.takesPart(i) {
+			list = append(list, engine.MemberStats{PID: pid, For: since(s.words.joined(i).Load())})
 		}
 	}
+	return list
 }
 
 // producerStats lists the producers that have put a sample. They are those of a moment: a generation
@@ -112,20 +99,16 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := m.Producers
-	if st, err := s.writer(m.Latest + 1); err == nil { // there may be none
-		if all, err = s.with(m.Producers, st, m.Latest+1); err != nil {
-			return nil, err
-		}
+	all, _, err := s.collect(m, m.Latest+1)
+	if err != nil {
+		all = m.Producers // there may be no store yet
 	}
 	for _, p := range all {
 		if p.Window == (engine.Window{}) {
 			continue
 		}
 		pid := os.Getpid()
-		if !s.names[p.Name] {
+		if !s.hasName(p.Name) {
 			pid = s.claimant(p.Name)
 		}
 		list = append(list, engine.ProducerStats{Name: p.Name, PID: pid, Window: p.Window})
@@ -133,18 +116,15 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 	return list, nil
 }
 
-// putAside returns the generations that are kept only because they are held.
-func (s *session) putAside() (held []uint64, err error) {
+// aside returns the generations that are kept only because they are held.
+func (s *session) aside() (held []uint64, err error) {
 	entries, err := os.ReadDir(s.at)
-	if err != nil {
-		return nil, s.fail("", bare(err))
-	}
 	for _, e := range entries {
 		if st, ok := parseStore(e.Name()); ok && st.role == heldRole {
 			held = append(held, st.id)
 		}
 	}
-	return held, nil
+	return held, s.fail("", bare(err))
 }
 
 // noSlot returns an error that says why there is no free slot.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
@@ -48,15 +49,20 @@ func (s *session) Changed() <-chan struct{} {
 
 // sequence returns the low bits of the sequence word.
 func (s *session) sequence() (v uint32) {
-	_ = s.use(func(w words) error { v = uint32(w[sequenceWord].Load()); return nil }) // others say what is wrong
+	word, err := s.control.Word32(sequenceWord * 8)
+	if err != nil {
+		return 0 // it is closed
+	}
+	defer s.control.Release()
+	_ = mapping.Guard(func() { v = word.Load() }) // others say what is wrong
 	return v
 }
 
 // raise says that something has changed.
 func (s *session) raise() error {
-	err := s.use(func(w words) error { w[sequenceWord].Add(1); return nil })
+	s.words[sequenceWord].Add(1)
 	passing("sequence raised")
-	return errors.Join(err, s.fail(controlName, s.control.WakeWord(sequenceWord*8)))
+	return s.fail(controlName, s.control.WakeWord(sequenceWord*8))
 }
 
 // start begins to watch.
@@ -126,25 +132,14 @@ func (s *session) complain(err error) {
 // tend does what is to be done while somebody waits: it frees what the dead have held, publishes
 // what is full, and finds room for the next generation. It reports whether it has to try again.
 func (s *session) tend() (again bool, err error) {
-	var swept, found bool
-	latest, filling, ready, err := s.state()
-	if err != nil {
-		return false, err
-	}
-	err = s.use(func(w words) error {
-		if swept = passed(w[sweptWord].Load(), lookPause/2); swept {
-			w[sweptWord].Store(now())
-			found = s.bury(w)
-			if filling == latest+1 {
-				found = s.sweep(w, filling) || found
-			}
+	found := false
+	if passed(s.words[sweptWord].Load(), lookPause/2) {
+		s.words[sweptWord].Store(now())
+		if found, err = s.sweep(); err != nil {
+			return false, err
 		}
-		return nil
-	})
-	if err == nil && swept {
-		untidy, failed := s.untidy()
-		found, err = found || untidy, failed
 	}
+	_, _, ready, err := s.state()
 	if err == nil && (ready && s.due() || found) {
 		err = s.locked(s.goOn)
 		again = errors.Is(err, engine.ErrBlocked)
@@ -155,18 +150,37 @@ func (s *session) tend() (again bool, err error) {
 	return again, ignoreBlocked(err)
 }
 
+// sweep looks for what the dead have left. It reports whether there was anything.
+func (s *session) sweep() (found bool, err error) {
+	latest, filling, err := s.words.generations()
+	if err != nil {
+		return false, err
+	}
+	g, err := s.groups()
+	if err != nil {
+		return false, err
+	}
+	found = s.bury()
+	if filling == latest+1 {
+		found = s.sweepSlots(filling) || found
+	}
+	return g.Tidy(s.progress(latest), s.alive) || found, nil // which goOn does to what is stored
+}
+
 // bury takes the dead from those who take part. It reports whether there were any: they may have
 // changed something and not told of it.
-func (s *session) bury(w words) (found bool) {
+func (s *session) bury() (found bool) {
 	for i := range maxSessions {
-		pid := w.session(i).Load()
-		if pid == 0 || i == s.me {
-			continue
-		}
-		_, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1)
-		if !held && err == nil && w.session(i).CompareAndSwap(pid, 0) {
+		pid := s.words.session(i).Load()
+		if pid != 0 && !s.takesPart(i) && s.words.session(i).CompareAndSwap(pid, 0) {
 			found = true
 		}
 	}
 	return found
+}
+
+// takesPart reports whether somebody has an entry among the sessions.
+func (s *session) takesPart(i int) bool {
+	_, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1)
+	return held || err != nil || i == s.me
 }

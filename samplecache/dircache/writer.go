@@ -3,6 +3,7 @@ package dircache
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,16 +15,16 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
-	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A writer is a store that is mapped to be written. It stays mapped as the store is filled again
 // and again, under other names.
 type writer struct {
+	leaves  []leafSpec
 	files   []*place // of the leaves; nil for one without elements
 	records *mapping.Mapping
-	users   int // rows that are reserved
+	table   []byte // of records
+	users   int    // rows that are reserved
 }
 
 // A place lends a mapped file. It implements tensor.Lender.
@@ -54,22 +55,22 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	if err := s.present(); err != nil {
 		return nil, err
 	}
-	name := store{generationRole, generation}.name()
-	info, err := os.Lstat(s.path(name))
+	st := store{generationRole, generation}
+	info, err := os.Lstat(s.path(st.name()))
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(name, bare(err))
+		return nil, s.fail(st.name(), bare(err))
 	}
 	if err := s.dropStores(); err != nil {
 		return nil, err
 	}
-	id := vfs.FileID(info, s.path(name))
+	id := vfs.FileID(info, s.path(st.name()))
 	w := s.stores.byID[id]
 	if w == nil {
-		if w, err = s.mapStore(store{generationRole, generation}); err != nil {
-			return nil, failed("map", s.dir, name, bare(err))
+		if w, err = s.mapStore(st); err != nil {
+			return nil, failed("map", s.dir, st.name(), bare(err))
 		}
 		s.stores.byID[id] = w
 	}
@@ -77,26 +78,24 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	return w, nil
 }
 
-// mapStore maps all files of a store.
+// mapStore maps all files of a store to be written.
 func (s *session) mapStore(st store) (*writer, error) {
 	ds, err := s.openStore(st)
 	if err != nil {
 		return nil, err
 	}
 	defer ds.Close()
-	root, err := vfs.OpenRoot(s.path(st.name()))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	w := &writer{files: make([]*place, len(s.fixed.Schema))}
-	for i, l := range s.fixed.Schema {
+	w := &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
+	for i, l := range w.leaves {
 		if err == nil && l.bytes > 0 {
-			w.files[i], err = mapLeaf(root, ds, l)
+			w.files[i], err = mapLeaf(ds, l)
 		}
 	}
 	if err == nil {
 		w.records, err = s.mapRecords(st, mapping.ReadWrite)
+	}
+	if err == nil {
+		w.table, err = w.records.Acquire()
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -105,8 +104,8 @@ func (s *session) mapStore(st store) (*writer, error) {
 }
 
 // mapLeaf maps the file of a leaf.
-func mapLeaf(root *vfs.Root, ds *memmap.Dataset, l leafSpec) (*place, error) {
-	x, err := tdict.Get[*tensor.Tensor](ds.TensorDict, l.Key)
+func mapLeaf(ds *memmap.Dataset, l leafSpec) (*place, error) {
+	x, err := ds.Tensor(l.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func mapLeaf(root *vfs.Root, ds *memmap.Dataset, l leafSpec) (*place, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q has no file", engine.ErrCorrupt, l.Key)
 	}
-	f, err := root.OpenFile(from.Path(), os.O_RDWR, 0)
+	f, err := openFile(from.String(), os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +126,17 @@ func mapLeaf(root *vfs.Root, ds *memmap.Dataset, l leafSpec) (*place, error) {
 func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	ds, err := memmap.Open(s.path(st.name()))
 	if err != nil {
-		return nil, s.corrupt(st, err)
+		return nil, s.storeError(st, err)
 	}
-	if err := s.checkStore(ds); err != nil {
+	if err := s.fixed.checkStore(ds); err != nil {
 		return nil, errors.Join(failed("open", s.dir, st.name(), err), ds.Close())
 	}
 	return ds, nil
 }
 
-// corrupt returns an error of opening a store as [engine.ErrCorrupt], unless it comes from the
+// storeError returns an error of opening a store as [engine.ErrCorrupt], unless it comes from the
 // system, or the store is not there.
-func (s *session) corrupt(st store, err error) error {
+func (s *session) storeError(st store, err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	switch {
 	case !ok || errors.Is(err, memmap.ErrLimit):
@@ -151,28 +150,29 @@ func (s *session) corrupt(st store, err error) error {
 	return failed("open", s.dir, filepath.Join(st.name(), of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
 }
 
-func (s *session) checkStore(ds *memmap.Dataset) error {
-	if !slices.Equal(ds.Shape(), []int{s.samples()}) {
-		return fmt.Errorf("%w: got batch shape %v, want [%d]", engine.ErrCorrupt, ds.Shape(), s.samples())
+// checkStore returns [engine.ErrCorrupt] unless a dataset is one of generations.
+func (m *manifest) checkStore(ds *memmap.Dataset) error {
+	if !slices.Equal(ds.Shape(), []int{m.Config.Samples}) {
+		return fmt.Errorf("%w: got batch shape %v, want [%d]", engine.ErrCorrupt, ds.Shape(), m.Config.Samples)
+	}
+	for _, l := range m.Schema {
+		x, err := ds.Tensor(l.Key)
+		if err != nil || x.DType() != l.dtype || !slices.Equal(x.Shape()[1:], l.Shape) {
+			return fmt.Errorf("%w: %q is not as the MANIFEST says", engine.ErrCorrupt, l.Key)
+		}
 	}
 	n := 0
 	for range ds.Leaves() {
 		n++
 	}
-	for _, l := range s.fixed.Schema {
-		x, err := tdict.Get[*tensor.Tensor](ds.TensorDict, l.Key)
-		if err != nil || x.DType() != l.dtype || !slices.Equal(x.Shape()[1:], l.Shape) {
-			return fmt.Errorf("%w: %q is not as the MANIFEST says", engine.ErrCorrupt, l.Key)
-		}
-	}
-	if n != len(s.fixed.Schema) {
-		return fmt.Errorf("%w: got %d leaves, want %d", engine.ErrCorrupt, n, len(s.fixed.Schema))
+	if n != len(m.Schema) {
+		return fmt.Errorf("%w: got %d leaves, want %d", engine.ErrCorrupt, n, len(m.Schema))
 	}
 	return nil
 }
 
 // mapRecords maps the records of a store.
-func (s *session) mapRecords(st store, mode mapping.Mode) (*mapping.Mapping, error) {
+func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, err error) {
 	name := filepath.Join(st.name(), recordsName)
 	flag := os.O_RDONLY
 	if mode == mapping.ReadWrite {
@@ -186,41 +186,48 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (*mapping.Mapping, err
 		return nil, s.fail(name, bare(err))
 	}
 	defer f.Close()
-	leaves := len(s.fixed.Schema)
-	m, err := mapping.Map(f, recordsSize(s.samples(), leaves), mode)
-	if errors.Is(err, mapping.ErrSize) {
-		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
+	if err = s.fixed.checkRecords(f); err == nil {
+		m, err = mapping.Map(f, s.fixed.recordsSize(), mode)
 	}
-	if err != nil {
-		return nil, s.fail(name, bare(err))
-	}
-	b, err := m.Acquire()
-	if err == nil {
-		failed := mapping.Guard(func() { err = checkRecordsHeader(b, s.samples(), leaves) })
-		err = errors.Join(err, failed)
-		m.Release()
-	}
-	if err != nil {
-		_ = m.Close() // nothing was done with it
-		return nil, s.fail(name, err)
-	}
-	return m, nil
+	return m, s.fail(name, bare(err))
 }
 
-// record returns the record of a row. Whoever uses it is in a [mapping.Guard].
-func (w *writer) record(row int) (record, error) {
-	b, err := w.records.Acquire()
-	if err != nil {
-		return nil, err
+// record returns the record of a row.
+func (w *writer) record(row int) record { return rowRecord(w.table, row, len(w.leaves)) }
+
+// state returns the state of a row that nobody fills in a generation, as its record says.
+func (w *writer) state(row int, generation uint64) uint64 {
+	if w.record(row).sound(generation) {
+		return slotCommitted
 	}
-	defer w.records.Release() // the store is not closed while it is used: see dropStores
-	return rowRecord(b, row, len(w.files)), nil
+	return slotFree
 }
 
-// committed reports whether the record of a row is one of a generation.
-func (w *writer) committed(row int, generation uint64) bool {
-	r, err := w.record(row)
-	return err == nil && r.sound(generation)
+// agrees reports whether v is the word of a row that is committed, or free, as its record says.
+func (w *writer) agrees(v uint64, row int, generation uint64) bool {
+	if w.state(row, generation) == slotCommitted {
+		return isCommitted(v, generation)
+	}
+	return isFree(v, generation)
+}
+
+// sumsAgree reports whether the sample of a row is as its record says.
+func (w *writer) sumsAgree(r record, row int) bool {
+	for i, l := range w.leaves {
+		if l.bytes == 0 {
+			continue
+		}
+		b, err := w.files[i].Acquire()
+		if err != nil {
+			return false
+		}
+		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		w.files[i].Release()
+		if sum != r.sum(i) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *writer) close() (err error) {
@@ -229,16 +236,9 @@ func (w *writer) close() (err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}
-	if w.records != nil {
+	if w.table != nil {
+		w.records.Release()
 		err = errors.Join(err, w.records.Close())
-	}
-	return err
-}
-
-// close closes all.
-func (all *writers) close() (err error) {
-	for _, w := range all.byID {
-		err = errors.Join(err, w.close())
 	}
 	return err
 }
@@ -252,10 +252,8 @@ func (s *session) dropStores() error {
 	}
 	there := map[any]bool{}
 	for _, e := range entries {
-		if _, ok := parseStore(e.Name()); ok {
-			if info, err := e.Info(); err == nil {
-				there[vfs.FileID(info, filepath.Join(s.at, e.Name()))] = true
-			}
+		if info, err := e.Info(); err == nil {
+			there[vfs.FileID(info, s.path(e.Name()))] = true
 		}
 	}
 	for id, w := range s.stores.byID {
