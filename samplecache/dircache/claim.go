@@ -34,7 +34,7 @@ func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 		}
 		passing("claimed")
 		if err = s.locked(c.find); err != nil {
-			err = errors.Join(err, s.unlockName(name))
+			err = errors.Join(err, s.release(nameNumber(name)))
 		}
 		return err
 	})
@@ -76,7 +76,7 @@ func (c *claim) Close() error {
 	if c.name == "" {
 		return nil
 	}
-	return c.s.call(func() error { return c.s.unlockName(c.name) })
+	return c.s.call(func() error { return c.s.release(nameNumber(c.name)) })
 }
 
 // producers returns all producers, with the numbers of the generation that is being filled. The lock
@@ -156,7 +156,7 @@ func (s *session) Forget(_ context.Context, name string) error {
 			return err
 		}
 		err := s.locked(func() error { return s.forget(name) })
-		return errors.Join(err, s.unlockName(name))
+		return errors.Join(err, s.release(nameNumber(name)))
 	})
 }
 

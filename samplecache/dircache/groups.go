@@ -45,12 +45,11 @@ func (s *session) change(fn func(g *engine.Groups, p *engine.Progress) (bool, er
 
 // alive reports whether a member, or who has a part in an epoch, is alive.
 func (s *session) alive(holder uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.holders[holder] {
+	at := holderNumbers + int64(holder)
+	if s.owns(at) {
 		return true
 	}
-	_, _, held, err := s.locks.Held(holderNumbers+int64(holder), 1)
+	_, _, held, err := s.locks.Held(at, 1)
 	return held || err != nil
 }
 
@@ -59,36 +58,19 @@ func (s *session) tidy() error {
 	return s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) { return g.Tidy(p, s.alive), nil })
 }
 
-// grab takes the lock of a holder that was just given out.
-func (s *session) grab(holder uint64) error {
-	ok, err := s.locks.Try(holderNumbers+int64(holder), 1)
+// grabHolder takes the lock of a holder that was just given out.
+func (s *session) grabHolder(holder uint64) error {
+	ok, err := s.grab(holderNumbers+int64(holder), 1)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
 	}
-	if err != nil {
-		return s.fail(controlName, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holders[holder] = true
-	return nil
-}
-
-// release gives the lock of a holder back.
-func (s *session) release(holder uint64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.holders[holder] {
-		return nil
-	}
-	delete(s.holders, holder)
-	return s.fail(controlName, s.locks.Unlock(holderNumbers+int64(holder), 1))
+	return err
 }
 
 // drop gives the lock of a holder back, and has the counts settled. If the lock of the cache is not
 // free, the watch does that.
 func (s *session) drop(holder uint64) error {
-	if err := s.release(holder); err != nil {
+	if err := s.release(holderNumbers + int64(holder)); err != nil {
 		return err
 	}
 	passing("holder dropped")
@@ -125,12 +107,12 @@ func (st *seat) enter(world int) error {
 	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
 		g.Tidy(p, s.alive)
 		if st.holder, err = g.Enter(p, st.name, world, s.reservedEver(p.Latest)); err == nil {
-			err = s.grab(st.holder)
+			err = s.grabHolder(st.holder)
 		}
 		return true, err
 	})
 	if err != nil {
-		return errors.Join(err, s.release(st.holder))
+		return errors.Join(err, s.release(holderNumbers+int64(st.holder)))
 	}
 	passing("entered")
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
@@ -207,13 +189,13 @@ func (p *pass) begin(want engine.Want) error {
 	err := s.change(func(g *engine.Groups, at *engine.Progress) (_ bool, err error) {
 		g.Tidy(at, s.alive)
 		if p.holder, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
-			err = s.grab(p.holder)
+			err = s.grabHolder(p.holder)
 		}
 		passing("epoch begun")
 		return true, err
 	})
 	if err != nil {
-		return errors.Join(err, s.release(p.holder))
+		return errors.Join(err, s.release(holderNumbers+int64(p.holder)))
 	}
 	return s.raise()
 }

@@ -30,7 +30,8 @@ func (s *session) Keep(ctx context.Context, id uint64, path string) error {
 	}
 	err = s.call(func() error { return s.locked(func() error { return s.link(id, at) }) })
 	if _, ok := errors.AsType[*os.LinkError](err); ok {
-		err = s.copyTo(ctx, r.(*rows), path, at)
+		opt := memmap.SaveOptions{NoSync: !s.fixed.Config.Durable, NoReplace: true}
+		err = memmap.SaveWith(ctx, at, r.(*rows).ds.TensorDict, opt)
 	}
 	return errors.Join(failed("keep", path, "", err), r.Close())
 }
@@ -54,18 +55,6 @@ func (s *session) outside(path string) (string, error) {
 			return filepath.Join(up, filepath.Base(at)), nil
 		}
 	}
-}
-
-// copyTo copies a generation to a path on another file system, at which there is nothing.
-func (s *session) copyTo(ctx context.Context, r *rows, path, at string) error {
-	_, err := os.Lstat(at)
-	switch {
-	case err == nil:
-		return fs.ErrExist
-	case !errors.Is(err, fs.ErrNotExist):
-		return bare(err)
-	}
-	return memmap.SaveWith(ctx, path, r.ds.TensorDict, memmap.SaveOptions{NoSync: !s.fixed.Config.Durable, NoReplace: true})
 }
 
 // link makes the dataset of a generation appear at a path. The lock is held, and the generation

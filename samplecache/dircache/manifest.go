@@ -73,36 +73,9 @@ const sumMark = ",\n  \"sum\": \""
 
 // text returns the content of the file.
 func (m *manifest) text() ([]byte, error) {
-	rest := *m
-	rest.Producers = nil
-	b, err := json.MarshalIndent(&rest, "", "  ")
-	if err != nil {
-		return nil, err
-	}
+	b, err := json.MarshalIndent(m, "", "  ")
 	b = bytes.TrimSuffix(b, []byte("\n}"))
-	if b, err = appendProducers(b, m.Producers); err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(b, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli)), nil
-}
-
-// appendProducers appends the field of the producers, a line each.
-func appendProducers(b []byte, list []producerSpec) ([]byte, error) {
-	for i, p := range list {
-		name, err := json.Marshal(p.Name)
-		if err != nil {
-			return nil, err
-		}
-		lead := ","
-		if i == 0 {
-			lead = ",\n  \"producers\": ["
-		}
-		b = fmt.Appendf(b, "%s\n    {\"name\": %s, \"life\": %d, \"floor\": %d, \"above\": %d}", lead, name, p.Life, p.Floor, p.Above)
-	}
-	if len(list) > 0 {
-		b = append(b, "\n  ]"...)
-	}
-	return b, nil
+	return fmt.Appendf(b, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli)), err
 }
 
 // parseManifest is the reverse.

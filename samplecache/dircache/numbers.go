@@ -3,6 +3,7 @@ package dircache
 import (
 	"fmt"
 	"hash/fnv"
+	"os"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -29,41 +30,52 @@ func nameNumber(name string) int64 {
 	return nameNumbers + int64(h.Sum64()>>16)*nameSpan
 }
 
-// lockName locks a name. If another session has it, that is [engine.ErrProducerBusy].
+// grab locks numbers that neither another session nor another call of this one has.
+func (s *session) grab(at, count int64) (ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.numbers[at] > 0 {
+		return false, nil
+	}
+	if ok, err = s.locks.Try(at, count); ok {
+		s.numbers[at] = count
+	}
+	return ok, s.fail(controlName, err)
+}
+
+// release gives numbers back, if the session has them.
+func (s *session) release(at int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := s.numbers[at]
+	if count == 0 {
+		return nil
+	}
+	delete(s.numbers, at)
+	return s.fail(controlName, s.locks.Unlock(at, count))
+}
+
+// owns reports whether the session has numbers from at on.
+func (s *session) owns(at int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.numbers[at] > 0
+}
+
+// lockName locks a name. If another has it, that is [engine.ErrProducerBusy].
 func (s *session) lockName(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.names[name] {
-		return fmt.Errorf("%w: by this process", engine.ErrProducerBusy)
+	ok, err := s.grab(nameNumber(name), int64(1+s.me))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: by pid %d", engine.ErrProducerBusy, s.claimant(name))
 	}
-	ok, err := s.locks.Try(nameNumber(name), int64(1+s.me))
-	if err != nil {
-		return s.fail(controlName, err)
-	}
-	if !ok {
-		return fmt.Errorf("%w: by pid %d", engine.ErrProducerBusy, s.claimant(name))
-	}
-	s.names[name] = true
-	return nil
+	return err
 }
 
-// unlockName gives a name back.
-func (s *session) unlockName(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.names, name)
-	return s.fail(controlName, s.locks.Unlock(nameNumber(name), nameSpan))
-}
-
-// hasName reports whether the session has a name.
-func (s *session) hasName(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.names[name]
-}
-
-// claimant returns the pid of another session that has a name, 0 if none has.
+// claimant returns the pid of the session that has a name, 0 if none has.
 func (s *session) claimant(name string) int {
+	if s.owns(nameNumber(name)) {
+		return os.Getpid()
+	}
 	_, size, held, err := s.locks.Held(nameNumber(name), nameSpan)
 	if err != nil || !held {
 		return 0

@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +37,8 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 		if r, err = c.reserve(number); !errors.Is(err, engine.ErrBlocked) {
 			return err
 		}
-		tried, failed := c.s.hurry()
-		switch {
-		case failed != nil:
-			return failed
-		case !tried:
-			return err
+		if tried, failed := c.s.hurry(); !tried || failed != nil {
+			return cmp.Or(failed, err)
 		}
 		r, err = c.reserve(number)
 		return err
@@ -200,7 +197,11 @@ func (r *row) end(state uint64) error {
 		err = nil
 	}
 	if s.full(r.generation) {
-		s.publishFull()
+		_, failed := s.hurry()
+		s.complain(failed) // it is not that of whoever has put the last sample
+		if _, _, ready, _ := s.state(); ready {
+			s.Changed() // the watch goes on
+		}
 	}
 	if state == slotFree || s.fixed.Config.Limits.PerInsert > 0 {
 		err = errors.Join(err, s.raise())
@@ -215,26 +216,6 @@ func (r *row) giveBack(state uint64) error {
 	delete(r.s.rows, r.slot)
 	r.store.users--
 	return r.s.unlockSlot(r.generation, r.slot, state)
-}
-
-// patience is how long a session waits for the lock to publish what it has completed. Mostly that is
-// held for less than a millisecond.
-const patience = 20 * time.Millisecond
-
-// publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
-// An error is not that of whoever has put the last sample.
-func (s *session) publishFull() {
-	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
-		tried, err := s.hurry()
-		s.complain(err)
-		if _, _, ready, failed := s.state(); !ready || failed != nil {
-			return
-		}
-		if !tried || err != nil || time.Now().After(end) {
-			s.Changed() // the watch goes on
-			return
-		}
-	}
 }
 
 // Abort implements engine.Row.

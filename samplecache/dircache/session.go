@@ -40,9 +40,8 @@ type session struct {
 
 	mu      sync.Mutex
 	cursor  cursor
-	rows    map[int]*row // by slot
-	names   map[string]bool
-	holders map[uint64]bool // members and parts that are its own
+	rows    map[int]*row    // by slot
+	numbers map[int64]int64 // of its names, members and parts: how many from the key on
 	open    map[*rows]bool
 	stores  writers
 	trouble error // of the last attempt to publish
@@ -57,7 +56,7 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 	s := &session{
 		dir: dir, at: at, opt: opt, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
-		rows:  map[int]*row{}, names: map[string]bool{}, holders: map[uint64]bool{}, open: map[*rows]bool{},
+		rows:  map[int]*row{}, numbers: map[int64]int64{}, open: map[*rows]bool{},
 		stores: writers{byID: map[any]*writer{}},
 	}
 	s.place, err = os.Stat(at)
@@ -152,8 +151,8 @@ func (s *session) Close() error {
 
 // leave gives up what the session has. Others do what it cannot.
 func (s *session) leave() error {
-	for holder := range s.holders {
-		_ = s.release(holder)
+	for at := range s.numbers {
+		_ = s.release(at)
 	}
 	_ = s.locked(s.goOn)
 	_, filling, _ := s.words.generations()

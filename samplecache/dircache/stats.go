@@ -107,11 +107,7 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 		if p.Window == (engine.Window{}) {
 			continue
 		}
-		pid := os.Getpid()
-		if !s.hasName(p.Name) {
-			pid = s.claimant(p.Name)
-		}
-		list = append(list, engine.ProducerStats{Name: p.Name, PID: pid, Window: p.Window})
+		list = append(list, engine.ProducerStats{Name: p.Name, PID: s.claimant(p.Name), Window: p.Window})
 	}
 	return list, nil
 }

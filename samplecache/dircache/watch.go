@@ -91,8 +91,8 @@ func (s *session) look() {
 	seen := w.seen
 	w.mu.Unlock()
 	again, err := false, error(nil)
-	for n := 0; (n == 0 || n < lookAnew && s.sequence() == seen) && err == nil && w.life.Err() == nil; n++ {
-		if err = s.control.WaitWord(sequenceWord*8, seen, lookPause); err == nil && w.life.Err() == nil {
+	for n := 0; n < lookAnew && err == nil && (n == 0 || s.sequence() == seen); n++ {
+		if err = s.control.WaitWord(sequenceWord*8, seen, lookPause); err == nil {
 			err = s.call(func() (err error) { again, err = s.tend(); return err })
 		}
 	}
