@@ -15,15 +15,13 @@ import (
 
 // A claim is the right to put samples under a name. It implements engine.Claim.
 type claim struct {
-	s    *session
-	name string
+	s *session
 	producerSpec
 	over atomic.Bool
 }
 
-// Claim implements engine.Session.
 func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
-	c := &claim{s: s, name: name}
+	c := &claim{s: s, producerSpec: producerSpec{Name: name}}
 	err := s.call(func() error {
 		if name == "" {
 			return nil
@@ -46,18 +44,18 @@ func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 
 // find finds the life and the numbers of the name. The lock is held.
 func (c *claim) find() error {
-	list, err := c.s.producers()
+	_, list, err := c.s.producers()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(p producerSpec) bool { return p.Name == c.name })
+	i := slices.IndexFunc(list, func(p producerSpec) bool { return p.Name == c.Name })
 	switch {
 	case i >= 0:
 		c.producerSpec = list[i]
 	case len(list) >= maxProducers:
 		return fmt.Errorf("%w: there are %d names already: Forget one", engine.ErrProducer, maxProducers)
 	default:
-		c.producerSpec = producerSpec{Name: c.name, Life: newLife()}
+		c.Life = newLife()
 	}
 	return nil
 }
@@ -65,33 +63,30 @@ func (c *claim) find() error {
 // newLife returns a life that no name had before.
 func newLife() uint64 { return 1 + rand.Uint64N(1<<63) }
 
-// Window implements engine.Claim.
 func (c *claim) Window() engine.Window { return c.producerSpec.Window }
 
-// Close implements engine.Claim.
 func (c *claim) Close() error {
 	if c.over.Swap(true) {
 		return engine.ErrClosed
 	}
-	if c.name == "" {
+	if c.Name == "" {
 		return nil
 	}
-	return c.s.call(func() error { return c.s.release(nameNumber(c.name)) })
+	return c.s.call(func() error { return c.s.release(nameNumber(c.Name)) })
 }
 
-// producers returns all producers, with the numbers of the generation that is being filled. The lock
-// is held.
-func (s *session) producers() ([]producerSpec, error) {
-	m, err := s.manifest()
-	if err != nil {
-		return nil, err
+// producers returns the MANIFEST, and all producers with the numbers of the generation that is being
+// filled. The lock is held.
+func (s *session) producers() (m *manifest, list []producerSpec, err error) {
+	if m, err = s.manifest(); err != nil {
+		return nil, nil, err
 	}
 	_, filling, err := s.words.generations()
 	if err != nil || filling != m.Latest+1 {
-		return m.Producers, err // none is committed yet
+		return m, m.Producers, err // none is committed yet
 	}
-	list, _, err := s.collect(m, filling)
-	return list, err
+	list, _, err = s.collect(m, filling)
+	return m, list, err
 }
 
 // A put is a sample that was committed under a name.
@@ -149,7 +144,6 @@ func (p producerSpec) with(puts []put) producerSpec {
 	return p
 }
 
-// Forget implements engine.Session.
 func (s *session) Forget(_ context.Context, name string) error {
 	return s.call(func() error {
 		if err := s.lockName(name); err != nil {
@@ -163,11 +157,7 @@ func (s *session) Forget(_ context.Context, name string) error {
 // forget begins another life of a name: samples that are committed in the one before stay, their
 // numbers count for nothing. The lock is held, and so is the name.
 func (s *session) forget(name string) error {
-	m, err := s.manifest()
-	if err != nil {
-		return err
-	}
-	list, err := s.producers()
+	m, list, err := s.producers()
 	if err != nil {
 		return err
 	}

@@ -15,17 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// The header of the control file, little endian:
-//
-//	offset  bytes
-//	     0      8  magic
-//	     8      8  version
-//	    16      8  samples of a generation
-//	    24      8  words of the file, those of the header included
-//	    32     64  the cache's id, as in the MANIFEST, then zeros
-//	    96     64  the running kernel's id, then zeros
-//	   160     64  the machine's id, then zeros
-//	   224      4  CRC-32C of all before it
+// headerSum is where the header of the control file has its sum; FORMAT.md describes both.
 const headerSum = 224
 
 var controlMagic = [8]byte{'T', 'D', 'C', 'A', 'C', 'H', 'E', 0}
@@ -59,27 +49,21 @@ func (s *session) openControl() (err error) {
 	return bare(err)
 }
 
-// alone reports whether no other session takes part.
-func (s *session) alone() (bool, error) {
-	_, _, held, err := s.locks.Held(sessionNumbers, maxSessions)
-	return !held, err
-}
-
 // mapControl maps the control file, which is made again first if it is damaged or from before the
 // machine was started anew, and nobody else takes part. The lock is held.
 func (s *session) mapControl(adopt bool) error {
-	alone, err := s.alone()
+	_, _, others, err := s.locks.Held(sessionNumbers, maxSessions)
 	if err != nil {
 		return err
 	}
-	err = s.checkHeader(alone, adopt)
+	err = s.checkHeader(!others, adopt)
 	if err == nil {
 		err = s.mapWords()
 	}
 	if err == nil {
 		_, _, err = s.words.generations()
 	}
-	if alone && (errors.Is(err, errRestarted) || errors.Is(err, engine.ErrCorrupt)) {
+	if !others && (errors.Is(err, errRestarted) || errors.Is(err, engine.ErrCorrupt)) {
 		return s.rebuild()
 	}
 	return err

@@ -14,13 +14,7 @@ import (
 
 // The counts of groups lie twice behind the words of the control file, at multiples of countsBytes
 // from countsAt on. Whoever has the lock writes the one, then the other that is sound: of those that
-// are, the newer one counts. Each is, little endian:
-//
-//	offset  bytes
-//	     0      4  CRC-32C of the rest
-//	     4      4  length of the counts
-//	     8      8  how often they were written
-//	    16         the counts: engine.Groups as JSON
+// are, the newer one counts. FORMAT.md describes them.
 const (
 	countsHeader = 16
 	countsBytes  = 1 << 20

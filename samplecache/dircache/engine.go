@@ -81,10 +81,10 @@ func (e Engine) place() (string, error) {
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at)
 	}
-	if err != nil {
-		return "", bare(err)
+	if err == nil {
+		err = local(at)
 	}
-	return at, local(at)
+	return at, bare(err)
 }
 
 // usable returns an error unless caches can be kept on this system, in a directory of that name.
@@ -107,7 +107,8 @@ func local(at string) error {
 	return bare(err)
 }
 
-// join makes the session one of those that take part, with the lock.
+// join makes the session one of those that take part, with the lock, and completes what others have
+// left. What cannot be completed, as on a full disk, keeps nobody from reading.
 func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)
@@ -119,27 +120,18 @@ func (s *session) join(ctx context.Context, adopt bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
-	if err = s.attach(adopt); err == nil {
-		err = s.enter()
-	}
-	if err == nil {
-		err = s.raise()
-	}
-	return err
-}
-
-// attach maps the control file and completes what others have left. What cannot be completed, as on
-// a full disk, keeps nobody from reading.
-func (s *session) attach(adopt bool) error {
 	if err := s.mapControl(adopt); err != nil {
 		return failed("open", s.dir, controlName, err)
 	}
-	err := s.goOn()
+	err = s.goOn()
 	if errors.Is(err, engine.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	s.complain(err)
-	return nil
+	if err := s.enter(); err != nil {
+		return err
+	}
+	return s.raise()
 }
 
 // enter takes an entry among the sessions, one that was never used if there is any.

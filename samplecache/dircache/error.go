@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -54,10 +53,4 @@ func ignoreBlocked(err error) error {
 		return nil
 	}
 	return err
-}
-
-// fromSystem reports whether an error is the system's, not one about what a file holds.
-func fromSystem(err error) bool {
-	_, ok := errors.AsType[syscall.Errno](err)
-	return ok || errors.Is(err, fs.ErrNotExist)
 }

@@ -58,40 +58,51 @@ func (s *session) tidy() error {
 	return s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) { return g.Tidy(p, s.alive), nil })
 }
 
-// grabHolder takes the lock of a holder that was just given out.
-func (s *session) grabHolder(holder uint64) error {
-	ok, err := s.grab(holderNumbers+int64(holder), 1)
+// A holder is a member of a group, or has a part in an epoch.
+type holder struct {
+	s      *session
+	number uint64
+	over   atomic.Bool
+}
+
+// take takes the lock of the number, which was just given out.
+func (h *holder) take() error {
+	ok, err := h.s.grab(holderNumbers+int64(h.number), 1)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
 	}
 	return err
 }
 
-// drop gives the lock of a holder back, and has the counts settled. If the lock of the cache is not
-// free, the watch does that.
-func (s *session) drop(holder uint64) error {
-	if err := s.release(holderNumbers + int64(holder)); err != nil {
-		return err
+// drop gives the lock back, if the holder has it.
+func (h *holder) drop() error { return h.s.release(holderNumbers + int64(h.number)) }
+
+// Close has the counts settled. If the lock of the cache is not free, the watch does that.
+func (h *holder) Close() error {
+	if h.over.Swap(true) {
+		return engine.ErrClosed
 	}
-	passing("holder dropped")
-	if err := s.locked(s.goOn); err != nil {
-		s.complain(err)
-		s.Changed()
-	}
-	return nil
+	return h.s.call(func() error {
+		if err := h.drop(); err != nil {
+			return err
+		}
+		passing("holder dropped")
+		if err := h.s.locked(h.s.goOn); err != nil {
+			h.s.complain(err)
+			h.s.Changed()
+		}
+		return nil
+	})
 }
 
 // A seat is a membership of a group. It implements engine.Seat.
 type seat struct {
-	s      *session
-	name   string
-	holder uint64
-	over   atomic.Bool
+	holder
+	name string
 }
 
-// Enter implements engine.Session.
 func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat, error) {
-	st := &seat{s: s, name: name}
+	st := &seat{holder{s: s}, name}
 	if err := s.call(func() error { return s.locked(func() error { return st.enter(world) }) }); err != nil {
 		return nil, err
 	}
@@ -106,13 +117,13 @@ func (st *seat) enter(world int) error {
 	s := st.s
 	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
 		g.Tidy(p, s.alive)
-		if st.holder, err = g.Enter(p, st.name, world, s.reservedEver(p.Latest)); err == nil {
-			err = s.grabHolder(st.holder)
+		if st.number, err = g.Enter(p, st.name, world, s.reservedEver(p.Latest)); err == nil {
+			err = st.take()
 		}
 		return true, err
 	})
 	if err != nil {
-		return errors.Join(err, s.release(holderNumbers+int64(st.holder)))
+		return errors.Join(err, st.drop())
 	}
 	passing("entered")
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
@@ -122,26 +133,16 @@ func (st *seat) enter(world int) error {
 	return errors.Join(err, s.raise())
 }
 
-// Close implements engine.Seat.
-func (st *seat) Close() error {
-	if st.over.Swap(true) {
-		return engine.ErrClosed
-	}
-	return st.s.call(func() error { return st.s.drop(st.holder) })
-}
-
 // A pass is a part in an epoch. It implements engine.Pass.
 type pass struct {
-	st     *seat
-	epoch  uint64
-	holder uint64
-	id     uint64
-	over   atomic.Bool
+	holder
+	st    *seat
+	epoch uint64
+	id    uint64
 }
 
-// Begin implements engine.Seat.
 func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
-	p := &pass{st: st, epoch: epoch}
+	p := &pass{holder: holder{s: st.s}, st: st, epoch: epoch}
 	err := st.s.call(func() error {
 		if st.over.Load() {
 			return engine.ErrClosed
@@ -176,7 +177,7 @@ func (st *seat) mayBegin(epoch uint64) error {
 
 // begin finds the epoch, or fixes its generation, and takes part. The lock is held.
 func (p *pass) begin(want engine.Want) error {
-	s := p.st.s
+	s := p.s
 	if want.Generation != 0 {
 		err := s.kept(want.Generation)
 		if errors.Is(err, engine.ErrGenerationGone) && want.OrLatest {
@@ -188,24 +189,22 @@ func (p *pass) begin(want engine.Want) error {
 	}
 	err := s.change(func(g *engine.Groups, at *engine.Progress) (_ bool, err error) {
 		g.Tidy(at, s.alive)
-		if p.holder, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
-			err = s.grabHolder(p.holder)
+		if p.number, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
+			err = p.take()
 		}
 		passing("epoch begun")
 		return true, err
 	})
 	if err != nil {
-		return errors.Join(err, s.release(holderNumbers+int64(p.holder)))
+		return errors.Join(err, p.drop())
 	}
 	return s.raise()
 }
 
-// ID implements engine.Pass.
 func (p *pass) ID() uint64 { return p.id }
 
-// Take implements engine.Pass.
 func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
-	s := p.st.s
+	s := p.s
 	err = s.call(func() error {
 		if p.over.Load() {
 			return engine.ErrClosed
@@ -232,12 +231,4 @@ func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
 		err = engine.Waiting(fmt.Sprintf("more samples: group %q has taken as many rows as limits allow", p.st.name))
 	}
 	return taken, err
-}
-
-// Close implements engine.Pass.
-func (p *pass) Close() error {
-	if p.over.Swap(true) {
-		return engine.ErrClosed
-	}
-	return p.st.s.call(func() error { return p.st.s.drop(p.holder) })
 }

@@ -31,7 +31,6 @@ type rows struct {
 	over    atomic.Bool
 }
 
-// Open implements engine.Session.
 func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -109,7 +108,7 @@ func (s *session) holdAs(st store) (*rows, error) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.unmap(), lock.Unlock())
+		return nil, errors.Join(err, r.end())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,17 +131,6 @@ func (r *rows) mapAll(st store) (err error) {
 	return err
 }
 
-// unmap ends what mapAll has done.
-func (r *rows) unmap() (err error) {
-	if r.ds != nil {
-		err = r.ds.Close()
-	}
-	if r.records != nil {
-		err = errors.Join(err, r.records.Close())
-	}
-	return err
-}
-
 // lapse ends the hold if it is overdue, and else looks again when it may be.
 func (r *rows) lapse() {
 	left, _ := r.s.holdLeft(r.id)
@@ -157,10 +145,8 @@ func (r *rows) lapse() {
 	}
 }
 
-// Lapsed implements engine.Rows.
 func (r *rows) Lapsed() <-chan struct{} { return r.lapsed }
 
-// Info implements engine.Rows.
 func (r *rows) Info(row int) (info engine.Info, err error) {
 	if uint(row) >= uint(r.s.samples()) {
 		return info, fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, r.s.samples())
@@ -187,7 +173,6 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 	return info, nil
 }
 
-// Place implements engine.Rows.
 func (r *rows) Place(leaf int) (tensor.Lender, int) {
 	l := r.s.fixed.Schema[leaf]
 	x, err := tdict.Get[*tensor.Tensor](r.ds.TensorDict, l.Key)
@@ -197,12 +182,10 @@ func (r *rows) Place(leaf int) (tensor.Lender, int) {
 	return x.Lender(), 0
 }
 
-// Read implements engine.Rows.
 func (r *rows) Read(context.Context, []int, int, []byte) error {
 	return fmt.Errorf("%w: all leaves are in memory", errors.ErrUnsupported)
 }
 
-// Close implements engine.Rows.
 func (r *rows) Close() error {
 	if r.over.Swap(true) {
 		return engine.ErrClosed
@@ -217,9 +200,15 @@ func (r *rows) Close() error {
 }
 
 // end lets go of the generation.
-func (r *rows) end() error {
+func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	return errors.Join(r.unmap(), r.lock.Unlock())
+	if r.ds != nil {
+		err = r.ds.Close()
+	}
+	if r.records != nil {
+		err = errors.Join(err, r.records.Close())
+	}
+	return errors.Join(err, r.lock.Unlock())
 }

@@ -260,9 +260,7 @@ func (m *manifest) syncDir(dir string) error {
 // writeFile writes a file, in place of one that was left there, with the permissions of the
 // directory whose mode is given, and syncs it.
 func writeFile(path string, text []byte, mode fs.FileMode) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	_ = os.Remove(path) // or it is there still
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err

@@ -15,21 +15,11 @@ import (
 )
 
 // The file of a generation's records begins with a header and has one record a row, all of one
-// size, little endian:
-//
-//	offset  bytes
-//	     0      4  CRC-32C of the rest of the record
-//	     4      4  length of the producer's name
-//	     8      8  generation
-//	    16      8  number of the producer
-//	    24      8  time, nanoseconds since 1970
-//	    32      8  life: tells the name from the same one before it was forgotten; 0 without a name
-//	    40     64  name
-//	   104    4 L  CRC-32C of each leaf, then zeros up to a multiple of 8
+// size, as FORMAT.md describes them.
 const (
 	recordsHeader = 64
-	keptAt        = 32 // in the header: 1 if the files of the store belong to a kept dataset, too
-	recordFixed   = 104
+	keptAt        = 32  // in the header: 1 if the files of the store belong to a kept dataset, too
+	recordFixed   = 104 // of a record, before the sums of leaves
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

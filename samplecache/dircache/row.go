@@ -27,7 +27,6 @@ type row struct {
 	over      bool // committed or aborted
 }
 
-// Reserve implements engine.Claim.
 func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	if c.over.Load() {
 		return nil, engine.ErrClosed
@@ -55,22 +54,16 @@ func (c *claim) reserve(number uint64) (*row, error) {
 	for {
 		r := &row{s: c.s, claim: c, number: number}
 		ok, err := r.take()
-		switch {
+		switch _, filling, failed := c.s.words.generations(); {
 		case ok:
 			passing("reserved")
 			return r, nil
 		case err == nil:
 			return nil, c.s.noSlot()
-		case c.s.isFilling(r.generation):
+		case filling == r.generation || failed != nil:
 			return nil, err
 		}
 	}
-}
-
-// isFilling reports whether a generation is being filled.
-func (s *session) isFilling(generation uint64) bool {
-	_, filling, err := s.words.generations()
-	return filling == generation || err != nil
 }
 
 // take takes a free slot, if there is one and limits allow.
@@ -114,7 +107,6 @@ func (s *session) hurry() (tried bool, err error) {
 	return true, ignoreBlocked(s.locked(s.goOn))
 }
 
-// Place implements engine.Row.
 func (r *row) Place(leaf int) (tensor.Lender, int) {
 	if r.store.files[leaf] == nil {
 		return nil, 0
@@ -122,7 +114,6 @@ func (r *row) Place(leaf int) (tensor.Lender, int) {
 	return r.store.files[leaf], r.slot * r.s.fixed.Schema[leaf].bytes
 }
 
-// Commit implements engine.Row.
 func (r *row) Commit(_ context.Context, sums []uint32) error {
 	return r.s.call(func() error {
 		r.mu.Lock()
@@ -158,7 +149,7 @@ func (r *row) write(sums []uint32) error {
 		for i, sum := range sums {
 			rec.setSum(i, sum)
 		}
-		rec.put(r.generation, r.number, r.claim.Life, r.claim.name, time.Now())
+		rec.put(r.generation, r.number, r.claim.Life, r.claim.Name, time.Now())
 	})
 	if err == nil {
 		err = r.store.records.Intact()
@@ -218,7 +209,6 @@ func (r *row) giveBack(state uint64) error {
 	return r.s.unlockSlot(r.generation, r.slot, state)
 }
 
-// Abort implements engine.Row.
 func (r *row) Abort() error {
 	return r.s.call(func() error {
 		r.mu.Lock()

@@ -43,7 +43,9 @@ type session struct {
 	rows    map[int]*row    // by slot
 	numbers map[int64]int64 // of its names, members and parts: how many from the key on
 	open    map[*rows]bool
-	stores  writers
+	stores  map[any]*writer // that are mapped, by vfs.FileID of their directories
+	filled  *writer         // of stores: that of the generation filling
+	filling uint64
 	trouble error // of the last attempt to publish
 }
 
@@ -57,13 +59,12 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 		dir: dir, at: at, opt: opt, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
 		rows:  map[int]*row{}, numbers: map[int64]int64{}, open: map[*rows]bool{},
-		stores: writers{byID: map[any]*writer{}},
+		stores: map[any]*writer{},
 	}
 	s.place, err = os.Stat(at)
 	return s, err
 }
 
-// About implements engine.Session.
 func (s *session) About() engine.About { return s.about }
 
 // samples returns how many samples a generation has.
@@ -107,12 +108,11 @@ func (s *session) guard(fn func() error) (err error) {
 	if filepath.Base(name) == recordsName { // whose store may have had another name
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		name = recordsPath(s.stores.generation)
+		name = recordsPath(s.filling)
 	}
 	return s.fail(name, fmt.Errorf("%w: the file was cut", engine.ErrCorrupt))
 }
 
-// Latest implements engine.Session.
 func (s *session) Latest(context.Context) (id uint64, err error) {
 	err = s.call(func() (err error) { id, err = s.words.sealed(latestWord); return err })
 	return id, err
@@ -165,7 +165,7 @@ func (s *session) leave() error {
 
 // abandon closes what the session has opened.
 func (s *session) abandon() (err error) {
-	for _, w := range s.stores.byID {
+	for _, w := range s.stores {
 		err = errors.Join(err, w.close())
 	}
 	if s.control != nil {

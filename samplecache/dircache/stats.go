@@ -11,7 +11,6 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// Stats implements engine.Session.
 func (s *session) Stats(context.Context) (st engine.Stats, err error) {
 	err = s.call(func() error { st, err = s.stats(); return err })
 	return st, err

@@ -33,7 +33,6 @@ type watch struct {
 	seen    uint32 // the sequence word when somebody asked
 }
 
-// Changed implements engine.Session.
 func (s *session) Changed() <-chan struct{} {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()

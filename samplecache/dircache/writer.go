@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -30,27 +31,17 @@ type writer struct {
 // A place lends a mapped file. It implements tensor.Lender.
 type place struct{ *mapping.Mapping }
 
-// Borrow implements tensor.Lender.
 func (p *place) Borrow() ([]byte, error) { return p.Acquire() }
 
-// Return implements tensor.Lender.
 func (p *place) Return() { p.Release() }
 
-// ReadOnly implements tensor.Lender.
 func (p *place) ReadOnly() bool { return false }
-
-// writers are the stores of a session that are mapped.
-type writers struct {
-	byID       map[any]*writer // by vfs.FileID of their directories
-	generation uint64
-	filled     *writer // with that generation
-}
 
 // writer returns the store of the generation that is being filled, mapped. No name of a generation
 // is used twice, so that a store is looked for once. s.mu is held.
 func (s *session) writer(generation uint64) (*writer, error) {
-	if s.stores.filled != nil && s.stores.generation == generation {
-		return s.stores.filled, nil
+	if s.filled != nil && s.filling == generation {
+		return s.filled, nil
 	}
 	if err := s.present(); err != nil {
 		return nil, err
@@ -67,14 +58,14 @@ func (s *session) writer(generation uint64) (*writer, error) {
 		return nil, err
 	}
 	id := vfs.FileID(info, s.path(st.name()))
-	w := s.stores.byID[id]
+	w := s.stores[id]
 	if w == nil {
 		if w, err = s.mapStore(st); err != nil {
 			return nil, failed("map", s.dir, st.name(), bare(err))
 		}
-		s.stores.byID[id] = w
+		s.stores[id] = w
 	}
-	s.stores.generation, s.stores.filled = generation, w
+	s.filling, s.filled = generation, w
 	return w, nil
 }
 
@@ -138,12 +129,10 @@ func (s *session) openStore(st store) (*memmap.Dataset, error) {
 // system, or the store is not there.
 func (s *session) storeError(st store, err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
-	switch {
-	case !ok || errors.Is(err, memmap.ErrLimit):
-		return err
-	case of.Path == "" && errors.Is(err, fs.ErrNotExist) && !errors.Is(err, memmap.ErrForeign):
-		return err
-	case fromSystem(of.Err) && !errors.Is(err, memmap.ErrCorrupt) && !errors.Is(err, memmap.ErrForeign):
+	_, system := errors.AsType[syscall.Errno](err)
+	system = system || errors.Is(err, fs.ErrNotExist)
+	damaged := errors.Is(err, memmap.ErrCorrupt) || errors.Is(err, memmap.ErrForeign)
+	if !ok || errors.Is(err, memmap.ErrLimit) || system && !damaged {
 		return err
 	}
 	text := strings.TrimPrefix(of.Err.Error(), engine.ErrCorrupt.Error()+": ")
@@ -256,13 +245,13 @@ func (s *session) dropStores() error {
 			there[vfs.FileID(info, s.path(e.Name()))] = true
 		}
 	}
-	for id, w := range s.stores.byID {
+	for id, w := range s.stores {
 		if !there[id] && w.users == 0 {
-			if s.stores.filled == w {
-				s.stores.filled = nil
+			if s.filled == w {
+				s.filled = nil
 			}
 			err = errors.Join(err, w.close())
-			delete(s.stores.byID, id)
+			delete(s.stores, id)
 		}
 	}
 	return err
