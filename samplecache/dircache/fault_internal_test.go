@@ -267,6 +267,33 @@ func TestWrongWordsOfHeldSlots(t *testing.T) {
 	requireHalf(t, c)
 }
 
+// TestFreeSlotSaidToBeCommitted has the word of a free slot say that it is committed, while the other
+// slots are not free: who waits finds it within a second.
+func TestFreeSlotSaidToBeCommitted(t *testing.T) {
+	dir := half(t)
+	c, d := openHere(t, Engine{Dir: dir}), openHere(t, Engine{Dir: dir})
+	p, err := c.Producer("")
+	require.NoError(t, err)
+	q, err := d.Producer("")
+	require.NoError(t, err)
+	first, err := p.Reserve(soon(t))
+	require.NoError(t, err)
+	for i := range 4 {
+		change(t, filepath.Join(dir, controlName), int64(slotsTable+2*i)*8, func(b []byte) {
+			if isFree(binary.LittleEndian.Uint64(b), 3) {
+				binary.LittleEndian.PutUint64(b, slotWord(3, 1, slotCommitted))
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	second, err := q.Reserve(ctx)
+	require.NoError(t, err)
+	require.NoError(t, second.Abort())
+	require.NoError(t, first.Abort())
+	requireHalf(t, c)
+}
+
 // TestW15WordsWhileAllWork writes words of slots, sessions and times at random, and the first of the
 // counts of groups, while producers, ranks and readers work: each sample is in one generation, whole,
 // and nobody stops.

@@ -239,7 +239,8 @@ func TestCurrent(t *testing.T) {
 			if tt.err != nil {
 				err = <-told
 				require.ErrorIs(t, err, tt.err)
-				require.ErrorContains(t, err, "current")
+				require.ErrorContains(t, err, "current: file already exists: got a directory, want a link: remove it")
+				require.NoError(t, putter(t, c, "gen-8").Put(soon(t), marked(7)), "the next generation is filled")
 				require.DirExists(t, filepath.Join(at, "mine"))
 				return
 			}
