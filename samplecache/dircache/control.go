@@ -46,7 +46,7 @@ func (s *session) openControl() (err error) {
 	if err == nil {
 		s.locks = vfs.LockNumbers(s.file)
 	}
-	return bare(err)
+	return err
 }
 
 // mapControl maps the control file, which is made again first if it is damaged or from before the

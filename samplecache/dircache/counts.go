@@ -33,43 +33,29 @@ func clearCounts(f *os.File, samples int) error {
 	return nil
 }
 
+// errCounts says that counts are torn, or damaged.
+var errCounts = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
+
 // groups reads the counts. Without the lock they are those of a moment ago.
 func (s *session) groups() (*engine.Groups, error) {
-	for range 100 { // whoever has the lock may have written both meanwhile
-		g, _, _, err := s.readGroups()
-		if err == nil {
-			return g, nil
-		}
-		if !errors.Is(err, engine.ErrCorrupt) {
-			return nil, s.fail(controlName, err)
-		}
+	g, _, _, err := s.readGroups()
+	for n := 0; n < 100 && errors.Is(err, engine.ErrCorrupt); n++ { // both may be written meanwhile
+		g, _, _, err = s.readGroups()
 	}
-	return nil, s.fail(controlName, fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt))
+	return g, s.fail(controlName, err)
 }
 
 // readGroups reads the counts, and returns which of the two they are, and how often they were
 // written.
 func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, err error) {
-	var text []byte
-	sound := false
-	for i := range int64(2) {
-		b, n, err := s.readCounts(countsAt(s.samples()) + i*countsBytes)
-		if errors.Is(err, engine.ErrCorrupt) {
-			continue
-		}
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		if !sound || n > serial {
-			sound, text, which, serial = true, b, i, n
-		}
-	}
-	if !sound {
-		return nil, 0, 0, engine.ErrCorrupt
+	text, serial, err := s.readCounts(countsAt(s.samples()))
+	other, newer, failed := s.readCounts(countsAt(s.samples()) + countsBytes)
+	if failed == nil && (err != nil || newer > serial) {
+		text, which, serial, err = other, 1, newer, nil
 	}
 	g := new(engine.Groups)
-	if len(text) > 0 && json.Unmarshal(text, g) != nil {
-		err = engine.ErrCorrupt
+	if err == nil && len(text) > 0 && json.Unmarshal(text, g) != nil {
+		err = errCounts
 	}
 	return g, which, serial, err
 }
@@ -81,12 +67,9 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	if err != nil && err != io.EOF {
 		return nil, 0, err
 	}
-	if n < countsHeader {
-		return nil, 0, engine.ErrCorrupt
-	}
 	size := countsHeader + int(binary.LittleEndian.Uint32(b[4:]))
-	if size > countsBytes {
-		return nil, 0, engine.ErrCorrupt
+	if n < countsHeader || size > countsBytes {
+		return nil, 0, errCounts
 	}
 	if size > len(b) {
 		b = make([]byte, size)
@@ -99,7 +82,7 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 		return nil, 0, nil // nobody has written yet
 	}
 	if n < size || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:size], castagnoli) {
-		return nil, 0, engine.ErrCorrupt
+		return nil, 0, errCounts
 	}
 	return b[countsHeader:size], serial, nil
 }
@@ -124,7 +107,7 @@ func (s *session) writeGroups(g *engine.Groups) error {
 	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
 	for _, i := range []int64{1 - last, last} {
 		if _, err := s.file.WriteAt(b, countsAt(s.samples())+i*countsBytes); err != nil {
-			return s.fail(controlName, bare(err))
+			return s.fail(controlName, err)
 		}
 		passing("counts written")
 	}

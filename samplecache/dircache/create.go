@@ -47,7 +47,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	}
 	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {
-		return bare(err)
+		return err
 	}
 	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
 		err = plain(furnish(tmp.New(), m))
@@ -67,7 +67,7 @@ func plain(err error) error {
 	case ok:
 		return bare(of.Err)
 	}
-	return bare(err)
+	return err
 }
 
 // newManifest returns the MANIFEST of a new cache.

@@ -56,7 +56,7 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 	}
 	m, err := readManifest(at)
 	if err != nil {
-		return nil, failed("open", e.Dir, manifestName, bare(err))
+		return nil, failed("open", e.Dir, manifestName, err)
 	}
 	s, err := newSession(e.Dir, at, m, opt)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e Engine) place() (string, error) {
 	if err == nil {
 		err = local(at)
 	}
-	return at, bare(err)
+	return at, err
 }
 
 // usable returns an error unless caches can be kept on this system, in a directory of that name.
@@ -104,7 +104,7 @@ func local(at string) error {
 	if err == nil && network {
 		err = fmt.Errorf("%w: %s is a network file system, which other machines may use: want a local disk or tmpfs", engine.ErrOtherHost, name)
 	}
-	return bare(err)
+	return err
 }
 
 // join makes the session one of those that take part, with the lock, and completes what others have
@@ -114,7 +114,7 @@ func (s *session) join(ctx context.Context, adopt bool) (err error) {
 		return failed("open", s.dir, controlName, err)
 	}
 	if err := vfs.CanWrite(s.at); err != nil { // or it could not publish
-		return failed("open", s.dir, "", bare(err))
+		return failed("open", s.dir, "", err)
 	}
 	if err := s.lockToJoin(ctx); err != nil {
 		return err

@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed returns err, if there is one, as one about a file.
+// failed returns err, if there is one, as one about a file, which it need not name.
 func failed(op, dir, path string, err error) error {
 	if err == nil || errors.Is(err, engine.ErrBlocked) {
 		return err
@@ -33,7 +33,7 @@ func failed(op, dir, path string, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
 	}
-	return &Error{op, dir, path, err}
+	return &Error{op, dir, path, bare(err)}
 }
 
 // fail returns an error about a file of the cache.

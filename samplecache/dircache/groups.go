@@ -69,7 +69,7 @@ type holder struct {
 func (h *holder) take() error {
 	ok, err := h.s.grab(holderNumbers+int64(h.number), 1)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
+		err = errCounts
 	}
 	return err
 }

@@ -37,11 +37,16 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	}
 	var r *rows
 	err := s.call(func() (err error) {
-		if err = s.kept(id); err == nil {
-			passing("generation found")
-			r, err = s.hold(id)
+		if err = s.kept(id); err != nil {
+			return err
 		}
-		return err
+		passing("generation found")
+		for _, role := range []role{generationRole, heldRole} { // it may get the second name meanwhile
+			if r, err = s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return engine.ErrGenerationGone
 	})
 	if err != nil {
 		return nil, err
@@ -79,20 +84,9 @@ func (s *session) holdLeft(id uint64) (left time.Duration, limited bool) {
 	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond, limit > 0
 }
 
-// hold locks a generation and maps it. A generation that is retired meanwhile gets another name, and
-// never gets the first one again.
-func (s *session) hold(id uint64) (*rows, error) {
-	for _, r := range []role{generationRole, heldRole} {
-		rows, err := s.holdAs(store{r, id})
-		if !errors.Is(err, fs.ErrNotExist) {
-			return rows, err
-		}
-	}
-	return nil, engine.ErrGenerationGone
-}
-
-// holdAs is hold of a store. It returns fs.ErrNotExist if there is none of that name any more.
-func (s *session) holdAs(st store) (*rows, error) {
+// hold locks a generation and maps it. It returns fs.ErrNotExist if there is none of that name any
+// more. A generation that is retired meanwhile gets another name, and never gets the first one again.
+func (s *session) hold(st store) (*rows, error) {
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
@@ -133,16 +127,17 @@ func (r *rows) mapAll(st store) (err error) {
 
 // lapse ends the hold if it is overdue, and else looks again when it may be.
 func (r *rows) lapse() {
-	left, _ := r.s.holdLeft(r.id)
-	if left <= 0 {
-		close(r.lapsed)
-		return
-	}
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if r.s.open[r] {
-		r.timer.Reset(left)
-	}
+	_ = r.s.call(func() error { // who asks next hears what is wrong
+		r.s.mu.Lock()
+		defer r.s.mu.Unlock()
+		left, _ := r.s.holdLeft(r.id)
+		if left <= 0 {
+			close(r.lapsed)
+		} else if r.s.open[r] {
+			r.timer.Reset(left)
+		}
+		return nil
+	})
 }
 
 func (r *rows) Lapsed() <-chan struct{} { return r.lapsed }

@@ -45,7 +45,7 @@ func (s *session) outside(path string) (string, error) {
 	}
 	up, err := filepath.EvalSymlinks(filepath.Dir(at))
 	if err != nil {
-		return "", bare(err)
+		return "", err
 	}
 	for dir := up; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, s.place) {

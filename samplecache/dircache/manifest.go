@@ -217,7 +217,7 @@ func (s *session) manifest() (*manifest, error) {
 	if err == nil && m.ID != s.fixed.ID {
 		err = errRemoved
 	}
-	return m, failed("read", s.dir, manifestName, bare(err))
+	return m, failed("read", s.dir, manifestName, err)
 }
 
 // openFile opens a file of a cache. What is not a regular file is [engine.ErrCorrupt].

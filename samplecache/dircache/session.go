@@ -127,7 +127,7 @@ func (s *session) present() error {
 	if err == nil && !os.SameFile(info, s.place) {
 		err = errRemoved
 	}
-	return s.fail("", bare(err))
+	return s.fail("", err)
 }
 
 // Close implements engine.Session. The kernel frees what is locked.

@@ -119,7 +119,7 @@ func (s *session) aside() (held []uint64, err error) {
 			held = append(held, st.id)
 		}
 	}
-	return held, s.fail("", bare(err))
+	return held, s.fail("", err)
 }
 
 // noSlot returns an error that says why there is no free slot.

@@ -52,7 +52,7 @@ func (s *session) writer(generation uint64) (*writer, error) {
 		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(st.name(), bare(err))
+		return nil, s.fail(st.name(), err)
 	}
 	if err := s.dropStores(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	w := s.stores[id]
 	if w == nil {
 		if w, err = s.mapStore(st); err != nil {
-			return nil, failed("map", s.dir, st.name(), bare(err))
+			return nil, failed("map", s.dir, st.name(), err)
 		}
 		s.stores[id] = w
 	}
@@ -172,13 +172,13 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, e
 		err = fmt.Errorf("%w: there is none", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(name, bare(err))
+		return nil, s.fail(name, err)
 	}
 	defer f.Close()
 	if err = s.fixed.checkRecords(f); err == nil {
 		m, err = mapping.Map(f, s.fixed.recordsSize(), mode)
 	}
-	return m, s.fail(name, bare(err))
+	return m, s.fail(name, err)
 }
 
 // record returns the record of a row.
@@ -237,7 +237,7 @@ func (w *writer) close() (err error) {
 func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
-		return s.fail("", bare(err))
+		return s.fail("", err)
 	}
 	there := map[any]bool{}
 	for _, e := range entries {
