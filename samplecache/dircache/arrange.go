@@ -1,7 +1,6 @@
 package dircache
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,39 +9,29 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// provide gives the next generation a store to be filled, if it has none: a retired one, a spare
-// one, or a new one. Other stores that are retired are put aside if they are held, and removed if
-// not. It returns [engine.ErrBlocked] if there is no store because too many are held.
+// provide gives the next generation a store to be filled, if it has none and not too many are held: a
+// retired one, a spare one, or a new one. Other stores that are retired are put aside if they are
+// held, and removed if not.
 //
 // held reports whether a group needs a generation that no process reads at the moment.
 func (sh *shelf) provide(held func(id uint64) bool) (err error) {
-	for _, st := range slices.Clone(sh.stores) {
+	for _, st := range slices.Clone(sh.list) {
 		if sh.retired(st) {
 			err = errors.Join(err, sh.retire(st, held))
 		}
 	}
-	next := sh.next()
-	if sh.has(next) {
+	spare := slices.IndexFunc(sh.list, func(st store) bool { return st.role == spareRole })
+	switch {
+	case sh.has(sh.next()):
 		return err
+	case spare >= 0:
+		return errors.Join(err, sh.rename(sh.list[spare], sh.next()))
+	case len(sh.list) < 2+sh.m.retain()+sh.m.maxHeld():
+		return errors.Join(err, sh.add(sh.next()))
 	}
-	aside := 0
-	for _, st := range sh.stores {
-		switch st.role {
-		case spareRole:
-			return errors.Join(err, sh.rename(st, next))
-		case heldRole:
-			aside++
-		}
-	}
-	if len(sh.stores) < 2+sh.m.retain()+sh.m.maxHeld() {
-		return errors.Join(err, sh.add(next))
-	}
-	return cmp.Or(err, error(&engine.BlockedError{Why: func() string {
-		return fmt.Sprintf("one of the %d generations that are still read but not retained any more", aside)
-	}}))
+	return err
 }
 
 // next returns the store of the generation that is to be filled.

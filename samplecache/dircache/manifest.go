@@ -71,11 +71,16 @@ type producerSpec struct {
 // sumMark begins the last line of a MANIFEST, which has the CRC-32C of all before it.
 const sumMark = ",\n  \"sum\": \""
 
+// sumLine returns the end of a MANIFEST that begins with b.
+func sumLine(b []byte) []byte {
+	return fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli))
+}
+
 // text returns the content of the file.
 func (m *manifest) text() ([]byte, error) {
 	b, err := json.MarshalIndent(m, "", "  ")
 	b = bytes.TrimSuffix(b, []byte("\n}"))
-	return fmt.Appendf(b, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli)), err
+	return append(b, sumLine(b)...), err
 }
 
 // parseManifest is the reverse.
@@ -94,42 +99,38 @@ func parseManifest(b []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: got version %d, this program knows %d", errors.ErrUnsupported, head.Version, formatVersion)
 	}
 	at := bytes.LastIndex(b, []byte(sumMark))
-	if at < 0 || !bytes.Equal(b[at:], fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b[:at], castagnoli))) {
+	if at < 0 || !bytes.Equal(b[at:], sumLine(b[:at])) {
 		return nil, fmt.Errorf("%w: its sum differs", engine.ErrCorrupt)
 	}
 	m := new(manifest)
-	if err := json.Unmarshal(b, m); err != nil {
+	err := json.Unmarshal(b, m)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 	}
-	return m, m.check()
+	return m, nil
 }
 
-// check returns [engine.ErrCorrupt] unless the fields make sense.
+// check returns an error unless the fields make sense.
 func (m *manifest) check() error {
-	if err := m.Config.Check(); err != nil {
-		return fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
-	}
 	if m.Latest > maxGeneration || len(m.ID) > maxID {
-		return fmt.Errorf("%w: got generation %d and an id of %d bytes", engine.ErrCorrupt, m.Latest, len(m.ID))
+		return fmt.Errorf("got generation %d and an id of %d bytes", m.Latest, len(m.ID))
 	}
 	for i := range m.Schema {
 		if err := m.Schema[i].fill(); err != nil {
-			return fmt.Errorf("%w: %q: %w", engine.ErrCorrupt, m.Schema[i].Key, err)
+			return fmt.Errorf("%q: %w", m.Schema[i].Key, err)
 		}
 	}
-	return m.checkProducers()
-}
-
-// checkProducers returns [engine.ErrCorrupt] unless the producers make sense.
-func (m *manifest) checkProducers() error {
-	seen := map[string]bool{}
+	seen := map[string]bool{"": true}
 	for _, p := range m.Producers {
-		if !validName(p.Name) || seen[p.Name] || p.Life == 0 || p.Above&1 != 0 {
-			return fmt.Errorf("%w: producer %q", engine.ErrCorrupt, p.Name)
+		if seen[p.Name] || len(p.Name) > maxName || !utf8.ValidString(p.Name) || p.Life == 0 || p.Above&1 != 0 {
+			return fmt.Errorf("producer %q", p.Name)
 		}
 		seen[p.Name] = true
 	}
-	return nil
+	return m.Config.Check()
 }
 
 // fill works out what is not in the file.
@@ -173,11 +174,6 @@ func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
 		}
 	}
 	return td, nil
-}
-
-// validName reports whether a producer can be called so.
-func validName(name string) bool {
-	return name != "" && len(name) <= maxName && utf8.ValidString(name)
 }
 
 // retain returns how many generations are kept besides the latest.

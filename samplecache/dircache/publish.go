@@ -122,7 +122,7 @@ func (s *session) settle(m *manifest) error {
 	if err != nil {
 		return err
 	}
-	err = ignoreBlocked(sh.provide(needed))
+	err = sh.provide(needed)
 	passing("provided")
 	filling := uint64(0)
 	if sh.has(sh.next()) {
@@ -140,7 +140,7 @@ func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range sh.stores {
+	for _, st := range sh.list {
 		if sh.retired(st) {
 			s.words.retired(st.id)
 		}

@@ -54,8 +54,8 @@ func parseStore(name string) (st store, ok bool) {
 // the lock held.
 type shelf struct {
 	*session
-	m      *manifest
-	stores []store // sorted by name
+	m    *manifest
+	list []store // sorted by name
 }
 
 // lookAt returns the stores of the cache. It removes what a process that was killed was making or
@@ -73,14 +73,14 @@ func (s *session) lookAt(m *manifest) (*shelf, error) {
 			}
 		}
 		if st, ok := parseStore(e.Name()); ok && e.IsDir() {
-			sh.stores = append(sh.stores, st)
+			sh.list = append(sh.list, st)
 		}
 	}
 	return sh, errors.Join(os.RemoveAll(s.path(newStore)), os.RemoveAll(s.path(oldStore)))
 }
 
 // has reports whether there is a store.
-func (sh *shelf) has(st store) bool { return slices.Contains(sh.stores, st) }
+func (sh *shelf) has(st store) bool { return slices.Contains(sh.list, st) }
 
 // rename gives a store another name.
 func (sh *shelf) rename(from, to store) error {
@@ -88,7 +88,7 @@ func (sh *shelf) rename(from, to store) error {
 		return err
 	}
 	passing("store renamed")
-	sh.stores[slices.Index(sh.stores, from)] = to
+	sh.list[slices.Index(sh.list, from)] = to
 	return sh.m.syncDir(sh.at)
 }
 
@@ -102,7 +102,7 @@ func (sh *shelf) add(st store) error {
 	if err := os.Rename(at, sh.path(st.name())); err != nil {
 		return err
 	}
-	sh.stores = append(sh.stores, st)
+	sh.list = append(sh.list, st)
 	return sh.m.syncDir(sh.at)
 }
 
@@ -169,6 +169,6 @@ func (sh *shelf) remove(st store) error {
 		return err
 	}
 	passing("store put away")
-	sh.stores = slices.DeleteFunc(sh.stores, func(other store) bool { return other == st })
+	sh.list = slices.DeleteFunc(sh.list, func(other store) bool { return other == st })
 	return os.RemoveAll(old)
 }
