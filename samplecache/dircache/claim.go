@@ -22,24 +22,19 @@ type claim struct {
 
 func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 	c := &claim{s: s, producerSpec: producerSpec{Name: name}}
-	err := s.call(func() error {
+	return calling(s, func() (engine.Claim, error) {
 		if name == "" {
-			return nil
+			return c, nil
 		}
 		err := s.lockName(name)
-		if err != nil {
-			return err
+		if err == nil {
+			passing("claimed")
+			if err = s.locked(c.find); err != nil {
+				err = errors.Join(err, s.release(nameNumber(name)))
+			}
 		}
-		passing("claimed")
-		if err = s.locked(c.find); err != nil {
-			err = errors.Join(err, s.release(nameNumber(name)))
-		}
-		return err
+		return c, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
 }
 
 // find finds the life and the numbers of the name. The lock is held.

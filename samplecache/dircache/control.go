@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/host"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -117,10 +119,13 @@ func clearControl(f *os.File, samples int) error {
 	for _, at := range []int{latestWord, fillingWord} {
 		binary.LittleEndian.PutUint32(b[at*8+4:], ^uint32(0)) // 0, sealed
 	}
-	if _, err := f.WriteAt(b, 0); err != nil {
-		return err
+	_, err := f.WriteAt(b, 0)
+	for i := range int64(2) {
+		if err == nil {
+			_, err = f.WriteAt(make([]byte, countsHeader), countsAt(samples)+i*countsBytes) // no groups
+		}
 	}
-	return clearCounts(f, samples)
+	return err
 }
 
 // makeControl makes the control file of a new cache.
@@ -140,4 +145,72 @@ func makeControl(path string, m *manifest) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// rebuild makes what the control file says again, in place, from the MANIFEST and the records of the
+// generation that is being filled. Nobody else takes part, and the lock is held.
+func (s *session) rebuild() error {
+	m, err := s.manifest()
+	var header []byte
+	if err == nil {
+		header, err = m.header()
+	}
+	if err == nil {
+		err = clearControl(s.file, s.samples())
+	}
+	passing("control cleared")
+	if err == nil {
+		err = s.file.Truncate(countsAt(s.samples()) + 2*countsBytes)
+	}
+	if err == nil {
+		err = s.mapWords()
+	}
+	if err == nil {
+		s.words.seal(latestWord, m.Latest)
+		err = s.recover(m.Latest + 1)
+	}
+	passing("samples recovered")
+	if err == nil {
+		_, err = s.file.WriteAt(header, 0)
+	}
+	return failed("rebuild", s.dir, controlName, err)
+}
+
+// recover finds the samples that are committed in the generation that is being filled, if that has a
+// store: those with a sound record and the sums in it. Of two with one number the newer counts: the
+// other was erased, and the disk has not heard of it. Records of others are erased.
+func (s *session) recover(generation uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.writer(generation)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var rows []int
+	for i := range s.samples() {
+		if r := st.record(i); r.sound(generation) && st.sumsAgree(r, i) {
+			rows = append(rows, i)
+		} else {
+			r.erase()
+		}
+	}
+	slices.SortFunc(rows, func(i, j int) int {
+		a, b := st.record(i), st.record(j)
+		return cmp.Or(cmp.Compare(a.life(), b.life()), cmp.Compare(a.number(), b.number()), -a.time().Compare(b.time()))
+	})
+	newer := put{}
+	for _, i := range rows {
+		r := st.record(i)
+		if of := (put{r.life(), r.number()}); of.life != 0 && of == newer {
+			r.erase()
+		} else {
+			newer = of
+			s.words.slot(i).Store(slotWord(generation, 0, slotCommitted))
+		}
+	}
+	s.words.seal(fillingWord, generation)
+	return nil
 }

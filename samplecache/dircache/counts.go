@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -22,16 +21,6 @@ const (
 
 // countsAt returns where the counts begin.
 func countsAt(samples int) int64 { return int64(wordsOf(samples)*8+4095) / 4096 * 4096 }
-
-// clearCounts makes the counts those of no groups.
-func clearCounts(f *os.File, samples int) error {
-	for i := range int64(2) {
-		if _, err := f.WriteAt(make([]byte, countsHeader), countsAt(samples)+i*countsBytes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // errCounts says that counts are torn, or damaged.
 var errCounts = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)

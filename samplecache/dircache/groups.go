@@ -103,10 +103,9 @@ type seat struct {
 
 func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat, error) {
 	st := &seat{holder{s: s}, name}
-	if err := s.call(func() error { return s.locked(func() error { return st.enter(world) }) }); err != nil {
-		return nil, err
-	}
-	return st, nil
+	return calling(s, func() (engine.Seat, error) {
+		return st, s.locked(func() error { return st.enter(world) })
+	})
 }
 
 // enter becomes a member. The lock is held.
@@ -143,27 +142,24 @@ type pass struct {
 
 func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
 	p := &pass{holder: holder{s: st.s}, st: st, epoch: epoch}
-	err := st.s.call(func() error {
-		if st.over.Load() {
-			return engine.ErrClosed
+	return calling(st.s, func() (engine.Pass, error) {
+		err := st.mayBegin(epoch)
+		if err == nil {
+			err = st.s.locked(func() error { return p.begin(want) })
 		}
-		if err := st.mayBegin(epoch); err != nil {
-			return err
+		if err != nil && st.over.Load() { // meanwhile
+			err = engine.ErrClosed
 		}
-		return st.s.locked(func() error { return p.begin(want) })
+		return p, err
 	})
-	switch {
-	case err != nil && st.over.Load(): // meanwhile
-		return nil, engine.ErrClosed
-	case err != nil:
-		return nil, err
-	}
-	return p, nil
 }
 
 // mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so that who waits
 // wakes nobody.
 func (st *seat) mayBegin(epoch uint64) error {
+	if st.over.Load() {
+		return engine.ErrClosed
+	}
 	g, err := st.s.groups()
 	if err != nil {
 		return err

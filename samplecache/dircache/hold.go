@@ -35,23 +35,18 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	var r *rows
-	err := s.call(func() (err error) {
-		if err = s.kept(id); err != nil {
-			return err
+	return calling(s, func() (engine.Rows, error) {
+		if err := s.kept(id); err != nil {
+			return nil, err
 		}
 		passing("generation found")
 		for _, role := range []role{generationRole, heldRole} { // it may get the second name meanwhile
-			if r, err = s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
-				return err
+			if r, err := s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
+				return r, err
 			}
 		}
-		return engine.ErrGenerationGone
+		return nil, engine.ErrGenerationGone
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 // kept returns [engine.ErrGenerationGone] for a generation that was not published yet, or was
@@ -86,7 +81,7 @@ func (s *session) holdLeft(id uint64) (left time.Duration, limited bool) {
 
 // hold locks a generation and maps it. It returns fs.ErrNotExist if there is none of that name any
 // more. A generation that is retired meanwhile gets another name, and never gets the first one again.
-func (s *session) hold(st store) (*rows, error) {
+func (s *session) hold(st store) (engine.Rows, error) {
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {

@@ -31,26 +31,21 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	if c.over.Load() {
 		return nil, engine.ErrClosed
 	}
-	var r *row
-	err := c.s.call(func() (err error) {
-		if r, err = c.reserve(number); !errors.Is(err, engine.ErrBlocked) {
-			return err
+	return calling(c.s, func() (engine.Row, error) {
+		r, err := c.reserve(number)
+		if !errors.Is(err, engine.ErrBlocked) {
+			return r, err
 		}
 		if tried, failed := c.s.hurry(); !tried || failed != nil {
-			return cmp.Or(failed, err)
+			return nil, cmp.Or(failed, err)
 		}
-		r, err = c.reserve(number)
-		return err
+		return c.reserve(number)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 // reserve takes a slot of the generation that is being filled, which may be another one by the time
 // its files are looked for.
-func (c *claim) reserve(number uint64) (*row, error) {
+func (c *claim) reserve(number uint64) (engine.Row, error) {
 	for {
 		r := &row{s: c.s, claim: c, number: number}
 		ok, err := r.take()
@@ -188,11 +183,7 @@ func (r *row) end(state uint64) error {
 		err = nil
 	}
 	if s.full(r.generation) {
-		_, failed := s.hurry()
-		s.complain(failed) // it is not that of whoever has put the last sample
-		if _, _, ready, _ := s.state(); ready {
-			s.Changed() // the watch goes on
-		}
+		s.publishFull()
 	}
 	if state == slotFree || s.fixed.Config.Limits.PerInsert > 0 {
 		err = errors.Join(err, s.raise())
@@ -207,6 +198,26 @@ func (r *row) giveBack(state uint64) error {
 	delete(r.s.rows, r.slot)
 	r.store.users--
 	return r.s.unlockSlot(r.generation, r.slot, state)
+}
+
+// patience is how long a session waits for the lock to publish what it has completed. Mostly that is
+// held for less than a millisecond.
+const patience = 20 * time.Millisecond
+
+// publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
+// An error is not that of whoever has put the last sample.
+func (s *session) publishFull() {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
+		tried, err := s.hurry()
+		s.complain(err)
+		if _, _, ready, failed := s.state(); !ready || failed != nil {
+			return
+		}
+		if !tried || err != nil || time.Now().After(end) {
+			s.Changed() // the watch goes on
+			return
+		}
+	}
 }
 
 func (r *row) Abort() error {

@@ -94,6 +94,14 @@ func (s *session) call(fn func() error) error {
 	return s.guard(fn)
 }
 
+// calling is call of what returns a value: none with an error.
+func calling[T any](s *session, fn func() (T, error)) (v T, err error) {
+	if err = s.call(func() (err error) { v, err = fn(); return err }); err != nil {
+		v = *new(T)
+	}
+	return v, err
+}
+
 // guard runs fn. A fault in it is the error of a file that was cut. What fn has done before stays
 // done.
 func (s *session) guard(fn func() error) (err error) {
@@ -113,9 +121,8 @@ func (s *session) guard(fn func() error) (err error) {
 	return s.fail(name, fmt.Errorf("%w: the file was cut", engine.ErrCorrupt))
 }
 
-func (s *session) Latest(context.Context) (id uint64, err error) {
-	err = s.call(func() (err error) { id, err = s.words.sealed(latestWord); return err })
-	return id, err
+func (s *session) Latest(context.Context) (uint64, error) {
+	return calling(s, func() (uint64, error) { return s.words.sealed(latestWord) })
 }
 
 // errRemoved says that the directory that was joined is not there any more.

@@ -11,10 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-func (s *session) Stats(context.Context) (st engine.Stats, err error) {
-	err = s.call(func() error { st, err = s.stats(); return err })
-	return st, err
-}
+func (s *session) Stats(context.Context) (engine.Stats, error) { return calling(s, s.stats) }
 
 func (s *session) stats() (st engine.Stats, err error) {
 	g, err := s.groups()
