@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,7 @@ func (s *session) kept(id uint64) error {
 		return err
 	case id == 0 || id > latest:
 		return fmt.Errorf("%w: it was not published yet", engine.ErrGenerationGone)
-	case s.overdue(id):
+	case s.holdLeft(id) <= 0:
 		return fmt.Errorf("%w: it was retired more than %v ago", engine.ErrGenerationGone, s.fixed.Config.MaxHold)
 	}
 	if err := s.present(); err != nil {
@@ -72,11 +73,14 @@ func (s *session) kept(id uint64) error {
 	return engine.ErrGenerationGone
 }
 
-// holdLeft returns for how long a generation may still be held. It is not limited without
+// holdLeft returns for how long a generation may still be held: without end unless there is a
 // [engine.Config.MaxHold].
-func (s *session) holdLeft(id uint64) (left time.Duration, limited bool) {
+func (s *session) holdLeft(id uint64) time.Duration {
 	limit := s.fixed.Config.MaxHold
-	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond, limit > 0
+	if limit == 0 {
+		return math.MaxInt64
+	}
+	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond
 }
 
 // hold locks a generation and maps it. It returns fs.ErrNotExist if there is none of that name any
@@ -102,9 +106,9 @@ func (s *session) hold(st store) (engine.Rows, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[r] = true
-	if left, limited := s.holdLeft(st.id); limited {
+	if s.fixed.Config.MaxHold > 0 {
 		r.lapsed = make(chan struct{})
-		r.timer = time.AfterFunc(left, r.lapse)
+		r.timer = time.AfterFunc(s.holdLeft(st.id), r.lapse)
 	}
 	return r, nil
 }
@@ -125,7 +129,7 @@ func (r *rows) lapse() {
 	_ = r.s.call(func() error { // who asks next hears what is wrong
 		r.s.mu.Lock()
 		defer r.s.mu.Unlock()
-		left, _ := r.s.holdLeft(r.id)
+		left := r.s.holdLeft(r.id)
 		if left <= 0 {
 			close(r.lapsed)
 		} else if r.s.open[r] {

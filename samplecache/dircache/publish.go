@@ -145,11 +145,5 @@ func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 			s.words.retired(st.id)
 		}
 	}
-	return func(id uint64) bool { return g.Needs(id) && !s.overdue(id) }, err
-}
-
-// overdue reports whether a generation was retired longer ago than [engine.Config.MaxHold].
-func (s *session) overdue(id uint64) bool {
-	left, limited := s.holdLeft(id)
-	return limited && left <= 0
+	return func(id uint64) bool { return g.Needs(id) && s.holdLeft(id) > 0 }, err
 }

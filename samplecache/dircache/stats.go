@@ -40,9 +40,6 @@ func (s *session) stats() (st engine.Stats, err error) {
 	return st, err
 }
 
-// noRoom is what a generation waits for that has no store.
-const noRoom = "room on the disk"
-
 // publishWaits says what a full generation, or one that cannot be filled yet, waits for.
 func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string) string {
 	open := filling == st.Filling
@@ -58,7 +55,7 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 	if open {
 		return "the next process that looks"
 	}
-	return cmp.Or(s.fixed.Config.Held(st.Held), noRoom)
+	return cmp.Or(s.fixed.Config.Held(st.Held), "room on the disk")
 }
 
 // slotStats counts the slots of the generation that is being filled.
