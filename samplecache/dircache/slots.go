@@ -164,8 +164,9 @@ func (s *session) mend(generation uint64, i int) bool {
 		return false
 	}
 	ok, err := s.locks.Try(slotNumbers+int64(i), 1)
-	if err != nil || !ok {
-		return false // somebody fills it
+	if err != nil || !ok { // somebody fills it
+		filled := slotWord(generation, slotSession(v), slotReserved)
+		return isCommitted(v, generation) && word.CompareAndSwap(v, filled)
 	}
 	defer func() { _ = s.locks.Unlock(slotNumbers+int64(i), 1) }() // the next sweep would find it
 	if _, filling, err := s.words.generations(); err != nil || filling != generation {
