@@ -163,6 +163,7 @@ func TestW17FullDiskManifest(t *testing.T) {
 	t.Parallel()
 	told := make(chan error, 100)
 	dir, c, p := onFullDisk(t, func(err error) { told <- err })
+	time.Sleep(200 * time.Millisecond) // what the watch removes is gone
 	release := fillUp(t, filepath.Dir(dir), 0)
 	for n := 8; n < 12; n++ {
 		require.NoError(t, p.Put(soon(t), kilo(n)))

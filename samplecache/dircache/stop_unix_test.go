@@ -452,7 +452,7 @@ func TestBlockedProcessesSleep(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
-	window, tries, most := 500*time.Millisecond, 8, 50
+	window, tries, most := 500*time.Millisecond, 8, 100
 	if *killsFlag != "" {
 		window, tries, most = 5*time.Second, 3, 150
 	}

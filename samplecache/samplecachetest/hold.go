@@ -77,10 +77,13 @@ func heldTooLong(k *kit) {
 	}
 	k.refuses("At", samplecache.ErrGenerationGone)(reader.At(k.ctx, 1))
 	k.refuses("Epoch", samplecache.ErrGenerationGone)(writer.Group("train", 2).Epoch(k.ctx, 0))
-	seat := got(reader.session.Enter(k.ctx, "again", 1))(k)
+	seat := got(unblocked(k, func() (engine.Seat, error) { return reader.session.Enter(k.ctx, "again", 1) }))(k)
 	for _, gone := range []uint64{1, 9} { // the latter is not published yet
-		k.refuses("Begin", samplecache.ErrGenerationGone)(seat.Begin(k.ctx, 0, engine.Want{Generation: gone}))
-		pass := got(seat.Begin(k.ctx, gone, engine.Want{Generation: gone, OrLatest: true}))(k)
+		begin := func(want engine.Want) (engine.Pass, error) {
+			return unblocked(k, func() (engine.Pass, error) { return seat.Begin(k.ctx, gone, want) })
+		}
+		k.refuses("Begin", samplecache.ErrGenerationGone)(begin(engine.Want{Generation: gone}))
+		pass := got(begin(engine.Want{Generation: gone, OrLatest: true}))(k)
 		equal(k, "the generation of Begin, OrLatest", pass.ID(), 3)
 		k.must(pass.Close())
 	}

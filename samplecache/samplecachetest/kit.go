@@ -115,6 +115,16 @@ func got[T any](v T, err error) func(k *kit) T {
 	}
 }
 
+// unblocked calls fn until it is not blocked: another session may have a lock for a moment.
+func unblocked[T any](k *kit, fn func() (T, error)) (v T, err error) {
+	for {
+		if v, err = fn(); !errors.Is(err, engine.ErrBlocked) || k.ctx.Err() != nil {
+			return v, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // wants ends the test unless err is a certain one.
 func (k *kit) wants(what string, err, want error) {
 	k.Helper()

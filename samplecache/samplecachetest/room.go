@@ -49,10 +49,11 @@ var ratioed = samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -2, MaxDiff:
 func blockedAtOnce(k *kit) {
 	m := k.create(samplecache.Config{Samples: 2, MaxHold: time.Hour, Limits: ratioed}).join()
 	began := time.Now()
-	seat := got(m.session.Enter(k.ctx, "train", 1))(k)
+	seat := got(unblocked(k, func() (engine.Seat, error) { return m.session.Enter(k.ctx, "train", 1) }))(k)
 	k.refuses("Begin before there is a generation", samplecache.ErrBlocked)(seat.Begin(k.ctx, 0, engine.Want{}))
 	m.fill(m.producer("gen"), 1)
-	claim, pass := got(m.session.Claim(k.ctx, ""))(k), got(seat.Begin(k.ctx, 0, engine.Want{}))(k)
+	claim := got(unblocked(k, func() (engine.Claim, error) { return m.session.Claim(k.ctx, "") }))(k)
+	pass := got(unblocked(k, func() (engine.Pass, error) { return seat.Begin(k.ctx, 0, engine.Want{}) }))(k)
 	var err error
 	for number := uint64(0); err == nil; number++ {
 		_, err = claim.Reserve(k.ctx, number)

@@ -40,7 +40,8 @@ func closeFrees(k *kit) {
 	h := k.holding()
 	m := h.place.join()
 	s := m.session
-	claim, seat := got(s.Claim(k.ctx, "gone"))(k), got(s.Enter(k.ctx, "gone", 1))(k)
+	claim := got(unblocked(k, func() (engine.Claim, error) { return s.Claim(k.ctx, "gone") }))(k)
+	seat := got(unblocked(k, func() (engine.Seat, error) { return s.Enter(k.ctx, "gone", 1) }))(k)
 	m.takeAll()
 	crew := k.crew()
 	crew.start(func(k *kit) { k.puts(h.p, 1) })
