@@ -43,8 +43,9 @@
 // # Waiting
 //
 // Reserve, Commit, Epoch, Wait and Fetch take a context, and wait until it ends; a nil one never
-// does. The error then wraps the context's and says what was waited for, such as the process that
-// holds a slot and since when. [Cache.Close] ends all waiting with [ErrClosed]. A process that was
+// does. The error then wraps context.Cause of it, [ErrBlocked], and what was waited for, such as the
+// process that holds a slot and since when; the loop of a loader gives the cause alone, so ask
+// [Cache.Stats] then. [Cache.Close] ends all waiting with [ErrClosed]. A process that was
 // killed makes nobody wait; one that is stopped and holds a slot does, since what it would do on
 // waking cannot be prevented.
 //

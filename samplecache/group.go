@@ -54,8 +54,8 @@ func (c *Cache) Group(name string, world int) *Group {
 // many as the group has ranks have closed it, or their processes have ended. Epoch waits for the
 // first generation, and, if [Limits.MaxPasses] says so, for the next.
 //
-// An epoch is counted per call: a rank that asks for one again, as after it was started anew, must
-// not have closed it. Epochs of the last eight that were begun can be asked for; of an older one,
+// Each Close counts for one rank: a rank that closes an epoch twice, having asked for it again, is
+// taken for another rank too, which may then find the generation gone. Nothing detects that. Epochs of the last eight that were begun can be asked for; of an older one,
 // and of one whose generation is not kept any more, the error is [ErrGenerationGone]. Epoch returns
 // [ErrGroup] if the group has another number of ranks or cannot be named so, or if there are too
 // many groups, and [ErrClosed].

@@ -82,7 +82,8 @@ func (p *Producer) Reserve(ctx context.Context) (*Slot, error) {
 
 // ReserveAt is Reserve for a number, for a sample that may have been committed before: then it is
 // [ErrCommitted], and there is nothing to do. It returns [ErrReserved] if another slot has the
-// number, and [ErrProducer] if p has no name.
+// number, and [ErrProducer] if p has no name. A number that is [WindowSize] or more after the first
+// that is not committed waits for that to be, without end if nobody commits it.
 func (p *Producer) ReserveAt(ctx context.Context, number uint64) (*Slot, error) {
 	if p.name == "" {
 		return nil, fmt.Errorf("reserve: %w: one without a name has no numbers to choose from", ErrProducer)

@@ -55,6 +55,9 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 		return nil, err
 	}
 	m, err := readManifest(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: it is not a cache: Create makes one", fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, failed("open", e.Dir, manifestName, err)
 	}
