@@ -53,9 +53,18 @@ func (s *session) alive(holder uint64) bool {
 	return held || err != nil
 }
 
-// tidy settles the counts of groups. The lock is held.
-func (s *session) tidy() error {
-	return s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) { return g.Tidy(p, s.alive), nil })
+// tidy settles the counts of groups, and wakes those who wait if that has changed them: limits may
+// allow more now. The lock is held.
+func (s *session) tidy() (err error) {
+	changed := false
+	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
+		changed = g.Tidy(p, s.alive)
+		return changed, nil
+	})
+	if err == nil && changed {
+		err = s.raise()
+	}
+	return err
 }
 
 // A holder is a member of a group, or has a part in an epoch.
@@ -86,6 +95,7 @@ func (h *holder) Close() error {
 		if err := h.drop(); err != nil {
 			return err
 		}
+		h.s.searchAgain()
 		passing("holder dropped")
 		if err := h.s.locked(h.s.goOn); err != nil {
 			h.s.complain(err)

@@ -188,8 +188,9 @@ func (r *rows) Close() error {
 		r.s.mu.Lock()
 		delete(r.s.open, r)
 		r.s.mu.Unlock()
-		r.s.words[searchedWord].Store(0)
-		return errors.Join(r.end(), r.s.raise())
+		err := r.end()
+		r.s.searchAgain()
+		return errors.Join(err, r.s.raise())
 	})
 }
 

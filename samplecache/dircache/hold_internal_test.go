@@ -3,6 +3,7 @@
 package dircache
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -117,6 +118,47 @@ func TestOpenAndBeginAgree(t *testing.T) {
 		})
 	}
 	require.NoError(t, rows.Close())
+}
+
+// TestLetGoDuringASearch closes a generation while another session, which has found it held, still looks
+// for a store: producers go on at once, not only when a search that fails is due again.
+func TestLetGoDuringASearch(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}))
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	require.NoError(t, p.Put(soon(t), one(1)))
+	rows, err := joinHere(t, dir).Open(t.Context(), 1)
+	require.NoError(t, err)
+	t.Cleanup(quiet)
+	DoAt("provided", 1, func() { require.NoError(t, rows.Close()) })
+	require.NoError(t, p.Put(soon(t), one(2)))
+	require.ErrorIs(t, rows.Close(), engine.ErrClosed)
+	ctx, cancel := context.WithTimeout(t.Context(), searchPause/2)
+	defer cancel()
+	require.NoError(t, p.Put(ctx, one(3)))
+}
+
+// TestEarlyEndsAreTold ends passes and memberships under a ratio: the rows that nobody takes count as
+// taken, and members that have left count for nothing, so producers go on. They are told at once.
+func TestEarlyEndsAreTold(t *testing.T) {
+	dir := foundCache(t, samplecache.Config{Samples: 1, MaxHold: time.Minute,
+		Limits: samplecache.Limits{PerInsert: 2, MinSize: 1, MinDiff: -3, MaxDiff: 1}})
+	reader, producer := joinHere(t, dir), joinHere(t, dir)
+	seat, err := reader.Enter(t.Context(), "g", 1)
+	require.NoError(t, err)
+	pass, err := seat.Begin(t.Context(), 0, engine.Want{})
+	require.NoError(t, err)
+	claim, err := producer.Claim(t.Context(), "")
+	require.NoError(t, err)
+	for _, end := range []func() error{pass.Close, seat.Close} {
+		before := producer.(*session).sequence()
+		require.NoError(t, end())
+		require.NotEqual(t, before, producer.(*session).sequence())
+	}
+	row, err := claim.Reserve(t.Context(), 0)
+	require.NoError(t, err)
+	require.NoError(t, row.Abort())
 }
 
 // TestManyPasses begins more passes over a generation than 16 bits count, and no more than MaxPasses.

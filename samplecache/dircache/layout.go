@@ -25,7 +25,7 @@ const (
 	lockerWord                          // pid of who has the lock
 	wantedWord                          // 1 if somebody waits for the lock
 	sweptWord                           // when somebody last looked for slots and parts of the dead, us
-	searchedWord                        // when it failed last to publish or to find a store, us
+	searchedWord                        // when it failed last to publish or to find a store, us; see searching
 	swapAtWord                          // when the last generation was published, ms since 1970
 	swapTookWord                        // how long that took, us
 	firstTable   = headerBytes/8 + 64

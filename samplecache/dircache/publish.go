@@ -19,6 +19,7 @@ const searchPause = 2 * time.Second
 // Its one step is the rename of the MANIFEST. All else follows from that, in settle: what a process
 // that was killed has not done, the next one does.
 func (s *session) goOn() (err error) {
+	s.words[searchedWord].Store(searching)
 	defer func() {
 		s.mu.Lock()
 		s.trouble = err
@@ -40,8 +41,7 @@ func (s *session) goOn() (err error) {
 		if latest == m.Latest && filling == latest+1 {
 			ready, err = s.publish(m)
 		} else {
-			err = s.settle(m)
-			ready = filling != 0 // else there may be no store, or it is empty
+			ready, err = s.settle(m)
 		}
 		if err != nil || !ready {
 			return err
@@ -65,16 +65,27 @@ func (s *session) state() (latest, filling uint64, ready bool, err error) {
 	return latest, filling, ready, err
 }
 
-// searched stores when it failed last to publish, or to find a store.
+// searching is the value of searchedWord while a session tries to publish or to find a store. As a
+// time it is long ago: if that session is killed, the next attempt is due.
+const searching = 1
+
+// searched stores when it failed last to publish, or to find a store. If searchAgain was called
+// during the attempt, the next attempt is due nevertheless.
 func (s *session) searched(failed bool) {
-	v := uint64(0)
+	word := &s.words[searchedWord]
 	if _, filling, err := s.words.generations(); failed || err == nil && filling == 0 {
-		v = now()
+		word.CompareAndSwap(searching, now())
+	} else {
+		word.Store(0)
 	}
-	s.words[searchedWord].Store(v)
 }
 
-// due reports whether to try to publish, or to find a store: not if that has failed a moment ago.
+// searchAgain makes the next attempt due. A session calls it once it has let go of a generation,
+// which an attempt under way may have found held.
+func (s *session) searchAgain() { s.words[searchedWord].Store(0) }
+
+// due reports whether to try to publish, or to find a store. It returns false for a while after an
+// attempt that has failed.
 func (s *session) due() bool {
 	was := s.words[searchedWord].Load()
 	return was == 0 || passed(was, searchPause)
@@ -98,39 +109,39 @@ func (s *session) publish(m *manifest) (bool, error) {
 	if err := next.write(s.at, s.place.Mode()); err != nil {
 		return false, failed("publish", s.dir, manifestName, err)
 	}
-	err = s.settle(&next)
+	ready, err := s.settle(&next)
 	s.words[swapAtWord].Store(uint64(began.UnixMilli()))
 	s.words[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
-	return true, err
+	return ready, err
 }
 
-// settle makes everything as the MANIFEST says. The lock is held. What was done before is found
-// done.
-func (s *session) settle(m *manifest) error {
+// settle makes everything as the MANIFEST says, and reports whether the next generation has a store.
+// It is idempotent. The lock is held.
+func (s *session) settle(m *manifest) (ready bool, err error) {
 	s.words.seal(latestWord, m.Latest)
 	passing("latest stored")
 	if err := s.raise(); err != nil { // who waits for it need not wait for the rest
-		return err
+		return false, err
 	}
 	sh, err := s.lookAt(m)
 	if err != nil {
-		return failed("publish", s.dir, "", err)
+		return false, failed("publish", s.dir, "", err)
 	}
 	unpointed := failed("publish", s.dir, currentName, sh.point())
 	passing("pointed")
 	needed, err := s.needed(sh)
 	if err != nil {
-		return err
+		return false, err
 	}
 	err = sh.provide(needed)
 	passing("provided")
 	filling := uint64(0)
-	if sh.has(sh.next()) {
+	if ready = sh.has(sh.next()); ready {
 		filling = m.Latest + 1
 	}
 	s.words.seal(fillingWord, filling)
 	passing("open")
-	return errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
+	return ready, errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
 }
 
 // needed returns what says whether a group needs a generation that is retired: an epoch has it that

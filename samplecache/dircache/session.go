@@ -161,6 +161,7 @@ func (s *session) leave() error {
 	for at := range s.numbers {
 		_ = s.release(at)
 	}
+	s.searchAgain()
 	_ = s.locked(s.goOn)
 	_, filling, _ := s.words.generations()
 	for i := range s.rows {
