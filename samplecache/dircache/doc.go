@@ -4,18 +4,18 @@
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
 //
-// There is no server. Samples are written to and read from mapped files. The kernel says who has a
-// slot, a name or a part in an epoch, by locks of bytes of one file, and a record beside the samples
-// says which of them are committed. A generation is published by the rename of one small file.
-// FORMAT.md beside this file describes all of it, for readers in other languages, too: each
-// generation is a directory that memmap.Open and Python's tensordict read.
+// There is no server. Samples are written to and read from mapped files. A session that holds a
+// slot, a name or a part in an epoch locks a byte of one file; the kernel keeps these locks. Records
+// beside the samples say which of them are committed. The rename of one small file publishes a
+// generation. FORMAT.md beside this file describes the files, for readers in other languages too:
+// each generation is a directory that memmap.Open and Python's tensordict read.
 //
 // # Processes that die
 //
-// The locks of a process that dies are free at once, so its slots, names and memberships are.
-// Sessions that wait look for changes of which nobody has told, and complete what a process that was
-// killed had begun; so does the next process that opens the cache. Nothing needs to be cleaned up
-// by hand.
+// The kernel frees the locks of a process that dies, and with them its slots, names and
+// memberships. Sessions that wait look for dead processes a few times a second, and complete the
+// operations that these had begun. The next process that opens the cache does the same. Nothing
+// needs to be cleaned up by hand.
 //
 // A process that is stopped, or stuck, keeps what it holds. If it holds the lock of the cache,
 // joining, publishing and groups wait for it; reading, Reserve and Commit go on.
@@ -31,14 +31,15 @@
 // Each sample has the CRC-32C of its leaves, compared when a process first reads it. Most words of
 // the control file are hints, and wrong ones do no harm. If one that matters is damaged, operations
 // are ErrCorrupt; when all processes have left, the next that opens the cache makes the words again
-// from the MANIFEST and the records of the samples. So it does after the machine was started anew.
+// from the MANIFEST and the records of the samples. After a restart of the machine, the first that
+// opens the cache does the same.
 //
 // # Limits
 //
 //   - One machine: locks and memory are not shared over a network. A directory on a network file
 //     system, or one that another machine has used, is ErrOtherHost.
-//   - All processes must be trusted alike: who may write the directory may damage the cache.
+//   - All processes must be trusted: each can damage the cache.
 //   - 1,024 sessions at a time, 4,096 names of producers, 64 groups, 512 ranks of a group.
-//   - Linux. It builds for macOS, where nothing of it was run. On Windows all is
+//   - Linux. It builds for macOS, where it was never run. On Windows, Create and Join return
 //     errors.ErrUnsupported.
 package dircache

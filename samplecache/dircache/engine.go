@@ -28,15 +28,15 @@ type Engine struct {
 
 var _ engine.Engine = Engine{}
 
-// Join implements engine.Engine. It completes what processes that have died had begun. After the
-// machine was started anew, and if the control file is damaged and nobody takes part, it makes that
-// again from the MANIFEST and the records, comparing the sums of the samples that were not
-// published yet.
+// Join implements engine.Engine. It completes the operations of processes that have died. After a
+// restart of the machine it writes the control file again, from the MANIFEST and the records, and
+// compares the sums of the samples that were not published yet. It does the same if the control file
+// is damaged and nobody else takes part.
 //
 // It returns an [Error] that says which file is at fault: fs.ErrNotExist if Dir is not a cache,
 // fs.ErrPermission if the process may not write to Dir, [engine.ErrCorrupt], [engine.ErrOtherHost]
 // if Dir was used on another machine or lies on a network file system, and [errors.ErrUnsupported]
-// for another version of the format, and where the system has no locks of ranges of a file, as
+// for another version of the format, and on systems without locks of ranges of a file, such as
 // Windows.
 func (e Engine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	s, err := e.join(ctx, opt)
@@ -110,8 +110,8 @@ func local(at string) error {
 	return err
 }
 
-// join makes the session one of those that take part, with the lock, and completes what others have
-// left. What cannot be completed, as on a full disk, keeps nobody from reading.
+// join registers the session, with the lock held, and completes the operations of dead processes. If
+// that fails for a reason such as a full disk, the session joins nevertheless: it can read.
 func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)

@@ -14,8 +14,8 @@ func (s *session) progress(latest uint64) *engine.Progress {
 	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(latest + 1) }}
 }
 
-// room returns how many slots of the generation that is being filled may be reserved: those with the
-// least indices, so that no two processes need agree on who has the last.
+// room returns how many slots of the generation that is being filled may be reserved: slot i if i is
+// less than room. So processes need not agree on the order in which they reserve.
 func (s *session) room(latest uint64) (int, error) {
 	if s.fixed.Config.Limits.PerInsert == 0 {
 		return s.samples(), nil
@@ -43,7 +43,7 @@ func (s *session) change(fn func(g *engine.Groups, p *engine.Progress) (bool, er
 	return s.writeGroups(g)
 }
 
-// alive reports whether a member, or who has a part in an epoch, is alive.
+// alive reports whether the session of a holder is alive.
 func (s *session) alive(holder uint64) bool {
 	at := holderNumbers + int64(holder)
 	if s.owns(at) {
@@ -53,8 +53,8 @@ func (s *session) alive(holder uint64) bool {
 	return held || err != nil
 }
 
-// tidy settles the counts of groups, and wakes those who wait if that has changed them: limits may
-// allow more now. The lock is held.
+// tidy settles the counts of groups. If that has changed them, limits may allow more: it wakes all
+// sessions. The lock is held.
 func (s *session) tidy() (err error) {
 	changed := false
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
@@ -86,7 +86,8 @@ func (h *holder) take() error {
 // drop gives the lock back, if the holder has it.
 func (h *holder) drop() error { return h.s.release(holderNumbers + int64(h.number)) }
 
-// Close has the counts settled. If the lock of the cache is not free, the watch does that.
+// Close gives the lock of the number back and settles the counts. If the lock of the cache is not
+// free, the watch settles them.
 func (h *holder) Close() error {
 	if h.over.Swap(true) {
 		return engine.ErrClosed
@@ -120,8 +121,8 @@ func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat,
 
 // enter becomes a member. The lock is held.
 //
-// What was reserved is counted again once others can see the group: a process that had not seen it
-// may have reserved a slot meanwhile.
+// enter counts the reserved slots again once others can see the group: a process that had not seen it
+// may have reserved one meanwhile.
 func (st *seat) enter(world int) error {
 	s := st.s
 	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
@@ -136,7 +137,7 @@ func (st *seat) enter(world int) error {
 	}
 	passing("entered")
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
-		s.words[sequenceWord].Add(1) // no load of what follows is done before the counts are stored
+		s.words[sequenceWord].Add(1) // a barrier: the counts are stored before slots are loaded
 		return g.CatchUp(p, st.name, s.reservedEver(p.Latest)), nil
 	})
 	return errors.Join(err, s.raise())
@@ -164,8 +165,8 @@ func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine
 	})
 }
 
-// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so that who waits
-// wakes nobody.
+// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so a rank that waits
+// does not wake others.
 func (st *seat) mayBegin(epoch uint64) error {
 	if st.over.Load() {
 		return engine.ErrClosed

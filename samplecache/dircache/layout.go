@@ -11,7 +11,7 @@ import (
 const (
 	maxSessions  = 1024
 	maxProducers = 4096 // names
-	retiredKept  = 128  // generations of which it is known when they were retired
+	retiredKept  = 128  // generations whose time of retirement is stored
 )
 
 // headerBytes is where the words begin.
@@ -19,10 +19,10 @@ const headerBytes = 4096
 
 // Words of the control file, by number.
 const (
-	sequenceWord = headerBytes/8 + iota // counts changes; who waits, waits for its low 32 bits
+	sequenceWord = headerBytes/8 + iota // counts changes; its low 32 bits are a futex
 	latestWord                          // sealed: the generation published last
 	fillingWord                         // sealed: the generation that is filled; 0 if it has no store
-	lockerWord                          // pid of who has the lock
+	lockerWord                          // pid of the session that has the lock
 	wantedWord                          // 1 if somebody waits for the lock
 	sweptWord                           // when somebody last looked for slots and parts of the dead, us
 	searchedWord                        // when it failed last to publish or to find a store, us; see searching
@@ -42,8 +42,8 @@ const (
 // wordsOf returns how many words a control file has, the header included.
 func wordsOf(samples int) int { return slotsTable + 2*samples }
 
-// words are the words of a control file. What they say is a hint, which the locks and the records
-// correct, but for the sealed ones.
+// words are the words of a control file. Except for the sealed ones they are hints: locks and records
+// decide.
 type words []atomic.Uint64
 
 // sealed returns a sealed word: its high half is the complement of its low half.

@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// spins is how often the lock is tried before that is said to be blocked: mostly it is held for some
-// microseconds.
+// spins is how often lock tries before it returns [engine.ErrBlocked]. Mostly the lock is held for
+// some microseconds.
 const spins = 20
 
 // locked calls fn with the lock. It is [engine.ErrBlocked] if another session has the lock, or
@@ -31,7 +31,8 @@ func (s *session) locked(fn func() error) (err error) {
 	return fn()
 }
 
-// lock takes the lock. If it is not free, whoever has it is told to say when it is.
+// lock takes the lock. If it is not free, lock asks the session that has it to raise the sequence
+// word when it unlocks.
 func (s *session) lock() error {
 	for try := range spins {
 		if try == spins-1 {
@@ -59,7 +60,7 @@ func (s *session) tryLock() (ok bool, err error) {
 	return true, nil
 }
 
-// unlock gives the lock back, and tells those who want it.
+// unlock gives the lock back, and wakes the sessions that want it.
 func (s *session) unlock() error {
 	err := s.locks.Unlock(lockNumber, 1)
 	s.locking.Unlock()
@@ -70,7 +71,7 @@ func (s *session) unlock() error {
 	return err
 }
 
-// whoLocks says who has the lock.
+// whoLocks describes the lock and, if known, the process that has it.
 func (s *session) whoLocks() string {
 	if pid := s.locker(); pid > 0 {
 		return fmt.Sprintf("the lock, which pid %d has", pid)
@@ -107,15 +108,15 @@ func (s *session) lockToJoin(ctx context.Context) error {
 // The locks of a cache are numbers, bytes of the control file that need not exist. The kernel gives
 // a number to one session at a time, until that gives it back or its process ends.
 const (
-	lockNumber     = 0       // who has it may publish, and change the counts of groups
-	sessionNumbers = 1 << 20 // + entry: it takes part
-	slotNumbers    = 1 << 30 // + slot: it fills the slot
-	holderNumbers  = 1 << 40 // + holder: it is a member of a group, or has a part in an epoch
-	nameNumbers    = 1 << 61 // + hash * nameSpan: it puts samples under the name
+	lockNumber     = 0       // its holder may join, publish, and change the counts of groups
+	sessionNumbers = 1 << 20 // + entry: its holder is that session
+	slotNumbers    = 1 << 30 // + slot: its holder fills the slot
+	holderNumbers  = 1 << 40 // + holder: its holder is a member of a group, or has a part in an epoch
+	nameNumbers    = 1 << 61 // + hash * nameSpan: its holder puts samples under the name
 )
 
-// nameSpan is how many numbers belong to a name. A claim locks as many of the first as its session's
-// entry says: so others can tell who it is.
+// nameSpan is how many numbers belong to a name. The session of entry i locks the first 1+i of them,
+// so that others can find its pid.
 const nameSpan = 2 * maxSessions
 
 // nameNumber returns the first number of a name. Two of 4,096 names have the same with a

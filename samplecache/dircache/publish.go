@@ -8,16 +8,16 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// searchPause is how often all processes together try to publish a generation that is full, or to
-// find a store for the next one, while that fails. A reader that is not of this package lets go
-// without telling, and a disk has room again.
+// searchPause is how long all sessions wait, after an attempt to publish or to find a store has
+// failed, before one of them tries again. No session is told when a reader that does not use this
+// package lets go, or when the disk has room again.
 const searchPause = 2 * time.Second
 
 // goOn publishes the generation that is being filled, if it is full and limits allow, and finds a
 // store for the next one. It first settles the counts of groups. The lock is held.
 //
-// Its one step is the rename of the MANIFEST. All else follows from that, in settle: what a process
-// that was killed has not done, the next one does.
+// The rename of the MANIFEST publishes. settle does the rest: if a process is killed before it has
+// settled, the next one settles.
 func (s *session) goOn() (err error) {
 	s.words[searchedWord].Store(searching)
 	defer func() {
@@ -49,9 +49,12 @@ func (s *session) goOn() (err error) {
 	}
 }
 
-// state returns the generation published last, the one that is being filled, and whether there is
-// something to do for goOn: a generation is full and may be published, or was published and that was
-// not told, or the next one has no store.
+// state returns the generation published last, the one that is being filled, and whether goOn has
+// something to do:
+//
+//   - a generation is full, and limits allow to publish it
+//   - a generation was published, and the words do not say so yet
+//   - the next generation has no store
 func (s *session) state() (latest, filling uint64, ready bool, err error) {
 	latest, filling, err = s.words.generations()
 	if err != nil || filling != latest+1 {
@@ -91,8 +94,8 @@ func (s *session) due() bool {
 	return was == 0 || passed(was, searchPause)
 }
 
-// publish publishes the generation after m.Latest, unless its records say that it is not full: then
-// it has the slots looked at again.
+// publish publishes the generation after m.Latest. If a record is missing, it corrects the word of
+// that slot instead. It reports whether the next generation has a store.
 func (s *session) publish(m *manifest) (bool, error) {
 	began := time.Now()
 	passing("publishing")
@@ -120,7 +123,7 @@ func (s *session) publish(m *manifest) (bool, error) {
 func (s *session) settle(m *manifest) (ready bool, err error) {
 	s.words.seal(latestWord, m.Latest)
 	passing("latest stored")
-	if err := s.raise(); err != nil { // who waits for it need not wait for the rest
+	if err := s.raise(); err != nil { // readers need not wait for the rest
 		return false, err
 	}
 	sh, err := s.lookAt(m)
@@ -144,8 +147,8 @@ func (s *session) settle(m *manifest) (ready bool, err error) {
 	return ready, errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
 }
 
-// needed returns what says whether a group needs a generation that is retired: an epoch has it that
-// not all ranks have closed, and [engine.Config.MaxHold] has not passed.
+// needed returns a function that reports whether a group needs a retired generation: not all ranks have
+// closed an epoch of it, and [engine.Config.MaxHold] has not passed.
 func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 	g, err := s.groups()
 	if err != nil {

@@ -43,8 +43,8 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	})
 }
 
-// reserve takes a slot of the generation that is being filled, which may be another one by the time
-// its files are looked for.
+// reserve takes a slot of the generation that is being filled. It tries again if that generation is
+// published meanwhile.
 func (c *claim) reserve(number uint64) (engine.Row, error) {
 	for {
 		r := &row{s: c.s, claim: c, number: number}
@@ -89,8 +89,8 @@ func (r *row) take() (ok bool, err error) {
 	return true, nil
 }
 
-// hurry publishes a generation that is full, or finds a store to be filled, if there is need and that
-// has not failed a moment ago. It reports whether it has tried.
+// hurry publishes a full generation, or finds a store for the next one, unless that failed a moment
+// ago. It reports whether it has tried.
 func (s *session) hurry() (tried bool, err error) {
 	_, _, ready, err := s.state()
 	s.mu.Lock()
@@ -127,7 +127,7 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 	})
 }
 
-// write writes the record of the sample, which is committed then.
+// write writes the record of the sample, which commits it.
 func (r *row) write(sums []uint32) error {
 	durable := r.s.fixed.Config.Durable
 	for i, l := range r.store.leaves {
@@ -156,7 +156,7 @@ func (r *row) write(sums []uint32) error {
 	return err
 }
 
-// flushRecord makes the record durable. If that fails, there is none any more.
+// flushRecord makes the record durable. If that fails, it erases the record.
 func (r *row) flushRecord(rec record) error {
 	at := recordsHeader + r.slot*len(rec)
 	err := flushRange(r.store.records, at, len(rec))
@@ -173,7 +173,7 @@ type flusher interface{ FlushRange(offset, size int) error }
 // flushRange is a variable for tests.
 var flushRange = func(f flusher, offset, size int) error { return f.FlushRange(offset, size) }
 
-// end gives the slot back, as one that is committed or free, and does what follows.
+// end gives the slot back, as committed or free. It publishes the generation if that is full now.
 func (r *row) end(state uint64) error {
 	s := r.s
 	r.over = true
@@ -200,12 +200,12 @@ func (r *row) giveBack(state uint64) error {
 	return r.s.unlockSlot(r.generation, r.slot, state)
 }
 
-// patience is how long a session waits for the lock to publish what it has completed. Mostly that is
-// held for less than a millisecond.
+// patience is how long a session waits for the lock to publish a generation that it has completed.
+// Mostly the lock is held for less than a millisecond.
 const patience = 20 * time.Millisecond
 
-// publishFull publishes what is full, if limits allow. If it cannot be done now, the watch does it.
-// An error is not that of whoever has put the last sample.
+// publishFull publishes a full generation, if limits allow. If it fails, the watch tries again, and
+// OnError hears of it: the last sample is committed, so its Commit succeeds.
 func (s *session) publishFull() {
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
 		tried, err := s.hurry()

@@ -23,7 +23,7 @@ type session struct {
 	place fs.FileInfo
 	opt   engine.Options
 	about engine.About
-	fixed *manifest // of which only what never changes is used
+	fixed *manifest // as of the join; only the fields that never change are used
 
 	file    *os.File // the control file
 	locks   *vfs.Numbers
@@ -44,7 +44,7 @@ type session struct {
 	numbers map[int64]int64 // of its names, members and parts: how many from the key on
 	open    map[*rows]bool
 	stores  map[any]*writer // that are mapped, by vfs.FileID of their directories
-	filled  *writer         // of stores: that of the generation filling
+	filled  *writer         // of stores: the one of the generation filling; or nil
 	filling uint64
 	trouble error // of the last attempt to publish
 }
@@ -81,7 +81,8 @@ func since(us uint64) time.Duration {
 	return max(host.Monotonic()-time.Duration(us)*time.Microsecond, 0)
 }
 
-// passed reports whether so much time has passed since a moment. A moment to come is wrong.
+// passed reports whether more than d has passed since a moment. Of a damaged word, whose moment is to
+// come, it returns true.
 func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
 
 // call runs fn, unless the session is closed. Calls do not nest.
@@ -94,7 +95,7 @@ func (s *session) call(fn func() error) error {
 	return s.guard(fn)
 }
 
-// calling is call of what returns a value: none with an error.
+// calling is call for functions that return a value. With an error, the value is zero.
 func calling[T any](s *session, fn func() (T, error)) (v T, err error) {
 	if err = s.call(func() (err error) { v, err = fn(); return err }); err != nil {
 		v = *new(T)
@@ -102,8 +103,8 @@ func calling[T any](s *session, fn func() (T, error)) (v T, err error) {
 	return v, err
 }
 
-// guard runs fn. A fault in it is the error of a file that was cut. What fn has done before stays
-// done.
+// guard runs fn. If fn faults, a mapped file was cut: guard returns an error that names the file. What
+// fn did before the fault stays done.
 func (s *session) guard(fn func() error) (err error) {
 	fault, _ := mapping.Guard(func() { err = fn() }).(*mapping.FaultError)
 	switch {
@@ -137,7 +138,7 @@ func (s *session) present() error {
 	return s.fail("", err)
 }
 
-// Close implements engine.Session. The kernel frees what is locked.
+// Close implements engine.Session. Closing the control file frees all locks.
 func (s *session) Close() error {
 	s.calls.Lock()
 	closed := s.closed
@@ -156,7 +157,7 @@ func (s *session) Close() error {
 	return errors.Join(err, s.guard(s.leave), s.abandon())
 }
 
-// leave gives up what the session has. Others do what it cannot.
+// leave gives up all that the session holds. If it cannot complete an operation, others do.
 func (s *session) leave() error {
 	for at := range s.numbers {
 		_ = s.release(at)
@@ -171,7 +172,7 @@ func (s *session) leave() error {
 	return errors.Join(s.locks.UnlockAll(), s.raise())
 }
 
-// abandon closes what the session has opened.
+// abandon closes the files that the session has opened.
 func (s *session) abandon() (err error) {
 	for _, w := range s.stores {
 		err = errors.Join(err, w.close())

@@ -7,7 +7,7 @@ import (
 )
 
 // The word of a slot says of which generation it is, which session has it, and its state. It is a
-// hint. A slot is reserved by who has its lock, and committed if its record is sound.
+// hint. The session that has the lock of a slot fills it. A slot is committed if its record is sound.
 const (
 	slotFree      = 0
 	slotReserved  = 1
@@ -39,9 +39,9 @@ type cursor struct {
 	lead       int // slots before are committed
 }
 
-// seek moves the cursor to a generation. Each session begins at a place of its own, so that the slots
-// it has are neighbors: the kernel keeps their locks as one, and searches a list of all. Under a
-// ratio slots are reserved from the first on, see room. s.mu is held.
+// seek moves the cursor to a generation. Each session begins at a place of its own, so that its slots
+// are neighbors: the kernel merges the locks of neighbors, and searches a list of all locks. Under a
+// ratio all sessions begin at slot 0; see room. s.mu is held.
 func (s *session) seek(generation uint64) {
 	if s.cursor.generation == generation {
 		return
@@ -53,8 +53,8 @@ func (s *session) seek(generation uint64) {
 	}
 }
 
-// reserve takes the lock of a free slot before room, for a sample of the store st that is filled with
-// a generation. s.mu is held.
+// reserve takes the lock of a free slot below room, in the store st that a generation is filled into.
+// s.mu is held.
 func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok bool, err error) {
 	s.seek(generation)
 	for k := range s.samples() {
@@ -71,8 +71,8 @@ func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok
 	return 0, false, nil
 }
 
-// lockSlot takes the lock of a slot whose word is v, unless another is faster or the slot is
-// committed, whatever v says.
+// lockSlot takes the lock of a slot whose word is v. It reports false if another session is faster, or
+// if the record says that the slot is committed.
 func (s *session) lockSlot(st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
 	word, mine := s.words.slot(i), slotWord(generation, s.me, slotReserved)
 	if !word.CompareAndSwap(v, mine) {
@@ -91,7 +91,7 @@ func (s *session) lockSlot(st *writer, generation uint64, i int, v uint64) (ok b
 	return false, s.unlockSlot(generation, i, state)
 }
 
-// unlockSlot gives the lock of a slot back, and then says so.
+// unlockSlot gives the lock of a slot back, and then stores its state in the word.
 func (s *session) unlockSlot(generation uint64, i int, state uint64) error {
 	err := s.locks.Unlock(slotNumbers+int64(i), 1)
 	passing("slot unlocked")
@@ -135,8 +135,8 @@ func (s *session) reservedEver(latest uint64) int64 {
 // sweepTime is how long a sweep may take; the next one goes on where it ended.
 const sweepTime = 5 * time.Millisecond
 
-// sweepSlots frees the slots that were reserved by sessions that are dead, and makes words right that
-// are damaged. It reports whether there were any.
+// sweepSlots frees the slots of dead sessions, and corrects damaged words. It reports whether there
+// were any.
 func (s *session) sweepSlots(generation uint64) (found bool) {
 	end := host.Monotonic() + sweepTime
 	for k := range s.samples() {
@@ -150,7 +150,7 @@ func (s *session) sweepSlots(generation uint64) (found bool) {
 	return found
 }
 
-// mend makes the word of a slot right. It reports whether the word was wrong.
+// mend corrects the word of a slot. It reports whether the word was wrong.
 func (s *session) mend(generation uint64, i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
