@@ -70,8 +70,8 @@ func (c *claim) Close() error {
 	return c.s.call(func() error { return c.s.release(nameNumber(c.Name)) })
 }
 
-// producers returns the MANIFEST, and all producers with the numbers of the generation that is being
-// filled. The lock is held.
+// producers returns the MANIFEST, and all producers with the numbers of the generation that is
+// being filled. The lock is held.
 func (s *session) producers() (m *manifest, list []producerSpec, err error) {
 	if m, err = s.manifest(); err != nil {
 		return nil, nil, err
@@ -87,8 +87,8 @@ func (s *session) producers() (m *manifest, list []producerSpec, err error) {
 // A put is a sample that was committed under a name.
 type put struct{ life, number uint64 }
 
-// collect returns the producers, with the numbers of the samples that are committed in a generation,
-// and the rows without a sample.
+// collect returns the producers, with the numbers of their samples in a generation, and the rows
+// without a sample.
 func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, missing []int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,14 +121,14 @@ func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, 
 	return list, missing, nil
 }
 
-// tellDamage has the user told if a record is damaged: its sample, of whatever generation, is lost.
+// tellDamage calls OnError if a record is damaged: its sample is lost.
 func (s *session) tellDamage(r record, generation uint64, row int) {
 	if r.damaged() {
 		s.complain(s.fail(recordsPath(generation), fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
 	}
 }
 
-// with returns p with the numbers that were put in its life.
+// with returns p with the numbers of the puts of its life.
 func (p producerSpec) with(puts []put) producerSpec {
 	slices.SortFunc(puts, func(a, b put) int { return cmp.Compare(a.number, b.number) })
 	for _, one := range puts {
@@ -149,8 +149,8 @@ func (s *session) Forget(_ context.Context, name string) error {
 	})
 }
 
-// forget begins another life of a name: samples that are committed in the one before stay, their
-// numbers count for nothing. The lock is held, and so is the name.
+// forget begins another life of a name. Samples of the former life stay, but their numbers do not
+// count. The lock is held, and so is the name.
 func (s *session) forget(name string) error {
 	m, list, err := s.producers()
 	if err != nil {

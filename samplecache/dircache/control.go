@@ -38,8 +38,8 @@ func (m *manifest) header() ([]byte, error) {
 	return b, errors.Join(err, failed)
 }
 
-// openControl opens the control file, which is the same for as long as the cache exists: two files
-// would be two tables of locks.
+// openControl opens the control file. It is never replaced while the cache exists, since each file
+// has locks of its own.
 func (s *session) openControl() (err error) {
 	s.file, err = openFile(s.path(controlName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,8 +51,8 @@ func (s *session) openControl() (err error) {
 	return err
 }
 
-// mapControl maps the control file, which is made again first if it is damaged or from before the
-// machine was started anew, and nobody else takes part. The lock is held.
+// mapControl maps the control file. If it is damaged or older than the last restart of the machine,
+// and nobody else takes part, mapControl first writes it again. The lock is held.
 func (s *session) mapControl(adopt bool) error {
 	_, _, others, err := s.locks.Held(sessionNumbers, maxSessions)
 	if err != nil {
@@ -105,15 +105,15 @@ func (s *session) checkHeader(alone, adopt bool) error {
 	unknown := [64]byte{}
 	switch {
 	case boot != unknown && [64]byte(got[96:]) == boot || !alone:
-		return nil // the same running kernel, whatever a container calls it: it knows who lives
+		return nil // the same running kernel, even if containers name the machine differently
 	case ([64]byte(got[160:]) != machine || machine == unknown) && !adopt:
 		return fmt.Errorf("%w: if nobody there uses it any more, open it with Adopt", engine.ErrOtherHost)
 	}
 	return errRestarted
 }
 
-// clearControl makes the control file one in which nothing has happened and whose header is not
-// sound yet. It needs no room on the disk if the file has its size.
+// clearControl writes a control file of an empty cache, with a header that is not sound yet. It
+// needs no room on the disk if the file has its size.
 func clearControl(f *os.File, samples int) error {
 	b := make([]byte, wordsOf(samples)*8)
 	for _, at := range []int{latestWord, fillingWord} {
@@ -147,7 +147,7 @@ func makeControl(path string, m *manifest) error {
 	return errors.Join(err, f.Close())
 }
 
-// rebuild makes what the control file says again, in place, from the MANIFEST and the records of the
+// rebuild writes the control file again, in place, from the MANIFEST and the records of the
 // generation that is being filled. Nobody else takes part, and the lock is held.
 func (s *session) rebuild() error {
 	m, err := s.manifest()
@@ -176,9 +176,10 @@ func (s *session) rebuild() error {
 	return failed("rebuild", s.dir, controlName, err)
 }
 
-// recover finds the samples that are committed in the generation that is being filled, if that has a
-// store: those with a sound record and the sums in it. Of two with one number the newer counts: the
-// other was erased, and the disk has not heard of it. Records of others are erased.
+// recover marks the committed samples of the generation that is being filled, if that has a store.
+// A sample is committed if its record is sound and has its sums. If two have one number, the newer
+// one counts: the record of the other was erased, but not on the disk. recover erases all other
+// records.
 func (s *session) recover(generation uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// The counts of groups lie twice behind the words of the control file, at multiples of countsBytes
-// from countsAt on. Whoever has the lock writes the one, then the other that is sound: of those that
-// are, the newer one counts. FORMAT.md describes them.
+// The control file has two copies of the counts of groups after its words: at countsAt, and
+// countsBytes later. The holder of the lock writes both, one after the other. The newer sound copy
+// counts. FORMAT.md describes them.
 const (
 	countsHeader = 16
 	countsBytes  = 1 << 20
@@ -25,7 +25,7 @@ func countsAt(samples int) int64 { return int64(wordsOf(samples)*8+4095) / 4096 
 // errCounts says that counts are torn, or damaged.
 var errCounts = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
 
-// groups reads the counts. Without the lock they are those of a moment ago.
+// groups reads the counts. Without the lock they may be out of date.
 func (s *session) groups() (*engine.Groups, error) {
 	g, _, _, err := s.readGroups()
 	for n := 0; n < 100 && errors.Is(err, engine.ErrCorrupt); n++ { // both may be written meanwhile
@@ -34,8 +34,7 @@ func (s *session) groups() (*engine.Groups, error) {
 	return g, s.fail(controlName, err)
 }
 
-// readGroups reads the counts, and returns which of the two they are, and how often they were
-// written.
+// readGroups reads the counts, and returns from which of the two copies, and its serial number.
 func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, err error) {
 	text, serial, err := s.readCounts(countsAt(s.samples()))
 	other, newer, failed := s.readCounts(countsAt(s.samples()) + countsBytes)
@@ -49,7 +48,7 @@ func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, er
 	return g, which, serial, err
 }
 
-// readCounts reads one of the two.
+// readCounts reads the copy at a position.
 func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	b := make([]byte, 1024)
 	n, err := s.file.ReadAt(b, at)
@@ -76,8 +75,8 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	return b[countsHeader:size], serial, nil
 }
 
-// writeGroups writes the counts, twice, over those that count last: whoever was killed before may
-// have torn the others. The lock is held.
+// writeGroups writes both copies of the counts. It writes over the copy that counts last, since the
+// other one may be torn. The lock is held.
 func (s *session) writeGroups(g *engine.Groups) error {
 	_, last, serial, err := s.readGroups()
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 )
 
 // Create makes a cache in the directory dir, which must not exist. Samples are like schema, one
-// sample of batch shape [] of which only keys, dtypes and shapes count, so that meta tensors will
-// do. Room for 2 + Retain generations is set aside, so a full disk is an error now. The cache is
-// there whole or not at all.
+// sample of batch shape []; only its keys, dtypes and shapes count, so meta tensors will do. Create
+// sets room aside for 2 + Retain generations, so a full disk is an error now. If it fails, there is
+// nothing at dir.
 //
-// Create returns [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] for
-// what cannot be, [engine.ErrOtherHost] on a network file system, fs.ErrExist if there is
-// something at dir, [errors.ErrUnsupported] on systems without locks of ranges of a file, and errors of the disk.
+// Create returns [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] if schema or config
+// cannot be used, [engine.ErrOtherHost] on a network file system, fs.ErrExist if dir exists,
+// [errors.ErrUnsupported] on systems without locks of ranges of a file, and errors of the disk.
 func Create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	return failed("create", dir, "", create(dir, schema, config))
 }
@@ -50,7 +50,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 		return err
 	}
 	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
-		err = plain(furnish(tmp.New(), m))
+		err = plain(makeFiles(tmp.New(), m))
 	}
 	if err == nil {
 		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
@@ -58,7 +58,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	return errors.Join(err, tmp.Remove())
 }
 
-// plain returns what is wrong, without the name of a file that will not be there.
+// plain returns the reason of err without the name of a file, which Create has removed.
 func plain(err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	switch {
@@ -90,8 +90,8 @@ func newManifest(schema *tdict.TensorDict, config engine.Config) (*manifest, err
 	return m, nil
 }
 
-// furnish makes all that a cache consists of in an empty directory.
-func furnish(dir string, m *manifest) error {
+// makeFiles makes the files of a new cache in an empty directory.
+func makeFiles(dir string, m *manifest) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A rows is a published generation that the session keeps from being filled again, by a lock on its
-// directory that others may share, and that it has mapped. It implements engine.Rows.
+// A rows is a published generation that the session holds, by a shared lock on its directory, and
+// has mapped. It implements engine.Rows.
 type rows struct {
 	s       *session
 	id      uint64
@@ -28,7 +28,7 @@ type rows struct {
 	ds      *memmap.Dataset
 	records *mapping.Mapping
 	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
-	timer   *time.Timer   // nil then, too
+	timer   *time.Timer   // nil without it, too
 	over    atomic.Bool
 }
 
@@ -50,8 +50,8 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	})
 }
 
-// kept returns [engine.ErrGenerationGone] for a generation that was not published yet, or was
-// retired too long ago.
+// kept returns [engine.ErrGenerationGone] for a generation that was not published yet, has no store
+// any more, or was retired too long ago.
 func (s *session) kept(id uint64) error {
 	latest, err := s.words.sealed(latestWord)
 	switch {
@@ -73,8 +73,8 @@ func (s *session) kept(id uint64) error {
 	return engine.ErrGenerationGone
 }
 
-// holdLeft returns for how long a generation may still be held: without end unless there is a
-// [engine.Config.MaxHold].
+// holdLeft returns how long a generation may still be held. Without [engine.Config.MaxHold] that is
+// math.MaxInt64.
 func (s *session) holdLeft(id uint64) time.Duration {
 	limit := s.fixed.Config.MaxHold
 	if limit == 0 {
@@ -83,8 +83,8 @@ func (s *session) holdLeft(id uint64) time.Duration {
 	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond
 }
 
-// hold locks a generation and maps it. It returns fs.ErrNotExist if there is none of that name any
-// more. A generation that is retired meanwhile gets another name, and never gets the first one again.
+// hold locks a generation and maps it. It returns fs.ErrNotExist if no store has that name any
+// more: a generation that is retired meanwhile is renamed, and no store gets the old name again.
 func (s *session) hold(st store) (engine.Rows, error) {
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
@@ -113,7 +113,7 @@ func (s *session) hold(st store) (engine.Rows, error) {
 	return r, nil
 }
 
-// mapAll maps the files of the store, so that none can be missed later.
+// mapAll maps all files of the store now, since the store may be renamed later.
 func (r *rows) mapAll(st store) (err error) {
 	if r.ds, err = r.s.openStore(st); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (r *rows) mapAll(st store) (err error) {
 	return err
 }
 
-// lapse ends the hold if it is overdue, and else looks again when it may be.
+// lapse closes the channel of Lapsed if the hold is overdue. Otherwise it sets the timer again.
 func (r *rows) lapse() {
-	_ = r.s.call(func() error { // who asks next hears what is wrong
+	_ = r.s.call(func() error { // the next call returns the same error
 		r.s.mu.Lock()
 		defer r.s.mu.Unlock()
 		left := r.s.holdLeft(r.id)

@@ -57,8 +57,8 @@ func (s *session) outside(path string) (string, error) {
 	}
 }
 
-// link makes the dataset of a generation appear at a path. The lock is held, and the generation
-// too. It is marked once its files have second names: the cache does not fill them again.
+// link makes a dataset of a generation at a path. Once the files have second names, it marks the
+// store, so that the cache does not fill it again. The lock is held, and so is the generation.
 func (s *session) link(id uint64, at string) error {
 	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	manifestName = "MANIFEST"
 	controlName  = "control"
 	currentName  = "current"
-	newPrefix    = ".new-" // what is being written
+	newPrefix    = ".new-" // a file or directory that is being made
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 	maxName       = 64 // bytes of a producer's name
 )
 
-// A manifest is what the MANIFEST file says: all that outlives the machine's memory.
+// A manifest is the content of the MANIFEST.
 type manifest struct {
 	Format    string         `json:"format"`
 	Version   int            `json:"version"`
@@ -51,7 +51,7 @@ type manifest struct {
 	Producers []producerSpec `json:"producers,omitempty"` // as of that publication
 }
 
-// A leafSpec says what a leaf of a sample is.
+// A leafSpec describes a leaf of a sample.
 type leafSpec struct {
 	Key   nestedkey.Key `json:"key"`
 	DType string        `json:"dtype"`
@@ -133,7 +133,7 @@ func (m *manifest) check() error {
 	return m.Config.Check()
 }
 
-// fill works out what is not in the file.
+// fill sets the fields that are not in the file.
 func (l *leafSpec) fill() (err error) {
 	if l.dtype, err = tensor.ParseDType(l.DType); err != nil {
 		return err
@@ -176,10 +176,10 @@ func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
 	return td, nil
 }
 
-// retain returns how many generations are kept besides the latest.
+// retain returns the number of generations kept besides the latest.
 func (m *manifest) retain() int { return max(m.Config.Retain, 0) }
 
-// maxHeld returns how many are kept beyond these.
+// maxHeld returns the number of generations kept beyond the retained ones.
 func (m *manifest) maxHeld() int { return max(m.Config.MaxHeld, 0) }
 
 // sampleBytes returns how many bytes a sample has.
@@ -226,8 +226,8 @@ func openFile(path string, flag int) (*os.File, error) {
 }
 
 // write replaces the MANIFEST of the cache in dir, whose mode is given; the lock is held. It is
-// synced before it gets its name, so that after a loss of power the cache has the old one or the new
-// one.
+// synced before it gets its name, so that after a loss of power the cache has the old one or the
+// new one.
 func (m *manifest) write(dir string, mode fs.FileMode) error {
 	text, err := m.text()
 	if err != nil {
@@ -256,7 +256,7 @@ func (m *manifest) syncDir(dir string) error {
 // writeFile writes a file, in place of one that was left there, with the permissions of the
 // directory whose mode is given, and syncs it.
 func writeFile(path string, text []byte, mode fs.FileMode) error {
-	_ = os.Remove(path) // or it is there still
+	_ = os.Remove(path) // if that fails, OpenFile says why
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err

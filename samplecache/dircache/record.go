@@ -26,14 +26,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 2}
 
-// recordSize returns how many bytes a record of a sample with so many leaves has.
+// recordSize returns the size of a record, in bytes, of a sample with that many leaves.
 func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
 
-// A record is the bytes of one: where a row comes from.
+// A record is the bytes of a record, which says where a row comes from.
 type record []byte
 
-// put writes the record, which was erased, and then got its sums. It is sound only once its last
-// store, of the sum of all, is made.
+// put writes the record, whose sums are set already. Its last store, of the sum of all, makes the
+// record sound.
 func (r record) put(generation, number, life uint64, name string, at time.Time) {
 	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
 	binary.LittleEndian.PutUint64(r[8:], generation)
@@ -44,26 +44,26 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	atomic.StoreUint32(r.seal(), crc32.Checksum(r[4:], castagnoli))
 }
 
-// seal returns the sum of all, which processes load and store atomically.
+// seal returns the sum of the record, which processes load and store atomically.
 func (r record) seal() *uint32 {
 	words, _ := cast.Slice[uint32](r[:4]) // records are aligned
 	return &words[0]
 }
 
-// erase makes the record one of no generation, whose sum is 0 until it is sound again.
+// erase makes the record unsound. Its sum is 0 until put.
 func (r record) erase() {
 	atomic.StoreUint32(r.seal(), 0)
 	clear(r[4:recordFixed])
 }
 
-// damaged reports whether r was sound, of whatever generation, and is not any more. It is not if
-// somebody writes it meanwhile.
+// damaged reports whether r was sound, for any generation, and is not any more. It reports false if
+// a process writes r meanwhile.
 func (r record) damaged() bool {
 	sum := atomic.LoadUint32(r.seal())
 	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == atomic.LoadUint32(r.seal())
 }
 
-// sound reports whether r is a record of a generation.
+// sound reports whether r is a complete record of a generation.
 func (r record) sound(generation uint64) bool {
 	sum := atomic.LoadUint32(r.seal())
 	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
@@ -81,7 +81,7 @@ func (r record) time() time.Time {
 	return time.Unix(0, int64(binary.LittleEndian.Uint64(r[24:])))
 }
 
-// info returns what users see of the record.
+// info returns the record as an Info.
 func (r record) info(leaves int) engine.Info {
 	info := engine.Info{
 		Producer: string(r.name()), Number: r.number(),
@@ -98,7 +98,7 @@ func recordsPath(generation uint64) string {
 	return filepath.Join(store{generationRole, generation}.name(), recordsName)
 }
 
-// recordsSize returns how long the file is.
+// recordsSize returns the size of the file.
 func (m *manifest) recordsSize() int {
 	return recordsHeader + m.Config.Samples*recordSize(len(m.Schema))
 }

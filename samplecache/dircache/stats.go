@@ -40,7 +40,8 @@ func (s *session) stats() (st engine.Stats, err error) {
 	return st, err
 }
 
-// publishWaits says what a full generation, or one that cannot be filled yet, waits for.
+// publishWaits returns the reason why a full generation is not published, or why no generation can
+// be filled.
 func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string) string {
 	open := filling == st.Filling
 	switch {
@@ -75,7 +76,7 @@ func (s *session) slotStats(st *engine.Stats) {
 	}
 }
 
-// memberStats lists who takes part.
+// memberStats lists the sessions.
 func (s *session) memberStats() (list []engine.MemberStats) {
 	for i := range maxSessions {
 		if pid := s.words.pid(i); pid != 0 && s.takesPart(i) {
@@ -85,8 +86,8 @@ func (s *session) memberStats() (list []engine.MemberStats) {
 	return list
 }
 
-// producerStats lists the producers that have put a sample. They are those of a moment: a generation
-// may be published meanwhile, and then there are its records still.
+// producerStats lists the producers that have put a sample. Without the lock the list may be out of
+// date: a generation may be published meanwhile.
 func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 	m, err := s.manifest()
 	if err != nil {

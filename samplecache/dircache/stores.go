@@ -15,9 +15,12 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 )
 
-// A store is a directory with room for a generation, and for its records in a file of its own. Its
-// name says what it is at present: a generation that is filled, published or retained, one that is
-// kept only because it is held, or a spare one.
+// A store is a directory with room for the samples and the records of a generation. Its name says
+// its role at present:
+//
+//   - gen-: the generation is being filled, published or retained
+//   - held-: the generation is kept only because it is held
+//   - spare-: no generation has used it yet
 type store struct {
 	role role
 	id   uint64 // of the generation; of a spare, any number
@@ -34,7 +37,7 @@ const (
 const (
 	recordsName = ".samples" // in the directory of a store
 	newStore    = newPrefix + "store"
-	oldStore    = ".old-store" // what is being removed
+	oldStore    = ".old-store" // a store that is being removed
 )
 
 func (st store) name() string { return fmt.Sprintf("%s%010d", st.role, st.id) }
@@ -51,16 +54,15 @@ func parseStore(name string) (st store, ok bool) {
 	return st, false
 }
 
-// A shelf is all stores of a cache, as its MANIFEST is or will be. It is looked at, and changed, with
-// the lock held.
+// A shelf is the list of all stores of a cache. The lock is held while it is used.
 type shelf struct {
 	*session
-	m    *manifest
-	list []store // sorted by name
+	m    *manifest // the present one, or the one that is being published
+	list []store   // sorted by name
 }
 
-// lookAt returns the stores of the cache. It removes what a process that was killed was making or
-// removing.
+// lookAt returns the stores of the cache. It removes the leftovers of processes that were killed
+// while they made or removed a store.
 func (s *session) lookAt(m *manifest) (*shelf, error) {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
@@ -136,7 +138,7 @@ func (sh *shelf) make(at string) error {
 	return sh.share(at)
 }
 
-// share lets others do with a new store what they may do with the directory of the cache.
+// share gives a new store the permissions of the directory of the cache.
 func (sh *shelf) share(at string) error {
 	mode := sh.place.Mode()
 	return filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
@@ -174,11 +176,11 @@ func (sh *shelf) remove(st store) error {
 	return os.RemoveAll(old)
 }
 
-// provide gives the next generation a store to be filled, if it has none and not too many are held: a
-// retired one, a spare one, or a new one. Other stores that are retired are put aside if they are
-// held, and removed if not.
+// provide gives the next generation a store, if it has none and not too many are held: a retired
+// one, a spare one, or a new one. It puts aside other retired stores that are held, and removes the
+// rest.
 //
-// held reports whether a group needs a generation that no process reads at the moment.
+// held reports whether a group needs a generation, even if no process reads it at the moment.
 func (sh *shelf) provide(held func(id uint64) bool) (err error) {
 	for _, st := range slices.Clone(sh.list) {
 		if sh.retired(st) {
@@ -200,14 +202,14 @@ func (sh *shelf) provide(held func(id uint64) bool) (err error) {
 // next returns the store of the generation that is to be filled.
 func (sh *shelf) next() store { return store{generationRole, sh.m.Latest + 1} }
 
-// retired reports whether a store holds a generation that is not kept any more.
+// retired reports whether a store holds a generation that is not retained any more.
 func (sh *shelf) retired(st store) bool {
 	return st.role == heldRole ||
 		st.role == generationRole && st.id+uint64(sh.m.retain()) < sh.m.Latest
 }
 
-// retire uses a store again if nobody holds it: for the next generation, if that has none. Else it
-// is put aside.
+// retire puts a store aside if it is held. Otherwise it gives the store to the next generation, or
+// removes it if that has one.
 func (sh *shelf) retire(st store, held func(id uint64) bool) error {
 	if held(st.id) {
 		return sh.putAside(st)
@@ -219,7 +221,7 @@ func (sh *shelf) retire(st store, held func(id uint64) bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Unlock() }() // who asks for it now finds another name
+	defer func() { _ = lock.Unlock() }() // a reader that locks it now finds that it was renamed
 	passing("retired")
 	if sh.has(sh.next()) || !sh.reusable(st) {
 		return sh.remove(st)
@@ -227,7 +229,7 @@ func (sh *shelf) retire(st store, held func(id uint64) bool) error {
 	return sh.rename(st, sh.next())
 }
 
-// putAside keeps a store for those who hold it.
+// putAside renames a store that is held, so that its readers keep it.
 func (sh *shelf) putAside(st store) error {
 	if st.role == heldRole {
 		return nil
@@ -235,7 +237,8 @@ func (sh *shelf) putAside(st store) error {
 	return sh.rename(st, store{heldRole, st.id})
 }
 
-// reusable reports whether a store can be filled again: it is whole, and its files are its own.
+// reusable reports whether a store can be filled again: it is whole, and no kept dataset shares its
+// files.
 func (sh *shelf) reusable(st store) bool {
 	ds, err := sh.openStore(st)
 	if err != nil || ds.Close() != nil {
@@ -250,8 +253,8 @@ func (sh *shelf) reusable(st store) bool {
 	return records.Close() == nil && !kept
 }
 
-// point has the link named current lead to the generation published last. What others have put there
-// stays if it is a directory.
+// point makes the link named current lead to the generation published last. It returns fs.ErrExist
+// if a directory has that name.
 func (sh *shelf) point() error {
 	if sh.m.Latest == 0 {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// lookPause is how long those who wait go without looking whether something has changed that nobody
-// has told: somebody may have been killed. A look costs the scheduler four or five context switches.
+// lookPause is the longest time between two looks of a session that waits. A look finds dead
+// processes, which tell nobody. It costs four or five context switches.
 const lookPause = 160 * time.Millisecond
 
-// lookAnew is after how many looks in vain those who wait try again: somebody may be stopped between
-// a change and telling of it.
+// lookAnew is the number of looks after which callers that wait try again, even if nothing was
+// found: a process may be stopped between a change and its raise.
 const lookAnew = 4
 
 // A watch closes a channel when the sequence word has changed, while somebody waits for that.
@@ -57,7 +57,7 @@ func (s *session) sequence() (v uint32) {
 	return v
 }
 
-// raise says that something has changed.
+// raise raises the sequence word and wakes all sessions that wait for a change.
 func (s *session) raise() error {
 	s.words[sequenceWord].Add(1)
 	passing("sequence raised")
@@ -82,8 +82,7 @@ func (s *session) start() {
 	})
 }
 
-// look waits for a change, does what is to be done meanwhile and then, and tells those who have
-// asked.
+// look waits for a change, tends the cache meanwhile and afterwards, and then closes the channel.
 func (s *session) look() {
 	w := &s.watch
 	w.mu.Lock()
@@ -108,7 +107,7 @@ func (s *session) look() {
 	}
 }
 
-// tell tells those who have asked.
+// tell closes the channel that Changed has returned.
 func (w *watch) tell() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,8 +115,8 @@ func (w *watch) tell() {
 	w.changed, w.asked = make(chan struct{}), false
 }
 
-// complain has the user told of an error for which nobody waits. While that takes, others are left
-// out.
+// complain passes an error for which nobody waits to OnError. It drops the error if OnError is
+// still running.
 func (s *session) complain(err error) {
 	if err == nil || s.opt.OnError == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrBlocked) || !s.watch.telling.TryLock() {
 		return
@@ -128,8 +127,9 @@ func (s *session) complain(err error) {
 	})
 }
 
-// tend does what is to be done while somebody waits: it frees what the dead have held, publishes
-// what is full, and finds room for the next generation. It reports whether it has to try again.
+// tend does the work of others while a caller waits: it frees the slots and parts of dead sessions,
+// publishes a full generation, and finds a store for the next one. It reports whether to call it
+// again soon, since the lock was taken.
 func (s *session) tend() (again bool, err error) {
 	found := false
 	if passed(s.words[sweptWord].Load(), lookPause/2) {
@@ -149,7 +149,8 @@ func (s *session) tend() (again bool, err error) {
 	return again, ignoreBlocked(err)
 }
 
-// sweep looks for what the dead have left. It reports whether there was anything.
+// sweep looks for dead sessions and frees their slots. It reports whether it found any, also among
+// the holders in the counts of groups, which goOn then settles.
 func (s *session) sweep() (found bool, err error) {
 	latest, filling, err := s.words.generations()
 	if err != nil {
@@ -159,16 +160,16 @@ func (s *session) sweep() (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	found = s.bury()
+	found = s.removeDead()
 	if filling == latest+1 {
 		found = s.sweepSlots(filling) || found
 	}
-	return g.Tidy(s.progress(latest), s.alive) || found, nil // which goOn does to what is stored
+	return g.Tidy(s.progress(latest), s.alive) || found, nil
 }
 
-// bury takes the dead from those who take part. It reports whether there were any: they may have
-// changed something and not told of it.
-func (s *session) bury() (found bool) {
+// removeDead clears the entries of dead sessions. It reports whether there were any: they may have
+// made changes and died before they raised the sequence word.
+func (s *session) removeDead() (found bool) {
 	for i := range maxSessions {
 		pid := s.words.session(i).Load()
 		if pid != 0 && !s.takesPart(i) && s.words.session(i).CompareAndSwap(pid, 0) {
@@ -178,7 +179,7 @@ func (s *session) bury() (found bool) {
 	return found
 }
 
-// takesPart reports whether somebody has an entry among the sessions.
+// takesPart reports whether entry i belongs to a living session.
 func (s *session) takesPart(i int) bool {
 	_, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1)
 	return held || err != nil || i == s.me

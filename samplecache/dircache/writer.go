@@ -18,8 +18,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A writer is a store that is mapped to be written. It stays mapped as the store is filled again
-// and again, under other names.
+// A writer is a store that is mapped for writing. It stays mapped while the store is filled again
+// for later generations, under other names.
 type writer struct {
 	leaves  []leafSpec
 	files   []*place // of the leaves; nil for one without elements
@@ -37,8 +37,8 @@ func (p *place) Return() { p.Release() }
 
 func (p *place) ReadOnly() bool { return false }
 
-// writer returns the store of the generation that is being filled, mapped. No name of a generation
-// is used twice, so that a store is looked for once. s.mu is held.
+// writer maps the store of the generation that is being filled. It looks for the store once, since
+// no name of a generation is used twice. s.mu is held.
 func (s *session) writer(generation uint64) (*writer, error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
@@ -184,7 +184,7 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, e
 // record returns the record of a row.
 func (w *writer) record(row int) record { return rowRecord(w.table, row, len(w.leaves)) }
 
-// state returns the state of a row that nobody fills in a generation, as its record says.
+// state returns the state of a row that nobody fills, as its record says.
 func (w *writer) state(row int, generation uint64) uint64 {
 	if w.record(row).sound(generation) {
 		return slotCommitted
@@ -192,7 +192,7 @@ func (w *writer) state(row int, generation uint64) uint64 {
 	return slotFree
 }
 
-// agrees reports whether v is the word of a row that is committed, or free, as its record says.
+// agrees reports whether the word v of a row says the same as its record: committed, or free.
 func (w *writer) agrees(v uint64, row int, generation uint64) bool {
 	if w.state(row, generation) == slotCommitted {
 		return isCommitted(v, generation)
@@ -200,7 +200,7 @@ func (w *writer) agrees(v uint64, row int, generation uint64) bool {
 	return isFree(v, generation)
 }
 
-// sumsAgree reports whether the sample of a row is as its record says.
+// sumsAgree reports whether the sample of a row has the sums of its record.
 func (w *writer) sumsAgree(r record, row int) bool {
 	for i, l := range w.leaves {
 		if l.bytes == 0 {
@@ -232,8 +232,8 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores that are not there any more, so that their room is free. Those that
-// rows are in stay. s.mu is held.
+// dropStores closes the stores that were removed, so that the disk has their room again. Stores
+// with reserved rows stay. s.mu is held.
 func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
