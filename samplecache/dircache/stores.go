@@ -132,10 +132,13 @@ func (sh *shelf) make(at string) error {
 	if err = errors.Join(f.Reserve(int64(sh.m.recordsSize())), f.Close()); err == nil {
 		err = writeAt(records, sh.m.recordsHead(), 0, durable)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = sh.share(at)
 	}
-	return sh.share(at)
+	if err == nil {
+		err = sh.m.syncDir(at) // which memmap.Create has synced without the records
+	}
+	return err
 }
 
 // share gives a new store the permissions of the directory of the cache.
