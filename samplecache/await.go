@@ -19,8 +19,8 @@ func (c *Cache) call(fn func() error) error {
 	return fn()
 }
 
-// await calls try, which calls the engine, until it is not blocked, or ctx or the cache ends. Errors
-// begin with op.
+// await calls try until it does not return [ErrBlocked], or ctx or the cache ends. try calls the
+// engine. Errors begin with op.
 func (c *Cache) await(ctx context.Context, op string, try func() error) (err error) {
 	defer func() {
 		if err != nil {
@@ -55,7 +55,7 @@ func explained(err error) error {
 	return err
 }
 
-// until waits until something can be received, or ctx or the cache ends.
+// until waits until done can be received from, or ctx or the cache ends.
 func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
 	if c == nil || !c.lent.isOpen() {
 		return errClosed

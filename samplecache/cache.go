@@ -25,7 +25,7 @@ type Cache struct {
 	leaves  []leaf
 	verify  Verify
 
-	lent  gate          // for those who read or write memory of the engine; shut by Close
+	lent  gate          // entered while memory of the engine is used; shut by Close
 	life  chan struct{} // closed by Close
 	moved signal        // raised when a number or rows were given back, for calls that are blocked
 
@@ -36,8 +36,8 @@ type Cache struct {
 	newest   uint64                     // the latest generation that was ever open
 }
 
-// Open joins the cache that an engine keeps, until [Cache.Close] or the end of the process. What a
-// process that was killed has left is mended by the next that joins, or by those that are there.
+// Open joins the cache that an engine keeps, until [Cache.Close] or the end of the process. If a
+// process was killed in the middle of an operation, Open, or another process, completes it.
 //
 // Open returns [ErrEngine] for a nil engine, [ErrConfig] for wrong options, and the errors of the
 // engine: see dircache.Engine.
@@ -66,11 +66,11 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 // isNil reports whether there is no engine, not even behind a pointer.
 func isNil(e Engine) bool { return e == nil || fmt.Sprintf("%p", e) == "0x0" }
 
-// Config returns what the cache was made with, defaults filled in.
+// Config returns the config of the cache, with the defaults filled in.
 func (c *Cache) Config() Config { return c.about.Config }
 
-// Schema returns what a sample is like: a dictionary of batch shape [] whose tensors have a shape
-// and a dtype but no elements. The caller owns it.
+// Schema returns the schema of the samples: a dictionary of batch shape [] whose tensors have a
+// shape and a dtype but no elements. The caller owns it.
 func (c *Cache) Schema() *tdict.TensorDict {
 	if c.about.Schema == nil {
 		return tdict.New()
@@ -81,10 +81,10 @@ func (c *Cache) Schema() *tdict.TensorDict {
 // patience is how long methods without a context wait for other members or servers.
 const patience = 10 * time.Second
 
-// Close leaves the cache. Slots that are not committed are given back, generations and names are
-// let go; all that c gave out is [ErrClosed] from now on. Close does not wait for operations that
-// read or write lent memory: if there are any, the process leaves when the last of them ends.
-// Others go on. Close returns ErrClosed if it was called before.
+// Close leaves the cache. It gives back the slots that are not committed, and lets go of
+// generations and names; whatever c gave out returns [ErrClosed] from now on. Close does not wait
+// for operations that read or write lent memory: if there are any, the process leaves when the last
+// of them ends. Other processes go on. Close returns ErrClosed if it was called before.
 func (c *Cache) Close() error {
 	if !c.lent.shut() {
 		return errClosed
@@ -114,8 +114,8 @@ func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
 	})
 }
 
-// open returns the generation published last, if its number is more than after. If not, the error is
-// that of otherwise.
+// open returns the generation published last, if its number is more than after. Otherwise it
+// returns the error of otherwise.
 func (c *Cache) open(ctx context.Context, op string, after uint64, otherwise func(latest uint64) error) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, op, func() error {
@@ -178,7 +178,7 @@ func (c *Cache) Forget(ctx context.Context, name string) error {
 	return c.await(ctx, op, func() error { return c.session.Forget(ctx, name) })
 }
 
-// Stats returns what is known of the cache at present.
+// Stats describes the present state of the cache.
 func (c *Cache) Stats() (Stats, error) { return c.stats(patience) }
 
 func (c *Cache) stats(patience time.Duration) (s Stats, err error) {
@@ -194,7 +194,7 @@ func (c *Cache) stats(patience time.Duration) (s Stats, err error) {
 // maxName is how many bytes a name may have.
 const maxName = 64
 
-// checkName returns an error, which wraps is, for a name that is not 1 to 64 bytes of UTF-8.
+// checkName returns an error that wraps is for a name that is not 1 to 64 bytes of UTF-8.
 func checkName(is error, name string) error {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: got a name of %d bytes, want 1 to %d of UTF-8", is, len(name), maxName)

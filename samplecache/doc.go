@@ -1,9 +1,10 @@
 // Package samplecache shares generated samples: many producers put them, many trainers read them,
-// while neither waits for the other longer than they agree to.
+// and limits say how long either waits for the other.
 //
-// A cache holds generations of equally many samples. Producers fill one, while trainers read the
-// one published last, again and again. When the next is full it takes over in one step, and the
-// place of an old one is filled anew: the cache is circular, and its size on disk does not grow.
+// A cache holds generations, each of the same number of samples. Producers fill one, while trainers
+// read the one published last, again and again. When the next is full it takes over in one step,
+// and producers fill the place of an old one: the cache is circular, and its size on disk does not
+// grow.
 //
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
 //
@@ -23,7 +24,7 @@
 //
 //   - A [Cache] is a process's part in it. An [Engine] says where it is kept: package dircache has
 //     one for the processes of a machine, in a directory, and package memcache one for a single
-//     process, in memory. Package engine says what an engine does.
+//     process, in memory. Package engine defines it.
 //   - A [Producer] puts samples. One with a name numbers them, and each number is stored once,
 //     whatever is killed and tried again.
 //   - A [Slot] is a place for a sample that is being written.
@@ -34,20 +35,19 @@
 //
 // # What is promised
 //
-// A sample whose Commit returned nil is in exactly one generation, though every process is killed
-// at that moment. A generation is published whole, once, and never changes. Generations that a
-// reader gets do not go back in time. Samples are never generated for nothing, but for those that a
-// process was working on as it was killed. What a process holds ends with it. Each sample has
-// checksums, of which damage is told. docs/samplecache.md says how, and what it costs.
+// A sample whose Commit returned nil is in exactly one generation, even if every process is killed
+// at that moment. A generation is published whole, once, and never changes. No reader gets a
+// generation older than one it has seen. Only the samples that a process works on when it is killed
+// are generated in vain. A process that ends lets go of all it holds. Each sample has checksums,
+// which are compared when it is first read. docs/samplecache.md has the details and the costs.
 //
 // # Waiting
 //
 // Reserve, Commit, Epoch, Wait and Fetch take a context, and wait until it ends; a nil one never
-// does. The error then wraps context.Cause of it, [ErrBlocked], and what was waited for, such as the
-// process that holds a slot and since when; the loop of a loader gives the cause alone, so ask
-// [Cache.Stats] then. [Cache.Close] ends all waiting with [ErrClosed]. A process that was
-// killed makes nobody wait; one that is stopped and holds a slot does, since what it would do on
-// waking cannot be prevented.
+// does. Then the error wraps context.Cause of it, [ErrBlocked], and the reason, such as the process
+// that holds a slot and since when. The loop of a loader returns the cause alone: ask [Cache.Stats]
+// then. [Cache.Close] ends all waiting with [ErrClosed]. Nobody waits for a process that was killed. A
+// process that is stopped keeps its slot, since it may write to it when it goes on.
 //
 // # Errors
 //

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// A gate counts who is inside, and can be shut. Whoever is inside a gate is inside its parent too,
-// and nobody enters a gate whose parent is shut. The zero gate is shut. Safe for concurrent use.
+// A gate counts the operations inside it, and can be shut. An operation inside a gate is inside its
+// parent too, and none can enter a gate whose parent is shut. The zero gate is shut. Safe for
+// concurrent use.
 type gate struct {
 	parent *gate // or nil
 	open   atomic.Bool
@@ -52,7 +53,7 @@ func (g *gate) leave() {
 	}
 }
 
-// shut lets nobody in any more. It reports whether the gate was open.
+// shut shuts the gate. It reports whether the gate was open.
 func (g *gate) shut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,7 +64,7 @@ func (g *gate) shut() bool {
 	return was
 }
 
-// A turn is a lock that a context can stop waiting for: who receives from it has it.
+// A turn is a lock that can be waited for with a context: receiving from it locks.
 type turn chan struct{}
 
 func newTurn() turn {
@@ -72,10 +73,11 @@ func newTurn() turn {
 	return t
 }
 
-// done ends a turn.
+// done unlocks.
 func (t turn) done() { t <- struct{}{} }
 
-// A signal wakes all who wait for it. The zero signal can be used. Safe for concurrent use.
+// A signal wakes all goroutines that wait for it. The zero signal is ready to use. Safe for
+// concurrent use.
 type signal struct {
 	mu     sync.Mutex
 	raised chan struct{} // nil if nobody waits
@@ -100,7 +102,7 @@ func (s *signal) raise() {
 	}
 }
 
-// ready reports whether something could be received: mostly, that a channel is closed.
+// ready receives from c if that does not block, and reports whether it did.
 func ready(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -25,7 +25,7 @@ type Generation struct {
 	id       uint64
 	cache    *Cache
 	rows     *held
-	gate     gate            // for those who read; shut by Close, or when the generation has lapsed
+	gate     gate            // entered by reads; shut by Close, or when the generation has lapsed
 	closed   atomic.Bool     // by Close
 	right    []atomic.Uint64 // a bit for each row whose sums were compared; others share it
 	src      loader.Source   // of all rows
@@ -40,7 +40,7 @@ var (
 	_ loader.Describer = (*Generation)(nil)
 )
 
-// A held is what the engine holds of a generation: once, for all Generations of its number.
+// A held is a generation that the engine holds, once for all Generations of its number.
 type held struct {
 	engine.Rows
 	id    uint64
@@ -48,7 +48,7 @@ type held struct {
 	users int // guarded by cache.mu
 }
 
-// hold returns a held with one more user. What has lapsed is opened anew, if the engine can.
+// hold returns a held with one more user. It opens one that has lapsed again, if the engine can.
 func (c *Cache) hold(ctx context.Context, id uint64) (*held, error) {
 	c.mu.Lock()
 	h := c.held[id]
@@ -120,7 +120,8 @@ func (g *Generation) watch(over <-chan struct{}) {
 	}
 }
 
-// end lets go of the generation at the engine, once nobody reads it. It does nothing if called again.
+// end lets go of the generation at the engine, once nobody reads it. It does nothing if called
+// again.
 func (g *Generation) end() error {
 	if !g.gate.shut() {
 		return nil

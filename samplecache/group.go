@@ -21,7 +21,7 @@ type Group struct {
 	name  string
 	world int
 
-	turn turn        // of who enters or leaves
+	turn turn        // held to enter or leave
 	seat engine.Seat // nil before the first epoch
 	over bool
 }
@@ -32,10 +32,10 @@ type groupKey struct {
 	world int
 }
 
-// Group returns the membership of a group that world ranks read, which all say the same. It is
-// entered with the first [Group.Epoch], which says what is wrong with name or world, and left with
-// [Group.Close] or [Cache.Close]. Called again with the same name and number of ranks, it returns
-// the same membership.
+// Group returns the membership of a group of world ranks. All members give the same number. The
+// first [Group.Epoch] enters the group, and returns an error if name or world is invalid;
+// [Group.Close] or [Cache.Close] leaves it. Called again with the same name and number of ranks,
+// Group returns the same membership.
 func (c *Cache) Group(name string, world int) *Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,9 +50,9 @@ func (c *Cache) Group(name string, world int) *Group {
 }
 
 // Epoch returns the generation of an epoch of the group. The first rank that asks for an epoch
-// fixes it: it is the one published last then; the other ranks get the same, which is kept until as
-// many as the group has ranks have closed it, or their processes have ended. Epoch waits for the
-// first generation, and, if [Limits.MaxPasses] says so, for the next.
+// fixes it: it is the one published last then. The other ranks get the same. It is kept until all
+// ranks have closed it, or their processes have ended. Epoch waits for the first generation, and,
+// if [Limits.MaxPasses] says so, for the next.
 //
 // Each Close counts for one rank: a rank that closes an epoch twice, having asked for it again, is
 // taken for another rank too, which may then find the generation gone. Nothing detects that. Epochs of the last eight that were begun can be asked for; of an older one,
@@ -171,17 +171,18 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 	})
 }
 
-// Resume is [Group.Epoch] for an epoch that was interrupted: if it has no generation yet, it gets
-// that which the state of a loader says. So all ranks agree, also where opt has them go on with
-// another. While no rank is there the generation is kept only as [Config.Retain] says. The number
-// of the epoch is the caller's to keep, beside the state.
+// Resume is [Group.Epoch] for an epoch that was interrupted: if the epoch has no generation yet, it
+// gets the one that the state of a loader names. So all ranks agree, also if opt has them go on
+// with another one. While the group has no members, the generation is kept only as long as
+// [Config.Retain] says. Callers keep the number of the epoch, beside the state.
 func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
 	return g.cache.resume(state, opt, func(id uint64) (*Generation, error) {
 		return g.begin(ctx, epoch, engine.Want{Generation: id, OrLatest: opt.OrLatest})
 	})
 }
 
-// resume opens the generation that a state is of, or 0 if it is of none and the latest may do.
+// resume opens the generation that a state names, or the latest if it names none and opt allows
+// that.
 func (c *Cache) resume(state loader.State, opt ResumeOptions, open func(id uint64) (*Generation, error)) (*Generation, loader.State, error) {
 	if c == nil {
 		return nil, state, errClosed
@@ -201,7 +202,7 @@ func (c *Cache) resume(state loader.State, opt ResumeOptions, open func(id uint6
 	return g, state, err
 }
 
-// version returns what the state of a loader says of a generation.
+// version returns how the state of a loader names a generation.
 func (c *Cache) version(id uint64) string {
 	return c.about.ID + "/" + strconv.FormatUint(id, 10)
 }

@@ -4,9 +4,9 @@ package samplecache
 type Options struct {
 	// Verify says when the checksums of samples are compared as they are read.
 	Verify Verify
-	// OnError, if not nil, is called with what goes wrong where nobody waits for it, as when a
-	// generation that is full cannot be published for want of disk space; it is tried again. Calls
-	// come from one goroutine at a time, and must not close the cache.
+	// OnError, if not nil, is called with errors for which no call waits, as when a full generation
+	// cannot be published for want of disk space; the engine tries again. Calls come from one
+	// goroutine at a time, and must not close the cache.
 	OnError func(err error)
 }
 

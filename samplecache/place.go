@@ -60,7 +60,7 @@ func (p *place) ReadOnly() bool {
 	return ok
 }
 
-// Identity says what is the same memory; see tensor.Lender.
+// Identity identifies the memory; see tensor.Lender.
 func (p *place) Identity() any {
 	if known, ok := p.lender.(interface{ Identity() any }); ok {
 		return known.Identity()
@@ -122,7 +122,8 @@ func (l leaf) lend(of owner, i int, lent func(leaf int) (tensor.Lender, int)) (*
 	return tensor.FromLender(l.dtype, &place{of, lender}, offset, l.shape...)
 }
 
-// check returns [ErrSchema] unless td is a sample of the cache, or samples if there is a batch shape.
+// check returns [ErrSchema] unless td is a sample of the cache, or samples if there is a batch
+// shape.
 func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
 	switch {
 	case c == nil:
@@ -169,9 +170,9 @@ const nearBytes = 4 << 10
 
 var nears = sync.Pool{New: func() any { return new([nearBytes]byte) }}
 
-// checksum returns the CRC-32C of bytes. Of more than a few it copies piece by piece to where they
-// are near: Go's CRC-32C reads from three places at a time, which memory is slow at. That takes
-// half the time.
+// checksum returns the CRC-32C of bytes. It copies them piece by piece to the nearest cache first:
+// Go's CRC-32C reads from three places at a time, which is slow in memory. That takes half the
+// time.
 func checksum(b []byte) (sum uint32) {
 	if len(b) <= nearBytes {
 		return crc32.Checksum(b, castagnoli)

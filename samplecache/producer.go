@@ -21,15 +21,16 @@ type Producer struct {
 	claim engine.Claim
 
 	mu       sync.Mutex
-	window   Window          // what is committed; of one without a name, only Floor counts
+	window   Window          // committed numbers; without a name, only Floor counts
 	reserved map[uint64]bool // numbers of slots that are neither committed nor aborted
 	closed   bool
 }
 
-// Producer returns a producer. A name, of at most 64 bytes, is one producer's at a time, among all
-// processes, until its Close or the end of its process: it returns [ErrProducerBusy], which says
-// whose. "" is no name, and everybody's. It returns [ErrProducer] for names that cannot be, and if
-// there are 4,096: see [Cache.Forget].
+// Producer returns a producer. A name, of at most 64 bytes, has one producer at a time among all
+// processes, until its Close or the end of its process: Producer returns [ErrProducerBusy], with
+// the pid, if it has one already. Any number of producers may be without a name, which is "".
+// Producer returns [ErrProducer] for an invalid name, and if there are 4,096 names: see
+// [Cache.Forget].
 func (c *Cache) Producer(name string) (*Producer, error) {
 	op := fmt.Sprintf("producer %q", name)
 	if err := checkName(ErrProducer, name); err != nil && name != "" {
@@ -74,8 +75,8 @@ func (p *Producer) Window() Window {
 // after the first that is not committed, Reserve waits for that to be.
 //
 // Room is there when a slot of the generation that is being filled is free and limits allow one
-// more sample. The error of a context that ends says who holds the slots, and since when. Disks
-// that are full, or broken, are errors at once.
+// more sample. If ctx ends, the error names the processes that hold the slots, and since when. If
+// the disk is full or broken, Reserve returns an error at once.
 func (p *Producer) Reserve(ctx context.Context) (*Slot, error) {
 	return p.reserve(ctx, p.first)
 }

@@ -110,8 +110,7 @@ func (g *Generation) limited() bool {
 	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
 }
 
-// tryTake uses n rows of those that limits allow. Fewer are left to the next call, or to one that
-// waits.
+// tryTake uses n of the rows that limits allow. If there are fewer, it leaves them to other calls.
 func (g *Generation) tryTake(ctx context.Context, n int64) error {
 	for g.limited() {
 		left := g.credit.Load()

@@ -21,9 +21,9 @@ type Slot struct {
 	numbered bool // the number is reserved
 	row      engine.Row
 	sample   *tdict.TensorDict
-	gate     gate // for those who write the sample
+	gate     gate // entered while the sample is written
 
-	turn turn     // of who commits or aborts
+	turn turn     // held by Commit and Abort
 	sums []uint32 // nil until nobody can write the sample any more
 	end  error    // ErrCommitted, ErrClosed after Abort, or nil
 }
@@ -49,10 +49,10 @@ func (s *Slot) Sample() *tdict.TensorDict {
 // after a loss of power. Called again then, it is a success and stores nothing. The Commit that
 // completes a generation publishes it, unless limits want that to wait.
 //
-// Commit waits until operations that write the sample are done. If ctx ends before, the error is
-// that of ctx, and s is as it was. After other errors the sample cannot be written any more, and it
-// may be committed or not: call Commit again to find out, or Abort. Commit returns [ErrClosed]
-// after [Slot.Abort].
+// Commit waits until operations that write the sample are done. If ctx ends before, Commit returns
+// the error of ctx and s is unchanged. After other errors the sample cannot be written any more,
+// and it may be committed or not: call Commit again to find out, or Abort. Commit returns
+// [ErrClosed] after [Slot.Abort].
 func (s *Slot) Commit(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if err := s.cache.until(ctx, s.turn); err != nil {
@@ -115,9 +115,9 @@ func (s *Slot) sum() (err error) {
 	return nil
 }
 
-// Abort gives slot and number back, for others to use; what still writes the sample does so to the
-// end first. It returns [ErrClosed] if s was committed or aborted before, and [ErrCommitted] if a
-// Commit that returned an error has succeeded.
+// Abort gives slot and number back, once operations that write the sample are done; it does not
+// wait for them. It returns [ErrClosed] if s was committed or aborted before, and [ErrCommitted] if
+// a Commit that returned an error has succeeded.
 func (s *Slot) Abort() error {
 	if !ready(s.turn) { // or it is the zero Slot
 		return fmt.Errorf("abort: %w: the slot is being committed", ErrClosed)
@@ -135,7 +135,7 @@ func (s *Slot) Abort() error {
 		}
 		return err
 	}
-	go func() { // whoever writes the sample may be the one who calls
+	go func() { // the caller may be the one that writes the sample
 		<-s.gate.empty
 		_ = s.free() // Close frees it, too
 	}()

@@ -20,11 +20,11 @@ var (
 	ErrProducerBusy = errors.New("producer is in use")
 	// ErrProducer says that a producer cannot have a name, or that there are too many.
 	ErrProducer = errors.New("invalid producer")
-	// ErrCommitted says that the sample of a number is there already.
+	// ErrCommitted says that the sample of a number is committed already.
 	ErrCommitted = errors.New("committed already")
 	// ErrReserved says that a number is reserved by a slot that is neither committed nor aborted.
 	ErrReserved = errors.New("reserved already")
-	// ErrGroup says that a group cannot be entered so.
+	// ErrGroup says that a group cannot be entered with that name or number of ranks.
 	ErrGroup = errors.New("invalid group")
 	// ErrEmpty says that no generation was published yet.
 	ErrEmpty = errors.New("no generation was published yet")
@@ -63,9 +63,9 @@ func (e *RowError) Error() string {
 // Unwrap returns the reason.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// A BlockedError is an [ErrBlocked] that finds out what it is about only when it is asked.
+// A BlockedError is an [ErrBlocked] that looks for its reason only when it is printed.
 type BlockedError struct {
-	// Why returns what is being waited for.
+	// Why returns the reason.
 	Why func() string
 }
 

@@ -49,7 +49,7 @@ type Epoch struct {
 	Settled    bool     `json:"settled"` // rows that were not taken count as taken
 }
 
-// A Progress is what the counts are compared with.
+// A Progress is the state of the cache that counts are compared with.
 type Progress struct {
 	Config Config
 	Latest uint64 // the generation published last
@@ -74,8 +74,8 @@ func (g *Groups) Group(name string) *Group {
 	return &g.List[i]
 }
 
-// Enter adds a member to a group, and returns its holder. Of a group that is new, reserved samples
-// count as taken, which is how many samples there can be soon: see [Limits.Joins].
+// Enter adds a member to a group, and returns its holder. reserved is how many samples there can be
+// soon; a new group counts them as put: see [Limits.Joins].
 func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (holder uint64, err error) {
 	one := g.Group(name)
 	switch {
@@ -132,8 +132,8 @@ func (one *Group) Begins(p *Progress, epoch uint64) error {
 	return nil
 }
 
-// Begin begins a part in an epoch, and returns its holder and the generation: that of the epoch, or
-// of a new epoch the one that is wanted, 0 for the latest.
+// Begin begins a part in an epoch, and returns its holder and the generation of the epoch. A new
+// epoch gets the generation want, 0 for the latest.
 func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, generation uint64, err error) {
 	one := g.Group(name)
 	if one == nil {
@@ -171,8 +171,8 @@ func (one *Group) fix(p *Progress, number, generation uint64) error {
 	return nil
 }
 
-// Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. Of
-// an epoch that is settled or forgotten all rows were counted.
+// Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. All
+// rows of an epoch that is settled or forgotten were counted before.
 func (one *Group) Take(p *Progress, epoch uint64, n int) int {
 	e := one.epoch(epoch)
 	if e == nil || e.Settled {
@@ -264,8 +264,8 @@ func (g *Groups) live() iter.Seq[*Group] {
 	}
 }
 
-// Room returns how many samples of the generation that is being filled may be reserved, which
-// generation p.Latest+1 is: the ratio allows no more before groups take more rows.
+// Room returns how many samples of generation p.Latest+1, which is being filled, may be reserved.
+// The ratio allows no more before groups take more rows.
 func (g *Groups) Room(p *Progress) int {
 	c := p.Config
 	least := int64(math.MaxInt64)

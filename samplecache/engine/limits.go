@@ -43,8 +43,8 @@ type Limits struct {
 	MaxDiff float64 `json:"max_diff,omitempty"`
 }
 
-// MaxInserts returns how many samples may have been put, in all, when the group that has taken
-// least has taken so many rows. It is [math.MaxInt64] without a ratio.
+// MaxInserts returns how many samples may be put, in all. taken is how many rows the group that has
+// taken least has taken, in all. It is [math.MaxInt64] without a ratio.
 func (l Limits) MaxInserts(taken int64) int64 {
 	if l.PerInsert == 0 {
 		return math.MaxInt64
@@ -52,8 +52,8 @@ func (l Limits) MaxInserts(taken int64) int64 {
 	return largest(int64(l.MinSize), func(inserts int64) bool { return l.diff(inserts, taken) <= l.MaxDiff })
 }
 
-// MaxTaken returns how many rows a group may have taken, in all, when so many samples have been
-// put. It is [math.MaxInt64] without a ratio.
+// MaxTaken returns how many rows a group may take, in all. inserts is how many samples have been
+// put, in all. It is [math.MaxInt64] without a ratio.
 func (l Limits) MaxTaken(inserts int64) int64 {
 	switch {
 	case l.PerInsert == 0:
@@ -64,12 +64,16 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 	return largest(0, func(taken int64) bool { return l.diff(inserts, taken) >= l.MinDiff })
 }
 
-// Begins reports whether a group may begin one more pass over the current generation, of which it
-// has begun so many. Rows promised are those it has taken, those left of passes in progress, over
-// whatever generation, and those of the new pass. A pass that nobody waits for begins only if all
-// of that may be taken now: it could outlast its generation, and then take the rows that MinPasses
-// asks of the next. Awaited says that publishing waits for the group: it joined before the current
-// generation was published.
+// Begins reports whether a group may begin one more pass over the current generation.
+//
+//   - begun is how many passes over it the group has begun.
+//   - awaited says that publishing waits for the group: it joined before the generation was published.
+//   - promised is how many rows the group has taken, may still take in passes that it has begun over
+//     any generation, and takes in the new pass.
+//   - inserts is how many samples have been put.
+//
+// A pass that publishing does not wait for begins only if all promised rows may be taken now: it
+// could outlast its generation, and then take the rows that MinPasses wants of the next one.
 func (l Limits) Begins(begun int, awaited bool, promised, inserts int64) bool {
 	switch {
 	case l.MaxPasses > 0 && begun >= l.MaxPasses:
@@ -80,9 +84,9 @@ func (l Limits) Begins(begun int, awaited bool, promised, inserts int64) bool {
 	return promised <= l.MaxTaken(inserts)
 }
 
-// Joins returns how many rows a group that joins when so many samples have been put counts as
-// having taken: its difference is 0, or MinDiff if that is more, and less than a row above it.
-// While there are fewer than MinSize samples it has taken 0, and its difference is negative.
+// Joins returns how many rows a new group counts as having taken. inserts is how many samples have
+// been put. The difference of the group is 0, or MinDiff if that is more, and less than a row above
+// it. While there are fewer than MinSize samples, Joins returns 0, and the difference is negative.
 func (l Limits) Joins(inserts int64) int64 {
 	if l.PerInsert == 0 || inserts < int64(l.MinSize) {
 		return 0
@@ -115,9 +119,9 @@ func largest(least int64, holds func(n int64) bool) int64 {
 // maxPasses is how many passes over one generation can be asked for.
 const maxPasses = 10_000
 
-// Check returns [ErrLimits], with the field, what was got and what is wanted, for limits that make
-// no sense, and for those under which a cache whose generations have so many samples could come to
-// a stop for ever, although groups go on reading and producers putting.
+// Check returns [ErrLimits], with the field and its bound, for limits that make no sense. It also
+// refuses limits under which a cache of generations of that many samples could come to a stop for
+// ever, although groups go on reading and producers go on putting.
 func (l Limits) Check(samples int) error {
 	for _, b := range l.bounds(float64(samples)) {
 		if !b.kept {
@@ -127,7 +131,7 @@ func (l Limits) Check(samples int) error {
 	return nil
 }
 
-// A bound is what a field, or the difference of two, must keep.
+// A bound is a condition on a field, or on the difference of two.
 type bound struct {
 	field string
 	got   float64
@@ -156,8 +160,8 @@ func unset(field string, got float64) bound {
 	return bound{field, got, got == 0, "%v without PerInsert", 0}
 }
 
-// bounds returns all bounds, for generations of so many samples. Those of the values alone come
-// first, so the others may count on them.
+// bounds returns all bounds. samples is the number of samples of a generation. Bounds of single
+// fields come first, so that the others may rely on them.
 func (l Limits) bounds(samples float64) []bound {
 	size, spi, width := float64(l.MinSize), l.PerInsert, l.MaxDiff-l.MinDiff
 	all := []bound{

@@ -7,7 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Schema returns what samples like td are: a dictionary of batch shape [] with the shapes and
+// Schema returns the schema of samples like td: a dictionary of batch shape [] with the shapes and
 // dtypes of its leaves, in their order, and without elements. Engines call it. It returns
 // [ErrSchema] if td is nil, has a batch shape other than [], or has a leaf that is not a dense
 // tensor or is larger than memory can be.

@@ -15,8 +15,8 @@ type Info struct {
 	Sums     []uint32  // the CRC-32C of each leaf, in the order of the schema
 }
 
-// Stats are what is known of a cache at one moment. Where they mean the same, the names in JSON are
-// those of wirehead's logger; times are RFC 3339, durations nanoseconds.
+// Stats describe a cache at one moment. In JSON, fields that wirehead's logger has too have its
+// names; times are RFC 3339, durations nanoseconds.
 type Stats struct {
 	Latest    uint64 `json:"generation"`        // the generation published last; 0 if there is none
 	Filling   uint64 `json:"filling"`           // the one that is being filled
@@ -29,21 +29,21 @@ type Stats struct {
 	SwapTook     time.Duration   `json:"swap_duration"`           // nanoseconds
 	Bytes        int64           `json:"sample_bytes"`            // of a sample
 	Held         []uint64        `json:"held"`                    // kept only because they are read
-	PublishWaits string          `json:"publish_waits"`           // what keeps the next one
+	PublishWaits string          `json:"publish_waits"`           // why the next one waits, if it does
 	Slots        []SlotStats     `json:"slots"`                   // that are reserved, in order
 	Members      []MemberStats   `json:"members"`                 // processes that take part
 	Producers    []ProducerStats `json:"producers"`
 	Groups       []GroupStats    `json:"groups"`
 }
 
-// SlotStats say who holds a slot.
+// SlotStats describe a slot that is reserved.
 type SlotStats struct {
 	Slot int           `json:"slot"`
 	PID  int           `json:"pid"` // of the holder, as it sees itself
 	For  time.Duration `json:"for"` // how long it has held the slot, nanoseconds
 }
 
-// MemberStats say who takes part.
+// MemberStats describe a session.
 type MemberStats struct {
 	PID int           `json:"pid"` // as the process sees itself
 	For time.Duration `json:"for"` // since it joined, nanoseconds

@@ -87,7 +87,8 @@ func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
 	return &session{h}, nil
 }
 
-// step does all that a change has made possible, and wakes those who wait.
+// step drops the dead, publishes a full generation, releases others, and closes the channel of
+// Changed.
 func (e *Engine) step() {
 	e.members = slices.DeleteFunc(e.members, (*handle).dead)
 	maps.DeleteFunc(e.holders, func(_ uint64, h *handle) bool { return h.dead() })

@@ -11,7 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A handle is what was given out. It is dead when it or its session is closed.
+// A handle is a session, or something that a session gave out. It is dead when it or its session is
+// closed.
 type handle struct {
 	e       *Engine
 	session *handle
@@ -73,7 +74,7 @@ func use[T any](h *handle, step func(), fn func() (T, error)) (result T, err err
 	return made, nil
 }
 
-// Close implements the Close of all that is given out.
+// Close implements the Close of all types that have a handle.
 func (h *handle) Close() error {
 	_, err := use(h, h.e.step, func() (any, error) { h.closed = true; return nil, nil })
 	return err
@@ -153,7 +154,8 @@ func (g *generation) place(leaf, row int) (tensor.Lender, int) {
 	return &memory{g.leaves[leaf]}, row * (len(g.leaves[leaf]) / len(g.infos))
 }
 
-// A memory lends a leaf of a generation. It implements tensor.Lender; samplecache says who may write.
+// A memory lends a leaf of a generation. It implements tensor.Lender; samplecache says who may
+// write.
 type memory struct{ bytes []byte }
 
 func (m *memory) Borrow() ([]byte, error) { return m.bytes, nil }
