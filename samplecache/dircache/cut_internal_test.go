@@ -100,8 +100,8 @@ func joinAndLeave(dir string) error {
 	return err
 }
 
-// TestFilesThatAreCut cuts the control file, and records, before all that can be done with a session
-// and at the first moments within: an error, or nothing, but no fault, and no stop.
+// TestFilesThatAreCut cuts the control file, and records, before all that can be done with a
+// session and at the first moments within: an error, or nothing, but no fault, and no stop.
 func TestFilesThatAreCut(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector does atomic operations in C, where a fault ends the process")
@@ -164,4 +164,19 @@ func requireNamed(t *testing.T, err error) {
 		}
 	}
 	require.NoError(t, err)
+}
+
+// TestControlCutByACommit cuts the control file once the record is written: Commit fails, and Abort
+// says that the sample is committed.
+func TestControlCutByACommit(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), engine.Config{Samples: 2}))
+	claim, err := joinHere(t, dir).Claim(t.Context(), "p")
+	require.NoError(t, err)
+	row, err := claim.Reserve(t.Context(), 0)
+	require.NoError(t, err)
+	t.Cleanup(quiet)
+	DoAt("recorded", 1, func() { require.NoError(t, os.Truncate(filepath.Join(dir, controlName), 0)) })
+	require.ErrorIs(t, row.Commit(t.Context(), make([]uint32, 1)), engine.ErrCorrupt)
+	require.ErrorIs(t, row.Abort(), engine.ErrCommitted)
 }

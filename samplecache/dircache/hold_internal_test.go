@@ -120,8 +120,8 @@ func TestOpenAndBeginAgree(t *testing.T) {
 	require.NoError(t, rows.Close())
 }
 
-// TestLetGoDuringASearch closes a generation while another session, which has found it held, still looks
-// for a store: producers go on at once, not only when a search that fails is due again.
+// TestLetGoDuringASearch closes a generation while another session, which has found it held, still
+// looks for a store: producers go on at once, not only when a search that fails is due again.
 func TestLetGoDuringASearch(t *testing.T) {
 	dir := newDir(t)
 	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}))
@@ -139,8 +139,9 @@ func TestLetGoDuringASearch(t *testing.T) {
 	require.NoError(t, p.Put(ctx, one(3)))
 }
 
-// TestEarlyEndsAreTold ends passes and memberships under a ratio: the rows that nobody takes count as
-// taken, and members that have left count for nothing, so producers go on. They are told at once.
+// TestEarlyEndsAreTold ends passes and memberships under a ratio: the rows that nobody takes count
+// as taken, and members that have left count for nothing, so producers go on. They are told at
+// once.
 func TestEarlyEndsAreTold(t *testing.T) {
 	dir := foundCache(t, samplecache.Config{Samples: 1, MaxHold: time.Minute,
 		Limits: samplecache.Limits{PerInsert: 2, MinSize: 1, MinDiff: -3, MaxDiff: 1}})
@@ -161,7 +162,8 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	require.NoError(t, row.Abort())
 }
 
-// TestManyPasses begins more passes over a generation than 16 bits count, and no more than MaxPasses.
+// TestManyPasses begins more passes over a generation than 16 bits count, and no more than
+// MaxPasses.
 func TestManyPasses(t *testing.T) {
 	c := foundCache(t, samplecache.Config{Samples: 1, Limits: samplecache.Limits{MaxPasses: 70_000}})
 	s := joinHere(t, c)

@@ -224,8 +224,11 @@ func (r *row) Abort() error {
 	return r.s.call(func() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.over {
-			return fmt.Errorf("%w: the slot was committed or aborted", engine.ErrClosed)
+		switch {
+		case r.committed: // although Commit may have returned an error
+			return engine.ErrCommitted
+		case r.over:
+			return fmt.Errorf("%w: the slot was aborted", engine.ErrClosed)
 		}
 		return r.end(slotFree)
 	})
