@@ -160,46 +160,6 @@ func TestFoundEpochsFarApart(t *testing.T) {
 	}
 }
 
-func TestFoundGroupEntry(t *testing.T) {
-	dir := foundMake(t, samplecache.Config{Samples: 4, Limits: samplecache.Limits{MinPasses: 1}})
-	c, d := foundOpen(t, dir), foundOpen(t, dir)
-	foundPut(t, c, "", 4)
-	a := c.Group("a", 1)
-	ga, err := a.Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	require.NoError(t, a.Close()) // "its generations stay open"
-	b0, b1 := c.Group("b", 2), d.Group("b", 2)
-	g1, err := b1.Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	g0, err := b0.Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	foundPut(t, c, "", 4)
-	foundPut(t, c, "", 0)
-	require.NoError(t, ga.Close())
-	require.NoError(t, g1.Close())
-	s, _ := c.Stats()
-	require.EqualValues(t, 0, s.Groups[0].Taken, "rank 0 of b has not read one row and is not done: its epoch is settled")
-	_ = g0
-}
-
-func TestFoundGroupTaken(t *testing.T) {
-	dir := foundMake(t, samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: samplecache.Limits{PerInsert: 1, MinSize: 1, MinDiff: -3, MaxDiff: 5}})
-	c := foundOpen(t, dir)
-	foundPut(t, c, "", 4)
-	a := c.Group("a", 1)
-	ga, err := a.Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	require.NoError(t, a.Close())
-	gb, err := c.Group("b", 1).Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	before, _ := c.Stats()
-	_, err = ga.Fetch(t.Context(), []int{0, 1}, nil)
-	require.NoError(t, err)
-	after, _ := c.Stats()
-	require.Equal(t, before.Groups[0].Taken, after.Groups[0].Taken, "rows that group a took count for group b")
-	_ = gb
-}
-
 // TestFoundMaxHold opens a generation again and again after it was retired, by turns and alone: once
 // MaxHold has passed it is gone for all.
 func TestFoundMaxHold(t *testing.T) {
@@ -232,27 +192,6 @@ func TestFoundSymlink(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, link))
 	c := foundOpen(t, link)
 	foundPut(t, c, "", 3)
-}
-
-func TestFoundBackwards(t *testing.T) {
-	dir := foundMake(t, samplecache.Config{Samples: 2, Limits: samplecache.Limits{MinPasses: 1}})
-	c := foundOpen(t, dir)
-	foundPut(t, c, "", 2)
-	g := c.Group("g", 1)
-	e, err := g.Epoch(t.Context(), 5)
-	require.NoError(t, err)
-	require.NoError(t, e.Close())
-	foundPut(t, c, "", 2) // 2
-	e, err = g.Epoch(t.Context(), 4)
-	require.NoError(t, err)
-	require.EqualValues(t, 2, e.ID())
-	foundPut(t, c, "", 2) // full, 3 waits until g has read 2
-	other := c.Group("other", 1)
-	o, err := other.Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	require.NoError(t, o.Close()) // tidies
-	s, _ := c.Stats()
-	require.EqualValues(t, 2, s.Latest, "group g has not read one row of 2: %+v", s.Groups)
 }
 
 func TestFoundTakeSoon(t *testing.T) {
@@ -302,80 +241,6 @@ func TestFoundTakeNobody(t *testing.T) {
 	defer cancel()
 	_, err = c.Wait(ctx, 2)
 	require.NoError(t, err, "3 is full and group g has read 2: nobody publishes it")
-}
-
-// roomy are limits that let a group run ahead, and count its rows.
-var roomy = samplecache.Limits{PerInsert: 1, MinSize: 1, MinDiff: -20, MaxDiff: 50}
-
-// TestFoundAgain has a rank start anew in an epoch that is settled since it ended: its rows were
-// counted then.
-func TestFoundAgain(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	dir := foundMake(t, samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: roomy})
-	c, d := foundOpen(t, dir), foundOpen(t, dir)
-	foundPut(t, c, "", 4)
-	e0, err := c.Group("g", 2).Epoch(ctx, 0)
-	require.NoError(t, err)
-	_, err = d.Group("g", 2).Epoch(ctx, 0)
-	require.NoError(t, err)
-	require.NoError(t, e0.Close())
-	require.NoError(t, d.Close())
-	s, err := c.Stats()
-	require.NoError(t, err)
-	settled := s.Groups[0].Taken
-
-	e1, err := foundOpen(t, dir).Group("g", 2).Epoch(ctx, 0)
-	require.NoError(t, err)
-	_, err = e1.Fetch(ctx, []int{2, 3}, nil)
-	require.NoError(t, err)
-	s, err = c.Stats()
-	require.NoError(t, err)
-	require.Equal(t, settled, s.Groups[0].Taken)
-}
-
-// TestFoundEpochContext ends the context of Epoch at any moment: an epoch that it does not return is
-// not used up.
-func TestFoundEpochContext(t *testing.T) {
-	dir := foundMake(t, samplecache.Config{Samples: 4, Limits: samplecache.Limits{MaxPasses: 10_000}})
-	c := foundOpen(t, dir)
-	foundPut(t, c, "", 4)
-	g := c.Group("g", 1)
-	begun := int64(0)
-	for n := range uint64(300) {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			time.Sleep(time.Duration(n) * time.Microsecond)
-			cancel()
-		}()
-		e, err := g.Epoch(ctx, n)
-		if err == nil {
-			begun++
-			require.NoError(t, e.Close())
-		}
-		s, err := c.Stats()
-		require.NoError(t, err)
-		if len(s.Groups) > 0 {
-			require.Equal(t, 4*begun, s.Groups[0].Taken, "epoch %d", n)
-		}
-		cancel()
-	}
-}
-
-// TestFoundTooManyMembers has more members than ranks, whose passes nobody could count.
-func TestFoundTooManyMembers(t *testing.T) {
-	dir := foundMake(t, samplecache.Config{Samples: 4})
-	c, d := foundOpen(t, dir), foundOpen(t, dir)
-	foundPut(t, c, "", 4)
-	_, err := c.Group("g", 1).Epoch(t.Context(), 0)
-	require.NoError(t, err)
-	_, err = d.Group("g", 1).Epoch(t.Context(), 0)
-	require.ErrorIs(t, err, samplecache.ErrGroup)
-	require.NoError(t, c.Close())
-	foundPut(t, d, "", 4)
-	e, err := d.Group("g", 1).Epoch(t.Context(), 0)
-	require.NoError(t, err, "the other has left")
-	require.NoError(t, e.Close())
 }
 
 // TestFoundLeafGone removes a leaf of a published generation: it is damaged, not gone.
