@@ -46,8 +46,8 @@
 // Reserve, Commit, Epoch, Wait and Fetch take a context, and wait until it ends; a nil one never
 // does. Then the error wraps context.Cause of it, [ErrBlocked], and the reason, such as the process
 // that holds a slot and since when. The loop of a loader returns the cause alone: ask [Cache.Stats]
-// then. [Cache.Close] ends all waiting with [ErrClosed]. Nobody waits for a process that was killed. A
-// process that is stopped keeps its slot, since it may write to it when it goes on.
+// then. [Cache.Close] ends all waiting with [ErrClosed]. Nobody waits for a process that was
+// killed. A process that is stopped keeps its slot, since it may write to it when it goes on.
 //
 // # Errors
 //

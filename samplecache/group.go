@@ -54,8 +54,9 @@ func (c *Cache) Group(name string, world int) *Group {
 // ranks have closed it, or their processes have ended. Epoch waits for the first generation, and,
 // if [Limits.MaxPasses] says so, for the next.
 //
-// Each Close counts for one rank: a rank that closes an epoch twice, having asked for it again, is
-// taken for another rank too, which may then find the generation gone. Nothing detects that. Epochs of the last eight that were begun can be asked for; of an older one,
+// Each Close counts for one rank. If a rank asks for an epoch again after it has closed it, and
+// closes it again, it counts as two ranks, and another rank may find the generation gone; Epoch
+// does not detect that. Epochs of the last eight that were begun can be asked for; of an older one,
 // and of one whose generation is not kept any more, the error is [ErrGenerationGone]. Epoch returns
 // [ErrGroup] if the group has another number of ranks or cannot be named so, or if there are too
 // many groups, and [ErrClosed].

@@ -13,14 +13,14 @@ type (
 	// set. Retain is how many generations are kept besides the latest, by default 1. MaxHeld is how
 	// many more may be kept because somebody reads them, by default 2, and MaxHold for how long, by
 	// default without end. Durable has Commit wait for the disk. Limits bound the ratio of samples
-	// that are taken to samples that are put. (go doc samplecache/engine.Config has the fields, and
-	// so for the types below.)
+	// that are taken to samples that are put. For the fields of this type and of those below see
+	// go doc samplecache/engine.
 	Config = engine.Config
 	// Limits say how fast groups take samples compared with how fast producers put them. PerInsert
 	// is how often each sample is taken, with MinSize, MinDiff and MaxDiff as bounds: those of
-	// Reverb's SampleToInsertRatio, less PerInsert*MinSize. MinPasses is how often each group reads a generation before
-	// the next is published, and MaxPasses how often it may. Groups without members hold up nobody.
-	// The zero Limits are none.
+	// Reverb's SampleToInsertRatio, less PerInsert*MinSize. MinPasses is how often each group reads
+	// a generation before the next is published, and MaxPasses how often it may. Nothing waits for a
+	// group without members. The zero Limits are none.
 	Limits = engine.Limits
 	// A Window is the set of numbers that a producer has committed: all below Floor, and Floor+i
 	// for each bit i of Above.

@@ -5,10 +5,10 @@
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
 //
 // There is no server. Samples are written to and read from mapped files. A session that holds a
-// slot, a name or a part in an epoch locks a byte of one file; the kernel keeps these locks. Records
-// beside the samples say which of them are committed. The rename of one small file publishes a
-// generation. FORMAT.md beside this file describes the files, for readers in other languages too:
-// each generation is a directory that memmap.Open and Python's tensordict read.
+// slot, a name or a part in an epoch locks a byte of one file; the kernel keeps these locks.
+// Records beside the samples say which of them are committed. The rename of one small file
+// publishes a generation. FORMAT.md beside this file describes the files, for readers in other
+// languages too: each generation is a directory that memmap.Open and Python's tensordict read.
 //
 // # Processes that die
 //

@@ -30,8 +30,8 @@ var _ engine.Engine = Engine{}
 
 // Join implements engine.Engine. It completes the operations of processes that have died. After a
 // restart of the machine it writes the control file again, from the MANIFEST and the records, and
-// compares the sums of the samples that were not published yet. It does the same if the control file
-// is damaged and nobody else takes part.
+// compares the sums of the samples that were not published yet. It does the same if the control
+// file is damaged and nobody else takes part.
 //
 // It returns an [Error] that says which file is at fault: fs.ErrNotExist if Dir is not a cache,
 // fs.ErrPermission if the process may not write to Dir, [engine.ErrCorrupt], [engine.ErrOtherHost]
@@ -110,8 +110,8 @@ func local(at string) error {
 	return err
 }
 
-// join registers the session, with the lock held, and completes the operations of dead processes. If
-// that fails for a reason such as a full disk, the session joins nevertheless: it can read.
+// join registers the session, with the lock held, and completes the operations of dead processes.
+// If that fails for a reason such as a full disk, the session joins nevertheless: it can read.
 func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)

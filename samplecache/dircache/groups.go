@@ -14,8 +14,8 @@ func (s *session) progress(latest uint64) *engine.Progress {
 	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(latest + 1) }}
 }
 
-// room returns how many slots of the generation that is being filled may be reserved: slot i if i is
-// less than room. So processes need not agree on the order in which they reserve.
+// room returns how many slots of the generation that is being filled may be reserved: slot i if i
+// is less than room. So processes need not agree on the order in which they reserve.
 func (s *session) room(latest uint64) (int, error) {
 	if s.fixed.Config.Limits.PerInsert == 0 {
 		return s.samples(), nil
@@ -121,8 +121,8 @@ func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat,
 
 // enter becomes a member. The lock is held.
 //
-// enter counts the reserved slots again once others can see the group: a process that had not seen it
-// may have reserved one meanwhile.
+// enter counts the reserved slots again once others can see the group: a process that had not seen
+// it may have reserved one meanwhile.
 func (st *seat) enter(world int) error {
 	s := st.s
 	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
@@ -165,8 +165,8 @@ func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine
 	})
 }
 
-// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so a rank that waits
-// does not wake others.
+// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so a rank that
+// waits does not wake others.
 func (st *seat) mayBegin(epoch uint64) error {
 	if st.over.Load() {
 		return engine.ErrClosed

@@ -42,8 +42,8 @@ const (
 // wordsOf returns how many words a control file has, the header included.
 func wordsOf(samples int) int { return slotsTable + 2*samples }
 
-// words are the words of a control file. Except for the sealed ones they are hints: locks and records
-// decide.
+// words are the words of a control file. Except for the sealed ones they are hints: locks and
+// records decide.
 type words []atomic.Uint64
 
 // sealed returns a sealed word: its high half is the complement of its low half.

@@ -115,8 +115,8 @@ const (
 	nameNumbers    = 1 << 61 // + hash * nameSpan: its holder puts samples under the name
 )
 
-// nameSpan is how many numbers belong to a name. The session of entry i locks the first 1+i of them,
-// so that others can find its pid.
+// nameSpan is how many numbers belong to a name. The session of entry i locks the first 1+i of
+// them, so that others can find its pid.
 const nameSpan = 2 * maxSessions
 
 // nameNumber returns the first number of a name. Two of 4,096 names have the same with a

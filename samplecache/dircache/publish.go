@@ -118,8 +118,8 @@ func (s *session) publish(m *manifest) (bool, error) {
 	return ready, err
 }
 
-// settle makes everything as the MANIFEST says, and reports whether the next generation has a store.
-// It is idempotent. The lock is held.
+// settle makes everything as the MANIFEST says, and reports whether the next generation has a
+// store. It is idempotent. The lock is held.
 func (s *session) settle(m *manifest) (ready bool, err error) {
 	s.words.seal(latestWord, m.Latest)
 	passing("latest stored")
@@ -147,8 +147,8 @@ func (s *session) settle(m *manifest) (ready bool, err error) {
 	return ready, errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
 }
 
-// needed returns a function that reports whether a group needs a retired generation: not all ranks have
-// closed an epoch of it, and [engine.Config.MaxHold] has not passed.
+// needed returns a function that reports whether a group needs a retired generation: not all ranks
+// have closed an epoch of it, and [engine.Config.MaxHold] has not passed.
 func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
 	g, err := s.groups()
 	if err != nil {

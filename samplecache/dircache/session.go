@@ -81,8 +81,8 @@ func since(us uint64) time.Duration {
 	return max(host.Monotonic()-time.Duration(us)*time.Microsecond, 0)
 }
 
-// passed reports whether more than d has passed since a moment. Of a damaged word, whose moment is to
-// come, it returns true.
+// passed reports whether more than d has passed since a moment. Of a damaged word, whose moment is
+// to come, it returns true.
 func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
 
 // call runs fn, unless the session is closed. Calls do not nest.
@@ -103,8 +103,8 @@ func calling[T any](s *session, fn func() (T, error)) (v T, err error) {
 	return v, err
 }
 
-// guard runs fn. If fn faults, a mapped file was cut: guard returns an error that names the file. What
-// fn did before the fault stays done.
+// guard runs fn. If fn faults, a mapped file was cut: guard returns an error that names the file.
+// What fn did before the fault stays done.
 func (s *session) guard(fn func() error) (err error) {
 	fault, _ := mapping.Guard(func() { err = fn() }).(*mapping.FaultError)
 	switch {

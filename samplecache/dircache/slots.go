@@ -7,7 +7,8 @@ import (
 )
 
 // The word of a slot says of which generation it is, which session has it, and its state. It is a
-// hint. The session that has the lock of a slot fills it. A slot is committed if its record is sound.
+// hint. The session that has the lock of a slot fills it. A slot is committed if its record is
+// sound.
 const (
 	slotFree      = 0
 	slotReserved  = 1
@@ -39,9 +40,9 @@ type cursor struct {
 	lead       int // slots before are committed
 }
 
-// seek moves the cursor to a generation. Each session begins at a place of its own, so that its slots
-// are neighbors: the kernel merges the locks of neighbors, and searches a list of all locks. Under a
-// ratio all sessions begin at slot 0; see room. s.mu is held.
+// seek moves the cursor to a generation. Each session begins at a place of its own, so that its
+// slots are neighbors: the kernel merges the locks of neighbors, and searches a list of all locks.
+// Under a ratio all sessions begin at slot 0; see room. s.mu is held.
 func (s *session) seek(generation uint64) {
 	if s.cursor.generation == generation {
 		return
@@ -53,8 +54,8 @@ func (s *session) seek(generation uint64) {
 	}
 }
 
-// reserve takes the lock of a free slot below room, in the store st that a generation is filled into.
-// s.mu is held.
+// reserve takes the lock of a free slot below room, in the store st that a generation is filled
+// into. s.mu is held.
 func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok bool, err error) {
 	s.seek(generation)
 	for k := range s.samples() {
@@ -71,8 +72,8 @@ func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok
 	return 0, false, nil
 }
 
-// lockSlot takes the lock of a slot whose word is v. It reports false if another session is faster, or
-// if the record says that the slot is committed.
+// lockSlot takes the lock of a slot whose word is v. It reports false if another session is faster,
+// or if the record says that the slot is committed.
 func (s *session) lockSlot(st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
 	word, mine := s.words.slot(i), slotWord(generation, s.me, slotReserved)
 	if !word.CompareAndSwap(v, mine) {

@@ -39,8 +39,8 @@ func (c Config) Filled() (Config, error) {
 	return c, c.Check()
 }
 
-// Check returns [ErrConfig] or [ErrLimits] for a Config, with the defaults filled in, that cannot be
-// used.
+// Check returns [ErrConfig] or [ErrLimits] for a Config, with the defaults filled in, that cannot
+// be used.
 func (c Config) Check() error {
 	switch {
 	case c.Samples < 1 || c.Samples > maxSamples:
@@ -55,8 +55,8 @@ func (c Config) Check() error {
 	return c.Limits.Check(c.Samples)
 }
 
-// Held returns the text of [Stats.PublishWaits] for a cache that can fill no generation because more
-// of them are held than MaxHeld allows. It returns "" if MaxHeld allows more.
+// Held returns the text of [Stats.PublishWaits] for a cache that can fill no generation because
+// more of them are held than MaxHeld allows. It returns "" if MaxHeld allows more.
 func (c Config) Held(held []uint64) string {
 	if len(held) <= max(c.MaxHeld, 0) {
 		return ""

@@ -21,8 +21,8 @@ var ErrLimits = errors.New("unusable limits")
 // would leave the bounds waits: samples for the group that has taken least, rows for more samples.
 // Up to MinSize samples are put without waiting, and nothing is taken before.
 //
-// A group without members holds up nobody: before its first rank calls Epoch, and after its last has
-// left, producers run freely. A rank that waits in Epoch for the first generation is a member.
+// Nothing waits for a group without members: before its first rank calls Epoch, and after its last
+// has left, producers run freely. A rank that waits in Epoch for the first generation is a member.
 //
 // Safe for concurrent use.
 type Limits struct {
