@@ -132,7 +132,7 @@ func (s *session) complain(err error) {
 // again soon, since the lock was taken.
 func (s *session) tend() (again bool, err error) {
 	found := false
-	if passed(s.words[sweptWord].Load(), lookPause/2) {
+	if passed(s.words[sweptWord].Load(), lookPause/4) {
 		s.words[sweptWord].Store(now())
 		if found, err = s.sweep(); err != nil {
 			return false, err
@@ -168,12 +168,17 @@ func (s *session) sweep() (found bool, err error) {
 }
 
 // removeDead clears the entries of dead sessions. It reports whether there were any: they may have
-// made changes and died before they raised the sequence word.
+// made changes and died before they raised the sequence word. An entry is cleared under its lock, so
+// that it is not that of a session which has just begun.
 func (s *session) removeDead() (found bool) {
 	for i := range maxSessions {
-		pid := s.words.session(i).Load()
-		if pid != 0 && !s.takesPart(i) && s.words.session(i).CompareAndSwap(pid, 0) {
-			found = true
+		number := sessionNumbers + int64(i)
+		if i == s.me || s.words.session(i).Load() == 0 {
+			continue
+		}
+		if free, err := s.locks.Try(number, 1); free && err == nil {
+			s.words.session(i).Store(0)
+			found = s.locks.Unlock(number, 1) == nil || found
 		}
 	}
 	return found
