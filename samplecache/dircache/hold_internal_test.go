@@ -91,6 +91,32 @@ func TestKeptWhileOthersPublish(t *testing.T) {
 	}
 }
 
+// TestDeadAreSweptFirst kills a session that has the last slot of a large generation: a sweep finds
+// it, however little time there is to read the records of the others.
+func TestDeadAreSweptFirst(t *testing.T) {
+	const samples = 1000
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: samples}))
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	dead := joinHere(t, dir)
+	claim, err := dead.Claim(t.Context(), "")
+	require.NoError(t, err)
+	_, err = claim.Reserve(t.Context(), 0)
+	require.NoError(t, err)
+	for range samples - 1 {
+		require.NoError(t, p.Put(soon(t), one(1)))
+	}
+	require.NoError(t, Vanish(dead))
+	s := joinHere(t, dir).(*session)
+	require.True(t, s.sweepSlots(1, 0))
+	require.False(t, s.sweepSlots(1, 0))
+	require.NoError(t, p.Put(soon(t), one(1)))
+	latest, err := s.Latest(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, latest)
+}
+
 // TestOpenAndBeginAgree asks for generations that cannot be had: both say the same, and an epoch
 // that may have another gets the latest.
 func TestOpenAndBeginAgree(t *testing.T) {

@@ -36,7 +36,8 @@ type session struct {
 
 	locking sync.Mutex // held by the goroutine that has the lock
 	watch   watch
-	swept   int // where the next sweep begins
+	freed   int // where the next sweep of reserved slots begins
+	swept   int // where that of the others does
 
 	mu      sync.Mutex
 	cursor  cursor

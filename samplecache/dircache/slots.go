@@ -133,18 +133,29 @@ func (s *session) reservedEver(latest uint64) int64 {
 	return int64(latest)*int64(s.samples()) + int64(n)
 }
 
-// sweepTime is how long a sweep may take; the next one goes on where it ended.
+// sweepTime is how long each part of a sweep may take; the next one goes on where it ended.
 const sweepTime = 5 * time.Millisecond
 
-// sweepSlots frees the slots of dead sessions, and corrects damaged words. It reports whether there
-// were any.
-func (s *session) sweepSlots(generation uint64) (found bool) {
-	end := host.Monotonic() + sweepTime
+// sweepSlots frees the slots of dead sessions, and then corrects the other words that are damaged.
+// That takes longer, since it reads all records, so it comes second. sweepSlots reports whether
+// there were any. Each of both may take as long as limit.
+func (s *session) sweepSlots(generation uint64, limit time.Duration) bool {
+	freed := s.mendAll(generation, true, &s.freed, limit)
+	return s.mendAll(generation, false, &s.swept, limit) || freed
+}
+
+// mendAll corrects the words that say reserved, or the others, from a slot on.
+func (s *session) mendAll(generation uint64, reserved bool, from *int, limit time.Duration) (found bool) {
+	end, mended := host.Monotonic()+limit, 0
 	for k := range s.samples() {
-		i := (s.swept + k) % s.samples()
+		i := (*from + k) % s.samples()
+		v := s.words.slot(i).Load()
+		if reserved == (isFree(v, generation) || isCommitted(v, generation)) {
+			continue
+		}
 		found = s.mend(generation, i) || found
-		if k%64 == 63 && host.Monotonic() > end {
-			s.swept = i
+		if mended++; mended%64 == 0 && host.Monotonic() > end {
+			*from = i
 			break
 		}
 	}

@@ -162,7 +162,7 @@ func (s *session) sweep() (found bool, err error) {
 	}
 	found = s.removeDead()
 	if filling == latest+1 {
-		found = s.sweepSlots(filling) || found
+		found = s.sweepSlots(filling, sweepTime) || found
 	}
 	return g.Tidy(s.progress(latest), s.alive) || found, nil
 }
