@@ -117,6 +117,34 @@ func TestDeadAreSweptFirst(t *testing.T) {
 	require.EqualValues(t, 1, latest)
 }
 
+// TestReaderDiesDuringASearch kills the reader of a generation that a session, which looks for a store,
+// has found held. Another session notices, and cannot get the lock: the next attempt is due at once.
+func TestReaderDiesDuringASearch(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}))
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	require.NoError(t, p.Put(soon(t), one(1)))
+	reader, other := joinHere(t, dir), joinHere(t, dir).(*session)
+	_, err = reader.Open(t.Context(), 1)
+	require.NoError(t, err)
+	t.Cleanup(quiet)
+	again := false
+	DoAt("provided", 1, func() {
+		quiet()
+		require.NoError(t, Vanish(reader))
+		other.words[sweptWord].Store(0)
+		again, err = other.tend()
+		require.NoError(t, err)
+	})
+	require.NoError(t, p.Put(soon(t), one(2)))
+	require.True(t, again)
+	require.True(t, other.due())
+	began := time.Now()
+	require.NoError(t, p.Put(soon(t), one(3)))
+	require.Less(t, time.Since(began), searchPause/2)
+}
+
 // TestOpenAndBeginAgree asks for generations that cannot be had: both say the same, and an epoch
 // that may have another gets the latest.
 func TestOpenAndBeginAgree(t *testing.T) {

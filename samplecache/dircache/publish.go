@@ -83,8 +83,8 @@ func (s *session) searched(failed bool) {
 	}
 }
 
-// searchAgain makes the next attempt due. A session calls it once it has let go of a generation,
-// which an attempt under way may have found held.
+// searchAgain makes the next attempt due. A session calls it once it has let go of a generation, or
+// has found a dead session: an attempt under way may have found the generation held.
 func (s *session) searchAgain() { s.words[searchedWord].Store(0) }
 
 // due reports whether to try to publish, or to find a store. It returns false for a while after an

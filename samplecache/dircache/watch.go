@@ -138,6 +138,9 @@ func (s *session) tend() (again bool, err error) {
 			return false, err
 		}
 	}
+	if found {
+		s.searchAgain()
+	}
 	_, _, ready, err := s.state()
 	if err == nil && (ready && s.due() || found) {
 		err = s.locked(s.goOn)
