@@ -140,7 +140,10 @@ func (st *seat) enter(world int) error {
 		s.words[sequenceWord].Add(1) // a barrier: the counts are stored before slots are loaded
 		return g.CatchUp(p, st.name, s.reservedEver(p.Latest)), nil
 	})
-	return errors.Join(err, s.raise())
+	if err = errors.Join(err, s.raise()); err != nil {
+		return errors.Join(err, st.drop())
+	}
+	return nil
 }
 
 // A pass is a part in an epoch. It implements engine.Pass.
@@ -202,10 +205,13 @@ func (p *pass) begin(want engine.Want) error {
 		passing("epoch begun")
 		return true, err
 	})
+	if err == nil {
+		err = s.raise()
+	}
 	if err != nil {
 		return errors.Join(err, p.drop())
 	}
-	return s.raise()
+	return nil
 }
 
 func (p *pass) ID() uint64 { return p.id }
