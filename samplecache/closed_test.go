@@ -39,7 +39,7 @@ func makeAll(t *testing.T) *made {
 	return m
 }
 
-// callAll calls every method with arguments that are odd, and returns what it returned, by name.
+// callAll calls every method with odd arguments, and returns the errors by the name of the method.
 func (m *made) callAll(ctx context.Context) map[string]error {
 	state := loader.State{Source: "x/1"}
 	resume := samplecache.ResumeOptions{OrLatest: true}
@@ -89,8 +89,8 @@ func (m *made) callAll(ctx context.Context) map[string]error {
 	return errs
 }
 
-// TestNobodyPanics calls everything on zero values, and after each thing that can be closed was: some
-// calls may succeed, none panics or waits.
+// TestNobodyPanics calls everything on zero values, and after each thing that can be closed was:
+// some calls may succeed, none panics or waits.
 func TestNobodyPanics(t *testing.T) {
 	endings := map[string]func(m *made) error{
 		"nothing":    func(*made) error { return nil },
@@ -131,7 +131,8 @@ func closed(t *testing.T) *made {
 	return m
 }
 
-// TestNilEngines opens caches of engines that are nil behind an interface, or that nobody has set up.
+// TestNilEngines opens caches of engines that are nil behind an interface, or that nobody has set
+// up.
 func TestNilEngines(t *testing.T) {
 	for _, e := range []samplecache.Engine{nil, (*memcache.Engine)(nil), new(memcache.Engine), (*dircache.Engine)(nil), dircache.Engine{}, engineFunc(nil)} {
 		require.Error(t, errOf(samplecache.Open(none, e, samplecache.Options{})), "%T", e)

@@ -39,8 +39,8 @@ type shortRows struct {
 
 func (r *shortRows) Place(leaf int) (tensor.Lender, int) { return r.lends(r.Rows.Place(leaf)) }
 
-// TestShortMemory has engines that lend less memory than samples need, or none, or at no offset that
-// can be: it is an error, which says so.
+// TestShortMemory has engines that lend less memory than samples need, or none, or at no offset
+// that can be: it is an error, which says so.
 func TestShortMemory(t *testing.T) {
 	calls := 0
 	for name, lends := range map[string]func(l tensor.Lender, offset int) (tensor.Lender, int){
@@ -89,8 +89,8 @@ type counted struct {
 
 func (p *counted) Take(_ context.Context, n int) (int, error) { return p.take(n) }
 
-// TestRowsLeft has two calls wait for rows. Limits allow one of them fewer than it needs: the other,
-// which has asked meanwhile and needs no more, gets them.
+// TestRowsLeft has two calls wait for rows. Limits allow one of them fewer than it needs: the
+// other, which has asked meanwhile and needs no more, gets them.
 func TestRowsLeft(t *testing.T) {
 	e := &twisted{Engine: memory(t, samplecache.Config{Samples: 4, Limits: samplecache.Limits{MinPasses: 1}})}
 	asked, more, refused := false, make(chan struct{}), make(chan struct{}, 9)

@@ -19,8 +19,8 @@ type (
 	// Limits say how fast groups take samples compared with how fast producers put them. PerInsert
 	// is how often each sample is taken, with MinSize, MinDiff and MaxDiff as bounds: those of
 	// Reverb's SampleToInsertRatio, less PerInsert*MinSize. MinPasses is how often each group reads
-	// a generation before the next is published, and MaxPasses how often it may. Nothing waits for a
-	// group without members. The zero Limits are none.
+	// a generation before the next is published, and MaxPasses how often it may. Nothing waits for
+	// a group without members. The zero Limits are none.
 	Limits = engine.Limits
 	// A Window is the set of numbers that a producer has committed: all below Floor, and Floor+i
 	// for each bit i of Above.

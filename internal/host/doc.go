@@ -6,10 +6,10 @@
 // compares:
 //
 //	name, network, err := host.Network(dir)
-//	if network { ... }                                    // other machines may write here: no
-//	if was.Machine != machine { ... }                     // of host.Machine: copied from elsewhere
-//	if was.Boot != boot { ... }                           // of host.Boot: whoever held a lock is gone
-//	if host.Monotonic()-was.Beat > patience { ... }       // one clock for all: set by nobody
+//	if network { ... }                              // other machines may write here: no
+//	if was.Machine != machine { ... }               // of host.Machine: copied from elsewhere
+//	if was.Boot != boot { ... }                     // of host.Boot: all holders of locks are gone
+//	if host.Monotonic()-was.Beat > patience { ... } // one clock for all: set by nobody
 //
 // An id that is "" is not known. Two unknown machines are not known to be the same one.
 //

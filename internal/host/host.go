@@ -14,8 +14,8 @@ const maxID = 64
 // has no descriptor left. Safe for concurrent use.
 func Machine() (string, error) { return firstID(machineIDs()) }
 
-// Boot returns an id of the running kernel, which is another after each start of the machine, or ""
-// if none is known. It has at most 64 bytes, and the errors are those of [Machine]. Safe for
+// Boot returns an id of the running kernel, of at most 64 bytes. Each start of the machine has
+// another. Boot returns "" where the system has no such id, and the errors of [Machine]. Safe for
 // concurrent use.
 func Boot() (string, error) { return firstID(bootIDs()) }
 

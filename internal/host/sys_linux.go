@@ -17,7 +17,7 @@ func machineIDs() ([]string, error) {
 // bootIDs returns what the file that holds an id of the kernel says.
 func bootIDs() ([]string, error) { return contents("/proc/sys/kernel/random/boot_id") }
 
-// contents returns the contents of files, without those that are not there or not for this process.
+// contents returns the contents of the files that exist and that this process may read.
 // Containers may have an empty directory in place of a file.
 func contents(paths ...string) (texts []string, err error) {
 	for _, path := range paths {

@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// Guard runs fn and turns a memory fault inside it into a [*FaultError], which says where it is. What
-// fn did before the fault stays done. Any other panic passes through, a nil dereference included.
+// Guard runs fn and turns a memory fault inside it into a [*FaultError], which says where it is.
+// What fn did before the fault stays done. Any other panic passes through, a nil dereference
+// included.
 //
 // Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for
 // concurrent use.

@@ -94,7 +94,7 @@ func BenchmarkTask(b *testing.B) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		n := tensor.Must(strconv.Atoi(in.Text()))
 		switch task {
-		case "put": // for so many milliseconds
+		case "put": // for the given number of milliseconds
 			fmt.Println(benchMark+"put", benchPutFor(b, e.cache, 1, time.Duration(n)*time.Millisecond))
 		case "join":
 			e = benchTapped(b, dir)

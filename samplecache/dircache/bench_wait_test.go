@@ -19,7 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// BenchmarkHeld reserves and commits 20,000 slots while others hold 4,096: at least 10,000 a second.
+// BenchmarkHeld reserves and commits 20,000 slots while others hold 4,096: at least 10,000 a
+// second.
 func BenchmarkHeld(b *testing.B) {
 	sample := benchSample(b, 1, 8)
 	for _, sessions := range []int{0, 1, 64} {
@@ -122,8 +123,8 @@ func benchWaiter(e *tapped, until string) func(after int) (at func() time.Durati
 	}
 }
 
-// benchHear waits for the generation after one, until it has heard of it or has it open, and returns
-// when.
+// benchHear waits for the generation after one, until it has heard of it or has it open, and
+// returns when.
 func benchHear(e *tapped, until string, after uint64) (at time.Duration) {
 	if until == "wait" {
 		g := tensor.Must(e.cache.Wait(context.Background(), after))

@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// TestCountsTornTwice has the one or the other of the counts torn, as by a process that was killed
-// as it wrote: whoever writes them next does not begin with those that are sound, or would leave
-// none if it were killed too.
+// TestCountsTornTwice tears one of the two copies of the counts, as a process does that is killed
+// while it writes. The next process writes over the torn copy first: if it is killed too, the sound
+// copy is still there.
 func TestCountsTornTwice(t *testing.T) {
 	for torn := range int64(2) {
 		dir := newDir(t)

@@ -238,15 +238,22 @@ func TestWordsThatAreWrong(t *testing.T) {
 	}
 }
 
-// TestWrongWordsOfHeldSlots has words say that slots are free which a session fills: nobody else gets
-// them, nor does the session.
-func TestWrongWordsOfHeldSlots(t *testing.T) {
-	dir := half(t)
-	c, d := openHere(t, Engine{Dir: dir}), openHere(t, Engine{Dir: dir})
+// halfTwice returns the cache of half, opened twice, with a producer of each.
+func halfTwice(t *testing.T) (dir string, c *samplecache.Cache, p, q *samplecache.Producer) {
+	t.Helper()
+	dir = half(t)
+	c = openHere(t, Engine{Dir: dir})
 	p, err := c.Producer("")
 	require.NoError(t, err)
-	q, err := d.Producer("")
+	q, err = openHere(t, Engine{Dir: dir}).Producer("")
 	require.NoError(t, err)
+	return dir, c, p, q
+}
+
+// TestWrongWordsOfHeldSlots has words say that slots are free which a session fills: nobody else
+// gets them, nor does the session.
+func TestWrongWordsOfHeldSlots(t *testing.T) {
+	dir, c, p, q := halfTwice(t)
 	first, err := p.Reserve(soon(t))
 	require.NoError(t, err)
 	for _, v := range []uint64{0, slotWord(3, 0, slotFree), slotWord(3, 1, slotCommitted), slotWord(9, 0, slotReserved)} {
@@ -267,15 +274,10 @@ func TestWrongWordsOfHeldSlots(t *testing.T) {
 	requireHalf(t, c)
 }
 
-// TestFreeSlotSaidToBeCommitted has the word of a free slot say that it is committed, while the other
-// slots are not free: who waits finds it within a second.
+// TestFreeSlotSaidToBeCommitted has the word of a free slot say that it is committed, while the
+// other slots are not free: who waits finds it within a second.
 func TestFreeSlotSaidToBeCommitted(t *testing.T) {
-	dir := half(t)
-	c, d := openHere(t, Engine{Dir: dir}), openHere(t, Engine{Dir: dir})
-	p, err := c.Producer("")
-	require.NoError(t, err)
-	q, err := d.Producer("")
-	require.NoError(t, err)
+	dir, c, p, q := halfTwice(t)
 	first, err := p.Reserve(soon(t))
 	require.NoError(t, err)
 	for i := range 4 {
@@ -294,9 +296,9 @@ func TestFreeSlotSaidToBeCommitted(t *testing.T) {
 	requireHalf(t, c)
 }
 
-// TestW15WordsWhileAllWork writes words of slots, sessions and times at random, and the first of the
-// counts of groups, while producers, ranks and readers work: each sample is in one generation, whole,
-// and nobody stops.
+// TestW15WordsWhileAllWork writes words of slots, sessions and times at random, and the first of
+// the counts of groups, while producers, ranks and readers work: each sample is in one generation,
+// whole, and nobody stops.
 func TestW15WordsWhileAllWork(t *testing.T) {
 	const samples, puts = 4, 60
 	dir := filepath.Join(t.TempDir(), "cache")

@@ -207,8 +207,8 @@ func TestLatestGoneIsAnError(t *testing.T) {
 	require.NotErrorIs(t, err, context.DeadlineExceeded, "it spins")
 }
 
-// TestCurrent changes the link named current: whoever publishes sets it right, and follows it never. A
-// directory in its place is not removed.
+// TestCurrent changes the link named current: whoever publishes sets it right, and follows it
+// never. A directory in its place is not removed.
 func TestCurrent(t *testing.T) {
 	s := newSpecimen(t)
 	tests := []struct {

@@ -83,7 +83,8 @@ func TestFoundForget(t *testing.T) {
 	}
 }
 
-// TestFoundOrder puts a number far from the others into the first slot, and starts the machine anew.
+// TestFoundOrder puts a number far from the others into the first slot, and starts the machine
+// anew.
 func TestFoundOrder(t *testing.T) {
 	dir := foundMake(t, samplecache.Config{Samples: 100})
 	c := foundOpen(t, dir)
@@ -130,7 +131,8 @@ func TestFoundSeats(t *testing.T) {
 	require.Empty(t, s.Groups)
 }
 
-// TestFoundEpochsFarApart begins epochs whose numbers have bits in common: each has passes of its own.
+// TestFoundEpochsFarApart begins epochs whose numbers have bits in common: each has passes of its
+// own.
 func TestFoundEpochsFarApart(t *testing.T) {
 	c := foundOpen(t, foundMake(t, samplecache.Config{Samples: 1, Limits: samplecache.Limits{MaxPasses: 70_000}}))
 	g := c.Group("g", 1)
@@ -160,8 +162,8 @@ func TestFoundEpochsFarApart(t *testing.T) {
 	}
 }
 
-// TestFoundMaxHold opens a generation again and again after it was retired, by turns and alone: once
-// MaxHold has passed it is gone for all.
+// TestFoundMaxHold opens a generation again and again after it was retired, by turns and alone:
+// once MaxHold has passed it is gone for all.
 func TestFoundMaxHold(t *testing.T) {
 	dir := foundMake(t, samplecache.Config{Samples: 1, MaxHold: 200 * time.Millisecond, MaxHeld: 1})
 	c, d := foundOpen(t, dir), foundOpen(t, dir)

@@ -163,7 +163,7 @@ func TestW17FullDiskManifest(t *testing.T) {
 	t.Parallel()
 	told := make(chan error, 100)
 	dir, c, p := onFullDisk(t, func(err error) { told <- err })
-	time.Sleep(200 * time.Millisecond) // what the watch removes is gone
+	time.Sleep(200 * time.Millisecond) // the watch has removed the leftovers by then
 	release := fillUp(t, filepath.Dir(dir), 0)
 	for n := 8; n < 12; n++ {
 		require.NoError(t, p.Put(soon(t), kilo(n)))
@@ -204,7 +204,8 @@ func TestW17FullDiskManifest(t *testing.T) {
 	require.NoError(t, p.Put(soon(t), kilo(12)))
 }
 
-// requireReads joins a cache whose disk is full, reads generation 2, also in an epoch, and sees Stats.
+// requireReads joins a cache whose disk is full, reads generation 2, also in an epoch, and sees
+// Stats.
 func requireReads(t *testing.T, dir string) {
 	t.Helper()
 	c, err := samplecache.Open(soon(t), dircache.Engine{Dir: dir}, samplecache.Options{})

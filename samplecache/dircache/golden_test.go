@@ -92,8 +92,8 @@ func TestW20GoldenV1(t *testing.T) {
 	require.Equal(t, before, contents("testdata/golden-v1"))
 }
 
-// TestW20Golden opens a cache of version 2, and finds exactly what was in it, also where the words of
-// the control file are made again.
+// TestW20Golden opens a cache of version 2, and finds exactly what was in it, also where the words
+// of the control file are made again.
 func TestW20Golden(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		t.Run(fmt.Sprintf("control is made again %v", again), func(t *testing.T) {

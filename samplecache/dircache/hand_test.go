@@ -257,8 +257,8 @@ func (h *hand) work(ctx context.Context) error {
 	return nil
 }
 
-// TestProcessWorks is a process that works in a cache, and falls. Arguments: directory, where to keep
-// generations, whether it is alone, number of its first producer, rounds, and when it falls.
+// TestProcessWorks is a process that works in a cache, and falls. Arguments: directory, where to
+// keep generations, whether it is alone, number of its first producer, rounds, and when it falls.
 func TestProcessWorks(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {

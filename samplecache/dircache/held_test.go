@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// TestHeldIsSaid reads more generations than may be held: errors of those who wait name the limit and
-// the generations, not the disk.
+// TestHeldIsSaid reads more generations than may be held: errors of those who wait name the limit
+// and the generations, not the disk.
 func TestHeldIsSaid(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1})

@@ -117,16 +117,24 @@ func TestDeadAreSweptFirst(t *testing.T) {
 	require.EqualValues(t, 1, latest)
 }
 
-// TestReaderDiesDuringASearch kills the reader of a generation that a session, which looks for a store,
-// has found held. Another session notices, and cannot get the lock: the next attempt is due at once.
-func TestReaderDiesDuringASearch(t *testing.T) {
-	dir := newDir(t)
+// onlyLatest makes a cache that keeps no generation but the latest, and publishes the first.
+func onlyLatest(t *testing.T) (dir string, p *samplecache.Producer) {
+	t.Helper()
+	dir = newDir(t)
 	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}))
 	p, err := openHere(t, Engine{Dir: dir}).Producer("")
 	require.NoError(t, err)
 	require.NoError(t, p.Put(soon(t), one(1)))
+	return dir, p
+}
+
+// TestReaderDiesDuringASearch kills the reader of a generation that a session, which looks for a
+// store, has found held. Another session notices, and cannot get the lock: the next attempt is due
+// at once.
+func TestReaderDiesDuringASearch(t *testing.T) {
+	dir, p := onlyLatest(t)
 	reader, other := joinHere(t, dir), joinHere(t, dir).(*session)
-	_, err = reader.Open(t.Context(), 1)
+	_, err := reader.Open(t.Context(), 1)
 	require.NoError(t, err)
 	t.Cleanup(quiet)
 	again := false
@@ -178,11 +186,7 @@ func TestOpenAndBeginAgree(t *testing.T) {
 // TestLetGoDuringASearch closes a generation while another session, which has found it held, still
 // looks for a store: producers go on at once, not only when a search that fails is due again.
 func TestLetGoDuringASearch(t *testing.T) {
-	dir := newDir(t)
-	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}))
-	p, err := openHere(t, Engine{Dir: dir}).Producer("")
-	require.NoError(t, err)
-	require.NoError(t, p.Put(soon(t), one(1)))
+	dir, p := onlyLatest(t)
 	rows, err := joinHere(t, dir).Open(t.Context(), 1)
 	require.NoError(t, err)
 	t.Cleanup(quiet)

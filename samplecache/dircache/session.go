@@ -36,8 +36,8 @@ type session struct {
 
 	locking sync.Mutex // held by the goroutine that has the lock
 	watch   watch
-	freed   int // where the next sweep of reserved slots begins
-	swept   int // where that of the others does
+	freed   int // the slot at which the next sweep of reserved slots begins
+	swept   int // the slot at which the next sweep of the other slots begins
 
 	mu      sync.Mutex
 	cursor  cursor

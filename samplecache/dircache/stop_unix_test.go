@@ -446,8 +446,8 @@ func switches(t *testing.T, pid int) (n int) {
 }
 
 // TestBlockedProcessesSleep counts the context switches of processes that wait: at most 150 in five
-// seconds. Half a second, as without the flag, says less, and a machine that is busy in one is not in
-// all of eight.
+// seconds. Half a second, as without the flag, says less, and a machine that is busy in one is not
+// in all of eight.
 func TestBlockedProcessesSleep(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")

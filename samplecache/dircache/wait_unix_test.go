@@ -68,8 +68,8 @@ type waiter struct {
 // kinds are what members wait in.
 var kinds = []string{"Reserve", "Reserve", "Reserve", "Reserve", "Wait", "Wait", "Wait", "Epoch", "Epoch", "Epoch", "Fetch", "Fetch"}
 
-// prepare returns the members, which will wait for a slot, the generation after the latest, the next
-// epoch, and rows that limits do not allow yet. Their groups count what is reserved now.
+// prepare returns the members, which will wait for a slot, the generation after the latest, the
+// next epoch, and rows that limits do not allow yet. Their groups count what is reserved now.
 func (c *crowd) prepare(latest uint64) (all []*waiter) {
 	c.t.Helper()
 	c.turns++

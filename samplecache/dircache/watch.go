@@ -171,8 +171,8 @@ func (s *session) sweep() (found bool, err error) {
 }
 
 // removeDead clears the entries of dead sessions. It reports whether there were any: they may have
-// made changes and died before they raised the sequence word. An entry is cleared under its lock, so
-// that it is not that of a session which has just begun.
+// made changes and died before they raised the sequence word. An entry is cleared under its lock,
+// so that it is not that of a session which has just begun.
 func (s *session) removeDead() (found bool) {
 	for i := range maxSessions {
 		number := sessionNumbers + int64(i)

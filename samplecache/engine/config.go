@@ -15,8 +15,8 @@ type Config struct {
 	// and less than 0 none. Room for 2+Retain is set aside at once: one is being filled.
 	Retain int `json:"retain"`
 	// MaxHeld is how many generations beyond these may be kept because somebody still reads them;
-	// with one more, the next generation has no place, and Reserve waits until one is let go. 0 means
-	// 2, up to 64, and less than 0 none.
+	// with one more, the next generation has no place, and Reserve waits until one is let go. 0
+	// means 2, up to 64, and less than 0 none.
 	MaxHeld int `json:"max_held"`
 	// MaxHold is how long a generation that is not retained any more can still be read by those who
 	// hold it; then reads are [ErrGenerationGone]. 0 means without end. Limits with PerInsert need

@@ -37,8 +37,8 @@ type Session interface {
 	// About describes the cache, also after Close.
 	About() About
 	// Changed returns a channel that is closed when something has changed since the call, so that a
-	// call that returned [ErrBlocked] may succeed now. It may be closed without a reason. If a change
-	// can go unnoticed, as when a member is killed, it is closed after a while.
+	// call that returned [ErrBlocked] may succeed now. It may be closed without a reason. If a
+	// change can go unnoticed, as when a member is killed, it is closed after a while.
 	Changed() <-chan struct{}
 	// Latest returns the number of the generation published last; 0 if there is none.
 	Latest(ctx context.Context) (uint64, error)
@@ -54,12 +54,12 @@ type Session interface {
 	// Enter makes the session a member of a group of world ranks, at least 1. It returns [ErrGroup]
 	// if the group has another number of ranks, or as many members as ranks.
 	Enter(ctx context.Context, group string, world int) (Seat, error)
-	// Open holds a generation, which the session may hold already. It returns [ErrGenerationGone] if
-	// the generation is not kept any more, was not published yet, or was retired more than
+	// Open holds a generation, which the session may hold already. It returns [ErrGenerationGone]
+	// if the generation is not kept any more, was not published yet, or was retired more than
 	// [Config.MaxHold] ago.
 	Open(ctx context.Context, id uint64) (Rows, error)
-	// Close ends the session. Callers do not use memory that it lent any more. Other methods, also of
-	// its claims, rows and seats, may be under way; Close may wait for them.
+	// Close ends the session. Callers do not use memory that it lent any more. Other methods, also
+	// of its claims, rows and seats, may be under way; Close may wait for them.
 	Close() error
 }
 

@@ -67,9 +67,10 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 // Begins reports whether a group may begin one more pass over the current generation.
 //
 //   - begun is how many passes over it the group has begun.
-//   - awaited says that publishing waits for the group: it joined before the generation was published.
-//   - promised is how many rows the group has taken, may still take in passes that it has begun over
-//     any generation, and takes in the new pass.
+//   - awaited says that publishing waits for the group: it joined before the generation was
+//     published.
+//   - promised is how many rows the group has taken, may still take in passes that it has begun
+//     over any generation, and takes in the new pass.
 //   - inserts is how many samples have been put.
 //
 // A pass that publishing does not wait for begins only if all promised rows may be taken now: it

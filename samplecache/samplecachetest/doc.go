@@ -20,8 +20,8 @@
 // variable, SAMPLECACHETEST_JOB, that says what it is to do and at which place. So the test is run
 // again in the process, and calls TestEngine, which does what the variable says instead of checking
 // the engine. What the test does before it calls TestEngine must be possible in these processes,
-// too: a server that all share, or a directory, is to be made only if [Child] is false, and found by
-// a variable that t.Setenv sets. With -short, these rules are skipped.
+// too: a server that all share, or a directory, is to be made only if [Child] is false, and found
+// by a variable that t.Setenv sets. With -short, these rules are skipped.
 //
 // What a process that was killed holds must be free within the About.Lease of its sessions, and a
 // second.

@@ -37,8 +37,8 @@ func InMemory(wrap func(*memcache.Engine) engine.Engine) Driver {
 	}
 }
 
-// CheckRules checks an engine for the rules whose names begin with words. Patience is how long a rule
-// may take, and grace how long a call may take to return once its context has ended.
+// CheckRules checks an engine for the rules whose names begin with words. Patience is how long a
+// rule may take, and grace how long a call may take to return once its context has ended.
 func CheckRules(t *testing.T, d Driver, patience, grace time.Duration, words string) {
 	t.Helper()
 	s, some := newSuite(t, d), []rule(nil)

@@ -17,8 +17,8 @@ var shapes = [][]int{
 	{}, {3}, {2, 0}, {1, 2, 2}, {2, 1, 1, 2}, {0, 1, 2, 1, 1}, {1, 1, 2, 1, 1, 2}, {2, 1, 1, 2, 1, 1, 2}, {1, 2, 1, 1, 2, 1, 1, 2},
 }
 
-// everything returns a random sample of more than a hundred leaves: all dtypes and ranks, some empty,
-// some with deep keys.
+// everything returns a random sample of more than a hundred leaves: all dtypes and ranks, some
+// empty, some with deep keys.
 func (k *kit) everything(rng *rand.Rand) *tdict.TensorDict {
 	td := tdict.New()
 	for _, dtype := range tensor.DTypes() {

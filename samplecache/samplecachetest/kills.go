@@ -8,8 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// work does the job of a process, for as long as that lives. It holds all that a session can hold, or
-// puts the samples of a producer, tells how many are acknowledged, and reads the latest generation.
+// work does the job of a process, for as long as that lives. It holds all that a session can hold,
+// or puts the samples of a producer, tells how many are acknowledged, and reads the latest
+// generation.
 func (p *place) work(name string) {
 	k, m := p.k, p.join()
 	if name == heldName {

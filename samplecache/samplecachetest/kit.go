@@ -133,7 +133,8 @@ func (k *kit) wants(what string, err, want error) {
 	}
 }
 
-// refuses is wants of the error of a call that has a result too: k.refuses("At", err)(m.At(ctx, 1)).
+// refuses is wants of the error of a call that has a result too: k.refuses("At", err)(m.At(ctx,
+// 1)).
 func (k *kit) refuses(what string, want error) func(result any, err error) {
 	return func(_ any, err error) {
 		k.Helper()
@@ -149,7 +150,8 @@ func equal[T comparable](k *kit, what string, got, want T) {
 	}
 }
 
-// briefly calls fn with a context that ends after a moment. It fails the test unless fn returns soon.
+// briefly calls fn with a context that ends after a moment. It fails the test unless fn returns
+// soon.
 func (k *kit) briefly(what string, moment time.Duration, fn func(ctx context.Context) error) error {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(k.ctx, moment)

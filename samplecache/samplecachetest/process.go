@@ -30,9 +30,9 @@ func jobOf(t *testing.T) (name, place string, ok bool) {
 // told begins the lines that a process tells, among those that the testing package prints.
 const told = "samplecachetest: "
 
-// begin starts a process that works, and is killed when the test ends at the latest; or it skips the
-// test. The function that begin returns kills the process before, and returns the last number that
-// it has told.
+// begin starts a process that works, and is killed when the test ends at the latest; or it skips
+// the test. The function that begin returns kills the process before, and returns the last number
+// that it has told.
 func (k *kit) begin(name, place string) (kill func() (last uint64)) {
 	k.Helper()
 	switch {

@@ -8,8 +8,8 @@ import (
 )
 
 // ranksAgree checks W12: the first rank that asks for an epoch fixes its generation, which is kept
-// until all ranks have closed it. All bits of an epoch's number count, and eight are remembered. All
-// ranks must say how many they are, and there are no more of them.
+// until all ranks have closed it. All bits of an epoch's number count, and eight are remembered.
+// All ranks must say how many they are, and there are no more of them.
 func ranksAgree(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2})
 	writer, one, other := place.join(), place.join(), place.join()

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An id says which sample it is: a hash of the producer's name, and the number in the lower 32 bits.
-// The elements of the sample follow from it.
+// An id says which sample it is: a hash of the producer's name, and the number in the lower 32
+// bits. The elements of the sample follow from it.
 type id uint64
 
 // idOf returns the id of a number of a producer.

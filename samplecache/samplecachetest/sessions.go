@@ -34,8 +34,8 @@ func comeAndGo(k *kit) {
 	}
 }
 
-// closeFrees checks W18: what a session holds is free when it is closed, and whatever it is asked is
-// ErrClosed.
+// closeFrees checks W18: what a session holds is free when it is closed, and whatever it is asked
+// is ErrClosed.
 func closeFrees(k *kit) {
 	h := k.holding()
 	m := h.place.join()

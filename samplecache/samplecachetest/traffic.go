@@ -7,8 +7,8 @@ import (
 )
 
 // wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest
-// generation, again and again, while one or many producers publish. Every other time, one reader more
-// reads each generation, and publishing waits for it.
+// generation, again and again, while one or many producers publish. Every other time, one reader
+// more reads each generation, and publishing waits for it.
 func wholeGenerations(k *kit) {
 	counts, limits := []int{1, 2, 8}, []samplecache.Limits{everySeen, {}}
 	for i := range len(counts) * len(counts) {
@@ -48,8 +48,8 @@ func (k *kit) run(config samplecache.Config, n, producers, readers, generations 
 	return sessions, b
 }
 
-// publishedOnce checks W04 and W08: sessions that complete generations at the same time publish each
-// once, and as many are kept that nobody holds as Retain says.
+// publishedOnce checks W04 and W08: sessions that complete generations at the same time publish
+// each once, and as many are kept that nobody holds as Retain says.
 func publishedOnce(k *kit) {
 	generations := many(16, 200)
 	for _, is := range []struct {
