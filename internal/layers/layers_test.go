@@ -17,7 +17,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/mapping internal/splitmix internal/workers",
-	"internal/jsonlists internal/naive internal/plan internal/vfs",
+	"internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
 	"internal/safetensors internal/vfs/vfstest shapeops",
 	"tensor",
 	"internal/mapfile",
@@ -38,6 +38,7 @@ var leashed = map[string][]string{
 	"unsafe":                       {"internal/cast", "internal/mapping"},
 	"reflect":                      {},
 	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
+	"golang.org/x/sys/cpu":         {"internal/vector"},
 	"golang.org/x/sys/unix":        {"internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":     {"internal/mapping"},
 	"github.com/google/go-cmp/":    {"tdict/tdictcmp"},

@@ -1,0 +1,67 @@
+package vector
+
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/half"
+)
+
+// WidenF16 is [half.WidenF16].
+func WidenF16(dst []float32, src []uint16) {
+	n := on(kernels.widenF16, dst, src, nil, 0, 0)
+	half.WidenF16(dst[n:], src[n:])
+}
+
+// WidenBF16 is [half.WidenBF16].
+func WidenBF16(dst []float32, src []uint16) {
+	n := on(kernels.widenBF16, dst, src, nil, 0, 0)
+	half.WidenBF16(dst[n:], src[n:])
+}
+
+// NarrowF16 is [half.NarrowF16] of float32.
+func NarrowF16(dst []uint16, src []float32) {
+	n := on(kernels.narrowF16, dst, src, nil, 0, 0)
+	half.NarrowF16(dst[n:], src[n:])
+}
+
+// NarrowBF16 is [half.NarrowBF16] of float32.
+func NarrowBF16(dst []uint16, src []float32) {
+	n := on(kernels.narrowBF16, dst, src, nil, 0, 0)
+	half.NarrowBF16(dst[n:], src[n:])
+}
+
+// OfBytes sets dst to the numbers of src.
+func OfBytes(dst []float32, src []uint8) {
+	n := on(kernels.ofBytes, dst, src, nil, 0, 0)
+	ofBytes(dst[n:], src[n:])
+}
+
+// ToBytes sets dst to src cut towards zero: to 0 for negative numbers and NaN, and to 255 for those
+// above.
+func ToBytes(dst []uint8, src []float32) {
+	n := on(kernels.toBytes, dst, src, nil, 0, 0)
+	toBytes(dst[n:], src[n:])
+}
+
+// Scale sets dst to src * scale + shift; products are rounded before they are added to.
+func Scale(dst, src []float32, scale, shift float32) {
+	n := on(kernels.scale, dst, src, nil, bits(scale), bits(shift))
+	scaleNumbers(dst[n:], src[n:], scale, shift)
+}
+
+// ScaleBytes is [Scale] of the numbers of src.
+func ScaleBytes(dst []float32, src []uint8, scale, shift float32) {
+	n := on(kernels.scaleBytes, dst, src, nil, bits(scale), bits(shift))
+	scaleNumbers(dst[n:], src[n:], scale, shift)
+}
+
+// Keys sets dst to integers in the order of the numbers of src, or in the opposite one. 0 and -0
+// have the same key, and all NaNs the largest.
+func Keys(dst []int32, src []float32, opposite bool) {
+	flip := float32(0)
+	if opposite {
+		flip = float32(math.Copysign(0, -1))
+	}
+	n := on(kernels.keys, dst, src, nil, bits(flip), 0)
+	keys(dst[n:], src[n:], opposite)
+}

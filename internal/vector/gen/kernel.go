@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+type (
+	vec = reg.VecVirtual
+	gp  = reg.GPVirtual
+)
+
+// A kernel is a function of package vector that is being written. Each has the signature
+//
+//	func(dst, a, b []byte, x, y uint64, past bool) (rest int)
+//
+// It works on the elements of dst from the first on, and returns how many are left for plain Go. x
+// and y are the bits of numbers.
+type kernel struct {
+	dst, a, b gp                      // where the next elements are
+	n         gp                      // how many are left
+	width     struct{ dst, a, b int } // bytes of an element; 0 if there is no b
+}
+
+const signature = "func(dst, a, b []byte, x, y uint64, past bool) (rest int)"
+
+// begin begins a kernel, for elements of these bytes.
+func begin(name string, dst, a, b int) *kernel {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+	k := &kernel{
+		dst: Load(Param("dst").Base(), GP64()).(gp),
+		a:   Load(Param("a").Base(), GP64()).(gp),
+		b:   Load(Param("b").Base(), GP64()).(gp),
+		n:   Load(Param("dst").Len(), GP64()).(gp),
+	}
+	k.width.dst, k.width.a, k.width.b = dst, a, b
+	for ; dst > 1; dst /= 2 {
+		SHRQ(Imm(1), k.n)
+	}
+	return k
+}
+
+// end ends a kernel.
+func (k *kernel) end() {
+	VZEROUPPER()
+	Store(k.n, ReturnIndex(0))
+	RET()
+}
+
+// A store writes a vector.
+type store func(v, to Op)
+
+// loop repeats a body, which works on step elements that begin off elements on, as long as there
+// are that many.
+func (k *kernel) loop(label string, step, times int, body func(off int)) {
+	Label(label)
+	CMPQ(k.n, U32(uint32(step*times)))
+	JL(LabelRef(label + "end"))
+	for i := range times {
+		body(i * step)
+	}
+	ADDQ(U32(uint32(step*times*k.width.dst)), k.dst)
+	ADDQ(U32(uint32(step*times*k.width.a)), k.a)
+	if k.width.b > 0 {
+		ADDQ(U32(uint32(step*times*k.width.b)), k.b)
+	}
+	SUBQ(U32(uint32(step*times)), k.n)
+	JMP(LabelRef(label))
+	Label(label + "end")
+}
+
+// loops writes the loops of a kernel that sets step elements at a time by store, and another that
+// writes past the cache.
+func (k *kernel) loops(step, times int, plain, past store, body func(off int) vec) {
+	flag := Load(Param("past"), GP8())
+	TESTB(flag, flag)
+	JNZ(LabelRef("past"))
+	put := func(to store) func(off int) {
+		return func(off int) { to(body(off), k.to(off)) }
+	}
+	k.loop("wide", step, times, put(plain))
+	if times > 1 {
+		k.loop("narrow", step, 1, put(plain))
+	}
+	k.end()
+	Label("past")
+	k.loop("stream", step, times, put(past))
+	if times > 1 {
+		k.loop("drip", step, 1, put(past))
+	}
+	SFENCE()
+	k.end()
+}
+
+// to, from and with return where elements of dst, a and b are.
+func (k *kernel) to(off int) Mem   { return Mem{Base: k.dst, Disp: off * k.width.dst} }
+func (k *kernel) from(off int) Mem { return Mem{Base: k.a, Disp: off * k.width.a} }
+func (k *kernel) with(off int) Mem { return Mem{Base: k.b, Disp: off * k.width.b} }
+
+// An access is how vectors are read and written.
+type access struct {
+	load  func(m Mem) Op
+	store func(v vec, m Mem)
+}
+
+// whole is an access to whole vectors.
+func (f format) whole() access {
+	return access{load: asIs, store: func(v vec, m Mem) { f.mov(v, m) }}
+}
+
+// asIs returns a place in memory, from which instructions read themselves.
+func asIs(m Mem) Op { return m }
+
+// first is an access to the first n numbers of vectors, fewer than a vector has. The others are 0.
+// A function stores by it once.
+func (f format) first(n gp) access {
+	mask := f.ones(n)
+	return access{
+		load:  func(m Mem) Op { return made(func(v vec) { f.masked(m, mask, v) }) },
+		store: func(v vec, m Mem) { f.storeFirst(v, n, m) },
+	}
+}
+
+// storeFirst stores the first n numbers of a vector in parts of 16, 8 and 4 bytes, as n has bits.
+// (Machines take longer to store by a mask, and to read that again.) The vector is lost.
+func (f format) storeFirst(v vec, n gp, m Mem) {
+	to, x := GP64(), v.AsX()
+	LEAQ(m, to)
+	for part := f.lanes / 2; part > 0; part /= 2 {
+		label := fmt.Sprint("without", part)
+		TESTQ(U32(uint32(part)), n)
+		JZ(LabelRef(label))
+		switch size := part * f.size; size {
+		case 16:
+			VMOVUPS(x, Mem{Base: to})
+			VEXTRACTF128(Imm(1), v, x)
+			ADDQ(Imm(16), to)
+		case 8:
+			VMOVSD(x, Mem{Base: to})
+			VPSRLDQ(Imm(8), x, x)
+			ADDQ(Imm(8), to)
+		case 4:
+			VMOVSS(x, Mem{Base: to})
+		}
+		Label(label)
+	}
+}
+
+// ones returns a vector whose first n numbers have all bits set.
+func (f format) ones(n gp) vec {
+	from, bytes := GP64(), GP64()
+	LEAQ(edge().Offset(32), from)
+	MOVQ(n, bytes)
+	NEGQ(bytes)
+	return loaded(f.mov, Mem{Base: from, Index: bytes, Scale: uint8(f.size)})
+}
+
+// edge returns a vector of ones, followed by one of zeros.
+var edge = sync.OnceValue(func() Mem {
+	m := GLOBL("edge", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(8*i, U64(uint64(i/4)-1))
+	}
+	return m
+})
+
+// number returns a vector of a number that a kernel is given the bits of.
+func number(broadcast instruction, name string) vec {
+	v := XMM()
+	VMOVQ(Load(Param(name), GP64()), v)
+	return made(func(to vec) { broadcast(v, to) })
+}
+
+// The constants in memory, each a vector of 32 bytes.
+var constants = map[uint64]Mem{}
+
+// bits64 returns a vector of four equal words. (avo assembles a floating-point constant such as
+// F64(1) as the integer 1, so all are written as bits.)
+func bits64(b uint64) Mem {
+	m, ok := constants[b]
+	if !ok {
+		m = GLOBL(fmt.Sprintf("c%016x", b), RODATA|NOPTR)
+		for i := range 4 {
+			DATA(8*i, U64(b))
+		}
+		constants[b] = m
+	}
+	return m
+}
+
+func bits32(b uint32) Mem  { return bits64(uint64(b)<<32 | uint64(b)) }
+func single(v float32) Mem { return bits32(math.Float32bits(v)) }
+func double(v float64) Mem { return bits64(math.Float64bits(v)) }
+
+// made returns a new register that an instruction has set, as its last operand.
+func made(set func(to vec)) vec {
+	v := YMM()
+	set(v)
+	return v
+}
+
+// loaded returns a register that an instruction has loaded.
+func loaded(load instruction, m Mem) vec { return made(func(v vec) { load(m, v) }) }

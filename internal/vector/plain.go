@@ -1,0 +1,569 @@
+package vector
+
+import "math"
+
+// This file defines every function. Where there is assembly, it does the elements that are left
+// after whole vectors; elsewhere it does all.
+
+func add[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+func sub[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] - b[i]
+	}
+}
+
+func mul[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] * b[i]
+	}
+}
+
+func div[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] / b[i]
+	}
+}
+
+func minimum[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = min(a[i], b[i])
+	}
+}
+
+func maximum[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = max(a[i], b[i])
+	}
+}
+
+func addNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v + b
+	}
+}
+
+func subNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v - b
+	}
+}
+
+func mulNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v * b
+	}
+}
+
+func divNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v / b
+	}
+}
+
+func minimumNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = min(v, b)
+	}
+}
+
+func maximumNumber[T Float](dst, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = max(v, b)
+	}
+}
+
+func clamp[T Float](dst, a []T, low, high T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = min(max(v, low), high)
+	}
+}
+
+func neg[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = -v
+	}
+}
+
+func abs[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.Abs(float64(v)))
+	}
+}
+
+func relu[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = max(v, 0)
+	}
+}
+
+func sqrt[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.Sqrt(float64(v)))
+	}
+}
+
+func floor[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.Floor(float64(v)))
+	}
+}
+
+func ceil[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.Ceil(float64(v)))
+	}
+}
+
+func round[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.RoundToEven(float64(v)))
+	}
+}
+
+func trunc[T Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = T(math.Trunc(float64(v)))
+	}
+}
+
+func equal[T Float](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] == b[i])
+	}
+}
+
+func notEqual[T Float](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] != b[i])
+	}
+}
+
+func less[T Float](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] < b[i])
+	}
+}
+
+func lessEqual[T Float](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] <= b[i])
+	}
+}
+
+func equalNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v == b)
+	}
+}
+
+func notEqualNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v != b)
+	}
+}
+
+func lessNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v < b)
+	}
+}
+
+func lessEqualNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v <= b)
+	}
+}
+
+func greaterNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v > b)
+	}
+}
+
+func greaterEqualNumber[T Float](dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v >= b)
+	}
+}
+
+func isNaN[T Float](dst []uint8, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v != v)
+	}
+}
+
+func isFinite[T Float](dst []uint8, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v-v == 0) // NaN, if v is infinite
+	}
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// least returns the least of m and x.
+func least[T Real](m T, x []T) T {
+	a, b, c, d := m, m, m, m
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = min(a, x[0]), min(b, x[1]), min(c, x[2]), min(d, x[3])
+	}
+	for _, v := range x {
+		a = min(a, v)
+	}
+	return min(a, b, c, d)
+}
+
+func greatest[T Real](m T, x []T) T {
+	a, b, c, d := m, m, m, m
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = max(a, x[0]), max(b, x[1]), max(c, x[2]), max(d, x[3])
+	}
+	for _, v := range x {
+		a = max(a, v)
+	}
+	return max(a, b, c, d)
+}
+
+// sums adds the elements of each line from 0 on, four lines in step.
+func sums[T Float](dst, x []T, step, n int) {
+	for ; len(dst) >= 4; dst = dst[4:] {
+		p, q, r, s := x[:n], x[step:][:n], x[2*step:][:n], x[3*step:][:n]
+		var a, b, c, d T
+		for i := range p {
+			a += p[i]
+			b += q[i]
+			c += r[i]
+			d += s[i]
+		}
+		dst[0], dst[1], dst[2], dst[3] = a, b, c, d
+		x = x[min(len(x), 4*step):]
+	}
+	for i := range dst {
+		var sum T
+		for _, v := range x[i*step:][:n] {
+			sum += v
+		}
+		dst[i] = sum
+	}
+}
+
+// addRows takes three rows at a time, so that dst is written less often.
+func addRows[T Float](dst, x []T, at []int) {
+	n, x := len(dst), x[:len(x):len(x)]
+	for ; len(at) >= 3; at = at[3:] {
+		a, b, c := x[at[0]:][:n], x[at[1]:][:n], x[at[2]:][:n]
+		for i := range dst {
+			dst[i] = dst[i] + a[i] + b[i] + c[i]
+		}
+	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range dst {
+			dst[i] = dst[i] + a[i] + b[i]
+		}
+		return
+	}
+	for _, o := range at {
+		for i, v := range x[o:][:n] {
+			dst[i] = dst[i] + v
+		}
+	}
+}
+
+// minimumRows takes three rows at a time, so that dst is written less often.
+func minimumRows[T Real](dst, x []T, at []int) {
+	n, x := len(dst), x[:len(x):len(x)]
+	for ; len(at) >= 3; at = at[3:] {
+		a, b, c := x[at[0]:][:n], x[at[1]:][:n], x[at[2]:][:n]
+		for i := range dst {
+			dst[i] = min(min(dst[i], a[i]), min(b[i], c[i]))
+		}
+	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range dst {
+			dst[i] = min(dst[i], min(a[i], b[i]))
+		}
+		return
+	}
+	for _, o := range at {
+		for i, v := range x[o:][:n] {
+			dst[i] = min(dst[i], v)
+		}
+	}
+}
+
+// maximumRows takes three rows at a time, so that dst is written less often.
+func maximumRows[T Real](dst, x []T, at []int) {
+	n, x := len(dst), x[:len(x):len(x)]
+	for ; len(at) >= 3; at = at[3:] {
+		a, b, c := x[at[0]:][:n], x[at[1]:][:n], x[at[2]:][:n]
+		for i := range dst {
+			dst[i] = max(max(dst[i], a[i]), max(b[i], c[i]))
+		}
+	}
+	if len(at) == 2 {
+		a, b := x[at[0]:][:n], x[at[1]:][:n]
+		for i := range dst {
+			dst[i] = max(dst[i], max(a[i], b[i]))
+		}
+		return
+	}
+	for _, o := range at {
+		for i, v := range x[o:][:n] {
+			dst[i] = max(dst[i], v)
+		}
+	}
+}
+
+func ofBytes(dst []float32, src []uint8) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = float32(v)
+	}
+}
+
+// toBytes cuts towards zero, and to 0 and 255; NaN becomes 0.
+func toBytes(dst []uint8, src []float32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		switch {
+		case v >= 0 && v < 256:
+			dst[i] = uint8(v)
+		case v >= 256:
+			dst[i] = 255
+		default:
+			dst[i] = 0
+		}
+	}
+}
+
+// A product is rounded before it is added to.
+func scaleNumbers[S uint8 | float32](dst []float32, src []S, scale, shift float32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = float32(float32(v)*scale) + shift
+	}
+}
+
+// keys maps 0 and -0 to the same key, and all NaNs to the largest.
+func keys(dst []int32, src []float32, opposite bool) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		if opposite {
+			v = -v
+		}
+		bits := int32(math.Float32bits(v + 0)) // -0 + 0 is 0
+		dst[i] = bits ^ int32(uint32(bits>>31)>>1)
+		if v != v {
+			dst[i] = math.MaxInt32
+		}
+	}
+}
+
+func exp(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = float32(expOf(cut(v, -104, 89)))
+	}
+}
+
+func sigmoid(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = float32(1 / (1 + expOf(-cut(v, -104, 104))))
+	}
+}
+
+func tanh(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = float32(math.Copysign(float64(float32(tanhOf(cut(v, -20, 20)))), float64(v)))
+	}
+}
+
+func log(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = logOf(v)
+	}
+}
+
+func weightRows(dst []float64, x []float32, at []int, b []float32) {
+	x = x[:len(x):len(x)]
+	for i, o := range at {
+		row := x[o:][:len(b)]
+		for j, v := range row {
+			dst[i*len(b)+j] = weight(v, b[j])
+		}
+	}
+}
+
+func addWeightRows(dst []float64, x []float32, at []int, b []float32) {
+	x = x[:len(x):len(x)]
+	for _, o := range at {
+		row := x[o:][:len(b)]
+		for i, v := range row {
+			dst[i] += weight(v, b[i])
+		}
+	}
+}
+
+// cut returns v, or the bound that it is beyond.
+func cut(v float32, low, high float64) float64 {
+	x := float64(v) // first: otherwise each conversion waits for the one before
+	if x < low {
+		x = low
+	}
+	if x > high {
+		x = high
+	}
+	return x
+}
+
+// exp2 are the coefficients of 2^r = 1 + exp2[0] r + exp2[1] r^2 + ..., |r| <= 1/2.
+var exp2 = [...]float64{
+	0x1.62e42fefa39f7p-1, 0x1.ebfbdff82c590p-3, 0x1.c6b08d7044119p-5, 0x1.3b2ab6fba385fp-7, 0x1.5d87fe908f9a9p-10,
+	0x1.43091303784e4p-13, 0x1.ffcb76785562cp-17, 0x1.62bfe460f8521p-20, 0x1.b6571e2f82e46p-24, 0x1.e5e9f58fa1da7p-28,
+}
+
+// magic rounds a number that is added to it to a whole one, which the last bits of the sum are.
+const magic = 0x1.8p52
+
+// toBase2 splits x times scale, a multiple of log2 e, into a whole number, in the last bits of k,
+// and the rest.
+func toBase2(x, scale float64) (k uint64, r float64) {
+	whole := float64(x*scale) + magic
+	return math.Float64bits(whole), math.FMA(x, scale, -(whole - magic))
+}
+
+// power returns (2^r - 1) / r.
+func power(r float64) float64 {
+	p := math.FMA(exp2[9], r, exp2[8])
+	p = math.FMA(p, r, exp2[7])
+	p = math.FMA(p, r, exp2[6])
+	p = math.FMA(p, r, exp2[5])
+	p = math.FMA(p, r, exp2[4])
+	p = math.FMA(p, r, exp2[3])
+	p = math.FMA(p, r, exp2[2])
+	p = math.FMA(p, r, exp2[1])
+	return math.FMA(p, r, exp2[0])
+}
+
+// expOf returns e to the power of x, which a float64 holds.
+func expOf(x float64) float64 {
+	k, r := toBase2(x, math.Log2E)
+	return math.Float64frombits(math.Float64bits(math.FMA(power(r), r, 1)) + k<<52)
+}
+
+// tanhOf returns (e^2x - 1) / (e^2x + 1), where e^2x - 1 = 2^k (2^r - 1) + 2^k - 1 keeps
+// small ones.
+func tanhOf(x float64) float64 {
+	k, r := toBase2(x, 2*math.Log2E)
+	scale := math.Float64frombits(math.Float64bits(1) + k<<52)
+	p := math.FMA(float64(power(r)*r), scale, scale-1)
+	return p / (p + 2)
+}
+
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (logs[0] s^2 + logs[1] s^4 + ...), by which
+// package math computes too. (Source: FreeBSD's e_log.c.)
+var logs = [...]float64{
+	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
+}
+
+// The logarithm of 2, in two parts.
+const (
+	ln2High = 6.93147180369123816490e-01
+	ln2Low  = 1.90821492927058770002e-10
+)
+
+// logOf returns the logarithm of v = m 2^e: e log 2 + log m, m from sqrt(1/2) to sqrt 2. As a
+// float64 no float32 is subnormal.
+func logOf(v float32) float32 {
+	switch {
+	case v == 0:
+		return float32(math.Inf(-1))
+	case v < 0:
+		return float32(math.NaN())
+	case !(v < float32(math.Inf(1))):
+		return v
+	}
+	const half = 0x3fe6a09e << 32 // sqrt(1/2)
+	x := math.Float64bits(float64(v))
+	e := (x + 1023<<52 - half) >> 52
+	f := math.Float64frombits(x-e<<52+1023<<52) - 1
+	k := float64(int64(e) - 1023)
+	s := f / (f + 2)
+	r := float64(s * s)
+	p := math.FMA(logs[6], r, logs[5])
+	p = math.FMA(p, r, logs[4])
+	p = math.FMA(p, r, logs[3])
+	p = math.FMA(p, r, logs[2])
+	p = math.FMA(p, r, logs[1])
+	p = math.FMA(p, r, logs[0])
+	square := float64(float64(f*0.5) * f)
+	p = math.FMA(float64(p*r)+square, s, -square)
+	p = math.FMA(k, ln2Low, p) + f
+	return float32(math.FMA(k, ln2High, p))
+}
+
+// leastWeight is a little above e^-708: weights below are 0.
+const leastWeight = 3.4e-308
+
+// weight returns e to the power of a - b, or 1 if they are equal, also if they are infinite.
+func weight(a, b float32) float64 {
+	if a == b {
+		return 1
+	}
+	x := float64(a) - float64(b)
+	if x < -708 {
+		return 0
+	}
+	if w := expOf(x); !(w < leastWeight) {
+		return w
+	}
+	return 0
+}

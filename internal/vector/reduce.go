@@ -1,0 +1,153 @@
+package vector
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// Real is the set of types of numbers that have an order. Those of integers go without assembly.
+type Real interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | Float
+}
+
+// Least returns the least of m and x, or NaN if one is. -0 is less than 0.
+func Least[T Real](m T, x []T) T {
+	for k := floatsOf[T](kernels.least); k != nil && len(x) >= wholeExtreme[T](); {
+		best, n := extreme(k, x)
+		m, x = min(m, best), x[n:]
+	}
+	return least(m, x)
+}
+
+// Greatest returns the greatest of m and x, or NaN if one is. 0 is greater than -0.
+func Greatest[T Real](m T, x []T) T {
+	for k := floatsOf[T](kernels.greatest); k != nil && len(x) >= wholeExtreme[T](); {
+		best, n := extreme(k, x)
+		m, x = max(m, best), x[n:]
+	}
+	return greatest(m, x)
+}
+
+// floatsOf returns the kernel for a type, if that is one of floating-point numbers.
+func floatsOf[T Real](p pair) kernel {
+	switch any(T(0)).(type) {
+	case float32:
+		return p.f32
+	case float64:
+		return p.f64
+	}
+	return nil
+}
+
+// wholeExtreme returns n: a kernel finds the extreme of a multiple of n numbers.
+func wholeExtreme[T Real]() int { return 4 * vectorBytes / cast.Size[T]() }
+
+// extreme has a kernel find the extreme of the first n numbers.
+func extreme[T Real](k kernel, x []T) (best T, n int) {
+	n = min(len(x), runBytes/cast.Size[T]()) &^ (wholeExtreme[T]() - 1)
+	return number[T](k(nil, cast.Bytes(x[:n]), nil, 0, 0, false)), n
+}
+
+// number returns the number with these bits, in the lower half if it is a float32.
+func number[T Real](bits int) T {
+	if cast.Size[T]() == 4 {
+		return T(math.Float32frombits(uint32(bits)))
+	}
+	return T(math.Float64frombits(uint64(bits)))
+}
+
+// Sums sets dst to the sums of the first n elements of lines of x that are step elements apart. The
+// elements of each line are added one after the other, from 0 on.
+func Sums[T Float](dst, x []T, step, n int) {
+	if len(dst) > 1 {
+		_ = upTo(x, step)
+	}
+	if len(dst) > 0 {
+		_ = upTo(x[(len(dst)-1)*step:], n)
+	}
+	if d, ok := any(dst).([]float32); ok && kernels.sums != nil && 8 <= n && n <= runBytes/32 {
+		whole := len(d) &^ 7
+		sumLines(d[:whole], any(x).([]float32), step, n)
+		dst, x = dst[whole:], x[min(len(x), whole*step):]
+	}
+	sums(dst, x, step, n)
+}
+
+// sumLines is Sums of whole groups of eight lines, of which runBytes hold eight at least.
+func sumLines(dst, x []float32, step, n int) {
+	lines, whole := runBytes/(4*n)&^7, n&^7
+	for len(dst) > 0 {
+		k := min(len(dst), lines)
+		_ = x[(k-1)*step+n-1]
+		kernels.sums(cast.Bytes(dst[:k]), cast.Bytes(x), step, whole)
+		for i := range dst[:k] {
+			for _, v := range x[i*step+whole : i*step+n] {
+				dst[i] += v
+			}
+		}
+		dst, x = dst[k:], x[min(len(x), k*step):]
+	}
+}
+
+// AddRows adds to dst rows of x, which begin at the given elements, one after the other.
+func AddRows[T Float](dst, x []T, at []int) {
+	if !foldRows(&kernels.addRows, dst, x, at) {
+		addRows(dst, x, at)
+	}
+}
+
+// MinimumRows sets dst to the least numbers of dst and of rows of x, as [Minimum] does.
+func MinimumRows[T Real](dst, x []T, at []int) {
+	if !foldRows(&kernels.minimumRows, dst, x, at) {
+		minimumRows(dst, x, at)
+	}
+}
+
+// MaximumRows sets dst to the greatest numbers of dst and of rows of x, as [Maximum] does.
+func MaximumRows[T Real](dst, x []T, at []int) {
+	if !foldRows(&kernels.maximumRows, dst, x, at) {
+		maximumRows(dst, x, at)
+	}
+}
+
+// nearElements is how many numbers of rows the nearest cache keeps.
+const nearElements = 4096
+
+// foldRows has a kernel fold rows, if there is one, and if they are not narrower than half a vector,
+// which plain Go is faster with.
+func foldRows[T Real](k *rowPair, dst, x []T, at []int) bool {
+	var fold func(dst, x []byte, at []int)
+	switch any(T(0)).(type) {
+	case float32:
+		fold = k.f32
+	case float64:
+		fold = k.f64
+	}
+	width := len(dst)
+	if fold == nil || width < vectorBytes/2/cast.Size[T]() {
+		return false
+	}
+	for _, o := range at {
+		_ = upTo(x[o:], width)
+	}
+	if width <= nearElements && width*len(at) <= nearElements {
+		fold(cast.Bytes(dst), cast.Bytes(x), at)
+	} else {
+		foldStrips(fold, dst, x, at)
+	}
+	return true
+}
+
+// foldStrips folds as much of rows as the nearest cache keeps, and of wide ones four at a time, which
+// the machine reads ahead.
+func foldStrips[T Real](fold func(dst, x []byte, at []int), dst, x []T, at []int) {
+	for len(dst) > 0 {
+		width := min(len(dst), nearElements)
+		for some := range slices.Chunk(at, max(4, nearElements/width)) {
+			fold(cast.Bytes(dst[:width]), cast.Bytes(x), some)
+		}
+		dst, x = dst[width:], x[min(len(x), width):]
+	}
+}

@@ -1,0 +1,140 @@
+package vector
+
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+)
+
+// Float is the set of types of numbers that functions here compute with.
+type Float interface{ float32 | float64 }
+
+// A kernel is the assembly of a function of slices, which are given as bytes. It sets elements of dst
+// from those of a and b, or from numbers with the bits x and y, and returns how many elements at the
+// end are left. past writes past the cache, if dst is aligned.
+type kernel func(dst, a, b []byte, x, y uint64, past bool) (rest int)
+
+// A pair has the kernels of float32 and float64, or nil where there are none.
+type pair struct{ f32, f64 kernel }
+
+// of returns the kernel for a type.
+func of[T Float](p pair) kernel {
+	if cast.Size[T]() == 4 {
+		return p.f32
+	}
+	return p.f64
+}
+
+// A rowPair has the kernels that fold rows of x, which begin at the given elements, into dst.
+type rowPair struct {
+	f32, f64 func(dst, x []byte, at []int)
+}
+
+// kernels are those of the machine. Without assembly there are none.
+var kernels table
+
+// A table has a kernel for each function.
+type table struct {
+	add, sub, mul, div, minimum, maximum                                     pair
+	addNumber, subNumber, mulNumber, divNumber, minimumNumber, maximumNumber pair
+	clamp, neg, abs, relu, sqrt, floor, ceil, round, trunc                   pair
+
+	equal, notEqual, less, lessEqual                                                            pair
+	equalNumber, notEqualNumber, lessNumber, lessEqualNumber, greaterNumber, greaterEqualNumber pair
+	isNaN, isFinite                                                                             pair
+
+	least, greatest pair
+	sums            func(dst, x []byte, step, n int)
+
+	addRows, minimumRows, maximumRows rowPair
+
+	widenF16, widenBF16, narrowF16, narrowBF16, ofBytes, toBytes, scale, scaleBytes, keys kernel
+
+	exp, log, tanh, sigmoid   kernel
+	weightRows, addWeightRows func(dst, x []byte, at []int, b []byte)
+}
+
+// runBytes is the most that a kernel is given at once: the scheduler cannot stop assembly.
+const runBytes = 64 << 10
+
+// short is the length up to which slices go to a kernel at once: they are less than runBytes, and
+// other checks would take as long as the kernel.
+const short = 1 << 10
+
+// vectorBytes is the size of a vector, to which memory is aligned that is written past the cache.
+const vectorBytes = 32
+
+// on has a kernel set dst as far as whole vectors go, and returns how many elements it has set. b is
+// nil, or as long as dst. x and y are the bits of numbers.
+func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
+	a = upTo(a, len(dst))
+	if len(dst) <= short && k != nil {
+		return len(dst) - k(cast.Bytes(dst), cast.Bytes(a), cast.Bytes(b), x, y, false)
+	}
+	past := k != nil && large(dst) && apart(dst, a) && apart(dst, b)
+	if past { // the first elements are set twice
+		run(k, dst[:vectorBytes], a, b, x, y, false)
+		done = aligned(dst)
+	}
+	return runs(k, dst, a, b, x, y, done, past)
+}
+
+// onPairs is on of a function of two slices.
+func onPairs[D, A cast.Fixed](k kernel, dst []D, a, b []A) (done int) {
+	return on(k, dst, a, upTo(b, len(dst)), 0, 0)
+}
+
+// upTo returns the first n elements of a slice. It panics if the slice is shorter, even where its
+// capacity is not.
+func upTo[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
+
+// runs has a kernel set dst from the done-th element on, no more than runBytes at a time.
+func runs[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, done int, past bool) int {
+	if k == nil {
+		return 0
+	}
+	step := runBytes / max(cast.Size[D](), cast.Size[A]())
+	for done < len(dst) {
+		n := min(step, len(dst)-done)
+		rest := run(k, dst[done:done+n], a[done:], b[min(done, len(b)):], x, y, past)
+		if done += n - rest; rest > 0 {
+			break
+		}
+	}
+	return done
+}
+
+// run runs a kernel on as many elements as dst has.
+func run[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, past bool) (rest int) {
+	if b != nil {
+		b = b[:len(dst)]
+	}
+	return k(cast.Bytes(dst), cast.Bytes(a[:len(dst)]), cast.Bytes(b), x, y, past)
+}
+
+// bits returns the bits of a number.
+func bits[T Float](v T) uint64 {
+	if cast.Size[T]() == 4 {
+		return uint64(math.Float32bits(float32(v)))
+	}
+	return math.Float64bits(float64(v))
+}
+
+// large reports whether a slice is written past the cache if nobody reads it soon: it takes more
+// than half of the last cache.
+func large[T cast.Fixed](s []T) bool { return len(s)*cast.Size[T]() > largeBytes }
+
+// apart reports whether slices share no memory.
+func apart[D, A cast.Fixed](dst []D, a []A) bool {
+	_, shared := cast.Shift(cast.Bytes(dst), cast.Bytes(a))
+	return !shared
+}
+
+// aligned returns the first element of a slice that a vector may begin with.
+func aligned[T cast.Fixed](s []T) int {
+	over := int(cast.Address(cast.Bytes(s)) % vectorBytes)
+	return (vectorBytes - over) % vectorBytes / cast.Size[T]()
+}
+
+// largeBytes is half of the last cache.
+var largeBytes = 16 << 20

@@ -1,0 +1,97 @@
+//go:build amd64 && !noasm && !race
+
+package vector
+
+import "golang.org/x/sys/cpu"
+
+func init() {
+	if able() {
+		kernels = assembly
+	}
+	if size := lastCache(); size > 0 {
+		largeBytes = size / 2
+	}
+}
+
+// able reports whether the machine has AVX2, FMA and F16C.
+func able() bool {
+	const f16c = 1 << 29
+	_, _, features, _ := cpuid(1, 0)
+	return cpu.X86.HasAVX2 && cpu.X86.HasFMA && features&f16c != 0
+}
+
+// lastCache returns the bytes of the last cache, or 0 if the machine does not tell. (Source: Intel's
+// manual, CPUID leaf 4; AMD has the same in another leaf.)
+func lastCache() (size int) {
+	const intel, amd, mostCaches = 4, 0x8000001d, 8
+	for _, leaf := range []uint32{intel, amd} {
+		if last, _, _, _ := cpuid(leaf&amd>>31<<31, 0); last < leaf {
+			continue
+		}
+		for i := range uint32(mostCaches) {
+			kind, parts, sets, _ := cpuid(leaf, i)
+			if kind&31 == 0 {
+				break
+			}
+			size = max(size, int(parts>>22+1)*int(parts>>12&1023+1)*int(parts&4095+1)*int(sets+1))
+		}
+	}
+	return size
+}
+
+var assembly = table{
+	add:                pair{add32, add64},
+	sub:                pair{sub32, sub64},
+	mul:                pair{mul32, mul64},
+	div:                pair{div32, div64},
+	minimum:            pair{minimum32, minimum64},
+	maximum:            pair{maximum32, maximum64},
+	addNumber:          pair{addNumber32, addNumber64},
+	subNumber:          pair{subNumber32, subNumber64},
+	mulNumber:          pair{mulNumber32, mulNumber64},
+	divNumber:          pair{divNumber32, divNumber64},
+	minimumNumber:      pair{minimumNumber32, minimumNumber64},
+	maximumNumber:      pair{maximumNumber32, maximumNumber64},
+	clamp:              pair{clamp32, clamp64},
+	neg:                pair{neg32, neg64},
+	abs:                pair{abs32, abs64},
+	relu:               pair{relu32, relu64},
+	sqrt:               pair{sqrt32, sqrt64},
+	floor:              pair{floor32, floor64},
+	ceil:               pair{ceil32, ceil64},
+	round:              pair{round32, round64},
+	trunc:              pair{trunc32, trunc64},
+	equal:              pair{equal32, equal64},
+	notEqual:           pair{notEqual32, notEqual64},
+	less:               pair{less32, less64},
+	lessEqual:          pair{lessEqual32, lessEqual64},
+	equalNumber:        pair{equalNumber32, equalNumber64},
+	notEqualNumber:     pair{notEqualNumber32, notEqualNumber64},
+	lessNumber:         pair{lessNumber32, lessNumber64},
+	lessEqualNumber:    pair{lessEqualNumber32, lessEqualNumber64},
+	greaterNumber:      pair{greaterNumber32, greaterNumber64},
+	greaterEqualNumber: pair{greaterEqualNumber32, greaterEqualNumber64},
+	isNaN:              pair{isNaN32, isNaN64},
+	isFinite:           pair{isFinite32, isFinite64},
+	least:              pair{least32, least64},
+	greatest:           pair{greatest32, greatest64},
+	sums:               sums32,
+	addRows:            rowPair{addRows32, addRows64},
+	minimumRows:        rowPair{minimumRows32, minimumRows64},
+	maximumRows:        rowPair{maximumRows32, maximumRows64},
+	widenF16:           widenF1632,
+	widenBF16:          widenBF1632,
+	narrowF16:          narrowF1632,
+	narrowBF16:         narrowBF1632,
+	ofBytes:            ofBytes32,
+	toBytes:            toBytes32,
+	scale:              scale32,
+	scaleBytes:         scaleBytes32,
+	keys:               keys32,
+	exp:                exp32,
+	log:                log32,
+	tanh:               tanh32,
+	sigmoid:            sigmoid32,
+	weightRows:         weightRows32,
+	addWeightRows:      addWeightRows32,
+}
