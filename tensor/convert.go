@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	bits16 "github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
 // A conversion sets the elements of dst to those of src, as [Tensor.Cast] says. Both have as many,
@@ -26,6 +27,16 @@ var conversions = sync.OnceValue(func() *[len(dtypes)][len(dtypes)]conversion {
 
 // conversionOf makes the conversion between two dtypes that differ.
 func conversionOf(from, to DType) conversion {
+	switch [2]DType{from, to} {
+	case [2]DType{Uint8, Float32}, [2]DType{Bool, Float32}:
+		return on(vector.OfBytes)
+	case [2]DType{Float32, Uint8}:
+		return on(vector.ToBytes)
+	case [2]DType{Float32, Float16}:
+		return on(vector.NarrowF16)
+	case [2]DType{Float32, BFloat16}:
+		return on(vector.NarrowBF16)
+	}
 	switch from {
 	case Bool, Uint8:
 		return fromInteger[uint8](to)
@@ -44,9 +55,9 @@ func conversionOf(from, to DType) conversion {
 	case Int64:
 		return fromInteger[int64](to)
 	case Float16:
-		return byWayOf(from, Float32, to, on(bits16.WidenF16))
+		return byWayOf(from, Float32, to, on(vector.WidenF16))
 	case BFloat16:
-		return byWayOf(from, Float32, to, on(bits16.WidenBF16))
+		return byWayOf(from, Float32, to, on(vector.WidenBF16))
 	case Float32:
 		return fromFloat[float32](to)
 	case Float64:

@@ -28,6 +28,10 @@ type Kernel struct {
 	// element depends on no others. It is called by several goroutines at a time.
 	Elements func(b *Block) error
 
+	// Weight is about how many times as long as a copy of an element Elements takes. The higher it
+	// is, the smaller are the results that a second core pays for. 0 is 1.
+	Weight int
+
 	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are:
 	// Check says what they must be. By default they broadcast to the first.
 	Free bool
@@ -146,11 +150,14 @@ func (k *Kernel) run(b *straightBlock, dst *Tensor, xs []*Tensor, lead, workers 
 		return k.Whole(dst, xs, lead)
 	case dst.Size() == 0:
 		return nil
-	case dst.ByteSize() <= parallelBytes && b.lineUp(dst, xs):
+	case dst.ByteSize() <= k.parallelBytes() && b.lineUp(dst, xs):
 		return k.Elements(&b.Block)
 	}
 	return newLanes(k, dst, xs).run(workers)
 }
+
+// parallelBytes is where a second core begins to pay for the kernel.
+func (k *Kernel) parallelBytes() int { return parallelBytes / max(1, k.Weight) }
 
 // kernel adds a kernel, whose result and operands have been checked.
 func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor, lead int) error {

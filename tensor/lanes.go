@@ -10,7 +10,7 @@ import (
 )
 
 // blockElements is about how many elements a block has that was gathered from what is not
-// contiguous, or that one of several cores works on at a time.
+// contiguous.
 const blockElements = 1 << 14
 
 // lanes runs a kernel on the elements of a result and its operands, which all have one shape, block
@@ -115,10 +115,14 @@ func (l *lanes) per(a *lane) (Per, bool) {
 
 // run does all blocks, on at most so many cores.
 func (l *lanes) run(most int) error {
-	cores := workers.Count(most, min(l.bytes/parallelBytes+1, l.rows*l.width))
-	l.step = [2]int{l.rows, l.width}
-	if cores > 1 || l.dry || l.gathers() {
+	cores := workers.Count(most, min(l.bytes/l.kernel.parallelBytes()+1, l.rows*l.width))
+	switch {
+	case l.dry || l.gathers():
 		l.step = [2]int{max(1, min(l.rows, blockElements/l.width)), min(l.width, blockElements)}
+	case l.rows < cores:
+		l.step = [2]int{1, ceilDiv(l.width, cores)}
+	default:
+		l.step = [2]int{ceilDiv(l.rows, cores), l.width}
 	}
 	release, err := l.hold()
 	if err != nil {
