@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -89,9 +90,9 @@ func (l line) run(b *tensor.Block) error {
 	case tensor.Int64:
 		return scaleFrom(b, l, asIs[int64])
 	case tensor.Float16:
-		return scaleFrom(b, l, widened(half.WidenF16))
+		return scaleFrom(b, l, widened(vector.WidenF16))
 	case tensor.BFloat16:
-		return scaleFrom(b, l, widened(half.WidenBF16))
+		return scaleFrom(b, l, widened(vector.WidenBF16))
 	case tensor.Float32:
 		return scaleFrom(b, l, asIs[float32])
 	}
@@ -118,11 +119,11 @@ func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, loa
 	case d == tensor.Float16 && wide:
 		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
 	case d == tensor.Float16:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float32]))
+		return spelled(b, 0, narrowed(l, load, room, vector.NarrowF16))
 	case d == tensor.BFloat16 && wide:
 		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
 	case d == tensor.BFloat16:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float32]))
+		return spelled(b, 0, narrowed(l, load, room, vector.NarrowBF16))
 	case d == tensor.Float32:
 		return spelled(b, 0, scaled[S, V, float32](l, load, room))
 	}
@@ -157,6 +158,16 @@ func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
 		return
 	}
 	a, c := D(l.scale), D(l.shift)
+	if dst, ok := any(dst).([]float32); ok {
+		switch src := any(src).(type) {
+		case []uint8:
+			vector.ScaleBytes(dst, src, float32(a), float32(c))
+			return
+		case []float32:
+			vector.Scale(dst, src, float32(a), float32(c))
+			return
+		}
+	}
 	for i, v := range src {
 		dst[i] = D(D(v)*a) + c
 	}

@@ -4,13 +4,61 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// compareOps makes bytes, 1 where a comparison holds.
-func compareOps[T integers | float32 | float64](o op, dst []uint8, x [3][]T) error {
-	if o == opIsNaN || o == opIsFinite {
-		classify(o, dst, x[0])
+// compareFloats makes bytes, 1 where a comparison holds. The second operand may be one number for
+// all.
+func compareFloats[T ordinary](o op, dst []uint8, x [3][]T) error {
+	switch a, b := x[0], x[1]; {
+	case o == opIsNaN:
+		vector.IsNaN(dst, a)
+	case o == opIsFinite:
+		vector.IsFinite(dst, a)
+	case len(b) == 1:
+		compareNumber(o, dst, a, b[0])
+	case o == opEqual:
+		vector.Equal(dst, a, b)
+	case o == opNotEqual:
+		vector.NotEqual(dst, a, b)
+	case o == opLess:
+		vector.Less(dst, a, b)
+	case o == opLessEqual:
+		vector.LessEqual(dst, a, b)
+	case o == opGreater:
+		vector.Less(dst, b, a)
+	case o == opGreaterEqual:
+		vector.LessEqual(dst, b, a)
+	}
+	return nil
+}
+
+func compareNumber[T ordinary](o op, dst []uint8, a []T, b T) {
+	switch o {
+	case opEqual:
+		vector.EqualNumber(dst, a, b)
+	case opNotEqual:
+		vector.NotEqualNumber(dst, a, b)
+	case opLess:
+		vector.LessNumber(dst, a, b)
+	case opLessEqual:
+		vector.LessEqualNumber(dst, a, b)
+	case opGreater:
+		vector.GreaterNumber(dst, a, b)
+	case opGreaterEqual:
+		vector.GreaterEqualNumber(dst, a, b)
+	}
+}
+
+// compareOps is compareFloats of integers, all of which are finite.
+func compareOps[T integers](o op, dst []uint8, x [3][]T) error {
+	switch o {
+	case opIsNaN:
+		clear(dst)
+		return nil
+	case opIsFinite:
+		repeated(dst, 1)
 		return nil
 	}
 	a, b := x[0][:len(dst)], x[1][:len(dst)]
@@ -46,20 +94,6 @@ func equal[T comparable](o op, dst []uint8, a, b []T) {
 	}
 }
 
-// classify says what is NaN, or finite.
-func classify[T integers | float32 | float64](o op, dst []uint8, a []T) {
-	a = a[:len(dst)]
-	if o == opIsNaN {
-		for i := range dst {
-			dst[i] = bit(a[i] != a[i])
-		}
-		return
-	}
-	for i := range dst {
-		dst[i] = bit(a[i]-a[i] == 0) // of what is infinite, NaN
-	}
-}
-
 // complexCompareOps is compareOps of complex numbers, which have no order.
 func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) error {
 	a := x[0][:len(dst)]
@@ -80,7 +114,7 @@ func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) er
 
 func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
-// halvesCompare is compareOps of floating-point numbers of 16 bits.
+// halvesCompare is compareFloats of floating-point numbers of 16 bits.
 func halvesCompare(w widening) family[uint16, uint8] {
 	return func(o op, dst []uint8, x [3][]uint16) error {
 		room := scratches.Get().(*scratch)
@@ -90,7 +124,7 @@ func halvesCompare(w widening) family[uint16, uint8] {
 			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
 			w.widen(wide[i], s)
 		}
-		return compareOps(o, dst, wide)
+		return compareFloats(o, dst, wide)
 	}
 }
 

@@ -59,7 +59,7 @@
 //	Minimum Maximum Clamp Relu  yes                 NaN wins                no        no
 //	Sign Floor Ceil Round Trunc yes                 yes                     no        no
 //	Sqrt Exp Log Tanh Sigmoid   no                  in float64, rounded     no        no
-//	                                                once
+//	                                                once (1)
 //	Lerp                        no                  yes                     no        no
 //	CastScale                   to floating-point   yes                     no        no
 //	OneHot                      to any but complex  no                      no        no
@@ -71,11 +71,16 @@
 //	ScatterAdd                  error beyond the    in order                yes       no
 //	                            dtype
 //
+// (1) Of float32 the same on every machine; of float64 by package math, whose results are not.
+//
 // Float16 and bfloat16 are computed as float32, and rounded from that. No product of real numbers
-// is fused with a sum, so that every machine has the same result, but for the functions of package
-// math; complex numbers are multiplied and divided as Go does it there. Where math.Log and math.Pow
-// (of subnormal numbers) and math.Exp (above 709.43) are wrong on amd64, Log, Pow, Exp and Sigmoid
-// are right.
+// is fused with a sum, so that every machine has the same result, but in functions, as (1) says;
+// complex numbers are multiplied and divided as Go does it there. Where math.Log and math.Pow (of
+// subnormal numbers) and math.Exp (above 709.43) are wrong on amd64, Log, Pow, Exp and Sigmoid of
+// float64 are right. The bits of a NaN may be any.
+//
+// On amd64 with AVX2, floating-point verbs work on eight float32 at a time; elsewhere, and with the
+// build tag noasm, they have the same results.
 //
 // # Reductions
 //

@@ -5,8 +5,8 @@ import "math"
 // Package math has routines in assembly that are wrong at the edges. On amd64, Log takes a
 // subnormal number for another one, and so does Pow, which calls it; Exp overflows from 709.44 on,
 // where results are finite up to 709.78. The functions here are right at those edges. The loops in
-// functions and divideFloats call package math themselves for all other numbers, because one more
-// call for each element would take a tenth of their time.
+// doubleFunctions and divideFloats call package math themselves for all other numbers, because one
+// more call for each element would take a tenth of their time.
 
 // smallestNormal is the smallest positive float64 that is not subnormal.
 const smallestNormal = 0x1p-1022

@@ -3,6 +3,8 @@ package arith
 import (
 	"fmt"
 	"math"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
 // realNumber is the set of types of elements that have an order.
@@ -30,53 +32,39 @@ func (e *extreme[T]) line(_ int, x []T) {
 	if !e.some {
 		e.best[0], e.some = x[0], true
 	}
+	e.best[0] = e.of(e.best[0], x)
+}
+
+// of returns the extreme of m and x.
+func (e *extreme[T]) of(m T, x []T) T {
 	if e.max {
-		e.best[0] = maxOf(e.best[0], x)
-	} else {
-		e.best[0] = minOf(e.best[0], x)
+		return vector.Greatest(m, x)
 	}
+	return vector.Least(m, x)
 }
 
-// maxOf returns the greatest of m and x.
-func maxOf[T realNumber](m T, x []T) T {
-	a, b, c, d := m, m, m, m
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d = max(a, x[0]), max(b, x[1]), max(c, x[2]), max(d, x[3])
+// lines finds the extremes of lines without more ado.
+func (e *extreme[T]) lines(_ int, dst []T, x []T, n int) error {
+	if n == 0 && len(dst) > 0 {
+		return ofNone(dst)
 	}
-	for _, v := range x {
-		a = max(a, v)
+	for i := range dst {
+		line := x[i*n:][:n]
+		dst[i] = e.of(line[0], line)
 	}
-	return max(a, b, c, d)
-}
-
-// minOf returns the least of m and x.
-func minOf[T realNumber](m T, x []T) T {
-	a, b, c, d := m, m, m, m
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d = min(a, x[0]), min(b, x[1]), min(c, x[2]), min(d, x[3])
-	}
-	for _, v := range x {
-		a = min(a, v)
-	}
-	return min(a, b, c, d)
+	return nil
 }
 
 func (e *extreme[T]) rows(x []T, r rowList) {
-	for _, off := range r.offs {
-		row := x[off:][:len(e.best)]
-		switch {
-		case !e.some:
-			copy(e.best, row)
-			e.some = true
-		case e.max:
-			for i, v := range row {
-				e.best[i] = max(e.best[i], v)
-			}
-		default:
-			for i, v := range row {
-				e.best[i] = min(e.best[i], v)
-			}
-		}
+	offs := r.offs
+	if len(offs) > 0 && !e.some {
+		copy(e.best, x[offs[0]:])
+		offs, e.some = offs[1:], true
+	}
+	if e.max {
+		vector.MaximumRows(e.best, x, offs)
+	} else {
+		vector.MinimumRows(e.best, x, offs)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
 // ordinary is the set of types of floating-point numbers that Go computes with.
@@ -12,9 +13,9 @@ type ordinary interface{ float32 | float64 }
 // floatOps does ops on floating-point numbers.
 func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	switch {
-	case o <= opDiv:
-		fieldOps(o, dst, x[0], x[1])
-	case o <= opMaximum:
+	case o <= opDiv || o == opMinimum || o == opMaximum:
+		floatPairs(o, dst, x[0], x[1])
+	case o <= opPow:
 		divideFloats(o, dst, x[0], x[1])
 	case o <= opRelu:
 		signFloats(o, dst, x[0])
@@ -28,8 +29,48 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// fieldOps does sums, products and quotients of two numbers. b may be one for all.
-func fieldOps[T floats](o op, dst, a, b []T) {
+// floatPairs does ops of two numbers that have vectors. b may be one for all.
+func floatPairs[T ordinary](o op, dst, a, b []T) {
+	if len(b) == 1 {
+		floatNumber(o, dst, a, b[0])
+		return
+	}
+	switch o {
+	case opAdd:
+		vector.Add(dst, a, b)
+	case opSub:
+		vector.Sub(dst, a, b)
+	case opMul:
+		vector.Mul(dst, a, b)
+	case opDiv:
+		vector.Div(dst, a, b)
+	case opMinimum:
+		vector.Minimum(dst, a, b)
+	case opMaximum:
+		vector.Maximum(dst, a, b)
+	}
+}
+
+// floatNumber is floatPairs with one number for all.
+func floatNumber[T ordinary](o op, dst, a []T, b T) {
+	switch o {
+	case opAdd:
+		vector.AddNumber(dst, a, b)
+	case opSub:
+		vector.SubNumber(dst, a, b)
+	case opMul:
+		vector.MulNumber(dst, a, b)
+	case opDiv:
+		vector.DivNumber(dst, a, b)
+	case opMinimum:
+		vector.MinimumNumber(dst, a, b)
+	case opMaximum:
+		vector.MaximumNumber(dst, a, b)
+	}
+}
+
+// fieldOps does sums, products and quotients of two complex numbers. b may be one for all.
+func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
 	if len(b) == 1 {
 		fieldNumber(o, dst, a, b[0])
 		return
@@ -56,7 +97,7 @@ func fieldOps[T floats](o op, dst, a, b []T) {
 }
 
 // fieldNumber is fieldOps with one number for all.
-func fieldNumber[T floats](o op, dst, a []T, b T) {
+func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
 	a = a[:len(dst)]
 	switch o {
 	case opAdd:
@@ -78,7 +119,7 @@ func fieldNumber[T floats](o op, dst, a []T, b T) {
 	}
 }
 
-// divideFloats does what has no short loop, and extremes.
+// divideFloats does what has no short loop.
 func divideFloats[T ordinary](o op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch o {
@@ -98,14 +139,6 @@ func divideFloats[T ordinary](o op, dst, a, b []T) {
 				continue
 			}
 			dst[i] = T(math.Pow(x, y))
-		}
-	case opMinimum:
-		for i := range dst {
-			dst[i] = min(a[i], b[i])
-		}
-	case opMaximum:
-		for i := range dst {
-			dst[i] = max(a[i], b[i])
 		}
 	}
 }
@@ -137,23 +170,16 @@ func floorDiv(a, b float64) float64 {
 
 // signFloats does what looks at signs.
 func signFloats[T ordinary](o op, dst, a []T) {
-	a = a[:len(dst)]
 	switch o {
 	case opNeg:
-		for i := range dst {
-			dst[i] = -a[i]
-		}
+		vector.Neg(dst, a)
 	case opAbs:
-		for i := range dst {
-			dst[i] = T(math.Abs(float64(a[i])))
-		}
-	case opSign:
-		for i := range dst {
-			dst[i] = signOf(a[i])
-		}
+		vector.Abs(dst, a)
 	case opRelu:
-		for i := range dst {
-			dst[i] = max(a[i], 0)
+		vector.Relu(dst, a)
+	case opSign:
+		for i, v := range a[:len(dst)] {
+			dst[i] = signOf(v)
 		}
 	}
 }
@@ -171,65 +197,75 @@ func signOf[T ordinary](v T) T {
 
 // roundFloats makes whole numbers.
 func roundFloats[T ordinary](o op, dst, a []T) {
-	a = a[:len(dst)]
 	switch o {
 	case opFloor:
-		for i := range dst {
-			dst[i] = T(math.Floor(float64(a[i])))
-		}
+		vector.Floor(dst, a)
 	case opCeil:
-		for i := range dst {
-			dst[i] = T(math.Ceil(float64(a[i])))
-		}
+		vector.Ceil(dst, a)
 	case opRound:
-		for i := range dst {
-			dst[i] = T(math.RoundToEven(float64(a[i])))
-		}
+		vector.Round(dst, a)
 	case opTrunc:
-		for i := range dst {
-			dst[i] = T(math.Trunc(float64(a[i])))
-		}
+		vector.Trunc(dst, a)
 	}
 }
 
 // functions computes in float64, and rounds once.
 func functions[T ordinary](o op, dst, a []T) {
+	if o == opSqrt {
+		vector.Sqrt(dst, a)
+		return
+	}
+	switch dst := any(dst).(type) {
+	case []float32:
+		singleFunctions(o, dst, any(a).([]float32))
+	case []float64:
+		doubleFunctions(o, dst, any(a).([]float64))
+	}
+}
+
+func singleFunctions(o op, dst, a []float32) {
+	switch o {
+	case opExp:
+		vector.Exp(dst, a)
+	case opLog:
+		vector.Log(dst, a)
+	case opTanh:
+		vector.Tanh(dst, a)
+	case opSigmoid:
+		vector.Sigmoid(dst, a)
+	}
+}
+
+func doubleFunctions(o op, dst, a []float64) {
 	a = a[:len(dst)]
 	switch o {
-	case opSqrt:
-		for i := range dst {
-			dst[i] = T(math.Sqrt(float64(a[i])))
-		}
 	case opExp:
-		for i := range dst {
-			x := float64(a[i])
+		for i, x := range a {
 			if isLarge(x) {
-				dst[i] = T(expLarge(x))
+				dst[i] = expLarge(x)
 				continue
 			}
-			dst[i] = T(math.Exp(x))
+			dst[i] = math.Exp(x)
 		}
 	case opLog:
-		for i := range dst {
-			x := float64(a[i])
+		for i, x := range a {
 			if x < smallestNormal {
-				dst[i] = T(logSmall(x))
+				dst[i] = logSmall(x)
 				continue
 			}
-			dst[i] = T(math.Log(x))
+			dst[i] = math.Log(x)
 		}
 	case opTanh:
-		for i := range dst {
-			dst[i] = T(math.Tanh(float64(a[i])))
+		for i, x := range a {
+			dst[i] = math.Tanh(x)
 		}
 	case opSigmoid:
-		for i := range dst {
-			x := -float64(a[i])
-			if isLarge(x) {
-				dst[i] = T(1 / (1 + expLarge(x)))
+		for i, x := range a {
+			if isLarge(-x) {
+				dst[i] = 1 / (1 + expLarge(-x))
 				continue
 			}
-			dst[i] = T(1 / (1 + math.Exp(x)))
+			dst[i] = 1 / (1 + math.Exp(-x))
 		}
 	}
 }
@@ -237,6 +273,10 @@ func functions[T ordinary](o op, dst, a []T) {
 // mixFloats does ops of three numbers. Products are rounded before they are added, on every
 // machine.
 func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
+	if o == opClamp && len(x[1]) == 1 {
+		vector.Clamp(dst, x[0], x[1][0], x[2][0])
+		return
+	}
 	a, b, c := x[0][:len(dst)], x[1][:len(dst)], x[2][:len(dst)]
 	switch o {
 	case opClamp:

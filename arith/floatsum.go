@@ -1,6 +1,10 @@
 package arith
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
+)
 
 // sumBlock is how many elements a block of a sum has.
 const sumBlock = 64
@@ -9,10 +13,11 @@ const sumBlock = 64
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
 	lined  int
-	part   []T // the sums of the block that is being filled
-	filled int // its rows
-	blocks int // those before it
-	tree   []T // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
+	part   []T   // the sums of the block that is being filled
+	filled int   // its rows
+	blocks int   // those before it
+	tree   []T   // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
+	some   [64]T // sums of blocks
 }
 
 func (s *floatSum[T]) begin(_, lines int) {
@@ -83,15 +88,13 @@ func (s *floatSum[T]) line(_ int, x []T) {
 		x = x[n:]
 	}
 	for len(x) >= sumBlock {
-		n, level := sumBlock, 0
 		if s.blocks%8 == 0 && len(x) >= 8*sumBlock {
-			s.part[0] = eightBlocks((*[8 * sumBlock]T)(x))
-			n, level = 8*sumBlock, 3
-		} else {
-			s.part[0] = addAll(0, x[:sumBlock])
+			x = x[s.eights(x):]
+			continue
 		}
-		s.push(level)
-		x = x[n:]
+		s.part[0] = addAll(0, x[:sumBlock])
+		s.push(0)
+		x = x[sumBlock:]
 	}
 	if len(x) > 0 {
 		s.part[0] = addAll(s.part[0], x)
@@ -107,21 +110,32 @@ func addAll[T floats](sum T, x []T) T {
 	return sum
 }
 
-// eightBlocks returns the sum of eight blocks, each of which is added up by itself, all of them in
-// step.
-func eightBlocks[T floats](x *[8 * sumBlock]T) T {
-	var a, b, c, d, e, f, g, h T
-	for i := range sumBlock {
-		a += x[i]
-		b += x[i+sumBlock]
-		c += x[i+2*sumBlock]
-		d += x[i+3*sumBlock]
-		e += x[i+4*sumBlock]
-		f += x[i+5*sumBlock]
-		g += x[i+6*sumBlock]
-		h += x[i+7*sumBlock]
+// eights adds up blocks, a multiple of eight, of those at the beginning of x. It returns how many
+// elements they have.
+func (s *floatSum[T]) eights(x []T) (n int) {
+	blocks := min(len(x)/sumBlock, len(s.some)) &^ 7
+	sumLines(s.some[:blocks], x, sumBlock, sumBlock)
+	for b := 0; b < blocks; b += 8 {
+		p := s.some[b:][:8]
+		s.part[0] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]))
+		s.push(3)
 	}
-	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+	return blocks * sumBlock
+}
+
+// sumLines sets sums to those of the first n elements of lines of x that are step elements apart,
+// which are added one after the other.
+func sumLines[T floats](sums, x []T, step, n int) {
+	switch to := any(sums).(type) {
+	case []float32:
+		vector.Sums(to, any(x).([]float32), step, n)
+	case []float64:
+		vector.Sums(to, any(x).([]float64), step, n)
+	default:
+		for i := range sums {
+			sums[i] = addAll(0, x[i*step:][:n])
+		}
+	}
 }
 
 func (s *floatSum[T]) rows(x []T, r rowList) {
@@ -136,35 +150,48 @@ func (s *floatSum[T]) rows(x []T, r rowList) {
 
 // sumRows adds rows to sums, one after the other.
 func sumRows[T floats](sums, x []T, offs []int) {
-	n := len(sums)
-	for ; len(offs) >= 4; offs = offs[4:] {
-		a, b, c, d := x[offs[0]:][:n], x[offs[1]:][:n], x[offs[2]:][:n], x[offs[3]:][:n]
-		for i, v := range sums {
-			sums[i] = v + a[i] + b[i] + c[i] + d[i]
-		}
+	switch to := any(sums).(type) {
+	case []float32:
+		vector.AddRows(to, any(x).([]float32), offs)
+		return
+	case []float64:
+		vector.AddRows(to, any(x).([]float64), offs)
+		return
 	}
 	for _, off := range offs {
-		for i, v := range x[off:][:n] {
+		for i, v := range x[off:][:len(sums)] {
 			sums[i] += v
 		}
 	}
 }
 
-// lines adds up eight lines at a time, in step.
+// someLines is how many lines are added up in step: many share what each block costs, but few are
+// near in memory.
+const someLines = 32
+
+// lines adds up lines of at most a block without more ado, and some of the longer ones in step.
 func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
-	for len(dst) >= 8 && n < 4096 && n > 1 {
-		s.begin(at, 8)
+	if n <= sumBlock {
+		sumLines(dst, x, n, n)
+		if s.finish == nil {
+			return nil
+		}
+		return s.finish(dst, n)
+	}
+	for len(dst) >= 8 && n < 4096 {
+		lines := min(len(dst), someLines) &^ 7
+		s.begin(at, lines)
 		for from := 0; from < n; from += sumBlock {
 			count := min(sumBlock, n-from)
-			eightLines((*[8]T)(s.part), x[from:], n, count)
+			sumLines(s.part, x[from:], n, count)
 			if s.filled = count; count == sumBlock {
 				s.push(0)
 			}
 		}
-		if err := s.end(dst[:8]); err != nil {
+		if err := s.end(dst[:lines]); err != nil {
 			return err
 		}
-		at, dst, x = at+8, dst[8:], x[8*n:]
+		at, dst, x = at+lines, dst[lines:], x[lines*n:]
 	}
 	for i := range dst {
 		s.begin(at+i, 1)
@@ -174,22 +201,6 @@ func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
 		}
 	}
 	return nil
-}
-
-// eightLines sets sums to those of the first count elements of eight lines that are step apart.
-func eightLines[T floats](sums *[8]T, x []T, step, count int) {
-	for i := 0; i < 8; i += 4 {
-		p, q := x[i*step:][:count], x[(i+1)*step:][:count]
-		r, s := x[(i+2)*step:][:count], x[(i+3)*step:][:count]
-		var a, b, c, d T
-		for k := range p {
-			a += p[k]
-			b += q[k]
-			c += r[k]
-			d += s[k]
-		}
-		sums[i], sums[i+1], sums[i+2], sums[i+3] = a, b, c, d
-	}
 }
 
 // groups adds up groups of at most a block without more ado.

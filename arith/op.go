@@ -178,7 +178,16 @@ func kernelOf(o op) *tensor.Kernel {
 		Check:    func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return o.check(xs) },
 		Elements: func(b *tensor.Block) error { return o.run(b) },
 		Fails:    func(xs []*tensor.Tensor) bool { return o.fails(xs[0].DType()) },
+		Weight:   o.weight(),
 	}
+}
+
+// weight returns how many times as long as a copy an op takes.
+func (o op) weight() int {
+	if o == opPow || opExp <= o && o <= opSigmoid {
+		return 8
+	}
+	return 1
 }
 
 // check checks the operands, and returns what the op makes of them.

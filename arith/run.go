@@ -1,7 +1,7 @@
 package arith
 
 import (
-	"github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -32,8 +32,8 @@ var computations = [...]runner{
 	tensor.Int64:      func(b *tensor.Block, o op) error { return spelled(b, o, integerOps[int64]) },
 	tensor.Float16:    func(b *tensor.Block, o op) error { return spelled(b, o, halves(float16)) },
 	tensor.BFloat16:   func(b *tensor.Block, o op) error { return spelled(b, o, halves(bfloat16)) },
-	tensor.Float32:    func(b *tensor.Block, o op) error { return spelled(b, o, floatOps[float32]) },
-	tensor.Float64:    func(b *tensor.Block, o op) error { return spelled(b, o, floatOps[float64]) },
+	tensor.Float32:    func(b *tensor.Block, o op) error { return straight(b, o, floatOps[float32]) },
+	tensor.Float64:    func(b *tensor.Block, o op) error { return straight(b, o, floatOps[float64]) },
 	tensor.Complex64:  func(b *tensor.Block, o op) error { return spelled(b, o, complexOps[complex64]) },
 	tensor.Complex128: func(b *tensor.Block, o op) error { return spelled(b, o, complexOps[complex128]) },
 }
@@ -51,8 +51,8 @@ var comparisons = [...]runner{
 	tensor.Int64:      func(b *tensor.Block, o op) error { return spelled(b, o, compareOps[int64]) },
 	tensor.Float16:    func(b *tensor.Block, o op) error { return spelled(b, o, halvesCompare(float16)) },
 	tensor.BFloat16:   func(b *tensor.Block, o op) error { return spelled(b, o, halvesCompare(bfloat16)) },
-	tensor.Float32:    func(b *tensor.Block, o op) error { return spelled(b, o, compareOps[float32]) },
-	tensor.Float64:    func(b *tensor.Block, o op) error { return spelled(b, o, compareOps[float64]) },
+	tensor.Float32:    func(b *tensor.Block, o op) error { return straight(b, o, compareFloats[float32]) },
+	tensor.Float64:    func(b *tensor.Block, o op) error { return straight(b, o, compareFloats[float64]) },
 	tensor.Complex64:  func(b *tensor.Block, o op) error { return spelled(b, o, complexCompareOps[complex64]) },
 	tensor.Complex128: func(b *tensor.Block, o op) error { return spelled(b, o, complexCompareOps[complex128]) },
 }
@@ -66,6 +66,6 @@ var logics = [...]runner{
 }
 
 var (
-	float16  = widening{half.WidenF16, half.NarrowF16[float32]}
-	bfloat16 = widening{half.WidenBF16, half.NarrowBF16[float32]}
+	float16  = widening{vector.WidenF16, vector.NarrowF16}
+	bfloat16 = widening{vector.WidenBF16, vector.NarrowBF16}
 )

@@ -21,14 +21,27 @@ type scratch [4][chunk * 16]byte
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // spelled runs a family on a block, chunk by chunk, in which each operand has an element for each
-// element of the result: one that has fewer is spelled out, but for the number that is added to
-// fractions or multiplies them, which is one for all.
+// element of the result: one that has fewer is spelled out, but for numbers that are one for all, if
+// the op takes them.
 func spelled[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
-	s := speller[T]{block: b, number: o <= opDiv && !b.Src[0].DType.IsInteger()}
+	return inSteps(b, o, fn, chunk)
+}
+
+// straight is spelled of a family that works on any number of elements: all at once, if nothing is
+// spelled out.
+func straight[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+	if o.spells(b) {
+		return spelled(b, o, fn)
+	}
+	return inSteps(b, o, fn, max(1, b.Rows*b.Width))
+}
+
+func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) error {
+	s := speller[T]{block: b, number: o.takesNumbers(b)}
 	defer s.done()
 	dst, _ := cast.Slice[D](b.Dst)
-	for at := 0; at < len(dst); at += chunk {
-		n := min(chunk, len(dst)-at)
+	for at := 0; at < len(dst); at += step {
+		n := min(step, len(dst)-at)
 		if err := fn(o, dst[at:at+n], s.next(at, n)); err != nil {
 			return err
 		}
@@ -36,10 +49,37 @@ func spelled[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
 	return nil
 }
 
+// takesNumbers reports whether an op takes single numbers for the operands of a block after the
+// first.
+func (o op) takesNumbers(b *tensor.Block) bool {
+	for _, l := range b.Src[1:] {
+		if l.Per != tensor.PerBlock {
+			return false
+		}
+	}
+	switch d := b.Src[0].DType; {
+	case o <= opDiv:
+		return !d.IsInteger()
+	case o == opMinimum, o == opMaximum, o == opClamp, opEqual <= o && o <= opGreaterEqual:
+		return d.IsFloat()
+	}
+	return false
+}
+
+// spells reports whether an operand of a block is spelled out.
+func (o op) spells(b *tensor.Block) bool {
+	for i, l := range b.Src {
+		if l.Per == tensor.PerRow && b.Width > 1 || l.Per == tensor.PerBlock && (i == 0 || !o.takesNumbers(b)) {
+			return true
+		}
+	}
+	return false
+}
+
 // A speller spells the operands of a block out, chunk by chunk.
 type speller[T cast.Fixed] struct {
 	block  *tensor.Block
-	number bool // the second operand is not spelled out if it is one for all
+	number bool // operands after the first are one number for all
 	room   *scratch
 	x      [3][]T
 }
@@ -63,7 +103,7 @@ func (s *speller[T]) next(at, n int) [3][]T {
 			s.x[i] = all[at : at+n]
 		case l.Per == tensor.PerRow:
 			s.x[i] = s.rows(i, at, n)
-		case s.number && i == 1:
+		case s.number && i > 0:
 			s.x[i], _ = cast.Slice[T](l.Bytes)
 		case at == 0:
 			s.x[i] = s.one(i, n)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -47,9 +48,9 @@ func (w way) run(wide recipe[float64, float64]) func(dst *tensor.Tensor, in *red
 		case tensor.Int64:
 			return reduceIntegers[int64, int64](dst, in, w, wide)
 		case tensor.Float16:
-			return reduceFloats(dst, in, w, half.WidenF16, wide, halfToFloat64(w, half.F16To32))
+			return reduceFloats(dst, in, w, vector.WidenF16, wide, halfToFloat64(w, half.F16To32))
 		case tensor.BFloat16:
-			return reduceFloats(dst, in, w, half.WidenBF16, wide, halfToFloat64(w, half.BF16To32))
+			return reduceFloats(dst, in, w, vector.WidenBF16, wide, halfToFloat64(w, half.BF16To32))
 		case tensor.Float32:
 			return reduceFloats[float32, float32](dst, in, w, nil, wide, toFloat64[float32](w))
 		case tensor.Float64:

@@ -1,0 +1,72 @@
+package arith_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+var atMemory = flag.Bool("memory", false, "time verbs on 64 MB beside copies")
+
+// TestSpeedOfMemory tells the least of 20 times of verbs of normal numbers into memory that is there,
+// in plain copies of as many bytes.
+func TestSpeedOfMemory(t *testing.T) {
+	if !*atMemory {
+		t.Skip("only with -memory")
+	}
+	const side = 4096
+	rng := rand.New(rand.NewPCG(1, 2))
+	numbers := make([]float32, side*side)
+	for i := range numbers {
+		numbers[i] = float32(rng.NormFloat64())
+	}
+	x := tensor.Must(tensor.From(numbers, side, side))
+	y, dst := tensor.Must(arith.Abs(x)), tensor.Must(x.Clone())
+	marks := tensor.Must(tensor.Full(false, side, side))
+	short := tensor.Must(x.Cast(tensor.Float16))
+	row := tensor.Must(tensor.Full(float32(0), side))
+	within := func(fn func() error) time.Duration {
+		least := time.Hour
+		for range 20 {
+			began := time.Now()
+			require.NoError(t, fn())
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	plain := within(func() error { return dst.CopyFrom(x) })
+	for _, v := range []struct {
+		name string
+		fn   func() error
+	}{
+		{"add", func() error { return arith.AddInto(dst, x, y) }},
+		{"mul", func() error { return arith.MulInto(dst, x, y) }},
+		{"add a number", func() error { return arith.AddInto(dst, x, 3) }},
+		{"relu", func() error { return arith.ReluInto(dst, x) }},
+		{"clamp", func() error { return arith.ClampInto(dst, x, 0, 1) }},
+		{"sqrt", func() error { return arith.SqrtInto(dst, y) }},
+		{"less than a number", func() error { return arith.LessInto(marks, x, 1) }},
+		{"less", func() error { return arith.LessInto(marks, x, y) }},
+		{"float16 to float32", func() error { return short.CastInto(dst) }},
+		{"float32 to float16", func() error { return x.CastInto(short) }},
+		{"sum, last dim", func() error { return arith.SumInto(row, x, arith.Dims(1)) }},
+		{"max, last dim", func() error { return arith.MaxInto(row, x, arith.Dims(1)) }},
+		{"sum, first dim", func() error { return arith.SumInto(row, x, arith.Dims(0)) }},
+		{"max, first dim", func() error { return arith.MaxInto(row, x, arith.Dims(0)) }},
+		{"exp", func() error { return arith.ExpInto(dst, x) }},
+		{"log", func() error { return arith.LogInto(dst, y) }},
+		{"tanh", func() error { return arith.TanhInto(dst, x) }},
+		{"sigmoid", func() error { return arith.SigmoidInto(dst, x) }},
+	} {
+		took := within(v.fn)
+		fmt.Printf("%-20s %6.2f copies %8.2f ms\n", v.name, float64(took)/float64(plain), took.Seconds()*1e3)
+	}
+	fmt.Printf("%-20s %8.2f ms\n", "copy", plain.Seconds()*1e3)
+}
