@@ -61,12 +61,7 @@ func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
 func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
 	switch c.plan.rule.Reduction {
 	case Max, Min:
-		if fast := fastSpread[T, K](); fast != nil {
-			return func(w *worker[E, T, K]) {
-				w.spreadExtreme(fast(&w.strip, w.at, w.plan.rule.Ties, w.lowest, w.highest))
-			}
-		}
-		return func(w *worker[E, T, K]) { w.spreadExtreme(0) }
+		return (*worker[E, T, K]).spreadExtreme
 	case LogSumExp:
 		return (*worker[E, T, K]).spreadLogSumExp
 	}

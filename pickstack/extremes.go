@@ -5,20 +5,11 @@ func (c *call[E, T, K]) extreme() bool {
 	return c.plan.rule.Reduction == Max || c.plan.rule.Reduction == Min
 }
 
-// A spread does what spreadExtreme does, for extremes whose keys are not from lowest to highest, to
-// the first channels. It returns how many those are.
-type spread[T number, K key] func(s *strip[T, K], at []int, ties Ties, lowest, highest K) (channels int)
-
-// spreadExtreme gives the gradient of a pool to the entries that attain its extreme, in the
-// channels from the first on.
-func (w *worker[E, T, K]) spreadExtreme(first int) {
+// spreadExtreme gives the gradient of a pool to the entries that attain its extreme.
+func (w *worker[E, T, K]) spreadExtreme() {
 	s := &w.strip
-	won := s.won[first:]
-	if len(won) == 0 {
-		return
-	}
-	findWinners(won, s.keys[first:], w.at, w.order.below)
-	w.spreadWon(won, s.got[first:], s.g[first:], s.keys[first:])
+	findWinners(s.won, s.keys, w.at, w.order.below)
+	w.spreadWon(s.won, s.got, s.g, s.keys)
 }
 
 // spreadWon gives g to what the winners got.

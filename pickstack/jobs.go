@@ -1,5 +1,7 @@
 package pickstack
 
+import "github.com/go-tensordict/tensordict/internal/vector"
+
 // A job is a part of an input's gradient, of each batch element.
 type job struct {
 	n                 int  // the input
@@ -61,7 +63,7 @@ func (w *worker[E, T, K]) gatherTile(j job, b int) {
 	v := w.plan.inverses[j.n]
 	m := move[E, T]{
 		table: v.table, used: v.used, src: &w.from[0], dst: &w.to[j.n], channels: j.channels,
-		fold: foldSum[T], add: w.add,
+		fold: vector.AddRows[T], add: w.add,
 	}
 	m.from, m.to = b*m.src.batch+w.offsets[j.n]*m.src.channel, b*m.dst.batch
 	if t := &w.plan.tables[j.n]; t.splits != nil && w.plan.rule.Reduction == Mean {

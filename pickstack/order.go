@@ -1,6 +1,10 @@
 package pickstack
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
+)
 
 // key is the set of integers that numbers are compared as: a machine chooses the greater of two
 // integers without a branch, which is several times faster on numbers that no one can foresee.
@@ -17,7 +21,7 @@ type order[T number, K key] struct {
 func orderOf[T number, K key](opposite bool) order[T, K] {
 	var o any
 	if _, small := any(T(0)).(float32); small {
-		o = order[float32, int32]{fastKeys32(opposite), math.MinInt32, math.MaxInt32}
+		o = order[float32, int32]{keys32(opposite), math.MinInt32, math.MaxInt32}
 	} else {
 		o = order[float64, int64]{keys64(opposite), math.MinInt64, math.MaxInt64}
 	}
@@ -32,19 +36,7 @@ func (o *order[T, K]) key(v T) K {
 }
 
 func keys32(opposite bool) func(dst []int32, src []float32) {
-	return func(dst []int32, src []float32) {
-		dst = dst[:len(src)]
-		for i, v := range src {
-			if opposite {
-				v = -v
-			}
-			bits := int32(math.Float32bits(v + 0)) // -0 + 0 is 0
-			dst[i] = bits ^ int32(uint32(bits>>31)>>1)
-			if v != v {
-				dst[i] = math.MaxInt32
-			}
-		}
-	}
+	return func(dst []int32, src []float32) { vector.Keys(dst[:len(src)], src, opposite) }
 }
 
 func keys64(opposite bool) func(dst []int64, src []float64) {

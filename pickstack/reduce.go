@@ -1,6 +1,10 @@
 package pickstack
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
+)
 
 // reduce makes row i of entries that are at w.at.
 func (w *worker[E, T, K]) reduce(m *move[E, T], i int, at []int) {
@@ -98,6 +102,10 @@ func fill[T any](d []T, v T) {
 
 // weigh adds the weights of some entries to w.sums.
 func (w *worker[E, T, K]) weigh(greatest []T, at []int) {
+	if x, ok := any(w.x).([]float32); ok {
+		vector.AddWeightRows(w.sums[:len(greatest)], x, at, any(greatest).([]float32))
+		return
+	}
 	for _, o := range at {
 		for c, v := range w.x[o:][:len(greatest)] {
 			w.sums[c] += weight(v, greatest[c])

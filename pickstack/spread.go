@@ -1,6 +1,11 @@
 package pickstack
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
+)
 
 // spreadSum gives the gradient of a pool to each of its entries, or a part, if the pool is not
 // raised to MinValue. There is one: sums without it are linear, and gathered.
@@ -30,18 +35,26 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 	w.fold(s.pooled, s.x, w.at)
 	w.weighStrip()
 	n := len(s.g)
-	for i, o := range w.at {
-		weights := s.weights[i%keptRows(n)*n:][:n]
-		if len(w.at) > keptRows(n) {
-			s.weighRow(weights, o)
+	kept := keptRows(n)
+	for at := range slices.Chunk(w.at, kept) {
+		if len(w.at) > kept {
+			s.weighRows(at)
 		}
-		for c, weight := range weights {
-			sum := w.sums[c]
-			if sum == noSum || weight == 0 && math.IsInf(float64(s.pooled[c]), 0) {
-				continue // no part in it, even of an infinite gradient
-			}
-			s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
+		for i, o := range at {
+			w.giveParts(s.weights[i*n:][:n], o)
 		}
+	}
+}
+
+// giveParts gives the entry that is at o its parts of the gradient, by its weights.
+func (w *worker[E, T, K]) giveParts(weights []float64, o int) {
+	s := &w.strip
+	for c, weight := range weights {
+		sum := w.sums[c]
+		if sum == noSum || weight == 0 && math.IsInf(float64(s.pooled[c]), 0) {
+			continue // no part in it, even of an infinite gradient
+		}
+		s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
 	}
 }
 
@@ -51,13 +64,15 @@ const noSum = -1
 // weighStrip finds the weights of the entries of a pool, and their sums.
 func (w *worker[E, T, K]) weighStrip() {
 	s, n := &w.strip, len(w.strip.g)
-	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*min(len(w.at), keptRows(n)))
+	kept := keptRows(n)
+	w.sums, s.weights = grown(w.sums, n), grown(s.weights, n*min(len(w.at), kept))
 	clear(w.sums)
-	for i, o := range w.at {
-		weights := s.weights[i%keptRows(n)*n:][:n]
-		s.weighRow(weights, o)
-		for c, v := range weights {
-			w.sums[c] += v
+	for at := range slices.Chunk(w.at, kept) {
+		s.weighRows(at)
+		for i := range at {
+			for c, v := range s.weights[i*n:][:n] {
+				w.sums[c] += v
+			}
 		}
 	}
 	for c, greatest := range s.pooled {
@@ -71,10 +86,17 @@ func (w *worker[E, T, K]) weighStrip() {
 // are computed again.
 func keptRows(n int) int { return max(1, 1<<14/max(1, n)) }
 
-// weighRow sets weights to those of the entry that is at o.
-func (s *strip[T, K]) weighRow(weights []float64, o int) {
-	for c, x := range s.x[o:][:len(weights)] {
-		weights[c] = weight(x, s.pooled[c])
+// weighRows sets weights to those of the entries that are at the given elements.
+func (s *strip[T, K]) weighRows(at []int) {
+	n := len(s.pooled)
+	if x, ok := any(s.x).([]float32); ok {
+		vector.WeightRows(s.weights, x, at, any(s.pooled).([]float32))
+		return
+	}
+	for i, o := range at {
+		for c, v := range s.x[o:][:n] {
+			s.weights[i*n+c] = weight(v, s.pooled[c])
+		}
 	}
 }
 
