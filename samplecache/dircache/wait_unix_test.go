@@ -22,8 +22,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// goesOn is how long those who wait may go on waiting, once they need not.
-const goesOn = time.Second
+const (
+	// goesOn is how long those who wait may go on waiting, once they need not. On a calm machine it
+	// is a tenth of that; a hundred waiters on two busy cores need more than a second.
+	goesOn = 4 * time.Second
+
+	// stands is how long a process is stopped.
+	stands = time.Second
+)
 
 // ratioConfig has groups take a row for each sample, two samples later.
 var ratioConfig = samplecache.Config{
@@ -220,7 +226,7 @@ func (c *crowd) turn(f fall) (fallen bool) {
 	if f.how == "stop" && p.either(c.t, "stops", "done") == "stops" {
 		p.stopped(c.t)
 		fallen = true
-		time.Sleep(goesOn)
+		time.Sleep(stands)
 		c.requireNoneMissed(all, &st, f)
 		require.NoError(c.t, p.cmd.Process.Signal(syscall.SIGCONT))
 	}
