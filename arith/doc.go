@@ -74,7 +74,7 @@
 // (1) Of float32 the same on every machine; of float64 by package math, whose results are not.
 //
 // Float16 and bfloat16 are computed as float32, and rounded from that. No product of real numbers
-// is fused with a sum, so that every machine has the same result, but in functions, as (1) says;
+// is fused with a sum, so that every machine has the same result, but for the functions of (1);
 // complex numbers are multiplied and divided as Go does it there. Where math.Log and math.Pow (of
 // subnormal numbers) and math.Exp (above 709.43) are wrong on amd64, Log, Pow, Exp and Sigmoid of
 // float64 are right. The bits of a NaN may be any.

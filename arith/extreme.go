@@ -43,7 +43,7 @@ func (e *extreme[T]) of(m T, x []T) T {
 	return vector.Least(m, x)
 }
 
-// lines finds the extremes of lines without more ado.
+// lines sets dst to the extremes of lines of n elements, each found at once.
 func (e *extreme[T]) lines(_ int, dst []T, x []T, n int) error {
 	if n == 0 && len(dst) > 0 {
 		return ofNone(dst)

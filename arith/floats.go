@@ -29,7 +29,7 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// floatPairs does ops of two numbers that have vectors. b may be one for all.
+// floatPairs does the ops of two numbers that package vector has. b may be one for all.
 func floatPairs[T ordinary](o op, dst, a, b []T) {
 	if len(b) == 1 {
 		floatNumber(o, dst, a, b[0])

@@ -15,8 +15,8 @@ import (
 
 var atMemory = flag.Bool("memory", false, "time verbs on 64 MB beside copies")
 
-// TestSpeedOfMemory tells the least of 20 times of verbs of normal numbers into memory that is there,
-// in plain copies of as many bytes.
+// TestSpeedOfMemory prints the least of 20 times of verbs on normal numbers, into memory that is
+// there, and in how many plain copies of as many bytes that is.
 func TestSpeedOfMemory(t *testing.T) {
 	if !*atMemory {
 		t.Skip("only with -memory")

@@ -20,20 +20,19 @@ type scratch [4][chunk * 16]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// spelled runs a family on a block, chunk by chunk, in which each operand has an element for each
-// element of the result: one that has fewer is spelled out, but for numbers that are one for all, if
-// the op takes them.
+// spelled runs a family on a block, chunk by chunk. An operand with fewer elements than the result
+// is spelled out, unless it is one number for all and the op takes those.
 func spelled[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
 	return inSteps(b, o, fn, chunk)
 }
 
-// straight is spelled of a family that works on any number of elements: all at once, if nothing is
-// spelled out.
+// straight is spelled for a family that takes any number of elements: it runs on the whole block at
+// once if nothing is spelled out.
 func straight[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
 	if o.spells(b) {
 		return spelled(b, o, fn)
 	}
-	return inSteps(b, o, fn, max(1, b.Rows*b.Width))
+	return inSteps(b, o, fn, b.Rows*b.Width)
 }
 
 func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) error {
@@ -49,8 +48,8 @@ func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) 
 	return nil
 }
 
-// takesNumbers reports whether an op takes single numbers for the operands of a block after the
-// first.
+// takesNumbers reports whether all operands of a block after the first are one number for all, and
+// an op takes those.
 func (o op) takesNumbers(b *tensor.Block) bool {
 	for _, l := range b.Src[1:] {
 		if l.Per != tensor.PerBlock {
@@ -79,7 +78,7 @@ func (o op) spells(b *tensor.Block) bool {
 // A speller spells the operands of a block out, chunk by chunk.
 type speller[T cast.Fixed] struct {
 	block  *tensor.Block
-	number bool // operands after the first are one number for all
+	number bool // operands after the first are one number for all, and not spelled out
 	room   *scratch
 	x      [3][]T
 }

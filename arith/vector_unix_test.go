@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestFilesThatAreCut cuts a mapped file before functions of each kind read it, or write to it: that
-// is memmap.ErrFault, with the name of the file.
+// TestFilesThatAreCut cuts a mapped file short before functions of each kind read it or write to
+// it: each returns memmap.ErrFault, with the name of the file.
 func TestFilesThatAreCut(t *testing.T) {
 	const n = 1 << 16
 	whole := tensor.Must(tensor.Full(float32(1), n))

@@ -28,8 +28,8 @@ type Kernel struct {
 	// element depends on no others. It is called by several goroutines at a time.
 	Elements func(b *Block) error
 
-	// Weight is about how many times as long as a copy of an element Elements takes. The higher it
-	// is, the smaller are the results that a second core pays for. 0 is 1.
+	// Weight is about how many times as long as a copy Elements takes. The higher it is, the
+	// smaller are the results for which a second core pays. 0 means 1.
 	Weight int
 
 	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are:

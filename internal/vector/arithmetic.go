@@ -90,7 +90,7 @@ func Abs[T Float](dst, a []T) {
 	abs(dst[n:], a[n:])
 }
 
-// Relu sets dst to a where that is above 0 or NaN, and else to 0.
+// Relu sets dst to a where a is above 0 or NaN, and else to 0.
 func Relu[T Float](dst, a []T) {
 	n := on(of[T](kernels.relu), dst, a, nil, 0, 0)
 	relu(dst[n:], a[n:])
@@ -102,13 +102,13 @@ func Sqrt[T Float](dst, a []T) {
 	sqrt(dst[n:], a[n:])
 }
 
-// Floor sets dst to the greatest whole numbers up to a.
+// Floor sets dst to the greatest whole numbers not above a.
 func Floor[T Float](dst, a []T) {
 	n := on(of[T](kernels.floor), dst, a, nil, 0, 0)
 	floor(dst[n:], a[n:])
 }
 
-// Ceil sets dst to the least whole numbers from a on.
+// Ceil sets dst to the least whole numbers not below a.
 func Ceil[T Float](dst, a []T) {
 	n := on(of[T](kernels.ceil), dst, a, nil, 0, 0)
 	ceil(dst[n:], a[n:])

@@ -36,14 +36,14 @@ func OfBytes(dst []float32, src []uint8) {
 	ofBytes(dst[n:], src[n:])
 }
 
-// ToBytes sets dst to src cut towards zero: to 0 for negative numbers and NaN, and to 255 for those
-// above.
+// ToBytes sets dst to src without its fraction: to 0 for negative numbers and NaN, and to 255 for
+// numbers above 255.
 func ToBytes(dst []uint8, src []float32) {
 	n := on(kernels.toBytes, dst, src, nil, 0, 0)
 	toBytes(dst[n:], src[n:])
 }
 
-// Scale sets dst to src * scale + shift; products are rounded before they are added to.
+// Scale sets dst to src * scale + shift. Products are rounded first.
 func Scale(dst, src []float32, scale, shift float32) {
 	n := on(kernels.scale, dst, src, nil, bits(scale), bits(shift))
 	scaleNumbers(dst[n:], src[n:], scale, shift)
@@ -55,8 +55,8 @@ func ScaleBytes(dst []float32, src []uint8, scale, shift float32) {
 	scaleNumbers(dst[n:], src[n:], scale, shift)
 }
 
-// Keys sets dst to integers in the order of the numbers of src, or in the opposite one. 0 and -0
-// have the same key, and all NaNs the largest.
+// Keys sets dst to integers that have the order of the numbers of src, or the opposite one. 0 and
+// -0 have the same key. All NaNs have the largest, in either order.
 func Keys(dst []int32, src []float32, opposite bool) {
 	flip := float32(0)
 	if opposite {

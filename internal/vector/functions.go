@@ -2,33 +2,33 @@ package vector
 
 import "github.com/go-tensordict/tensordict/internal/cast"
 
-// Exp sets dst to e to the power of a: computed in float64, and rounded once.
+// Exp sets dst to e to the power of a.
 func Exp(dst, a []float32) {
 	n := on(kernels.exp, dst, a, nil, 0, 0)
 	exp(dst[n:], a[n:])
 }
 
-// Log sets dst to the natural logarithm of a: computed in float64, and rounded once.
+// Log sets dst to the natural logarithm of a.
 func Log(dst, a []float32) {
 	n := on(kernels.log, dst, a, nil, 0, 0)
 	log(dst[n:], a[n:])
 }
 
-// Tanh sets dst to the hyperbolic tangent of a: computed in float64, and rounded once.
+// Tanh sets dst to the hyperbolic tangent of a.
 func Tanh(dst, a []float32) {
 	n := on(kernels.tanh, dst, a, nil, 0, 0)
 	tanh(dst[n:], a[n:])
 }
 
-// Sigmoid sets dst to 1 / (1 + e^-a): computed in float64, and rounded once.
+// Sigmoid sets dst to 1 / (1 + e^-a).
 func Sigmoid(dst, a []float32) {
 	n := on(kernels.sigmoid, dst, a, nil, 0, 0)
 	sigmoid(dst[n:], a[n:])
 }
 
-// WeightRows sets rows of dst, each as long as b, to e to the power of x - b, of rows of x that begin
-// at the given elements: x is not greater than b there. Where they are equal the weight is 1, also
-// if they are infinite; weights below 3.4e-308 are 0.
+// WeightRows sets row i of dst to e to the power of x[at[i]:] - b. Rows are as long as b, and x is
+// not greater than b in any. Where the two are equal the weight is 1, also if they are infinite;
+// weights below 3.4e-308 are 0.
 func WeightRows(dst []float64, x []float32, at []int, b []float32) {
 	dst = upTo(dst, len(at)*len(b))
 	if !weigh(kernels.weightRows, dst, x, at, b, len(b)) {
@@ -36,7 +36,7 @@ func WeightRows(dst []float64, x []float32, at []int, b []float32) {
 	}
 }
 
-// AddWeightRows adds to dst, which is as long as b, each of the rows that [WeightRows] makes.
+// AddWeightRows adds to dst, which is as long as b, the rows that [WeightRows] sets, in order.
 func AddWeightRows(dst []float64, x []float32, at []int, b []float32) {
 	dst = upTo(dst, len(b))
 	if !weigh(kernels.addWeightRows, dst, x, at, b, 0) {
@@ -44,8 +44,9 @@ func AddWeightRows(dst []float64, x []float32, at []int, b []float32) {
 	}
 }
 
-// weigh has a kernel, if there is one, find the weights of rows: short ones together, and long ones
-// in parts. Each belongs step elements of dst after the one before.
+// weigh has a kernel, if there is one, compute the weights of rows: of several short ones at a
+// time, or of a part of a long one. The results of a row are step elements of dst after those of
+// the one before.
 func weigh(k func(dst, x []byte, at []int, b []byte), dst []float64, x []float32, at []int, b []float32, step int) bool {
 	if k == nil {
 		return false

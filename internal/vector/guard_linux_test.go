@@ -85,24 +85,3 @@ func TestGuardPages(t *testing.T) {
 		Sums(dst[:min(9, len(dst))], a, n, n)
 	})
 }
-
-// TestPastTheCache has results written past the cache, wherever they begin.
-func TestPastTheCache(t *testing.T) {
-	needsAssembly(t)
-	was := largeBytes
-	largeBytes = 1 << 10
-	defer func() { largeBytes = was }()
-	r := rand.New(rand.NewPCG(11, 12))
-	for range 200 {
-		n, at := 300+r.IntN(70000), r.IntN(16)
-		a, b := random[float32](r, n), random[float32](r, n)
-		want, room := make([]float32, n), make([]float32, n+32)
-		got := room[at:][:n]
-		for name, f := range numbers[float32]() {
-			plainly(func() { f(want, a, b) })
-			f(got, a, b)
-			requireSame(t, want, got, name, n, at)
-		}
-		require.Zero(t, append(room[:at:at], room[at+n:]...)[r.IntN(32)])
-	}
-}

@@ -2,8 +2,8 @@ package vector
 
 import "math"
 
-// This file defines every function. Where there is assembly, it does the elements that are left
-// after whole vectors; elsewhere it does all.
+// This file defines every function. Beside assembly it does the elements that are left after whole
+// vectors.
 
 func add[T Float](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -232,7 +232,7 @@ func isNaN[T Float](dst []uint8, a []T) {
 func isFinite[T Float](dst []uint8, a []T) {
 	a = a[:len(dst)]
 	for i, v := range a {
-		dst[i] = bit(v-v == 0) // NaN, if v is infinite
+		dst[i] = bit(v-v == 0) // v-v is NaN if v is infinite
 	}
 }
 
@@ -380,7 +380,7 @@ func toBytes(dst []uint8, src []float32) {
 	}
 }
 
-// A product is rounded before it is added to.
+// scaleNumbers rounds products before it adds to them.
 func scaleNumbers[S uint8 | float32](dst []float32, src []S, scale, shift float32) {
 	src = src[:len(dst)]
 	for i, v := range src {
@@ -469,11 +469,10 @@ var exp2 = [...]float64{
 	0x1.43091303784e4p-13, 0x1.ffcb76785562cp-17, 0x1.62bfe460f8521p-20, 0x1.b6571e2f82e46p-24, 0x1.e5e9f58fa1da7p-28,
 }
 
-// magic rounds a number that is added to it to a whole one, which the last bits of the sum are.
+// magic rounds a number that is added to it: the last bits of the sum are a whole number.
 const magic = 0x1.8p52
 
-// toBase2 splits x times scale, a multiple of log2 e, into a whole number, in the last bits of k,
-// and the rest.
+// toBase2 splits x times scale into a whole number, in the last bits of k, and the rest r.
 func toBase2(x, scale float64) (k uint64, r float64) {
 	whole := float64(x*scale) + magic
 	return math.Float64bits(whole), math.FMA(x, scale, -(whole - magic))
@@ -492,14 +491,14 @@ func power(r float64) float64 {
 	return math.FMA(p, r, exp2[0])
 }
 
-// expOf returns e to the power of x, which a float64 holds.
+// expOf returns e to the power of x, if that is a normal float64.
 func expOf(x float64) float64 {
 	k, r := toBase2(x, math.Log2E)
 	return math.Float64frombits(math.Float64bits(math.FMA(power(r), r, 1)) + k<<52)
 }
 
-// tanhOf returns (e^2x - 1) / (e^2x + 1), where e^2x - 1 = 2^k (2^r - 1) + 2^k - 1 keeps
-// small ones.
+// tanhOf returns (e^2x - 1) / (e^2x + 1). e^2x - 1 is computed as 2^k (2^r - 1) + 2^k - 1, which is
+// exact enough for small x.
 func tanhOf(x float64) float64 {
 	k, r := toBase2(x, 2*math.Log2E)
 	scale := math.Float64frombits(math.Float64bits(1) + k<<52)
@@ -507,8 +506,8 @@ func tanhOf(x float64) float64 {
 	return p / (p + 2)
 }
 
-// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (logs[0] s^2 + logs[1] s^4 + ...), by which
-// package math computes too. (Source: FreeBSD's e_log.c.)
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (logs[0] s^2 + logs[1] s^4 + ...), those
+// of package math. (Source: FreeBSD's e_log.c.)
 var logs = [...]float64{
 	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
@@ -531,9 +530,9 @@ func logOf(v float32) float32 {
 	case !(v < float32(math.Inf(1))):
 		return v
 	}
-	const half = 0x3fe6a09e << 32 // sqrt(1/2)
+	const root = 0x3fe6a09e << 32 // sqrt(1/2)
 	x := math.Float64bits(float64(v))
-	e := (x + 1023<<52 - half) >> 52
+	e := (x + 1023<<52 - root) >> 52
 	f := math.Float64frombits(x-e<<52+1023<<52) - 1
 	k := float64(int64(e) - 1023)
 	s := f / (f + 2)
@@ -550,7 +549,7 @@ func logOf(v float32) float32 {
 	return float32(math.FMA(k, ln2High, p))
 }
 
-// leastWeight is a little above e^-708: weights below are 0.
+// leastWeight is a little above e^-708: weights below it are 0.
 const leastWeight = 3.4e-308
 
 // weight returns e to the power of a - b, or 1 if they are equal, also if they are infinite.

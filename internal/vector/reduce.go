@@ -7,7 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// Real is the set of types of numbers that have an order. Those of integers go without assembly.
+// Real is the set of types of numbers that have an order. There is no assembly for integers.
 type Real interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | Float
 }
@@ -30,7 +30,7 @@ func Greatest[T Real](m T, x []T) T {
 	return greatest(m, x)
 }
 
-// floatsOf returns the kernel for a type, if that is one of floating-point numbers.
+// floatsOf is of, or nil for integers.
 func floatsOf[T Real](p pair) kernel {
 	switch any(T(0)).(type) {
 	case float32:
@@ -41,10 +41,10 @@ func floatsOf[T Real](p pair) kernel {
 	return nil
 }
 
-// wholeExtreme returns n: a kernel finds the extreme of a multiple of n numbers.
+// wholeExtreme returns how many numbers a kernel of extremes takes a multiple of.
 func wholeExtreme[T Real]() int { return 4 * vectorBytes / cast.Size[T]() }
 
-// extreme has a kernel find the extreme of the first n numbers.
+// extreme has a kernel find the extreme of the first n numbers, as many as it takes at once.
 func extreme[T Real](k kernel, x []T) (best T, n int) {
 	n = min(len(x), runBytes/cast.Size[T]()) &^ (wholeExtreme[T]() - 1)
 	return number[T](k(nil, cast.Bytes(x[:n]), nil, 0, 0, false)), n
@@ -58,8 +58,7 @@ func number[T Real](bits int) T {
 	return T(math.Float64frombits(uint64(bits)))
 }
 
-// Sums sets dst to the sums of the first n elements of lines of x that are step elements apart. The
-// elements of each line are added one after the other, from 0 on.
+// Sums sets dst[i] to the sum of x[i*step:][:n], added one after the other, from 0 on.
 func Sums[T Float](dst, x []T, step, n int) {
 	if len(dst) > 1 {
 		_ = upTo(x, step)
@@ -75,7 +74,7 @@ func Sums[T Float](dst, x []T, step, n int) {
 	sums(dst, x, step, n)
 }
 
-// sumLines is Sums of whole groups of eight lines, of which runBytes hold eight at least.
+// sumLines is Sums of a multiple of eight lines, eight of which take at most runBytes.
 func sumLines(dst, x []float32, step, n int) {
 	lines, whole := runBytes/(4*n)&^7, n&^7
 	for len(dst) > 0 {
@@ -91,34 +90,34 @@ func sumLines(dst, x []float32, step, n int) {
 	}
 }
 
-// AddRows adds to dst rows of x, which begin at the given elements, one after the other.
+// AddRows adds to dst the row x[o:][:len(dst)] for each o in at, one after the other.
 func AddRows[T Float](dst, x []T, at []int) {
-	if !foldRows(&kernels.addRows, dst, x, at) {
+	if !foldRows(kernels.addRows, dst, x, at) {
 		addRows(dst, x, at)
 	}
 }
 
-// MinimumRows sets dst to the least numbers of dst and of rows of x, as [Minimum] does.
+// MinimumRows sets dst to the [Minimum] of dst and the rows of x that [AddRows] adds.
 func MinimumRows[T Real](dst, x []T, at []int) {
-	if !foldRows(&kernels.minimumRows, dst, x, at) {
+	if !foldRows(kernels.minimumRows, dst, x, at) {
 		minimumRows(dst, x, at)
 	}
 }
 
-// MaximumRows sets dst to the greatest numbers of dst and of rows of x, as [Maximum] does.
+// MaximumRows sets dst to the [Maximum] of dst and the rows of x that [AddRows] adds.
 func MaximumRows[T Real](dst, x []T, at []int) {
-	if !foldRows(&kernels.maximumRows, dst, x, at) {
+	if !foldRows(kernels.maximumRows, dst, x, at) {
 		maximumRows(dst, x, at)
 	}
 }
 
-// nearElements is how many numbers of rows the nearest cache keeps.
+// nearElements is how many numbers stay in the nearest cache.
 const nearElements = 4096
 
-// foldRows has a kernel fold rows, if there is one, and if they are not narrower than half a vector,
-// which plain Go is faster with.
-func foldRows[T Real](k *rowPair, dst, x []T, at []int) bool {
-	var fold func(dst, x []byte, at []int)
+// foldRows has a kernel fold rows, and reports whether it did: not if there is none, nor for rows
+// narrower than half a vector, which plain Go folds faster.
+func foldRows[T Real](k rowPair, dst, x []T, at []int) bool {
+	var fold rowKernel
 	switch any(T(0)).(type) {
 	case float32:
 		fold = k.f32
@@ -140,9 +139,9 @@ func foldRows[T Real](k *rowPair, dst, x []T, at []int) bool {
 	return true
 }
 
-// foldStrips folds as much of rows as the nearest cache keeps, and of wide ones four at a time, which
-// the machine reads ahead.
-func foldStrips[T Real](fold func(dst, x []byte, at []int), dst, x []T, at []int) {
+// foldStrips folds rows strip by strip. It gives a kernel as many as the nearest cache keeps, but
+// at least four, as many as the machine reads ahead.
+func foldStrips[T Real](fold rowKernel, dst, x []T, at []int) {
 	for len(dst) > 0 {
 		width := min(len(dst), nearElements)
 		for some := range slices.Chunk(at, max(4, nearElements/width)) {

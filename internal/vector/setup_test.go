@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// odd are numbers of which the machine's own minimum, maximum, comparison or rounding is not that of
-// Go, or that are at an edge.
+// odd returns numbers at edges, and those whose minimum, maximum, comparison or rounding by the
+// machine is not that of Go.
 func odd[T Float]() []T {
 	inf := math.Inf(1)
 	list := []T{0, T(math.Copysign(0, -1)), 1, -1, 0.5, -0.5, 1.5, 2.5, -3.7, T(inf), T(-inf), 255, 256, 65504, 65520, -104, 89, 88.8, 20}
@@ -38,7 +38,16 @@ func random[T Float](r *rand.Rand, n int) []T {
 	return x
 }
 
-// element is the set of types of what functions make.
+// integers returns n integers of any bits.
+func integers[T uint8 | uint16](r *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(r.Uint32())
+	}
+	return x
+}
+
+// element is the set of types of elements.
 type element interface {
 	float32 | float64 | uint8 | uint16 | int32
 }
@@ -73,7 +82,8 @@ func needsAssembly(t testing.TB) {
 	}
 }
 
-// numbers are the functions that make numbers of numbers. Those of a number take b's first two.
+// numbers are the functions whose results have the type of their operands. A function of a number
+// takes b's first, Clamp also the last.
 func numbers[T Float]() map[string]func(dst, a, b []T) {
 	one := func(f func(dst, a []T)) func(dst, a, b []T) { return func(dst, a, b []T) { f(dst, a) } }
 	number := func(f func(dst, a []T, b T)) func(dst, a, b []T) { return func(dst, a, b []T) { f(dst, a, b[0]) } }
@@ -87,7 +97,7 @@ func numbers[T Float]() map[string]func(dst, a, b []T) {
 	}
 }
 
-// singles are the functions that make float32 of float32 alone.
+// singles are those that there are for float32 alone. Scale takes b's first and last.
 func singles() map[string]func(dst, a, b []float32) {
 	one := func(f func(dst, a []float32)) func(dst, a, b []float32) {
 		return func(dst, a, b []float32) { f(dst, a) }

@@ -4,280 +4,188 @@
 
 package vector
 
-//go:noescape
 func add32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func addNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sub32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func subNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func mul32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func mulNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func div32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func divNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func minimum32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func minimumNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func maximum32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func maximumNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func clamp32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func neg32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func abs32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func relu32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sqrt32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func round32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func floor32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func ceil32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func trunc32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func add64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func addNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sub64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func subNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func mul64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func mulNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func div64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func divNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func minimum64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func minimumNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func maximum64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func maximumNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func clamp64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func neg64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func abs64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func relu64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sqrt64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func round64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func floor64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func ceil64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func trunc64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func equal32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func equalNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func notEqual32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func notEqualNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func less32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessEqual32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessEqualNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greaterNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greaterEqualNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func isNaN32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func isFinite32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func equal64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func equalNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func notEqual64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func notEqualNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func less64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessEqual64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func lessEqualNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greaterNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greaterEqualNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func isNaN64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func isFinite64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func widenF1632(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func widenBF1632(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func ofBytes32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func scaleBytes32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func scale32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func narrowF1632(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func narrowBF1632(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func toBytes32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func keys32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func least32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greatest32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func least64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func greatest64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sums32(dst []byte, x []byte, step int, n int)
 
-//go:noescape
 func addRows32(dst []byte, x []byte, at []int)
 
-//go:noescape
 func minimumRows32(dst []byte, x []byte, at []int)
 
-//go:noescape
 func maximumRows32(dst []byte, x []byte, at []int)
 
-//go:noescape
 func addRows64(dst []byte, x []byte, at []int)
 
-//go:noescape
 func minimumRows64(dst []byte, x []byte, at []int)
 
-//go:noescape
 func maximumRows64(dst []byte, x []byte, at []int)
 
-//go:noescape
 func exp32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func sigmoid32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func tanh32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func log32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
-//go:noescape
 func weightRows32(dst []byte, x []byte, at []int, b []byte)
 
-//go:noescape
 func addWeightRows32(dst []byte, x []byte, at []int, b []byte)
 
 func cpuid(leaf uint32, sub uint32) (eax uint32, ebx uint32, ecx uint32, edx uint32)

@@ -6,12 +6,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// Float is the set of types of numbers that functions here compute with.
+// Float is the set of floating-point types that Go computes with.
 type Float interface{ float32 | float64 }
 
-// A kernel is the assembly of a function of slices, which are given as bytes. It sets elements of dst
-// from those of a and b, or from numbers with the bits x and y, and returns how many elements at the
-// end are left. past writes past the cache, if dst is aligned.
+// A kernel is the assembly of a function. Slices are given as bytes, and numbers as their bits, x
+// and y. It sets the elements of dst from those of a and b, and returns how many are left at the
+// end. If past, it may write past the cache: dst is aligned.
 type kernel func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 
 // A pair has the kernels of float32 and float64, or nil where there are none.
@@ -25,12 +25,13 @@ func of[T Float](p pair) kernel {
 	return p.f64
 }
 
-// A rowPair has the kernels that fold rows of x, which begin at the given elements, into dst.
-type rowPair struct {
-	f32, f64 func(dst, x []byte, at []int)
-}
+// A rowKernel folds the rows of x that begin at the given elements into dst.
+type rowKernel func(dst, x []byte, at []int)
 
-// kernels are those of the machine. Without assembly there are none.
+// A rowPair is a pair of rowKernels.
+type rowPair struct{ f32, f64 rowKernel }
+
+// kernels are those of the machine. Without assembly all are nil.
 var kernels table
 
 // A table has a kernel for each function.
@@ -54,32 +55,32 @@ type table struct {
 	weightRows, addWeightRows func(dst, x []byte, at []int, b []byte)
 }
 
-// runBytes is the most that a kernel is given at once: the scheduler cannot stop assembly.
+// runBytes is the most that a kernel is given at once: the scheduler cannot preempt assembly.
 const runBytes = 64 << 10
 
-// short is the length up to which slices go to a kernel at once: they are less than runBytes, and
-// other checks would take as long as the kernel.
+// short is the length up to which slices go to a kernel unchecked: they take less than runBytes,
+// and the checks would take as long as the kernel.
 const short = 1 << 10
 
-// vectorBytes is the size of a vector, to which memory is aligned that is written past the cache.
+// vectorBytes is the size of a vector. What is written past the cache is aligned to it.
 const vectorBytes = 32
 
-// on has a kernel set dst as far as whole vectors go, and returns how many elements it has set. b is
-// nil, or as long as dst. x and y are the bits of numbers.
+// on has a kernel set the whole vectors of dst, and returns how many elements those have. b is nil,
+// or as long as dst. x and y are the bits of numbers.
 func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 	a = upTo(a, len(dst))
 	if len(dst) <= short && k != nil {
 		return len(dst) - k(cast.Bytes(dst), cast.Bytes(a), cast.Bytes(b), x, y, false)
 	}
 	past := k != nil && large(dst) && apart(dst, a) && apart(dst, b)
-	if past { // the first elements are set twice
-		run(k, dst[:vectorBytes], a, b, x, y, false)
+	if past { // up to the first aligned vector; some of what follows is set twice
+		k(cast.Bytes(dst[:vectorBytes]), cast.Bytes(a), cast.Bytes(b), x, y, false)
 		done = aligned(dst)
 	}
 	return runs(k, dst, a, b, x, y, done, past)
 }
 
-// onPairs is on of a function of two slices.
+// onPairs is on for a function of two slices.
 func onPairs[D, A cast.Fixed](k kernel, dst []D, a, b []A) (done int) {
 	return on(k, dst, a, upTo(b, len(dst)), 0, 0)
 }
@@ -96,20 +97,12 @@ func runs[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, done int, p
 	step := runBytes / max(cast.Size[D](), cast.Size[A]())
 	for done < len(dst) {
 		n := min(step, len(dst)-done)
-		rest := run(k, dst[done:done+n], a[done:], b[min(done, len(b)):], x, y, past)
+		rest := k(cast.Bytes(dst[done:done+n]), cast.Bytes(a[done:]), cast.Bytes(b[min(done, len(b)):]), x, y, past)
 		if done += n - rest; rest > 0 {
 			break
 		}
 	}
 	return done
-}
-
-// run runs a kernel on as many elements as dst has.
-func run[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, past bool) (rest int) {
-	if b != nil {
-		b = b[:len(dst)]
-	}
-	return k(cast.Bytes(dst), cast.Bytes(a[:len(dst)]), cast.Bytes(b), x, y, past)
 }
 
 // bits returns the bits of a number.
@@ -120,8 +113,7 @@ func bits[T Float](v T) uint64 {
 	return math.Float64bits(float64(v))
 }
 
-// large reports whether a slice is written past the cache if nobody reads it soon: it takes more
-// than half of the last cache.
+// large reports whether a slice takes more than half of the last cache.
 func large[T cast.Fixed](s []T) bool { return len(s)*cast.Size[T]() > largeBytes }
 
 // apart reports whether slices share no memory.
@@ -130,7 +122,7 @@ func apart[D, A cast.Fixed](dst []D, a []A) bool {
 	return !shared
 }
 
-// aligned returns the first element of a slice that a vector may begin with.
+// aligned returns the index of the first element of a slice that is aligned to a vector.
 func aligned[T cast.Fixed](s []T) int {
 	over := int(cast.Address(cast.Bytes(s)) % vectorBytes)
 	return (vectorBytes - over) % vectorBytes / cast.Size[T]()

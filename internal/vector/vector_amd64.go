@@ -5,7 +5,7 @@ package vector
 import "golang.org/x/sys/cpu"
 
 func init() {
-	if able() {
+	if x86 := cpu.X86; x86.HasAVX2 && x86.HasFMA && x86.HasF16C {
 		kernels = assembly
 	}
 	if size := lastCache(); size > 0 {
@@ -13,19 +13,12 @@ func init() {
 	}
 }
 
-// able reports whether the machine has AVX2, FMA and F16C.
-func able() bool {
-	const f16c = 1 << 29
-	_, _, features, _ := cpuid(1, 0)
-	return cpu.X86.HasAVX2 && cpu.X86.HasFMA && features&f16c != 0
-}
-
-// lastCache returns the bytes of the last cache, or 0 if the machine does not tell. (Source: Intel's
+// lastCache returns the size of the last cache in bytes, or 0 if it is unknown. (Source: Intel's
 // manual, CPUID leaf 4; AMD has the same in another leaf.)
 func lastCache() (size int) {
 	const intel, amd, mostCaches = 4, 0x8000001d, 8
 	for _, leaf := range []uint32{intel, amd} {
-		if last, _, _, _ := cpuid(leaf&amd>>31<<31, 0); last < leaf {
+		if last, _, _, _ := cpuid(leaf&(1<<31), 0); last < leaf {
 			continue
 		}
 		for i := range uint32(mostCaches) {

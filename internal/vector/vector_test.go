@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// compare calls a function with assembly and without, for slices of all lengths to 200 that begin
-// anywhere in a vector, and requires the same elements, and none beside them.
+// compare requires that a function sets the same elements with assembly as without, and none beside
+// them, for slices of all lengths to 200 that begin anywhere in a vector.
 func compare[D, A element](t *testing.T, f func(dst []D, a, b []A), values func(r *rand.Rand, n int) []A) {
 	t.Helper()
 	needsAssembly(t)
@@ -48,6 +48,47 @@ func compareInPlace[T Float](t *testing.T, f func(dst, a, b []T)) {
 		f(got, got, b)
 		requireSame(t, want, got, "a, length ", n)
 	}
+}
+
+// TestPastTheCache has results written past the cache, wherever they begin, or to an operand.
+func TestPastTheCache(t *testing.T) {
+	needsAssembly(t)
+	was := largeBytes
+	largeBytes = 1 << 10
+	defer func() { largeBytes = was }()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 50 {
+		testPast(t, r, numbers[float32](), random[float32])
+		testPast(t, r, numbers[float64](), random[float64])
+		testPast(t, r, singles(), random[float32])
+		testPast(t, r, map[string]func(dst []float32, a, b []uint16){
+			"WidenF16":  func(dst []float32, a, _ []uint16) { WidenF16(dst, a) },
+			"WidenBF16": func(dst []float32, a, _ []uint16) { WidenBF16(dst, a) },
+		}, integers[uint16])
+		testPast(t, r, map[string]func(dst []float32, a, b []uint8){
+			"OfBytes":    func(dst []float32, a, _ []uint8) { OfBytes(dst, a) },
+			"ScaleBytes": func(dst []float32, a, _ []uint8) { ScaleBytes(dst, a, 0.3, -1) },
+		}, integers[uint8])
+	}
+}
+
+func testPast[D, A element](t *testing.T, r *rand.Rand, all map[string]func(dst []D, a, b []A), values func(r *rand.Rand, n int) []A) {
+	t.Helper()
+	n, at := 1100+r.IntN(70000), r.IntN(16)
+	a, b := values(r, n), values(r, n)
+	want, room := make([]D, n), make([]D, n+32)
+	got := room[at:][:n]
+	for name, f := range all {
+		plainly(func() { f(want, a, b) })
+		f(got, a, b)
+		requireSame(t, want, got, name, n, at)
+		if operand, ok := any(got).([]A); ok {
+			copy(operand, a)
+			f(got, operand, b)
+			requireSame(t, want, got, name, " in place ", n, at)
+		}
+	}
+	require.Equal(t, make([]D, 32), append(room[:at:at], room[at+n:]...))
 }
 
 func compareNumbers[T Float](t *testing.T, all map[string]func(dst, a, b []T)) {
@@ -153,7 +194,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestLongLines: no call of assembly adds up more than it may be given.
+// TestLongLines: assembly adds up at most runBytes at a time.
 func TestLongLines(t *testing.T) {
 	needsAssembly(t)
 	own := kernels.sums
@@ -195,33 +236,19 @@ func testRows[T Float](t *testing.T) {
 }
 
 func TestConversions(t *testing.T) {
-	anyBytes := func(r *rand.Rand, n int) []uint8 {
-		x := make([]uint8, n)
-		for i := range x {
-			x[i] = uint8(r.Uint32())
-		}
-		return x
-	}
-	halves := func(r *rand.Rand, n int) []uint16 {
-		x := make([]uint16, n)
-		for i := range x {
-			x[i] = uint16(r.Uint32())
-		}
-		return x
-	}
-	compare(t, func(dst []float32, a, _ []uint16) { WidenF16(dst, a) }, halves)
-	compare(t, func(dst []float32, a, _ []uint16) { WidenBF16(dst, a) }, halves)
+	compare(t, func(dst []float32, a, _ []uint16) { WidenF16(dst, a) }, integers[uint16])
+	compare(t, func(dst []float32, a, _ []uint16) { WidenBF16(dst, a) }, integers[uint16])
 	compare(t, func(dst []uint16, a, _ []float32) { NarrowF16(dst, a) }, random[float32])
 	compare(t, func(dst []uint16, a, _ []float32) { NarrowBF16(dst, a) }, random[float32])
-	compare(t, func(dst []float32, a, _ []uint8) { OfBytes(dst, a) }, anyBytes)
-	compare(t, func(dst []float32, a, _ []uint8) { ScaleBytes(dst, a, 0.3, -1) }, anyBytes)
+	compare(t, func(dst []float32, a, _ []uint8) { OfBytes(dst, a) }, integers[uint8])
+	compare(t, func(dst []float32, a, _ []uint8) { ScaleBytes(dst, a, 0.3, -1) }, integers[uint8])
 	compare(t, func(dst []uint8, a, _ []float32) { ToBytes(dst, a) }, random[float32])
 	compare(t, func(dst []int32, a, _ []float32) { Keys(dst, a, false) }, random[float32])
 	compare(t, func(dst []int32, a, _ []float32) { Keys(dst, a, true) }, random[float32])
 }
 
-// TestEveryHalf widens all numbers of 16 bits, and narrows those in the middle between two of them
-// and beside that.
+// TestEveryHalf widens all numbers of 16 bits, and narrows them, the float32 halfway between two of
+// them, and those next to either.
 func TestEveryHalf(t *testing.T) {
 	needsAssembly(t)
 	all := make([]uint16, 1<<16)
@@ -231,7 +258,7 @@ func TestEveryHalf(t *testing.T) {
 	for name, f := range map[string]struct {
 		widen  func(dst []float32, src []uint16)
 		narrow func(dst []uint16, src []float32)
-		middle uint32 // from the bits of a number to what is in the middle after it
+		middle uint32 // the bits of the float32 halfway to the next number, less those of a number
 	}{"float16": {WidenF16, NarrowF16, 1 << 12}, "bfloat16": {WidenBF16, NarrowBF16, 1 << 15}} {
 		want, got := make([]float32, len(all)), make([]float32, len(all))
 		plainly(func() { f.widen(want, all) })
@@ -240,7 +267,8 @@ func TestEveryHalf(t *testing.T) {
 		for _, beside := range []uint32{0, 1, f.middle - 1, f.middle, f.middle + 1, 2*f.middle - 1} {
 			for i, v := range want {
 				got[i] = math.Float32frombits(math.Float32bits(v) + beside)
-				if m := all[i] & 0x7fff; name == "float16" && m < 1<<10 { // subnormal: so are the steps
+				// Subnormal float16 have steps of their own.
+				if m := all[i] & 0x7fff; name == "float16" && m < 1<<10 {
 					got[i] = float32(math.Copysign((float64(m)+float64(beside)/float64(2*f.middle))*0x1p-24, float64(v)))
 				}
 			}
@@ -275,7 +303,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// all has the tests below take all inputs.
+// all has TestFunctions take all inputs.
 var all = flag.Bool("all", false, "compare all float32, for some minutes")
 
 // TestFunctions compares the functions of float32 with those of package math, rounded once.
@@ -284,11 +312,10 @@ func TestFunctions(t *testing.T) {
 	if *all {
 		step = 1
 	}
-	logs := func(x float64) float64 { return math.Log(x) }
 	for name, f := range map[string]struct {
 		own  func(dst, a []float32)
 		math func(float64) float64
-	}{"Exp": {Exp, math.Exp}, "Log": {Log, logs}, "Tanh": {Tanh, math.Tanh}, "Sigmoid": {Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }}} {
+	}{"Exp": {Exp, math.Exp}, "Log": {Log, math.Log}, "Tanh": {Tanh, math.Tanh}, "Sigmoid": {Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }}} {
 		t.Run(name, func(t *testing.T) {
 			eachFloat(step, func(x []float32) {
 				got := make([]float32, len(x))
@@ -336,7 +363,7 @@ func TestAllocations(t *testing.T) {
 	}))
 }
 
-// requirePanic requires that fn panics in plain Go: with an error of bounds.
+// requirePanic requires that fn panics with a bounds error, as plain Go does.
 func requirePanic(t *testing.T, fn func(), about ...any) {
 	t.Helper()
 	defer func() {
@@ -347,8 +374,8 @@ func requirePanic(t *testing.T, fn func(), about ...any) {
 	fn()
 }
 
-// testShort has a function panic if an operand is shorter than dst, even where it could be longer,
-// and leave dst alone.
+// testShort requires that a function panics if an operand is shorter than dst, even where its
+// capacity is not, and leaves dst alone.
 func testShort[D, A element](t *testing.T, name string, f func(dst []D, a, b []A), pairs bool) {
 	for _, n := range []int{1, 7, 100, 40000} {
 		dst, long := make([]D, n), make([]A, n+1)
@@ -394,7 +421,7 @@ func TestShortOperands(t *testing.T) {
 	plainly(run)
 }
 
-// TestLinesBeyond: sums of lines that are not all in x are not made, whatever the step.
+// TestLinesBeyond: Sums panics if a line is not in x, whatever the step.
 func TestLinesBeyond(t *testing.T) {
 	run := func() {
 		const n = 64

@@ -7,18 +7,18 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// An instruction is one whose last operand is its result, and whose first is the right one: sub(b,
-// a, to) sets to to a - b.
+// An instruction has its operands in the order of Go's assembler, the right one first and the
+// result last: sub(b, a, to) sets to to a - b.
 type instruction func(ops ...Op)
 
 // A format is one of the two formats of numbers, with the instructions for it.
 type format struct {
 	bits, size, lanes                  int
 	mov, broadcast                     instruction
-	masked                             func(from, mask, to Op) // loads where the mask is set, and else 0
-	past                               store
+	masked                             func(from, mask, to Op) // loads 0 where the mask is not set
+	past                               func(v, to Op)
 	add, sub, mul, div, max, min, sqrt instruction
-	and, andn, or, xor                 instruction
+	and, or, xor                       instruction
 	cmp                                instruction // the predicate first
 	round                              func(mode, x, to Op)
 	sign, magnitude                    func() Mem
@@ -28,14 +28,14 @@ var float32s, float64s = format{
 	bits: 32, size: 4, lanes: 8,
 	mov: VMOVUPS, broadcast: VBROADCASTSS, masked: VMASKMOVPS, past: VMOVNTPS,
 	add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS, max: VMAXPS, min: VMINPS, sqrt: VSQRTPS,
-	and: VANDPS, andn: VANDNPS, or: VORPS, xor: VXORPS, cmp: VCMPPS, round: VROUNDPS,
+	and: VANDPS, or: VORPS, xor: VXORPS, cmp: VCMPPS, round: VROUNDPS,
 	sign:      func() Mem { return bits32(1 << 31) },
 	magnitude: func() Mem { return bits32(1<<31 - 1) },
 }, format{
 	bits: 64, size: 8, lanes: 4,
 	mov: VMOVUPD, broadcast: VBROADCASTSD, masked: VMASKMOVPD, past: VMOVNTPD,
 	add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD, max: VMAXPD, min: VMINPD, sqrt: VSQRTPD,
-	and: VANDPD, andn: VANDNPD, or: VORPD, xor: VXORPD, cmp: VCMPPD, round: VROUNDPD,
+	and: VANDPD, or: VORPD, xor: VXORPD, cmp: VCMPPD, round: VROUNDPD,
 	sign:      func() Mem { return bits64(1 << 63) },
 	magnitude: func() Mem { return bits64(1<<63 - 1) },
 }
@@ -69,7 +69,7 @@ func (f format) simply(do instruction) func(a, b vec) vec {
 }
 
 // minimum returns the lesser numbers. The machine returns the second operand if one is NaN, or both
-// are zeros: so both orders are tried. In their union the bits of a NaN, or of -0, win.
+// are zeros, so both orders are tried. In the union of their bits NaN and -0 win.
 func (f format) minimum(a, b vec) vec {
 	v, w := YMM(), YMM()
 	f.min(a, b, v)
@@ -102,29 +102,23 @@ func (f format) relu(a vec) vec {
 // one writes a kernel of one operand.
 func (f format) one(name string, do func(a vec) vec) {
 	k := begin(f.name(name), f.size, f.size, 0)
-	k.loops(f.lanes, 4, func(v, to Op) { f.mov(v, to) }, f.past, func(off int) vec {
-		return do(loaded(f.mov, k.from(off)))
-	})
+	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off))) })
 }
 
 // two writes a kernel of two operands, and one whose second operand is a number.
 func (f format) two(name string, do func(a, b vec) vec) {
 	k := begin(f.name(name), f.size, f.size, f.size)
-	k.loops(f.lanes, 4, func(v, to Op) { f.mov(v, to) }, f.past, func(off int) vec {
-		return do(loaded(f.mov, k.from(off)), loaded(f.mov, k.with(off)))
-	})
+	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off)), loaded(f.mov, k.with(off))) })
 	k = begin(f.name(name+"Number"), f.size, f.size, 0)
 	b := number(f.broadcast, "x")
-	k.loops(f.lanes, 4, func(v, to Op) { f.mov(v, to) }, f.past, func(off int) vec {
-		return do(loaded(f.mov, k.from(off)), b)
-	})
+	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off)), b) })
 }
 
 // clamp writes a kernel of two numbers.
 func (f format) clamp() {
 	k := begin(f.name("clamp"), f.size, f.size, 0)
 	low, high := number(f.broadcast, "x"), number(f.broadcast, "y")
-	k.loops(f.lanes, 2, func(v, to Op) { f.mov(v, to) }, f.past, func(off int) vec {
+	f.loops(k, 2, func(off int) vec {
 		return f.minimum(f.maximum(loaded(f.mov, k.from(off)), low), high)
 	})
 }

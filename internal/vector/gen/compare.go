@@ -76,7 +76,7 @@ func (c comparer) alone(name string, do func(a vec) vec) {
 }
 
 // masks writes the loop of a kernel that makes 32 bytes of the masks of 32 numbers. Packing works
-// within the halves of a vector, so that its words end up in another order.
+// within the halves of a vector, which leaves words in another order.
 func (c comparer) masks(k *kernel, mask func(off int) vec) {
 	order, one := loaded(VMOVUPS, packed()), loaded(VMOVUPS, bits32(0x01010101))
 	k.loop("wide", 32, 1, func(int) {

@@ -31,10 +31,10 @@ func conversions() {
 // VPMOVZXBD and VPMOVZXWD as instructions.
 var extend8, extend16 instruction = func(ops ...Op) { VPMOVZXBD(ops[0], ops[1]) }, func(ops ...Op) { VPMOVZXWD(ops[0], ops[1]) }
 
-// widen writes a kernel that makes float32 of elements of these bytes.
+// widen writes a kernel that makes float32 of elements of a size.
 func widen(name string, from int, body func(k *kernel) func(off int) vec) {
 	k := begin(name, 4, from, 0)
-	k.loops(8, 4, func(v, to Op) { VMOVUPS(v, to) }, VMOVNTPS, body(k))
+	float32s.loops(k, 4, body(k))
 }
 
 // bytes returns eight bytes as numbers.
@@ -55,8 +55,8 @@ func (k *kernel) scaled(numbers func(off int) vec) func(off int) vec {
 	}
 }
 
-// narrowF16 rounds to the nearest float16. The machine would keep a part of a NaN: of its bits none
-// but the sign and the quiet bit reach it.
+// narrowF16 rounds to the nearest float16. The machine would keep the payload of a NaN: it gets
+// none but the sign and the quiet bit.
 func narrowF16() {
 	k := begin("narrowF1632", 2, 4, 0)
 	k.loop("wide", 8, 4, k.halves)
@@ -74,17 +74,16 @@ func (k *kernel) halves(off int) {
 	VCVTPS2PH(U8(0), v, k.to(off))
 }
 
-// narrowBF16 rounds to the nearest bfloat16, ties to even: it adds half of the bits that go, less
-// one unless the last that stays is set.
+// narrowBF16 rounds to the nearest bfloat16, ties to even: it adds half of the last bit that stays,
+// less one if that bit is 0.
 func narrowBF16() {
 	k := begin("narrowBF1632", 2, 4, 0)
-	body := func(off int) {
-		v, w := k.upper(off), k.upper(off+8)
+	k.loop("wide", 16, 1, func(int) {
+		v, w := k.upper(0), k.upper(8)
 		VPACKUSDW(w, v, v)
 		VPERMQ(U8(0xd8), v, v)
-		VMOVDQU(v, k.to(off))
-	}
-	k.loop("wide", 16, 1, body)
+		VMOVDQU(v, k.to(0))
+	})
 	k.end()
 }
 
@@ -132,8 +131,8 @@ func (k *kernel) whole(off int) vec {
 	return v
 }
 
-// keys makes of numbers, of which the bits of x are flipped first, integers in their order: of
-// negative numbers all bits but the sign are flipped. NaN becomes the largest.
+// keys makes integers that have the order of numbers, after flipping the bits of x in them: in
+// negative numbers it flips all bits but the sign. NaN becomes the largest.
 func keys() {
 	k := begin("keys32", 4, 4, 0)
 	flip, zero, largest := number(VBROADCASTSS, "x"), YMM(), loaded(VMOVUPS, bits32(1<<31-1))

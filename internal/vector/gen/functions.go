@@ -9,8 +9,8 @@ import (
 )
 
 // functions writes the kernels of exponential functions. They compute in float64, four numbers in a
-// vector and some vectors in step, since each waits long for its own last result. plain.go of
-// package vector defines them.
+// vector and some vectors in step, since each instruction waits for the one before of its vector.
+// plain.go of package vector defines them.
 func functions() {
 	function("exp32", 4, -104, 89, exps)
 	function("sigmoid32", 4, -104, 104, func(x []vec) []vec {
@@ -82,8 +82,8 @@ var exp2 = []float64{
 	0x1.43091303784e4p-13, 0x1.ffcb76785562cp-17, 0x1.62bfe460f8521p-20, 0x1.b6571e2f82e46p-24, 0x1.e5e9f58fa1da7p-28,
 }
 
-// toBase2 splits x times scale times log2 e, |scale| a power of two, into whole numbers, in the last
-// bits of k, and the rest r, for which it takes x.
+// toBase2 splits x times scale times log2 e into whole numbers, in the last bits of k, and the rest
+// r. scale is a power of two. It overwrites x.
 func toBase2(x []vec, scale float64) (k, r []vec) {
 	k = like(x)
 	whole := like(x)
@@ -123,8 +123,8 @@ func exps(x []vec) []vec {
 	return p
 }
 
-// tanh writes tanh x = (e^2x - 1) / (e^2x + 1), where e^2x - 1 = 2^k (2^r - 1) + 2^k - 1 keeps
-// small ones. The sign of x is set at the end, for that of -0.
+// tanh writes tanh x = (e^2x - 1) / (e^2x + 1). e^2x - 1 is computed as 2^k (2^r - 1) + 2^k - 1,
+// which is exact enough for small x. The sign of x is set at the end, for that of -0.
 func tanh() {
 	k := begin("tanh32", 4, 4, 0)
 	k.loop("wide", 8, 1, func(int) {
@@ -156,15 +156,15 @@ func tanh() {
 	k.end()
 }
 
-// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...), from FreeBSD's
-// e_log.c, which package math computes by too.
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...), those of
+// package math. (Source: FreeBSD's e_log.c.)
 var logs = []float64{
 	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
 }
 
-// log writes log x = e log 2 + log m, x = m 2^e, m from sqrt(1/2) to sqrt 2. In float64 no float32
-// is subnormal.
+// log writes log x = e log 2 + log m, where x = m 2^e and m is from sqrt(1/2) to sqrt 2. In float64
+// no float32 is subnormal.
 func log() {
 	k := begin("log32", 4, 4, 0)
 	for _, vectors := range []int{4, 1} {
@@ -181,10 +181,10 @@ func log() {
 
 // logs returns the logarithms of numbers above 0. e is computed twice: there are no more registers.
 func (k *kernel) logs(vectors int) []vec {
-	half := math.Float64bits(math.Sqrt2/2) &^ (1<<32 - 1)
+	root := math.Float64bits(math.Sqrt2/2) &^ (1<<32 - 1)
 	exponent := func(i int, e vec) vec { // of number 4*i and the next three, plus 1023
 		x := wide(k.from(4 * i))
-		VPADDQ(bits64(1023<<52-half), x, e)
+		VPADDQ(bits64(1023<<52-root), x, e)
 		VPSRLQ(Imm(52), e, e)
 		return x
 	}
@@ -231,8 +231,8 @@ const (
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// putLog sets dst to logarithms, but to those of 0, of numbers below it, of infinity and NaN where
-// they are.
+// putLog sets dst to the logarithms v, or to -Inf, NaN and x itself where x is 0, below 0, and
+// infinite or NaN.
 func (k *kernel) putLog(off int, v Op) {
 	x, zero, mask, odd := XMM(), XMM(), XMM(), XMM()
 	VMOVUPS(k.from(off), x)
@@ -249,8 +249,8 @@ func (k *kernel) putLog(off int, v Op) {
 	VMOVUPS(v, k.to(off))
 }
 
-// weightRows writes e^(x-b) as float64, of rows of x that begin at given elements: each is a row of
-// dst, or is added to dst.
+// weightRows writes e^(x-b) as float64, for rows of x that begin at given elements. Each result is
+// a row of dst, or is added to dst.
 func weightRows(name string, add bool) {
 	k := beginRows(name, "func(dst, x []byte, at []int, b []byte)", 8, 4)
 	k.b, k.width.b = Load(Param("b").Base(), GP64()).(gp), 4
@@ -312,8 +312,8 @@ func firstQuads(n gp) func(m Mem) Op {
 	}
 }
 
-// weightsOf returns e^(x-b), for which it takes x. Of equal numbers it is 1, also if they are
-// infinite.
+// weightsOf returns e^(x-b), or 1 where x and b are equal, also if they are infinite. It overwrites
+// x.
 func weightsOf(x, b []vec) []vec {
 	for i := range x {
 		other := YMM()
@@ -332,5 +332,5 @@ func weightsOf(x, b []vec) []vec {
 	return p
 }
 
-// leastWeight is a little above e^-708: weights below are 0.
+// leastWeight is a little above e^-708: weights below it are 0.
 const leastWeight = 3.4e-308

@@ -19,8 +19,8 @@ type (
 //
 //	func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 //
-// It works on the elements of dst from the first on, and returns how many are left for plain Go. x
-// and y are the bits of numbers.
+// It sets the elements of dst from the first on, and returns how many are left for plain Go. x and
+// y are the bits of numbers.
 type kernel struct {
 	dst, a, b gp                      // where the next elements are
 	n         gp                      // how many are left
@@ -29,10 +29,9 @@ type kernel struct {
 
 const signature = "func(dst, a, b []byte, x, y uint64, past bool) (rest int)"
 
-// begin begins a kernel, for elements of these bytes.
+// begin begins a kernel. Elements of dst, a and b have these sizes.
 func begin(name string, dst, a, b int) *kernel {
 	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
 	k := &kernel{
 		dst: Load(Param("dst").Base(), GP64()).(gp),
 		a:   Load(Param("a").Base(), GP64()).(gp),
@@ -53,11 +52,8 @@ func (k *kernel) end() {
 	RET()
 }
 
-// A store writes a vector.
-type store func(v, to Op)
-
-// loop repeats a body, which works on step elements that begin off elements on, as long as there
-// are that many.
+// loop writes a loop of some times the body, which does step elements from the off-th on. It runs
+// as long as there are that many.
 func (k *kernel) loop(label string, step, times int, body func(off int)) {
 	Label(label)
 	CMPQ(k.n, U32(uint32(step*times)))
@@ -75,30 +71,25 @@ func (k *kernel) loop(label string, step, times int, body func(off int)) {
 	Label(label + "end")
 }
 
-// loops writes the loops of a kernel that sets step elements at a time by store, and another that
-// writes past the cache.
-func (k *kernel) loops(step, times int, plain, past store, body func(off int) vec) {
+// loops writes the loops of a kernel whose body returns a vector of dst, some times in a row and
+// once, and those that write past the cache.
+func (f format) loops(k *kernel, times int, body func(off int) vec) {
 	flag := Load(Param("past"), GP8())
 	TESTB(flag, flag)
 	JNZ(LabelRef("past"))
-	put := func(to store) func(off int) {
-		return func(off int) { to(body(off), k.to(off)) }
-	}
-	k.loop("wide", step, times, put(plain))
-	if times > 1 {
-		k.loop("narrow", step, 1, put(plain))
-	}
+	plain := func(off int) { f.mov(body(off), k.to(off)) }
+	k.loop("wide", f.lanes, times, plain)
+	k.loop("narrow", f.lanes, 1, plain)
 	k.end()
 	Label("past")
-	k.loop("stream", step, times, put(past))
-	if times > 1 {
-		k.loop("drip", step, 1, put(past))
-	}
+	past := func(off int) { f.past(body(off), k.to(off)) }
+	k.loop("stream", f.lanes, times, past)
+	k.loop("drip", f.lanes, 1, past)
 	SFENCE()
 	k.end()
 }
 
-// to, from and with return where elements of dst, a and b are.
+// to, from and with return where the off-th elements of dst, a and b are.
 func (k *kernel) to(off int) Mem   { return Mem{Base: k.dst, Disp: off * k.width.dst} }
 func (k *kernel) from(off int) Mem { return Mem{Base: k.a, Disp: off * k.width.a} }
 func (k *kernel) with(off int) Mem { return Mem{Base: k.b, Disp: off * k.width.b} }
@@ -114,11 +105,11 @@ func (f format) whole() access {
 	return access{load: asIs, store: func(v vec, m Mem) { f.mov(v, m) }}
 }
 
-// asIs returns a place in memory, from which instructions read themselves.
+// asIs returns m, which instructions read themselves.
 func asIs(m Mem) Op { return m }
 
 // first is an access to the first n numbers of vectors, fewer than a vector has. The others are 0.
-// A function stores by it once.
+// A kernel may store by it once, because of the labels.
 func (f format) first(n gp) access {
 	mask := f.ones(n)
 	return access{
@@ -127,8 +118,8 @@ func (f format) first(n gp) access {
 	}
 }
 
-// storeFirst stores the first n numbers of a vector in parts of 16, 8 and 4 bytes, as n has bits.
-// (Machines take longer to store by a mask, and to read that again.) The vector is lost.
+// storeFirst stores the first n numbers of a vector in parts of 16, 8 and 4 bytes, one for each bit
+// of n. (Machines take longer to store by a mask, and to read that again.) It overwrites v.
 func (f format) storeFirst(v vec, n gp, m Mem) {
 	to, x := GP64(), v.AsX()
 	LEAQ(m, to)
@@ -170,7 +161,7 @@ var edge = sync.OnceValue(func() Mem {
 	return m
 })
 
-// number returns a vector of a number that a kernel is given the bits of.
+// number returns a vector of the number whose bits are the named parameter.
 func number(broadcast instruction, name string) vec {
 	v := XMM()
 	VMOVQ(Load(Param(name), GP64()), v)
@@ -198,7 +189,7 @@ func bits32(b uint32) Mem  { return bits64(uint64(b)<<32 | uint64(b)) }
 func single(v float32) Mem { return bits32(math.Float32bits(v)) }
 func double(v float64) Mem { return bits64(math.Float64bits(v)) }
 
-// made returns a new register that an instruction has set, as its last operand.
+// made returns a new register that has been set.
 func made(set func(to vec)) vec {
 	v := YMM()
 	set(v)

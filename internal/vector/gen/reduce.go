@@ -18,10 +18,10 @@ func reductions() {
 	rows()
 }
 
-// extreme writes a kernel that returns the bits of the extreme of a, which has some four vectors. The
-// machine's own extremes lose NaN, and the sign of zeros. So two more things are kept beside them:
-// whether any number is NaN, and the sign of the result, which is negative if any number is, or if
-// all are.
+// extreme writes a kernel that returns the bits of the extreme of a, a multiple of four vectors.
+// The machine's own extremes lose NaN and the sign of zeros, so the kernel keeps two more things:
+// whether any number is NaN, and the sign of the result. The least number is negative if any number
+// is, the greatest if all are.
 func (f format) extreme(name string, better, signs instruction) {
 	k := begin(f.name(name), 1, f.size, 0)
 	Load(Param("a").Len(), k.n)
@@ -71,16 +71,15 @@ func (f format) across(v vec, do instruction) {
 	}
 }
 
-// ahead is how many bytes ahead lines are asked for that follow each other.
+// ahead is how many bytes ahead sums prefetches.
 const ahead = 8 << 10
 
 // sums writes a kernel that sets dst to the sums of the first n elements, a multiple of eight, of
 // lines of x that are step elements apart, eight lines at a time. In each line they are added one
-// after the other, from 0 on. Eight lines at once are too much for the machine to foresee: if they
-// follow each other, the next ones are asked for.
+// after the other, from 0 on. The machine does not read eight lines ahead: where each line begins
+// at the end of the one before, the kernel prefetches those that follow.
 func sums() {
 	TEXT("sums32", NOSPLIT, "func(dst, x []byte, step, n int)")
-	Pragma("noescape")
 	dst, x := Load(Param("dst").Base(), GP64()).(gp), Load(Param("x").Base(), GP64()).(gp)
 	groups, step := Load(Param("dst").Len(), GP64()).(gp), Load(Param("step"), GP64()).(gp)
 	next, stride := GP64(), GP64()
@@ -133,7 +132,7 @@ func lineRegisters(x, step gp) lines {
 	return l
 }
 
-// line returns where four elements of a line are: the first four of eight, or the others.
+// line returns where four elements of line i are: the first four of eight, or the others.
 func (l lines) line(i, half int) Mem {
 	m := Mem{Base: l.at, Disp: 16 * half}
 	switch i {
@@ -205,10 +204,9 @@ func (f format) rows(name string, with func(vectors int) folder) {
 	RET()
 }
 
-// beginRows begins a kernel of rows, of elements of these bytes.
+// beginRows begins a kernel of rows. Elements of dst and x have these sizes.
 func beginRows(name, signature string, dst, x int) *kernel {
 	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
 	k := &kernel{
 		dst: Load(Param("dst").Base(), GP64()).(gp),
 		a:   Load(Param("x").Base(), GP64()).(gp),
@@ -312,7 +310,7 @@ func (c *chooser) end(put func(v vec, i int)) {
 	}
 }
 
-// join gives extremes their signs, and makes NaN of those where one was.
+// join gives extremes their signs, or makes them NaN where a number was.
 func (f format) join(best, sign, nan vec) {
 	f.and(f.sign(), sign, sign)
 	f.and(f.magnitude(), best, best)
