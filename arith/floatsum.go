@@ -13,11 +13,12 @@ const sumBlock = 64
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
 	lined  int
-	part   []T   // the sums of the block that is being filled
-	filled int   // its rows
-	blocks int   // those before it
-	tree   []T   // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
-	some   [64]T // sums of blocks
+	part   []T // the sums of the block that is being filled
+	filled int // its rows
+	blocks int // those before it
+	tree   []T // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
+
+	blockSums [64]T // room for eights
 }
 
 func (s *floatSum[T]) begin(_, lines int) {
@@ -113,10 +114,10 @@ func addAll[T floats](sum T, x []T) T {
 // eights adds up blocks, a multiple of eight, of those at the beginning of x. It returns how many
 // elements they have.
 func (s *floatSum[T]) eights(x []T) (n int) {
-	blocks := min(len(x)/sumBlock, len(s.some)) &^ 7
-	sumLines(s.some[:blocks], x, sumBlock, sumBlock)
+	blocks := min(len(x)/sumBlock, len(s.blockSums)) &^ 7
+	sumLines(s.blockSums[:blocks], x, sumBlock, sumBlock)
 	for b := 0; b < blocks; b += 8 {
-		p := s.some[b:][:8]
+		p := s.blockSums[b:][:8]
 		s.part[0] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]))
 		s.push(3)
 	}
@@ -165,8 +166,8 @@ func sumRows[T floats](sums, x []T, offs []int) {
 	}
 }
 
-// someLines is how many lines are added up in step: many share what each block costs, but few are
-// near in memory.
+// someLines is how many lines are added up in step: more of them share the cost of a block, fewer of
+// them are closer in memory.
 const someLines = 32
 
 // lines adds up lines of at most a block without more ado, and some of the longer ones in step.

@@ -1,8 +1,6 @@
 package arith_test
 
 import (
-	"flag"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -13,14 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-var atMemory = flag.Bool("memory", false, "time verbs on 64 MB beside copies")
-
-// TestSpeedOfMemory prints the least of 20 times of verbs on normal numbers, into memory that is
-// there, and in how many plain copies of as many bytes that is.
-func TestSpeedOfMemory(t *testing.T) {
-	if !*atMemory {
-		t.Skip("only with -memory")
-	}
+// BenchmarkMemory tells the least of 20 times of verbs of normal numbers into memory that is there,
+// in plain copies of as many bytes.
+func BenchmarkMemory(b *testing.B) {
 	const side = 4096
 	rng := rand.New(rand.NewPCG(1, 2))
 	numbers := make([]float32, side*side)
@@ -36,7 +29,7 @@ func TestSpeedOfMemory(t *testing.T) {
 		least := time.Hour
 		for range 20 {
 			began := time.Now()
-			require.NoError(t, fn())
+			require.NoError(b, fn())
 			least = min(least, time.Since(began))
 		}
 		return least
@@ -65,8 +58,12 @@ func TestSpeedOfMemory(t *testing.T) {
 		{"tanh", func() error { return arith.TanhInto(dst, x) }},
 		{"sigmoid", func() error { return arith.SigmoidInto(dst, x) }},
 	} {
-		took := within(v.fn)
-		fmt.Printf("%-20s %6.2f copies %8.2f ms\n", v.name, float64(took)/float64(plain), took.Seconds()*1e3)
+		b.Run("verb="+v.name, func(b *testing.B) {
+			for b.Loop() {
+				took := within(v.fn)
+				b.ReportMetric(took.Seconds()*1e3, "ms")
+				b.ReportMetric(float64(took)/float64(plain), "copies")
+			}
+		})
 	}
-	fmt.Printf("%-20s %8.2f ms\n", "copy", plain.Seconds()*1e3)
 }

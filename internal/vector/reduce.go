@@ -14,7 +14,7 @@ type Real interface {
 
 // Least returns the least of m and x, or NaN if one is. -0 is less than 0.
 func Least[T Real](m T, x []T) T {
-	for k := floatsOf[T](kernels.least); k != nil && len(x) >= wholeExtreme[T](); {
+	for k := of[T](kernels.least); k != nil && len(x) >= wholeExtreme[T](); {
 		best, n := extreme(k, x)
 		m, x = min(m, best), x[n:]
 	}
@@ -23,22 +23,11 @@ func Least[T Real](m T, x []T) T {
 
 // Greatest returns the greatest of m and x, or NaN if one is. 0 is greater than -0.
 func Greatest[T Real](m T, x []T) T {
-	for k := floatsOf[T](kernels.greatest); k != nil && len(x) >= wholeExtreme[T](); {
+	for k := of[T](kernels.greatest); k != nil && len(x) >= wholeExtreme[T](); {
 		best, n := extreme(k, x)
 		m, x = max(m, best), x[n:]
 	}
 	return greatest(m, x)
-}
-
-// floatsOf is of, or nil for integers.
-func floatsOf[T Real](p pair) kernel {
-	switch any(T(0)).(type) {
-	case float32:
-		return p.f32
-	case float64:
-		return p.f64
-	}
-	return nil
 }
 
 // wholeExtreme returns how many numbers a kernel of extremes takes a multiple of.
@@ -79,7 +68,7 @@ func sumLines(dst, x []float32, step, n int) {
 	lines, whole := runBytes/(4*n)&^7, n&^7
 	for len(dst) > 0 {
 		k := min(len(dst), lines)
-		_ = x[(k-1)*step+n-1]
+		_ = x[(k-1)*step+n-1] // assembly checks no bounds, and the product that Sums checks may wrap
 		kernels.sums(cast.Bytes(dst[:k]), cast.Bytes(x), step, whole)
 		for i := range dst[:k] {
 			for _, v := range x[i*step+whole : i*step+n] {
@@ -111,27 +100,21 @@ func MaximumRows[T Real](dst, x []T, at []int) {
 	}
 }
 
-// nearElements is how many numbers stay in the nearest cache.
-const nearElements = 4096
+// nearBytes is how much stays in the nearest cache: of one row, or of several narrow ones. Four times
+// that is runBytes.
+const nearBytes = 16 << 10
 
 // foldRows has a kernel fold rows, and reports whether it did: not if there is none, nor for rows
 // narrower than half a vector, which plain Go folds faster.
-func foldRows[T Real](k rowPair, dst, x []T, at []int) bool {
-	var fold rowKernel
-	switch any(T(0)).(type) {
-	case float32:
-		fold = k.f32
-	case float64:
-		fold = k.f64
-	}
-	width := len(dst)
+func foldRows[T Real](k pair[rowKernel], dst, x []T, at []int) bool {
+	fold, width := of[T](k), len(dst)
 	if fold == nil || width < vectorBytes/2/cast.Size[T]() {
 		return false
 	}
 	for _, o := range at {
 		_ = upTo(x[o:], width)
 	}
-	if width <= nearElements && width*len(at) <= nearElements {
+	if near := nearBytes / cast.Size[T](); width <= near && width*len(at) <= near {
 		fold(cast.Bytes(dst), cast.Bytes(x), at)
 	} else {
 		foldStrips(fold, dst, x, at)
@@ -142,9 +125,10 @@ func foldRows[T Real](k rowPair, dst, x []T, at []int) bool {
 // foldStrips folds rows strip by strip. It gives a kernel as many as the nearest cache keeps, but
 // at least four, as many as the machine reads ahead.
 func foldStrips[T Real](fold rowKernel, dst, x []T, at []int) {
+	near := nearBytes / cast.Size[T]()
 	for len(dst) > 0 {
-		width := min(len(dst), nearElements)
-		for some := range slices.Chunk(at, max(4, nearElements/width)) {
+		width := min(len(dst), near)
+		for some := range slices.Chunk(at, max(4, near/width)) {
 			fold(cast.Bytes(dst[:width]), cast.Bytes(x), some)
 		}
 		dst, x = dst[width:], x[min(len(x), width):]

@@ -14,40 +14,40 @@ type Float interface{ float32 | float64 }
 // end. If past, it may write past the cache: dst is aligned.
 type kernel func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 
-// A pair has the kernels of float32 and float64, or nil where there are none.
-type pair struct{ f32, f64 kernel }
-
-// of returns the kernel for a type.
-func of[T Float](p pair) kernel {
-	if cast.Size[T]() == 4 {
-		return p.f32
-	}
-	return p.f64
-}
-
 // A rowKernel folds the rows of x that begin at the given elements into dst.
 type rowKernel func(dst, x []byte, at []int)
 
-// A rowPair is a pair of rowKernels.
-type rowPair struct{ f32, f64 rowKernel }
+// A pair has the kernels of float32 and float64, or nil where there are none.
+type pair[K kernel | rowKernel] struct{ f32, f64 K }
+
+// of returns the kernel for a type, or nil for integers.
+func of[T Real, K kernel | rowKernel](p pair[K]) (k K) {
+	switch any(T(0)).(type) {
+	case float32:
+		k = p.f32
+	case float64:
+		k = p.f64
+	}
+	return k
+}
 
 // kernels are those of the machine. Without assembly all are nil.
 var kernels table
 
 // A table has a kernel for each function.
 type table struct {
-	add, sub, mul, div, minimum, maximum                                     pair
-	addNumber, subNumber, mulNumber, divNumber, minimumNumber, maximumNumber pair
-	clamp, neg, abs, relu, sqrt, floor, ceil, round, trunc                   pair
+	add, sub, mul, div, minimum, maximum                                     pair[kernel]
+	addNumber, subNumber, mulNumber, divNumber, minimumNumber, maximumNumber pair[kernel]
+	clamp, neg, abs, relu, sqrt, floor, ceil, round, trunc                   pair[kernel]
 
-	equal, notEqual, less, lessEqual                                                            pair
-	equalNumber, notEqualNumber, lessNumber, lessEqualNumber, greaterNumber, greaterEqualNumber pair
-	isNaN, isFinite                                                                             pair
+	equal, notEqual, less, lessEqual                                                            pair[kernel]
+	equalNumber, notEqualNumber, lessNumber, lessEqualNumber, greaterNumber, greaterEqualNumber pair[kernel]
+	isNaN, isFinite                                                                             pair[kernel]
 
-	least, greatest pair
+	least, greatest pair[kernel]
 	sums            func(dst, x []byte, step, n int)
 
-	addRows, minimumRows, maximumRows rowPair
+	addRows, minimumRows, maximumRows pair[rowKernel]
 
 	widenF16, widenBF16, narrowF16, narrowBF16, ofBytes, toBytes, scale, scaleBytes, keys kernel
 
@@ -65,6 +65,10 @@ const short = 1 << 10
 // vectorBytes is the size of a vector. What is written past the cache is aligned to it.
 const vectorBytes = 32
 
+// everyStep is a number of elements that every kernel sets without a rest, no fewer than there are
+// before the first aligned vector.
+const everyStep = 32
+
 // on has a kernel set the whole vectors of dst, and returns how many elements those have. b is nil,
 // or as long as dst. x and y are the bits of numbers.
 func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
@@ -74,7 +78,7 @@ func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 	}
 	past := k != nil && large(dst) && apart(dst, a) && apart(dst, b)
 	if past { // up to the first aligned vector; some of what follows is set twice
-		k(cast.Bytes(dst[:vectorBytes]), cast.Bytes(a), cast.Bytes(b), x, y, false)
+		k(cast.Bytes(dst[:everyStep]), cast.Bytes(a), cast.Bytes(b), x, y, false)
 		done = aligned(dst)
 	}
 	return runs(k, dst, a, b, x, y, done, past)

@@ -9,102 +9,101 @@
 TEXT ·add32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VADDPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VADDPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VADDPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VADDPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VADDPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func addNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -112,10 +111,8 @@ dripend:
 TEXT ·addNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -204,102 +201,101 @@ dripend:
 TEXT ·sub32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VSUBPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VSUBPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VSUBPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VSUBPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VSUBPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func subNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -307,10 +303,8 @@ dripend:
 TEXT ·subNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -399,102 +393,101 @@ dripend:
 TEXT ·mul32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMULPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VMULPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VMULPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VMULPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMULPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func mulNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -502,10 +495,8 @@ dripend:
 TEXT ·mulNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -594,102 +585,101 @@ dripend:
 TEXT ·div32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VDIVPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VDIVPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VDIVPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VDIVPS   Y1, Y0, Y0
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VDIVPS   Y1, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func divNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -697,10 +687,8 @@ dripend:
 TEXT ·divNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -789,122 +777,121 @@ dripend:
 TEXT ·minimum32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMINPS   Y0, Y1, Y2
 	VMINPS   Y1, Y0, Y0
 	VORPS    Y2, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VMINPS   Y0, Y1, Y2
 	VMINPS   Y1, Y0, Y0
 	VORPS    Y2, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VMINPS   Y0, Y1, Y2
 	VMINPS   Y1, Y0, Y0
 	VORPS    Y2, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VMINPS   Y0, Y1, Y2
 	VMINPS   Y1, Y0, Y0
 	VORPS    Y2, Y0, Y0
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMINPS   Y0, Y1, Y2
 	VMINPS   Y1, Y0, Y0
 	VORPS    Y2, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func minimumNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -912,10 +899,8 @@ dripend:
 TEXT ·minimumNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -1024,19 +1009,18 @@ dripend:
 TEXT ·maximum32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      wideend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMAXPS  Y0, Y1, Y2
 	VMAXPS  Y1, Y0, Y0
 	VXORPS  Y2, Y0, Y2
@@ -1044,7 +1028,7 @@ wide:
 	VSUBPS  Y2, Y0, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS 32(DX), Y1
+	VMOVUPS 32(BX), Y1
 	VMAXPS  Y0, Y1, Y2
 	VMAXPS  Y1, Y0, Y0
 	VXORPS  Y2, Y0, Y2
@@ -1052,7 +1036,7 @@ wide:
 	VSUBPS  Y2, Y0, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS 64(DX), Y1
+	VMOVUPS 64(BX), Y1
 	VMAXPS  Y0, Y1, Y2
 	VMAXPS  Y1, Y0, Y0
 	VXORPS  Y2, Y0, Y2
@@ -1060,7 +1044,7 @@ wide:
 	VSUBPS  Y2, Y0, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS 96(DX), Y1
+	VMOVUPS 96(BX), Y1
 	VMAXPS  Y0, Y1, Y2
 	VMAXPS  Y1, Y0, Y0
 	VXORPS  Y2, Y0, Y2
@@ -1069,16 +1053,16 @@ wide:
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      narrowend
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMAXPS  Y0, Y1, Y2
 	VMAXPS  Y1, Y0, Y0
 	VXORPS  Y2, Y0, Y2
@@ -1087,21 +1071,21 @@ narrow:
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000020
+	CMPQ     DX, $0x00000020
 	JL       streamend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMAXPS   Y0, Y1, Y2
 	VMAXPS   Y1, Y0, Y0
 	VXORPS   Y2, Y0, Y2
@@ -1109,7 +1093,7 @@ stream:
 	VSUBPS   Y2, Y0, Y0
 	VMOVNTPS Y0, (AX)
 	VMOVUPS  32(CX), Y0
-	VMOVUPS  32(DX), Y1
+	VMOVUPS  32(BX), Y1
 	VMAXPS   Y0, Y1, Y2
 	VMAXPS   Y1, Y0, Y0
 	VXORPS   Y2, Y0, Y2
@@ -1117,7 +1101,7 @@ stream:
 	VSUBPS   Y2, Y0, Y0
 	VMOVNTPS Y0, 32(AX)
 	VMOVUPS  64(CX), Y0
-	VMOVUPS  64(DX), Y1
+	VMOVUPS  64(BX), Y1
 	VMAXPS   Y0, Y1, Y2
 	VMAXPS   Y1, Y0, Y0
 	VXORPS   Y2, Y0, Y2
@@ -1125,7 +1109,7 @@ stream:
 	VSUBPS   Y2, Y0, Y0
 	VMOVNTPS Y0, 64(AX)
 	VMOVUPS  96(CX), Y0
-	VMOVUPS  96(DX), Y1
+	VMOVUPS  96(BX), Y1
 	VMAXPS   Y0, Y1, Y2
 	VMAXPS   Y1, Y0, Y0
 	VXORPS   Y2, Y0, Y2
@@ -1134,16 +1118,16 @@ stream:
 	VMOVNTPS Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000020, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000008
+	CMPQ     DX, $0x00000008
 	JL       dripend
 	VMOVUPS  (CX), Y0
-	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y1
 	VMAXPS   Y0, Y1, Y2
 	VMAXPS   Y1, Y0, Y0
 	VXORPS   Y2, Y0, Y2
@@ -1152,14 +1136,14 @@ drip:
 	VMOVNTPS Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000008, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000008, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func maximumNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -1167,10 +1151,8 @@ dripend:
 TEXT ·maximumNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -1299,10 +1281,8 @@ dripend:
 TEXT ·clamp32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -1424,10 +1404,8 @@ dripend:
 TEXT ·neg32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1519,10 +1497,8 @@ GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $32
 TEXT ·abs32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1614,10 +1590,8 @@ GLOBL c7fffffff7fffffff<>(SB), RODATA|NOPTR, $32
 TEXT ·relu32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1723,10 +1697,8 @@ dripend:
 TEXT ·sqrt32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1812,10 +1784,8 @@ dripend:
 TEXT ·round32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1901,10 +1871,8 @@ dripend:
 TEXT ·floor32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -1990,10 +1958,8 @@ dripend:
 TEXT ·ceil32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -2079,10 +2045,8 @@ dripend:
 TEXT ·trunc32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -2168,103 +2132,101 @@ dripend:
 TEXT ·add64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VADDPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VADDPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VADDPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VADDPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VADDPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func addNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -2272,11 +2234,8 @@ dripend:
 TEXT ·addNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -2365,103 +2324,101 @@ dripend:
 TEXT ·sub64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VSUBPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VSUBPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VSUBPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VSUBPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VSUBPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func subNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -2469,11 +2426,8 @@ dripend:
 TEXT ·subNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -2562,103 +2516,101 @@ dripend:
 TEXT ·mul64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMULPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VMULPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VMULPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VMULPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMULPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func mulNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -2666,11 +2618,8 @@ dripend:
 TEXT ·mulNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -2759,103 +2708,101 @@ dripend:
 TEXT ·div64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VDIVPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VDIVPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VDIVPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VDIVPD   Y1, Y0, Y0
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VDIVPD   Y1, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func divNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -2863,11 +2810,8 @@ dripend:
 TEXT ·divNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -2956,123 +2900,121 @@ dripend:
 TEXT ·minimum64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y0
 	VORPD   Y2, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y0
 	VORPD   Y2, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y0
 	VORPD   Y2, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y0
 	VORPD   Y2, Y0, Y0
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y0
 	VORPD   Y2, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMINPD   Y0, Y1, Y2
 	VMINPD   Y1, Y0, Y0
 	VORPD    Y2, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VMINPD   Y0, Y1, Y2
 	VMINPD   Y1, Y0, Y0
 	VORPD    Y2, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VMINPD   Y0, Y1, Y2
 	VMINPD   Y1, Y0, Y0
 	VORPD    Y2, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VMINPD   Y0, Y1, Y2
 	VMINPD   Y1, Y0, Y0
 	VORPD    Y2, Y0, Y0
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMINPD   Y0, Y1, Y2
 	VMINPD   Y1, Y0, Y0
 	VORPD    Y2, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func minimumNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -3080,11 +3022,8 @@ dripend:
 TEXT ·minimumNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -3193,20 +3132,18 @@ dripend:
 TEXT ·maximum64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
-	MOVQ  dst_len+8(FP), BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
-	SHRQ  $0x01, BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  b_base+48(FP), BX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), SI
 	TESTB SI, SI
 	JNZ   past
 
 wide:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      wideend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMAXPD  Y0, Y1, Y2
 	VMAXPD  Y1, Y0, Y0
 	VXORPD  Y2, Y0, Y2
@@ -3214,7 +3151,7 @@ wide:
 	VSUBPD  Y2, Y0, Y0
 	VMOVUPD Y0, (AX)
 	VMOVUPD 32(CX), Y0
-	VMOVUPD 32(DX), Y1
+	VMOVUPD 32(BX), Y1
 	VMAXPD  Y0, Y1, Y2
 	VMAXPD  Y1, Y0, Y0
 	VXORPD  Y2, Y0, Y2
@@ -3222,7 +3159,7 @@ wide:
 	VSUBPD  Y2, Y0, Y0
 	VMOVUPD Y0, 32(AX)
 	VMOVUPD 64(CX), Y0
-	VMOVUPD 64(DX), Y1
+	VMOVUPD 64(BX), Y1
 	VMAXPD  Y0, Y1, Y2
 	VMAXPD  Y1, Y0, Y0
 	VXORPD  Y2, Y0, Y2
@@ -3230,7 +3167,7 @@ wide:
 	VSUBPD  Y2, Y0, Y0
 	VMOVUPD Y0, 64(AX)
 	VMOVUPD 96(CX), Y0
-	VMOVUPD 96(DX), Y1
+	VMOVUPD 96(BX), Y1
 	VMAXPD  Y0, Y1, Y2
 	VMAXPD  Y1, Y0, Y0
 	VXORPD  Y2, Y0, Y2
@@ -3239,16 +3176,16 @@ wide:
 	VMOVUPD Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000010, DX
 	JMP     wide
 
 wideend:
 narrow:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      narrowend
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMAXPD  Y0, Y1, Y2
 	VMAXPD  Y1, Y0, Y0
 	VXORPD  Y2, Y0, Y2
@@ -3257,21 +3194,21 @@ narrow:
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, DX
 	JMP     narrow
 
 narrowend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 past:
 stream:
-	CMPQ     BX, $0x00000010
+	CMPQ     DX, $0x00000010
 	JL       streamend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMAXPD   Y0, Y1, Y2
 	VMAXPD   Y1, Y0, Y0
 	VXORPD   Y2, Y0, Y2
@@ -3279,7 +3216,7 @@ stream:
 	VSUBPD   Y2, Y0, Y0
 	VMOVNTPD Y0, (AX)
 	VMOVUPD  32(CX), Y0
-	VMOVUPD  32(DX), Y1
+	VMOVUPD  32(BX), Y1
 	VMAXPD   Y0, Y1, Y2
 	VMAXPD   Y1, Y0, Y0
 	VXORPD   Y2, Y0, Y2
@@ -3287,7 +3224,7 @@ stream:
 	VSUBPD   Y2, Y0, Y0
 	VMOVNTPD Y0, 32(AX)
 	VMOVUPD  64(CX), Y0
-	VMOVUPD  64(DX), Y1
+	VMOVUPD  64(BX), Y1
 	VMAXPD   Y0, Y1, Y2
 	VMAXPD   Y1, Y0, Y0
 	VXORPD   Y2, Y0, Y2
@@ -3295,7 +3232,7 @@ stream:
 	VSUBPD   Y2, Y0, Y0
 	VMOVNTPD Y0, 64(AX)
 	VMOVUPD  96(CX), Y0
-	VMOVUPD  96(DX), Y1
+	VMOVUPD  96(BX), Y1
 	VMAXPD   Y0, Y1, Y2
 	VMAXPD   Y1, Y0, Y0
 	VXORPD   Y2, Y0, Y2
@@ -3304,16 +3241,16 @@ stream:
 	VMOVNTPD Y0, 96(AX)
 	ADDQ     $0x00000080, AX
 	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, BX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, DX
 	JMP      stream
 
 streamend:
 drip:
-	CMPQ     BX, $0x00000004
+	CMPQ     DX, $0x00000004
 	JL       dripend
 	VMOVUPD  (CX), Y0
-	VMOVUPD  (DX), Y1
+	VMOVUPD  (BX), Y1
 	VMAXPD   Y0, Y1, Y2
 	VMAXPD   Y1, Y0, Y0
 	VXORPD   Y2, Y0, Y2
@@ -3322,14 +3259,14 @@ drip:
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x00000020, AX
 	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, BX
+	ADDQ     $0x00000020, BX
+	SUBQ     $0x00000004, DX
 	JMP      drip
 
 dripend:
 	SFENCE
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func maximumNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -3337,11 +3274,8 @@ dripend:
 TEXT ·maximumNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -3470,11 +3404,8 @@ dripend:
 TEXT ·clamp64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x03, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSD X0, Y0
@@ -3596,11 +3527,8 @@ dripend:
 TEXT ·neg64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -3692,11 +3620,8 @@ GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $32
 TEXT ·abs64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -3788,11 +3713,8 @@ GLOBL c7fffffffffffffff<>(SB), RODATA|NOPTR, $32
 TEXT ·relu64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -3898,11 +3820,8 @@ dripend:
 TEXT ·sqrt64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -3988,11 +3907,8 @@ dripend:
 TEXT ·round64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -4078,11 +3994,8 @@ dripend:
 TEXT ·floor64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -4168,11 +4081,8 @@ dripend:
 TEXT ·ceil64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -4258,11 +4168,8 @@ dripend:
 TEXT ·trunc64(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x03, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -4348,22 +4255,22 @@ dripend:
 TEXT ·equal32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPS   (CX), Y2
-	VCMPPS    $0x00, (DX), Y2, Y2
+	VCMPPS    $0x00, (BX), Y2, Y2
 	VMOVUPS   32(CX), Y3
-	VCMPPS    $0x00, 32(DX), Y3, Y3
+	VCMPPS    $0x00, 32(BX), Y3, Y3
 	VMOVUPS   64(CX), Y4
-	VCMPPS    $0x00, 64(DX), Y4, Y4
+	VCMPPS    $0x00, 64(BX), Y4, Y4
 	VMOVUPS   96(CX), Y5
-	VCMPPS    $0x00, 96(DX), Y5, Y5
+	VCMPPS    $0x00, 96(BX), Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSDW Y5, Y4, Y4
 	VPACKSSWB Y4, Y2, Y2
@@ -4372,13 +4279,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000080, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 DATA packed<>+0(SB)/4, $0x00000000
@@ -4402,7 +4309,6 @@ GLOBL c0101010101010101<>(SB), RODATA|NOPTR, $32
 TEXT ·equalNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4442,22 +4348,22 @@ wideend:
 TEXT ·notEqual32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPS   (CX), Y2
-	VCMPPS    $0x04, (DX), Y2, Y2
+	VCMPPS    $0x04, (BX), Y2, Y2
 	VMOVUPS   32(CX), Y3
-	VCMPPS    $0x04, 32(DX), Y3, Y3
+	VCMPPS    $0x04, 32(BX), Y3, Y3
 	VMOVUPS   64(CX), Y4
-	VCMPPS    $0x04, 64(DX), Y4, Y4
+	VCMPPS    $0x04, 64(BX), Y4, Y4
 	VMOVUPS   96(CX), Y5
-	VCMPPS    $0x04, 96(DX), Y5, Y5
+	VCMPPS    $0x04, 96(BX), Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSDW Y5, Y4, Y4
 	VPACKSSWB Y4, Y2, Y2
@@ -4466,13 +4372,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000080, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func notEqualNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -4480,7 +4386,6 @@ wideend:
 TEXT ·notEqualNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4520,22 +4425,22 @@ wideend:
 TEXT ·less32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPS   (CX), Y2
-	VCMPPS    $0x11, (DX), Y2, Y2
+	VCMPPS    $0x11, (BX), Y2, Y2
 	VMOVUPS   32(CX), Y3
-	VCMPPS    $0x11, 32(DX), Y3, Y3
+	VCMPPS    $0x11, 32(BX), Y3, Y3
 	VMOVUPS   64(CX), Y4
-	VCMPPS    $0x11, 64(DX), Y4, Y4
+	VCMPPS    $0x11, 64(BX), Y4, Y4
 	VMOVUPS   96(CX), Y5
-	VCMPPS    $0x11, 96(DX), Y5, Y5
+	VCMPPS    $0x11, 96(BX), Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSDW Y5, Y4, Y4
 	VPACKSSWB Y4, Y2, Y2
@@ -4544,13 +4449,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000080, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func lessNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -4558,7 +4463,6 @@ wideend:
 TEXT ·lessNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4598,22 +4502,22 @@ wideend:
 TEXT ·lessEqual32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPS   (CX), Y2
-	VCMPPS    $0x12, (DX), Y2, Y2
+	VCMPPS    $0x12, (BX), Y2, Y2
 	VMOVUPS   32(CX), Y3
-	VCMPPS    $0x12, 32(DX), Y3, Y3
+	VCMPPS    $0x12, 32(BX), Y3, Y3
 	VMOVUPS   64(CX), Y4
-	VCMPPS    $0x12, 64(DX), Y4, Y4
+	VCMPPS    $0x12, 64(BX), Y4, Y4
 	VMOVUPS   96(CX), Y5
-	VCMPPS    $0x12, 96(DX), Y5, Y5
+	VCMPPS    $0x12, 96(BX), Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
 	VPACKSSDW Y5, Y4, Y4
 	VPACKSSWB Y4, Y2, Y2
@@ -4622,13 +4526,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000080, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func lessEqualNumber32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -4636,7 +4540,6 @@ wideend:
 TEXT ·lessEqualNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4676,7 +4579,6 @@ wideend:
 TEXT ·greaterNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4716,7 +4618,6 @@ wideend:
 TEXT ·greaterEqualNumber32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4756,7 +4657,6 @@ wideend:
 TEXT ·isNaN32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
@@ -4793,7 +4693,6 @@ wideend:
 TEXT ·isFinite32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
@@ -4838,36 +4737,36 @@ wideend:
 TEXT ·equal64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPD   (CX), Y2
-	VCMPPD    $0x00, (DX), Y2, Y2
+	VCMPPD    $0x00, (BX), Y2, Y2
 	VMOVUPD   32(CX), Y3
-	VCMPPD    $0x00, 32(DX), Y3, Y3
+	VCMPPD    $0x00, 32(BX), Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y2
 	VPERMQ    $0xd8, Y2, Y2
 	VMOVUPD   64(CX), Y3
-	VCMPPD    $0x00, 64(DX), Y3, Y3
+	VCMPPD    $0x00, 64(BX), Y3, Y3
 	VMOVUPD   96(CX), Y4
-	VCMPPD    $0x00, 96(DX), Y4, Y4
+	VCMPPD    $0x00, 96(BX), Y4, Y4
 	VSHUFPS   $0x88, Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVUPD   128(CX), Y4
-	VCMPPD    $0x00, 128(DX), Y4, Y4
+	VCMPPD    $0x00, 128(BX), Y4, Y4
 	VMOVUPD   160(CX), Y5
-	VCMPPD    $0x00, 160(DX), Y5, Y5
+	VCMPPD    $0x00, 160(BX), Y5, Y5
 	VSHUFPS   $0x88, Y5, Y4, Y4
 	VPERMQ    $0xd8, Y4, Y4
 	VMOVUPD   192(CX), Y5
-	VCMPPD    $0x00, 192(DX), Y5, Y5
+	VCMPPD    $0x00, 192(BX), Y5, Y5
 	VMOVUPD   224(CX), Y6
-	VCMPPD    $0x00, 224(DX), Y6, Y6
+	VCMPPD    $0x00, 224(BX), Y6, Y6
 	VSHUFPS   $0x88, Y6, Y5, Y5
 	VPERMQ    $0xd8, Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
@@ -4878,13 +4777,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000100, CX
-	ADDQ      $0x00000100, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func equalNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -4892,7 +4791,6 @@ wideend:
 TEXT ·equalNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -4948,36 +4846,36 @@ wideend:
 TEXT ·notEqual64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPD   (CX), Y2
-	VCMPPD    $0x04, (DX), Y2, Y2
+	VCMPPD    $0x04, (BX), Y2, Y2
 	VMOVUPD   32(CX), Y3
-	VCMPPD    $0x04, 32(DX), Y3, Y3
+	VCMPPD    $0x04, 32(BX), Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y2
 	VPERMQ    $0xd8, Y2, Y2
 	VMOVUPD   64(CX), Y3
-	VCMPPD    $0x04, 64(DX), Y3, Y3
+	VCMPPD    $0x04, 64(BX), Y3, Y3
 	VMOVUPD   96(CX), Y4
-	VCMPPD    $0x04, 96(DX), Y4, Y4
+	VCMPPD    $0x04, 96(BX), Y4, Y4
 	VSHUFPS   $0x88, Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVUPD   128(CX), Y4
-	VCMPPD    $0x04, 128(DX), Y4, Y4
+	VCMPPD    $0x04, 128(BX), Y4, Y4
 	VMOVUPD   160(CX), Y5
-	VCMPPD    $0x04, 160(DX), Y5, Y5
+	VCMPPD    $0x04, 160(BX), Y5, Y5
 	VSHUFPS   $0x88, Y5, Y4, Y4
 	VPERMQ    $0xd8, Y4, Y4
 	VMOVUPD   192(CX), Y5
-	VCMPPD    $0x04, 192(DX), Y5, Y5
+	VCMPPD    $0x04, 192(BX), Y5, Y5
 	VMOVUPD   224(CX), Y6
-	VCMPPD    $0x04, 224(DX), Y6, Y6
+	VCMPPD    $0x04, 224(BX), Y6, Y6
 	VSHUFPS   $0x88, Y6, Y5, Y5
 	VPERMQ    $0xd8, Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
@@ -4988,13 +4886,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000100, CX
-	ADDQ      $0x00000100, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func notEqualNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -5002,7 +4900,6 @@ wideend:
 TEXT ·notEqualNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -5058,36 +4955,36 @@ wideend:
 TEXT ·less64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPD   (CX), Y2
-	VCMPPD    $0x11, (DX), Y2, Y2
+	VCMPPD    $0x11, (BX), Y2, Y2
 	VMOVUPD   32(CX), Y3
-	VCMPPD    $0x11, 32(DX), Y3, Y3
+	VCMPPD    $0x11, 32(BX), Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y2
 	VPERMQ    $0xd8, Y2, Y2
 	VMOVUPD   64(CX), Y3
-	VCMPPD    $0x11, 64(DX), Y3, Y3
+	VCMPPD    $0x11, 64(BX), Y3, Y3
 	VMOVUPD   96(CX), Y4
-	VCMPPD    $0x11, 96(DX), Y4, Y4
+	VCMPPD    $0x11, 96(BX), Y4, Y4
 	VSHUFPS   $0x88, Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVUPD   128(CX), Y4
-	VCMPPD    $0x11, 128(DX), Y4, Y4
+	VCMPPD    $0x11, 128(BX), Y4, Y4
 	VMOVUPD   160(CX), Y5
-	VCMPPD    $0x11, 160(DX), Y5, Y5
+	VCMPPD    $0x11, 160(BX), Y5, Y5
 	VSHUFPS   $0x88, Y5, Y4, Y4
 	VPERMQ    $0xd8, Y4, Y4
 	VMOVUPD   192(CX), Y5
-	VCMPPD    $0x11, 192(DX), Y5, Y5
+	VCMPPD    $0x11, 192(BX), Y5, Y5
 	VMOVUPD   224(CX), Y6
-	VCMPPD    $0x11, 224(DX), Y6, Y6
+	VCMPPD    $0x11, 224(BX), Y6, Y6
 	VSHUFPS   $0x88, Y6, Y5, Y5
 	VPERMQ    $0xd8, Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
@@ -5098,13 +4995,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000100, CX
-	ADDQ      $0x00000100, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func lessNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -5112,7 +5009,6 @@ wideend:
 TEXT ·lessNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -5168,36 +5064,36 @@ wideend:
 TEXT ·lessEqual64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
-	MOVQ    dst_len+8(FP), BX
+	MOVQ    dst_len+8(FP), DX
+	MOVQ    b_base+48(FP), BX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
 
 wide:
-	CMPQ      BX, $0x00000020
+	CMPQ      DX, $0x00000020
 	JL        wideend
 	VMOVUPD   (CX), Y2
-	VCMPPD    $0x12, (DX), Y2, Y2
+	VCMPPD    $0x12, (BX), Y2, Y2
 	VMOVUPD   32(CX), Y3
-	VCMPPD    $0x12, 32(DX), Y3, Y3
+	VCMPPD    $0x12, 32(BX), Y3, Y3
 	VSHUFPS   $0x88, Y3, Y2, Y2
 	VPERMQ    $0xd8, Y2, Y2
 	VMOVUPD   64(CX), Y3
-	VCMPPD    $0x12, 64(DX), Y3, Y3
+	VCMPPD    $0x12, 64(BX), Y3, Y3
 	VMOVUPD   96(CX), Y4
-	VCMPPD    $0x12, 96(DX), Y4, Y4
+	VCMPPD    $0x12, 96(BX), Y4, Y4
 	VSHUFPS   $0x88, Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVUPD   128(CX), Y4
-	VCMPPD    $0x12, 128(DX), Y4, Y4
+	VCMPPD    $0x12, 128(BX), Y4, Y4
 	VMOVUPD   160(CX), Y5
-	VCMPPD    $0x12, 160(DX), Y5, Y5
+	VCMPPD    $0x12, 160(BX), Y5, Y5
 	VSHUFPS   $0x88, Y5, Y4, Y4
 	VPERMQ    $0xd8, Y4, Y4
 	VMOVUPD   192(CX), Y5
-	VCMPPD    $0x12, 192(DX), Y5, Y5
+	VCMPPD    $0x12, 192(BX), Y5, Y5
 	VMOVUPD   224(CX), Y6
-	VCMPPD    $0x12, 224(DX), Y6, Y6
+	VCMPPD    $0x12, 224(BX), Y6, Y6
 	VSHUFPS   $0x88, Y6, Y5, Y5
 	VPERMQ    $0xd8, Y5, Y5
 	VPACKSSDW Y3, Y2, Y2
@@ -5208,13 +5104,13 @@ wide:
 	VMOVDQU   Y2, (AX)
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000100, CX
-	ADDQ      $0x00000100, DX
-	SUBQ      $0x00000020, BX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x00000020, DX
 	JMP       wide
 
 wideend:
 	VZEROUPPER
-	MOVQ BX, rest+96(FP)
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func lessEqualNumber64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
@@ -5222,7 +5118,6 @@ wideend:
 TEXT ·lessEqualNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -5278,7 +5173,6 @@ wideend:
 TEXT ·greaterNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -5334,7 +5228,6 @@ wideend:
 TEXT ·greaterEqualNumber64(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
@@ -5390,7 +5283,6 @@ wideend:
 TEXT ·isNaN64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
@@ -5443,7 +5335,6 @@ wideend:
 TEXT ·isFinite64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	VMOVUPS packed<>+0(SB), Y0
 	VMOVUPS c0101010101010101<>+0(SB), Y1
@@ -5512,10 +5403,8 @@ wideend:
 TEXT ·widenF1632(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -5591,10 +5480,8 @@ dripend:
 TEXT ·widenBF1632(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -5680,10 +5567,8 @@ dripend:
 TEXT ·ofBytes32(SB), NOSPLIT, $0-104
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  a_base+24(FP), CX
-	MOVQ  b_base+48(FP), DX
 	MOVQ  dst_len+8(FP), DX
-	SHRQ  $0x01, DX
-	SHRQ  $0x01, DX
+	SHRQ  $0x02, DX
 	MOVB  past+88(FP), BL
 	TESTB BL, BL
 	JNZ   past
@@ -5769,10 +5654,8 @@ dripend:
 TEXT ·scaleBytes32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -5884,10 +5767,8 @@ dripend:
 TEXT ·scale32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -5989,7 +5870,6 @@ dripend:
 TEXT ·narrowF1632(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
 	SHRQ $0x01, DX
 
@@ -6067,7 +5947,6 @@ GLOBL c0040000000400000<>(SB), RODATA|NOPTR, $32
 TEXT ·narrowBF1632(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
 	SHRQ $0x01, DX
 
@@ -6130,7 +6009,6 @@ GLOBL c00007fff00007fff<>(SB), RODATA|NOPTR, $32
 TEXT ·toBytes32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	VMOVUPS packed<>+0(SB), Y0
 
@@ -6183,10 +6061,8 @@ GLOBL c437f0000437f0000<>(SB), RODATA|NOPTR, $32
 TEXT ·keys32(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         a_base+24(FP), CX
-	MOVQ         b_base+48(FP), DX
 	MOVQ         dst_len+8(FP), DX
-	SHRQ         $0x01, DX
-	SHRQ         $0x01, DX
+	SHRQ         $0x02, DX
 	MOVQ         x+72(FP), BX
 	VMOVQ        BX, X0
 	VBROADCASTSS X0, Y0
@@ -6219,11 +6095,9 @@ wideend:
 TEXT ·least32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	MOVQ    a_len+32(FP), DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
+	SHRQ    $0x02, DX
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, Y2
@@ -6297,11 +6171,9 @@ wideend:
 TEXT ·greatest32(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	MOVQ    a_len+32(FP), DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
+	SHRQ    $0x02, DX
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, Y2
@@ -6375,12 +6247,9 @@ wideend:
 TEXT ·least64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	MOVQ    a_len+32(FP), DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
+	SHRQ    $0x03, DX
 	VXORPD  Y0, Y0, Y0
 	VMOVUPD (CX), Y1
 	VMOVUPD Y1, Y2
@@ -6448,12 +6317,9 @@ wideend:
 TEXT ·greatest64(SB), NOSPLIT, $0-104
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    a_base+24(FP), CX
-	MOVQ    b_base+48(FP), DX
 	MOVQ    dst_len+8(FP), DX
 	MOVQ    a_len+32(FP), DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
-	SHRQ    $0x01, DX
+	SHRQ    $0x03, DX
 	VXORPD  Y0, Y0, Y0
 	VMOVUPD (CX), Y1
 	VMOVUPD Y1, Y2
@@ -6613,8 +6479,7 @@ TEXT ·addRows32(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 vectors4:
 	CMPQ    DX, $0x00000020
@@ -6762,8 +6627,7 @@ TEXT ·minimumRows32(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 vectors4:
 	CMPQ    DX, $0x00000020
@@ -6981,8 +6845,7 @@ TEXT ·maximumRows32(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 vectors4:
 	CMPQ    DX, $0x00000020
@@ -7200,9 +7063,7 @@ TEXT ·addRows64(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x03, DX
 
 vectors4:
 	CMPQ    DX, $0x00000010
@@ -7335,9 +7196,7 @@ TEXT ·minimumRows64(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x03, DX
 
 vectors4:
 	CMPQ    DX, $0x00000010
@@ -7550,9 +7409,7 @@ TEXT ·maximumRows64(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x03, DX
 
 vectors4:
 	CMPQ    DX, $0x00000010
@@ -7764,10 +7621,8 @@ done:
 TEXT ·exp32(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 wide:
 	CMPQ        DX, $0x00000010
@@ -7973,10 +7828,8 @@ GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $32
 TEXT ·sigmoid32(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 wide:
 	CMPQ        DX, $0x00000010
@@ -8111,10 +7964,8 @@ GLOBL c42d0000042d00000<>(SB), RODATA|NOPTR, $32
 TEXT ·tanh32(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 wide:
 	CMPQ        DX, $0x00000008
@@ -8221,10 +8072,8 @@ GLOBL c4000000000000000<>(SB), RODATA|NOPTR, $32
 TEXT ·log32(SB), NOSPLIT, $0-104
 	MOVQ dst_base+0(FP), AX
 	MOVQ a_base+24(FP), CX
-	MOVQ b_base+48(FP), DX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x02, DX
 
 vectors4:
 	CMPQ        DX, $0x00000010
@@ -8559,9 +8408,7 @@ TEXT ·weightRows32(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x03, DX
 	MOVQ b_base+72(FP), BX
 	MOVQ b_len+80(FP), DX
 	LEAQ (DX)(DX*1), SI
@@ -8788,9 +8635,7 @@ TEXT ·addWeightRows32(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
-	SHRQ $0x01, DX
+	SHRQ $0x03, DX
 	MOVQ b_base+72(FP), BX
 	MOVQ b_len+80(FP), DX
 	LEAQ (DX)(DX*1), SI

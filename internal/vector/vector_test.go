@@ -194,18 +194,36 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestLongLines: assembly adds up at most runBytes at a time.
-func TestLongLines(t *testing.T) {
+// TestAtOnce: assembly is given at most runBytes at once.
+func TestAtOnce(t *testing.T) {
 	needsAssembly(t)
-	own := kernels.sums
-	defer func() { kernels.sums = own }()
+	own := kernels
+	defer func() { kernels = own }()
+	most := 0
 	kernels.sums = func(dst, x []byte, step, n int) {
-		require.LessOrEqual(t, len(dst)*n, runBytes) // a sum takes 4 bytes, and so does an element
-		own(dst, x, step, n)
+		most = max(most, len(dst)*n) // a sum takes 4 bytes, and so does an element
+		own.sums(dst, x, step, n)
 	}
-	for _, n := range []int{1, 64, 2047, 2048, 2049, 20000} {
+	kernels.addRows.f64 = func(dst, x []byte, at []int) {
+		most = max(most, len(dst)*len(at))
+		own.addRows.f64(dst, x, at)
+	}
+	kernels.add.f64 = func(dst, a, b []byte, x, y uint64, past bool) int {
+		most = max(most, len(dst))
+		return own.add.f64(dst, a, b, x, y, past)
+	}
+	kernels.weightRows = func(dst, x []byte, at []int, b []byte) {
+		most = max(most, 2*len(b)*len(at))
+		own.weightRows(dst, x, at, b)
+	}
+	for _, n := range []int{1, 64, 2047, 2048, 2049, 20_000, 40_000} {
 		Sums(make([]float32, 24), make([]float32, 24*n), n, n)
+		AddRows(make([]float64, n), make([]float64, n), make([]int, 12))
+		Add(make([]float64, n), make([]float64, n), make([]float64, n))
+		WeightRows(make([]float64, 12*n), make([]float32, n), make([]int, 12), make([]float32, n))
 	}
+	require.LessOrEqual(t, most, runBytes)
+	require.Greater(t, most, runBytes/2)
 }
 
 func TestRows(t *testing.T) {

@@ -51,22 +51,20 @@ type comparer struct{ format }
 
 func (c comparer) slices(name string, predicate uint8) {
 	k := begin(c.name(name), 1, c.size, c.size)
-	c.masks(k, func(off int) vec {
-		return made(func(v vec) {
-			c.mov(k.from(off), v)
-			c.cmp(U8(predicate), k.with(off), v, v)
-		})
-	})
+	c.compared(k, predicate, func(off int) Op { return k.with(off) })
 }
 
 func (c comparer) number(name string, predicate uint8) {
 	k := begin(c.name(name), 1, c.size, 0)
 	b := number(c.broadcast, "x")
+	c.compared(k, predicate, func(int) Op { return b })
+}
+
+func (c comparer) compared(k *kernel, predicate uint8, right func(off int) Op) {
 	c.masks(k, func(off int) vec {
-		return made(func(v vec) {
-			c.mov(k.from(off), v)
-			c.cmp(U8(predicate), b, v, v)
-		})
+		v := loaded(c.mov, k.from(off))
+		c.cmp(U8(predicate), right(off), v, v)
+		return v
 	})
 }
 

@@ -12,8 +12,8 @@ import (
 // vector and some vectors in step, since each instruction waits for the one before of its vector.
 // plain.go of package vector defines them.
 func functions() {
-	function("exp32", 4, -104, 89, exps)
-	function("sigmoid32", 4, -104, 104, func(x []vec) []vec {
+	function("exp32", -104, 89, exps)
+	function("sigmoid32", -104, 104, func(x []vec) []vec {
 		each(x, func(x vec) { VXORPD(bits64(1<<63), x, x) })
 		p := exps(x)
 		one := loaded(VMOVUPD, double(1))
@@ -44,10 +44,10 @@ func like(all []vec) []vec {
 }
 
 // function writes a kernel that computes with numbers that are cut to a range, 4 times n at a time.
-func function(name string, n int, low, high float32, do func(x []vec) []vec) {
+func function(name string, low, high float32, do func(x []vec) []vec) {
 	k := begin(name, 4, 4, 0)
-	k.loop("wide", 4*n, 1, func(int) {
-		k.put(do(k.cut(n, low, high)))
+	k.loop("wide", 16, 1, func(int) {
+		k.put(do(k.cut(4, low, high)))
 	})
 	k.end()
 }
@@ -257,7 +257,7 @@ func weightRows(name string, add bool) {
 	Load(Param("b").Len(), k.n)
 	stride := GP64()
 	LEAQ(Mem{Base: k.n, Index: k.n, Scale: 1}, stride)
-	SHRQ(Imm(2), k.n)
+	elements(k.n, 4)
 	some := func(label string, vectors int, load func(m Mem) Op, of access) {
 		sums, b, x := float64s.vectors(vectors), make([]vec, vectors), make([]vec, vectors)
 		for i := range b {

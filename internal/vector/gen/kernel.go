@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"sync"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -35,14 +36,21 @@ func begin(name string, dst, a, b int) *kernel {
 	k := &kernel{
 		dst: Load(Param("dst").Base(), GP64()).(gp),
 		a:   Load(Param("a").Base(), GP64()).(gp),
-		b:   Load(Param("b").Base(), GP64()).(gp),
 		n:   Load(Param("dst").Len(), GP64()).(gp),
 	}
-	k.width.dst, k.width.a, k.width.b = dst, a, b
-	for ; dst > 1; dst /= 2 {
-		SHRQ(Imm(1), k.n)
+	if b > 0 {
+		k.b = Load(Param("b").Base(), GP64()).(gp)
 	}
+	k.width.dst, k.width.a, k.width.b = dst, a, b
+	elements(k.n, dst)
 	return k
+}
+
+// elements makes a count of bytes one of elements of a size.
+func elements(n gp, size int) {
+	if size > 1 {
+		SHRQ(Imm(uint64(bits.TrailingZeros(uint(size)))), n)
+	}
 }
 
 // end ends a kernel.

@@ -25,9 +25,7 @@ func reductions() {
 func (f format) extreme(name string, better, signs instruction) {
 	k := begin(f.name(name), 1, f.size, 0)
 	Load(Param("a").Len(), k.n)
-	for size := f.size; size > 1; size /= 2 {
-		SHRQ(Imm(1), k.n)
-	}
+	elements(k.n, f.size)
 	nan := YMM()
 	f.xor(nan, nan, nan)
 	var best, sign [4]vec
@@ -213,9 +211,7 @@ func beginRows(name, signature string, dst, x int) *kernel {
 		n:   Load(Param("dst").Len(), GP64()).(gp),
 	}
 	k.width.dst, k.width.a = dst, x
-	for ; dst > 1; dst /= 2 {
-		SHRQ(Imm(1), k.n)
-	}
+	elements(k.n, dst)
 	return k
 }
 
