@@ -150,27 +150,41 @@ func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func
 
 // scale computes in D, if float32 holds all of V, and else in float64.
 func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
-	src = src[:len(dst)]
-	if !short[V]() {
-		for i, v := range src {
-			dst[i] = D(float64(float64(v)*l.scale) + l.shift)
-		}
-		return
+	switch {
+	case !short[V]():
+		scaleWide(dst, src[:len(dst)], l.scale, l.shift)
+	case !scaleByVectors(dst, src, l):
+		scaleShort(dst, src[:len(dst)], D(l.scale), D(l.shift))
 	}
-	a, c := D(l.scale), D(l.shift)
-	if dst, ok := any(dst).([]float32); ok {
-		switch src := any(src).(type) {
-		case []uint8:
-			vector.ScaleBytes(dst, src, float32(a), float32(c))
-			return
-		case []float32:
-			vector.Scale(dst, src, float32(a), float32(c))
-			return
-		}
-	}
+}
+
+func scaleWide[D ordinary, V integers | ordinary](dst []D, src []V, scale, shift float64) {
 	for i, v := range src {
-		dst[i] = D(D(v)*a) + c
+		dst[i] = D(float64(float64(v)*scale) + shift)
 	}
+}
+
+func scaleShort[D ordinary, V integers | ordinary](dst []D, src []V, scale, shift D) {
+	for i, v := range src {
+		dst[i] = D(D(v)*scale) + shift
+	}
+}
+
+// scaleByVectors is scale of the types that there are vectors for.
+func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l line) bool {
+	to, ok := any(dst).([]float32)
+	if !ok {
+		return false
+	}
+	switch src := any(src).(type) {
+	case []uint8:
+		vector.ScaleBytes(to, src, float32(l.scale), float32(l.shift))
+		return true
+	case []float32:
+		vector.Scale(to, src, float32(l.scale), float32(l.shift))
+		return true
+	}
+	return false
 }
 
 // short reports whether float32 holds all values of V.

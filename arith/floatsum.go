@@ -159,8 +159,15 @@ func sumRows[T floats](sums, x []T, offs []int) {
 		vector.AddRows(to, any(x).([]float64), offs)
 		return
 	}
+	n := len(sums)
+	for ; len(offs) >= 4; offs = offs[4:] {
+		a, b, c, d := x[offs[0]:][:n], x[offs[1]:][:n], x[offs[2]:][:n], x[offs[3]:][:n]
+		for i, v := range sums {
+			sums[i] = v + a[i] + b[i] + c[i] + d[i]
+		}
+	}
 	for _, off := range offs {
-		for i, v := range x[off:][:len(sums)] {
+		for i, v := range x[off:][:n] {
 			sums[i] += v
 		}
 	}

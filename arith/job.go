@@ -129,7 +129,7 @@ type cut struct {
 // cut cuts the job for the cores that are worth it.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner
-	c := cut{workers.Count(0, size/fewWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 4096), 1}
+	c := cut{workers.Count(0, size/fewWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
 	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
 	if few := j.outer * c.tiles; c.cores > 1 && few < c.cores {
 		switch {

@@ -245,3 +245,17 @@ func TestInfiniteLogSumExpOfInfiniteGradient(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, column(0, inf, 0).Equal(dxs[0]), "%v", dxs[0])
 }
+
+// Of a finite LogSumExp an entry whose weight is not 0, however small, gets an infinite gradient.
+func TestLogSumExpOfInfiniteGradient(t *testing.T) {
+	pools := tensor.Must(ragged.From[int64]([][]int64{{0, 1, 2}}))
+	opt := pickstack.PoolOptions{Reduction: pickstack.LogSumExp}
+	inf := math.Inf(1)
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		x := tensor.Must(column(0, -720, -745).Cast(d))
+		g := tensor.Must(column(inf).Cast(d))
+		dxs, err := pickstack.PoolGradient(g, []*tensor.Tensor{x}, []*ragged.Tensor{pools}, opt)
+		require.NoError(t, err)
+		require.True(t, tensor.Must(column(inf, inf, inf).Cast(d)).Equal(dxs[0]), "%v", dxs[0])
+	}
+}

@@ -102,7 +102,7 @@ func fill[T any](d []T, v T) {
 
 // weigh adds the weights of some entries to w.sums.
 func (w *worker[E, T, K]) weigh(greatest []T, at []int) {
-	if x, ok := any(w.x).([]float32); ok {
+	if x, ok := any(w.x).([]float32); ok && len(at) > 1 { // one alone is 1, without a function
 		vector.AddWeightRows(w.sums[:len(greatest)], x, at, any(greatest).([]float32))
 		return
 	}

@@ -89,7 +89,7 @@ func keptRows(n int) int { return max(1, 1<<14/max(1, n)) }
 // weighRows sets weights to those of the entries that are at the given elements.
 func (s *strip[T, K]) weighRows(at []int) {
 	n := len(s.pooled)
-	if x, ok := any(s.x).([]float32); ok {
+	if x, ok := any(s.x).([]float32); ok && len(at) > 1 { // one alone is 1, without a function
 		vector.WeightRows(s.weights, x, at, any(s.pooled).([]float32))
 		return
 	}

@@ -28,7 +28,7 @@ func Sigmoid(dst, a []float32) {
 
 // WeightRows sets row i of dst to e to the power of x[at[i]:] - b. Rows are as long as b, and x is
 // not greater than b in any. Where the two are equal the weight is 1, also if they are infinite;
-// weights below 3.4e-308 are 0.
+// weights below e^-708 are e^-708, or 0 below e^-745.13.
 func WeightRows(dst []float64, x []float32, at []int, b []float32) {
 	dst = upTo(dst, len(at)*len(b))
 	if !weigh(kernels.weightRows, dst, x, at, b, len(b)) {

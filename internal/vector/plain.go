@@ -549,8 +549,12 @@ func logOf(v float32) float32 {
 	return float32(math.FMA(k, ln2High, p))
 }
 
-// leastWeight is a little above e^-708: weights below it are 0.
-const leastWeight = 3.4e-308
+// What is less than these is too small for normal numbers, and matters only where it is multiplied
+// by infinity: what is not 0 stays so.
+const (
+	leastExponent = -745.13321910194110842 // e to the power of a lesser number is 0, as math.Exp is
+	smallExponent = -708                   // e to the power of a lesser number is taken for e^-708
+)
 
 // weight returns e to the power of a - b, or 1 if they are equal, also if they are infinite.
 func weight(a, b float32) float64 {
@@ -558,11 +562,8 @@ func weight(a, b float32) float64 {
 		return 1
 	}
 	x := float64(a) - float64(b)
-	if x < -708 {
+	if x < leastExponent {
 		return 0
 	}
-	if w := expOf(x); !(w < leastWeight) {
-		return w
-	}
-	return 0
+	return expOf(max(x, smallExponent))
 }

@@ -65,6 +65,9 @@ const short = 1 << 10
 // vectorBytes is the size of a vector. What is written past the cache is aligned to it.
 const vectorBytes = 32
 
+// leastStep is the least number of elements that a kernel for float32 sets.
+const leastStep = 4
+
 // everyStep is a number of elements that every kernel sets without a rest, no fewer than there are
 // before the first aligned vector.
 const everyStep = 32
@@ -73,10 +76,13 @@ const everyStep = 32
 // or as long as dst. x and y are the bits of numbers.
 func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 	a = upTo(a, len(dst))
-	if len(dst) <= short && k != nil {
+	if k == nil || len(dst) < leastStep {
+		return 0
+	}
+	if len(dst) <= short {
 		return len(dst) - k(cast.Bytes(dst), cast.Bytes(a), cast.Bytes(b), x, y, false)
 	}
-	past := k != nil && large(dst) && apart(dst, a) && apart(dst, b)
+	past := large(dst) && apart(dst, a) && apart(dst, b)
 	if past { // up to the first aligned vector; some of what follows is set twice
 		k(cast.Bytes(dst[:everyStep]), cast.Bytes(a), cast.Bytes(b), x, y, false)
 		done = aligned(dst)
@@ -95,9 +101,6 @@ func upTo[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
 
 // runs has a kernel set dst from the done-th element on, no more than runBytes at a time.
 func runs[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, done int, past bool) int {
-	if k == nil {
-		return 0
-	}
 	step := runBytes / max(cast.Size[D](), cast.Size[A]())
 	for done < len(dst) {
 		n := min(step, len(dst)-done)

@@ -315,22 +315,25 @@ func firstQuads(n gp) func(m Mem) Op {
 // weightsOf returns e^(x-b), or 1 where x and b are equal, also if they are infinite. It overwrites
 // x.
 func weightsOf(x, b []vec) []vec {
+	kept := like(x)
 	for i := range x {
 		other := YMM()
 		VCMPPD(U8(equal), b[i], x[i], other)
 		VSUBPD(b[i], x[i], x[i])
 		VANDNPD(x[i], other, x[i])
-		VMOVUPD(double(-708), other)
+		VCMPPD(U8(notLess), double(leastExponent), x[i], kept[i]) // NaN is not less
+		VMOVUPD(double(smallExponent), other)
 		VMAXPD(x[i], other, x[i])
 	}
 	p := exps(x)
-	for _, p := range p {
-		tiny := loaded(VMOVUPD, double(leastWeight))
-		VCMPPD(U8(notLess), tiny, p, tiny) // NaN is not less
-		VANDPD(tiny, p, p)
+	for i, p := range p {
+		VANDPD(kept[i], p, p)
 	}
 	return p
 }
 
-// leastWeight is a little above e^-708: weights below it are 0.
-const leastWeight = 3.4e-308
+// The exponents that package vector has, too.
+const (
+	leastExponent = -745.13321910194110842 // e to the power of a lesser number is 0, as math.Exp is
+	smallExponent = -708                   // e to the power of a lesser number is taken for e^-708
+)
