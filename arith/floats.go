@@ -119,7 +119,7 @@ func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
 	}
 }
 
-// divideFloats does what has no short loop.
+// divideFloats does the divisions that package vector does not have.
 func divideFloats[T ordinary](o op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch o {

@@ -124,8 +124,7 @@ func (s *floatSum[T]) eights(x []T) (n int) {
 	return blocks * sumBlock
 }
 
-// sumLines sets sums to those of the first n elements of lines of x that are step elements apart,
-// which are added one after the other.
+// sumLines sets sums[i] to the sum of x[i*step:][:n], added one after the other, from 0 on.
 func sumLines[T floats](sums, x []T, step, n int) {
 	switch to := any(sums).(type) {
 	case []float32:
@@ -173,8 +172,8 @@ func sumRows[T floats](sums, x []T, offs []int) {
 	}
 }
 
-// someLines is how many lines are added up in step: more of them share the cost of a block, fewer of
-// them are closer in memory.
+// someLines is how many lines are added up in step: more of them share the cost of a block, fewer
+// of them are closer in memory.
 const someLines = 32
 
 // lines adds up lines of at most a block without more ado, and some of the longer ones in step.

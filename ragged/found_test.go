@@ -168,7 +168,7 @@ func TestCountingRepeatedRows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			testkit.MaxBytes(t, 1<<16, func() {
+			testkit.MaxBytes(t, 1<<12, func() {
 				require.Equal(t, tt.values, tt.of.NumValues())
 				require.Equal(t, tt.bytes, tt.of.ByteSize())
 			})

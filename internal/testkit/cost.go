@@ -15,11 +15,16 @@ func Allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// MaxBytes fails the test if fn allocates more than limit bytes in total. A limit below 64 KiB may
-// fail without a cause: the runtime allocates a few KiB at any time.
+// MaxBytes fails the test if fn allocates more than limit bytes in total. The runtime may allocate a
+// few KiB at any time. So if the limit is below 64 KiB, fn is called up to three times, and the
+// least counts.
 func MaxBytes(t testing.TB, limit uint64, fn func()) {
 	t.Helper()
-	if got := Allocated(fn); got > limit {
+	got := Allocated(fn)
+	for tries := 2; got > limit && limit < 64<<10 && tries > 0; tries-- {
+		got = min(got, Allocated(fn))
+	}
+	if got > limit {
 		t.Errorf("allocated %d bytes, want at most %d", got, limit)
 	}
 }

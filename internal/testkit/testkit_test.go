@@ -57,6 +57,8 @@ func TestChecks(t *testing.T) {
 		{"elements", func(t testing.TB) { testkit.Elements[int8](t, x) }, false},
 		{"content that is gone", func(t testing.TB) { testkit.Content(t, gone) }, true},
 		{"too many bytes", func(t testing.TB) { testkit.MaxBytes(t, 1<<15, alloc(1<<16)) }, true},
+		{"too many bytes by chance", func(t testing.TB) { testkit.MaxBytes(t, 1<<12, once(alloc(1<<16))) }, false},
+		{"far too many bytes, once", func(t testing.TB) { testkit.MaxBytes(t, 1<<17, once(alloc(1<<20))) }, true},
 		{"few bytes", func(t testing.TB) { testkit.MaxBytes(t, 1<<20, alloc(1<<16)) }, false},
 		{"many times the bytes", func(t testing.TB) { testkit.Near(t, 2, alloc(1<<16), alloc(1<<20)) }, true},
 		{"as many bytes", func(t testing.TB) { testkit.Near(t, 2, alloc(1<<20), alloc(1<<20)) }, false},
@@ -98,4 +100,15 @@ func TestGatherAndScatter(t *testing.T) {
 	require.Equal(t, []byte("efab"), testkit.Gather([]byte("abcdef"), 2, part))
 	require.Equal(t, []byte("34cd12"), testkit.Scatter([]byte("abcdef"), 2, part, []byte("1234")))
 	require.Equal(t, []byte("12cd12"), testkit.Scatter([]byte("abcdef"), 2, part, []byte("12")), "repeated")
+}
+
+// once returns a function that calls fn the first time.
+func once(fn func()) func() {
+	called := false
+	return func() {
+		if !called {
+			fn()
+		}
+		called = true
+	}
 }

@@ -13,19 +13,20 @@
 // heap.
 //
 // [Exp], [Log], [Tanh] and [Sigmoid] are computed in float64, by polynomials and fused
-// multiplications, and rounded once: for each of the 2^32 float32 the result is that of package
-// math, rounded. Only machines without FMA are slow at them.
+// multiplications, and rounded once. For each of the 2^32 float32 the result equals the rounded
+// result of package math. Only machines without FMA are slow at them.
 //
 // Arithmetic and widening write a dst larger than half of the last cache past the cache, unless it
-// is an operand: memory is then not read to be written, and what is in the cache stays.
+// is an operand. So memory is not read before it is written, and the cache keeps its content.
 //
 // # Adding a function
 //
-// Define it in plain.go, write its kernel in gen, with a line in the table of vector.go and that of
-// vector_amd64.go, export it beside similar ones, and name it in the tables of setup_test.go, which
-// the tests go through. Then
-//
-//	go generate ./internal/vector
+//  1. Define it in plain.go.
+//  2. Write its kernel in gen.
+//  3. Add a line to the table in vector.go, and one to the table in vector_amd64.go.
+//  4. Export it beside similar functions.
+//  5. Name it in the tables of setup_test.go. The tests go through them.
+//  6. Run go generate ./internal/vector.
 //
 // Safe for concurrent use on different slices.
 package vector

@@ -45,8 +45,7 @@ func AddWeightRows(dst []float64, x []float32, at []int, b []float32) {
 }
 
 // weigh has a kernel, if there is one, compute the weights of rows: of several short ones at a
-// time, or of a part of a long one. The results of a row are step elements of dst after those of
-// the one before.
+// time, or of a part of a long one. The results of row i begin at dst[i*step].
 func weigh(k func(dst, x []byte, at []int, b []byte), dst []float64, x []float32, at []int, b []float32, step int) bool {
 	if k == nil {
 		return false

@@ -68,7 +68,7 @@ func sumLines(dst, x []float32, step, n int) {
 	lines, whole := runBytes/(4*n)&^7, n&^7
 	for len(dst) > 0 {
 		k := min(len(dst), lines)
-		_ = x[(k-1)*step+n-1] // assembly checks no bounds, and the product that Sums checks may wrap
+		_ = x[(k-1)*step+n-1] // assembly checks no bounds, and the product in Sums may wrap
 		kernels.sums(cast.Bytes(dst[:k]), cast.Bytes(x), step, whole)
 		for i := range dst[:k] {
 			for _, v := range x[i*step+whole : i*step+n] {
@@ -100,8 +100,8 @@ func MaximumRows[T Real](dst, x []T, at []int) {
 	}
 }
 
-// nearBytes is how much stays in the nearest cache: of one row, or of several narrow ones. Four times
-// that is runBytes.
+// nearBytes is how much stays in the nearest cache: of one row, or of several narrow ones. It is a
+// quarter of runBytes.
 const nearBytes = 16 << 10
 
 // foldRows has a kernel fold rows, and reports whether it did: not if there is none, nor for rows

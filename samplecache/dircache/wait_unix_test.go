@@ -22,14 +22,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-const (
-	// goesOn is how long those who wait may go on waiting, once they need not. On a calm machine it
-	// is a tenth of that; a hundred waiters on two busy cores need more than a second.
-	goesOn = 4 * time.Second
-
-	// stands is how long a process is stopped.
-	stands = time.Second
-)
+// goesOn is how long those who wait may go on waiting, once they need not.
+const goesOn = time.Second
 
 // ratioConfig has groups take a row for each sample, two samples later.
 var ratioConfig = samplecache.Config{
@@ -214,8 +208,24 @@ func readAndKeep(ctx context.Context, c *samplecache.Cache, path string) error {
 }
 
 // turn has all members wait, and a process that has all slots fall. It reports whether it has, or
-// came through before.
+// came through before. On a busy machine a member may be late by chance: then all is done again, and
+// may be late twice.
 func (c *crowd) turn(f fall) (fallen bool) {
+	c.t.Helper()
+	for range 2 {
+		fallen, late := c.tryTurn(f)
+		if late == "" {
+			return fallen
+		}
+		c.t.Log(late)
+	}
+	fallen, late := c.tryTurn(f)
+	require.Empty(c.t, late)
+	return fallen
+}
+
+// tryTurn is turn once. It returns which member went on too late, if one did.
+func (c *crowd) tryTurn(f fall) (fallen bool, late string) {
 	c.t.Helper()
 	st := c.stats()
 	all := c.prepare(st.Latest)
@@ -226,7 +236,7 @@ func (c *crowd) turn(f fall) (fallen bool) {
 	if f.how == "stop" && p.either(c.t, "stops", "done") == "stops" {
 		p.stopped(c.t)
 		fallen = true
-		time.Sleep(stands)
+		time.Sleep(goesOn)
 		c.requireNoneMissed(all, &st, f)
 		require.NoError(c.t, p.cmd.Process.Signal(syscall.SIGCONT))
 	}
@@ -239,7 +249,9 @@ func (c *crowd) turn(f fall) (fallen bool) {
 		case err := <-w.done:
 			require.NoError(c.t, err, "%+v: in %s", f, w.kind)
 			took := w.at.Sub(since)
-			assert.Less(c.t, took, goesOn, "%+v: in %s", f, w.kind)
+			if took >= goesOn {
+				late = fmt.Sprintf("%+v: in %s: went on after %v", f, w.kind, took)
+			}
 			c.worst = max(c.worst, took)
 		case <-time.After(10 * time.Second):
 			require.FailNow(c.t, "still waits", "%+v: in %s, stats %+v", f, w.kind, c.stats())
@@ -247,7 +259,7 @@ func (c *crowd) turn(f fall) (fallen bool) {
 	}
 	c.seeAll()
 	require.NoError(c.t, os.RemoveAll(keep))
-	return fallen || p.killed()
+	return fallen || p.killed(), late
 }
 
 // requireNoneMissed checks that nobody waits for what is there already, while a process is stopped.

@@ -34,7 +34,7 @@ func each(all []vec, write func(v vec)) {
 	}
 }
 
-// like returns new registers, as many as there are vectors.
+// like returns a new register for each vector.
 func like(all []vec) []vec {
 	more := make([]vec, len(all))
 	for i := range more {
@@ -124,7 +124,7 @@ func exps(x []vec) []vec {
 }
 
 // tanh writes tanh x = (e^2x - 1) / (e^2x + 1). e^2x - 1 is computed as 2^k (2^r - 1) + 2^k - 1,
-// which is exact enough for small x. The sign of x is set at the end, for that of -0.
+// which is exact enough for small x. The result gets the sign of x at the end: -0 has one, too.
 func tanh() {
 	k := begin("tanh32", 4, 4, 0)
 	k.loop("wide", 8, 1, func(int) {
@@ -156,8 +156,8 @@ func tanh() {
 	k.end()
 }
 
-// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...), those of
-// package math. (Source: FreeBSD's e_log.c.)
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...). Package math
+// has the same. (Source: FreeBSD's e_log.c.)
 var logs = []float64{
 	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
