@@ -15,6 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 type tens = *tensor.Tensor
@@ -461,7 +463,7 @@ func drawn(r *rand.Rand, d tensor.DType, shape []int) tens {
 func TestVerbsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	shapes, rounds := [][]int{{}, {0}, {1}, {5}, {3, 4}, {2, 3, 2}, {70, 33}}, 4
-	if testing.Short() {
+	if !longtests.On() {
 		shapes, rounds = shapes[:len(shapes)-1], 1
 	}
 	for _, v := range elementVerbs {

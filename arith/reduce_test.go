@@ -14,6 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A reducer is a verb over dims, and what it makes of a bucket.
@@ -204,7 +206,7 @@ func TestReduceIsNaive(t *testing.T) {
 				for _, d := range tensor.DTypes() {
 					for _, shape := range reducedShapes {
 						for _, v := range reducers {
-							if !testing.Short() || r.IntN(8) == 0 {
+							if longtests.On() || r.IntN(8) == 0 {
 								checkReducer(t, r, v, someNumbers(t, r, d, shape, l, m))
 							}
 						}
@@ -247,7 +249,7 @@ func TestReduceInPieces(t *testing.T) {
 		for _, l := range testkit.Layouts {
 			for _, shape := range reducedShapes {
 				for _, v := range reducers {
-					for range 2 {
+					for range longtests.Times(1, 2) {
 						d := one(r, []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Int16, tensor.Bool})
 						checkReducer(t, r, v, someNumbers(t, r, d, shape, l, m))
 					}
@@ -340,7 +342,7 @@ func TestReduceLarge(t *testing.T) {
 	for _, shape := range shapes {
 		for _, v := range reducers {
 			d := one(r, dtypes)
-			if v.not(d) || testing.Short() && r.IntN(4) > 0 {
+			if v.not(d) || !longtests.On() && r.IntN(4) > 0 {
 				continue
 			}
 			runtime.GOMAXPROCS(1 + r.IntN(4))
@@ -350,7 +352,7 @@ func TestReduceLarge(t *testing.T) {
 	runtime.GOMAXPROCS(3)
 	for _, v := range reducers {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.Uint64, tensor.Bool} {
-			x := someNumbers(t, r, d, []int{40_003}, testkit.Contiguous, testkit.Go)
+			x := someNumbers(t, r, d, []int{longtests.Times(10_003, 40_003)}, testkit.Contiguous, testkit.Go)
 			checkOver(t, r, v, x, over{Over: arith.Whole, dims: []bool{true}, name: "whole"}, nil)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // writable are the layouts and memories that a destination can have.
@@ -115,7 +117,7 @@ func TestWhereIsNaive(t *testing.T) {
 				for _, d := range tensor.DTypes() {
 					for _, shape := range testkit.Shapes {
 						for rank := range len(shape) + 1 {
-							for range 5 {
+							for range longtests.Times(1, 5) {
 								x := testkit.Make(t, d, shape, l, m, 3)
 								checkVerb(t, r, one(r, verbs), x, someMask(t, r, shape[:rank]))
 							}
@@ -170,7 +172,7 @@ func checkVerb(t *testing.T, r *rand.Rand, v verb, x, mask testkit.Specimen) {
 // smaller.
 func TestWhereOfManyElements(t *testing.T) {
 	shapes := [][]int{{16385}, {2, 16385}, {16385, 2}, {40, 1025}, {3, 130, 127}, {1<<18 + 9}, {513, 520}}
-	if testing.Short() {
+	if !longtests.On() {
 		shapes = [][]int{{2, 16385}, {1<<18 + 9}}
 	}
 	r := rand.New(rand.NewPCG(3, 4))

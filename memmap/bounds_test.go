@@ -19,6 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 const largest = 64 << 20 // bytes of a meta.json
@@ -72,8 +74,8 @@ func peak(fn func()) uint64 {
 // TestLargestMeta opens the largest meta.json that is read, of the worst kinds: it opens or fails
 // within bounds of time and memory.
 func TestLargestMeta(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: opens 35 files of 64 MB")
+	if !longtests.On() {
+		t.Skip("opens 35 files of 64 MB, which takes half a minute")
 	}
 	const end = `"shape":[],` + dictTail
 	const lots = "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"

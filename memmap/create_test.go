@@ -18,6 +18,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // expanded returns a tensor of zeros that takes no memory.
@@ -171,7 +173,7 @@ func TestSumsFollowWrites(t *testing.T) {
 // again: whatever sums there are in between must not be wrong, and the last to close sets them.
 func TestSumsOfTwoWriters(t *testing.T) {
 	dir := saved(t)
-	for round := range 30 {
+	for round := range longtests.Times(5, 30) {
 		var wg sync.WaitGroup
 		for n := range 2 {
 			ds := writable(t, dir)

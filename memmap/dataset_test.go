@@ -14,6 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // store writes v to the first element of a leaf.
@@ -257,7 +259,7 @@ func TestSavesAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range int64(4) {
 		wg.Go(func() {
-			for range 100 {
+			for range longtests.Times(20, 100) {
 				if err := memmap.SaveWith(t.Context(), dir, generation(t, n), opt); err != nil {
 					t.Error(err)
 				}

@@ -14,6 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // saveScalars saves a dictionary of n leaves, int64 [2], that hold their number twice.
@@ -114,7 +116,7 @@ func TestLeavesThatMustBeMapped(t *testing.T) {
 func TestMappingGrowth(t *testing.T) {
 	for _, room := range []int{1 << 20, 1} {
 		var each []float64
-		for _, n := range []int{20, 200, 2000} {
+		for _, n := range []int{20, 200, longtests.Times(800, 2000)} {
 			dir, _ := saveScalars(t, n)
 			leaveRoom(t, room)
 			each = append(each, testing.AllocsPerRun(3, func() {

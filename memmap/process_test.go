@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 var (
@@ -22,12 +24,12 @@ var (
 	killSeed  = flag.Uint64("killseed", 0, "seed of the moments at which processes are killed; 0 takes a new one")
 )
 
-// kills returns how many rounds a test of processes has.
+// kills returns how many rounds a test of processes has: few if tests are long, and else a third.
 func kills(t *testing.T, few, full int) int {
 	t.Helper()
 	switch *killsFlag {
 	case "":
-		return few
+		return longtests.Times((few+2)/3, few)
 	case "full":
 		return full
 	}

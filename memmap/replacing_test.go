@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // The ways to make a dataset, by what they replace.
@@ -173,7 +175,7 @@ func TestOneOfManySucceeds(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			top := t.TempDir()
-			for round := range 25 {
+			for round := range longtests.Times(5, 25) {
 				dir := filepath.Join(top, fmt.Sprint(round))
 				errs := make([]error, rivals)
 				var ready, wg sync.WaitGroup

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // The race detector has a sync.Pool forget what was put into it, so that there is nothing to count.
@@ -19,7 +21,7 @@ import (
 // whatever the dtype, also of rows that do not lie side by side, in memory that is lent.
 func TestAllocations(t *testing.T) {
 	dtypes := floats
-	if testing.Short() {
+	if !longtests.On() {
 		dtypes = dtypes[:1]
 	}
 	for _, d := range dtypes {

@@ -10,13 +10,15 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/pickstack"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // TestOracleLarge compares with loops what takes several tasks, strips of channels and parts of a
 // pool.
 func TestOracleLarge(t *testing.T) {
 	seed, dtypes := uint64(0), []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16}
-	if testing.Short() {
+	if !longtests.On() {
 		dtypes = dtypes[:1]
 	}
 	for _, w := range ways() {

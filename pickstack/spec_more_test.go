@@ -11,6 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // TestSpecEmpty has the cases of the specification of which some size is 0.
@@ -167,7 +169,7 @@ func TestSpecWorkers(t *testing.T) {
 
 func sameForWorkers(t *testing.T, w way, batch int) {
 	rows := 64_000 // 4 MB
-	if testing.Short() {
+	if !longtests.On() {
 		rows = 16_000
 	}
 	p := large(w, batch, rows)

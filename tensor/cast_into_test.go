@@ -14,6 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // views returns parts and repetitions of a tensor with one dim, in many layouts.
@@ -50,7 +52,7 @@ func TestCastOfAnyLayout(t *testing.T) {
 	for _, from := range edges() {
 		for name, x := range views(t, from) {
 			values := numbers(t, tensor.Must(x.Clone()))
-			if testing.Short() && len(values) > 1000 && from.DType() > tensor.Uint8 {
+			if !longtests.On() && len(values) > 1000 && from.DType() > tensor.Uint8 {
 				continue
 			}
 			for _, to := range tensor.DTypes() {
@@ -115,7 +117,7 @@ func TestCastOnAnyCores(t *testing.T) {
 			require.True(t, slices.Equal(one, three), "%v", from.DType())
 		}
 		require.True(t, slices.Equal(castOn(t, 3, x, to), slices.Repeat(castOn(t, 1, from, to), x.Size()/from.Size())), "%v", from.DType())
-		if testing.Short() {
+		if !longtests.On() {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -40,7 +41,7 @@ func layouts(x *tensor.Tensor) map[string]*tensor.Tensor {
 // of either side, on tensors of several blocks of which one element differs, or none.
 func TestComparisonsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
-	const rows, cols = 211, 300
+	rows, cols := longtests.Times(61, 211), 300
 	for _, d := range tensor.DTypes() {
 		values := make([]float64, rows*cols)
 		for i := range values {
@@ -75,7 +76,7 @@ func TestComparisonsAreNaive(t *testing.T) {
 // column.
 func TestAllCloseBroadcasts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
-	for range 300 {
+	for range longtests.Times(60, 300) {
 		rows, cols := 1+r.IntN(200), 1+r.IntN(200)
 		shape := [][]int{{}, {1}, {cols}, {1, cols}, {rows, 1}, {rows, cols}}[r.IntN(6)]
 		y := drawnNear(r, shape)

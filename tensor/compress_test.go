@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -110,7 +111,7 @@ func TestMaskedSelectBySeveralDims(t *testing.T) {
 // TestMaskedSelectOfManyRows uses several cores.
 func TestMaskedSelectOfManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, d := range testkit.Widths[:4] {
+	for _, d := range testkit.Widths[:longtests.Times(2, 4)] {
 		n := 9<<20/d.Size() + 5
 		content := make([]byte, n*d.Size())
 		for i := range content {

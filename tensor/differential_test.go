@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -192,7 +193,7 @@ func (f *feeding) naive() (harmful bool, after []byte) {
 // Copies do what they would if all were read before any is written, in whichever way they overlap.
 func TestCopiesWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const all = 60_000
+	all := longtests.Times(10_000, 60_000)
 	overlapping, apart := 0, 0
 	for range all {
 		f := &feeding{rng: rng, bytes: make([]byte, 700)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -85,7 +86,7 @@ func (f *feeding) within(t *testing.T, k caller, c naive.Call, shape []int, writ
 func TestCallsWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	counts := map[string]*[2]int{}
-	for i := range 40_000 {
+	for i := range longtests.Times(8000, 40_000) {
 		f := &feeding{rng: rng, bytes: make([]byte, 700)}
 		for i := range f.bytes {
 			f.bytes[i] = byte(rng.IntN(256))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -81,7 +82,7 @@ func TestKernelIsNaive(t *testing.T) {
 	shapes := append(slices.Clone(testkit.Shapes), []int{2, 3, 2, 2}, []int{3, 16500}, []int{16500, 2}, []int{5, 70, 60})
 	for _, l := range testkit.Layouts {
 		for _, shape := range shapes {
-			for range 40000/(naive.Size(shape)+1000) + 2 {
+			for range longtests.Times(10_000, 40_000)/(naive.Size(shape)+1000) + 1 {
 				x := testkit.Make(t, oneOf(r, testkit.Widths), shape, l, oneOf(r, testkit.Memories), 1)
 				operands, others := []testkit.Specimen{x}, []any{}
 				for range r.IntN(3) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
@@ -137,7 +138,7 @@ func TestCalls(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
 		k := caller{rand.New(rand.NewPCG(uint64(s.Size()), uint64(s.DType()))), nil}
 		for _, verb := range naive.Verbs {
-			for i := range 6 {
+			for i := range longtests.Times(3, 6) {
 				if c, ok := naive.Random(k.Rand, verb, s.Array.Shape); ok {
 					k.fill = []any{nil, 0, 7}[i%3]
 					k.verify(t, s, c, testkit.Layouts[i%3], testkit.Memories[k.IntN(3)])

@@ -16,6 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/transform"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 func TestFitOfSpecialColumns(t *testing.T) {
@@ -175,7 +177,7 @@ func TestFitRefuses(t *testing.T) {
 
 // TestFitOfMappedFilesKeepsNoCopy: for 64 times the bytes, it allocates headers only.
 func TestFitOfMappedFilesKeepsNoCopy(t *testing.T) {
-	if testing.Short() {
+	if !longtests.On() {
 		t.Skip("writes 64 MiB")
 	}
 	open := func(n int) *memmap.Dataset {

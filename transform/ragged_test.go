@@ -20,6 +20,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/transform"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // listsOf returns a ragged tensor of random values, a tenth of them NaN, a quarter of the rows
@@ -548,7 +550,7 @@ func TestFitOfLongRowsOfAViewKeepsNoCopy(t *testing.T) {
 // TestFitOfMappedRaggedFilesKeepsNoCopy: for 16 times the bytes, in few or many rows, under masks
 // or not, it allocates headers only.
 func TestFitOfMappedRaggedFilesKeepsNoCopy(t *testing.T) {
-	if testing.Short() {
+	if !longtests.On() {
 		t.Skip("writes 34 MiB")
 	}
 	open := func(rows, length int) *memmap.Dataset {

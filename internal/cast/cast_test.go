@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 func TestBytesAndSliceShareMemory(t *testing.T) {
@@ -127,7 +129,7 @@ func TestOnlyMachinesOf32BitAreRefused(t *testing.T) {
 // TestRefusalIsOneSentence builds for a machine of 32 bits: nothing else may go wrong before or
 // after.
 func TestRefusalIsOneSentence(t *testing.T) {
-	if testing.Short() {
+	if !longtests.On() {
 		t.Skip("compiles part of the standard library")
 	}
 	cmd := exec.Command("go", "build", "-gcflags=-e", ".")
