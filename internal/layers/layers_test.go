@@ -16,7 +16,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/mapping internal/splitmix internal/workers",
+	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
 	"internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
 	"internal/safetensors internal/vfs/vfstest shapeops",
 	"tensor",

@@ -265,7 +265,7 @@ func (s *soak) count() {
 // there twice, and nobody reads what is torn. In the end all are killed, and the control file is
 // lost.
 func TestW09(t *testing.T) {
-	n, rows := kills(t, 20, 10_000), int64(kills(t, 1000, 1_000_000))
+	n, rows := kills(t, 10, 300, 10_000), int64(kills(t, 500, 1000, 1_000_000))
 	s := newSoak(t, max(time.Minute, time.Duration(n)*500*time.Millisecond))
 	began := time.Now()
 	for s.fallen["kill"] < n || s.rows.Load() < rows {

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 var (
@@ -28,12 +30,12 @@ var (
 	killSeed  = flag.Uint64("killseed", 0, "seed of the moments at which processes are killed; 0 takes a new one")
 )
 
-// kills returns how many times a test kills a process.
-func kills(t *testing.T, few, full int) int {
+// kills returns how many times a test kills a process: few times, or more often if tests are long.
+func kills(t *testing.T, few, long, full int) int {
 	t.Helper()
 	switch *killsFlag {
 	case "":
-		return few
+		return longtests.Times(few, long)
 	case "full":
 		return full
 	}

@@ -283,7 +283,8 @@ func (c *crowd) requireNoneMissed(all []*waiter, before *samplecache.Stats, f fa
 }
 
 // TestWaitersGoOn kills processes at each moment that they pass and stops them at a third of the
-// moments, while twelve sessions wait for them: all go on soon. With -kills, it does so at random.
+// moments, while twelve sessions wait for them: all go on soon. If tests are long, or with -kills, it
+// does so at random, too.
 func TestWaitersGoOn(t *testing.T) {
 	t.Parallel()
 	const lanes = 8
@@ -294,9 +295,8 @@ func TestWaitersGoOn(t *testing.T) {
 			falls = slices.Insert(falls, 0, fall{"stop", moment, 1})
 		}
 	}
-	if n := kills(t, 0, 10_000); n > 0 {
+	if n := kills(t, 0, 300, 10_000); n > 0 {
 		rng, names := random(t), moments(t)
-		falls = nil
 		for range n {
 			f := fall{"kill", "", 1 + rng.IntN(100)}
 			if rng.IntN(2) == 0 {
@@ -350,7 +350,7 @@ func TestNobodyWaits(t *testing.T) {
 	}()
 	c := open()
 	p := tensor.Must(c.Producer(""))
-	for n := range uint64(kills(t, 300, 20_000)) {
+	for n := range uint64(kills(t, 100, 300, 20_000)) {
 		require.NoError(t, p.Put(ctx, stamp{1, int64(n)}.marked()))
 		for begun := time.Now(); tensor.Must(c.Stats()).Latest <= n; time.Sleep(100 * time.Microsecond) {
 			require.Less(t, time.Since(begun), goesOn, "generation %d", n+1)

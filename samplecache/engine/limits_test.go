@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"iter"
 	"math"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // queue are limits that Check accepts for 4 samples: each row is taken once.
@@ -522,9 +523,6 @@ func every(n, most int, keep func(s setting) bool) iter.Seq[setting] {
 // accepted reports whether Check accepts s.
 func accepted(s setting) bool { return s.Check(s.samples) == nil }
 
-// allSettings has TestLimitsNeverDeadlock take ten seconds instead of one.
-var allSettings = flag.Bool("all", false, "explore seven times as many settings of limits")
-
 // TestLimitsNeverDeadlock reaches every moment that small caches can come to. Under limits that
 // Check accepts, something can always go on, and reading and putting alone lead to another
 // publication.
@@ -547,7 +545,7 @@ func TestLimitsNeverDeadlock(t *testing.T) {
 			checked, moments := 0, 0
 			fits := func(s setting) bool { return accepted(s) && s.samples >= tt.model.ranks }
 			step := tt.every
-			if !*allSettings {
+			if !longtests.On() {
 				step = 7*tt.every + 1
 			}
 			for s := range every(step, tt.most, fits) {

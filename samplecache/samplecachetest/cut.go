@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // cutter returns a member as a Cutter, or skips the test.
@@ -39,7 +41,7 @@ func (k *kit) persist(fn func(ctx context.Context) error) error {
 // repliesLost checks W07: if it is not known whether Commit was carried out, Commit or Abort find
 // it out, and the sample is stored once.
 func repliesLost(k *kit) {
-	numbers := uint64(many(100, 2000))
+	numbers := uint64(longtests.Times(100, 2000))
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m := place.audit(), place.join()
 	cutter, p, rng, lost := k.cutter(m), m.producer("gen"), rand.New(rand.NewPCG(7, 8)), 0

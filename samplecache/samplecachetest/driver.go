@@ -1,13 +1,14 @@
 package samplecachetest
 
 import (
-	"flag"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A Driver makes caches, and joins them.
@@ -50,7 +51,7 @@ type suite struct {
 
 func newSuite(t *testing.T, d Driver) *suite {
 	t.Helper()
-	patience := time.Duration(many(1, 20)) * time.Minute
+	patience := time.Duration(longtests.Times(1, 20)) * time.Minute
 	return &suite{Driver: d, test: t.Name(), patience: patience, moment: 20 * time.Millisecond, grace: 2 * time.Second}
 }
 
@@ -74,16 +75,6 @@ func (k *kit) skip(why string) {
 	k.Helper()
 	k.skipped = append(k.skipped, k.Name()+": "+why)
 	k.Skip(why)
-}
-
-var allFlag = flag.Bool("samplecachetest.all", false, "check engines with larger counts, which takes minutes")
-
-// many returns how often a rule does something.
-func many(few, all int) int {
-	if *allFlag {
-		return all
-	}
-	return few
 }
 
 // A rule is something that engines promise.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // work does the job of a process, for as long as that lives. It holds all that a session can hold,
@@ -44,7 +46,7 @@ func processes(k *kit) {
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m, numbers := place.audit(), place.join(), map[string]uint64{}
 	rng, names, kills := rand.New(rand.NewPCG(5, 6)), []string{"one", "other", "third"}, map[string]func() uint64{}
-	for i := range len(names) + many(6, 100) {
+	for i := range len(names) + longtests.Times(6, 100) {
 		name := names[i%len(names)]
 		if kill := kills[name]; kill != nil {
 			next := m.stats().Latest + 5 + rng.Uint64N(30)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // names checks W07: a name, with its numbers, is one producer's until Close, of the producer or of
@@ -57,7 +59,7 @@ func storedOnce(k *kit) {
 	a, known, numbers := place.audit(), map[string]samplecache.Window{}, map[string]uint64{}
 	var sessions []*member
 	var producers []*samplecache.Producer
-	for seed := range uint64(many(4, 40)) {
+	for seed := range uint64(longtests.Times(4, 40)) {
 		for _, m := range sessions {
 			k.must(m.Close())
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // passesMost checks W12: a group begins MaxPasses passes, then Epoch waits for another generation.
 // All passes are counted, also where a byte, or two, do not hold their number.
 func passesMost(k *kit) {
-	for _, most := range []uint64{2, uint64(many(300, 1<<16+100))} {
+	for _, most := range []uint64{2, uint64(longtests.Times(300, 1<<16+100))} {
 		place := k.create(samplecache.Config{Samples: 3, Limits: samplecache.Limits{MaxPasses: int(most)}})
 		writer, m := place.join(), place.join()
 		p := writer.producer("gen")
@@ -38,7 +40,7 @@ func epochsAgain(k *kit) {
 	m, other := place.join(), place.join()
 	p := m.producer("gen")
 	m.fill(p, 1)
-	for range many(1000, 10_000) {
+	for range longtests.Times(1000, 10_000) {
 		m.pass("train", 1, 0)
 	}
 	m.fill(p, 2)

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // ranksAgree checks W12: the first rank that asks for an epoch fixes its generation, which is kept
@@ -49,7 +51,7 @@ func groupsAtOnce(k *kit) {
 		writers.start(func(k *kit) { k.puts(p, 1<<30) })
 	}
 	var fixed sync.Map // the generation of each epoch of each group
-	epochs := many(12, 120)
+	epochs := longtests.Times(12, 120)
 	for first := 0; first < epochs; first += 4 {
 		readers := k.crew()
 		for i := range groups * groups {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // ratioKept checks W11: the inequality of limits, at every moment, while several put and read; and
@@ -53,7 +55,7 @@ func (k *kit) keepRatio(limits samplecache.Limits) {
 	for i, m := range sessions {
 		p := m.producer(fmt.Sprint("gen-", i))
 		writers.start(func(k *kit) {
-			for range many(12, 500) {
+			for range longtests.Times(12, 500) {
 				s := got(p.Reserve(k.ctx))(k)
 				r.count(k, &r.reserved)
 				k.commit(s, p.Name())

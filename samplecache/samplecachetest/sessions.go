@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // comeAndGo checks W18: sessions are opened and closed in any order, and the last one leaves the
@@ -14,7 +16,7 @@ func comeAndGo(k *kit) {
 	place := k.create(samplecache.Config{Samples: 3})
 	rng, b := rand.New(rand.NewPCG(3, 4)), newBook(3)
 	var open []*member
-	for number := range uint64(many(40, 1000)) {
+	for number := range uint64(longtests.Times(40, 1000)) {
 		open = append(open, place.joins(1+rng.IntN(2))...)
 		rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 		p, last := open[0].producer("gen"), open[len(open)-1]

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest
@@ -13,7 +15,7 @@ func wholeGenerations(k *kit) {
 	counts, limits := []int{1, 2, 8}, []samplecache.Limits{everySeen, {}}
 	for i := range len(counts) * len(counts) {
 		producers, readers := counts[i/len(counts)], counts[i%len(counts)]
-		k.run(samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, many(5, 100))
+		k.run(samplecache.Config{Samples: 8, Limits: limits[i%2]}, 3, producers, readers, longtests.Times(5, 100))
 	}
 }
 
@@ -51,7 +53,7 @@ func (k *kit) run(config samplecache.Config, n, producers, readers, generations 
 // publishedOnce checks W04 and W08: sessions that complete generations at the same time publish
 // each once, and as many are kept that nobody holds as Retain says.
 func publishedOnce(k *kit) {
-	generations := many(16, 200)
+	generations := longtests.Times(16, 200)
 	for _, is := range []struct {
 		retain int
 		kept   uint64 // besides the latest
