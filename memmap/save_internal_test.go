@@ -15,6 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // nested returns a dictionary of two leaves at two depths, filled with v, and of ragged rows of
@@ -72,7 +74,7 @@ func TestSaveSurvivesFaults(t *testing.T) {
 	before, after := nested(1), nested(2)
 	for _, noExchange := range []bool{false, true} {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n++ {
+			for n := 1; ; n += longtests.Times(3, 1) {
 				disk := vfstest.New()
 				disk.NoExchange = noExchange
 				require.NoError(t, saveTo(disk, before))
@@ -114,7 +116,7 @@ func TestSaveThatReplacesNothingSurvivesFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n++ {
+			for n := 1; ; n += longtests.Times(3, 1) {
 				disk := vfstest.New()
 				if tt.there != nil {
 					require.NoError(t, tt.there(disk))

@@ -17,6 +17,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 type keyList = []nestedkey.Key
@@ -740,7 +742,7 @@ func TestKeyOperationsModel(t *testing.T) {
 		}
 		return ok
 	}
-	for seed := range uint64(3000) {
+	for seed := range uint64(longtests.Times(700, 3000)) {
 		g := rand.New(rand.NewPCG(seed, 6))
 		td, other := wood(g), wood(g)
 		f, of := flatOf(td), flatOf(other)
@@ -977,7 +979,8 @@ func TestKeyOperationsAllocateInProportion(t *testing.T) {
 	for _, b := range keyBulks {
 		t.Run(b.name, func(t *testing.T) {
 			checked := func(n int) func() { run := b.prepare(n); return func() { require.NoError(t, run()) } }
-			testkit.Near(t, 30, checked(800), checked(8_000))
+			n := longtests.Times(300, 800)
+			testkit.Near(t, 30, checked(n), checked(10*n))
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A model is the naive twin of a dictionary: a list of what is in it, depth first. The first node
@@ -290,7 +292,7 @@ func (p pair) someDict() (string, *tdict.TensorDict) {
 // refused, and after each of them, refused or not, both have the same keys in the same order,
 // shapes and locks.
 func TestModel(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(longtests.Times(130, 400)) {
 		m := model{{shape: shapeops.Shape{2}}}
 		p := pair{rand.New(rand.NewPCG(seed, 3)), m.build(), m}
 		for range 60 {
@@ -372,7 +374,7 @@ func (w *twin) step(t *testing.T, g *rand.Rand, growing bool) string {
 // TestTableModel grows and shrinks dictionaries that were copied from one another, and so share a
 // table of names, entry by entry: each keeps its own names in its own order.
 func TestTableModel(t *testing.T) {
-	for seed := range uint64(25) {
+	for seed := range uint64(longtests.Times(8, 25)) {
 		g := rand.New(rand.NewPCG(seed, 4))
 		twins := []*twin{{tdict.New(), nil}}
 		for i := range 300 {

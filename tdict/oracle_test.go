@@ -17,14 +17,13 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-)
 
-// rounds is how many random dictionaries an oracle test looks at; each has a seed of its own.
-const rounds = 600
+	"github.com/go-tensordict/tensordict/internal/longtests"
+)
 
 // oracle runs a test on random numbers of many seeds.
 func oracle(t *testing.T, test func(t *testing.T, g gen)) {
-	for seed := range uint64(rounds) {
+	for seed := range uint64(longtests.Times(150, 600)) { // a dictionary each
 		run := func(t *testing.T) { test(t, gen{t, rand.New(rand.NewPCG(seed, 1)), testkit.Layouts}) }
 		if !t.Run(fmt.Sprint("seed=", seed), run) {
 			return

@@ -15,6 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A clinic is a dictionary with ragged leaves of two layouts and of every depth, and what its rows
@@ -321,7 +323,7 @@ func withDim(name string, op modelOp) (out struct {
 // of a dense leaf go, and leaves that share a layout keep sharing one.
 func TestRaggedLeavesFollowTheBatch(t *testing.T) {
 	shapes := []shapeops.Shape{{}, {1}, {4}, {2, 3}, {3, 1, 2}, {0}, {2, 0}}
-	for seed := range uint64(300) {
+	for seed := range uint64(longtests.Times(80, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		c := newClinic(t, rng, 0, shapes[rng.IntN(len(shapes))]...)
 		td, about := c.td, fmt.Sprint("seed ", seed, " ", c.td.Shape())

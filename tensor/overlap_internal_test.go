@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/shapeops"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // randomMove returns a move between views of one buffer, at random: several widths, strides that
@@ -139,7 +141,7 @@ func meet(a, b map[int]bool) bool {
 func TestApartOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	apart, meeting, unknown := 0, 0, 0
-	for range 100_000 {
+	for range longtests.Times(30_000, 100_000) {
 		m := randomMove(rng)
 		distance, shared := shift(m.to, m.from)
 		require.True(t, shared)
@@ -172,7 +174,7 @@ func TestApartOracle(t *testing.T) {
 func TestSettleOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	fed, apart := 0, 0
-	for range 20_000 {
+	for range longtests.Times(6000, 20_000) {
 		var moves []move
 		for range 2 + rng.IntN(3) {
 			m := randomMove(rng)

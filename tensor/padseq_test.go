@@ -14,6 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // sequences returns tensors of random layouts that differ in the size of a dim, and their arrays,
@@ -167,7 +169,7 @@ func TestPadSequenceOfNoElementsTakesNoTime(t *testing.T) {
 func TestPadSequenceWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	var apart, overlapping int
-	for range 10_000 {
+	for range longtests.Times(3000, 10_000) {
 		f := &feeding{rng: rng, bytes: make([]byte, 400), dtype: []tensor.DType{tensor.Uint8, tensor.Float32}[rng.IntN(2)]}
 		for i := range f.bytes {
 			f.bytes[i] = byte(rng.IntN(256))

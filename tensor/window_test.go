@@ -13,6 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A lens is a view of a buffer that operations made, beside the position of each of its elements.
@@ -80,7 +82,7 @@ func (l *lens) step(r *rand.Rand) {
 func TestWritableIsWhatAliasesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var free, aliased, cautious int
-	for range 60_000 {
+	for range longtests.Times(15_000, 60_000) {
 		n := 1 + r.IntN(36)
 		buffer := tensor.Must(tensor.Zeros[uint8](n))
 		l := &lens{window: window{buffer, tensor.Must(tensor.Arange(0, int64(n), 1))}}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // compare requires that a function sets the same elements with assembly as without, and none beside
@@ -19,7 +21,7 @@ func compare[D, A element](t *testing.T, f func(dst []D, a, b []A), values func(
 	needsAssembly(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 201 {
-		for range 8 {
+		for range longtests.Times(3, 8) {
 			a, b := values(r, n+8)[r.IntN(8):][:n], values(r, n+10)[r.IntN(8):][:n+2]
 			if n > 0 {
 				b = b[:n]
@@ -127,7 +129,7 @@ func TestPairs(t *testing.T) {
 func testPairs[T Float](t *testing.T) {
 	for _, x := range odd[T]() {
 		for _, y := range odd[T]() {
-			for lane := range 40 {
+			for lane := range longtests.Times(9, 40) {
 				a, b := make([]T, 40), make([]T, 40)
 				for i := range a {
 					a[i], b[i] = 0.5, 0.25

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // TestPublishNew publishes where something is, on a disk in memory and on the real one.
@@ -89,10 +91,10 @@ func TestRenameNewNamesPathsOnce(t *testing.T) {
 // TestPublishNewRaces publishes several trees at one place at a time, at which an empty directory
 // is or appears, again and again: one of them is there, whole, and the others are where they were.
 func TestPublishNewRaces(t *testing.T) {
-	const rivals, rounds = 4, 50
+	const rivals = 4
 	for _, overEmpty := range []bool{false, true} {
 		root := t.TempDir()
-		for round := range rounds {
+		for round := range longtests.Times(15, 50) {
 			dir := filepath.Join(root, fmt.Sprint(round))
 			if overEmpty && round%2 == 0 {
 				require.NoError(t, os.Mkdir(dir, 0o777))
@@ -130,7 +132,7 @@ func TestPublishNewRacesMkdir(t *testing.T) {
 		t.Skip("an empty directory that is made in that moment may be replaced")
 	}
 	root, made := t.TempDir(), 0
-	for round := range 500 {
+	for round := range longtests.Times(150, 500) {
 		dir, tmp := filepath.Join(root, fmt.Sprint(round)), filepath.Join(root, "tmp")
 		require.NoError(t, os.Mkdir(tmp, 0o777))
 		var failed error

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 func TestMakeTemp(t *testing.T) {
@@ -284,7 +286,8 @@ func TestSweepOfNothing(t *testing.T) {
 func TestSweepOfManyEntries(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
-	const files, leftovers = 3000, 6
+	const leftovers = 6
+	files := longtests.Times(1200, 3000)
 	for i := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), nil, 0o666))
 		if i%(files/leftovers) == 0 {
@@ -302,12 +305,12 @@ func TestSweepOfManyEntries(t *testing.T) {
 func TestMakeTempAndSweepRace(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
-	const makers, sweepers, rounds = 4, 4, 100
+	const makers, sweepers = 4, 4
 	errs := make(chan error, makers+sweepers)
 	var done atomic.Bool
 	var making, sweeping sync.WaitGroup
 	for range makers {
-		making.Go(func() { errs <- makeAndRelease(filepath.Join(root, "d"), rounds) })
+		making.Go(func() { errs <- makeAndRelease(filepath.Join(root, "d"), longtests.Times(25, 100)) })
 	}
 	for range sweepers {
 		sweeping.Go(func() {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A numbersOf makes the Numbers of an open file.
@@ -286,7 +288,7 @@ func TestUnlockNumbersWhileProcessesStart(t *testing.T) {
 		a, b := openNumbers(t, of, path), openNumbers(t, of, path)
 		stop, stopped := make(chan struct{}), make(chan error)
 		go func() { stopped <- startUntil(stop, exe) }()
-		for range 1000 {
+		for range longtests.Times(200, 1000) {
 			require.True(t, try(t, a, 5, 3))
 			require.NoError(t, a.Unlock(5, 3))
 			require.True(t, try(t, b, 5, 3))
