@@ -141,7 +141,8 @@ func meet(a, b map[int]bool) bool {
 func TestApartOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	apart, meeting, unknown := 0, 0, 0
-	for range longtests.Times(30_000, 100_000) {
+	rounds := longtests.Times(30_000, 100_000)
+	for range rounds {
 		m := randomMove(rng)
 		distance, shared := shift(m.to, m.from)
 		require.True(t, shared)
@@ -164,9 +165,9 @@ func TestApartOracle(t *testing.T) {
 		}
 	}
 	t.Log("apart", apart, "meeting", meeting, "unknown", unknown)
-	require.Greater(t, meeting, 20_000)
-	require.Greater(t, apart, 20_000)
-	require.Less(t, unknown, 20_000) // strides that differ, and rows that reach into one another
+	require.Greater(t, meeting, rounds/5)
+	require.Greater(t, apart, rounds/5)
+	require.Less(t, unknown, rounds/5) // strides that differ, and rows that reach into one another
 }
 
 // A move that reads what an earlier one writes is staged; by whatever spacing sites are folded,
@@ -174,7 +175,8 @@ func TestApartOracle(t *testing.T) {
 func TestSettleOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	fed, apart := 0, 0
-	for range longtests.Times(6000, 20_000) {
+	rounds := longtests.Times(6000, 20_000)
+	for range rounds {
 		var moves []move
 		for range 2 + rng.IntN(3) {
 			m := randomMove(rng)
@@ -208,8 +210,8 @@ func TestSettleOracle(t *testing.T) {
 			check(fmt.Sprint("by ", spacing))
 		}
 	}
-	require.Greater(t, fed, 2_000)
-	require.Greater(t, apart, 2_000)
+	require.Greater(t, fed, rounds/10)
+	require.Greater(t, apart, rounds/10)
 }
 
 // feeds reports whether b reads a byte that a writes.

@@ -169,7 +169,8 @@ func TestPadSequenceOfNoElementsTakesNoTime(t *testing.T) {
 func TestPadSequenceWithinABuffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	var apart, overlapping int
-	for range longtests.Times(3000, 10_000) {
+	rounds := longtests.Times(3000, 10_000)
+	for range rounds {
 		f := &feeding{rng: rng, bytes: make([]byte, 400), dtype: []tensor.DType{tensor.Uint8, tensor.Float32}[rng.IntN(2)]}
 		for i := range f.bytes {
 			f.bytes[i] = byte(rng.IntN(256))
@@ -197,6 +198,6 @@ func TestPadSequenceWithinABuffer(t *testing.T) {
 		}
 	}
 	t.Log("apart", apart, "overlapping", overlapping)
-	require.Greater(t, apart, 1000)
-	require.Greater(t, overlapping, 1000)
+	require.Greater(t, apart, rounds/10)
+	require.Greater(t, overlapping, rounds/10)
 }
