@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -29,6 +30,9 @@ var digits []byte
 // Visits returns the table of visits: a line of names, and a line for each visit, those of a
 // patient in the order of days.
 func Visits() ([][]string, error) { return table(visits) }
+
+// VisitsCSV returns the text of pbcseq.csv, the table that Visits returns.
+func VisitsCSV() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(visits)) }
 
 // table returns the lines of a zipped file of comma-separated values.
 func table(file []byte) ([][]string, error) {
