@@ -1,5 +1,14 @@
-// Package arith has the verbs that look at elements, or at a mask of them: Add, Less, Mean, Where,
-// Sort, GroupBy. What only moves whole rows is a method of tensors and dictionaries.
+// Package arith computes with elements: arithmetic, comparisons, reductions, sorting, masks. Its
+// functions work on tensors, ragged tensors and dictionaries alike.
+//
+//	scaled, err := arith.Mul(td, 2)                           // a copy of td
+//	err = arith.MulInto(td, td, 2)                            // td itself
+//	high, err := arith.Greater(x, y)                          // a mask
+//	clean, err := arith.MaskedFill(td, missing, 0)            // with 0 where the mask says
+//	mean, err := arith.Mean(td, arith.Dims(0).Where(present)) // of the rows that count
+//
+// The documentation calls an operation a verb. What only moves whole rows is a method of tensors
+// and dictionaries.
 //
 // Most verbs are generic over what they work on. Those that look at each element by itself take an
 // [Elementwise]: *tensor.Tensor, *ragged.Tensor, on whose values they work, and *tdict.TensorDict,
@@ -7,12 +16,7 @@
 // [Reducible], which a ragged tensor is not: it takes them as a Reducer in its method Reduce. Each
 // is a tensor.Kernel that Leafwise applies.
 //
-//	scaled, err := arith.Mul(td, 2)                     // a copy of td
-//	err = arith.MulInto(td, td, 2)                      // td itself
 //	err = arith.MulInto(dst, td, 2)                     // into memory that the caller owns
-//	high, err := arith.Greater(x, y)                    // a mask
-//	clean, err := arith.MaskedFill(td, missing, 0)
-//	mean, err := arith.Mean(td, arith.Dims(0).Where(present))
 //
 // [Lexsort], [GroupBy] and [Unique] work on columns, tensors with one row for each row of a
 // dictionary, and return numbers of rows, which Take and shapeops.Split take.

@@ -1,12 +1,13 @@
-// Package memmap keeps dictionaries as directories of files, one per leaf, and opens them mapped
-// into memory. It is the directory format of Python's tensordict: each side reads what the other
-// wrote. FORMAT.md beside this file describes it.
+// Package memmap saves dictionaries as directories of files, one per leaf, and opens them mapped
+// into memory. The format is that of Python's tensordict: each side reads what the other wrote.
 //
 //	err := memmap.Save("digits", td)
-//
 //	ds, err := memmap.Open("digits")
 //	defer ds.Close()
 //	batch, err := ds.Index(ix.Take(rows...)) // reads only these rows
+//	labels, err := tdict.Slice[int64](batch, "label")
+//
+// FORMAT.md beside this file describes the format.
 //
 // # Which one to use
 //

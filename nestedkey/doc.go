@@ -1,12 +1,14 @@
-// Package nestedkey spells the keys of nested dictionaries.
-//
-// A [Key] is one or more parts with "/" between them: "obs" has one part, "next/obs" has two. It is
-// a string: comparable, usable as a map key, free to copy, and an untyped string constant is
-// already one.
+// Package nestedkey spells the keys of nested dictionaries. A [Key] is one or more parts with "/"
+// between them: "obs" has one part, "next/obs" has two.
 //
 //	td.Get("next/obs")
 //	td.Get(nestedkey.Join("next", key)) // key may itself be nested
 //	td.Get(nestedkey.Of(column))        // column is any text: "km/h" becomes "km~1h"
+//	key, err := nestedkey.Parse(text)   // text that may not be a key
+//	first, rest, nested := key.Cut()    // "next", "obs", true
+//
+// A Key is a string: comparable, usable as a map key, free to copy. An untyped string constant is
+// already one.
 //
 // # Spelling
 //

@@ -1,6 +1,14 @@
-// Package pickstack gathers rows of several tensors, or pools them, and concatenates what comes of
-// each along the channels, in one pass: pick-stack and pick-pool-stack, the two operators that
-// carry messages in action schema networks and other networks on relations, with their gradients.
+// Package pickstack gathers rows of several tensors, or pools them, and concatenates the results
+// along the channels, in one pass. It also computes the gradients.
+//
+//	indices, widths := []*tensor.Tensor{index0, index1}, []int{1000, 40}
+//	plan, err := pickstack.NewPick(indices, widths, pickstack.PickOptions{})
+//	out, err := plan.Forward(x0, x1)
+//	err = plan.ForwardInto(out, x0, x1)  // into memory that is there
+//	dxs, err := plan.Gradient(g, x0, x1) // g: the gradient of out
+//
+// These are pick-stack and pick-pool-stack, the two operators that carry messages in action schema
+// networks and other networks on relations:
 //
 //	x_n [B P_n C_n], N inputs;  index_n [A], pools_n [A *] -> out [B A sum(C_n)]
 //
@@ -9,12 +17,7 @@
 //
 // What is picked depends on the problem (a planning problem, a graph), not on the numbers: a [Plan]
 // is made once, checks all indices against the rows that the inputs have, and serves any number of
-// batches.
-//
-//	indices, widths := []*tensor.Tensor{index0, index1}, []int{1000, 40}
-//	plan, err := pickstack.NewPick(indices, widths, pickstack.PickOptions{})
-//	out, err := plan.Forward(x0, x1)       // or ForwardInto(out, x0, x1)
-//	dxs, err := plan.Gradient(g, x0, x1)   // or GradientInto, AddGradient
+// batches. GradientInto and AddGradient write gradients to memory that the caller owns.
 //
 // [NewPool] makes plans that pool: [Max], [Min], [Mean], [Sum] or [LogSumExp] of each pool, raised
 // to [PoolOptions.MinValue], if there is one, which is also what an empty pool is, unless
@@ -71,4 +74,22 @@
 // The operators are those of ASNets (Toyer et al., Action Schema Networks, 2018), which have one
 // dtype, one type of index and one reduction. Sharing ties evenly is what tf.math.segment_max and
 // torch.segment_reduce do.
+//
+// # Implementation
+//
+//  1. A [Plan] holds a table for each input: the rows of the input that make each row of the
+//     output. The first gradient makes the inverse of each table, the transposed index.
+//  2. A call checks its operands. It gets a call for their dtype, kept from an earlier call with
+//     all its memory. A call has three type parameters: the type that is stored, the type that is
+//     computed with, and the type of the keys that are compared.
+//  3. Workers each borrow the memory of all tensors, and take tasks until none is left. A task is
+//     a tile of the output (forward.go); a tile of the gradient of an input that is a sum along the
+//     inverse (jobs.go; both use gather.go); or a strip of a gradient that depends on the input
+//     (scatter.go). A strip has some channels of the rows that pools have, copied side by side;
+//     extremes.go and spread.go add the gradients to it.
+//  4. No two tasks write the same element, and a task has one order. So results do not depend on
+//     the number of workers.
+//
+// To add a reduction: a constant in options.go with its result for an empty pool, a folder, the
+// last step in finish, and a way to spread its gradient.
 package pickstack

@@ -1,5 +1,5 @@
-// Package ragged holds tensors whose inner lengths vary: patients with visits, visits with codes,
-// codes with values.
+// Package ragged has tensors whose rows differ in length, at one or several levels: patients with
+// visits, visits with codes. Tensors that are cut into the same rows share the lengths.
 //
 //	codes, err := ragged.From[int64]([][][]int64{ // of each visit, of each patient: [3 * *]
 //		{{}, {3, 0}}, {{3, 4, 5}}, {{}, {}, {2}},
@@ -41,4 +41,24 @@
 //
 // Layouts and Joints never change. A Tensor is safe for concurrent readers; a writer needs
 // exclusive access, as with a map.
+//
+// # Implementation
+//
+// A [Layout] is a chain: each level holds its offsets and the Layout around it, and all tensors of
+// one depth hold the same Layout.
+//
+// An operation on rows takes three steps:
+//
+//  1. It begins at one level with a moved (moved.go): a list of pieces, each a run of rows with a
+//     source and a destination. It comes from one of four functions: executed, joinedAt, written
+//     or edit.
+//  2. below derives from it where the rows of the next level go, and so on, down to the values.
+//  3. Transfer.Runs copies the values: arrive adds that to a transfer, arrived does it in new
+//     memory.
+//
+// Each function keeps its result in the pass, under the identity of the Layout. So tensors that
+// shared a Layout share the Layout of the result.
+//
+// Padding (densify.go) follows the same offsets to a grid: a list of runs in the dense result.
+// Transfer.FillRuns writes the result in one pass.
 package ragged

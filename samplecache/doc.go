@@ -1,21 +1,24 @@
-// Package samplecache shares generated samples: many producers put them, many trainers read them,
-// and limits say how long either waits for the other.
-//
-// A cache holds generations, each of the same number of samples. Producers fill one, while trainers
-// read the one published last, again and again. When the next is full it takes over in one step,
-// and producers fill the place of an old one: the cache is circular, and its size on disk does not
-// grow.
-//
-//	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
+// Package samplecache shares generated samples between processes: many producers put them, many
+// trainers read them. A complete set of samples replaces the one before in one step.
 //
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
-//
 //	p, err := c.Producer("gen-7")         // a process that generates
 //	slot, err := p.Reserve(ctx)           // waits for room, before any work is done
 //	err = generate(slot.Sample())         // writes to the engine's memory
 //	err = slot.Commit(ctx)
 //
-//	g, err := c.Group("train", world).Epoch(ctx, n) // a process that trains
+// A cache holds generations, each of the same number of samples. Producers fill one, while trainers
+// read the one published last, again and again. When the next is full it takes over in one step,
+// and producers fill the place of an old one: the cache is circular, and its size on disk does not
+// grow. Limits say how long producers and trainers wait for each other.
+//
+// One process makes the cache:
+//
+//	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
+//
+// A process that trains opens it too, and reads a generation:
+//
+//	g, err := c.Group("train", world).Epoch(ctx, n)
 //	l, err := loader.New(g, loader.Options{Batch: 8, Sampler: sampler.Random()})
 //	for batch, err := range l.Batches(ctx) { ... }
 //	err = g.Close()
@@ -53,4 +56,17 @@
 //
 // Errors wrap the variables of this package, for errors.Is: [ErrSchema], [ErrGenerationGone],
 // [ErrChecksum] in a [RowError] that says which sample, and so on.
+//
+// # Implementation
+//
+// A [Producer] chooses a number and asks the engine for a row (engine.Row). If the engine returns
+// ErrBlocked, Cache.await (await.go) waits for Session.Changed and asks again; nothing else waits.
+// The engine lends memory (Row.Place). place.go makes dictionaries of it, a gate (gate.go) counts
+// who uses it, and Slot.Commit (slot.go) computes the checksums. A reader compares the checksums of
+// rows and returns them (rows.go, generation.go).
+//
+// Package dircache describes what happens in the directory.
+//
+// To add an engine, implement the interfaces of engine/engine.go, and write a test that calls
+// samplecachetest.TestEngine. Package memcache is the smallest engine.
 package samplecache

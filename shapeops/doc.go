@@ -1,5 +1,13 @@
-// Package shapeops has the operations on shape that are written once, for tensors, dictionaries and
-// whatever else has the methods that they ask for:
+// Package shapeops has operations on shape, such as Stack, Split and Flip. Each is one function for
+// tensors, ragged tensors and dictionaries alike.
+//
+//	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0) // [2 B...]
+//	all, err := shapeops.Cat([]*tensor.Tensor{x, y}, 0)       // [N+M F...]
+//	parts, err := shapeops.Split(td, 0, 1, 3)                 // []*tdict.TensorDict, of 1 and 3 rows
+//	flipped, err := shapeops.Flip(td, 0)                      // a copy
+//	err = shapeops.FlipInto(dst, td, 0)                       // into memory that the caller owns
+//
+// They work on any type that has the methods that they ask for:
 //
 //   - [Stack], [Cat] and [PadSequence] lay values side by side.
 //   - [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] cut a value:

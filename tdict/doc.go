@@ -1,17 +1,18 @@
-// Package tdict carries named tensors that share a leading batch shape.
+// Package tdict has the TensorDict: a dictionary of named tensors that share their first dims, the
+// batch shape. Indexing, stacking or splitting the dictionary does the same to each tensor at once.
 //
-// A [TensorDict] maps nested keys to values: tensors, further dictionaries, and values that are not
-// dense tensors (ragged.Tensor, [Data], [Unbatched]). Every value's shape begins with the
-// dictionary's batch shape, so that indexing, stacking or splitting the dictionary does the same to
-// each value at once.
-//
-//	step, err := tdict.FromValues(nil, tdict.Values{"reward": 0.5, "done": true}) // one sample
 //	td := tdict.New(128)                         // batch shape [128]
 //	err := td.Set("obs/pixels", pixels)          // pixels: uint8 [128 84 84]; "obs" is created
 //	tail, err := td.Index(ix.Range(-8, ix.End))  // batch shape [8], shares memory
 //	batch, err := td.Index(ix.Take(rows...))     // a copy of these rows of every leaf
-//	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0)
 //	reward, err := tdict.Slice[float32](batch, "reward")
+//
+// A [TensorDict] maps nested keys to values: tensors, further dictionaries, and values that are not
+// dense tensors (ragged.Tensor, [Data], [Unbatched]). Every value's shape begins with the
+// dictionary's batch shape.
+//
+//	step, err := tdict.FromValues(nil, tdict.Values{"reward": 0.5, "done": true}) // one sample
+//	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0)
 //	last, err := tdict.Item[float32](batch, "reward", -1)
 //
 // Operations on shape see the batch shape only; the dims after it, the features, are never touched.

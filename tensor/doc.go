@@ -1,14 +1,16 @@
-// Package tensor holds arrays of numbers and moves their elements.
-//
-// A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the
-// edge: [From], [Vector] and [Full] make tensors from Go values, [Read], [Write], [Of], [Item],
-// [Elements] and [Map] give access to them, each checked against the closed list of types [Elem];
-// [ReadStrided] and [WriteStrided] give memory as it lies, to code that works row by row.
+// Package tensor has arrays of numbers with a shape and a dtype. It gives typed access to their
+// elements and copies them.
 //
 //	x, err := tensor.From([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
 //	col, err := x.Index(ix.All, ix.At(-1))      // [2], shares memory with x
 //	rows, err := x.Index(ix.Take(1, 1, 0))      // [3 3], a copy
 //	all, err := tensor.Of[float32](rows)        // a []float32
+//	half, err := x.Cast(tensor.Float16)
+//
+// A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the
+// edge: [From], [Vector] and [Full] make tensors from Go values, [Read], [Write], [Of], [Item],
+// [Elements] and [Map] give access to them, each checked against the closed list of types [Elem];
+// [ReadStrided] and [WriteStrided] give memory as it lies, to code that works row by row.
 //
 // Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
 // SplitBy, SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which

@@ -1,20 +1,16 @@
-// Package transform puts together what is done to each batch of a dataset: a pipeline is a value,
-// which prints, and which any number of goroutines may apply.
+// Package transform prepares batches for training: it normalises columns, fills missing values,
+// crops and flips. Transforms are composed into a pipeline, a value that goroutines may share.
 //
 //	stats, err := transform.FitStandard(train, nil) // means and deviations of what is not NaN
-//	pipeline := transform.Compose(
-//		stats,
-//		transform.FillNaN(0),
-//		transform.OnKeys(transform.RandomCrop(28, 28), "image", "mask"), // the same part of both
-//		transform.OnKeys(transform.CastScale(tensor.Float32, 2./255, -1), "image"),
-//	)
-//	batch, err := ds.Index(ix.Take(rows...))
+//	crop := transform.OnKeys(transform.RandomCrop(28, 28), "image", "mask") // the same part of both
+//	scale := transform.OnKeys(transform.CastScale(tensor.Float32, 2./255, -1), "image")
+//	pipeline := transform.Compose(stats, transform.FillNaN(0), crop, scale)
 //	batch, err = pipeline.Apply(batch, transform.Draw{Seed: 1, Epoch: epoch, Rows: rows})
 //
-// A [Transform] makes a dictionary of a dictionary. [Func] makes one of a function, [Random] of one
-// that draws numbers; [Compose] applies several in order, [OnKeys] one to some of the keys. Verbs
-// of package arith on whole dictionaries are transforms once they are given to Func; those here are
-// the ones that a pipeline often needs, with a text.
+// A pipeline prints its steps. A [Transform] makes a dictionary of a dictionary. [Func] makes one
+// of a function, [Random] of one that draws numbers; [Compose] applies several in order, [OnKeys]
+// one to some of the keys. Verbs of package arith on whole dictionaries are transforms once they
+// are given to Func; those here are the ones that a pipeline often needs, with a text.
 //
 // # Columns
 //

@@ -1,12 +1,13 @@
-// Package nrt keeps collections of ragged tensors as files, and opens them mapped into memory. It
-// is the file format, .nrt, of Python's nested_ragged_tensors: each side reads what the other
-// wrote, and what this package writes is what that one writes, byte for byte.
+// Package nrt writes collections of ragged tensors to .nrt files, and opens such files mapped into
+// memory. The format is that of Python's nested_ragged_tensors.
 //
 //	err := nrt.Save("patients.nrt", j)
-//
 //	f, err := nrt.Open("patients.nrt")
 //	defer f.Close()
-//	patient, err := f.Row(7) // takes constant time, and reads nothing
+//	patient, err := f.Row(7)           // takes constant time, and reads nothing
+//	days, err := patient.Tensor("day")
+//
+// Each side reads what the other wrote. This package writes the same bytes as Python.
 //
 // # The format
 //

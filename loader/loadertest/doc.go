@@ -1,5 +1,5 @@
-// Package loadertest checks implementations of loader.Source, as testing/fstest checks file
-// systems:
+// Package loadertest checks implementations of loader.Source. It is to sources what testing/fstest
+// is to file systems.
 //
 //	func TestRecords(t *testing.T) {
 //		if err := loadertest.TestSource(t.Context(), openRecords("testdata")); err != nil {

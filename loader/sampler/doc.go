@@ -1,8 +1,13 @@
-// Package sampler says which rows of a dataset make an epoch, in which order, and where batches
-// end. It also splits rows into training and test sets. It knows numbers of rows only; package
-// loader fetches them.
+// Package sampler decides which rows of a dataset make an epoch, in which order, and where batches
+// end. It also splits rows into training and test sets.
 //
-//	loader.New(src, loader.Options{Batch: 64, Sampler: sampler.Random(), Seed: 1})
+//	parts, err := sampler.SplitGroups(ids, []float64{0.8, 0.2}, 1)
+//	train, err := loader.Subset(src, parts[0]) // rows with one id are in one part
+//	l, err := loader.New(train, loader.Options{Batch: 64, Sampler: sampler.Random(), Seed: 1})
+//	groups, err := sampler.NewGroups(ids, sampler.GroupOptions{})
+//	batches, err := groups.Batches(sampler.GroupBatchOptions{Groups: 16}) // for Options.Batching
+//
+// It knows numbers of rows only; package loader fetches them.
 //
 // # Samplers
 //
@@ -35,4 +40,10 @@
 // # Concurrency
 //
 // Everything here is safe for concurrent use, and does not change.
+//
+// # Adding a sampler
+//
+// A sampler is a pure function of an [Epoch], which takes constant time at any position. Its String
+// describes all that it depends on. To have samplers_test.go and FuzzSamplers test it, add a line
+// to their table.
 package sampler

@@ -1,8 +1,11 @@
 // Package dircache keeps a circular cache of samples in a directory, for the processes of one
-// machine: the engine of package samplecache that needs nothing but a disk, or better tmpfs.
+// machine. It is an engine of package samplecache, and needs only a disk, or better tmpfs.
 //
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
+//	defer c.Close()
+//	g, err := c.Wait(ctx, 0) // the first generation that is published
+//	defer g.Close()
 //
 // There is no server. Samples are written to and read from mapped files. A session that holds a
 // slot, a name or a part in an epoch locks a byte of one file; the kernel keeps these locks.
@@ -42,4 +45,28 @@
 //   - 1,024 sessions at a time, 4,096 names of producers, 64 groups, 512 ranks of a group.
 //   - Linux. It builds for macOS, where it was never run. On Windows, Create and Join return
 //     errors.ErrUnsupported.
+//
+// # Implementation
+//
+//  1. A row is a slot (slots.go). A lock of one byte of the control file says who fills it, its
+//     record (record.go) says whether it is committed, and its word is a hint. row.Commit (row.go)
+//     writes the record, gives the lock back, and sets the word. writer.go maps the files; claim.go
+//     has the names and their numbers.
+//  2. A session that finds all words committed takes the lock (lock.go) and calls goOn
+//     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this is
+//     the one step that publishes. settle completes what follows from it; it is idempotent.
+//     stores.go has the directories and chooses the one that is filled next.
+//  3. Every change ends with raise (watch.go): it increments the sequence word, and a futex wakes
+//     all sessions. One goroutine of each session waits for that. Six times a second it also looks
+//     for what dead sessions have left, and completes it.
+//  4. A reader holds a generation by a lock on its directory (hold.go).
+//  5. engine.Groups (engine/groups.go) has the counts of groups, and engine.Limits
+//     (engine/limits.go) decides. dircache stores the counts twice in the control file (counts.go).
+//     Each member, and each part in an epoch, has a lock (groups.go).
+//  6. Between two steps that a kill may separate, dircache calls passing (crash.go), with the name
+//     of a crash point, called a moment. The tests of W14 kill a process at every one.
+//
+// To add a crash point, call passing with the name of the step that has just ended; the tests find
+// it. To add a word: a constant in layout.go, a line in FORMAT.md, and a higher formatVersion if
+// older programs would misread the file.
 package dircache

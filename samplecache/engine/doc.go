@@ -1,4 +1,11 @@
-// Package engine defines the engines of package samplecache: the places where caches are kept.
+// Package engine defines the engines of package samplecache: the places where caches are kept. Only
+// an author of an engine needs it.
+//
+//	session, err := e.Join(ctx, opt)          // e: an Engine
+//	claim, err := session.Claim(ctx, "gen-7") // one producer
+//	row, err := claim.Reserve(ctx, 0)         // room for one sample
+//	lender, offset := row.Place(0)            // memory of its first leaf
+//	err = row.Commit(ctx, sums)
 //
 // An [Engine] joins a cache and returns a [Session]. Sessions hand out memory: a [Row] lends the
 // room of a sample that is being written, a [Rows] the samples of a generation. They keep the

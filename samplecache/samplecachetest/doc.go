@@ -1,6 +1,10 @@
 // Package samplecachetest checks engines of package samplecache, as testing/fstest checks file
 // systems. The author of an engine writes one test, which calls [TestEngine].
 //
+//	func TestEngine(t *testing.T) {
+//		samplecachetest.TestEngine(t, samplecachetest.Driver{Create: create, Engine: open})
+//	}
+//
 // Each promise is a subtest, named after it and, where there is one, by its number in the contract
 // of samplecache, W01 and so on. Run the test with the race detector, too. It takes a few seconds
 // if an engine needs about a millisecond to publish a generation, and minutes with the

@@ -1,7 +1,5 @@
-// Package ix spells index expressions: which part of a tensor, or of a dictionary of tensors, is
-// meant.
-//
-// An expression is a list of [Index] values, outermost dim first, as in NumPy and torch:
+// Package ix spells index expressions, which select a part of a tensor or of a dictionary. An
+// expression is a list of [Index] values, outermost dim first, as in NumPy and torch.
 //
 //	td.Index(ix.At(0))                        // td[0]          drops the dim
 //	td.Index(ix.All, ix.Range(2, ix.End))     // td[:, 2:]      keeps it

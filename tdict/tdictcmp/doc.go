@@ -1,5 +1,5 @@
 // Package tdictcmp has options for [cmp.Diff] and [cmp.Equal] of package
-// github.com/google/go-cmp/cmp, by which they compare dictionaries and tensors, alone or within
+// github.com/google/go-cmp/cmp. With them, these compare dictionaries and tensors, alone or within
 // other values.
 //
 //	if diff := cmp.Diff(want, got, tdictcmp.Options...); diff != "" {
