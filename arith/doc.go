@@ -16,7 +16,9 @@
 // [Reducible], which a ragged tensor is not: it takes them as a Reducer in its method Reduce. Each
 // is a tensor.Kernel that Leafwise applies.
 //
-//	err = arith.MulInto(dst, td, 2)                     // into memory that the caller owns
+// A form with Into writes to a destination, which is memory that the caller owns, or an operand:
+//
+//	err = arith.MulInto(dst, td, 2)
 //
 // [Lexsort], [GroupBy] and [Unique] work on columns, tensors with one row for each row of a
 // dictionary, and return numbers of rows, which Take and shapeops.Split take.
