@@ -14,7 +14,7 @@ type (
 	// many more may be kept because somebody reads them, by default 2, and MaxHold for how long, by
 	// default without end. Durable has Commit wait for the disk. Limits bound the ratio of samples
 	// that are taken to samples that are put. For the fields of this type and of those below see
-	// go doc samplecache/engine.
+	// go doc ./samplecache/engine.
 	Config = engine.Config
 	// Limits say how fast groups take samples compared with how fast producers put them. PerInsert
 	// is how often each sample is taken, with MinSize, MinDiff and MaxDiff as bounds: those of

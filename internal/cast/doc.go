@@ -1,4 +1,9 @@
-// Package cast views numbers as bytes and bytes as numbers, without a copy. It and internal/mapping
-// are the only packages that may import unsafe; a test enforces it. With the build tag nounsafe,
-// [Uninit] does without.
+// Package cast views numbers as bytes and bytes as numbers, without a copy. It also says where bytes
+// lie, and whether two slices share memory.
+//
+//	b := cast.Bytes([]float32{1, 2})     // 8 bytes, in the same memory
+//	x, aligned := cast.Slice[float32](b) // and back
+//
+// It and internal/mapping are the only packages that may import unsafe; a test enforces it. With
+// the build tag nounsafe, [Uninit] does without.
 package cast

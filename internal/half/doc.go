@@ -1,6 +1,9 @@
 // Package half converts the bits of 16-bit floating-point numbers: IEEE 754 binary16, called f16
 // here, and bfloat16, called bf16, the upper half of a float32.
 //
+//	x := half.F16To32(0x3c00)        // 1
+//	half.NarrowBF16(bits, []float32{1, 2})
+//
 //	format     sign  exponent  fraction  largest  smallest normal  smallest
 //	binary16      1         5        10    65504            2^-14     2^-24
 //	bfloat16      1         8         7  3.39e38           2^-126    2^-133

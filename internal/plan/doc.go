@@ -1,6 +1,12 @@
 // Package plan says in numbers what an operation does to values, before any element moves. A user
 // of the library meets none of it.
 //
+//	p, err := plan.Index(shape.Shape{4}, ix.Range(1, 4).Step(2)) // planned once
+//	whole, err := shape.Contiguous(shape.Shape{4, 3})
+//	part, ok, err := p.View(whole)                               // [2 3]: elements 3 4 5 and 9 10 11
+//
+// These are the types:
+//
 //   - A [Plan] is an operation that has been checked against a shape. Functions named after the
 //     operation make it: [Index], [Reshape], [Flip]. It applies to every View whose shape begins
 //     with that shape, so that a dictionary plans once, on its batch shape, and executes on each
