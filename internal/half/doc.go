@@ -1,8 +1,10 @@
 // Package half converts the bits of 16-bit floating-point numbers: IEEE 754 binary16, called f16
 // here, and bfloat16, called bf16, the upper half of a float32.
 //
-//	x := half.F16To32(0x3c00)        // 1
-//	half.NarrowBF16(bits, []float32{1, 2})
+//	x := half.F16To32(0x3c00)              // 1
+//	half.NarrowBF16(bits, []float32{1, 2}) // bits: []uint16
+//
+// The formats are
 //
 //	format     sign  exponent  fraction  largest  smallest normal  smallest
 //	binary16      1         5        10    65504            2^-14     2^-24
