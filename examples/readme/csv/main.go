@@ -1,0 +1,84 @@
+// Csv makes a dataset of a CSV file with a header, and reads two rows of it back.
+//
+//	go run ./examples/readme/csv FILE.csv DIR
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: csv FILE.csv DIR")
+	}
+	f, err := os.Open(os.Args[1])
+	check(err)
+	lines, err := csv.NewReader(f).ReadAll()
+	check(err)
+	columns := tdict.Values{}
+	for i, name := range lines[0] {
+		columns[nestedkey.Of(name)] = column(lines[1:], i)
+	}
+	td, err := tdict.FromValues(shapeops.Shape{len(lines) - 1}, columns)
+	check(err)
+	check(memmap.Save(os.Args[2], td))
+
+	ds, err := memmap.Open(os.Args[2])
+	check(err)
+	defer ds.Close()
+	fmt.Println(ds)
+	rows, err := ds.Index(ix.Take(2, 0)) // reads the rows 2 and 0 from the mapped files
+	check(err)
+	text, err := json.Marshal(rows)
+	check(err)
+	fmt.Println(string(text))
+}
+
+// column returns a column as numbers, with NaN for an empty field, or as bools, or else as texts.
+func column(lines [][]string, i int) any {
+	if numbers, err := parse(lines, i, number); err == nil {
+		return numbers
+	}
+	if bools, err := parse(lines, i, strconv.ParseBool); err == nil {
+		return bools
+	}
+	texts, _ := parse(lines, i, func(field string) (string, error) { return field, nil })
+	return texts
+}
+
+func parse[T any](lines [][]string, i int, parse func(string) (T, error)) ([]T, error) {
+	values := make([]T, len(lines))
+	for row, fields := range lines {
+		v, err := parse(fields[i])
+		if err != nil {
+			return nil, err
+		}
+		values[row] = v
+	}
+	return values, nil
+}
+
+func number(field string) (float64, error) {
+	if field == "" {
+		return math.NaN(), nil
+	}
+	return strconv.ParseFloat(field, 64)
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
