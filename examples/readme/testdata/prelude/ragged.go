@@ -1,0 +1,19 @@
+// What the fences of docs/ragged.md use without declaring it.
+package fence
+
+import (
+	"math/rand/v2"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+var (
+	codes, day    *ragged.Tensor
+	j             *ragged.Joint
+	starts, masks *tensor.Tensor
+	rng           *rand.Rand
+	n             int
+	td            *tdict.TensorDict
+)
