@@ -42,11 +42,11 @@ func TestFences(t *testing.T) {
 func TestFencesAreChecked(t *testing.T) {
 	compiler, p := newCompiler(t), &page{path: "docs/none.md"}
 	for text, want := range map[string]string{
-		"x, err := tensor.From([]int64{1})\n":                         "",
-		"func f() int64 { return tensor.Vector[int64]().Shape() }\n":  "docs/none.md:7: cannot use",
-		"err := memmap.Save(td)\n":                                    "docs/none.md:7: undefined: td",
-		"x := tensor.Vector[int64](1)\nx.Nothing()\n":                 "docs/none.md:8: x.Nothing undefined",
-		"for {\n":                                                     "docs/none.md:",
+		"x, err := tensor.From([]int64{1})\n":                        "",
+		"func f() int64 { return tensor.Vector[int64]().Shape() }\n": "docs/none.md:7: cannot use",
+		"err := memmap.Save(td)\n":                                   "docs/none.md:7: undefined: td",
+		"x := tensor.Vector[int64](1)\nx.Nothing()\n":                "docs/none.md:8: x.Nothing undefined",
+		"for {\n": "docs/none.md:",
 		"for {\n\t...\n}\nfor { ... }\nx, err := tensor.From(all...)": "docs/none.md:11: undefined: all",
 	} {
 		errs := compiler.check(t, p, &fence{page: p, number: 7, text: text})

@@ -1,25 +1,54 @@
 package main
 
 import (
+	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadme runs the program that README.md shows, and compares the two.
+// TestReadme runs the program that README.md shows, and compares it and its output with the page.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	require.NoError(t, err)
+	fences := open(t, "README.md").fences()
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
-	_, shown, _ := strings.Cut(string(readme), "```go\n")
-	shown, _, _ = strings.Cut(shown, "```")
 	_, program, _ := strings.Cut(string(source), "// Readme is the program that README.md shows.\n")
-	require.Equal(t, program, shown)
+	require.Contains(t, texts(fences, "go"), program)
 
 	t.Chdir(t.TempDir())
-	main()
+	require.Contains(t, texts(fences, "text"), untimed(output(t, main)))
+}
+
+// texts returns the fences of a language, without times.
+func texts(fences []*fence, language string) (all []string) {
+	for _, f := range fences {
+		if f.language == language {
+			all = append(all, untimed(f.text))
+		}
+	}
+	return all
+}
+
+var timed = regexp.MustCompile(`(?m) in \S+: .*`)
+
+// untimed returns a text without how long what it tells took.
+func untimed(text string) string { return timed.ReplaceAllString(text, "") }
+
+// output returns what a function prints.
+func output(t *testing.T, fn func()) string {
+	stdout := os.Stdout
+	defer func() { os.Stdout = stdout }()
+	f, err := os.Create("output")
+	require.NoError(t, err)
+	defer f.Close()
+	os.Stdout = f
+	fn()
+	_, err = f.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	text, err := io.ReadAll(f)
+	require.NoError(t, err)
+	return string(text)
 }

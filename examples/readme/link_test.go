@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// TestLinks checks that links within the module lead to a file, and to a heading of it.
+func TestLinks(t *testing.T) {
+	all := pages(t)
+	for _, p := range all {
+		for _, l := range p.lines {
+			for _, found := range link.FindAllStringSubmatch(quoted.ReplaceAllString(l.text, ""), -1) {
+				if !strings.Contains(found[1], "://") && !p.leads(all, found[1]) {
+					t.Errorf("%s:%d: link to %s: no such file or heading", p.path, l.number, found[1])
+				}
+			}
+		}
+	}
+}
+
+// leads reports whether there is what a link of the page names.
+func (p *page) leads(all []*page, target string) bool {
+	name, anchor, _ := strings.Cut(target, "#")
+	if name = path.Join(path.Dir(p.path), name); target[0] == '#' {
+		name = p.path
+	}
+	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
+		return false
+	}
+	i := slices.IndexFunc(all, func(p *page) bool { return p.path == name })
+	return anchor == "" || i >= 0 && slices.Contains(all[i].anchors(), anchor)
+}
+
+var command = regexp.MustCompile(`go (?:run|doc|test)(?: -C (\w+))? \./(\w[\w/]*)`)
+
+// TestCommands checks that there are the packages which commands of the pages name.
+func TestCommands(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, found := range command.FindAllStringSubmatch(p.text, -1) {
+			if strings.ToUpper(path.Base(found[2])) == path.Base(found[2]) {
+				continue // ./examples/NAME
+			}
+			if _, err := os.Stat(filepath.Join(root, found[1], filepath.FromSlash(found[2]))); err != nil {
+				t.Errorf("%s: %q: no such package", p.path, found[0])
+			}
+		}
+	}
+}
+
+var (
+	quoted = regexp.MustCompile("`[^`]+`")
+	name   = regexp.MustCompile(`(?:^|[^\w./"])([a-z]+)\.([A-Z]\w*)`)
+)
+
+// TestNames checks that README and the table for users of Python name what packages export.
+func TestNames(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "internal/layers/testdata/exported.txt"))
+	require.NoError(t, err)
+	exported := strings.Fields(string(text))
+	for _, p := range []*page{open(t, "README.md"), open(t, "docs/from-python.md")} {
+		for _, l := range p.lines {
+			for _, code := range quoted.FindAllString(l.text, -1) {
+				for _, found := range name.FindAllStringSubmatch(code, -1) {
+					if known(exported, found[1], "") && !known(exported, found[1], found[2]) {
+						t.Errorf("%s:%d: %s exports no %s", p.path, l.number, found[1], found[2])
+					}
+				}
+			}
+		}
+	}
+}
+
+// known reports whether a package exports a name, or anything.
+func known(exported []string, pkg, name string) bool {
+	return slices.ContainsFunc(exported, func(e string) bool {
+		dot := strings.Index(e, ".")
+		return dot > 0 && path.Base(e[:dot]) == pkg && (name == "" || e[dot+1:] == name)
+	})
+}
+
+var (
+	figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
+	other  = regexp.MustCompile("`[^`]*`|\\]\\([^)]*\\)|v\\d+(\\.\\d+)*")
+)
+
+// TestFigures checks that the figures of a line of README which links to measurements stand there.
+func TestFigures(t *testing.T) {
+	checked := 0
+	for _, l := range open(t, "README.md").lines {
+		sources := measured(t, l.text)
+		if sources == "" {
+			continue
+		}
+		for _, number := range figure.FindAllString(other.ReplaceAllString(l.text, ""), -1) {
+			checked++
+			if !slices.Contains(figure.FindAllString(sources, -1), number) {
+				t.Errorf("README.md:%d: %s does not stand on a page that the line links to", l.number, number)
+			}
+		}
+	}
+	require.NotZero(t, checked)
+}
+
+// measured returns the texts of the measurements that a line links to.
+func measured(t *testing.T, line string) (texts string) {
+	for _, found := range link.FindAllStringSubmatch(line, -1) {
+		name, _, _ := strings.Cut(found[1], "#")
+		if slices.Contains([]string{"docs/benchmarks.md", "docs/reliability.md", "docs/epochs.svg"}, name) {
+			text, err := os.ReadFile(filepath.Join(root, name))
+			require.NoError(t, err)
+			texts += string(text)
+		}
+	}
+	return texts
+}
