@@ -17,7 +17,6 @@ csv=$(cd bench && go mod download -json gonum.org/v1/gonum | sed -n 's/^\t"Dir":
 # The clone is one of this repository, as it is committed.
 export GIT_CONFIG_COUNT=1
 export GIT_CONFIG_KEY_0="url.$here.insteadOf" GIT_CONFIG_VALUE_0=https://github.com/go-tensordict/tensordict
-export GOFLAGS=-mod=mod
 
 # fences LANGUAGE prints the lines of README's fences of a language.
 fences() {
