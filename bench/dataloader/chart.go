@@ -10,8 +10,8 @@ import (
 
 const (
 	width    = 800
-	barStart = 250 // left of it stand the names
-	barRoom  = 330 // of the fastest; right of it stand the figures
+	barStart = 250 // the names are left of it
+	barRoom  = 290 // of the fastest; the figures are right of it
 	rowRoom  = 30
 	head     = 72
 )
@@ -35,7 +35,7 @@ func chart(c config, all []result) string {
 			color = "#0969da"
 		}
 		bar := barRoom * c.perSecond(r) / fastest
-		fmt.Fprintf(&s, `<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.1f" height="20" rx="3" fill="%s"/><text x="%.1f" y="%d">%s rows/s, %.2f s an epoch</text>
+		fmt.Fprintf(&s, `<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.1f" height="20" rx="3" fill="%s"/><text x="%.1f" y="%d">%s rows/s, %.3g s an epoch</text>
 `, barStart-10, y+15, html.EscapeString(r.name), barStart, y, bar, color, barStart+bar+8, y+15, rounded(c.perSecond(r)), r.seconds)
 	}
 	s.WriteString("</svg>\n")
