@@ -1,4 +1,4 @@
-// Csv makes a dataset of a CSV file with a header, and reads two rows of it back.
+// Csv makes a dataset of a CSV file with a header, and reads its last row and its first back.
 //
 //	go run ./examples/readme/csv FILE.csv DIR
 package main
@@ -10,6 +10,7 @@ import (
 	"log"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/memmap"
@@ -23,10 +24,7 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: csv FILE.csv DIR")
 	}
-	f, err := os.Open(os.Args[1])
-	check(err)
-	lines, err := csv.NewReader(f).ReadAll()
-	check(err)
+	lines := read(os.Args[1])
 	columns := tdict.Values{}
 	for i, name := range lines[0] {
 		columns[nestedkey.Of(name)] = column(lines[1:], i)
@@ -39,11 +37,28 @@ func main() {
 	check(err)
 	defer ds.Close()
 	fmt.Println(ds)
-	rows, err := ds.Index(ix.Take(2, 0)) // reads the rows 2 and 0 from the mapped files
+	rows, err := ds.Index(ix.Take(-1, 0)) // reads the last row and the first from the mapped files
 	check(err)
 	text, err := json.Marshal(rows)
 	check(err)
 	fmt.Println(string(text))
+}
+
+// read returns the lines of a CSV file: a header of distinct names, and at least one row.
+func read(path string) [][]string {
+	f, err := os.Open(path)
+	check(err)
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	check(err)
+	if len(lines) < 2 {
+		log.Fatalf("%s: got %d lines, want a header and rows", path, len(lines))
+	}
+	names := slices.Sorted(slices.Values(lines[0]))
+	if len(slices.Compact(names)) < len(lines[0]) {
+		log.Fatalf("%s: two columns have the same name", path)
+	}
+	return lines
 }
 
 // column returns a column as numbers, with NaN for an empty field, or as bools, or else as texts.
