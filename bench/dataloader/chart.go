@@ -35,8 +35,8 @@ func chart(c config, all []result) string {
 			color = "#0969da"
 		}
 		bar := barRoom * c.perSecond(r) / fastest
-		fmt.Fprintf(&s, `<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.1f" height="20" rx="3" fill="%s"/><text x="%.1f" y="%d">%s rows/s, %.3g s an epoch</text>
-`, barStart-10, y+15, html.EscapeString(r.name), barStart, y, bar, color, barStart+bar+8, y+15, rounded(c.perSecond(r)), r.seconds)
+		fmt.Fprintf(&s, `<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.1f" height="20" rx="3" fill="%s"/><text x="%.1f" y="%d">%s rows/s, %.0f ms an epoch</text>
+`, barStart-10, y+15, html.EscapeString(r.name), barStart, y, bar, color, barStart+bar+8, y+15, rounded(c.perSecond(r)), 1000*r.seconds)
 	}
 	s.WriteString("</svg>\n")
 	return s.String()

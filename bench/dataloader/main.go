@@ -59,7 +59,7 @@ func run(ctx context.Context, c config) (err error) {
 		return err
 	}
 	for _, r := range all {
-		fmt.Printf("%-34s %6.3f s an epoch, %7.0f rows/s\n", r.name, r.seconds, c.perSecond(r))
+		fmt.Printf("%-34s %6.1f ms an epoch, %7.0f rows/s\n", r.name, 1000*r.seconds, c.perSecond(r))
 	}
 	if c.svg == "" {
 		return nil
