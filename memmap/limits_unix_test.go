@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // requireDescriptors checks that n files can be opened at a time.
@@ -54,14 +56,14 @@ func TestProcessClonesWithFewDescriptors(t *testing.T) {
 }
 
 func TestCloneWithFewDescriptors(t *testing.T) {
-	const leaves = 2000
+	leaves := longtests.Times(600, 2000)
 	dir, _ := saveScalars(t, leaves)
 	tests := []struct {
 		name         string
 		before, then int // the limit for the first dictionary, and for the second
 	}{
 		{"a limit of 512", 512, 512},
-		{"a limit that becomes smaller than the number kept", 2000, 100},
+		{"a limit that becomes smaller than the number kept", leaves, 100},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

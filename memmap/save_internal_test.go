@@ -74,7 +74,7 @@ func TestSaveSurvivesFaults(t *testing.T) {
 	before, after := nested(1), nested(2)
 	for _, noExchange := range []bool{false, true} {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n += longtests.Times(3, 1) {
+			for n := 1; ; n += longtests.Times(8, 1) {
 				disk := vfstest.New()
 				disk.NoExchange = noExchange
 				require.NoError(t, saveTo(disk, before))
@@ -116,7 +116,7 @@ func TestSaveThatReplacesNothingSurvivesFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n += longtests.Times(3, 1) {
+			for n := 1; ; n += longtests.Times(8, 1) {
 				disk := vfstest.New()
 				if tt.there != nil {
 					require.NoError(t, tt.there(disk))

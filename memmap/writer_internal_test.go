@@ -13,6 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // numbered returns rows whose elements, in leaves at two depths, say their number.
@@ -62,7 +64,7 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 // then, the directory holds all rows that were committed, perhaps those of the commit under way,
 // and no others, alike in all leaves, and its sums are right.
 func TestWriterSurvivesFaults(t *testing.T) {
-	for n := 1; ; n++ {
+	for n := 1; ; n += longtests.Times(4, 1) {
 		disk := vfstest.New()
 		disk.FailAfter(n)
 		committed, appended, err := appendOn(disk)

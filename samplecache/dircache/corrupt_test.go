@@ -25,6 +25,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 var flipsFlag = flag.String("flips", "", "which bytes of a cache tests damage: some, or full for all")
@@ -494,7 +496,7 @@ func inParallel(t *testing.T, harms []harm, fn func(dir string, h harm) error) {
 // TestW15AtRest damages caches that nobody has open.
 func TestW15AtRest(t *testing.T) {
 	s := newSpecimen(t)
-	inParallel(t, s.harms(61), func(dir string, h harm) error {
+	inParallel(t, s.harms(longtests.Times(151, 61)), func(dir string, h harm) error {
 		if err := errors.Join(s.writeTo(dir), h.do(filepath.Join(dir, h.file))); err != nil {
 			return err
 		}
@@ -525,7 +527,7 @@ func (tr *trial) healed() error {
 // TestW15InUse damages caches that are in use, by somebody who goes on.
 func TestW15InUse(t *testing.T) {
 	s := newSpecimen(t)
-	harms := slices.DeleteFunc(s.harms(101), func(h harm) bool {
+	harms := slices.DeleteFunc(s.harms(longtests.Times(251, 101)), func(h harm) bool {
 		return underRace() && h.file == "control" && strings.HasPrefix(h.name, "cut")
 	})
 	inParallel(t, harms, func(dir string, h harm) error {
