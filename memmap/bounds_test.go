@@ -145,7 +145,7 @@ func TestLargestMeta(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := testkit.MemoryDir(t)
 			text := tt.text()
 			require.LessOrEqual(t, len(text), largest)
 			write(t, dir, "meta.json", text)
@@ -176,7 +176,7 @@ func TestLargestMeta(t *testing.T) {
 		})
 	}
 	t.Run("more than that", func(t *testing.T) {
-		dir := t.TempDir()
+		dir := testkit.MemoryDir(t)
 		write(t, dir, "meta.json", filler(`{`, `"a":0,`, end))
 		require.NoError(t, os.Truncate(filepath.Join(dir, "meta.json"), largest+1))
 		_, err := memmap.Open(dir)
@@ -194,8 +194,9 @@ func TestMaxEntries(t *testing.T) {
 		}
 		return `{` + b.String() + `"shape":[0],` + dictTail
 	}
-	flat, nested, old := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, flat, "meta.json", leaves(200_000))
+	flat, nested, old := testkit.MemoryDir(t), testkit.MemoryDir(t), testkit.MemoryDir(t)
+	all := longtests.Times(20_000, 200_000)
+	write(t, flat, "meta.json", leaves(all))
 	write(t, nested, "meta.json", `{"a":{"type":"TensorDict"},"data":{"type":"TensorDict"},"shape":[0],`+dictTail)
 	write(t, nested, "a/meta.json", leaves(3))
 	write(t, nested, "data/meta.json", leaves(3))
@@ -209,8 +210,8 @@ func TestMaxEntries(t *testing.T) {
 		most      int
 		ok        bool
 	}{
-		{"200,000 by default", flat, 0, true},
-		{"one more than asked for", flat, 199_999, false},
+		{"no more than the default, 200,000", flat, 0, true},
+		{"one more than asked for", flat, all - 1, false},
 		{"nested ones count", nested, 8, true},
 		{"one nested entry too many", nested, 7, false},
 		{"an entry called data counts", nested, 1, false},
@@ -255,7 +256,7 @@ func TestErrorTextsAreShort(t *testing.T) {
 	}
 	for name, meta := range metas {
 		t.Run("open "+name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := testkit.MemoryDir(t)
 			write(t, dir, "meta.json", meta)
 			requireShort(t, testkit.Err(memmap.Open(dir)))
 		})
@@ -275,12 +276,12 @@ func TestErrorTextsAreShort(t *testing.T) {
 	}
 	for name, td := range tds {
 		t.Run("save "+name, func(t *testing.T) {
-			requireShort(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td))
+			requireShort(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), "d"), td))
 		})
 	}
 	t.Run("a directory with a long name", func(t *testing.T) {
-		requireShort(t, testkit.Err(memmap.Open(filepath.Join(t.TempDir(), huge))))
-		requireShort(t, memmap.Save(filepath.Join(t.TempDir(), huge), steps()))
+		requireShort(t, testkit.Err(memmap.Open(filepath.Join(testkit.MemoryDir(t), huge))))
+		requireShort(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), huge), steps()))
 	})
 }
 
@@ -304,7 +305,7 @@ func TestNoElementsNoFile(t *testing.T) {
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := testkit.MemoryDir(t)
 			write(t, dir, "meta.json", `{"x":{"dtype":"torch.int32","shape":[2,0]},"shape":[2],`+dictTail)
 			place(t, filepath.Join(dir, "x.memmap"))
 			x := tensor.Must(openWith(t, dir, memmap.OpenOptions{Writable: true}).Tensor("x"))
@@ -316,7 +317,7 @@ func TestNoElementsNoFile(t *testing.T) {
 // TestDimsAreBoundedWhileRead: a list of a million sizes costs no more than one that is refused.
 func TestDimsAreBoundedWhileRead(t *testing.T) {
 	for _, head := range []string{`{"shape":[`, `{"x":{"shape":[`, `{"x":{"go":{"v":1,"unbatched":[`, `{"x":{"go":{"v":1,"shape":[`} {
-		dir := t.TempDir()
+		dir := testkit.MemoryDir(t)
 		text := head + strings.Repeat("1,", 1<<20) + `1]` // not closed: it does not come to that
 		write(t, dir, "meta.json", text)
 		var err error

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -187,7 +188,7 @@ func TestProcessWithFewDescriptors(t *testing.T) {
 	mapAll(t, k.args[0])() // a tenth of 512 may be kept
 	limitFiles(t, 120)
 	for free := range 9 {
-		do := needy[k.args[1]](t, filepath.Join(t.TempDir(), "d"))
+		do := needy[k.args[1]](t, filepath.Join(testkit.MemoryDir(t), "d"))
 		kept := mapAll(t, k.args[0])
 		giveBack := takeDescriptors(t, free)
 		err := do()

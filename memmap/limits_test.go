@@ -21,7 +21,7 @@ import (
 // saveScalars saves a dictionary of n leaves, int64 [2], that hold their number twice.
 func saveScalars(t *testing.T, n int) (dir string, td *tdict.TensorDict) {
 	t.Helper()
-	td, dir = tdict.New(2), filepath.Join(t.TempDir(), "d")
+	td, dir = tdict.New(2), filepath.Join(testkit.MemoryDir(t), "d")
 	for i := range n {
 		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i)), tensor.Vector(int64(i), int64(i))))
 	}
@@ -89,7 +89,7 @@ func TestLeavesThatMustBeMapped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			td, dir := tdict.New(tt.rows), filepath.Join(t.TempDir(), "d")
+			td, dir := tdict.New(tt.rows), filepath.Join(testkit.MemoryDir(t), "d")
 			for _, key := range []nestedkey.Key{"a", "b"} {
 				require.NoError(t, td.Set(key, tensor.Must(tensor.New(tensor.Int64, tt.rows))))
 			}

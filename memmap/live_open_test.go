@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -94,7 +95,7 @@ func TestLiveLike(t *testing.T) {
 	before := settledMaps()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, td := filepath.Join(t.TempDir(), "d"), kinds(t, 5)
+			dir, td := filepath.Join(testkit.MemoryDir(t), "d"), kinds(t, 5)
 			require.NoError(t, tt.change(td))
 			require.NoError(t, memmap.Save(dir, td))
 			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: kinds(t, 2)})
@@ -136,7 +137,7 @@ func TestLiveLikeBatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
+			dir := filepath.Join(testkit.MemoryDir(t), "d")
 			require.NoError(t, memmap.Save(dir, tdict.New(tt.got...)))
 			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: tdict.New(tt.like...)})
 			require.ErrorIs(t, err, tt.err)
@@ -145,7 +146,7 @@ func TestLiveLikeBatch(t *testing.T) {
 			}
 		})
 	}
-	dir, like := filepath.Join(t.TempDir(), "d"), tdict.New()
+	dir, like := filepath.Join(testkit.MemoryDir(t), "d"), tdict.New()
 	require.NoError(t, like.Set("sub/x", tensor.Vector[int8](1, 2)))
 	td := tdict.New()
 	require.NoError(t, td.Set("sub/x", tensor.Vector[int8](1, 2, 3)))
@@ -157,7 +158,7 @@ func TestLiveLikeBatch(t *testing.T) {
 // TestLiveRefusesAnotherSchema saves what is not like the prototype, which is changed meanwhile,
 // and then what is.
 func TestLiveRefusesAnotherSchema(t *testing.T) {
-	before, dir := settledMaps(), filepath.Join(t.TempDir(), "d")
+	before, dir := settledMaps(), filepath.Join(testkit.MemoryDir(t), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	like := generation(t, 0)
 	refused := make(chan error, 1<<10)
@@ -266,7 +267,7 @@ func (s *states) requireClosed(t *testing.T, held ...*state) {
 // live serves generation 1 of a new directory.
 func (s *states) live(t *testing.T) (dir string, live *memmap.Live) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "d")
+	dir = filepath.Join(testkit.MemoryDir(t), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	live, err := memmap.OpenLive(dir, s.options())
 	require.NoError(t, err)
@@ -479,7 +480,7 @@ func TestLiveStatePanicsInClose(t *testing.T) {
 
 // TestLiveStateSeesGrowth: a version is also what a Writer has committed.
 func TestLiveStateSeesGrowth(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
+	dir := filepath.Join(testkit.MemoryDir(t), "log")
 	w := newWriter(t, dir)
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, Like: rows(t, 0, 1),
 		OnOpen: func(d *memmap.Dataset) (any, error) { return d.Shape()[0], nil }})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -55,7 +56,7 @@ func onDisk(disk vfs.FS) *oldTree {
 // openCrashed opens what a crash left of the directory d, or nil if there is none.
 func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testkit.MemoryDir(t)
 	require.NoError(t, disk.Export(dir))
 	at := filepath.Join(dir, "d")
 	if _, err := disk.Lstat("d"); err != nil {
@@ -166,7 +167,7 @@ func TestFailedSaveLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, saveTo(disk, nested(1)))
 	disk.FailOnce(6)
 	require.ErrorIs(t, saveTo(disk, nested(2)), vfstest.ErrInjected)
-	dir := t.TempDir()
+	dir := testkit.MemoryDir(t)
 	require.NoError(t, disk.Export(dir))
 	require.Equal(t, []string{filepath.Join(dir, "d")}, tensor.Must(filepath.Glob(filepath.Join(dir, "*"))))
 	require.Empty(t, tensor.Must(filepath.Glob(filepath.Join(dir, ".*"))))

@@ -17,6 +17,7 @@ import (
 // TestWait has another process hold what a writer needs for as long as it likes: the writer waits
 // for so long and no longer, and says for which file.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	const wait = 100 * time.Millisecond
 	locked := func(t *testing.T, path string) {
 		l, err := vfs.TryLock(path, vfs.Exclusive)

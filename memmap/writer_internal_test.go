@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -69,7 +70,7 @@ func TestWriterSurvivesFaults(t *testing.T) {
 		disk.FailAfter(n)
 		committed, appended, err := appendOn(disk)
 		for _, mode := range vfstest.CrashModes() {
-			dir := t.TempDir()
+			dir := testkit.MemoryDir(t)
 			crashed := disk.Crash(mode)
 			require.NoError(t, crashed.Export(dir))
 			if _, failed := crashed.Lstat("d"); failed != nil {
@@ -152,7 +153,7 @@ func (d *dying) RemoveAll(path string) error {
 func TestResumeSurvivesFaults(t *testing.T) {
 	row := tensor.Must(tensor.Must(numbered(0, 1).Index(ix.At(0))).Clone())
 	for n := int64(0); ; n++ {
-		dir := filepath.Join(t.TempDir(), "d")
+		dir := filepath.Join(testkit.MemoryDir(t), "d")
 		require.NoError(t, Save(dir, numbered(0, 7)))
 		disk := &dying{FS: vfs.OS}
 		disk.left.Store(n)
@@ -180,7 +181,7 @@ func TestResumeSurvivesFaults(t *testing.T) {
 // TestCloseAfterAFailure closes a Writer that resumed and could not write: the dataset is finished.
 func TestCloseAfterAFailure(t *testing.T) {
 	row := tensor.Must(tensor.Must(numbered(0, 1).Index(ix.At(0))).Clone())
-	dir := filepath.Join(t.TempDir(), "d")
+	dir := filepath.Join(testkit.MemoryDir(t), "d")
 	require.NoError(t, Save(dir, numbered(0, 7)))
 	w := tensor.Must(NewWriter(dir, row, WriterOptions{Resume: true}))
 	require.NoError(t, w.Append(numbered(7, 3)))

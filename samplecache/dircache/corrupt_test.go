@@ -27,6 +27,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 )
 
 var flipsFlag = flag.String("flips", "", "which bytes of a cache tests damage: some, or full for all")
@@ -132,7 +133,7 @@ func (s *specimen) names() (names []string) {
 // write makes a copy of the specimen.
 func (s *specimen) write(t testing.TB) (dir string) {
 	t.Helper()
-	dir = filepath.Join(memory(t), "cache")
+	dir = filepath.Join(testkit.MemoryDir(t), "cache")
 	require.NoError(t, s.writeTo(dir))
 	return dir
 }
@@ -459,7 +460,7 @@ func (tr *trial) work(s *specimen, c *samplecache.Cache) error {
 // test with the first few of what goes wrong.
 func inParallel(t *testing.T, harms []harm, fn func(dir string, h harm) error) {
 	t.Helper()
-	top := memory(t)
+	top := testkit.MemoryDir(t)
 	queue := make(chan int)
 	var mu sync.Mutex
 	failed := 0

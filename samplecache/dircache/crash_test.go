@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
@@ -23,20 +24,8 @@ var small = samplecache.Config{Samples: 4, MaxHeld: 2}
 // newCache makes a cache and returns its directory.
 func newCache(t testing.TB, config samplecache.Config) string {
 	t.Helper()
-	dir := filepath.Join(memory(t), "cache")
+	dir := filepath.Join(testkit.MemoryDir(t), "cache")
 	require.NoError(t, dircache.Create(dir, stamp{}.marked(), config))
-	return dir
-}
-
-// memory returns a temporary directory, on tmpfs if there is one: crashes of processes do not depend
-// on the disk, whose syncs take longer than all else.
-func memory(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "dircache-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
 }
 
@@ -177,7 +166,7 @@ func TestProcessCreates(t *testing.T) {
 // at all, and what is left beside it goes with the next of another process.
 func TestW14Create(t *testing.T) {
 	t.Parallel()
-	top := memory(t)
+	top := testkit.MemoryDir(t)
 	for n := 1; ; n++ {
 		dir := filepath.Join(top, fmt.Sprint(n))
 		p := start(t, "TestProcessCreates", dir, n)

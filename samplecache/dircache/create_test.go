@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -106,7 +107,7 @@ func TestCreateInAParentThatIsNotWritable(t *testing.T) {
 func TestCreateOddNames(t *testing.T) {
 	for _, name := range []string{"with space", "ünï¢ode", "new\nline", "-rf", "%s%d", "gen-0000000001", "MANIFEST", "\xff\xfe", strings.Repeat("n", 255), "*", "a'\"b"} {
 		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
-			dir := filepath.Join(memory(t), name)
+			dir := filepath.Join(testkit.MemoryDir(t), name)
 			require.NoError(t, dircache.Create(dir, marked(0), samplecache.Config{Samples: 2}))
 			c := joinSound(t, dir)
 			p := putter(t, c, "p")

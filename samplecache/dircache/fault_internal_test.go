@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/host"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -49,15 +50,10 @@ func half(t *testing.T) (dir string) {
 	return dir
 }
 
-// newDir returns the path of a new cache, on tmpfs if there is one: there syncs cost nothing.
+// newDir returns the path of a new cache.
 func newDir(t *testing.T) string {
 	t.Helper()
-	top, err := os.MkdirTemp("/dev/shm", "dircache-")
-	if err != nil {
-		top = t.TempDir()
-	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(top)) })
-	return filepath.Join(top, "cache")
+	return filepath.Join(testkit.MemoryDir(t), "cache")
 }
 
 // soon returns a context that ends when something counts as hung.

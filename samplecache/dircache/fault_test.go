@@ -290,7 +290,7 @@ func TestSymlinksAreNotFollowed(t *testing.T) {
 		for _, when := range []string{"at rest", "at rest, started anew", "in use"} {
 			t.Run(thing+" "+when, func(t *testing.T) {
 				t.Parallel()
-				dir, outside := s.write(t), filepath.Join(memory(t), "outside")
+				dir, outside := s.write(t), filepath.Join(testkit.MemoryDir(t), "outside")
 				h := harm{name: "bytes"}
 				var before string
 				swap := func() error {

@@ -3,6 +3,7 @@
 package dircache_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ func TestKeepInTheCache(t *testing.T) {
 	c := joinSound(t, dir)
 	t.Chdir(dir)
 	for path, want := range map[string]error{
-		dir: fs.ErrExist, dir + "/": fs.ErrExist, ".": fs.ErrExist, "": fs.ErrExist, top: fs.ErrExist, "/": fs.ErrInvalid,
+		dir: fs.ErrExist, dir + "/": fs.ErrExist, ".": fs.ErrExist, "": fs.ErrExist, top: fs.ErrExist,
 		filepath.Join(top, "link"): fs.ErrExist, "gen-0000000001": fs.ErrInvalid, "MANIFEST": fs.ErrInvalid,
 		"kept": fs.ErrInvalid, dir + "/kept": fs.ErrInvalid, "../cache/kept": fs.ErrInvalid,
 		"gen-0000000001/kept": fs.ErrInvalid, "held-0000000001": fs.ErrInvalid, "../link/kept": fs.ErrInvalid,
@@ -36,6 +37,8 @@ func TestKeepInTheCache(t *testing.T) {
 		err := c.Keep(t.Context(), 1, path)
 		require.ErrorIs(t, err, want, path)
 	}
+	err := c.Keep(t.Context(), 1, "/")
+	require.True(t, errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrExist), "of another file system it exists: %v", err)
 	require.Equal(t, before, tree(t, dir))
 	for v := range int64(7) { // all is filled again
 		require.NoError(t, putter(t, c, "").Put(soon(t), marked(10+v)))

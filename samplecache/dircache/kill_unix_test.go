@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
@@ -139,7 +140,7 @@ func newSoak(t *testing.T, limit time.Duration) *soak {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: memory(t), ledger: newLedger()},
+	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: testkit.MemoryDir(t), ledger: newLedger()},
 		fallen: map[string]int{}, watched: make(chan error, 1)}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500

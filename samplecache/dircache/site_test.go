@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
@@ -37,7 +38,7 @@ func newSite(t *testing.T, config samplecache.Config) *site {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	s := &site{t: t, ctx: ctx, dir: newCache(t, config), keep: memory(t), ledger: newLedger()}
+	s := &site{t: t, ctx: ctx, dir: newCache(t, config), keep: testkit.MemoryDir(t), ledger: newLedger()}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
 	return s
