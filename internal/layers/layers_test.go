@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path"
@@ -99,7 +100,7 @@ func wrongs(p pkg) []string {
 		}
 		for what, allowed := range leashed {
 			if matches(imported, what) && !slices.Contains(allowed, p.name) {
-				found = append(found, p.name+" imports "+imported+", which only "+strings.Join(allowed, ", ")+" may")
+				found = append(found, p.name+" imports "+imported+", which only "+cmp.Or(strings.Join(allowed, ", "), "tests")+" may")
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package testkit
 import (
 	"os"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // MemoryDir returns a temporary directory of the test, in memory (a tmpfs) if the machine has one.
@@ -16,6 +14,10 @@ func MemoryDir(t testing.TB) string {
 	if err != nil {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	return dir
 }
