@@ -19,20 +19,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/examples/internal/page"
 )
 
 // TestFences checks the Go fences of the module's pages: each is a piece of an example, or compiles,
 // with the other fences of its page and what testdata/prelude/PAGE.go declares.
 func TestFences(t *testing.T) {
 	examples, compiler := sources(t), newCompiler(t)
-	for _, p := range pages(t) {
-		var fences []*fence
-		for _, f := range p.fences() {
-			if f.language == "go" && !f.quotes(examples) {
+	for _, d := range docs(t) {
+		var fences []page.Fence
+		for _, f := range d.fences {
+			if f.Lang == "go" && !quotes(f, examples) {
 				fences = append(fences, f)
 			}
 		}
-		for _, err := range compiler.check(t, p, fences...) {
+		for _, err := range compiler.check(t, d, fences...) {
 			t.Error(err)
 		}
 	}
@@ -40,7 +42,7 @@ func TestFences(t *testing.T) {
 
 // TestFencesAreChecked sees that a fence with a mistake does not pass.
 func TestFencesAreChecked(t *testing.T) {
-	compiler, p := newCompiler(t), &page{path: "docs/none.md"}
+	compiler, none := newCompiler(t), &doc{path: "docs/none.md"}
 	for text, want := range map[string]string{
 		"x, err := tensor.From([]int64{1})\n":                        "",
 		"func f() int64 { return tensor.Vector[int64]().Shape() }\n": "docs/none.md:7: cannot use",
@@ -49,7 +51,7 @@ func TestFencesAreChecked(t *testing.T) {
 		"for {\n": "docs/none.md:",
 		"for {\n\t...\n}\nfor { ... }\nx, err := tensor.From(all...)": "docs/none.md:11: undefined: all",
 	} {
-		errs := compiler.check(t, p, &fence{page: p, number: 7, text: text})
+		errs := compiler.check(t, none, page.Fence{Number: 7, Text: text})
 		if want == "" {
 			require.Empty(t, errs)
 			continue
@@ -96,10 +98,10 @@ func newCompiler(t *testing.T) *compiler {
 }
 
 // check returns what is wrong with fences of a page.
-func (c *compiler) check(t *testing.T, p *page, fences ...*fence) (errs []error) {
-	files := c.prelude(t, p)
+func (c *compiler) check(t *testing.T, d *doc, fences ...page.Fence) (errs []error) {
+	files := c.prelude(t, d)
 	for _, f := range fences {
-		file, err := c.parse(f)
+		file, err := c.parse(d, f)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -133,25 +135,25 @@ func unused(err error) bool {
 var elision = regexp.MustCompile(`(?m)(^\s*|\{ )\.\.\.($| \})`)
 
 // parse parses a fence: declarations, or statements, with "..." for some of them.
-func (c *compiler) parse(f *fence) (*ast.File, error) {
-	text := elision.ReplaceAllString(f.text, "$1$2")
-	file, err := c.file(f, "", text, "")
+func (c *compiler) parse(d *doc, f page.Fence) (*ast.File, error) {
+	text := elision.ReplaceAllString(f.Text, "$1$2")
+	file, err := c.file(d, f, "", text, "")
 	if err == nil {
 		return file, nil
 	}
-	return c.file(f, "func _() {", text, "}")
+	return c.file(d, f, "func _() {", text, "}")
 }
 
 // file parses a file of a fence: what stands before it, its text, and what stands after it.
-func (c *compiler) file(f *fence, before, text, after string) (*ast.File, error) {
+func (c *compiler) file(d *doc, f page.Fence, before, text, after string) (*ast.File, error) {
 	before = "package fence; import (" + c.imports + "); " + before
-	place := fmt.Sprintf("/*line %s:%d:1*/", f.page.path, f.number)
+	place := fmt.Sprintf("/*line %s:%d:1*/", d.path, f.Number)
 	return parser.ParseFile(c.files, "", before+place+text+after, parser.SkipObjectResolution)
 }
 
 // prelude returns the file that declares what the fences of a page use, if there is one.
-func (c *compiler) prelude(t *testing.T, p *page) []*ast.File {
-	path := filepath.Join("testdata", "prelude", strings.TrimSuffix(filepath.Base(p.path), ".md")+".go")
+func (c *compiler) prelude(t *testing.T, d *doc) []*ast.File {
+	path := filepath.Join("testdata", "prelude", strings.TrimSuffix(filepath.Base(d.path), ".md")+".go")
 	if _, err := os.Stat(path); err != nil {
 		return nil
 	}

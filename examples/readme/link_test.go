@@ -10,18 +10,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/examples/internal/page"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // TestLinks checks that links within the module lead to a file, and to a heading of it.
 func TestLinks(t *testing.T) {
-	all := pages(t)
-	for _, p := range all {
-		for _, l := range p.lines {
-			for _, found := range link.FindAllStringSubmatch(quoted.ReplaceAllString(l.text, ""), -1) {
-				if !strings.Contains(found[1], "://") && !p.leads(all, found[1]) {
-					t.Errorf("%s:%d: link to %s: no such file or heading", p.path, l.number, found[1])
+	all := docs(t)
+	for _, d := range all {
+		for _, l := range d.lines {
+			for _, found := range link.FindAllStringSubmatch(quoted.ReplaceAllString(l.Text, ""), -1) {
+				if !strings.Contains(found[1], "://") && !d.leads(all, found[1]) {
+					t.Errorf("%s:%d: link to %s: no such file or heading", d.path, l.Number, found[1])
 				}
 			}
 		}
@@ -29,15 +31,15 @@ func TestLinks(t *testing.T) {
 }
 
 // leads reports whether there is what a link of the page names.
-func (p *page) leads(all []*page, target string) bool {
+func (d *doc) leads(all []*doc, target string) bool {
 	name, anchor, _ := strings.Cut(target, "#")
-	if name = path.Join(path.Dir(p.path), name); target[0] == '#' {
-		name = p.path
+	if name = path.Join(path.Dir(d.path), name); target[0] == '#' {
+		name = d.path
 	}
 	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
 		return false
 	}
-	i := slices.IndexFunc(all, func(p *page) bool { return p.path == name })
+	i := slices.IndexFunc(all, func(other *doc) bool { return other.path == name })
 	return anchor == "" || i >= 0 && slices.Contains(all[i].anchors(), anchor)
 }
 
@@ -45,13 +47,13 @@ var command = regexp.MustCompile(`go (?:run|doc|test)(?: -C (\w+))? \./(\w[\w/]*
 
 // TestCommands checks that there are the packages which commands of the pages name.
 func TestCommands(t *testing.T) {
-	for _, p := range pages(t) {
-		for _, found := range command.FindAllStringSubmatch(p.text, -1) {
+	for _, d := range docs(t) {
+		for _, found := range command.FindAllStringSubmatch(page.Read(t, filepath.Join(root, d.path)), -1) {
 			if strings.ToUpper(path.Base(found[2])) == path.Base(found[2]) {
 				continue // ./examples/NAME
 			}
 			if _, err := os.Stat(filepath.Join(root, found[1], filepath.FromSlash(found[2]))); err != nil {
-				t.Errorf("%s: %q: no such package", p.path, found[0])
+				t.Errorf("%s: %q: no such package", d.path, found[0])
 			}
 		}
 	}
@@ -68,15 +70,15 @@ func TestNames(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "internal/layers/testdata/exported.txt"))
 	require.NoError(t, err)
 	exported := strings.Fields(string(text))
-	for _, p := range pages(t) {
-		if p.path == "CHANGELOG.md" || strings.HasPrefix(p.path, "docs/notes/") {
+	for _, d := range docs(t) {
+		if d.path == "CHANGELOG.md" || strings.HasPrefix(d.path, "docs/notes/") {
 			continue // these name the past
 		}
-		for _, l := range p.lines {
-			code := strings.Join(quoted.FindAllString(l.text, -1), " ")
+		for _, l := range d.lines {
+			code := strings.Join(quoted.FindAllString(l.Text, -1), " ")
 			for _, found := range name.FindAllStringSubmatch(code, -1) {
 				if !tests.MatchString(found[2]) && known(exported, found[1], "") && !known(exported, found[1], found[2]) {
-					t.Errorf("%s:%d: %s exports no %s", p.path, l.number, found[1], found[2])
+					t.Errorf("%s:%d: %s exports no %s", d.path, l.Number, found[1], found[2])
 				}
 			}
 		}
@@ -100,14 +102,14 @@ var (
 func TestFigures(t *testing.T) {
 	checked := 0
 	for _, l := range open(t, "README.md").lines {
-		sources := measured(t, l.text)
+		sources := measured(t, l.Text)
 		if sources == "" {
 			continue
 		}
-		for _, number := range figure.FindAllString(other.ReplaceAllString(l.text, ""), -1) {
+		for _, number := range figure.FindAllString(other.ReplaceAllString(l.Text, ""), -1) {
 			checked++
 			if !slices.Contains(figure.FindAllString(sources, -1), number) {
-				t.Errorf("README.md:%d: %s is on none of the pages of measurements that the line links to", l.number, number)
+				t.Errorf("README.md:%d: %s is on none of the pages of measurements that the line links to", l.Number, number)
 			}
 		}
 	}

@@ -10,84 +10,45 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/examples/internal/page"
 )
 
 // root is the module's directory.
 const root = "../.."
 
-// A page is a Markdown file.
-type page struct {
-	path  string // from the root, with slashes
-	text  string
-	lines []line
+// A doc is a Markdown file.
+type doc struct {
+	path   string // from the root, with slashes
+	fences []page.Fence
+	lines  []page.Line // which are in none of the fences
 }
 
-// A line is one of a page that is not within a fence.
-type line struct {
-	number int
-	text   string
-}
-
-// A fence is a block of code of a page.
-type fence struct {
-	page     *page
-	number   int // of its first line
-	language string
-	text     string
-}
-
-// pages returns the Markdown files of the module.
-func pages(t *testing.T) (pages []*page) {
+// docs returns the Markdown files of the module.
+func docs(t *testing.T) (docs []*doc) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "memmap/*.md", "samplecache/*/*.md"} {
 		paths, err := fs.Glob(os.DirFS(root), pattern)
 		require.NoError(t, err)
 		for _, path := range paths {
-			pages = append(pages, open(t, path))
+			docs = append(docs, open(t, path))
 		}
 	}
-	return pages
+	return docs
 }
 
 // open reads a page.
-func open(t *testing.T, path string) *page {
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
-	require.NoError(t, err)
-	p := &page{path: path, text: string(text)}
-	p.split(func(*fence) {}, func(l line) { p.lines = append(p.lines, l) })
-	return p
-}
-
-// fences returns the blocks of code of a page.
-func (p *page) fences() (all []*fence) {
-	p.split(func(f *fence) { all = append(all, f) }, func(line) {})
-	return all
-}
-
-// split calls code with each fence, and prose with each other line.
-func (p *page) split(code func(*fence), prose func(line)) {
-	var open *fence
-	for i, text := range strings.SplitAfter(p.text, "\n") {
-		language, marked := strings.CutPrefix(strings.TrimSpace(text), "```")
-		switch {
-		case marked && open == nil:
-			open = &fence{page: p, number: i + 2, language: language}
-		case marked:
-			code(open)
-			open = nil
-		case open != nil:
-			open.text += text
-		default:
-			prose(line{i + 1, strings.TrimSuffix(text, "\n")})
-		}
-	}
+func open(t *testing.T, path string) *doc {
+	d := &doc{path: path}
+	d.fences, d.lines = page.Split(page.Read(t, filepath.Join(root, filepath.FromSlash(path))))
+	return d
 }
 
 var notSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
 // anchors returns what a link to a heading of the page may say after "#".
-func (p *page) anchors() (all []string) {
-	for _, l := range p.lines {
-		if title, ok := strings.CutPrefix(strings.TrimLeft(l.text, "#"), " "); ok && strings.HasPrefix(l.text, "#") {
+func (d *doc) anchors() (all []string) {
+	for _, l := range d.lines {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(l.Text, "#"), " "); ok && strings.HasPrefix(l.Text, "#") {
 			all = append(all, strings.ReplaceAll(notSlug.ReplaceAllString(strings.ToLower(title), ""), " ", "-"))
 		}
 	}
@@ -116,9 +77,9 @@ func flush(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// quotes reports whether the fence is a piece of one of some sources.
-func (f *fence) quotes(sources []string) bool {
+// quotes reports whether a fence is a piece of one of some sources.
+func quotes(f page.Fence, sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
-		return strings.Contains(source, flush(f.text))
+		return strings.Contains(source, flush(f.Text))
 	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,7 +23,7 @@ func TestOutput(t *testing.T) {
 		if step.name == "python" && os.Getenv("TENSORDICT_PYTHON") == "" {
 			continue
 		}
-		require.Equal(t, shown[i].Text, output(t, func() { step.run(dir) }), "step %d of %s", i+1, tutorial)
+		require.Equal(t, shown[i].Text, page.Output(t, func() { step.run(dir) }), "step %d of %s", i+1, tutorial)
 	}
 }
 
@@ -36,22 +35,4 @@ func TestPage(t *testing.T) {
 	for _, step := range steps {
 		require.Contains(t, text, "(../examples/tutorial/"+step.name+".go)")
 	}
-}
-
-// output returns what run prints.
-func output(t *testing.T, run func()) string {
-	t.Helper()
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	stdout := os.Stdout
-	os.Stdout = w
-	defer func() { os.Stdout = stdout }()
-	printed := make(chan []byte)
-	go func() {
-		text, _ := io.ReadAll(r)
-		printed <- text
-	}()
-	run()
-	require.NoError(t, w.Close())
-	return string(<-printed)
 }

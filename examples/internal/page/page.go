@@ -5,27 +5,47 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A Fence is a fenced block of a page: its language and its lines.
-type Fence struct{ Lang, Text string }
+// A Fence is a fenced block of a page.
+type Fence struct {
+	Number     int // of its first line
+	Lang, Text string
+}
 
-var fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+// A Line is a line of a page that is not in a fence.
+type Line struct {
+	Number int
+	Text   string
+}
 
-// Fences returns the fenced blocks of a page in one of some languages, in order.
-func Fences(t testing.TB, path string, langs ...string) (fences []Fence) {
-	t.Helper()
-	text := Read(t, path)
-	for _, m := range fence.FindAllStringSubmatch(text, -1) {
-		for _, lang := range langs {
-			if m[1] == lang {
-				fences = append(fences, Fence{m[1], m[2]})
-			}
+// Split returns the fences and the other lines of a page, in order.
+func Split(text string) (fences []Fence, lines []Line) {
+	in := false
+	for i, line := range strings.SplitAfter(text, "\n") {
+		lang, marked := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case marked && !in:
+			fences, in = append(fences, Fence{Number: i + 2, Lang: lang}), true
+		case marked:
+			in = false
+		case in:
+			fences[len(fences)-1].Text += line
+		default:
+			lines = append(lines, Line{i + 1, strings.TrimSuffix(line, "\n")})
 		}
 	}
-	return fences
+	return fences, lines
+}
+
+// Fences returns the fences of a page in one of some languages, in order.
+func Fences(t testing.TB, path string, langs ...string) []Fence {
+	t.Helper()
+	fences, _ := Split(Read(t, path))
+	return slices.DeleteFunc(fences, func(f Fence) bool { return !slices.Contains(langs, f.Lang) })
 }
 
 // CheckSource reports each fence whose lines do not follow one another in a file that matches
@@ -60,4 +80,22 @@ func Read(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Output returns what fn prints to the standard output.
+func Output(t testing.TB, fn func()) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "output")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = file
+	defer func() { os.Stdout = stdout }()
+	fn()
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return Read(t, path)
 }
