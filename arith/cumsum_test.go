@@ -10,10 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // TestCumSumIsNaive compares with the sums of what comes before, one after the other.

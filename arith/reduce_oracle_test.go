@@ -363,7 +363,7 @@ func quantileBy(t testing.TB, d tensor.DType, b bucket, q float64) any {
 	v := s[lo]
 	switch {
 	case part == 0 || s[lo] == s[lo+1]:
-	case math.IsInf(s[lo+1]-s[lo], 0): // infinite, as an infinite one of the two is
+	case math.IsInf(s[lo+1]-s[lo], 0): // one is infinite, or they are too far apart
 		v = s[lo]*(1-part) + s[lo+1]*part
 	case part < 0.5:
 		v += (s[lo+1] - s[lo]) * part

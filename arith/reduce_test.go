@@ -11,11 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A reducer is a verb over dims, and what it makes of a bucket.
@@ -352,7 +351,7 @@ func TestReduceLarge(t *testing.T) {
 	runtime.GOMAXPROCS(3)
 	for _, v := range reducers {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.Uint64, tensor.Bool} {
-			x := someNumbers(t, r, d, []int{longtests.Times(10_003, 40_003)}, testkit.Contiguous, testkit.Go)
+			x := someNumbers(t, r, d, []int{longtests.Times(20_003, 40_003)}, testkit.Contiguous, testkit.Go)
 			checkOver(t, r, v, x, over{Over: arith.Whole, dims: []bool{true}, name: "whole"}, nil)
 		}
 	}

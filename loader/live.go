@@ -16,7 +16,8 @@ type LiveOptions struct {
 	// Finish has an epoch end on the dataset that it began with, which stays in memory and on the
 	// disk until then; so do views of it. By default an epoch ends with [ErrReplaced] when its
 	// dataset is replaced, or has more rows or leaves, as after memmap.Writer.Commit. If the loop
-	// ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway.
+	// ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway. After
+	// ErrReplaced l.Seek(l.Epoch()+1, 0) goes on with the next epoch, of the new dataset.
 	Finish bool
 }
 

@@ -67,7 +67,7 @@ func (l *Loader) Len() int {
 	return l.opt.Share.Count(p.plan.Len())
 }
 
-// Left returns how many of them have yet to come.
+// Left returns how many batches of this epoch are left.
 func (l *Loader) Left() int {
 	at, p, err := l.here()
 	if err != nil {

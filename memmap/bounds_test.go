@@ -13,14 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 const largest = 64 << 20 // bytes of a meta.json
@@ -145,7 +144,7 @@ func TestLargestMeta(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := testkit.MemoryDir(t)
+			dir := t.TempDir()
 			text := tt.text()
 			require.LessOrEqual(t, len(text), largest)
 			write(t, dir, "meta.json", text)
@@ -176,7 +175,7 @@ func TestLargestMeta(t *testing.T) {
 		})
 	}
 	t.Run("more than that", func(t *testing.T) {
-		dir := testkit.MemoryDir(t)
+		dir := t.TempDir()
 		write(t, dir, "meta.json", filler(`{`, `"a":0,`, end))
 		require.NoError(t, os.Truncate(filepath.Join(dir, "meta.json"), largest+1))
 		_, err := memmap.Open(dir)
@@ -194,7 +193,7 @@ func TestMaxEntries(t *testing.T) {
 		}
 		return `{` + b.String() + `"shape":[0],` + dictTail
 	}
-	flat, nested, old := testkit.MemoryDir(t), testkit.MemoryDir(t), testkit.MemoryDir(t)
+	flat, nested, old := t.TempDir(), t.TempDir(), t.TempDir()
 	all := longtests.Times(20_000, 200_000)
 	write(t, flat, "meta.json", leaves(all))
 	write(t, nested, "meta.json", `{"a":{"type":"TensorDict"},"data":{"type":"TensorDict"},"shape":[0],`+dictTail)
@@ -256,7 +255,7 @@ func TestErrorTextsAreShort(t *testing.T) {
 	}
 	for name, meta := range metas {
 		t.Run("open "+name, func(t *testing.T) {
-			dir := testkit.MemoryDir(t)
+			dir := t.TempDir()
 			write(t, dir, "meta.json", meta)
 			requireShort(t, testkit.Err(memmap.Open(dir)))
 		})
@@ -276,12 +275,12 @@ func TestErrorTextsAreShort(t *testing.T) {
 	}
 	for name, td := range tds {
 		t.Run("save "+name, func(t *testing.T) {
-			requireShort(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), "d"), td))
+			requireShort(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td))
 		})
 	}
 	t.Run("a directory with a long name", func(t *testing.T) {
-		requireShort(t, testkit.Err(memmap.Open(filepath.Join(testkit.MemoryDir(t), huge))))
-		requireShort(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), huge), steps()))
+		requireShort(t, testkit.Err(memmap.Open(filepath.Join(t.TempDir(), huge))))
+		requireShort(t, memmap.Save(filepath.Join(t.TempDir(), huge), steps()))
 	})
 }
 
@@ -305,7 +304,7 @@ func TestNoElementsNoFile(t *testing.T) {
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
-			dir := testkit.MemoryDir(t)
+			dir := t.TempDir()
 			write(t, dir, "meta.json", `{"x":{"dtype":"torch.int32","shape":[2,0]},"shape":[2],`+dictTail)
 			place(t, filepath.Join(dir, "x.memmap"))
 			x := tensor.Must(openWith(t, dir, memmap.OpenOptions{Writable: true}).Tensor("x"))
@@ -317,7 +316,7 @@ func TestNoElementsNoFile(t *testing.T) {
 // TestDimsAreBoundedWhileRead: a list of a million sizes costs no more than one that is refused.
 func TestDimsAreBoundedWhileRead(t *testing.T) {
 	for _, head := range []string{`{"shape":[`, `{"x":{"shape":[`, `{"x":{"go":{"v":1,"unbatched":[`, `{"x":{"go":{"v":1,"shape":[`} {
-		dir := testkit.MemoryDir(t)
+		dir := t.TempDir()
 		text := head + strings.Repeat("1,", 1<<20) + `1]` // not closed: it does not come to that
 		write(t, dir, "meta.json", text)
 		var err error

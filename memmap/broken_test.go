@@ -169,7 +169,7 @@ func TestBroken(t *testing.T) {
 	require.GreaterOrEqual(t, len(files), 60, "cases")
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			c, dir := readBroken(t, file), filepath.Join(testkit.MemoryDir(t), "broken")
+			c, dir := readBroken(t, file), filepath.Join(testkit.TempDir(t), "broken")
 			c.build(t, dir)
 			before := pictureOf(t, filepath.Dir(dir))
 			c.open(t, dir, "open", memmap.OpenOptions{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -18,8 +19,6 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // expanded returns a tensor of zeros that takes no memory.
@@ -28,7 +27,7 @@ func expanded(dtype tensor.DType, shape ...int) *tensor.Tensor {
 }
 
 func TestCreate(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "made")
+	dir := filepath.Join(testkit.TempDir(t), "made")
 	prototype := rows(t, 3, 5)
 	ds := tensor.Must(memmap.Create(dir, prototype, memmap.CreateOptions{}))
 	defer ds.Close()
@@ -52,7 +51,7 @@ func TestCreate(t *testing.T) {
 
 func TestCreateTakesNoMemory(t *testing.T) {
 	const size = 256 << 20
-	dir := filepath.Join(testkit.MemoryDir(t), "made")
+	dir := filepath.Join(t.TempDir(), "made")
 	prototype := tdict.New(size)
 	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, size)))
 	testkit.MaxBytes(t, 1<<20, func() {
@@ -203,7 +202,7 @@ func TestSumsOfTwoWriters(t *testing.T) {
 // TestVerifyReportsEveryFault damages a saved directory in several ways at once, and wants every
 // one of them told.
 func TestVerifyReportsEveryFault(t *testing.T) {
-	dir, td := filepath.Join(testkit.MemoryDir(t), "d"), steps()
+	dir, td := filepath.Join(t.TempDir(), "d"), steps()
 	big := tensor.Must(tensor.Full[uint8](3, 4, 40<<20)) // two and a half blocks
 	require.NoError(t, td.Set("big", big))
 	require.NoError(t, td.Set("gone/x", tensor.Vector[int8](1, 2, 3, 4)))
@@ -245,14 +244,14 @@ func TestVerifyReportsEveryFault(t *testing.T) {
 
 // TestSumsAreCRC32C saves the text whose sum every description of CRC-32C gives.
 func TestSumsAreCRC32C(t *testing.T) {
-	dir, td := filepath.Join(testkit.MemoryDir(t), "d"), tdict.New()
+	dir, td := filepath.Join(testkit.TempDir(t), "d"), tdict.New()
 	require.NoError(t, td.Set("x", tensor.Vector([]uint8("123456789")...)))
 	require.NoError(t, memmap.Save(dir, td))
 	require.Contains(t, tree(t, dir)["meta.json"], `"go":{"v":1,"sums":["e3069283"]}`)
 }
 
 func TestVerifyOfWhatIsNotThere(t *testing.T) {
-	report, err := memmap.Verify(t.Context(), filepath.Join(testkit.MemoryDir(t), "nowhere"), memmap.VerifyOptions{})
+	report, err := memmap.Verify(t.Context(), filepath.Join(testkit.TempDir(t), "nowhere"), memmap.VerifyOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.Nil(t, report)
 	_, err = memmap.Verify(t.Context(), "", memmap.VerifyOptions{})
@@ -274,7 +273,7 @@ func TestVerifyReadsWhatPythonWrote(t *testing.T) {
 func TestSaveOptions(t *testing.T) {
 	want := tree(t, saved(t))
 	for _, opt := range []memmap.SaveOptions{{Workers: 1}, {Workers: 7}, {NoSync: true}} {
-		dir := filepath.Join(testkit.MemoryDir(t), "d")
+		dir := filepath.Join(testkit.TempDir(t), "d")
 		var done []int64
 		opt.Progress = func(d, total int64) { done = append(done, d) }
 		require.NoError(t, memmap.SaveWith(t.Context(), dir, steps(), opt))
@@ -285,7 +284,7 @@ func TestSaveOptions(t *testing.T) {
 
 // TestHidden makes a dataset that nobody sees before it is published.
 func TestHidden(t *testing.T) {
-	top := testkit.MemoryDir(t)
+	top := testkit.TempDir(t)
 	dir := filepath.Join(top, "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	require.NoError(t, os.Chmod(filepath.Join(dir, "n.memmap"), 0o640))
@@ -314,7 +313,7 @@ func TestHidden(t *testing.T) {
 }
 
 func TestHiddenIsGoneUnlessPublished(t *testing.T) {
-	top := testkit.MemoryDir(t)
+	top := testkit.TempDir(t)
 	dir := filepath.Join(top, "d")
 	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
 	require.NoError(t, ds.Close())
@@ -332,7 +331,7 @@ func TestHiddenIsGoneUnlessPublished(t *testing.T) {
 // TestCreateNoSums makes a dataset whose leaves never have sums: it says so nowhere, is written,
 // flushed and opened to be written again without any being set, or made void.
 func TestCreateNoSums(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "made")
+	dir := filepath.Join(testkit.TempDir(t), "made")
 	ds := tensor.Must(memmap.Create(dir, steps(), memmap.CreateOptions{NoSums: true}))
 	meta := func() string {
 		text, all := "", tree(t, dir)
@@ -372,7 +371,7 @@ func TestCreateNoSums(t *testing.T) {
 func TestCreateNoSumsReadsNothing(t *testing.T) {
 	for _, noSums := range []bool{true, false} {
 		t.Run(fmt.Sprint("no sums ", noSums), func(t *testing.T) {
-			dir, prototype := filepath.Join(testkit.MemoryDir(t), "made"), tdict.New(1<<20)
+			dir, prototype := filepath.Join(testkit.TempDir(t), "made"), tdict.New(1<<20)
 			require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<20)))
 			ds := tensor.Must(memmap.Create(dir, prototype, memmap.CreateOptions{NoSums: noSums}))
 			x := tensor.Must(ds.Tensor("x"))
@@ -390,7 +389,7 @@ func TestCreateNoSumsReadsNothing(t *testing.T) {
 
 // TestCreateNoSumsHidden sets no sums when the dataset is published either.
 func TestCreateNoSumsHidden(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "made")
+	dir := filepath.Join(testkit.TempDir(t), "made")
 	ds := tensor.Must(memmap.Create(dir, steps(), memmap.CreateOptions{NoSums: true, Hidden: true}))
 	store(t, ds, 7)
 	require.NoError(t, ds.Publish())

@@ -188,7 +188,7 @@ func TestProcessWithFewDescriptors(t *testing.T) {
 	mapAll(t, k.args[0])() // a tenth of 512 may be kept
 	limitFiles(t, 120)
 	for free := range 9 {
-		do := needy[k.args[1]](t, filepath.Join(testkit.MemoryDir(t), "d"))
+		do := needy[k.args[1]](t, filepath.Join(testkit.TempDir(t), "d"))
 		kept := mapAll(t, k.args[0])
 		giveBack := takeDescriptors(t, free)
 		err := do()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -91,7 +90,7 @@ func TestSumsOfWhatOthersWrite(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(testkit.MemoryDir(t), "d")
+			dir := filepath.Join(t.TempDir(), "d")
 			require.NoError(t, memmap.Save(dir, pair(t)))
 			tt.steps(t, writable(t, dir), writable(t, filepath.Join(dir, tt.inner)))
 			requireTrue(t, dir)
@@ -102,7 +101,7 @@ func TestSumsOfWhatOthersWrite(t *testing.T) {
 // TestFlushesAtOnce flushes two datasets of one directory at the same time, and writes one of them
 // then.
 func TestFlushesAtOnce(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, pair(t)))
 	a, b := writable(t, dir), writable(t, dir)
 	for n := range int64(50) {
@@ -126,7 +125,7 @@ func TestFlushesAtOnce(t *testing.T) {
 // others of its directory are opened, written and closed.
 func TestFlushesWhileOthersComeAndGo(t *testing.T) {
 	for range 30 {
-		dir := filepath.Join(testkit.MemoryDir(t), "d")
+		dir := filepath.Join(t.TempDir(), "d")
 		require.NoError(t, memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{NoSync: true}))
 		ds := writable(t, dir)
 		var wg sync.WaitGroup
@@ -174,7 +173,7 @@ func TestAddLeafTakesNoFileOfAnother(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, td := filepath.Join(testkit.MemoryDir(t), "d"), tdict.New(2)
+			dir, td := filepath.Join(t.TempDir(), "d"), tdict.New(2)
 			require.NoError(t, td.Set(tt.have, tensor.Vector[int64](1, 2)))
 			require.NoError(t, memmap.Save(dir, td))
 			require.ErrorIs(t, writable(t, dir).AddLeaf(tt.add, tt.value), memmap.ErrName)
@@ -199,7 +198,7 @@ func TestAddLeafKeepsDatasetsBesideIt(t *testing.T) {
 
 // TestAddLeafKeepsWhatIsNotListed adds to a directory as it was before v0.4.
 func TestAddLeafKeepsWhatIsNotListed(t *testing.T) {
-	dir := testkit.MemoryDir(t)
+	dir := t.TempDir()
 	write(t, dir, "meta.json", `{"a":{"shape":[2],"device":"cpu","dtype":"torch.uint8"},"shape":[2],"_type":"TensorDict"}`)
 	write(t, dir, "a.memmap", "12")
 	write(t, dir, "b/meta.json", `{"shape":[2],"_type":"TensorDict"}`)
@@ -221,7 +220,7 @@ func TestCloseBesideAddLeaf(t *testing.T) {
 
 // TestSaveAndWriterOnOnePath begins a Writer while a save is writing.
 func TestSaveAndWriterOnOnePath(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	var w *memmap.Writer
 	err := memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{Progress: func(_, _ int64) {
 		if w == nil {
@@ -238,7 +237,7 @@ func TestSaveAndWriterOnOnePath(t *testing.T) {
 
 // TestWriterWhoseDirectoryWasReplaced moves its directory away and saves another in its place.
 func TestWriterWhoseDirectoryWasReplaced(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	w := newWriter(t, dir)
 	require.NoError(t, w.Append(rows(t, 0, 3)))
 	require.NoError(t, w.Commit())
@@ -258,7 +257,7 @@ func TestWriterRefusesWhatItCouldNotFinish(t *testing.T) {
 		for _, key := range keys {
 			require.NoError(t, row.Set(key, tensor.Scalar(1.5)))
 		}
-		dir := filepath.Join(testkit.MemoryDir(t), "d")
+		dir := filepath.Join(t.TempDir(), "d")
 		_, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
 		require.ErrorIs(t, err, memmap.ErrName, keys)
 		require.Empty(t, names(t, filepath.Dir(dir)), "nothing was made")
@@ -271,7 +270,7 @@ func TestWriterOfRowsWithABatchShape(t *testing.T) {
 	require.NoError(t, row.Set("x", tensor.Vector[int64](1, 2)))
 	require.NoError(t, row.Set("u", tensor.Must(tdict.NewUnbatched(tensor.Vector(1, math.NaN())))))
 	require.NoError(t, row.Set("d", tensor.Must(tdict.NewData(math.NaN()))))
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	for range 2 {
 		w, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
 		require.NoError(t, err)
@@ -290,7 +289,7 @@ func TestWriterOfRowsWithABatchShape(t *testing.T) {
 
 // TestWriterGoesOnWithoutALockFile continues a copy that has no dot files.
 func TestWriterGoesOnWithoutALockFile(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	w := newWriter(t, dir)
 	require.NoError(t, w.Append(rows(t, 0, 3)))
 	require.NoError(t, w.Commit())
@@ -304,7 +303,7 @@ func TestWriterGoesOnWithoutALockFile(t *testing.T) {
 
 // TestSaveOntoADirectoryOfDatasets would remove them all.
 func TestSaveOntoADirectoryOfDatasets(t *testing.T) {
-	top := testkit.MemoryDir(t)
+	top := t.TempDir()
 	require.NoError(t, memmap.Save(filepath.Join(top, "train"), steps()))
 	require.ErrorIs(t, memmap.Save(top, steps()), memmap.ErrForeign)
 	require.True(t, steps().Equal(open(t, filepath.Join(top, "train")).TensorDict))
@@ -321,10 +320,10 @@ func TestSaveOntoADirectoryOfDatasets(t *testing.T) {
 
 func TestNamesOfWhatIsRemoved(t *testing.T) {
 	for _, name := range []string{".saving-ABCDEFGH", ".aside-0123456789abcdef"} {
-		require.ErrorIs(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), name), steps()), fs.ErrInvalid)
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), name), steps()), fs.ErrInvalid)
 		td := tdict.New()
 		require.NoError(t, td.Set(nestedkey.Of(name), tdict.New()))
-		require.ErrorIs(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), "d"), td), memmap.ErrName)
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td), memmap.ErrName)
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -122,7 +121,7 @@ func startSavers(t *testing.T, dir string, n int, rng *rand.Rand) (all []*proces
 // holds the one version or the other, and what is left beside it goes with the next save.
 func TestKillSave(t *testing.T) {
 	needsExchange(t)
-	dir, rng := filepath.Join(testkit.MemoryDir(t), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
 	held, left := [2]int{}, 0
 	n := kills(t, 12, 300)
 	for done := 0; done < n; {
@@ -177,7 +176,7 @@ func TestProcessCreates(t *testing.T) {
 // had not returned.
 func TestKillCreate(t *testing.T) {
 	needsExchange(t)
-	top, rng := testkit.MemoryDir(t), random(t)
+	top, rng := t.TempDir(), random(t)
 	whole, absent := 0, 0
 	n := kills(t, 8, 200)
 	for range n {
@@ -251,7 +250,7 @@ func TestKillClaims(t *testing.T) {
 	rng, claimed, directories := random(t), 0, 0
 	n := kills(t, 8, 200)
 	for done := 0; done < n; {
-		top, all := testkit.MemoryDir(t), []*process{}
+		top, all := t.TempDir(), []*process{}
 		for which := range 3 {
 			all = append(all, start(t, "TestProcessClaims", top, rng.IntN(1<<30), which))
 		}
@@ -335,7 +334,7 @@ func TestProcessWrites(t *testing.T) {
 // TestKillWritable kills processes while they write: the sums of every node that was written to
 // since the last Flush are void, those of others stand, and nothing is a fault.
 func TestKillWritable(t *testing.T) {
-	dir, rng := filepath.Join(testkit.MemoryDir(t), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
 	states, temps := map[string]int{}, 0
 	n := kills(t, 8, 150)
 	for i := range n {
@@ -447,7 +446,7 @@ func TestProcessAdds(t *testing.T) {
 // TestKillAddLeaf kills processes while they add leaves: each leaf is there, whole, or absent, and
 // then it can be added.
 func TestKillAddLeaf(t *testing.T) {
-	dir, rng := filepath.Join(testkit.MemoryDir(t), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
 	entries, marked, absent := entriesOf(t), 0, 0
 	n := kills(t, 10, 600)
 	for range n {

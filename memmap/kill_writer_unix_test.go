@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -234,7 +233,7 @@ type writerTest struct {
 func TestKillWriter(t *testing.T) {
 	needsExchange(t)
 	n := kills(t, 10, 200)
-	w := &writerTest{top: testkit.MemoryDir(t), rng: random(t), wide: 61}
+	w := &writerTest{top: t.TempDir(), rng: random(t), wide: 61}
 	if n >= 100 {
 		w.wide = 4096 // more than one block of sums
 	}

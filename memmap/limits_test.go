@@ -8,20 +8,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // saveScalars saves a dictionary of n leaves, int64 [2], that hold their number twice.
 func saveScalars(t *testing.T, n int) (dir string, td *tdict.TensorDict) {
 	t.Helper()
-	td, dir = tdict.New(2), filepath.Join(testkit.MemoryDir(t), "d")
+	td, dir = tdict.New(2), filepath.Join(testkit.TempDir(t), "d")
 	for i := range n {
 		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i)), tensor.Vector(int64(i), int64(i))))
 	}
@@ -89,7 +88,7 @@ func TestLeavesThatMustBeMapped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			td, dir := tdict.New(tt.rows), filepath.Join(testkit.MemoryDir(t), "d")
+			td, dir := tdict.New(tt.rows), filepath.Join(testkit.TempDir(t), "d")
 			for _, key := range []nestedkey.Key{"a", "b"} {
 				require.NoError(t, td.Set(key, tensor.Must(tensor.New(tensor.Int64, tt.rows))))
 			}

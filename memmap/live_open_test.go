@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -95,7 +94,7 @@ func TestLiveLike(t *testing.T) {
 	before := settledMaps()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir, td := filepath.Join(testkit.MemoryDir(t), "d"), kinds(t, 5)
+			dir, td := filepath.Join(t.TempDir(), "d"), kinds(t, 5)
 			require.NoError(t, tt.change(td))
 			require.NoError(t, memmap.Save(dir, td))
 			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: kinds(t, 2)})
@@ -137,7 +136,7 @@ func TestLiveLikeBatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(testkit.MemoryDir(t), "d")
+			dir := filepath.Join(t.TempDir(), "d")
 			require.NoError(t, memmap.Save(dir, tdict.New(tt.got...)))
 			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: tdict.New(tt.like...)})
 			require.ErrorIs(t, err, tt.err)
@@ -146,7 +145,7 @@ func TestLiveLikeBatch(t *testing.T) {
 			}
 		})
 	}
-	dir, like := filepath.Join(testkit.MemoryDir(t), "d"), tdict.New()
+	dir, like := filepath.Join(t.TempDir(), "d"), tdict.New()
 	require.NoError(t, like.Set("sub/x", tensor.Vector[int8](1, 2)))
 	td := tdict.New()
 	require.NoError(t, td.Set("sub/x", tensor.Vector[int8](1, 2, 3)))
@@ -158,7 +157,7 @@ func TestLiveLikeBatch(t *testing.T) {
 // TestLiveRefusesAnotherSchema saves what is not like the prototype, which is changed meanwhile,
 // and then what is.
 func TestLiveRefusesAnotherSchema(t *testing.T) {
-	before, dir := settledMaps(), filepath.Join(testkit.MemoryDir(t), "d")
+	before, dir := settledMaps(), filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	like := generation(t, 0)
 	refused := make(chan error, 1<<10)
@@ -267,7 +266,7 @@ func (s *states) requireClosed(t *testing.T, held ...*state) {
 // live serves generation 1 of a new directory.
 func (s *states) live(t *testing.T) (dir string, live *memmap.Live) {
 	t.Helper()
-	dir = filepath.Join(testkit.MemoryDir(t), "d")
+	dir = filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	live, err := memmap.OpenLive(dir, s.options())
 	require.NoError(t, err)
@@ -480,7 +479,7 @@ func TestLiveStatePanicsInClose(t *testing.T) {
 
 // TestLiveStateSeesGrowth: a version is also what a Writer has committed.
 func TestLiveStateSeesGrowth(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(t.TempDir(), "log")
 	w := newWriter(t, dir)
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, Like: rows(t, 0, 1),
 		OnOpen: func(d *memmap.Dataset) (any, error) { return d.Shape()[0], nil }})

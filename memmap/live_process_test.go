@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -97,8 +96,10 @@ func TestProcessPublishes(t *testing.T) {
 		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0}
 		require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], published(t, g), opt))
 		k.tell("published %d %d", g, time.Now().UnixNano())
-		if g%5 == 0 && g < 20 || rng.IntN(8) == 0 { // at least a few are seen, however fast the disk is
-			time.Sleep(2*liveInterval + time.Duration(rng.Int64N(int64(2*liveInterval))))
+		if g == 5 || g == 10 {
+			time.Sleep(2 * liveInterval) // these are seen, however fast the disk is
+		} else if rng.IntN(8) == 0 {
+			time.Sleep(time.Duration(rng.Int64N(int64(4 * liveInterval))))
 		}
 	}
 }
@@ -199,7 +200,7 @@ func readAgain(ds *memmap.Dataset, rng *rand.Rand, pause time.Duration, want int
 // generations: no read fails, no batch is of two generations, none is stale after the interval.
 func TestLiveServesWhileAnotherProcessSaves(t *testing.T) {
 	needsExchange(t)
-	dir, rng := filepath.Join(testkit.MemoryDir(t), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
 	require.NoError(t, memmap.Save(dir, published(t, 0)))
 	maps, goroutines := settledMaps(), runtime.NumGoroutine()
 

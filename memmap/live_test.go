@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -36,7 +35,7 @@ const interval = 20 * time.Millisecond
 
 func TestLive(t *testing.T) {
 	before := mapping.Live()
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	replaced := make(chan int64, 9)
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, OnReplace: func(d *memmap.Dataset) { replaced <- number(t, d.TensorDict) }})
@@ -63,7 +62,7 @@ func TestLive(t *testing.T) {
 
 // TestLiveIsFreshAfterTheInterval does not wait for the watcher.
 func TestLiveIsFreshAfterTheInterval(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 0)))
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval})
 	require.NoError(t, err)
@@ -80,7 +79,7 @@ func TestLiveIsFreshAfterTheInterval(t *testing.T) {
 // TestLiveServesTheOldWhenTheNewIsBroken saves something that cannot be opened, and then something
 // that can.
 func TestLiveServesTheOldWhenTheNewIsBroken(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, generation(t, 1)))
 	var failures atomic.Int32
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, OnError: func(error) { failures.Add(1) }})
@@ -101,7 +100,7 @@ func TestLiveServesTheOldWhenTheNewIsBroken(t *testing.T) {
 
 // TestLiveSeesGrowth serves a dictionary to which rows are appended.
 func TestLiveSeesGrowth(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(t.TempDir(), "log")
 	w := newWriter(t, dir)
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval})
 	require.NoError(t, err)
@@ -124,7 +123,7 @@ func TestLiveSeesGrowth(t *testing.T) {
 func TestOpenLiveRefuses(t *testing.T) {
 	_, err := memmap.OpenLive(saved(t), memmap.LiveOptions{Open: memmap.OpenOptions{Writable: true}})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	_, err = memmap.OpenLive(filepath.Join(testkit.MemoryDir(t), "nowhere"), memmap.LiveOptions{})
+	_, err = memmap.OpenLive(filepath.Join(t.TempDir(), "nowhere"), memmap.LiveOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = memmap.OpenLive("", memmap.LiveOptions{})
 	require.ErrorIs(t, err, os.ErrInvalid)

@@ -24,7 +24,7 @@ var (
 	killSeed  = flag.Uint64("killseed", 0, "seed of the moments at which processes are killed; 0 takes a new one")
 )
 
-// kills returns how many rounds a test of processes has: few if tests are long, and else a third.
+// kills returns how many rounds a test of processes has: few in a long run, otherwise few/3.
 func kills(t *testing.T, few, full int) int {
 	t.Helper()
 	switch *killsFlag {

@@ -35,7 +35,7 @@ func withZ(t testing.TB, z bool) *tdict.TensorDict {
 // TestAddLeafBesideSave adds leaves and stores elements while another saves: what was saved last is
 // what is there, and whoever wrote to another directory is told so.
 func TestAddLeafBesideSave(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(testkit.TempDir(t), "d")
 	twos := tensor.Must(tensor.Full(int64(2), 64, 8))
 	row := tensor.Must(twos.Index(ix.At(0)))
 	for round := range kills(t, 60, 3000) {
@@ -132,7 +132,7 @@ func TestWriterBesideAnotherTool(t *testing.T) {
 	needsExchange(t)
 	rng := random(t)
 	for range kills(t, 60, 2000) {
-		top := testkit.MemoryDir(t)
+		top := testkit.TempDir(t)
 		dir, moved, other := filepath.Join(top, "d"), filepath.Join(top, "moved"), filepath.Join(top, "other")
 		require.NoError(t, memmap.Save(other, pair(t)))
 		before := tree(t, other)
@@ -170,7 +170,7 @@ func TestWriterBesideAnotherTool(t *testing.T) {
 
 // TestSaveBesideAdditionsInIt adds leaves to a dictionary in a dataset that is saved as a whole.
 func TestSaveBesideAdditionsInIt(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(testkit.TempDir(t), "d")
 	require.NoError(t, memmap.Save(dir, withZ(t, false)))
 	left := filepath.Join(dir, ".saving-ABCDEFGH") // of a process that was killed
 	require.NoError(t, os.Mkdir(left, 0o777))
@@ -197,7 +197,7 @@ func TestSaveBesideAdditionsInIt(t *testing.T) {
 
 // TestCreateBesideSave creates while another saves: a Dataset is the one that was created.
 func TestCreateBesideSave(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(testkit.TempDir(t), "d")
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {

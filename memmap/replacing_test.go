@@ -84,7 +84,7 @@ func TestWhatIsReplaced(t *testing.T) {
 	for _, place := range places {
 		for _, way := range ways {
 			t.Run(place.name+"/"+way.name, func(t *testing.T) {
-				top := filepath.Join(testkit.MemoryDir(t), "top")
+				top := filepath.Join(testkit.TempDir(t), "top")
 				require.NoError(t, os.Mkdir(top, 0o777))
 				dir := filepath.Join(top, "d")
 				place.make(t, dir)
@@ -115,7 +115,7 @@ func entries(t *testing.T, dir string) (all []string) {
 }
 
 func TestTextsOfWhatIsTaken(t *testing.T) {
-	file := filepath.Join(testkit.MemoryDir(t), "file")
+	file := filepath.Join(testkit.TempDir(t), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	err := memmap.SaveWith(t.Context(), file, steps(), memmap.SaveOptions{NoReplace: true})
 	require.EqualError(t, err, "save "+file+": file already exists: NoReplace is set")
@@ -130,7 +130,7 @@ func TestTextsOfWhatIsTaken(t *testing.T) {
 // What was refused is hidden still, and published once the place is free.
 func TestPublishReplaces(t *testing.T) {
 	for _, replace := range []bool{false, true} {
-		dir := filepath.Join(testkit.MemoryDir(t), "d")
+		dir := filepath.Join(testkit.TempDir(t), "d")
 		ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: replace}))
 		require.NoError(t, ds.SetIndex(generation(t, 2)))
 		require.NoError(t, memmap.Save(dir, generation(t, 1)))
@@ -175,7 +175,7 @@ func TestOneOfManySucceeds(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			top := testkit.MemoryDir(t)
+			top := testkit.TempDir(t)
 			for round := range longtests.Times(5, 25) {
 				dir := filepath.Join(top, fmt.Sprint(round))
 				errs := make([]error, rivals)

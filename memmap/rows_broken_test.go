@@ -108,7 +108,7 @@ func TestRowsBroken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := testkit.MemoryDir(t)
+			dir := testkit.TempDir(t)
 			brokenRows(t, dir)
 			tt.damage(t, dir)
 			live := mapping.Live()
@@ -142,7 +142,7 @@ func TestRowsBroken(t *testing.T) {
 // TestRowsOffsetsAreBounded: offsets are read into memory, so a file with holes could want all of
 // it.
 func TestRowsOffsetsAreBounded(t *testing.T) {
-	dir := testkit.MemoryDir(t)
+	dir := testkit.TempDir(t)
 	const rows = 1 << 32
 	write(t, dir, "meta.json", fmt.Sprintf(`{"a":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int8","batch":[%d],"levels":[{"rows":0}]}}},"shape":[],`, rows)+dictTail)
 	write(t, dir, "a/meta.json", dataHead+fmt.Sprintf(`"ragged int8 [%d *]"`, rows)+dataTail)

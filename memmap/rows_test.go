@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -16,8 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // rowsOver returns ragged rows over a layout, whose values count on from 0.
@@ -80,7 +79,7 @@ func rowsAt(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) *ragged.Tenso
 
 func saveRows(t testing.TB, td *tdict.TensorDict) string {
 	t.Helper()
-	dir := filepath.Join(testkit.MemoryDir(t), "rows")
+	dir := filepath.Join(t.TempDir(), "rows")
 	require.NoError(t, memmap.Save(dir, td))
 	return dir
 }
@@ -239,7 +238,7 @@ func TestRowsPrefetched(t *testing.T) {
 
 func TestRowsCreated(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
-		dir := filepath.Join(testkit.MemoryDir(t), "rows")
+		dir := filepath.Join(t.TempDir(), "rows")
 		ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{Hidden: hidden}))
 		codes := rowsAt(t, ds.TensorDict, "codes")
 		require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
@@ -307,7 +306,7 @@ func TestRowsServed(t *testing.T) {
 func TestRowsAppended(t *testing.T) {
 	row := tdict.New()
 	require.NoError(t, row.Set("x", rowsOver(t, layoutOf(t, nil, []int64{2}))))
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(t.TempDir(), "log")
 	_, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
 	require.ErrorContains(t, err, "ragged rows cannot be appended: lay them together with shapeops.Cat, and Save")
@@ -317,7 +316,7 @@ func TestRowsAppended(t *testing.T) {
 // TestRowsOfALazyStack: members of a stack that keeps them may have ragged rows, which are copied
 // within the limit.
 func TestRowsOfALazyStack(t *testing.T) {
-	dir := testkit.MemoryDir(t)
+	dir := t.TempDir()
 	members := []*tdict.TensorDict{visits(t), tensor.Must(visits(t).Index(ix.Take(2, 1, 0)))}
 	for i, td := range members {
 		require.NoError(t, memmap.Save(filepath.Join(dir, fmt.Sprint(i)), td))
@@ -346,7 +345,7 @@ func TestRowsKeysRefused(t *testing.T) {
 	for _, name := range []string{"shape", "_go", "meta.json"} {
 		td := tdict.New(3)
 		require.NoError(t, td.Set(nestedkey.Of(name), rowsOver(t, layoutOf(t, shapeops.Shape{3}))))
-		require.ErrorIs(t, memmap.Save(filepath.Join(testkit.MemoryDir(t), "d"), td), memmap.ErrName)
+		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td), memmap.ErrName)
 	}
 }
 
@@ -363,7 +362,7 @@ func TestRowsGrowth(t *testing.T) {
 			}
 			require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint("leaf", i)), rowsOver(t, x, features)))
 		}
-		dir := filepath.Join(testkit.MemoryDir(t), "many")
+		dir := filepath.Join(t.TempDir(), "many")
 		require.NoError(t, memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NoSync: true}))
 		return dir
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
@@ -16,8 +18,6 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // nested returns a dictionary of two leaves at two depths, filled with v, and of ragged rows of
@@ -56,7 +56,7 @@ func onDisk(disk vfs.FS) *oldTree {
 // openCrashed opens what a crash left of the directory d, or nil if there is none.
 func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	t.Helper()
-	dir := testkit.MemoryDir(t)
+	dir := testkit.TempDir(t)
 	require.NoError(t, disk.Export(dir))
 	at := filepath.Join(dir, "d")
 	if _, err := disk.Lstat("d"); err != nil {
@@ -68,14 +68,16 @@ func openCrashed(t *testing.T, disk *vfstest.Disk) *tdict.TensorDict {
 	return td
 }
 
-// TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
-// the directory holds what was saved before or what is saved now, and if Save returned nil, the
-// latter.
+// step is how many disk operations a test of faults goes on at a time, from one of the first.
+var step = longtests.Times(8, 1)
+
+// TestSaveSurvivesFaults fails disk operations of a save in turn. Whatever a crash leaves then, the
+// directory holds what was saved before or what is saved now, and if Save returned nil, the latter.
 func TestSaveSurvivesFaults(t *testing.T) {
 	before, after := nested(1), nested(2)
 	for _, noExchange := range []bool{false, true} {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n += longtests.Times(8, 1) {
+			for n := 1 + rand.IntN(step); ; n += step {
 				disk := vfstest.New()
 				disk.NoExchange = noExchange
 				require.NoError(t, saveTo(disk, before))
@@ -96,8 +98,8 @@ func TestSaveSurvivesFaults(t *testing.T) {
 	}
 }
 
-// TestSaveThatReplacesNothingSurvivesFaults fails each disk operation of a save that replaces
-// nothing, where nothing is, where an empty directory is, and where another was faster: then that
+// TestSaveThatReplacesNothingSurvivesFaults fails disk operations of a save that replaces nothing,
+// where nothing is, where an empty directory is, and where another was faster: then that
 // stays, whatever a crash leaves; else d is as it was or all of what is saved, and if there was no
 // error, the latter.
 func TestSaveThatReplacesNothingSurvivesFaults(t *testing.T) {
@@ -117,7 +119,7 @@ func TestSaveThatReplacesNothingSurvivesFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
-			for n := 1; ; n += longtests.Times(8, 1) {
+			for n := 1 + rand.IntN(step); ; n += step {
 				disk := vfstest.New()
 				if tt.there != nil {
 					require.NoError(t, tt.there(disk))
@@ -167,7 +169,7 @@ func TestFailedSaveLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, saveTo(disk, nested(1)))
 	disk.FailOnce(6)
 	require.ErrorIs(t, saveTo(disk, nested(2)), vfstest.ErrInjected)
-	dir := testkit.MemoryDir(t)
+	dir := testkit.TempDir(t)
 	require.NoError(t, disk.Export(dir))
 	require.Equal(t, []string{filepath.Join(dir, "d")}, tensor.Must(filepath.Glob(filepath.Join(dir, "*"))))
 	require.Empty(t, tensor.Must(filepath.Glob(filepath.Join(dir, ".*"))))

@@ -89,7 +89,7 @@ func TestResume(t *testing.T) {
 	for name, dataset := range datasetsOfRows {
 		for _, n := range []int{0, 1, 5} {
 			t.Run(name, func(t *testing.T) {
-				dir := filepath.Join(testkit.MemoryDir(t), "log")
+				dir := filepath.Join(testkit.TempDir(t), "log")
 				dataset(t, dir, n)
 				requireSame(t, rows(t, 0, n), open(t, dir).TensorDict)
 				w := resume(t, dir)
@@ -105,7 +105,7 @@ func TestResume(t *testing.T) {
 				report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 				require.NoError(t, err)
 				require.Empty(t, report.Unsummed)
-				again := filepath.Join(testkit.MemoryDir(t), "log")
+				again := filepath.Join(testkit.TempDir(t), "log")
 				require.NoError(t, memmap.Save(again, rows(t, 0, n+4)))
 				require.Equal(t, tree(t, again), tree(t, dir), "as if it had been saved")
 			})
@@ -116,7 +116,7 @@ func TestResume(t *testing.T) {
 // TestResumeThenClose ends without a commit: the dataset is as it was.
 func TestResumeThenClose(t *testing.T) {
 	for _, n := range []int{0, 5} {
-		dir := filepath.Join(testkit.MemoryDir(t), "log")
+		dir := filepath.Join(testkit.TempDir(t), "log")
 		datasetsOfRows["finished"](t, dir, n)
 		before := tree(t, dir)
 		w := resume(t, dir)
@@ -138,7 +138,7 @@ func TestResumeThenClose(t *testing.T) {
 // TestResumeLeavesLinksAlone appends to a dataset whose file has another name, as that of a backup
 // or of another leaf.
 func TestResumeLeavesLinksAlone(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(testkit.TempDir(t), "log")
 	td := tdict.New(3)
 	require.NoError(t, td.Set("a", tensor.Vector[int64](1, 2, 3)))
 	require.NoError(t, td.Set("b", tensor.Vector[int64](1, 2, 3)))
@@ -158,7 +158,7 @@ func TestResumeLeavesLinksAlone(t *testing.T) {
 
 // TestResumeKeepsReaders has readers of the finished dataset, and a Live, while it grows.
 func TestResumeKeepsReaders(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(testkit.TempDir(t), "log")
 	datasetsOfRows["finished"](t, dir, 5)
 	before, late := open(t, dir), open(t, dir)
 	requireSame(t, rows(t, 0, 5), before.TensorDict)
@@ -215,7 +215,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(testkit.MemoryDir(t), "d")
+			dir := filepath.Join(testkit.TempDir(t), "d")
 			require.NoError(t, memmap.Save(dir, tt.there))
 			before := tree(t, dir)
 			_, err := memmap.NewWriter(dir, tt.row, memmap.WriterOptions{Resume: true})
@@ -230,7 +230,7 @@ func TestResumeRefuses(t *testing.T) {
 
 // TestResumeBesideOthers has others at work on the dataset.
 func TestResumeBesideOthers(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(testkit.TempDir(t), "d")
 	require.NoError(t, memmap.Save(dir, rows(t, 0, 2)))
 	opt := memmap.WriterOptions{Resume: true}
 	ds := writable(t, dir)
@@ -247,7 +247,7 @@ func TestResumeBesideOthers(t *testing.T) {
 // TestResumeAtOnce has two resume while a third saves: one of them has it, and nothing is mixed.
 func TestResumeAtOnce(t *testing.T) {
 	for range kills(t, 30, 1000) {
-		dir := filepath.Join(testkit.MemoryDir(t), "d")
+		dir := filepath.Join(testkit.TempDir(t), "d")
 		require.NoError(t, memmap.Save(dir, rows(t, 0, 3)))
 		var wg sync.WaitGroup
 		for range 2 {
@@ -286,7 +286,7 @@ var sumsText = regexp.MustCompile(`,"sums":\[[^]]*\]`)
 
 // TestSaveBesideResume has a dataset grow again while a save that looked at it before is writing.
 func TestSaveBesideResume(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "d")
+	dir := filepath.Join(testkit.TempDir(t), "d")
 	require.NoError(t, memmap.Save(dir, rows(t, 0, 3)))
 	var w *memmap.Writer
 	err := memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{Progress: func(_, _ int64) {
@@ -304,7 +304,7 @@ func TestSaveBesideResume(t *testing.T) {
 // TestResumesInTurn has several goroutines take turns at one log: every row that was committed is
 // there.
 func TestResumesInTurn(t *testing.T) {
-	dir := filepath.Join(testkit.MemoryDir(t), "log")
+	dir := filepath.Join(testkit.TempDir(t), "log")
 	datasetsOfRows["finished"](t, dir, 1)
 	var committed atomic.Int64
 	committed.Store(1)
@@ -348,7 +348,7 @@ func TestResumeWithin(t *testing.T) {
 		err   error
 	}{{"with a batch shape of its own", tdict.New(), nil}, {"with that of the rows", tdict.New(3), memmap.ErrForeign}} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(testkit.MemoryDir(t), "d")
+			dir := filepath.Join(testkit.TempDir(t), "d")
 			require.NoError(t, tt.outer.Set("in", rows(t, 0, 3)))
 			require.NoError(t, memmap.Save(dir, tt.outer))
 			before := tree(t, dir)
@@ -371,7 +371,7 @@ func TestResumeThatFails(t *testing.T) {
 		t.Skip("root may write every file")
 	}
 	for name, mode := range map[string]os.FileMode{"reward.memmap": 0o444, "obs": 0o555, "agents": 0o555} {
-		dir := filepath.Join(testkit.MemoryDir(t), "log")
+		dir := filepath.Join(testkit.TempDir(t), "log")
 		datasetsOfRows["finished"](t, dir, 5)
 		require.NoError(t, os.Chmod(filepath.Join(dir, name), mode))
 		before := tree(t, dir)

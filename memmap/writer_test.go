@@ -5,11 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -367,4 +369,20 @@ func TestWriterCrossesBlocks(t *testing.T) {
 	require.Equal(t, shapeops.Shape{90}, open(t, dir).Shape())
 	last := tensor.Must(tensor.Must(open(t, dir).Tensor("x")).Index(ix.At(-1), ix.At(-1)))
 	require.Equal(t, uint8(7), tensor.Must(tensor.Item[uint8](last)))
+}
+
+// TestGrowingEntriesAreInOrder compares the order of entries before Finish with that of the rows.
+func TestGrowingEntriesAreInOrder(t *testing.T) {
+	row := tensor.Must(tdict.FromValues(nil, tdict.Values{
+		"a": int8(1), "b/x": int8(2), "b/y/z": int8(3), "c": int8(4), "d/x": int8(5), "e": int8(6),
+	}))
+	require.NoError(t, row.Set("f", tdict.New()))
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := tensor.Must(memmap.NewWriter(dir, row, memmap.WriterOptions{}))
+	require.NoError(t, w.Append(row))
+	require.NoError(t, w.Commit())
+	want := slices.Collect(row.Keys())
+	require.Equal(t, want, slices.Collect(open(t, dir).Keys()), "growing")
+	require.NoError(t, w.Finish())
+	require.Equal(t, want, slices.Collect(open(t, dir).Keys()), "finished")
 }

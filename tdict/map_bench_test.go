@@ -10,8 +10,6 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // mappedFloats makes a dataset of float32 "x" [rows 1024], 4 KiB a row, open to be written.
@@ -60,7 +58,7 @@ func allWaves(_ context.Context, chunk dictionary) (dictionary, error) {
 // are small, or as large as the dataset and written to another one.
 func BenchmarkMap(b *testing.B) {
 	rows := 128 << 10
-	if !longtests.On() {
+	if testing.Short() {
 		rows = 16 << 10
 	}
 	in := mappedFloats(b, "in", rows)

@@ -7,9 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/shapeops"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // randomMove returns a move between views of one buffer, at random: several widths, strides that

@@ -10,12 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // sequences returns tensors of random layouts that differ in the size of a dim, and their arrays,

@@ -14,7 +14,7 @@ import (
 )
 
 // FitStandard returns the [Standard] of td: the mean and the standard deviation of each column of
-// each floating-point leaf. Select says which, if not all.
+// each floating-point leaf. To fit some leaves only, pass td.Select(keys...).
 //
 //	dense leaves [B... F...]      -> mean [F...], deviation [F...]
 //	ragged leaves [B... * * F...] -> mean [F...], deviation [F...]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -16,8 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/transform"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 func TestFitOfSpecialColumns(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -20,8 +21,6 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/transform"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // listsOf returns a ragged tensor of random values, a tenth of them NaN, a quarter of the rows

@@ -5,7 +5,7 @@
 //		[-rounds N] [-dir DIR] [-svg FILE]
 //
 // PYTHON is a command that has torch and tensordict. Each round measures one epoch of each
-// contender, in turn; a result is the least of all rounds. The files are in the page cache.
+// contender, in turn, or the faster of two for some of torch's; a result is the least of all rounds. The files are in the page cache.
 package main
 
 import (

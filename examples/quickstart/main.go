@@ -50,6 +50,7 @@ func run(dir string, seed uint64) (accuracy float64, err error) {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		fmt.Println("the dataset is temporary: -dir keeps it")
 	}
 	ds, err := saveAndOpen(dir)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/go-tensordict/tensordict/examples/internal/page"
 )
 
-// TestFences checks the Go fences of the module's pages: each is a piece of an example, or compiles,
-// with the other fences of its page and what testdata/prelude/PAGE.go declares.
+// TestFences checks the Go fences of the module's pages. Each is a piece of an example, or compiles
+// with the other fences of its page and the declarations of testdata/prelude/PAGE.go.
 func TestFences(t *testing.T) {
 	examples, compiler := sources(t), newCompiler(t)
 	for _, d := range docs(t) {
@@ -144,7 +144,7 @@ func (c *compiler) parse(d *doc, f page.Fence) (*ast.File, error) {
 	return c.file(d, f, "func _() {", text, "}")
 }
 
-// file parses a file of a fence: what stands before it, its text, and what stands after it.
+// file parses before, text and after as one Go file.
 func (c *compiler) file(d *doc, f page.Fence, before, text, after string) (*ast.File, error) {
 	before = "package fence; import (" + c.imports + "); " + before
 	place := fmt.Sprintf("/*line %s:%d:1*/", d.path, f.Number)

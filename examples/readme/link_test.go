@@ -45,7 +45,7 @@ func (d *doc) leads(all []*doc, target string) bool {
 
 var command = regexp.MustCompile(`go (?:run|doc|test)(?: -C (\w+))? \./(\w[\w/]*)`)
 
-// TestCommands checks that there are the packages which commands of the pages name.
+// TestCommands checks that packages named in commands of the pages exist.
 func TestCommands(t *testing.T) {
 	for _, d := range docs(t) {
 		for _, found := range command.FindAllStringSubmatch(page.Read(t, filepath.Join(root, d.path)), -1) {
@@ -98,7 +98,8 @@ var (
 	other  = regexp.MustCompile("`[^`]*`|\\]\\([^)]*\\)|v\\d+(\\.\\d+)*")
 )
 
-// TestFigures checks that a page of measurements has the figures of the lines of README that link to it.
+// TestFigures checks each line of README with figures that links to a page of measurements: the
+// page has the figures.
 func TestFigures(t *testing.T) {
 	checked := 0
 	for _, l := range open(t, "README.md").lines {

@@ -21,8 +21,8 @@ func main() {
 	check(td.Set("image", images))
 	check(td.Set("meta/label", tensor.Vector(make([]int64, 100)...))) // "meta" is a dictionary in it
 
-	check(memmap.Save("digits", td)) // atomic: a crash leaves the old save or the new one
-	ds, err := memmap.Open("digits") // no leaf is read yet
+	check(memmap.Save("images", td)) // atomic: a crash leaves the old save or the new one
+	ds, err := memmap.Open("images") // no element is read yet
 	check(err)
 	defer ds.Close()
 	fmt.Println(ds) // a tree of keys, shapes and dtypes
@@ -34,7 +34,7 @@ func main() {
 	})
 	check(err)
 	for l.Epoch() < 3 { // each in another order
-		for batch, err := range l.Batches(context.Background()) { // in the same memory again and again
+		for batch, err := range l.Batches(context.Background()) { // valid until the next one: Clone keeps it
 			check(err)
 			images, err := tdict.Slice[float32](batch, "image") // a Go slice, to read
 			check(err)

@@ -35,5 +35,5 @@ func texts(fences []page.Fence, language string) (all []string) {
 
 var timed = regexp.MustCompile(`(?m) in \S+: .*`)
 
-// untimed returns a text without how long what it tells took.
+// untimed removes the times from a text.
 func untimed(text string) string { return timed.ReplaceAllString(text, "") }

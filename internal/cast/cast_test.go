@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 

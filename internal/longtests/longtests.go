@@ -1,6 +1,6 @@
-// Package longtests says how much tests do. Each run of `go test ./...` takes little time; with the
-// environment variable TENSORDICT_LONG, which CI sets, tests do all that they can within half an
-// hour. Only tests import it.
+// Package longtests is the switch for long tests. By default tests do fewer rounds, so that
+// `go test ./...` takes about a minute. With the environment variable TENSORDICT_LONG, which CI
+// sets, they do them all. Only tests, and packages that check implementations, import it.
 //
 //	for range longtests.Times(10, 1000) {
 //		...

@@ -3,11 +3,22 @@ package testkit
 import (
 	"os"
 	"testing"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
-// MemoryDir returns a temporary directory of the test, in memory (a tmpfs) if the machine has one.
-// There new files and syncs cost next to nothing: on a disk they take longer than all else of a test
-// that makes hundreds. What such a test proves must not depend on the disk.
+// TempDir returns a temporary directory for a test that makes hundreds of small files. Making them
+// takes such a test most of its time on a disk, so they are in memory unless tests are long.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	if longtests.On() {
+		return t.TempDir()
+	}
+	return MemoryDir(t)
+}
+
+// MemoryDir returns a temporary directory in memory (a tmpfs), or on the disk if the machine has no
+// /dev/shm. Some machines have only 64 MiB there.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "tensordict-test-")

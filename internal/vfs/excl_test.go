@@ -13,10 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // TestPublishNew publishes where something is, on a disk in memory and on the real one.

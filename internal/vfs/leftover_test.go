@@ -13,10 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 func TestMakeTemp(t *testing.T) {

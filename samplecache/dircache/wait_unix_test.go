@@ -283,8 +283,8 @@ func (c *crowd) requireNoneMissed(all []*waiter, before *samplecache.Stats, f fa
 }
 
 // TestWaitersGoOn kills processes at each moment that they pass and stops them at a third of the
-// moments, while twelve sessions wait for them: all go on soon. If tests are long, or with -kills, it
-// does so at random, too.
+// moments, while twelve sessions wait for them: all go on soon. If tests are long, or with -kills,
+// it does so at random, too.
 func TestWaitersGoOn(t *testing.T) {
 	t.Parallel()
 	const lanes = 8

@@ -7,9 +7,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // cutter returns a member as a Cutter, or skips the test.

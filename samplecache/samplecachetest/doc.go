@@ -7,9 +7,9 @@
 //
 // Each promise is a subtest, named after it and, where there is one, by its number in the contract
 // of samplecache, W01 and so on. Run the test with the race detector, too. It takes a few seconds
-// if an engine needs about a millisecond to publish a generation, and minutes with the
-// environment variable TENSORDICT_LONG, which has rules do more. Rules that an engine cannot be checked for are
-// skipped, and listed at the end with the reasons.
+// if an engine needs about a millisecond to publish a generation. With the environment variable
+// TENSORDICT_LONG rules do more, and it takes minutes. Rules that an engine cannot be checked for
+// are skipped, and listed at the end with the reasons.
 //
 // # Places
 //

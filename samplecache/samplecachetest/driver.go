@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // A Driver makes caches, and joins them.

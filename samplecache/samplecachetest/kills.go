@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // work does the job of a process, for as long as that lives. It holds all that a session can hold,

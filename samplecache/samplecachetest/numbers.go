@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // names checks W07: a name, with its numbers, is one producer's until Close, of the producer or of

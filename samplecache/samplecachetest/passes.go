@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // passesMost checks W12: a group begins MaxPasses passes, then Epoch waits for another generation.

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // ranksAgree checks W12: the first rank that asks for an epoch fixes its generation, which is kept

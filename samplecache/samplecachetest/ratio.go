@@ -5,9 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // ratioKept checks W11: the inequality of limits, at every moment, while several put and read; and

@@ -4,10 +4,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
-
-	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // comeAndGo checks W18: sessions are opened and closed in any order, and the last one leaves the

@@ -3,9 +3,8 @@ package samplecachetest
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/samplecache"
-
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest

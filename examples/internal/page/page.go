@@ -48,8 +48,8 @@ func Fences(t testing.TB, path string, langs ...string) []Fence {
 	return slices.DeleteFunc(fences, func(f Fence) bool { return !slices.Contains(langs, f.Lang) })
 }
 
-// CheckSource reports each fence whose lines do not follow one another in a file that matches
-// pattern. They may be indented by a tab there.
+// CheckSource reports each fence that no file matching pattern contains, as it is or indented by a
+// tab.
 func CheckSource(t testing.TB, fences []Fence, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

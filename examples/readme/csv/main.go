@@ -10,8 +10,10 @@ import (
 	"log"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -54,6 +56,7 @@ func read(path string) [][]string {
 	if len(lines) < 2 {
 		log.Fatalf("%s: got %d lines, want a header and rows", path, len(lines))
 	}
+	lines[0][0] = strings.TrimPrefix(lines[0][0], "\ufeff") // some programs begin a file with it
 	names := slices.Sorted(slices.Values(lines[0]))
 	if len(slices.Compact(names)) < len(lines[0]) {
 		log.Fatalf("%s: two columns have the same name", path)
@@ -61,8 +64,12 @@ func read(path string) [][]string {
 	return lines
 }
 
-// column returns a column as numbers, with NaN for an empty field, or as bools, or else as texts.
+// column returns a column as integers, as numbers with NaN for a missing one, as bools, or else as
+// texts.
 func column(lines [][]string, i int) any {
+	if integers, err := parse(lines, i, integer); err == nil {
+		return integers
+	}
 	if numbers, err := parse(lines, i, number); err == nil {
 		return numbers
 	}
@@ -85,12 +92,25 @@ func parse[T any](lines [][]string, i int, parse func(string) (T, error)) ([]T, 
 	return values, nil
 }
 
+func integer(field string) (int64, error) {
+	if code.MatchString(field) {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(field, 10, 64)
+}
+
 func number(field string) (float64, error) {
-	if field == "" {
+	switch {
+	case field == "" || field == "NA":
 		return math.NaN(), nil
+	case code.MatchString(field):
+		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(field, 64)
 }
+
+// code matches what looks like a number and is a name, such as 007.
+var code = regexp.MustCompile(`^0\d`)
 
 func check(err error) {
 	if err != nil {

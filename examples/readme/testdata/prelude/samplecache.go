@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/samplecache"
-	"github.com/go-tensordict/tensordict/tdict"
 )
 
 var (
