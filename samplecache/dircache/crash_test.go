@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
@@ -118,7 +119,7 @@ func crash(t *testing.T, alone bool, moment string, nth int) bool {
 // other, each some moments later than the one before, until one comes through.
 func TestW14Twice(t *testing.T) {
 	t.Parallel()
-	step, every := 6, 3
+	step, every := 6, longtests.Times(6, 3)
 	if *killsFlag == "full" {
 		step, every = 1, 1
 	}
