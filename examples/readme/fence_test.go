@@ -30,7 +30,7 @@ func TestFences(t *testing.T) {
 	for _, d := range docs(t) {
 		var fences []page.Fence
 		for _, f := range d.fences {
-			if f.Lang == "go" && !quotes(f, examples) {
+			if f.Lang == "go" && !f.In(examples) {
 				fences = append(fences, f)
 			}
 		}

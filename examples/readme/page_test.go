@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,31 +54,14 @@ func (d *doc) anchors() (all []string) {
 	return all
 }
 
-// sources returns the texts of the examples' Go files, without indents.
+// sources returns the texts of the examples' Go files.
 func sources(t *testing.T) (texts []string) {
 	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		texts = append(texts, flush(string(text)))
-		return err
+		texts = append(texts, page.Read(t, path))
+		return nil
 	}))
 	return texts
-}
-
-// flush returns a text without the indents of its lines.
-func flush(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// quotes reports whether a fence is a piece of one of some sources.
-func quotes(f page.Fence, sources []string) bool {
-	return slices.ContainsFunc(sources, func(source string) bool {
-		return strings.Contains(source, flush(f.Text))
-	})
 }

@@ -4,7 +4,6 @@ package page
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,28 +47,38 @@ func Fences(t testing.TB, path string, langs ...string) []Fence {
 	return slices.DeleteFunc(fences, func(f Fence) bool { return !slices.Contains(langs, f.Lang) })
 }
 
-// CheckSource reports each fence that no file matching pattern contains, as it is or indented by a
-// tab.
+// In reports whether one of some sources has the lines of the fence, with whatever indents.
+func (f Fence) In(sources []string) bool {
+	return slices.ContainsFunc(sources, func(source string) bool {
+		return strings.Contains("\n"+flush(source), "\n"+flush(f.Text))
+	})
+}
+
+// CheckSource reports each fence that is in none of the files that match pattern.
 func CheckSource(t testing.TB, fences []Fence, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var source strings.Builder
+	var sources []string
 	for _, file := range files {
-		source.WriteString("\n" + Read(t, file))
+		sources = append(sources, Read(t, file))
 	}
 	for _, f := range fences {
-		if !strings.Contains(source.String(), "\n"+f.Text) && !strings.Contains(source.String(), "\n"+indented(f.Text)) {
+		if !f.In(sources) {
 			t.Errorf("not in %s:\n%s", pattern, f.Text)
 		}
 	}
 }
 
-// indented returns text with a tab before each line that is not empty.
-func indented(text string) string {
-	return regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(text, "\t$1")
+// flush returns a text without the indents of its lines.
+func flush(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Read returns the text of a file.
