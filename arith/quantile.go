@@ -13,9 +13,9 @@ import (
 // q*(n-1) of the n elements that count, in order, from 0 on; between two elements it goes linearly
 // from one to the other. An infinite neighbour makes it infinite, two opposite infinities make it
 // NaN, and so do no element and an element that is NaN. Elements are converted to float64, and the
-// result is rounded once: that of integers is float64, and other dtypes stay. The lines that are
-// worked on are in memory meanwhile, as float64. Complex numbers and bool are tensor.ErrDType, and
-// another q is tensor.ErrKind. (Python: quantile, median for an odd number of elements.)
+// result is rounded once. Integers give float64; other dtypes stay. The call copies the lines that
+// it works on to memory, as float64. Complex numbers and bool are tensor.ErrDType, and another q is
+// tensor.ErrKind. (Python: quantile, median for an odd number of elements.)
 func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	r, err := quantileOf(q)
 	if err != nil {

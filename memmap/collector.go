@@ -24,10 +24,10 @@ func (c *collector) enter(parts ...string) (leave func()) {
 
 // key returns the key of what is being read.
 func (c *collector) key() nestedkey.Key {
-	if c == nil || len(c.parts) == 0 {
+	if c == nil {
 		return ""
 	}
-	return nestedkey.Of(c.parts[0], c.parts[1:]...)
+	return keyOf(c.parts)
 }
 
 // number returns how many faults there are.

@@ -3,7 +3,6 @@ package memmap
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -93,7 +92,7 @@ func (r *reader) put(n tree, td *tdict.TensorDict, v tdict.Value, parts ...strin
 		return nil
 	}
 	defer r.faults.enter(parts...)()
-	return r.fault(r.fail(n, metaName, asCorrupt(td.Set(nestedkey.Of(parts[0], parts[1:]...), v))))
+	return r.fault(r.fail(n, metaName, asCorrupt(td.Set(keyOf(parts), v))))
 }
 
 // asCorrupt returns err, if there is one, as ErrCorrupt.

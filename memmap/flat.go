@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -57,21 +58,35 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 // dictionaries returns the dictionaries within a growing one, by their keys. Each is settled before
 // its first leaf, so that entries have the order which they have once the dataset is finished.
 func (r *reader) dictionaries(n tree, m *meta, depth int) (map[nestedkey.Key]*tdict.TensorDict, error) {
-	all, inner := tdict.New(m.shape...), map[nestedkey.Key]*tdict.TensorDict{}
+	td := tdict.New(m.shape...)
+	inner := map[nestedkey.Key]*tdict.TensorDict{}
 	for _, node := range m.native.nodes {
-		d, err := node.dictionary(m.shape)
+		err := freeIn(td, inner, node.path, depth)
 		if err == nil {
-			err = freeIn(all, nil, node.path, depth)
+			inner[keyOf(node.path)], err = node.dictionary(m.shape)
 		}
 		if err == nil {
-			inner[keyOf(node.path)] = d
-			err = all.Set(keyOf(node.path), tdict.New(d.Shape()...))
+			err = fitsAbove(td, inner, keyOf(node.path))
 		}
 		if err != nil {
 			return nil, r.fail(n, metaName, corrupt("%w", err))
 		}
 	}
 	return inner, nil
+}
+
+// fitsAbove returns an error unless the shape of the inner dictionary at key begins with the shape
+// of the dictionary around it, which is td or in inner.
+func fitsAbove(td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
+	around := td.Shape()
+	if above, ok := key.Parent(); ok {
+		around = inner[above].Shape()
+	}
+	shape := inner[key].Shape()
+	if len(shape) >= len(around) && slices.Equal(shape[:len(around)], around) {
+		return nil
+	}
+	return fmt.Errorf("set %s: %w: got %v, want a shape that begins with %v", quote(string(key)), shapeops.ErrShape, shape, around)
 }
 
 // dictionary returns an empty one in a dictionary of a batch shape.
@@ -103,14 +118,6 @@ func (r *reader) settle(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*t
 		return r.fail(n, metaName, corrupt("%w", err))
 	}
 	return nil
-}
-
-// keyOf returns the key of an entry, "" for no names.
-func keyOf(path []string) nestedkey.Key {
-	if len(path) == 0 {
-		return ""
-	}
-	return nestedkey.Of(path[0], path[1:]...)
 }
 
 // freeIn returns an error unless there can be an entry at path, in a dictionary of td or inner.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // holdsWorkingDir reports whether the working directory is dir, or in it. One that was removed is
@@ -15,4 +16,12 @@ func holdsWorkingDir(dir string) bool {
 	}
 	rel, err := filepath.Rel(dir, here)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// keyOf returns the key of an entry, "" for no names.
+func keyOf(path []string) nestedkey.Key {
+	if len(path) == 0 {
+		return ""
+	}
+	return nestedkey.Of(path[0], path[1:]...)
 }

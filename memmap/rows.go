@@ -251,6 +251,5 @@ func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
 
 // keyOf returns the key of an entry of n.
 func (n *savedNode) keyOf(name string) nestedkey.Key {
-	parts := append(slices.Clip(n.names), name)
-	return nestedkey.Of(parts[0], parts[1:]...)
+	return keyOf(append(slices.Clip(n.names), name))
 }

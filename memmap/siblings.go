@@ -178,7 +178,7 @@ func (s *siblings) lent(e *metaEntry, level int, outer *ragged.Layout) (*ragged.
 }
 
 // quotePath quotes a path from a file.
-func quotePath(path []string) string { return quote(string(nestedkey.Of(path[0], path[1:]...))) }
+func quotePath(path []string) string { return quote(string(keyOf(path))) }
 
 // find returns the layout of the first levels of the leaf at a path.
 func (s *siblings) find(path []string, level int) (*ragged.Layout, error) {

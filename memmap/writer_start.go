@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -191,7 +190,7 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 			return s.fail(at, err)
 		}
 		e.dtype, e.shape, e.nested = torch+t.DType().String(), shape, isDense
-		key := nestedkey.Of(e.fact.path[0], e.fact.path[1:]...)
+		key := keyOf(e.fact.path)
 		w.leaves = append(w.leaves, &column{key: key, entry: e, width: t.ByteSize()})
 		return nil
 	}

@@ -371,7 +371,8 @@ func TestWriterCrossesBlocks(t *testing.T) {
 	require.Equal(t, uint8(7), tensor.Must(tensor.Item[uint8](last)))
 }
 
-// TestGrowingEntriesAreInOrder compares the order of entries before Finish with that of the rows.
+// TestGrowingEntriesAreInOrder compares the order of entries, before Finish and after it, with the
+// order in a row.
 func TestGrowingEntriesAreInOrder(t *testing.T) {
 	row := tensor.Must(tdict.FromValues(nil, tdict.Values{
 		"a": int8(1), "b/x": int8(2), "b/y/z": int8(3), "c": int8(4), "d/x": int8(5), "e": int8(6),

@@ -3,7 +3,7 @@
 //
 //	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0) // [2 B...]
 //	all, err := shapeops.Cat([]*tensor.Tensor{x, y}, 0)       // [N+M F...]
-//	parts, err := shapeops.Split(td, 0, 1, 3)                 // []*tdict.TensorDict, of 1 and 3 rows
+//	parts, err := shapeops.Split(td, 0, 1, 3)                 // two dictionaries, of 1 and 3 rows
 //	flipped, err := shapeops.Flip(td, 0)                      // a copy
 //	err = shapeops.FlipInto(dst, td, 0)                       // into memory that the caller owns
 //

@@ -1,11 +1,12 @@
-// Dataloader compares shuffled epochs of package loader with those of torch's DataLoader, of one
-// directory of mapped files, which both open.
+// Dataloader times shuffled epochs of one directory of mapped files: with package loader, and with
+// torch's DataLoader.
 //
 //	go run -C bench ./dataloader -python PYTHON [-rows N] [-features N] [-batch N]
 //		[-rounds N] [-dir DIR] [-svg FILE]
 //
-// PYTHON is a command that has torch and tensordict. Each round measures one epoch of each
-// contender, in turn, or the faster of two for some of torch's; a result is the least of all rounds. The files are in the page cache.
+// PYTHON is a command that has torch and tensordict. In each round every contender runs an epoch, in
+// turn; some of torch's run two, of which the faster counts. A result is the least of all rounds.
+// The files are in the page cache.
 package main
 
 import (
@@ -18,7 +19,7 @@ import (
 	"path/filepath"
 )
 
-// A config is what the flags say.
+// A config holds the flags.
 type config struct {
 	python, dir, svg              string
 	rows, features, batch, rounds int

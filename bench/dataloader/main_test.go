@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRuns measures without Python, and looks at the chart and what is left on the disk.
+// TestRuns runs the program without Python. It draws a chart and leaves no files behind.
 func TestRuns(t *testing.T) {
 	c := config{rows: 1003, features: 10, batch: 32, rounds: 2, dir: t.TempDir(), svg: filepath.Join(t.TempDir(), "epochs.svg")}
 	require.NoError(t, run(t.Context(), c))

@@ -97,7 +97,7 @@ func newCompiler(t *testing.T) *compiler {
 	return c
 }
 
-// check returns what is wrong with fences of a page.
+// check returns the errors of fences of a page.
 func (c *compiler) check(t *testing.T, d *doc, fences ...page.Fence) (errs []error) {
 	files := c.prelude(t, d)
 	for _, f := range fences {
@@ -151,7 +151,7 @@ func (c *compiler) file(d *doc, f page.Fence, before, text, after string) (*ast.
 	return parser.ParseFile(c.files, "", before+place+text+after, parser.SkipObjectResolution)
 }
 
-// prelude returns the file that declares what the fences of a page use, if there is one.
+// prelude returns the file with the declarations that the fences of a page rely on, if there is one.
 func (c *compiler) prelude(t *testing.T, d *doc) []*ast.File {
 	path := filepath.Join("testdata", "prelude", strings.TrimSuffix(filepath.Base(d.path), ".md")+".go")
 	if _, err := os.Stat(path); err != nil {

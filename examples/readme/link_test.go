@@ -30,7 +30,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// leads reports whether there is what a link of the page names.
+// leads reports whether the target of a link of the page exists.
 func (d *doc) leads(all []*doc, target string) bool {
 	name, anchor, _ := strings.Cut(target, "#")
 	if name = path.Join(path.Dir(d.path), name); target[0] == '#' {

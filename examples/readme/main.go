@@ -34,7 +34,7 @@ func main() {
 	})
 	check(err)
 	for l.Epoch() < 3 { // each in another order
-		for batch, err := range l.Batches(context.Background()) { // valid until the next one: Clone keeps it
+		for batch, err := range l.Batches(context.Background()) { // valid until the next one
 			check(err)
 			images, err := tdict.Slice[float32](batch, "image") // a Go slice, to read
 			check(err)

@@ -44,7 +44,7 @@ func open(t *testing.T, path string) *doc {
 
 var notSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
-// anchors returns what a link to a heading of the page may say after "#".
+// anchors returns the anchors of the headings of the page.
 func (d *doc) anchors() (all []string) {
 	for _, l := range d.lines {
 		if title, ok := strings.CutPrefix(strings.TrimLeft(l.Text, "#"), " "); ok && strings.HasPrefix(l.Text, "#") {

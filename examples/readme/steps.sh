@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Follows README.md word for word in a fresh clone: runs each command of its "sh" and "console"
-# fences, in their order, and compares what it prints with what the page shows. It ends with a
+# fences, in their order, and compares its output with the page. It ends with a
 # dataset made of a CSV file that is not ours, one of the module gonum, mapped and read back.
 #
 #	bash examples/readme/steps.sh

@@ -14,7 +14,7 @@ import (
 // tutorial is the page that explains this program.
 var tutorial = filepath.Join("..", "..", "docs", "tutorial.md")
 
-// TestOutput runs the program and compares what it prints with the page. The last step needs
+// TestOutput runs the program and compares its output with the page. The last step needs
 // Python: see the variable TENSORDICT_PYTHON.
 func TestOutput(t *testing.T) {
 	shown := page.Fences(t, tutorial, "text")

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A checkpoint is what a training needs to go on.
+// A checkpoint holds the model and the position of a training.
 type checkpoint struct {
 	Model *softmax.Model
 	State loader.State

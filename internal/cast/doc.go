@@ -1,5 +1,5 @@
-// Package cast views numbers as bytes and bytes as numbers, without a copy. It also says where bytes
-// lie, and whether two slices share memory.
+// Package cast views numbers as bytes and bytes as numbers, without a copy. It also returns the
+// address of bytes, and reports whether two slices share memory.
 //
 //	b := cast.Bytes([]float32{1, 2})     // 8 bytes, in the same memory
 //	x, aligned := cast.Slice[float32](b) // and back

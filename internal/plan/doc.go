@@ -3,7 +3,7 @@
 //
 //	p, err := plan.Index(shape.Shape{4}, ix.Range(1, 4).Step(2)) // planned once
 //	whole, err := shape.Contiguous(shape.Shape{4, 3})
-//	part, ok, err := p.View(whole)                               // [2 3]: elements 3 4 5 and 9 10 11
+//	part, ok, err := p.View(whole) // [2 3]: elements 3 4 5 and 9 10 11
 //
 // These are the types:
 //

@@ -15,8 +15,8 @@ func Allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// MaxBytes fails the test if fn allocates more than limit bytes in total. The runtime may allocate a
-// few KiB at any time. So if the limit is below 64 KiB, fn is called up to three times, and the
+// MaxBytes fails the test if fn allocates more than limit bytes in total. The runtime may allocate
+// a few KiB at any time. So if the limit is below 64 KiB, fn is called up to three times, and the
 // least counts.
 func MaxBytes(t testing.TB, limit uint64, fn func()) {
 	t.Helper()

@@ -79,8 +79,8 @@ func (k *kernel) loop(label string, step, times int, body func(off int)) {
 	Label(label + "end")
 }
 
-// loops writes two pairs of loops of a kernel whose body returns a vector of dst: one pair writes to
-// the cache, the other past it. The first loop of a pair repeats the body, the second does not.
+// loops writes two pairs of loops of a kernel whose body returns a vector of dst: one pair writes
+// to the cache, the other past it. The first loop of a pair repeats the body, the second does not.
 func (f format) loops(k *kernel, times int, body func(off int) vec) {
 	flag := Load(Param("past"), GP8())
 	TESTB(flag, flag)
