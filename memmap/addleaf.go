@@ -205,7 +205,8 @@ func moveDir(file string, from, to *vfs.Root) error {
 		return err
 	}
 	defer moved.Close()
-	if err := errors.Join(writeFile(moved, addingName, nil, 0o600, true), moved.SyncDir(".")); err != nil {
+	empty := func(vfs.File) error { return nil }
+	if err := errors.Join(vfs.MakeFile(moved, addingName, 0o600, true, empty), moved.SyncDir(".")); err != nil {
 		return err
 	}
 	return vfs.Move(file, from, to)

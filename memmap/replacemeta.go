@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
@@ -21,7 +20,10 @@ func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 	if err := dir.RemoveAll(tempMeta); err != nil { // of a writer that is gone
 		return err
 	}
-	err = writeFile(dir, tempMeta, text, info.Mode().Perm(), sync)
+	err = vfs.MakeFile(dir, tempMeta, info.Mode().Perm(), sync, func(f vfs.File) error {
+		_, err := f.Write(text)
+		return err
+	})
 	if err == nil {
 		err = dir.Rename(tempMeta, metaName)
 	}
@@ -32,19 +34,4 @@ func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 		return nil
 	}
 	return dir.SyncDir(".")
-}
-
-// writeFile makes a file with the given content and permissions.
-func writeFile(dir vfs.Dir, name string, text []byte, perm fs.FileMode, sync bool) error {
-	f, err := dir.Create(name)
-	if err != nil {
-		return err
-	}
-	if err = dir.Chmod(name, perm); err == nil {
-		_, err = f.Write(text)
-	}
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }

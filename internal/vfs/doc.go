@@ -13,6 +13,11 @@
 // [OS] is the real file system. Package vfstest has a twin in memory that fails on demand and knows
 // what a crash would leave, which is how savers are tested.
 //
+// [SaveFile] does the same for one file, by a rename:
+//
+//	at, err := vfs.ResolveFile(path)
+//	err = vfs.SaveFile(vfs.OS, at, vfs.FileOptions{}, func(f vfs.File) error { ... })
+//
 // What a saver that was killed left beside dir is removed by [Sweep], which the first MakeTemp of
 // each process does; a [Lock] that dies with its process keeps it from those at work, and a mark in
 // each directory of MakeTemp from those of others. [FileID] says which of several open files are

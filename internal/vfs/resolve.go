@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Absolute returns the path of dir from the root of the file system. Links in it stay as they are,
-// and so do "." and "..": what comes before ".." may be a link, so only the system can tell where
-// it leads.
+// Absolute returns the path of a directory or file from the root of the file system. Links in it
+// stay as they are, and so do "." and "..": what comes before ".." may be a link, so only the system
+// can tell where it leads.
 func Absolute(dir string) (string, error) {
 	if dir == "" {
-		return "", fmt.Errorf("%w: the path of the directory is empty", fs.ErrInvalid)
+		return "", fmt.Errorf("%w: the path is empty", fs.ErrInvalid)
 	}
 	if strings.ContainsRune(dir, 0) {
-		return "", fmt.Errorf("%w: a zero byte in the path of the directory", fs.ErrInvalid)
+		return "", fmt.Errorf("%w: a zero byte in the path", fs.ErrInvalid)
 	}
 	if filepath.IsAbs(dir) {
 		return dir, nil
