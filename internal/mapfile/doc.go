@@ -14,6 +14,13 @@
 // stays, and what is not yet mapped is [ErrReplaced]. No path leaves the directory, and no link in
 // it is followed.
 //
+// A [Single] is one file that was opened by its path, such as an archive, and a [Part] some bytes
+// of it: however many there are, they share one mapping. They are read-only.
+//
+//	s, err := mapfile.OpenSingle("digits.npy", nil)
+//	_, err = s.ReadAt(header, 0)
+//	t, err := tensor.FromLender(tensor.Uint8, s, len(header), 1797, 8, 8)
+//
 // Whoever keeps facts about the content of files, such as checksums, is told by [Options.Touch]
 // before memory is written, and can tell by [File.Quiet] when nobody is at it.
 package mapfile

@@ -64,6 +64,15 @@ func fileError(op, path, name string, err error) error {
 	return &FileError{op, path, name, errtext.Bare(err)}
 }
 
+// mappedError returns the error of a mapped file as a FileError.
+func mappedError(op, path string, err error) error {
+	err = errtext.Bare(err)
+	if errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapping.ErrSize) {
+		err = corrupt("%w", err)
+	}
+	return &FileError{Op: op, Path: path, Err: err}
+}
+
 // corrupt returns ErrCorrupt with what is wrong.
 func corrupt(format string, args ...any) error {
 	return errtext.With(ErrCorrupt, format, args...)

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
-	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -22,7 +20,7 @@ import (
 // Values cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use.
 type File struct {
 	*ragged.Joint
-	mem *mapped
+	mem *mapfile.Single
 }
 
 // Options say how [OpenWith] opens. The zero value is the default.
@@ -58,42 +56,29 @@ func OpenWith(path string, opt Options) (*File, error) {
 }
 
 func open(path string, opt Options) (*File, error) {
-	file, size, err := openFile(path)
+	file, err := mapfile.OpenSingle(path, func(op, _ string, err error) error { return mappedError(op, path, err) })
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // it was only read
-	head, err := header(file, size)
-	if err != nil {
-		return nil, err
+	j, err := read(file, path, opt)
+	if err == nil {
+		err = file.Map() // a File holds no descriptor
 	}
-	mem, err := mapFile(file, path, int(size))
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &File{j, file}, nil
+}
+
+// read reads everything but values.
+func read(file *mapfile.Single, path string, opt Options) (*ragged.Joint, error) {
+	head, err := header(file, int64(file.Size()))
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{op: "open", path: path, from: file, head: head, keys: opt.Keys, most: opt.MaxCopy}
-	r.values = func(d tensor.DType, at, n int) (*tensor.Tensor, error) { return tensor.FromLender(d, mem, at, n) }
-	j, err := r.joint()
-	if err != nil {
-		return nil, errors.Join(err, mem.Close())
-	}
-	return &File{j, mem}, nil
-}
-
-// openFile opens a regular file. It waits for nobody.
-func openFile(path string) (file *os.File, size int64, err error) {
-	file, err = vfs.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = corrupt("got mode %v, want a regular file", info.Mode())
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
-	}
-	return file, info.Size(), nil
+	r.values = func(d tensor.DType, at, n int) (*tensor.Tensor, error) { return tensor.FromLender(d, file, at, n) }
+	return r.joint()
 }
 
 // header reads what a file of so many bytes begins with.
@@ -113,11 +98,7 @@ func (f *File) Close() error {
 	if f == nil || f.mem == nil {
 		return ErrClosed
 	}
-	err := f.mem.Close()
-	if errors.Is(err, ErrClosed) {
-		return err
-	}
-	return f.mem.fail("close", err)
+	return f.mem.Close()
 }
 
 // CloseWait begins the close if it has not begun, as [File.Close] does, and waits until the file is
@@ -127,9 +108,5 @@ func (f *File) CloseWait(ctx context.Context) error {
 	if f == nil || f.mem == nil {
 		return ErrClosed
 	}
-	err := f.mem.CloseWait(ctx)
-	if err != nil && err == ctx.Err() {
-		return err
-	}
-	return f.mem.fail("close", err)
+	return f.mem.CloseWait(ctx)
 }

@@ -1,0 +1,91 @@
+package mapfile
+
+import (
+	"io/fs"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Part is some bytes of a [Single], such as those of a member of an archive. As a tensor.Lender
+// it lends the whole file, of which a tensor takes its bytes by an offset that begins at
+// [Part.Offset]; what it has of its own is a name for errors. Safe for concurrent use.
+type Part struct {
+	of     *Single
+	path   string // "" for all of it
+	offset int
+	size   int
+}
+
+var _ tensor.Lender = (*Part)(nil)
+
+// Path returns the path that the part was given; "" for the whole file.
+func (p *Part) Path() string { return p.path }
+
+// Offset returns how many bytes of the file are before the part.
+func (p *Part) Offset() int { return p.offset }
+
+// Size returns how many bytes the part has.
+func (p *Part) Size() int { return p.size }
+
+// String returns the path of the file, as it was given, and that of the part, for errors.
+func (p *Part) String() string {
+	if p.path == "" {
+		return p.of.path
+	}
+	return p.of.path + ": " + p.path
+}
+
+// Identity returns a comparable value that is equal for parts of one file, as [File.Identity].
+func (p *Part) Identity() any { return p.of.id }
+
+// ReadOnly implements tensor.Lender.
+func (p *Part) ReadOnly() bool { return true }
+
+// Borrow implements tensor.Lender.
+func (p *Part) Borrow() ([]byte, error) {
+	m, err := p.of.mapping()
+	if err != nil {
+		return nil, p.named("read", err)
+	}
+	b, err := m.Acquire()
+	return b, p.named("read", err)
+}
+
+// Return implements tensor.Lender.
+func (p *Part) Return() { p.of.mapped.Load().Release() }
+
+// Pin implements tensor.Lender.
+func (p *Part) Pin() ([]byte, error) {
+	m, err := p.of.mapping()
+	if err != nil {
+		return nil, p.named("read", err)
+	}
+	b, err := m.Pin()
+	return b, p.named("read", err)
+}
+
+// Intact returns mapping.ErrFault if the file has become too short, between Borrow and Return; see
+// [mapping.Mapping.Intact].
+func (p *Part) Intact() error { return p.named("read", p.of.mapped.Load().Intact()) }
+
+// Advise tells the system how size bytes from offset on, which begins with the part, will be read.
+// It maps the file if need be.
+func (p *Part) Advise(a mapping.Advice, offset, size int) error {
+	m, err := p.of.mapping()
+	if err == nil {
+		err = m.AdviseRange(a, p.offset+offset, size)
+	}
+	return p.named("read", err)
+}
+
+// named says which part an error is about, and during which operation it happened.
+func (p *Part) named(op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case p.of.name == nil:
+		return &fs.PathError{Op: op, Path: p.String(), Err: err}
+	}
+	return p.of.name(op, p.path, err)
+}
