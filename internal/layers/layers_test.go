@@ -26,6 +26,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
+	"internal/bundle",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
 	"loader samplecache/engine",
 	"loader/loadertest samplecache",
