@@ -178,9 +178,10 @@ func TestHold(t *testing.T) {
 
 // The variable that makes TestChildProcess do something, and what.
 const (
-	childTask = "VFS_TEST_CHILD"
-	taskLock  = "lock"
-	taskSave  = "save"
+	childTask    = "VFS_TEST_CHILD"
+	taskLock     = "lock"
+	taskSave     = "save"
+	taskSaveFile = "save file"
 	// taskNumbers, and then a name of numberForms.
 	taskNumbers = "numbers "
 )
@@ -206,6 +207,8 @@ func TestChildProcess(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(tmp.New(), nil, 0o666))
 		path = tmp.New()
+	case taskSaveFile:
+		go saveFiles(path)
 	}
 	fmt.Println(path)
 	_, _ = io.Copy(io.Discard, os.Stdin) // ends if the parent does

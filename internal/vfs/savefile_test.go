@@ -1,15 +1,19 @@
 package vfs_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
 )
@@ -87,6 +91,48 @@ func TestFailedSaveFileLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left, "operation %d", n)
 	}
+}
+
+// fileSize is the size of the files of saveFiles: several writes.
+const fileSize = 1 << 18
+
+// saveFiles saves a file of a letter again and again, of the next letter each time.
+func saveFiles(path string) {
+	for i := 0; ; i++ {
+		line := bytes.Repeat([]byte{byte('a' + i%26)}, fileSize/8)
+		_ = vfs.SaveFile(vfs.OS, path, vfs.FileOptions{NoSync: i%2 == 0}, func(f vfs.File) error {
+			for range 8 {
+				if _, err := f.Write(line); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// TestKillSaveFile kills a process while it saves: the file is whole, and a Sweep, which the next
+// save begins with, removes all else.
+func TestKillSaveFile(t *testing.T) {
+	canHold(t)
+	dir := realDir(t)
+	path := filepath.Join(dir, "x")
+	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("0"), fileSize), 0o666))
+	left, n := 0, longtests.Times(10, 300)
+	for range n {
+		_, kill := startChild(t, taskSaveFile, path)
+		time.Sleep(time.Duration(rand.IntN(10_000)) * time.Microsecond)
+		kill()
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, bytes.Repeat(got[:1], fileSize), got)
+		if found := list(t, dir); len(found) > 1 {
+			left++
+		}
+		require.NoError(t, vfs.Sweep(dir))
+		requireOnly(t, dir, "x")
+	}
+	t.Logf("%d kills, %d of which left something, which is removed", n, left)
 }
 
 func TestSaveFileKeepsPermissions(t *testing.T) {
