@@ -40,11 +40,12 @@ var _ io.ReaderAt = (*Single)(nil)
 // OpenSingle opens the file at a path, and does not wait for the other end of a pipe. A link leads
 // to its file.
 //
-// name, if not nil, makes the errors of the file, here and later: it adds what was done, "open",
-// "read" or "close", the path of a [Part], "" for the whole, and the path of the file, which it
-// knows, to the reason. Reasons are mapping.ErrNotRegular for a directory, a pipe or a device,
-// mapping.ErrSize for what cannot be mapped, such as an empty file, mapping.ErrLimit,
-// mapping.ErrFault for a file that was cut, mapping.ErrClosed, and what the system says.
+// name, if not nil, makes the errors of the file, here and later, of three things: the operation,
+// "open", "read" or "close", the path of the [Part], "" for the whole file, and the reason. Without
+// it they are an fs.PathError. Reasons are mapping.ErrNotRegular for a directory, a pipe or a
+// device, mapping.ErrSize for a file that is empty or was cut before it was mapped,
+// mapping.ErrFault if it was cut later, mapping.ErrLimit, mapping.ErrClosed, and errors of the
+// system.
 func OpenSingle(path string, name func(op, part string, err error) error) (*Single, error) {
 	s := &Single{path: path, name: name}
 	s.Part.of = s
