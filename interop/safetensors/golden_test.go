@@ -1,0 +1,118 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// golden returns the folders of files that the original wrote.
+func golden(t testing.TB) []string {
+	dirs := []string{filepath.Join("..", "..", "testdata", "golden")}
+	if dir := os.Getenv("GOLDEN_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	var all []string
+	for _, dir := range dirs {
+		found := tensor.Must(filepath.Glob(filepath.Join(dir, "st*")))
+		require.NotEmpty(t, found, dir)
+		all = append(all, found...)
+	}
+	return all
+}
+
+// expected is what the original loads.
+type expected struct {
+	Root struct {
+		Metadata map[string]string
+		Order    []string
+		Tensors  map[string]struct {
+			DType string
+			Shape []int
+			Hex   string
+		}
+	}
+}
+
+// TestGolden opens each file of the original, and writes it again.
+func TestGolden(t *testing.T) {
+	for _, folder := range golden(t) {
+		t.Run(filepath.Base(folder), func(t *testing.T) { checkGolden(t, folder) })
+	}
+}
+
+func checkGolden(t *testing.T, folder string) {
+	path := filepath.Join(folder, "data.safetensors")
+	text := bytes.ReplaceAll(tensor.Must(os.ReadFile(filepath.Join(folder, "expected.json"))), []byte("NaN"), []byte("null"))
+	var want expected
+	require.NoError(t, json.Unmarshal(text, &want))
+
+	f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{RawFloat8: true, Metadata: "__metadata__"}))
+	defer f.Close()
+	require.True(t, f.Locked())
+	var names []string
+	for key, x := range f.Tensors() {
+		name := strings.Join(slices.Collect(key.Parts()), ".")
+		names = append(names, name)
+		w := want.Root.Tensors[name]
+		require.Equal(t, w.Shape, []int(x.Shape()), name)
+		require.Equal(t, w.Hex, hex.EncodeToString(testkit.Content(t, x)), name)
+		if !strings.HasPrefix(w.DType, "float8") {
+			require.Equal(t, w.DType, x.DType().String(), name)
+		}
+	}
+	require.Equal(t, want.Root.Order, names)
+	metadata := stringsOf(t, f.TensorDict, "__metadata__")
+	require.Equal(t, want.Root.Metadata, metadata)
+	if strings.Contains(string(text), "float8") {
+		_, err := safetensors.Open(path)
+		testkit.Fails(t, safetensors.ErrUnsupported, texted(err, path))
+		return
+	}
+	copied := filepath.Join(t.TempDir(), "x")
+	opt := safetensors.SaveOptions{Metadata: metadata, SkipOthers: true}
+	require.NoError(t, safetensors.SaveWith(t.Context(), copied, f.TensorDict, opt))
+	require.Equal(t, string(tensor.Must(os.ReadFile(path))), string(tensor.Must(os.ReadFile(copied))))
+}
+
+// stringsOf returns the strings of the object under key, nil if there are none.
+func stringsOf(t testing.TB, td *tdict.TensorDict, key nestedkey.Key) map[string]string {
+	data := tensor.Must(tdict.Get[*tdict.Data](td, key))
+	object, ok := data.Uniform()
+	require.True(t, ok)
+	var all map[string]string
+	for name, text := range object.(*tdict.Object).All() {
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[name] = text.(string)
+	}
+	return all
+}
+
+// A textError is an error with another text.
+type textError struct {
+	error
+	text string
+}
+
+func (e textError) Error() string { return e.text }
+func (e textError) Unwrap() error { return e.error }
+
+// texted returns err with a text that has PATH for a path.
+func texted(err error, path string) error {
+	return textError{err, strings.ReplaceAll(err.Error(), path, "PATH")}
+}

@@ -1,0 +1,127 @@
+package safetensors
+
+import (
+	"errors"
+	"io"
+	"path"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+)
+
+// maxIndex is how many bytes an index may have.
+const maxIndex = 32 << 20
+
+// An index says which tensors a set of files holds, and where.
+type index struct {
+	path     string
+	names    []string          // of the tensors, in the order of the index
+	shards   map[string]string // the name of each tensor's file
+	metadata map[string]string
+	files    map[string]string // names of files, each once
+}
+
+// listSet lists the tensors of the set of an index.
+func (r *reader) listSet() error {
+	file, err := openSingle(r.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if file.Size() > maxIndex {
+		return unsupported("got an index of %d bytes, want at most %d", file.Size(), maxIndex)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, int64(file.Size())))
+	if err != nil {
+		return err
+	}
+	x, err := parseIndex(r.path, text)
+	if err != nil {
+		return err
+	}
+	r.index, r.metadata = x.shards, x.metadata
+	for _, name := range x.names {
+		if err := r.list(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseIndex reads the text of the index at a path.
+func parseIndex(path string, text []byte) (*index, error) {
+	if !utf8.Valid(text) {
+		return nil, corrupt("not UTF-8")
+	}
+	x := &index{path: path, files: map[string]string{}}
+	s := jsonscan.New(text)
+	err := s.Object(func(name []byte) error { return x.field(s, string(name)) })
+	if err == nil {
+		err = s.End()
+	}
+	if errors.Is(err, jsonscan.ErrSyntax) {
+		err = corrupt("%w", err)
+	}
+	if err == nil && x.shards == nil {
+		err = corrupt(`no field "weight_map"`)
+	}
+	return x, err
+}
+
+// field reads a field of an index. Others are passed over.
+func (x *index) field(s *jsonscan.Scanner, name string) error {
+	switch {
+	case name == "weight_map" && x.shards == nil:
+		x.shards = map[string]string{}
+		return s.Object(func(tensor []byte) error { return x.weight(s, string(tensor)) })
+	case name == "metadata" && x.metadata == nil && s.Next() == '{':
+		x.metadata = map[string]string{}
+		return s.Object(func(name []byte) error { return x.text(s, string(name)) })
+	case name == "weight_map", name == "metadata" && x.metadata != nil:
+		return corrupt("duplicate field %q", name)
+	}
+	return s.Skip()
+}
+
+// weight reads which file a tensor lies in.
+func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
+	if _, ok := x.shards[tensor]; ok {
+		return &FileError{"open", x.path, tensor, corrupt("listed twice")}
+	}
+	text, err := s.Text()
+	if err != nil {
+		return err
+	}
+	file, ok := x.files[string(text)]
+	if !ok {
+		file = string(text)
+		x.files[file] = file
+		if !isShardName(file) {
+			return &FileError{"open", x.path, tensor, corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
+		}
+	}
+	x.shards[tensor], x.names = file, append(x.names, tensor)
+	return nil
+}
+
+// isShardName reports whether a file is in the directory of the index, or below it, and the name is
+// the only way to spell it.
+func isShardName(name string) bool {
+	return name != "." && name == path.Clean(name) && filepath.IsLocal(filepath.FromSlash(name))
+}
+
+// text reads a value of the metadata: a string, or JSON.
+func (x *index) text(s *jsonscan.Scanner, name string) error {
+	if _, ok := x.metadata[name]; ok {
+		return corrupt("metadata: duplicate name %s", errtext.Quote(name))
+	}
+	read := s.Raw
+	if s.Next() == '"' {
+		read = s.Text
+	}
+	text, err := read()
+	x.metadata[name] = string(text)
+	return err
+}

@@ -1,0 +1,123 @@
+package safetensors
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+const (
+	metadataName     = "__metadata__" // of the field of a header that is not a tensor
+	layoutName       = "tensordict"   // of the string in it that is ours
+	maxLayouts       = 1 << 20        // bytes of that string
+	defaultSeparator = "."
+)
+
+// A layout is what the format has no place for: the batch shape of a dictionary, and names of dims.
+type layout struct {
+	Key   nestedkey.Key `json:"key,omitempty"` // not of the whole, which comes first
+	Batch []int         `json:"batch"`
+	Names []string      `json:"names,omitempty"` // nil if no dim has one
+}
+
+// parseLayouts reads the string of a file.
+func parseLayouts(text string) ([]layout, error) {
+	if len(text) > maxLayouts {
+		return nil, unsupported("%s: got %d bytes, want at most %d", layoutName, len(text), maxLayouts)
+	}
+	var all []layout
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return nil, corrupt("%s: %w", layoutName, err)
+	}
+	if len(all) == 0 {
+		return nil, corrupt("%s: got nothing, want a batch shape", layoutName)
+	}
+	for _, l := range all {
+		if err := l.Key.Check(); err != nil {
+			return nil, corrupt("%s: %w", layoutName, err)
+		}
+		if err := shapeops.Shape(l.Batch).Check(); err != nil {
+			return nil, corrupt("%s: %s: %w", layoutName, errtext.Quote(string(l.Key)), err)
+		}
+	}
+	return all, nil
+}
+
+// layoutText returns the string for a file of td, whose tensors all begin with the shape found. It
+// is "" if [Open] makes td of the tensors without it.
+func layoutText(td *tdict.TensorDict, found shapeops.Shape) (string, error) {
+	all := append([]layout{layoutOf("", td)}, innerLayouts(td)...)
+	if len(all) == 1 && all[0].Names == nil && td.Shape().Equal(found) {
+		return "", nil
+	}
+	text, err := json.Marshal(all)
+	if err == nil && len(text) > maxLayouts {
+		err = unsupported("batch shapes and names of dims of %d dictionaries take %d bytes, want at most %d", len(all), len(text), maxLayouts)
+	}
+	return string(text), err
+}
+
+// innerLayouts returns the layouts of the dictionaries in td, without those that have entries, and
+// the batch shape and names of the one around them.
+func innerLayouts(td *tdict.TensorDict) []layout {
+	var all []layout
+	for key := range td.NestedKeys() {
+		d := dictAt(td, key)
+		if d == nil {
+			continue
+		}
+		around := td
+		if above, ok := key.Parent(); ok {
+			around = dictAt(td, above)
+		}
+		if d.NumEntries() == 0 || !d.Shape().Equal(around.Shape()) || !slices.Equal(d.Names(), around.Names()) {
+			all = append(all, layoutOf(key, d))
+		}
+	}
+	slices.SortFunc(all, func(a, b layout) int { return nestedkey.Compare(a.Key, b.Key) }) // one text, whatever the order of entries
+	return all
+}
+
+// dictAt returns the dictionary in td under a key, nil if there is none.
+func dictAt(td *tdict.TensorDict, key nestedkey.Key) *tdict.TensorDict {
+	v, err := td.Get(key)
+	if err != nil {
+		return nil
+	}
+	d, _ := v.(*tdict.TensorDict)
+	return d
+}
+
+func layoutOf(key nestedkey.Key, td *tdict.TensorDict) layout {
+	l := layout{Key: key, Batch: append([]int{}, td.Shape()...), Names: td.Names()}
+	if !slices.ContainsFunc(l.Names, func(name string) bool { return name != "" }) {
+		l.Names = nil
+	}
+	return l
+}
+
+// setNames gives the dims of td, and of the dictionaries in it, the names that were saved.
+func setNames(td *tdict.TensorDict, saved []layout) error {
+	if err := td.Unlock(); err != nil {
+		return err
+	}
+	for i, l := range saved {
+		d := td
+		if i > 0 {
+			d = dictAt(td, l.Key)
+		}
+		if d == nil || l.Names == nil { // it was not wanted, or has no names
+			continue
+		}
+		if err := d.SetNames(l.Names...); err != nil {
+			return fmt.Errorf("%q: %w", string(l.Key), err)
+		}
+	}
+	td.Lock(whyLocked)
+	return nil
+}

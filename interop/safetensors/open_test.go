@@ -1,0 +1,304 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestRoundTrip saves dictionaries and opens them: keys, shapes, names of dims, dtypes and elements
+// are the same.
+func TestRoundTrip(t *testing.T) {
+	set := func(td *tdict.TensorDict, key nestedkey.Key, v tdict.Value) *tdict.TensorDict {
+		require.NoError(t, td.Set(key, v))
+		return td
+	}
+	named := func(td *tdict.TensorDict, names ...string) *tdict.TensorDict {
+		require.NoError(t, td.SetNames(names...))
+		return td
+	}
+	all := tdict.New(2)
+	for _, d := range tensor.DTypes() {
+		if d != tensor.Complex128 {
+			set(all, nestedkey.Of(d.String()), counted(t, d, 2, 3))
+		}
+	}
+	inner := named(set(tdict.New(4, 3), "x", counted(t, tensor.Int8, 4, 3, 2)), "time", "agent")
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+		own  bool // whether something of ours is in the metadata
+	}{
+		{"two levels", batch(t), false},
+		{"every dtype", all, true},
+		{"nothing", tdict.New(), false},
+		{"no tensors, and a batch shape", tdict.New(3), true},
+		{"a scalar", set(tdict.New(), "x", tensor.Scalar(1.5)), false},
+		{"shorter than what tensors begin with", set(tdict.New(), "x", counted(t, tensor.Int16, 4)), true},
+		{"the same shape as all", set(tdict.New(4, 2), "x", counted(t, tensor.Int16, 4, 2)), false},
+		{"no rows", set(set(tdict.New(0), "x", counted(t, tensor.Int16, 0, 3)), "y", counted(t, tensor.Int8, 0)), false},
+		{"named", named(batch(t), "time"), true},
+		{"a dictionary with a longer batch shape", set(batch(t), "inner", inner), true},
+		{"the same in a named one", set(named(batch(t), "time"), "inner", inner), true},
+		{"an empty dictionary, and one in it", set(set(batch(t), "empty", tdict.New(4)), "a/b", tdict.New(4)), true},
+		{"odd names", set(set(set(tdict.New(), nestedkey.Of(""), tensor.Scalar(1.0)), nestedkey.Of("a/b", "~é\"\n"), tensor.Scalar(2.0)), nestedkey.Of(" "), tensor.Scalar(3.0)), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := saved(t, tt.td)
+			f := open(t, path)
+			require.Equal(t, "", tensor.Must(tt.td.Diff(f.TensorDict)))
+			require.Equal(t, layouts(tt.td), layouts(f.TensorDict))
+			require.Equal(t, tt.own, strings.Contains(string(tensor.Must(os.ReadFile(path))), "tensordict"))
+			require.Equal(t, tensor.Must(os.ReadFile(path)), written(t, f.TensorDict))
+			require.ErrorIs(t, f.Set("more", tensor.Scalar(1.0)), tdict.ErrLocked)
+			require.Equal(t, fmt.Sprintf("%v", f), f.String())
+		})
+	}
+}
+
+// layouts returns the batch shapes and names of dims of td and of the dictionaries in it, by key.
+func layouts(td *tdict.TensorDict) map[string]string {
+	all := map[string]string{"the whole": fmt.Sprintf("%v %q", td.Shape(), td.Names())}
+	for key := range td.NestedKeys() {
+		if d, err := td.Dict(key); err == nil {
+			all[string(key)] = fmt.Sprintf("%v %q", d.Shape(), d.Names())
+		}
+	}
+	return all
+}
+
+// TestOptions opens a file with tensors of several shapes, which says nothing of a batch shape.
+func TestOptions(t *testing.T) {
+	td := tdict.New()
+	for key, shape := range map[nestedkey.Key][]int{"a/x": {4, 3, 2}, "a/y": {4, 3}, "b": {4}, nestedkey.Of("c.d"): {}} {
+		require.NoError(t, td.Set(key, counted(t, tensor.Int32, shape...)))
+	}
+	path := saved(t, td)
+	batchless, dot := []int{}, nestedkey.Of("c.d")
+	tests := []struct {
+		name  string
+		opt   safetensors.Options
+		keys  []nestedkey.Key
+		shape shapeops.Shape
+		err   error
+	}{
+		{"all", safetensors.Options{}, []nestedkey.Key{"a/x", "a/y", "b", "c/d"}, shapeops.Shape{}, nil},
+		{"some", safetensors.Options{Keys: []nestedkey.Key{"b", "a"}}, []nestedkey.Key{"b", "a/x", "a/y"}, shapeops.Shape{4}, nil},
+		{"bounded", safetensors.Options{Keys: []nestedkey.Key{"a"}, BatchDims: 1}, []nestedkey.Key{"a/x", "a/y"}, shapeops.Shape{4}, nil},
+		{"not bounded", safetensors.Options{Keys: []nestedkey.Key{"a"}}, []nestedkey.Key{"a/x", "a/y"}, shapeops.Shape{4, 3}, nil},
+		{"no batch dims", safetensors.Options{Keys: []nestedkey.Key{"a"}, BatchDims: -1}, []nestedkey.Key{"a/x", "a/y"}, shapeops.Shape{}, nil},
+		{"given", safetensors.Options{Keys: []nestedkey.Key{"a"}, Batch: batchless}, []nestedkey.Key{"a/x", "a/y"}, shapeops.Shape{}, nil},
+		{"none", safetensors.Options{Keys: []nestedkey.Key{}}, []nestedkey.Key{}, shapeops.Shape{}, nil},
+		{"flat", safetensors.Options{Flat: true, Separator: "."}, []nestedkey.Key{"a.x", "a.y", "b", dot}, shapeops.Shape{}, nil},
+		{"another separator", safetensors.Options{Separator: "/"}, []nestedkey.Key{"a.x", "a.y", "b", dot}, shapeops.Shape{}, nil},
+		{"given, and wrong", safetensors.Options{Batch: []int{4}}, nil, nil, shapeops.ErrShape},
+		{"given, and no shape", safetensors.Options{Batch: []int{-4}}, nil, nil, shapeops.ErrShape},
+		{"a key that is not there", safetensors.Options{Keys: []nestedkey.Key{"b", "z"}}, nil, nil, tdict.ErrMissing},
+		{"a key twice", safetensors.Options{Keys: []nestedkey.Key{"b", "b"}}, nil, nil, tdict.ErrExists},
+		{"metadata where a tensor is", safetensors.Options{Metadata: "b"}, nil, nil, tdict.ErrExists},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := safetensors.OpenWith(path, tt.opt)
+			if tt.err != nil {
+				testkit.Fails(t, tt.err, texted(err, path))
+				return
+			}
+			require.NoError(t, err)
+			defer f.Close()
+			require.Equal(t, tt.keys, testkit.Keys(f.Leaves()))
+			require.Equal(t, tt.shape, f.Shape())
+		})
+	}
+}
+
+// Of a file with layouts, Keys pick the dictionaries around what is picked.
+func TestKeysWithLayouts(t *testing.T) {
+	td := batch(t)
+	require.NoError(t, td.Set("a", tdict.New(4, 3)))
+	require.NoError(t, td.Set("a/x", counted(t, tensor.Int8, 4, 3)))
+	require.NoError(t, td.Set("a/y", counted(t, tensor.Int8, 4, 3)))
+	require.NoError(t, td.Set("b", tdict.New(4, 1)))
+	path := saved(t, td)
+	f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Keys: []nestedkey.Key{"a/y", "reward"}}))
+	defer f.Close()
+	require.Equal(t, map[string]string{"the whole": `[4] [""]`, "a": `[4 3] ["" ""]`}, layouts(f.TensorDict))
+	require.Equal(t, []nestedkey.Key{"a/y", "reward"}, testkit.Keys(f.Leaves()))
+	g := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Batch: []int{}}))
+	defer g.Close()
+	require.Equal(t, map[string]string{"the whole": `[] []`, "a": `[] []`, "obs": `[] []`}, layouts(g.TensorDict))
+	h := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Flat: true}))
+	defer h.Close()
+	require.Equal(t, map[string]string{"the whole": `[4] [""]`}, layouts(h.TensorDict))
+}
+
+func TestMetadata(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	metadata := map[string]string{"format": "pt", "é": "\n"}
+	td := batch(t)
+	require.NoError(t, td.SetNames("time"))
+	require.NoError(t, safetensors.SaveWith(t.Context(), path, td, safetensors.SaveOptions{Metadata: metadata, NoSync: true}))
+	f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Metadata: "about/file"}))
+	defer f.Close()
+	require.Equal(t, metadata, stringsOf(t, f.TensorDict, "about/file"))
+	require.Equal(t, []string{"time"}, f.Names())
+	require.Equal(t, map[string]string{"format": "pt", "é": "\n"}, metadata, "it is not changed")
+}
+
+func TestOpenFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "nope")
+	_, err := safetensors.Open(path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "open "+path+": no such file or directory")
+	require.ErrorIs(t, testkit.Err(safetensors.Open(dir)), safetensors.ErrCorrupt)
+	require.Error(t, testkit.Err(safetensors.Open("")))
+	require.NoError(t, os.Symlink("nowhere", path))
+	require.ErrorIs(t, testkit.Err(safetensors.Open(path)), fs.ErrNotExist)
+}
+
+// TestElementsAreMapped: opening takes memory for the header, not for elements.
+func TestElementsAreMapped(t *testing.T) {
+	of := func(n int) string {
+		td := tdict.New(n)
+		require.NoError(t, td.Set("x", tensor.Must(tensor.Zeros[float64](n))))
+		return saved(t, td)
+	}
+	a, b := of(2), of(2<<20)
+	testkit.Near(t, 1.2, func() { _ = open(t, a) }, func() { _ = open(t, b) })
+	x := tensor.Must(open(t, a).Tensor("x"))
+	require.ErrorIs(t, x.CopyFrom(tensor.Vector(3.0, 4)), tensor.ErrReadOnly)
+	require.Equal(t, []float64{0, 0}, tensor.Must(tensor.Of[float64](x)))
+}
+
+// TestMisaligned reads a file whose tensors begin anywhere.
+func TestMisaligned(t *testing.T) {
+	text := `{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}}`
+	path := put(t, t.TempDir(), "x", fileOf(text, 7, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f))
+	b := tensor.Must(open(t, path).Tensor("b"))
+	require.ErrorIs(t, testkit.Err(tensor.Of[float64](b)), tensor.ErrLayout)
+	require.Equal(t, []float64{1.5}, testkit.Elements[float64](t, b))
+	require.Equal(t, []float64{1.5}, tensor.Must(tensor.Of[float64](tensor.Must(b.Clone()))))
+}
+
+// Opening takes memory in proportion to the number of tensors, and one mapping.
+func TestManyTensors(t *testing.T) {
+	path := func(n int) string {
+		td := tdict.New(2)
+		for i := range n {
+			require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint("layer", i%100), fmt.Sprint("x", i)), tensor.Vector[uint8](1, 2)))
+		}
+		return saved(t, td)
+	}
+	paths := []string{path(1000), path(10_000), path(100_000)}
+	live := mapping.Live()
+	files := make([]*safetensors.File, len(paths))
+	times := make([]time.Duration, len(paths))
+	for i, path := range paths {
+		start := time.Now()
+		files[i] = open(t, path)
+		times[i] = time.Since(start)
+	}
+	require.Equal(t, live+len(paths), mapping.Live())
+	require.Equal(t, 100_000, len(testkit.Keys(files[2].Tensors())))
+	require.Equal(t, []uint8{1, 2}, testkit.Elements[uint8](t, tensor.Must(files[2].Tensor("layer99/x99999"))))
+	t.Log("1,000, 10,000 and 100,000 tensors:", times)
+	for _, pair := range [][]string{paths[:2], paths[1:]} {
+		testkit.Near(t, 12, func() { _ = open(t, pair[0]) }, func() { _ = open(t, pair[1]) })
+	}
+}
+
+// Beyond the limit on mappings a small file is copied, and a large one is an error.
+func TestOpenBeyondTheLimit(t *testing.T) {
+	td := tdict.New()
+	require.NoError(t, td.Set("x", counted(t, tensor.Float64, 1<<14)))
+	large := saved(t, td)
+	_ = open(t, large) // a limit is positive
+	defer mapping.SetLimit(mapping.Live())()
+	live := mapping.Live()
+	_, err := safetensors.Open(large)
+	require.ErrorIs(t, err, safetensors.ErrLimit)
+	f := open(t, saved(t, batch(t)))
+	require.Equal(t, live, mapping.Live())
+	require.True(t, batch(t).Equal(f.TensorDict))
+}
+
+func TestClose(t *testing.T) {
+	live := mapping.Live()
+	f := open(t, saved(t, batch(t)))
+	x := tensor.Must(f.Tensor("obs/pos"))
+	require.Equal(t, live+1, mapping.Live())
+	require.NoError(t, f.Close())
+	require.Equal(t, live, mapping.Live())
+	require.ErrorIs(t, f.Close(), safetensors.ErrClosed)
+	require.NoError(t, f.CloseWait(t.Context()))
+	require.ErrorIs(t, testkit.Err(x.Clone()), safetensors.ErrClosed)
+	require.ErrorIs(t, safetensors.Write(&bytes.Buffer{}, f.TensorDict), safetensors.ErrClosed)
+	require.ErrorIs(t, safetensors.Save(filepath.Join(t.TempDir(), "x"), f.TensorDict), safetensors.ErrClosed)
+	require.Equal(t, []nestedkey.Key{"obs/done", "obs/pos", "reward"}, testkit.Keys(f.Leaves()))
+
+	g := open(t, saved(t, batch(t)))
+	require.NoError(t, g.CloseWait(t.Context()))
+	require.ErrorIs(t, g.Close(), safetensors.ErrClosed)
+	for _, f := range []*safetensors.File{nil, {}} {
+		require.ErrorIs(t, f.Close(), safetensors.ErrClosed)
+		require.ErrorIs(t, f.CloseWait(t.Context()), safetensors.ErrClosed)
+	}
+}
+
+// A file that nobody holds any more is unmapped, but not while somebody holds a tensor.
+func TestDropped(t *testing.T) {
+	live := mapping.Live()
+	f := tensor.Must(safetensors.Open(saved(t, batch(t))))
+	x := tensor.Must(f.Tensor("reward"))
+	f = nil
+	runtime.GC()
+	runtime.GC()
+	require.Equal(t, live+1, mapping.Live())
+	runtime.KeepAlive(x)
+	x = nil
+	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 10*time.Second, time.Millisecond)
+	require.Nil(t, f)
+	require.Nil(t, x)
+}
+
+// Many goroutines read one file.
+func TestReaders(t *testing.T) {
+	f := open(t, saved(t, batch(t)))
+	done := make(chan bool)
+	for range 8 {
+		go func() { done <- batch(t).Equal(f.TensorDict) }()
+	}
+	for range 8 {
+		require.True(t, <-done)
+	}
+}
+
+// Keys are in their order, not in that of the bytes.
+func TestOrderOfKeys(t *testing.T) {
+	td := tdict.New()
+	for i, name := range []string{"z", "a-b", "a.b", "a.a", "A", "é"} {
+		require.NoError(t, td.Set(nestedkey.Of(name), counted(t, tensor.DTypes()[i], 1)))
+	}
+	keys := testkit.Keys(open(t, saved(t, td)).Leaves())
+	require.Equal(t, []nestedkey.Key{"A", "a/a", "a/b", "a-b", "z", "é"}, keys)
+	require.True(t, slices.IsSortedFunc(keys, nestedkey.Compare))
+}

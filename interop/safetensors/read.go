@@ -1,0 +1,223 @@
+package safetensors
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// whyLocked is what errors say to a caller who changes the structure of an opened dictionary.
+const whyLocked = "its values lie in a mapped file; change a Copy"
+
+// indexEnd is how the names of indexes end.
+const indexEnd = ".index.json"
+
+// A reader makes a dictionary of what a file, or a set of files, holds.
+type reader struct {
+	path     string
+	opt      Options
+	index    map[string]string // the shard of each tensor, by name; nil for a single file
+	metadata map[string]string
+	items    []item            // all tensors, and the dictionaries whose batch shape was saved
+	shards   map[string]*shard // those that are open, by the name in the index
+	files    []*mapfile.Single // of shards
+}
+
+// An item is a tensor that a file holds, or a dictionary whose batch shape was saved.
+type item struct {
+	key   nestedkey.Key
+	name  string
+	shape *layout // of a dictionary; nil for a tensor
+}
+
+// dictionary reads everything but elements.
+func (r *reader) dictionary() (*tdict.TensorDict, error) {
+	list := r.listFile
+	if strings.HasSuffix(r.path, indexEnd) {
+		list = r.listSet
+	}
+	if err := list(); err != nil {
+		return nil, err
+	}
+	saved, err := r.layouts()
+	if err != nil {
+		return nil, fileError("open", r.path, metadataName, err)
+	}
+	items, err := r.picked()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := r.entries(items)
+	if err != nil {
+		return nil, err
+	}
+	return r.bundled(entries, saved)
+}
+
+// listFile lists the tensors of a single file.
+func (r *reader) listFile() error {
+	s, err := r.shard("")
+	if err != nil {
+		return err
+	}
+	r.metadata = s.head.Metadata
+	for _, e := range s.head.Entries {
+		if err := r.list(e.Name); err != nil {
+			return err
+		}
+	}
+	return s.file.Map() // a File holds no descriptor
+}
+
+// list adds a tensor to the items.
+func (r *reader) list(name string) error {
+	separator := cmp.Or(r.opt.Separator, defaultSeparator)
+	if r.opt.Flat {
+		separator = ""
+	}
+	key, err := bundle.Key(name, separator)
+	r.items = append(r.items, item{key: key, name: name})
+	return fileError("open", r.path, name, err)
+}
+
+// layouts returns the layouts that were saved and are wanted, that of the whole first, and adds
+// those of the dictionaries in it to the items.
+func (r *reader) layouts() ([]layout, error) {
+	text, ok := r.metadata[layoutName]
+	if !ok || r.opt.Batch != nil || r.opt.BatchDims != 0 {
+		return nil, nil
+	}
+	saved, err := parseLayouts(text)
+	if err != nil {
+		return nil, err
+	}
+	if r.opt.Flat {
+		saved = saved[:1]
+	}
+	for i := range saved[1:] {
+		r.items = append(r.items, item{key: saved[i+1].Key, shape: &saved[i+1]})
+	}
+	return saved, nil
+}
+
+// picked returns the items that are wanted.
+func (r *reader) picked() ([]item, error) {
+	slices.SortFunc(r.items, func(a, b item) int { return nestedkey.Compare(a.key, b.key) })
+	keys := make([]nestedkey.Key, len(r.items))
+	for i, it := range r.items {
+		keys[i] = it.key
+	}
+	at, err := bundle.Select(keys, r.opt.Keys)
+	if err != nil {
+		return nil, err
+	}
+	items := r.above(at)
+	for _, i := range at {
+		items = append(items, r.items[i])
+	}
+	return items, nil
+}
+
+// above returns the dictionaries that are not among the items at the given positions, and hold some
+// of them.
+func (r *reader) above(at []int) []item {
+	if r.opt.Keys == nil {
+		return nil
+	}
+	chosen, holds := map[int]bool{}, map[nestedkey.Key]bool{}
+	for _, i := range at {
+		chosen[i] = true
+		for k, ok := r.items[i].key.Parent(); ok; k, ok = k.Parent() {
+			holds[k] = true
+		}
+	}
+	var found []item
+	for i, it := range r.items {
+		if it.shape != nil && !chosen[i] && holds[it.key] {
+			found = append(found, it)
+		}
+	}
+	return found
+}
+
+// entries returns items with their values, and the metadata if it is wanted.
+func (r *reader) entries(items []item) ([]bundle.Entry, error) {
+	entries := make([]bundle.Entry, 0, len(items)+1)
+	for _, it := range items {
+		v, err := r.value(it)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, bundle.Entry{Key: it.key, Value: v})
+	}
+	if r.opt.Metadata == "" {
+		return entries, nil
+	}
+	texts := map[string]string{}
+	for name, text := range r.metadata {
+		if name != layoutName {
+			texts[name] = text
+		}
+	}
+	data, err := tdict.NewData(texts)
+	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), err
+}
+
+// value returns the value of an item, of whose elements nothing is read.
+func (r *reader) value(it item) (tdict.Value, error) {
+	if it.shape != nil {
+		return tdict.New(it.shape.Batch...), nil
+	}
+	s, err := r.shard(r.index[it.name])
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.tensor(it.name, r.opt.RawFloat8)
+	return t, fileError("open", s.path, it.name, err)
+}
+
+// bundled returns a dictionary of entries, with the batch shape and names that were saved, if any.
+func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorDict, error) {
+	batch := shapeops.Shape(r.opt.Batch)
+	if saved != nil {
+		batch = append(shapeops.Shape{}, saved[0].Batch...)
+	}
+	td, err := bundle.Dict(entries, batch, r.opt.BatchDims, whyLocked)
+	if err == nil && saved != nil {
+		err = setNames(td, saved)
+	}
+	if saved != nil && (errors.Is(err, shapeops.ErrShape) || errors.Is(err, tdict.ErrName)) {
+		err = fileError("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))
+	}
+	return td, err
+}
+
+// tensor returns a tensor of a shard, of whose elements nothing is read.
+func (s *shard) tensor(name string, rawFloat8 bool) (*tensor.Tensor, error) {
+	e, ok := s.entries[name]
+	if !ok {
+		return nil, corrupt("no such tensor, which the index says is there")
+	}
+	dtype, err := dtypeOf(e.DType, rawFloat8)
+	if err != nil {
+		return nil, err
+	}
+	begin := int(s.head.DataStart + e.Begin)
+	part, err := s.file.Lend(name, begin, int(e.End-e.Begin))
+	if err != nil {
+		return nil, err
+	}
+	t, err := tensor.FromLender(dtype, part, begin, e.Shape...)
+	if err != nil { // a size of 0, and others whose product is too large
+		err = unsupported("%w", err)
+	}
+	return t, err
+}

@@ -1,0 +1,50 @@
+package safetensors
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
+// the file is what was saved before or what is saved now, and if the save returned nil, the latter.
+func TestSaveSurvivesFaults(t *testing.T) {
+	of := func(v float64) (*tdict.TensorDict, string) {
+		td := tdict.New()
+		require.NoError(t, td.Set("x", tensor.Scalar(v)))
+		var b bytes.Buffer
+		require.NoError(t, Write(&b, td))
+		return td, b.String()
+	}
+	before, old := of(1)
+	after, new := of(2)
+	path := filepath.Join("d", "x")
+	for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
+		for n := 1; ; n++ {
+			disk := vfstest.New()
+			require.NoError(t, disk.Mkdir("d", 0o777))
+			require.NoError(t, disk.SyncDir("."))
+			require.NoError(t, save(t.Context(), disk, path, before, SaveOptions{}))
+			ops := disk.Ops()
+			fault(disk, n)
+			err := save(t.Context(), disk, path, after, SaveOptions{})
+			for _, mode := range vfstest.CrashModes() {
+				got, failed := fs.ReadFile(disk.Crash(mode).Tree(), "d/x")
+				require.NoError(t, failed)
+				require.True(t, string(got) == new || err != nil && string(got) == old, "operation %d, %v, crash %v", n, err, mode)
+			}
+			if disk.Ops()-ops < n {
+				require.NoError(t, err)
+				break
+			}
+			require.Greater(t, 100, n)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// dict returns a dictionary of batch shape [2] with values under keys that alternate.
+func dict(t testing.TB, entries ...any) *tdict.TensorDict {
+	td := tdict.New(2)
+	for i := 0; i < len(entries); i += 2 {
+		require.NoError(t, td.Set(entries[i].(nestedkey.Key), entries[i+1].(tdict.Value)))
+	}
+	return td
+}
+
+func TestSaveRefuses(t *testing.T) {
+	x := tensor.Vector[int64](1, 2)
+	rows := tensor.Must(ragged.New(x, tensor.Must(tensor.Must(ragged.NewLayout([]int{2})).Nest([]int64{0, 1, 2}))))
+	data := tensor.Must(tdict.NewData("reach"))
+	unbatched := tensor.Must(tdict.NewUnbatched(x))
+	key := func(parts ...string) nestedkey.Key { return nestedkey.Of(parts[0], parts[1:]...) }
+	tests := []struct {
+		name string
+		td   *tdict.TensorDict
+		opt  safetensors.SaveOptions
+		err  error
+	}{
+		{"no dictionary", nil, safetensors.SaveOptions{}, shapeops.ErrKind},
+		{"data, ragged and unbatched tensors", dict(t, key("x"), x, key("info", "task"), data, key("rows"), rows, key("table"), unbatched), safetensors.SaveOptions{}, safetensors.ErrUnsupported},
+		{"complex128", dict(t, key("a", "z"), tensor.Must(x.Cast(tensor.Complex128))), safetensors.SaveOptions{}, safetensors.ErrUnsupported},
+		{"two keys of one name", dict(t, key("a.b"), x, key("a", "b"), x), safetensors.SaveOptions{}, tdict.ErrExists},
+		{"two keys of one name, by another separator", dict(t, key("a__b"), x, key("a", "b"), x), safetensors.SaveOptions{Separator: "__"}, tdict.ErrExists},
+		{"the name of the metadata", dict(t, key("__metadata__"), x), safetensors.SaveOptions{}, safetensors.ErrUnsupported},
+		{"a string of ours", dict(t, key("x"), x), safetensors.SaveOptions{Metadata: map[string]string{"tensordict": "[]"}}, safetensors.ErrUnsupported},
+		{"a string that is not UTF-8", dict(t, key("x"), x), safetensors.SaveOptions{Metadata: map[string]string{"format": "\xff"}}, safetensors.ErrUnsupported},
+		{"a separator that is not UTF-8", dict(t, key("x", "y"), x), safetensors.SaveOptions{Separator: "\xff"}, safetensors.ErrUnsupported},
+		{"more than 64 dims", dict(t, key("x"), tensor.Must(x.Reshape(append([]int{2}, bytesOf(64)...)...))), safetensors.SaveOptions{}, safetensors.ErrUnsupported},
+		{"no elements", dict(t, key("x"), tensor.Must(tensor.NewMeta(tensor.Int64, 2))), safetensors.SaveOptions{}, tensor.ErrMeta},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "data.safetensors")
+			err := safetensors.SaveWith(t.Context(), path, tt.td, tt.opt)
+			require.ErrorContains(t, err, "save "+path+": ")
+			testkit.Fails(t, tt.err, texted(err, path))
+			require.Empty(t, tensor.Must(os.ReadDir(filepath.Dir(path))))
+		})
+	}
+	err := safetensors.Write(io.Discard, dict(t, key("x"), data))
+	require.EqualError(t, err, `write: unsupported: got leaves that are not tensors: "x"; SkipOthers leaves them out`)
+}
+
+// bytesOf returns n ones.
+func bytesOf(n int) []int {
+	ones := make([]int, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return ones
+}
+
+func TestSkipOthers(t *testing.T) {
+	td := batch(t)
+	require.NoError(t, td.Set("info/task", tensor.Must(tdict.NewData("reach"))))
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, safetensors.SaveWith(t.Context(), path, td, safetensors.SaveOptions{SkipOthers: true}))
+	require.True(t, batch(t).Equal(open(t, path).TensorDict))
+}
+
+// A name with another separator is opened with that.
+func TestSeparator(t *testing.T) {
+	td := batch(t)
+	require.NoError(t, td.Set(nestedkey.Of("a.b"), counted(t, tensor.Int8, 4)))
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, safetensors.SaveWith(t.Context(), path, td, safetensors.SaveOptions{Separator: "::"}))
+	f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Separator: "::"}))
+	defer f.Close()
+	require.True(t, td.Equal(f.TensorDict))
+	require.True(t, open(t, path).Has("obs::pos"))
+}
+
+// TestNamesBelowOthers: a file may have a name that goes on where another ends.
+func TestNamesBelowOthers(t *testing.T) {
+	path := saved(t, dict(t, nestedkey.Of("a"), tensor.Vector(1, 2.5), nestedkey.Of("a.b"), tensor.Vector(3, 4.5)))
+	_, err := safetensors.Open(path)
+	testkit.Fails(t, tdict.ErrExists, texted(err, path))
+	f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Flat: true}))
+	defer f.Close()
+	require.Equal(t, []float64{3, 4.5}, testkit.Elements[float64](t, tensor.Must(f.Tensor("a.b"))))
+}
+
+// TestWhatIsWrittenIsInOrder writes tensors that are not contiguous, in memory and mapped.
+func TestWhatIsWrittenIsInOrder(t *testing.T) {
+	f := open(t, saved(t, batch(t)))
+	for _, td := range []*tdict.TensorDict{batch(t), f.TensorDict} {
+		for _, expr := range [][]ix.Index{{ix.Range(1, 4).Step(2)}, {ix.At(2)}, {ix.Take(3, 0, 0)}, {ix.Range(0, 0)}} {
+			part := tensor.Must(td.Index(expr...))
+			require.Equal(t, written(t, tensor.Must(part.Clone())), written(t, part))
+			require.True(t, part.Equal(open(t, saved(t, part)).TensorDict))
+		}
+	}
+}
+
+func TestSaveRefusesPaths(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct {
+		name, path string
+		err        error
+	}{
+		{"none", "", fs.ErrInvalid},
+		{"a directory by its form", dir + string(filepath.Separator), fs.ErrInvalid},
+		{"a directory", dir, fs.ErrExist},
+		{"a name of what is being saved", filepath.Join(dir, ".saving-ABCDEFGH"), fs.ErrInvalid},
+		{"in a directory that is not there", filepath.Join(dir, "nope", "x"), fs.ErrNotExist},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, safetensors.Save(tt.path, batch(t)), tt.err) })
+	}
+	require.Empty(t, tensor.Must(os.ReadDir(dir)))
+}
+
+// TestSaveStops: a context that has ended leaves what was there, and nothing beside it.
+func TestSaveStops(t *testing.T) {
+	path := saved(t, batch(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	other := dict(t, nestedkey.Of("x"), tensor.Vector(1, 2.5))
+	require.ErrorIs(t, safetensors.SaveWith(ctx, path, other, safetensors.SaveOptions{}), context.Canceled)
+	require.True(t, batch(t).Equal(open(t, path).TensorDict))
+	require.NoError(t, safetensors.SaveWith(t.Context(), path, other, safetensors.SaveOptions{NoSync: true}))
+	require.True(t, other.Equal(open(t, path).TensorDict))
+	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(path))), 1)
+}
+
+// TestSaveOverItself saves a part of a file over that file.
+func TestSaveOverItself(t *testing.T) {
+	path := saved(t, batch(t))
+	f := open(t, path)
+	require.NoError(t, safetensors.Save(path, tensor.Must(f.Index(ix.Range(1, 3)))))
+	require.True(t, tensor.Must(batch(t).Index(ix.Range(1, 3))).Equal(open(t, path).TensorDict))
+	require.True(t, batch(t).Equal(f.TensorDict), "who has the old file open keeps it")
+}
+
+func TestWriteReportsTheWriter(t *testing.T) {
+	broken := errors.New("broken")
+	n := len(written(t, batch(t)))
+	for left := range n {
+		require.ErrorIs(t, safetensors.Write(&short{left, broken}, batch(t)), broken)
+	}
+	require.NoError(t, safetensors.Write(&short{n, broken}, batch(t)))
+}
+
+// A short writer takes left bytes.
+type short struct {
+	left int
+	err  error
+}
+
+func (w *short) Write(p []byte) (int, error) {
+	n := min(w.left, len(p))
+	w.left -= n
+	if n < len(p) {
+		return n, w.err
+	}
+	return n, nil
+}
+
+// Writing takes no memory for elements.
+func TestWriteStreams(t *testing.T) {
+	of := func(n int) *tdict.TensorDict { return dict(t, nestedkey.Of("x"), tensor.Must(tensor.Zeros[float64](2, n))) }
+	little, big := of(1), of(1<<20)
+	testkit.Near(t, 1.2, func() { _ = safetensors.Write(io.Discard, little) }, func() { _ = safetensors.Write(io.Discard, big) })
+}
+
+// TestLongErrors: a text stays short, whatever a file holds.
+func TestLongErrors(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	var b bytes.Buffer
+	td := dict(t, nestedkey.Of(long), tensor.Must(tdict.NewData(1)))
+	require.Less(t, len(safetensors.Write(&b, td).Error()), 1000)
+	path := saved(t, dict(t, nestedkey.Of(long), tensor.Vector(1.5, 2)))
+	_, err := safetensors.OpenWith(path, safetensors.Options{Keys: []nestedkey.Key{nestedkey.Key(long + "x")}})
+	require.ErrorIs(t, err, tdict.ErrMissing)
+	require.Less(t, len(err.Error()), 1000)
+}

@@ -1,0 +1,170 @@
+package safetensors
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Write writes to w the file that [Save] makes of td. Elements go from where they are to w, tensor by
+// tensor; only those that are not contiguous are copied before. After an error a part may have been
+// written. Its errors are those of [SaveWith] about td, and those of w.
+func Write(w io.Writer, td *tdict.TensorDict) error {
+	p, err := newPlan(td, SaveOptions{})
+	if err == nil {
+		err = p.writeTo(context.Background(), w)
+	}
+	return fileError("write", "", "", err)
+}
+
+// A plan is what is to be written.
+type plan struct {
+	opt     SaveOptions
+	entries []safetensors.Entry
+	leaves  map[string]leaf
+	others  []string       // keys of leaves that are not tensors
+	begin   shapeops.Shape // with which all tensors begin; nil if there are none
+	head    []byte         // what the file begins with
+}
+
+// A leaf is a tensor and its key.
+type leaf struct {
+	key nestedkey.Key
+	*tensor.Tensor
+}
+
+// newPlan plans a file of td. It checks all that can be wrong with it, but not the elements.
+func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
+	if !cast.LittleEndian() {
+		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
+	}
+	if td == nil {
+		return nil, fmt.Errorf("%w: got a nil dictionary", shapeops.ErrKind)
+	}
+	p := &plan{opt: opt, leaves: map[string]leaf{}}
+	for key, v := range td.Leaves() {
+		if err := p.leaf(key, v); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.others) > 0 && !opt.SkipOthers {
+		return nil, unsupported("got leaves that are not tensors: %s; SkipOthers leaves them out", strings.Join(p.others, ", "))
+	}
+	return p, p.place(td)
+}
+
+// leaf adds a leaf.
+func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		p.others = append(p.others, fmt.Sprintf("%q", string(key)))
+		return nil
+	}
+	name := strings.Join(slices.Collect(key.Parts()), p.separator())
+	if other, ok := p.leaves[name]; ok {
+		return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(other.key), string(key))}
+	}
+	dtype, err := spelled(t.DType())
+	if err != nil {
+		return &FileError{Op: "write", Name: name, Err: err}
+	}
+	p.leaves[name] = leaf{key, t}
+	p.entries = append(p.entries, safetensors.Entry{Name: name, DType: dtype, Shape: t.Shape()})
+	p.narrow(t.Shape())
+	return nil
+}
+
+func (p *plan) separator() string {
+	if p.opt.Separator == "" {
+		return defaultSeparator
+	}
+	return p.opt.Separator
+}
+
+// narrow leaves of the shape with which all tensors begin what s begins with too.
+func (p *plan) narrow(s shapeops.Shape) {
+	if p.begin == nil {
+		p.begin = s.Clone()
+	}
+	n := 0
+	for n < min(len(s), len(p.begin)) && s[n] == p.begin[n] {
+		n++
+	}
+	p.begin = p.begin[:n]
+}
+
+// place lays the tensors one after another, and makes the header.
+func (p *plan) place(td *tdict.TensorDict) error {
+	metadata, err := p.metadata(td)
+	if err != nil {
+		return &FileError{Op: "write", Name: metadataName, Err: err}
+	}
+	h, head, err := safetensors.Plan(p.entries, metadata)
+	if err == nil {
+		p.entries, p.head = h.Entries, head
+	}
+	return err
+}
+
+// metadata returns the strings of the header, nil for none.
+func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
+	if _, ok := p.opt.Metadata[layoutName]; ok {
+		return nil, unsupported("got the name %q, which is this package's", layoutName)
+	}
+	text, err := layoutText(td, p.begin)
+	if text == "" {
+		return p.opt.Metadata, err
+	}
+	metadata := map[string]string{layoutName: text}
+	maps.Copy(metadata, p.opt.Metadata)
+	return metadata, nil
+}
+
+// smallWrite is up to how many bytes are put together with others.
+const smallWrite = 64 << 10
+
+// writeTo writes the file. It returns the error of ctx if that ends first.
+func (p *plan) writeTo(ctx context.Context, w io.Writer) error {
+	b := bufio.NewWriterSize(&stoppable{ctx, w}, smallWrite)
+	if _, err := b.Write(p.head); err != nil {
+		return err
+	}
+	for _, e := range p.entries {
+		if _, err := p.leaves[e.Name].WriteTo(b); err != nil {
+			return fileError("write", "", e.Name, err)
+		}
+	}
+	return b.Flush()
+}
+
+// A stoppable writer refuses to write once ctx has ended.
+type stoppable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write writes p some MB at a time.
+func (s *stoppable) Write(p []byte) (n int, err error) {
+	const most = 8 << 20
+	for len(p) > 0 && err == nil {
+		if err := s.ctx.Err(); err != nil {
+			return n, err
+		}
+		var m int
+		m, err = s.w.Write(p[:min(len(p), most)])
+		n, p = n+m, p[m:]
+	}
+	return n, err
+}
