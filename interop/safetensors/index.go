@@ -5,6 +5,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -109,7 +110,7 @@ func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 // isShardName reports whether a file is in the directory of the index, or below it, and the name is
 // the only way to spell it.
 func isShardName(name string) bool {
-	return name != "." && name == path.Clean(name) && filepath.IsLocal(filepath.FromSlash(name))
+	return name != "." && name == path.Clean(name) && !strings.ContainsRune(name, 0) && filepath.IsLocal(filepath.FromSlash(name))
 }
 
 // text reads a value of the metadata: a string, or JSON.

@@ -3,6 +3,7 @@ package safetensors
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -193,6 +194,9 @@ func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorD
 	td, err := bundle.Dict(entries, batch, r.opt.BatchDims, whyLocked)
 	if err == nil && saved != nil {
 		err = setNames(td, saved)
+	}
+	if errors.Is(err, tdict.ErrExists) && !r.opt.Flat {
+		err = fmt.Errorf("%w; Flat leaves names whole", err)
 	}
 	if saved != nil && (errors.Is(err, shapeops.ErrShape) || errors.Is(err, tdict.ErrName)) {
 		err = fileError("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))

@@ -186,7 +186,9 @@ func (w *short) Write(p []byte) (int, error) {
 
 // Writing takes no memory for elements.
 func TestWriteStreams(t *testing.T) {
-	of := func(n int) *tdict.TensorDict { return dict(t, nestedkey.Of("x"), tensor.Must(tensor.Zeros[float64](2, n))) }
+	of := func(n int) *tdict.TensorDict {
+		return dict(t, nestedkey.Of("x"), tensor.Must(tensor.Zeros[float64](2, n)))
+	}
 	little, big := of(1), of(1<<20)
 	testkit.Near(t, 1.2, func() { _ = safetensors.Write(io.Discard, little) }, func() { _ = safetensors.Write(io.Discard, big) })
 }
