@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/safetensors"
 )
 
 // maxIndex is how many bytes an index may have.
@@ -42,9 +43,9 @@ func (r *reader) listSet() error {
 	if err != nil {
 		return err
 	}
-	r.index, r.metadata = x.shards, x.metadata
+	r.index, r.metadata, r.found = x.shards, x.metadata, map[string]*safetensors.Entry{}
 	for _, name := range x.names {
-		if err := r.list(name); err != nil {
+		if err := r.list(name, nil); err != nil {
 			return err
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // whyLocked is what errors say to a caller who changes the structure of an opened dictionary.
@@ -25,7 +25,8 @@ const indexEnd = ".index.json"
 type reader struct {
 	path     string
 	opt      Options
-	index    map[string]string // the shard of each tensor, by name; nil for a single file
+	index    map[string]string             // the shard of each tensor, by name; nil for a single file
+	found    map[string]*safetensors.Entry // tensors of index in open shards, by name
 	metadata map[string]string
 	items    []item            // all tensors, and the dictionaries whose batch shape was saved
 	shards   map[string]*shard // those that are open, by the name in the index
@@ -36,7 +37,8 @@ type reader struct {
 type item struct {
 	key   nestedkey.Key
 	name  string
-	shape *layout // of a dictionary; nil for a tensor
+	entry *safetensors.Entry // of a tensor in a single file
+	shape *layout            // of a dictionary; nil for a tensor
 }
 
 // dictionary reads everything but elements.
@@ -70,22 +72,23 @@ func (r *reader) listFile() error {
 		return err
 	}
 	r.metadata = s.head.Metadata
-	for _, e := range s.head.Entries {
-		if err := r.list(e.Name); err != nil {
+	for i := range s.head.Entries {
+		e := &s.head.Entries[i]
+		if err := r.list(e.Name, e); err != nil {
 			return err
 		}
 	}
 	return s.file.Map() // a File holds no descriptor
 }
 
-// list adds a tensor to the items.
-func (r *reader) list(name string) error {
+// list adds a tensor to the items; of a set it has no entry yet.
+func (r *reader) list(name string, e *safetensors.Entry) error {
 	separator := cmp.Or(r.opt.Separator, defaultSeparator)
 	if r.opt.Flat {
 		separator = ""
 	}
 	key, err := bundle.Key(name, separator)
-	r.items = append(r.items, item{key: key, name: name})
+	r.items = append(r.items, item{key: key, name: name, entry: e})
 	return fileError("open", r.path, name, err)
 }
 
@@ -181,7 +184,7 @@ func (r *reader) value(it item) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.tensor(it.name, r.opt.RawFloat8)
+	t, err := s.tensor(cmp.Or(it.entry, r.found[it.name]), r.opt.RawFloat8)
 	return t, fileError("open", s.path, it.name, err)
 }
 
@@ -202,26 +205,4 @@ func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorD
 		err = fileError("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))
 	}
 	return td, err
-}
-
-// tensor returns a tensor of a shard, of whose elements nothing is read.
-func (s *shard) tensor(name string, rawFloat8 bool) (*tensor.Tensor, error) {
-	e, ok := s.entries[name]
-	if !ok {
-		return nil, corrupt("no such tensor, which the index says is there")
-	}
-	dtype, err := dtypeOf(e.DType, rawFloat8)
-	if err != nil {
-		return nil, err
-	}
-	begin := int(s.head.DataStart + e.Begin)
-	part, err := s.file.Lend(name, begin, int(e.End-e.Begin))
-	if err != nil {
-		return nil, err
-	}
-	t, err := tensor.FromLender(dtype, part, begin, e.Shape...)
-	if err != nil { // a size of 0, and others whose product is too large
-		err = unsupported("%w", err)
-	}
-	return t, err
 }

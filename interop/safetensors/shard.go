@@ -9,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // maxIdle is how many shards may keep a descriptor until they are mapped.
@@ -16,10 +17,9 @@ const maxIdle = 100
 
 // A shard is a file that holds tensors: the only one, or one of a set.
 type shard struct {
-	path    string
-	file    *mapfile.Single
-	head    *safetensors.Header
-	entries map[string]*safetensors.Entry // of head, by name
+	path string
+	file *mapfile.Single
+	head *safetensors.Header
 }
 
 // shard returns the shard of that name in the index, "" for the single file, and opens it if it is
@@ -34,7 +34,7 @@ func (r *reader) shard(name string) (*shard, error) {
 	}
 	err := r.open(s)
 	if err == nil {
-		err = r.checkListed(s, name)
+		err = r.find(s, name)
 	}
 	if err == nil && len(r.files) > maxIdle {
 		err = s.file.Map()
@@ -55,29 +55,46 @@ func (r *reader) open(s *shard) error {
 	}
 	r.files = append(r.files, s.file)
 	s.head, err = safetensors.Read(s.file, int64(s.file.Size()))
-	if err != nil {
-		return err
-	}
-	s.entries = make(map[string]*safetensors.Entry, len(s.head.Entries))
-	for i := range s.head.Entries {
-		e := &s.head.Entries[i]
-		s.entries[e.Name] = e
-	}
-	return nil
+	return err
 }
 
 func openSingle(path string) (*mapfile.Single, error) {
 	return mapfile.OpenSingle(path, func(op, part string, err error) error { return mappedError(op, path, part, err) })
 }
 
-// checkListed returns ErrCorrupt if a shard holds a tensor that the index has elsewhere. One that
-// the index does not have is passed over.
-func (r *reader) checkListed(s *shard, name string) error {
+// find notes where the tensors of the index are in a shard. It returns ErrCorrupt for one that the
+// index has elsewhere, and passes over one that the index does not have.
+func (r *reader) find(s *shard, name string) error {
 	for i := range s.head.Entries {
-		e := s.head.Entries[i].Name
-		if in, ok := r.index[e]; ok && in != name {
-			return fileError("open", s.path, e, corrupt("got it here too, want it only in %s, as the index says", errtext.Quote(in)))
+		e := &s.head.Entries[i]
+		in, ok := r.index[e.Name]
+		if ok && in != name {
+			return fileError("open", s.path, e.Name, corrupt("got it here too, want it only in %s, as the index says", errtext.Quote(in)))
+		}
+		if ok {
+			r.found[e.Name] = e
 		}
 	}
 	return nil
+}
+
+// tensor returns a tensor of a shard, of whose elements nothing is read.
+func (s *shard) tensor(e *safetensors.Entry, rawFloat8 bool) (*tensor.Tensor, error) {
+	if e == nil {
+		return nil, corrupt("no such tensor, which the index says is there")
+	}
+	dtype, err := dtypeOf(e.DType, rawFloat8)
+	if err != nil {
+		return nil, err
+	}
+	begin := int(s.head.DataStart + e.Begin)
+	part, err := s.file.Lend(e.Name, begin, int(e.End-e.Begin))
+	if err != nil {
+		return nil, err
+	}
+	t, err := tensor.FromLender(dtype, part, begin, e.Shape...)
+	if err != nil { // a size of 0, and others whose product is too large
+		err = unsupported("%w", err)
+	}
+	return t, err
 }
