@@ -22,7 +22,6 @@ type index struct {
 	names    []string          // of the tensors, in the order of the index
 	shards   map[string]string // the name of each tensor's file
 	metadata map[string]string
-	files    map[string]string // names of files, each once
 }
 
 // listSet lists the tensors of the set of an index.
@@ -57,7 +56,7 @@ func parseIndex(path string, text []byte) (*index, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
 	}
-	x := &index{path: path, files: map[string]string{}}
+	x := &index{path: path}
 	s := jsonscan.New(text)
 	err := s.Object(func(name []byte) error { return x.field(s, string(name)) })
 	if err == nil {
@@ -96,13 +95,9 @@ func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 	if err != nil {
 		return err
 	}
-	file, ok := x.files[string(text)]
-	if !ok {
-		file = string(text)
-		x.files[file] = file
-		if !isShardName(file) {
-			return &FileError{"open", x.path, tensor, corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
-		}
+	file := string(text)
+	if !isShardName(file) {
+		return &FileError{"open", x.path, tensor, corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
 	}
 	x.shards[tensor], x.names = file, append(x.names, tensor)
 	return nil

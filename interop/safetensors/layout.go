@@ -18,7 +18,8 @@ const (
 	defaultSeparator = "."
 )
 
-// A layout is what the format has no place for: the batch shape of a dictionary, and names of dims.
+// A layout is the batch shape of a dictionary and the names of its dims, for which the format has no
+// place.
 type layout struct {
 	Key   nestedkey.Key `json:"key,omitempty"` // not of the whole, which comes first
 	Batch []int         `json:"batch"`

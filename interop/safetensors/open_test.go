@@ -19,6 +19,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -160,6 +161,11 @@ func TestMetadata(t *testing.T) {
 	defer f.Close()
 	require.Equal(t, metadata, stringsOf(t, f.TensorDict, "about/file"))
 	require.Equal(t, []string{"time"}, f.Names())
+	about := tensor.Must(f.Dict("about"))
+	require.Equal(t, shapeops.Shape{4}, about.Shape())
+	changed := tdict.New()
+	require.NoError(t, changed.Set("file", tensor.Must(tdict.NewData("x"))))
+	require.ErrorIs(t, about.SetIndex(changed, ix.At(0)), tensor.ErrReadOnly)
 	require.Equal(t, map[string]string{"format": "pt", "é": "\n"}, metadata, "it is not changed")
 }
 

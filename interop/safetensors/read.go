@@ -15,13 +15,13 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// whyLocked is what errors say to a caller who changes the structure of an opened dictionary.
+// whyLocked is the reason that errors give to a caller who changes an opened dictionary.
 const whyLocked = "its values lie in a mapped file; change a Copy"
 
 // indexEnd is how the names of indexes end.
 const indexEnd = ".index.json"
 
-// A reader makes a dictionary of what a file, or a set of files, holds.
+// A reader makes a dictionary of a file, or of a set of files.
 type reader struct {
 	path     string
 	opt      Options
@@ -123,33 +123,17 @@ func (r *reader) picked() ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := r.above(at)
+	var items []item
+	for _, it := range r.items { // dictionaries around what is wanted, whose layouts it has too
+		below := func(k nestedkey.Key) bool { return k != it.key && k.HasPrefix(it.key) }
+		if it.shape != nil && slices.ContainsFunc(r.opt.Keys, below) {
+			items = append(items, it)
+		}
+	}
 	for _, i := range at {
 		items = append(items, r.items[i])
 	}
 	return items, nil
-}
-
-// above returns the dictionaries that are not among the items at the given positions, and hold some
-// of them.
-func (r *reader) above(at []int) []item {
-	if r.opt.Keys == nil {
-		return nil
-	}
-	chosen, holds := map[int]bool{}, map[nestedkey.Key]bool{}
-	for _, i := range at {
-		chosen[i] = true
-		for k, ok := r.items[i].key.Parent(); ok; k, ok = k.Parent() {
-			holds[k] = true
-		}
-	}
-	var found []item
-	for i, it := range r.items {
-		if it.shape != nil && !chosen[i] && holds[it.key] {
-			found = append(found, it)
-		}
-	}
-	return found
 }
 
 // entries returns items with their values, and the metadata if it is wanted.
@@ -172,7 +156,11 @@ func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 		}
 	}
 	data, err := tdict.NewData(texts)
-	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), err
+	if err != nil {
+		return nil, err
+	}
+	data = data.Plan().(interface{ Fixed() *tdict.Data }).Fixed() // it cannot be written, as the tensors
+	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), nil
 }
 
 // value returns the value of an item, of whose elements nothing is read.

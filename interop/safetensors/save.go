@@ -16,8 +16,7 @@ type SaveOptions struct {
 	// Metadata is put into the file's __metadata__. Python's transformers opens files with
 	// "format": "pt". The name "tensordict" is this package's.
 	Metadata map[string]string
-	// SkipOthers leaves out what is not a tensor: data, ragged and unbatched tensors. Otherwise they
-	// are [ErrUnsupported].
+	// SkipOthers leaves out data, ragged and unbatched tensors. Otherwise they are [ErrUnsupported].
 	SkipOthers bool
 	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
 	// old or all of the new; if the machine stops within the next half minute or so, it may be
@@ -31,19 +30,27 @@ func Save(path string, td *tdict.TensorDict) error {
 }
 
 // SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably; on an
-// error, and after a crash at any moment, it is all of what it was before, or all of the new one.
+// error, and after a crash at any moment, it is the whole old file or the whole new one.
 // Permissions stay those of the file that is replaced, and a link to it stays a link. td can be one
 // that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. What a save that was killed left beside the file is removed.
+// replace a file that is mapped. Leftovers of killed saves beside the file are removed.
 //
-// SaveWith returns a [FileError]: [ErrUnsupported], with all keys at fault, for complex128, and for
-// leaves that are not tensors unless SkipOthers is set, tdict.ErrExists if two keys have one name,
+// SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
+// leaves that are not tensors, with all their keys, tdict.ErrExists if two keys have one name,
 // shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files, tensor.ErrMeta
 // of tensors without elements, fs.ErrInvalid for a path that is no name for a file, fs.ErrExist if
 // something other than a regular file is there, errors of the system, such as fs.ErrNotExist if the
 // directory is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
-	return saveError(path, save(ctx, vfs.OS, path, td, opt))
+	p, err := newPlan(td, opt)
+	at := ""
+	if err == nil {
+		at, err = vfs.ResolveFile(path)
+	}
+	if err == nil {
+		err = p.save(ctx, vfs.OS, at)
+	}
+	return saveError(path, err)
 }
 
 // saveError returns err as one about saving the file at path.
@@ -57,17 +64,7 @@ func saveError(path string, err error) error {
 	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
 }
 
-func save(ctx context.Context, disk vfs.FS, path string, td *tdict.TensorDict, opt SaveOptions) error {
-	p, err := newPlan(td, opt)
-	if err != nil {
-		return err
-	}
-	at := path
-	if disk == vfs.OS { // others have no links, and paths of their own
-		at, err = vfs.ResolveFile(path)
-	}
-	if err != nil {
-		return err
-	}
-	return vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: opt.NoSync}, func(f vfs.File) error { return p.writeTo(ctx, f) })
+// save saves the file at a path, which is as vfs.ResolveFile returns it.
+func (p *plan) save(ctx context.Context, disk vfs.FS, at string) error {
+	return vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: p.opt.NoSync}, func(f vfs.File) error { return p.writeTo(ctx, f) })
 }

@@ -16,12 +16,12 @@ import (
 // TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
 // the file is what was saved before or what is saved now, and if the save returned nil, the latter.
 func TestSaveSurvivesFaults(t *testing.T) {
-	of := func(v float64) (*tdict.TensorDict, string) {
+	of := func(v float64) (*plan, string) {
 		td := tdict.New()
 		require.NoError(t, td.Set("x", tensor.Scalar(v)))
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, td))
-		return td, b.String()
+		return tensor.Must(newPlan(td, SaveOptions{})), b.String()
 	}
 	before, old := of(1)
 	after, new := of(2)
@@ -31,10 +31,10 @@ func TestSaveSurvivesFaults(t *testing.T) {
 			disk := vfstest.New()
 			require.NoError(t, disk.Mkdir("d", 0o777))
 			require.NoError(t, disk.SyncDir("."))
-			require.NoError(t, save(t.Context(), disk, path, before, SaveOptions{}))
+			require.NoError(t, before.save(t.Context(), disk, path))
 			ops := disk.Ops()
 			fault(disk, n)
-			err := save(t.Context(), disk, path, after, SaveOptions{})
+			err := after.save(t.Context(), disk, path)
 			for _, mode := range vfstest.CrashModes() {
 				got, failed := fs.ReadFile(disk.Crash(mode).Tree(), "d/x")
 				require.NoError(t, failed)

@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,14 +30,14 @@ func Write(w io.Writer, td *tdict.TensorDict) error {
 	return fileError("write", "", "", err)
 }
 
-// A plan is what is to be written.
+// A plan is a file to be written.
 type plan struct {
 	opt     SaveOptions
 	entries []safetensors.Entry
 	leaves  map[string]leaf
 	others  []string       // keys of leaves that are not tensors
 	begin   shapeops.Shape // with which all tensors begin; nil if there are none
-	head    []byte         // what the file begins with
+	head    []byte         // the length of the header, and the header
 }
 
 // A leaf is a tensor and its key.
@@ -45,7 +46,7 @@ type leaf struct {
 	*tensor.Tensor
 }
 
-// newPlan plans a file of td. It checks all that can be wrong with it, but not the elements.
+// newPlan plans a file of td. It checks everything but the elements.
 func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
@@ -72,7 +73,7 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 		p.others = append(p.others, fmt.Sprintf("%q", string(key)))
 		return nil
 	}
-	name := strings.Join(slices.Collect(key.Parts()), p.separator())
+	name := strings.Join(slices.Collect(key.Parts()), cmp.Or(p.opt.Separator, defaultSeparator))
 	if other, ok := p.leaves[name]; ok {
 		return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(other.key), string(key))}
 	}
@@ -86,14 +87,7 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 	return nil
 }
 
-func (p *plan) separator() string {
-	if p.opt.Separator == "" {
-		return defaultSeparator
-	}
-	return p.opt.Separator
-}
-
-// narrow leaves of the shape with which all tensors begin what s begins with too.
+// narrow shortens begin to the dims with which s begins too.
 func (p *plan) narrow(s shapeops.Shape) {
 	if p.begin == nil {
 		p.begin = s.Clone()
