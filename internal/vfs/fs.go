@@ -61,6 +61,8 @@ type Files interface {
 // A File is being written. Not safe for concurrent use.
 type File interface {
 	io.Writer
+	// WriteAt replaces bytes that were written before. Write goes on at the end.
+	io.WriterAt
 	// Reserve makes an empty file one of so many zeros for which there is room on the disk. What is
 	// written later follows them.
 	Reserve(size int64) error

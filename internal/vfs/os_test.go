@@ -79,6 +79,20 @@ func TestResume(t *testing.T) {
 	}
 }
 
+func TestWriteAt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := vfs.OS.Create(path)
+	require.NoError(t, err)
+	_, err = f.Write([]byte("text"))
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte("es"), 1)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(" goes on"))
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(f.Sync(), f.Close()))
+	requireContent(t, path, "test goes on")
+}
+
 // requireContent checks what a file holds.
 func requireContent(t *testing.T, path, want string) {
 	t.Helper()

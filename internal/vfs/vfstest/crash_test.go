@@ -36,6 +36,17 @@ func TestCrash(t *testing.T) {
 			vfstest.Synced: {"f": "abc"}, vfstest.Current: {"f": "abcdef"}, vfstest.NamesFirst: {"f": "abc"},
 			vfstest.RemovalsFirst: {"f": "abc"},
 		}},
+		{"bytes that were replaced, the last time without a sync", func(t *testing.T, d *vfstest.Disk) {
+			f := put(t, d, "f", "abc")
+			require.NoError(t, d.SyncDir("."))
+			_, err := f.WriteAt([]byte("AB"), 0)
+			require.NoError(t, errors.Join(err, f.Sync()))
+			_, err = f.WriteAt([]byte("xyz"), 0)
+			require.NoError(t, err)
+		}, map[vfstest.CrashMode]tree{
+			vfstest.Synced: {"f": "ABc"}, vfstest.Current: {"f": "xyz"}, vfstest.NamesFirst: {"f": "ABc"},
+			vfstest.RemovalsFirst: {"f": "ABc"},
+		}},
 		{"a directory whose parent was synced", func(t *testing.T, d *vfstest.Disk) {
 			require.NoError(t, d.Mkdir("dir", 0o777))
 			put(t, d, "dir/f", "abc")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -115,6 +116,8 @@ func TestFileAfterClose(t *testing.T) {
 	require.NoError(t, f.Close())
 	_, err := f.Write([]byte("x"))
 	require.ErrorIs(t, err, fs.ErrClosed)
+	_, err = f.WriteAt([]byte("x"), 0)
+	require.ErrorIs(t, err, fs.ErrClosed)
 	require.ErrorIs(t, f.Reserve(1), fs.ErrClosed)
 	require.ErrorIs(t, f.Sync(), fs.ErrClosed)
 	require.ErrorIs(t, f.Close(), fs.ErrClosed)
@@ -135,6 +138,32 @@ func TestReserve(t *testing.T) {
 	_, err = f.Write([]byte("abc"))
 	require.NoError(t, err)
 	require.Equal(t, tree{"f": "\x00\x00abc"}, list(t, d.Tree()))
+}
+
+func TestWriteAt(t *testing.T) {
+	d := vfstest.New()
+	f := put(t, d, "f", "abcd")
+	for _, piece := range []struct {
+		text string
+		at   int64
+	}{{"XY", 1}, {"", 4}, {"Z", 3}} {
+		n, err := f.WriteAt([]byte(piece.text), piece.at)
+		require.NoError(t, err)
+		require.Equal(t, len(piece.text), n)
+	}
+	_, err := f.Write([]byte("e"))
+	require.NoError(t, err)
+	require.Equal(t, tree{"f": "aXYZe"}, list(t, d.Tree()), "Write goes on at the end")
+
+	for _, at := range []int64{-1, 4, 5, 6, math.MaxInt64} {
+		_, err := f.WriteAt([]byte("xy"), at)
+		require.ErrorIs(t, err, fs.ErrInvalid, "at %d", at)
+	}
+	d.FailOnce(1)
+	n, err := f.WriteAt([]byte("1234"), 0)
+	require.ErrorIs(t, err, vfstest.ErrInjected)
+	require.Equal(t, 2, n)
+	require.Equal(t, tree{"f": "12YZe"}, list(t, d.Tree()), "half a write")
 }
 
 // TestLinkNamesOneFile checks that what is written by one name is read by the other, until one of
@@ -178,12 +207,14 @@ func TestExport(t *testing.T) {
 // all calls each mutating operation once and returns their errors in order.
 func all(d *vfstest.Disk, f vfs.File) []error {
 	write := func() error { _, err := f.Write([]byte("WXYZ")); return err }
+	writeAt := func() error { _, err := f.WriteAt([]byte("V"), 0); return err }
 	create := func() error { _, err := d.Create("new"); return err }
 	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
 		d.RenameNew("empty", "moved", false),
-		resume(), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"), f.Close(),
+		resume(), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"),
+		writeAt(), f.Close(),
 	}
 }
 
@@ -210,7 +241,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for n := 1; n <= 15; n++ {
+			for n := 1; n <= 16; n++ {
 				d, f := prepared(t)
 				done := d.Ops()
 				tt.inject(d, n)
@@ -220,7 +251,7 @@ func TestFaults(t *testing.T) {
 						require.ErrorIs(t, err, vfstest.ErrInjected)
 					}
 				}
-				require.Equal(t, done+14, d.Ops())
+				require.Equal(t, done+15, d.Ops())
 			}
 		})
 	}

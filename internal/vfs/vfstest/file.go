@@ -25,6 +25,24 @@ func (f *file) Write(p []byte) (int, error) {
 	return len(p), pathError("write", f.path, injected)
 }
 
+// WriteAt replaces bytes at offset at. If it is made to fail, it has replaced half of them. Unlike a
+// real file it fails if p does not lie within what was written.
+func (f *file) WriteAt(p []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	injected := f.disk.faults.next()
+	size := int64(len(f.node.data))
+	switch {
+	case f.closed:
+		return 0, pathError("write", f.path, fs.ErrClosed)
+	case at < 0 || at > size || int64(len(p)) > size-at:
+		return 0, pathError("write", f.path, fs.ErrInvalid)
+	case injected != nil:
+		p = p[:len(p)/2]
+	}
+	return copy(f.node.data[at:], p), pathError("write", f.path, injected)
+}
+
 // Reserve appends zeros.
 func (f *file) Reserve(size int64) error {
 	return f.disk.change("reserve", f.path, func() error {
