@@ -1,0 +1,124 @@
+package zipfile
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// The methods that an [Entry] can have.
+const (
+	Stored  = 0
+	Deflate = 8
+)
+
+// An Archive says what a zip archive holds and where. Safe for concurrent use if the reader that it
+// was opened with is, as long as nobody writes to Entries.
+type Archive struct {
+	Entries []Entry // in the order of the directory; directories are left out
+
+	r     io.ReaderAt
+	index map[string]int // of Entries, -1 for a directory
+}
+
+// An Entry is a file in an archive.
+type Entry struct {
+	Name         string // valid as [io/fs.ValidPath] says, without backslashes and drive letters
+	Method       uint16 // Stored or Deflate
+	Offset       int64  // of the payload, from the start of the archive
+	Size, Packed int64  // bytes of the content, and of the payload: the same if it is stored
+	CRC          uint32 // CRC-32 of the content
+	// Modified is a time without a zone, given as UTC, to two seconds. It is zero if the archive
+	// states none.
+	Modified time.Time
+}
+
+// Limits bound what [Open] reads. 0 stands for the default.
+type Limits struct {
+	Entries   int   // 1<<20 by default
+	Directory int64 // bytes of the directory, 256 MiB by default
+}
+
+const (
+	defaultEntries   = 1 << 20
+	defaultDirectory = 256 << 20
+)
+
+// Open reads the directory of an archive of size bytes and all local headers. Memory is a small
+// multiple of the directory, time nearly linear in it.
+//
+// Open returns [ErrCorrupt] for what the format does not allow or for headers that contradict one
+// another, [ErrUnsupported] for encryption, other methods, several disks, an archive that does not
+// begin at byte 0 and more than limits allow, and errors of r.
+func Open(r io.ReaderAt, size int64, limits Limits) (*Archive, error) {
+	end, err := findEnd(r, size)
+	if err == nil {
+		err = limits.check(end)
+	}
+	if err != nil {
+		return nil, within("end of the archive", err)
+	}
+	records, err := readRecords(r, end)
+	if err != nil {
+		return nil, err
+	}
+	if err := place(r, records, int64(end.offset)); err != nil {
+		return nil, err
+	}
+	return newArchive(r, records)
+}
+
+func (l Limits) check(e end) error {
+	if l.Entries <= 0 {
+		l.Entries = defaultEntries
+	}
+	if l.Directory <= 0 {
+		l.Directory = defaultDirectory
+	}
+	if e.entries > uint64(l.Entries) {
+		return unsupported("got %d entries, want at most %d", e.entries, l.Entries)
+	}
+	if e.size > uint64(l.Directory) {
+		return unsupported("got a directory of %d bytes, want at most %d", e.size, l.Directory)
+	}
+	return nil
+}
+
+// newArchive returns the archive of records, whose names must differ.
+func newArchive(r io.ReaderAt, records []record) (*Archive, error) {
+	a := &Archive{r: r, Entries: make([]Entry, 0, len(records)), index: make(map[string]int, len(records))}
+	for i := range records {
+		e := &records[i].Entry
+		if _, ok := a.index[e.Name]; ok {
+			return nil, inEntry(e.Name, corrupt("duplicate name"))
+		}
+		if isDir(e.Name) {
+			a.index[e.Name] = -1
+			continue
+		}
+		a.index[e.Name] = len(a.Entries)
+		a.Entries = append(a.Entries, *e)
+	}
+	return a, nil
+}
+
+// Find returns the entry of a name, and reports whether there is one.
+func (a *Archive) Find(name string) (Entry, bool) {
+	i, ok := a.index[name]
+	if !ok || i < 0 {
+		return Entry{}, false
+	}
+	return a.Entries[i], true
+}
+
+// readAll fills b with what r has from byte at on.
+func readAll(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return corrupt("the file ends at byte %d, want %d at least", at+int64(n), at+int64(len(b)))
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package zipfile_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+)
+
+// A counter counts what is read.
+type counter struct {
+	io.ReaderAt
+	reads int
+	bytes int64
+}
+
+func (c *counter) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, at)
+	c.reads++
+	c.bytes += int64(n)
+	return n, err
+}
+
+// TestManyEntries opens archives of more and more entries: bytes read, reads and memory grow with
+// their number.
+func TestManyEntries(t *testing.T) {
+	for _, n := range []int{1000, 100_000} {
+		file := many(t, n)
+		c := &counter{ReaderAt: bytes.NewReader(file)}
+		testkit.MaxBytes(t, uint64(1000*n), func() {
+			c.reads, c.bytes = 0, 0
+			a, err := zipfile.Open(c, int64(len(file)), zipfile.Limits{})
+			require.NoError(t, err)
+			require.Len(t, a.Entries, n)
+		})
+		require.Less(t, c.reads, 2*n)
+		require.Less(t, c.bytes, int64(3*len(file)))
+	}
+}
+
+// many returns an archive of n entries.
+func many(t testing.TB, n int) []byte {
+	t.Helper()
+	var file memory
+	w := zipfile.NewWriter(&file)
+	for i := range n {
+		payload, err := w.Create(zipfile.Header{Name: fmt.Sprintf("group%d/leaf%d.memmap", i/100, i), Aligned: true})
+		require.NoError(t, err)
+		_, err = payload.Write([]byte("elements"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return file.Bytes()
+}
+
+// TestClaimsCostNothing opens archives whose headers announce more than they hold.
+func TestClaimsCostNothing(t *testing.T) {
+	long := strings.Repeat("\x00", 60_000)
+	one := foreign(t, with(func(h *zip.FileHeader) { h.Extra = []byte("td" + "\x60\xea" + long) }))
+	record := one[find(one, recordMark, 0):find(one, endMark, 0)]
+	again := func(n int) []byte { // n records of one local header
+		file := append([]byte{}, one[:find(one, endMark, 0)]...)
+		for range n {
+			file = append(file, record...)
+		}
+		end := append([]byte{}, one[find(one, endMark, 0):]...)
+		file = append(file, end...)
+		return all(put(endMark, 0, 8, 4, uint64(n+1)<<16|uint64(n+1)), put(endMark, 0, 12, 4, uint64((n+1)*len(record))))(file)
+	}
+	zeros := append(make([]byte, 64<<20), one[find(one, endMark, 0):]...)
+	zeros = all(put(endMark, 0, 8, 4, 60_000<<16|60_000), put(endMark, 0, 12, 4, 64<<20), put(endMark, 0, 16, 4, 0))(zeros)
+	tests := []struct {
+		name  string
+		file  []byte
+		bytes int64 // read at most
+	}{
+		{"one local header for many records", again(1000), 1000*int64(len(record)) + 500_000},
+		{"a directory of zeros", zeros, 500_000},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &counter{ReaderAt: bytes.NewReader(tt.file)}
+			var err error
+			testkit.MaxBytes(t, 2<<20, func() {
+				c.bytes = 0
+				_, err = zipfile.Open(c, int64(len(tt.file)), zipfile.Limits{})
+			})
+			testkit.Fails(t, zipfile.ErrCorrupt, err)
+			require.Less(t, c.bytes, tt.bytes)
+		})
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		file := many(b, n)
+		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entry")
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package zipfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+const (
+	recordMark  = "PK\x01\x02"
+	recordBytes = 46 // without name, extra fields and comment
+	zip64ID     = 1  // of the extra field of sizes and an offset that take 64 bits
+
+	flagUTF8       = 1 << 11
+	flagDescriptor = 1 << 3                     // checksum and sizes follow the payload
+	flagsEncrypted = 1<<0 | 1<<5 | 1<<6 | 1<<13 // patches too
+)
+
+// A record is what the directory says of an entry.
+type record struct {
+	Entry
+	at int64 // offset of the local header
+}
+
+// readRecords reads the directory. Offsets of payloads are not set.
+func readRecords(r io.ReaderAt, e end) ([]record, error) {
+	b := bufio.NewReaderSize(io.NewSectionReader(r, int64(e.offset), int64(e.size)), 32<<10)
+	var records []record
+	var buffer []byte
+	for i := range e.entries {
+		text, err := readRecord(b, buffer)
+		if err != nil {
+			return nil, within(fmt.Sprintf("record %d of the directory", i), err)
+		}
+		rec, err := parseRecord(text)
+		if err != nil {
+			return nil, err
+		}
+		records, buffer = append(records, rec), text
+	}
+	if _, err := b.ReadByte(); err == nil {
+		return nil, within("directory", corrupt("got bytes after %d entries, want none", e.entries))
+	}
+	return records, nil
+}
+
+// readRecord returns the bytes of a record, in buffer if they fit.
+func readRecord(r io.Reader, buffer []byte) ([]byte, error) {
+	text := append(buffer[:0], make([]byte, recordBytes)...)
+	if err := readNext(r, text); err != nil {
+		return nil, err
+	}
+	if got := string(text[:4]); got != recordMark {
+		return nil, corrupt("got signature %q, want %q", got, recordMark)
+	}
+	more := int(le.Uint16(text[28:])) + int(le.Uint16(text[30:])) + int(le.Uint16(text[32:]))
+	text = append(text, make([]byte, more)...)
+	return text, readNext(r, text[recordBytes:])
+}
+
+// readNext fills b with what is next in the directory.
+func readNext(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return corrupt("it runs past the end of the directory")
+	}
+	return err
+}
+
+// parseRecord returns what a record says, in errors by the name of its entry.
+func parseRecord(b []byte) (record, error) {
+	name, extra := int(le.Uint16(b[28:])), int(le.Uint16(b[30:]))
+	rec := record{Entry: Entry{
+		Name:     string(b[recordBytes:][:name]),
+		Method:   le.Uint16(b[10:]),
+		CRC:      le.Uint32(b[16:]),
+		Modified: modified(le.Uint16(b[12:]), le.Uint16(b[14:])),
+	}}
+	err := checkFlags(le.Uint16(b[8:]))
+	if err == nil {
+		err = rec.setSizes(b, b[recordBytes+name:][:extra])
+	}
+	if err == nil {
+		err = rec.check()
+	}
+	return rec, inEntry(rec.Name, err)
+}
+
+// setSizes sets sizes and offset, of 32 bits in the record b or of 64 in its extra fields.
+func (rec *record) setSizes(b, extra []byte) error {
+	size, packed, at := uint64(le.Uint32(b[24:])), uint64(le.Uint32(b[20:])), uint64(le.Uint32(b[42:]))
+	if err := widen(extra, &size, &packed, &at); err != nil {
+		return err
+	}
+	if disk := le.Uint16(b[34:]); disk != 0 {
+		return unsupported("got disk %d, want 0", disk)
+	}
+	if max(size, packed, at) > math.MaxInt64 {
+		return corrupt("got size %d, %d packed, at %d, want at most %d", size, packed, at, int64(math.MaxInt64))
+	}
+	rec.Size, rec.Packed, rec.at = int64(size), int64(packed), int64(at)
+	return nil
+}
+
+// widen replaces each number that is the largest of 32 bits by the next that the zip64 extra field
+// has.
+func widen(extra []byte, numbers ...*uint64) error {
+	field, err := findZip64(extra)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if *n != math.MaxUint32 {
+			continue
+		}
+		if len(field) < 8 {
+			return corrupt("a size or offset of 64 bits is missing in the extra fields")
+		}
+		*n, field = le.Uint64(field), field[8:]
+	}
+	return nil
+}
+
+// findZip64 returns the content of the first zip64 field among extra fields, nil if there is none.
+func findZip64(extra []byte) ([]byte, error) {
+	for len(extra) >= 4 { // less is padding
+		id, n := le.Uint16(extra), int(le.Uint16(extra[2:]))
+		if n > len(extra)-4 {
+			return nil, corrupt("extra field %#04x: got a length of %d bytes, want at most %d", id, n, len(extra)-4)
+		}
+		if id == zip64ID {
+			return extra[4:][:n], nil
+		}
+		extra = extra[4+n:]
+	}
+	return nil, nil
+}
+
+func checkFlags(flags uint16) error {
+	if flags&flagsEncrypted != 0 {
+		return unsupported("got flags %#04x, want none for encryption and patches", flags)
+	}
+	return nil
+}
+
+// check checks what a record says by itself.
+func (e *Entry) check() error {
+	if err := checkName(e.Name); err != nil {
+		return corrupt("%w", err)
+	}
+	switch {
+	case e.Method != Stored && e.Method != Deflate:
+		return unsupported("got method %d, want 0 (stored) or 8 (deflate)", e.Method)
+	case e.Method == Stored && e.Packed != e.Size:
+		return corrupt("got %d stored bytes, want %d, the size", e.Packed, e.Size)
+	case e.Size/maxRatio > e.Packed:
+		return corrupt("got size %d, want at most %d times the %d bytes packed", e.Size, maxRatio, e.Packed)
+	case e.Size == 0 && e.CRC != 0:
+		return corrupt("got CRC-32 %08x, want 0, that of no bytes", e.CRC)
+	case isDir(e.Name) && e.Size != 0:
+		return corrupt("got a directory of %d bytes, want 0", e.Size)
+	}
+	return nil
+}
+
+// maxRatio is how many bytes a deflated one gives at most: two bits stand for 258.
+const maxRatio = 4 * 258

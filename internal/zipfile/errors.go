@@ -1,0 +1,39 @@
+package zipfile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+)
+
+// What can be wrong with an archive.
+var (
+	// ErrCorrupt says that a file does not hold what the format demands.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrUnsupported says that a file holds something that this package does not read, or is to
+	// hold something that it does not write.
+	ErrUnsupported = errors.New("unsupported")
+)
+
+func corrupt(format string, args ...any) error { return errtext.With(ErrCorrupt, format, args...) }
+
+func unsupported(format string, args ...any) error {
+	return errtext.With(ErrUnsupported, format, args...)
+}
+
+// within returns err, if there is one, as one about a part of an archive.
+func within(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}
+
+// inEntry returns err, if there is one, as one about an entry.
+func inEntry(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return within("entry "+errtext.Quote(name), err)
+}

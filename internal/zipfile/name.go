@@ -1,0 +1,34 @@
+package zipfile
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// checkName returns nil for the names that an archive can have here: relative paths in UTF-8 that
+// no system takes for anything else.
+func checkName(name string) error {
+	switch {
+	case len(name) > math.MaxUint16:
+		return errors.New("the name is too long")
+	case !utf8.ValidString(name):
+		return errors.New("the name is not UTF-8")
+	case strings.ContainsRune(name, 0):
+		return errors.New("a zero byte in the name")
+	case strings.Contains(name, `\`):
+		return errors.New("a backslash in the name")
+	case len(name) > 1 && name[1] == ':' && isLetter(name[0]):
+		return errors.New("a drive letter in the name")
+	case strings.TrimSuffix(name, "/") == "." || !fs.ValidPath(strings.TrimSuffix(name, "/")):
+		return errors.New(`an empty part, "." or ".." in the name`)
+	}
+	return nil
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isDir reports whether name is that of a directory.
+func isDir(name string) bool { return strings.HasSuffix(name, "/") }
