@@ -27,7 +27,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var a *zipfile.Archive
 		var err error
-		testkit.MaxBytes(t, uint64(200<<10+20*len(file)), func() {
+		testkit.MaxBytes(t, uint64(500<<10+20*len(file)), func() {
 			a, err = zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})
 		})
 		if err != nil {
