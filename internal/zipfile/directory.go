@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 const (
@@ -48,7 +49,7 @@ func readRecords(r io.ReaderAt, e end) ([]record, error) {
 
 // readRecord returns the bytes of a record, in buffer if they fit.
 func readRecord(r io.Reader, buffer []byte) ([]byte, error) {
-	text := append(buffer[:0], make([]byte, recordBytes)...)
+	text := slices.Grow(buffer[:0], recordBytes)[:recordBytes]
 	if err := readNext(r, text); err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func readRecord(r io.Reader, buffer []byte) ([]byte, error) {
 		return nil, corrupt("got signature %q, want %q", got, recordMark)
 	}
 	more := int(le.Uint16(text[28:])) + int(le.Uint16(text[30:])) + int(le.Uint16(text[32:]))
-	text = append(text, make([]byte, more)...)
+	text = slices.Grow(text, more)[:recordBytes+more]
 	return text, readNext(r, text[recordBytes:])
 }
 
