@@ -1,0 +1,93 @@
+package npy
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+)
+
+// extension is the end of the names of members that are arrays.
+const extension = ".npy"
+
+// isArchive reports whether a file begins as a zip archive does.
+func isArchive(mem *mapfile.Single) bool {
+	b := make([]byte, 2)
+	_, err := mem.ReadAt(b, 0)
+	return err == nil && string(b) == "PK"
+}
+
+// archive reads the members of an archive.
+func (r *reader) archive() error {
+	a, err := zipfile.Open(r.mem, int64(r.mem.Size()), zipfile.Limits{})
+	if err != nil {
+		return err
+	}
+	for _, e := range a.Entries {
+		if err := r.member(a, e); err != nil {
+			return fileError("open", r.path, e.Name, err)
+		}
+	}
+	return nil
+}
+
+// member adds the wanted arrays of a member.
+func (r *reader) member(a *zipfile.Archive, e zipfile.Entry) error {
+	name, isArray := strings.CutSuffix(e.Name, extension)
+	key, err := bundle.Key(name, cmp.Or(r.opt.Separator, "/"))
+	if err != nil || !r.wanted.touches(key) {
+		return err
+	}
+	if !isArray {
+		return r.refuse(e.Name, unsupported("got a member that is not an array, want a name that ends in %q", extension))
+	}
+	h, elements, err := r.content(a, e)
+	if err != nil {
+		return r.refuse(e.Name, err)
+	}
+	return r.columns(e.Name, slices.Collect(key.Parts()), h, elements)
+}
+
+// content returns the header and the elements of a member.
+func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, error) {
+	if e.Method == zipfile.Stored {
+		p, err := r.mem.Lend(e.Name, int(e.Offset), int(e.Size))
+		if err != nil {
+			return nil, nil, err
+		}
+		return mappedArray(r.mem, p)
+	}
+	from := unnamed{r: a.Reader(e)}
+	h, err := readHeader(from)
+	if err == nil {
+		err = r.room.take(h.length)
+	}
+	if err == nil {
+		err = h.checkContent(e.Size - int64(h.length))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return h, h.readBody(from, r.room), nil
+}
+
+// An unnamed member is read or written, with errors that do not name it.
+type unnamed struct {
+	r io.Reader
+	w io.Writer
+}
+
+func (u unnamed) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	return n, cmp.Or(errors.Unwrap(err), err)
+}
+
+func (u unnamed) Write(p []byte) (int, error) {
+	n, err := u.w.Write(p)
+	return n, cmp.Or(errors.Unwrap(err), err)
+}

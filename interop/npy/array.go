@@ -1,0 +1,197 @@
+package npy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A column is the part of the records of an array that has one number for each, or an array of
+// them.
+type column struct {
+	dtype
+	key    []string // names of fields, outermost first
+	levels []level
+}
+
+// A level is where the elements of a field lie in the record around it.
+type level struct {
+	offset int   // bytes
+	dims   []int // of elements
+	size   int   // bytes of one element
+	bytes  int   // of all of them
+}
+
+// columns returns the columns of an array of d, which is a single one unless d is a record.
+func (d dtype) columns(outer column) (all []column) {
+	if !d.record {
+		outer.dtype = d
+		return []column{outer}
+	}
+	for _, f := range d.fields {
+		n, _ := product(f.dims, f.size) // checked by newRecord
+		all = append(all, f.columns(column{
+			key:    append(slices.Clip(outer.key), f.name),
+			levels: append(slices.Clip(outer.levels), level{f.offset, f.dims, f.size, n}),
+		})...)
+	}
+	return all
+}
+
+// strided reports whether the numbers of a column lie at multiples of their size, and their own
+// size apart, in records of size bytes, so that strides can say where.
+func (c column) strided(size int) bool {
+	s := c.elem.Size()
+	fits := size%s == 0
+	for _, l := range c.levels {
+		fits = fits && l.offset%s == 0 && l.size%s == 0
+	}
+	return fits && !c.swap
+}
+
+// A body returns the elements of an array, row-major as they lie, as units of a dtype.
+type body func(d tensor.DType, shape ...int) (*tensor.Tensor, error)
+
+// errRoom says that there is no more room.
+var errRoom = fmt.Errorf("%w: beyond MaxCopy", ErrUnsupported)
+
+// A room says how many bytes may still be copied into memory.
+type room struct{ left int64 }
+
+// newRoom returns room for most bytes, or 1 GiB if that is 0.
+func newRoom(most int64) *room {
+	if most == 0 {
+		most = 1 << 30
+	}
+	return &room{most}
+}
+
+func (r *room) take(n int) error {
+	if int64(n) > r.left {
+		return errtext.With(errRoom, "got %d more bytes to copy into memory, want at most %d", n, r.left)
+	}
+	r.left -= int64(n)
+	return nil
+}
+
+// value returns a column of an array: a view of its elements where strides say where they lie, and
+// a copy if not.
+//
+//	records [N...], dims [D...] of the field -> [N... D...]
+func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	view := c.strided(h.size)
+	unit := c.elem
+	if !view {
+		unit = tensor.Uint8
+	}
+	t, err := h.units(unit, elements)
+	if err == nil {
+		t, err = c.cut(t, len(h.shape))
+	}
+	if err == nil && !view {
+		t, err = c.copied(t, room)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Index(ix.Rest, ix.At(0))
+}
+
+// units returns the elements of an array in units of a dtype: [N... units of an element].
+func (h *header) units(unit tensor.DType, elements body) (*tensor.Tensor, error) {
+	n := h.size / unit.Size()
+	if !h.fortran {
+		return elements(unit, append(slices.Clip(h.shape), n)...)
+	}
+	shape, order := slices.Clone(h.shape), make([]int, len(h.shape), len(h.shape)+1)
+	slices.Reverse(shape)
+	for dim := range order {
+		order[dim] = len(order) - 1 - dim
+	}
+	t, err := elements(unit, append(shape, n)...)
+	if err != nil {
+		return nil, err
+	}
+	return t.Permute(append(order, len(order))...)
+}
+
+// cut returns the units of a column: [N... units of a record] -> [N... D... units of a number].
+func (c column) cut(t *tensor.Tensor, dim int) (_ *tensor.Tensor, err error) {
+	unit := t.DType().Size()
+	for _, l := range c.levels {
+		if t, err = t.Narrow(dim, l.offset/unit, l.bytes/unit); err != nil {
+			return nil, err
+		}
+		if t, err = t.Unflatten(dim, append(slices.Clip(l.dims), l.size/unit)...); err != nil {
+			return nil, err
+		}
+		dim += len(l.dims)
+	}
+	return t, nil
+}
+
+// copied returns a copy of numbers that are given as bytes: uint8 [... size] -> [... 1].
+func (c column) copied(t *tensor.Tensor, room *room) (*tensor.Tensor, error) {
+	if err := room.take(t.ByteSize()); err != nil {
+		return nil, err
+	}
+	t, err := t.Clone()
+	if err != nil {
+		return nil, err
+	}
+	b, err := tensor.Of[uint8](t)
+	if err != nil {
+		return nil, err
+	}
+	if c.swap && c.elem.IsComplex() {
+		swap(b, c.elem.Size()/2)
+	} else if c.swap {
+		swap(b, c.elem.Size())
+	}
+	return t.Reinterpret(c.elem)
+}
+
+// swap reverses the bytes of each number of a width of 1, 2, 4 or 8.
+func swap(b []byte, width int) {
+	le := binary.LittleEndian
+	for ; len(b) >= width; b = b[width:] {
+		switch width {
+		case 2:
+			le.PutUint16(b, bits.ReverseBytes16(le.Uint16(b)))
+		case 4:
+			le.PutUint32(b, bits.ReverseBytes32(le.Uint32(b)))
+		case 8:
+			le.PutUint64(b, bits.ReverseBytes64(le.Uint64(b)))
+		}
+	}
+}
+
+// firstRead is how many bytes are read before there is memory for more.
+const firstRead = 1 << 20
+
+// readElements reads n bytes from r. Memory follows the bytes that r has, whatever n is.
+func readElements(r io.Reader, n int) ([]byte, error) {
+	b := cast.Uninit(min(n, firstRead))
+	for got := 0; ; {
+		m, err := io.ReadFull(r, b[got:])
+		if got += m; got == n {
+			return b, nil
+		}
+		if err != nil {
+			return nil, cut(err, "array")
+		}
+		more := cast.Uninit(min(n, 2*got))
+		copy(more, b)
+		b = more
+	}
+}

@@ -1,0 +1,207 @@
+package npy
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A Dict is a dictionary of arrays in a mapped file: the members of an .npz archive, or the fields
+// of a structured array. It has all methods of the TensorDict in it; where a *tdict.TensorDict is
+// wanted, pass d.TensorDict. The methods of Dict itself return [ErrClosed] for the zero Dict, which
+// holds no TensorDict.
+//
+// The dictionary is locked, and elements cannot be written: that is tensor.ErrReadOnly. Safe for
+// concurrent use.
+type Dict struct {
+	*tdict.TensorDict
+	mem *mapfile.Single
+}
+
+// DictOptions say how [OpenDictWith] opens. The zero value is the default.
+type DictOptions struct {
+	// Keys are the keys to open, in this order; nil means all of them, in the order of the file. A
+	// key stands for those below it too. Members that are not wanted are not looked at.
+	Keys []nestedkey.Key
+	// Batch is the batch shape. If it is nil, that is the longest shape with which all arrays begin,
+	// or the shape of the structured array, of at most BatchDims dims.
+	Batch []int
+	// BatchDims bounds the batch shape if Batch is nil: 0 means no bound, a negative number no dims.
+	BatchDims int
+	// Separator is between the parts of a key in the name of a member; "" means "/".
+	Separator string
+	// MaxCopy is how many bytes may be inflated or copied into memory; 0 means 1 GiB. It limits what
+	// a hostile file can make OpenDict do.
+	MaxCopy int64
+	// SkipUnsupported leaves out what would be [ErrUnsupported]: members that are not arrays, and
+	// members and fields whose elements are not numbers which tensors hold.
+	SkipUnsupported bool
+}
+
+// OpenDict opens an .npz archive, or a structured array, for reading. It is [OpenDictWith] without
+// options.
+func OpenDict(path string) (*Dict, error) { return OpenDictWith(path, DictOptions{}) }
+
+// OpenDictWith opens an .npz archive, or a .npy file with a structured array, for reading; it looks
+// at the file, not at its name. Members and fields become tensors:
+//
+//	member "obs/x.npy", an array [A B]            -> key "obs/x" [A B]
+//	field "x" of an array [N], with dims [D]      -> key "x" [N D]
+//	field "x" of member "v.npy", an array [N]     -> key "v/x" [N]
+//
+// The elements of stored members are those of the mapped file, aligned or not. Copied are those of
+// deflated members and in the other byte order, and fields whose offset or whose record's size is
+// not a multiple of the size of a number. The checksums of stored members are not verified. Closing
+// is up to the caller.
+//
+// OpenDictWith returns a [FileError] that names the member or field: [ErrCorrupt],
+// [ErrUnsupported], with all that SkipUnsupported would leave out, or for more than MaxCopy allows,
+// tdict.ErrMissing for a key that the file does not have, tdict.ErrExists for one that is wanted
+// twice or that two arrays have, shapeops.ErrShape for an array that does not begin with Batch,
+// [ErrLimit], or an error of the system, such as fs.ErrNotExist.
+func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
+	mem, err := mapfile.OpenSingle(path, mappedError(path))
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{path: path, mem: mem, opt: opt, room: newRoom(opt.MaxCopy), wanted: newChoice(opt.Keys)}
+	td, err := r.dict()
+	if err == nil {
+		err = mem.Map() // a Dict holds no descriptor
+	}
+	if err != nil {
+		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
+	}
+	return &Dict{td, mem}, nil
+}
+
+// Close is [File.Close] of the whole dictionary, whose structure stays.
+func (d *Dict) Close() error {
+	if d == nil || d.mem == nil {
+		return ErrClosed
+	}
+	return d.mem.Close()
+}
+
+// CloseWait is [File.CloseWait] of the whole dictionary.
+func (d *Dict) CloseWait(ctx context.Context) error {
+	if d == nil || d.mem == nil {
+		return ErrClosed
+	}
+	return d.mem.CloseWait(ctx)
+}
+
+// A reader makes a dictionary of what a file holds.
+type reader struct {
+	path    string // for errors
+	mem     *mapfile.Single
+	opt     DictOptions
+	room    *room
+	wanted  choice
+	entries []bundle.Entry
+	refused []*FileError // what this package does not read
+}
+
+// dict reads everything but elements.
+func (r *reader) dict() (*tdict.TensorDict, error) {
+	read := r.structured
+	if isArchive(r.mem) {
+		read = r.archive
+	}
+	err := read()
+	if err == nil {
+		err = r.refusal()
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]nestedkey.Key, len(r.entries))
+	for i, e := range r.entries {
+		keys[i] = e.Key
+	}
+	picked, err := bundle.Select(keys, r.opt.Keys)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]bundle.Entry, len(picked))
+	for i, at := range picked {
+		entries[i] = r.entries[at]
+	}
+	return bundle.Dict(entries, r.opt.Batch, r.opt.BatchDims, "its elements lie in a mapped file")
+}
+
+// structured reads a structured array.
+func (r *reader) structured() error {
+	h, elements, err := mappedArray(r.mem, &r.mem.Part)
+	if err != nil {
+		return err
+	}
+	if !h.record {
+		return unsupported("got one array, which is not a dictionary: use Open")
+	}
+	if r.opt.Batch == nil {
+		r.opt.Batch = h.shape[:min(len(h.shape), bound(r.opt.BatchDims))]
+	}
+	return r.columns("", nil, h, elements)
+}
+
+// bound returns how many dims a batch shape can have.
+func bound(dims int) int {
+	if dims == 0 {
+		return maxRank
+	}
+	return max(dims, 0)
+}
+
+// columns adds the wanted columns of an array whose key has the given parts, in a member of a name,
+// or "".
+func (r *reader) columns(name string, parts []string, h *header, elements body) error {
+	for _, c := range h.columns(column{key: parts}) {
+		key := nestedkey.Of(c.key[0], c.key[1:]...)
+		if !r.wanted.covers(key) {
+			continue
+		}
+		t, err := h.value(c, elements, r.room)
+		if err != nil {
+			if len(c.levels) > 0 {
+				name = string(key)
+			}
+			if err := r.refuse(name, err); err != nil {
+				return err
+			}
+			continue
+		}
+		r.entries = append(r.entries, bundle.Entry{Key: key, Value: t})
+	}
+	return nil
+}
+
+// refuse notes a member or a field that this package does not read; it returns other errors.
+func (r *reader) refuse(name string, err error) error {
+	if !errors.Is(err, ErrUnsupported) || errors.Is(err, errRoom) {
+		return fileError("open", r.path, name, err)
+	}
+	r.refused = append(r.refused, &FileError{"open", r.path, name, err})
+	return nil
+}
+
+// refusal returns an error about all that was refused, unless it is to be left out.
+func (r *reader) refusal() error {
+	switch {
+	case len(r.refused) == 0 || r.opt.SkipUnsupported:
+		return nil
+	case len(r.refused) == 1:
+		return r.refused[0]
+	}
+	var all []string
+	for _, e := range r.refused {
+		all = append(all, errtext.Quote(e.Name)+": "+strings.TrimPrefix(e.Err.Error(), ErrUnsupported.Error()+": "))
+	}
+	return unsupported("%d arrays: %s", len(all), strings.Join(all, "; "))
+}

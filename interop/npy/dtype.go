@@ -1,0 +1,193 @@
+package npy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A dtype is NumPy's type of an element: a number, or a record of fields.
+type dtype struct {
+	size   int          // bytes
+	elem   tensor.DType // of a number
+	swap   bool         // the bytes of a number are in the other order
+	record bool
+	fields []field
+	raw    bool  // bytes without a meaning, between fields
+	err    error // why elements cannot be read, if they cannot
+}
+
+// A field of a record holds elements of a dtype, as many as dims say.
+type field struct {
+	dtype
+	name   string
+	dims   []int
+	offset int // bytes from the start of the record
+}
+
+// codes lists the dtypes of numbers, and how NumPy spells them after the byte order.
+var codes = []struct {
+	code string
+	elem tensor.DType
+}{
+	{"b1", tensor.Bool},
+	{"u1", tensor.Uint8}, {"u2", tensor.Uint16}, {"u4", tensor.Uint32}, {"u8", tensor.Uint64},
+	{"i1", tensor.Int8}, {"i2", tensor.Int16}, {"i4", tensor.Int32}, {"i8", tensor.Int64},
+	{"f2", tensor.Float16}, {"f4", tensor.Float32}, {"f8", tensor.Float64},
+	{"c8", tensor.Complex64}, {"c16", tensor.Complex128},
+}
+
+// others lists kinds that are not numbers which tensors hold, the bytes of one unit of their sizes,
+// and what to do instead.
+var others = map[byte]struct {
+	width         int
+	what, instead string
+}{
+	'O': {1, "objects", "arrays of numbers"},
+	'U': {4, "strings", "numbers, or bytes as x.view('u4')"},
+	'S': {1, "strings", "numbers, or bytes as x.view('u1')"},
+	'a': {1, "strings", "numbers, or bytes as x.view('u1')"},
+	'M': {1, "dates", "x.view('i8')"},
+	'm': {1, "differences of dates", "x.view('i8')"},
+	'f': {1, "long doubles", "x.astype('f8')"},
+	'c': {1, "complex long doubles", "x.astype('c16')"},
+	'V': {1, "raw bytes, which bfloat16 is for NumPy", "x.view('u2') for bfloat16, or x.view('u1')"},
+}
+
+// newDType returns the dtype of a descr: a string, or a list of fields.
+func newDType(descr literal) (dtype, error) {
+	switch v := descr.(type) {
+	case string:
+		return newNumber(v)
+	case list:
+		return newRecord(v)
+	}
+	return dtype{}, corrupt("header: got the descr %s, want a string or a list", quoted(descr))
+}
+
+// newNumber returns the dtype of a descr such as "<f4".
+func newNumber(descr string) (dtype, error) {
+	code := strings.TrimLeft(descr, "<>=|")
+	if len(descr)-len(code) > 1 || code == "" {
+		return dtype{}, corrupt("header: got the descr %s, want one such as '<f4'", errtext.Quote(descr))
+	}
+	for _, c := range codes {
+		if c.code == code {
+			swap := descr[0] == '>' && cast.LittleEndian() || descr[0] == '<' && !cast.LittleEndian()
+			return dtype{size: c.elem.Size(), elem: c.elem, swap: swap}, nil
+		}
+	}
+	return newOther(descr, code)
+}
+
+// newOther returns a dtype whose elements cannot be read.
+func newOther(descr, code string) (dtype, error) {
+	digits, _, _ := strings.Cut(code[1:], "[") // "M8[ns]"
+	n, err := strconv.ParseUint(digits, 10, 31)
+	kind, known := others[code[0]]
+	if code == "O" {
+		n, err = 8, nil
+	}
+	if err != nil || !known {
+		return dtype{}, corrupt("header: got the descr %s, want one such as '<f4'", errtext.Quote(descr))
+	}
+	refused := unsupported("got %s (%s), want numbers: save %s", kind.what, errtext.Quote(descr), kind.instead)
+	if kind.what == "objects" {
+		return dtype{}, refused // they are pickled: nothing else in the array can be read either
+	}
+	return dtype{size: int(n) * kind.width, raw: code[0] == 'V', err: refused}, nil
+}
+
+// newRecord returns the dtype of a record.
+func newRecord(descr list) (dtype, error) {
+	d := dtype{record: true}
+	names := map[string]bool{}
+	for _, v := range descr {
+		f, err := newField(v)
+		if err != nil {
+			return d, err
+		}
+		f.offset = d.size
+		n, err := product(f.dims, f.size)
+		if err != nil || n > math.MaxInt32-d.size {
+			return d, corrupt("header: field %s: records are larger than %d bytes", errtext.Quote(f.name), math.MaxInt32)
+		}
+		d.size += n
+		if f.padding() {
+			continue
+		}
+		if names[f.name] {
+			return d, corrupt("header: duplicate field %s", errtext.Quote(f.name))
+		}
+		names[f.name] = true
+		d.fields = append(d.fields, f)
+	}
+	return d, nil
+}
+
+// padding reports whether f only fills a record up.
+func (f field) padding() bool { return f.name == "" && f.raw }
+
+// newField returns the field of a tuple of a name, or of a title and a name, a descr, and perhaps
+// dims.
+func newField(v literal) (f field, err error) {
+	parts, ok := v.(tuple)
+	if !ok || len(parts) < 2 || len(parts) > 3 {
+		return f, corrupt("header: got the field %s, want a name, a descr and perhaps dims", quoted(v))
+	}
+	if both, ok := parts[0].(tuple); ok && len(both) == 2 {
+		parts = append(tuple{both[1]}, parts[1:]...)
+	}
+	if f.name, ok = parts[0].(string); !ok {
+		return f, corrupt("header: got the name %s of a field, want a string", quoted(parts[0]))
+	}
+	if len(parts) == 3 {
+		if f.dims, err = newShape(parts[2]); err != nil {
+			return f, err
+		}
+	}
+	f.dtype, err = newDType(parts[1])
+	return f, err
+}
+
+// maxRank is how many dims NumPy's arrays have at most.
+const maxRank = 64
+
+// newShape returns the shape that a tuple holds.
+func newShape(v literal) (shapeops.Shape, error) {
+	sizes, ok := v.(tuple)
+	if !ok || len(sizes) > maxRank {
+		return nil, corrupt("header: got the shape %s, want a tuple of at most %d numbers", quoted(v), maxRank)
+	}
+	s := make(shapeops.Shape, len(sizes))
+	for i, size := range sizes {
+		if s[i], ok = size.(int); !ok {
+			return nil, corrupt("header: got the shape %s, want numbers", quoted(v))
+		}
+	}
+	if err := s.Check(); err != nil {
+		return nil, corrupt("header: %w", err)
+	}
+	return s, nil
+}
+
+// product returns how many bytes the elements of a shape take, of a size each.
+func product(s shapeops.Shape, size int) (int, error) {
+	all := append(slices.Clip(s), size)
+	return all.Size(), all.Check()
+}
+
+// quoted returns the text of a literal, for errors.
+func quoted(v literal) string {
+	if s, ok := v.(string); ok {
+		return errtext.Quote(s)
+	}
+	return errtext.Quote(fmt.Sprint(v))
+}

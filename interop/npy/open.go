@@ -1,0 +1,147 @@
+package npy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A File is an array in a mapped file. It has all methods of the Tensor in it; where a
+// *tensor.Tensor is wanted, pass f.Tensor. The methods of File itself return [ErrClosed] for the
+// zero File, which holds no Tensor.
+//
+// Elements cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use.
+type File struct {
+	*tensor.Tensor
+	mem *mapfile.Single
+}
+
+// Options say how [OpenWith] opens. The zero value is the default.
+type Options struct {
+	// MaxCopy is how many bytes may be copied into memory, as elements in the other byte order are;
+	// 0 means 1 GiB.
+	MaxCopy int64
+}
+
+// Open opens an array for reading. It is [OpenWith] without options.
+func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
+
+// OpenWith opens the array of a .npy file for reading. Its elements are those of the mapped file;
+// in Fortran order they are a permuted view, in the other byte order a copy. Closing is up to the
+// caller.
+//
+// OpenWith returns a [FileError]: [ErrCorrupt], [ErrUnsupported] for elements that are not numbers
+// which tensors hold, for a structured array and an archive, which are dictionaries, see
+// [OpenDict], for more than one array and for more than MaxCopy allows, [ErrLimit], or an error of
+// the system, such as fs.ErrNotExist.
+func OpenWith(path string, opt Options) (*File, error) {
+	mem, err := mapfile.OpenSingle(path, mappedError(path))
+	if err != nil {
+		return nil, err
+	}
+	t, err := openArray(mem, opt)
+	if err == nil {
+		err = mem.Map() // a File holds no descriptor
+	}
+	if err != nil {
+		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
+	}
+	return &File{t, mem}, nil
+}
+
+// openArray returns the array of a file.
+func openArray(mem *mapfile.Single, opt Options) (*tensor.Tensor, error) {
+	if isArchive(mem) {
+		return nil, unsupported("got an archive of arrays, want one: use OpenDict")
+	}
+	h, elements, err := mappedArray(mem, &mem.Part)
+	if err != nil {
+		return nil, err
+	}
+	return h.array(elements, newRoom(opt.MaxCopy))
+}
+
+// mappedArray returns the header and the elements of an array that is a part of a file.
+func mappedArray(mem *mapfile.Single, p *mapfile.Part) (*header, body, error) {
+	h, err := readHeader(io.NewSectionReader(mem, int64(p.Offset()), int64(p.Size())))
+	if err == nil {
+		err = h.checkContent(int64(p.Size() - h.length))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return h, func(d tensor.DType, shape ...int) (*tensor.Tensor, error) {
+		return tensor.FromLender(d, p, p.Offset()+h.length, shape...)
+	}, nil
+}
+
+// array returns the tensor of an array that is not structured.
+func (h *header) array(elements body, room *room) (*tensor.Tensor, error) {
+	if h.record {
+		return nil, unsupported("got a structured array, which is a dictionary: use OpenDict")
+	}
+	return h.value(column{dtype: h.dtype}, elements, room)
+}
+
+// Read reads the array of a .npy file from r, and not a byte more, so that it can be called again
+// where several arrays follow one another. Memory is in proportion to the bytes that r has.
+//
+// Read returns a [FileError]: io.EOF if r has no bytes, [ErrCorrupt], [ErrUnsupported] as
+// [OpenWith] has it, and errors of r.
+func Read(r io.Reader) (*tensor.Tensor, error) {
+	t, err := read(r)
+	return t, fileError("read", "", "", err)
+}
+
+func read(r io.Reader) (*tensor.Tensor, error) {
+	unlimited := room{math.MaxInt64}
+	h, err := readHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.array(h.readBody(r, &unlimited), &unlimited)
+}
+
+// readBody returns the elements that follow the header in r, which it reads, if there is room, when
+// they are wanted.
+func (h *header) readBody(r io.Reader, room *room) body {
+	var b []byte
+	return func(d tensor.DType, shape ...int) (*tensor.Tensor, error) {
+		if b == nil {
+			err := room.take(h.content)
+			if err == nil {
+				b, err = readElements(r, h.content)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return tensor.FromBytes(d, b, shape...)
+	}
+}
+
+// Close refuses new operations on elements, which return [ErrClosed] from now on, and unmaps the
+// file. It does not wait for operations under way, which read to the end what they have begun to
+// read: the file is unmapped when the last of them ends. Slices that tensor.Of handed out must not
+// be used any more. Shapes stay, and so do elements that were copied. Close returns ErrClosed if it
+// was called before.
+func (f *File) Close() error {
+	if f == nil || f.mem == nil {
+		return ErrClosed
+	}
+	return f.mem.Close()
+}
+
+// CloseWait begins the close if it has not begun, as [File.Close] does, and waits until the file is
+// unmapped; some systems refuse to replace it until then. It returns the error of ctx if that ends
+// first. It may be called any number of times, before and after Close.
+func (f *File) CloseWait(ctx context.Context) error {
+	if f == nil || f.mem == nil {
+		return ErrClosed
+	}
+	return f.mem.CloseWait(ctx)
+}

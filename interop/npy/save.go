@@ -1,0 +1,145 @@
+package npy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Save writes t to a file, which it makes or replaces as a whole. It is [SaveWith] without options.
+func Save(path string, t *tensor.Tensor) error {
+	return SaveWith(context.Background(), path, t, SaveOptions{})
+}
+
+// SaveOptions say how [SaveWith] saves. The zero value is the default.
+type SaveOptions struct {
+	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
+	// old or all of the new; if the machine stops within the next half minute or so, it may be
+	// neither.
+	NoSync bool
+}
+
+// SaveWith writes t to a .npy file, as [Write] does. If it returns nil, the file holds t, durably;
+// on an error, and after a crash at any moment, it is all of what it was before, or all of the new
+// one. Permissions stay those of the file that is replaced, and a link to it stays a link. t can be
+// one that was opened from that file, which lives on for whoever has it open; some systems do not
+// replace a file that is mapped. What a save that was killed left beside the file is removed.
+//
+// SaveWith returns a [FileError]: [ErrUnsupported] for bfloat16 and for more than 64 dims,
+// tensor.ErrMeta for a tensor without elements, shapeops.ErrKind if t is nil, [ErrClosed] and
+// [ErrFault] of elements in mapped files, fs.ErrInvalid for a path that is no name for a file,
+// fs.ErrExist if something other than a regular file is there, errors of the system, such as
+// fs.ErrNotExist if the directory is not there, and ctx's error if that ends first.
+func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOptions) error {
+	a, err := newArray(t)
+	if err == nil {
+		err = saveFile(vfs.OS, path, opt.NoSync, func(f vfs.File) error { return a.writeTo(stoppable{ctx, f}) })
+	}
+	return saveError(path, err)
+}
+
+// Write writes to w the bytes that NumPy writes for the array: in Fortran order if its elements lie
+// in that order, or in C order, the header padded to a multiple of 64. Elements go from where they
+// are to w; only those that lie in neither order are copied before. After an error a part may have
+// been written. Its errors are those of [SaveWith] about t, and those of w.
+func Write(w io.Writer, t *tensor.Tensor) error {
+	a, err := newArray(t)
+	if err == nil {
+		err = a.writeTo(w)
+	}
+	return fileError("write", "", "", err)
+}
+
+// saveFile puts a file with what write writes at path.
+func saveFile(disk vfs.FS, path string, noSync bool, write func(vfs.File) error) error {
+	at, err := vfs.ResolveFile(path)
+	if err != nil {
+		return err
+	}
+	return vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: noSync}, write)
+}
+
+// saveError returns err as one about saving the file at path.
+func saveError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*FileError](err); ok && e.Path == "" {
+		return &FileError{"save", path, e.Name, e.Err}
+	}
+	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
+}
+
+// An array is what is to be written.
+type array struct {
+	head []byte
+	body *tensor.Tensor // the elements, row-major
+}
+
+// newArray checks all that can be wrong with t.
+func newArray(t *tensor.Tensor) (array, error) {
+	switch {
+	case t == nil:
+		return array{}, fmt.Errorf("%w: got a nil tensor", shapeops.ErrKind)
+	case t.Device() == tensor.Meta:
+		return array{}, tensor.ErrMeta
+	}
+	body, fortran, err := rowMajor(t)
+	if err != nil {
+		return array{}, err
+	}
+	head, err := newHeader(t.DType(), t.Shape(), fortran)
+	return array{head, body}, err
+}
+
+// rowMajor returns t, or t with its dims reversed if its elements lie in Fortran order.
+func rowMajor(t *tensor.Tensor) (body *tensor.Tensor, fortran bool, err error) {
+	if t.View().IsContiguous() {
+		return t, false, nil
+	}
+	order := make([]int, len(t.Shape()))
+	for dim := range order {
+		order[dim] = dim
+	}
+	slices.Reverse(order)
+	turned, err := t.Permute(order...)
+	if err != nil || !turned.View().IsContiguous() {
+		return t, false, err
+	}
+	return turned, true, nil
+}
+
+func (a array) writeTo(w io.Writer) error {
+	if _, err := w.Write(a.head); err != nil {
+		return err
+	}
+	_, err := a.body.WriteTo(w)
+	return err
+}
+
+// A stoppable file refuses to write once ctx has ended.
+type stoppable struct {
+	ctx context.Context
+	vfs.File
+}
+
+// Write writes p some MB at a time.
+func (s stoppable) Write(p []byte) (n int, err error) {
+	const most = 8 << 20
+	for len(p) > 0 && err == nil {
+		if err := s.ctx.Err(); err != nil {
+			return n, err
+		}
+		var m int
+		m, err = s.File.Write(p[:min(len(p), most)])
+		n, p = n+m, p[m:]
+	}
+	return n, err
+}
