@@ -51,9 +51,9 @@ var others = map[byte]struct {
 	what, instead string
 }{
 	'O': {1, "objects", "arrays of numbers"},
-	'U': {4, "strings", "numbers, or bytes as x.view('u4')"},
-	'S': {1, "strings", "numbers, or bytes as x.view('u1')"},
-	'a': {1, "strings", "numbers, or bytes as x.view('u1')"},
+	'U': {4, "strings", "codes, or characters by x.view('u4')"},
+	'S': {1, "strings", "codes, or bytes by x.view('u1')"},
+	'a': {1, "strings", "codes, or bytes by x.view('u1')"},
 	'M': {1, "dates", "x.view('i8')"},
 	'm': {1, "differences of dates", "x.view('i8')"},
 	'f': {1, "long doubles", "x.astype('f8')"},
@@ -153,7 +153,9 @@ func newField(v literal) (f field, err error) {
 			return f, err
 		}
 	}
-	f.dtype, err = newDType(parts[1])
+	if f.dtype, err = newDType(parts[1]); err != nil {
+		err = fmt.Errorf("field %s: %w", errtext.Quote(f.name), err)
+	}
 	return f, err
 }
 

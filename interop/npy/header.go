@@ -109,7 +109,7 @@ func parseHeader(text string) (*header, error) {
 		return nil, err
 	}
 	if h.content, err = product(h.shape, h.size); err != nil {
-		return nil, corrupt("header: %w", err)
+		return nil, corrupt("header: got the shape %v for elements of %d bytes, want bytes that can be counted", h.shape, h.size)
 	}
 	return h, nil
 }
