@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -8,23 +9,18 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
-	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 // extension is the end of the names of members that are arrays.
 const extension = ".npy"
 
-// isArchive reports whether a file begins as a zip archive does.
-func isArchive(mem *mapfile.Single) bool {
-	b := make([]byte, 2)
-	_, err := mem.ReadAt(b, 0)
-	return err == nil && string(b) == "PK"
-}
+// isArchive reports whether a file of bytes b begins as a zip archive does.
+func isArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK")) }
 
 // archive reads the members of an archive.
 func (r *reader) archive() error {
-	a, err := zipfile.Open(r.mem, int64(r.mem.Size()), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(r.bytes), int64(len(r.bytes)), zipfile.Limits{})
 	if err != nil {
 		return err
 	}
@@ -50,7 +46,14 @@ func (r *reader) member(a *zipfile.Archive, e zipfile.Entry) error {
 	if err != nil {
 		return r.refuse(e.Name, err)
 	}
-	return r.columns(e.Name, slices.Collect(key.Parts()), h, elements)
+	if h.record {
+		return r.columns(slices.Collect(key.Parts()), h, elements)
+	}
+	if !r.wanted.covers(key) {
+		return nil
+	}
+	t, err := h.array(elements, r.room)
+	return r.add(key, e.Name, t, err)
 }
 
 // content returns the header and the elements of a member.
@@ -60,7 +63,7 @@ func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, er
 		if err != nil {
 			return nil, nil, err
 		}
-		return mappedArray(r.mem, p)
+		return mappedArray(p, r.bytes)
 	}
 	from := unnamed{r: a.Reader(e)}
 	h, err := readHeader(from)

@@ -81,6 +81,17 @@ func (r *room) take(n int) error {
 	return nil
 }
 
+// array returns the tensor of an array that is not structured.
+func (h *header) array(elements body, room *room) (*tensor.Tensor, error) {
+	switch {
+	case h.record:
+		return nil, unsupported("got a structured array, which is a dictionary: use OpenDict")
+	case h.err != nil || h.swap:
+		return h.value(column{dtype: h.dtype}, elements, room)
+	}
+	return h.units(elements, h.elem)
+}
+
 // value returns a column of an array: a view of its elements where strides say where they lie, and
 // a copy if not.
 //
@@ -94,7 +105,7 @@ func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, err
 	if !view {
 		unit = tensor.Uint8
 	}
-	t, err := h.units(unit, elements)
+	t, err := h.units(elements, unit, h.size/unit.Size())
 	if err == nil {
 		t, err = c.cut(t, len(h.shape))
 	}
@@ -107,22 +118,24 @@ func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, err
 	return t.Index(ix.Rest, ix.At(0))
 }
 
-// units returns the elements of an array in units of a dtype: [N... units of an element].
-func (h *header) units(unit tensor.DType, elements body) (*tensor.Tensor, error) {
-	n := h.size / unit.Size()
+// units returns the elements of an array as units of a dtype, of which each has as many as dims say:
+// [N... dims...].
+func (h *header) units(elements body, unit tensor.DType, dims ...int) (*tensor.Tensor, error) {
 	if !h.fortran {
-		return elements(unit, append(slices.Clip(h.shape), n)...)
+		return elements(unit, slices.Concat(h.shape, dims)...)
 	}
-	shape, order := slices.Clone(h.shape), make([]int, len(h.shape), len(h.shape)+1)
+	shape := slices.Clone(h.shape)
 	slices.Reverse(shape)
+	order := make([]int, len(shape)+len(dims))
 	for dim := range order {
-		order[dim] = len(order) - 1 - dim
+		order[dim] = dim
 	}
-	t, err := elements(unit, append(shape, n)...)
+	slices.Reverse(order[:len(shape)])
+	t, err := elements(unit, append(shape, dims...)...)
 	if err != nil {
 		return nil, err
 	}
-	return t.Permute(append(order, len(order))...)
+	return t.Permute(order...)
 }
 
 // cut returns the units of a column: [N... units of a record] -> [N... D... units of a number].

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Dict is a dictionary of arrays in a mapped file: the members of an .npz archive, or the fields
@@ -71,10 +72,12 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 		return nil, err
 	}
 	r := &reader{path: path, mem: mem, opt: opt, room: newRoom(opt.MaxCopy), wanted: newChoice(opt.Keys)}
-	td, err := r.dict()
-	if err == nil {
-		err = mem.Map() // a Dict holds no descriptor
-	}
+	var td *tdict.TensorDict
+	err = reading(mem, path, func(b []byte) (err error) {
+		r.bytes = b
+		td, err = r.dict()
+		return err
+	})
 	if err != nil {
 		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
 	}
@@ -101,6 +104,7 @@ func (d *Dict) CloseWait(ctx context.Context) error {
 type reader struct {
 	path    string // for errors
 	mem     *mapfile.Single
+	bytes   []byte // of the file
 	opt     DictOptions
 	room    *room
 	wanted  choice
@@ -111,7 +115,7 @@ type reader struct {
 // dict reads everything but elements.
 func (r *reader) dict() (*tdict.TensorDict, error) {
 	read := r.structured
-	if isArchive(r.mem) {
+	if isArchive(r.bytes) {
 		read = r.archive
 	}
 	err := read()
@@ -138,7 +142,7 @@ func (r *reader) dict() (*tdict.TensorDict, error) {
 
 // structured reads a structured array.
 func (r *reader) structured() error {
-	h, elements, err := mappedArray(r.mem, &r.mem.Part)
+	h, elements, err := mappedArray(&r.mem.Part, r.bytes)
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func (r *reader) structured() error {
 	if r.opt.Batch == nil {
 		r.opt.Batch = h.shape[:min(len(h.shape), bound(r.opt.BatchDims))]
 	}
-	return r.columns("", nil, h, elements)
+	return r.columns(nil, h, elements)
 }
 
 // bound returns how many dims a batch shape can have.
@@ -159,26 +163,27 @@ func bound(dims int) int {
 	return max(dims, 0)
 }
 
-// columns adds the wanted columns of an array whose key has the given parts, in a member of a name,
-// or "".
-func (r *reader) columns(name string, parts []string, h *header, elements body) error {
+// columns adds the wanted columns of a structured array, whose key has the given parts.
+func (r *reader) columns(parts []string, h *header, elements body) error {
 	for _, c := range h.columns(column{key: parts}) {
 		key := nestedkey.Of(c.key[0], c.key[1:]...)
 		if !r.wanted.covers(key) {
 			continue
 		}
 		t, err := h.value(c, elements, r.room)
-		if err != nil {
-			if len(c.levels) > 0 {
-				name = string(key)
-			}
-			if err := r.refuse(name, err); err != nil {
-				return err
-			}
-			continue
+		if err = r.add(key, string(key), t, err); err != nil {
+			return err
 		}
-		r.entries = append(r.entries, bundle.Entry{Key: key, Value: t})
 	}
+	return nil
+}
+
+// add adds an array, unless there is an error, which name is at fault for.
+func (r *reader) add(key nestedkey.Key, name string, t *tensor.Tensor, err error) error {
+	if err != nil {
+		return r.refuse(name, err)
+	}
+	r.entries = append(r.entries, bundle.Entry{Key: key, Value: t})
 	return nil
 }
 

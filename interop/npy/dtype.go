@@ -115,8 +115,8 @@ func newRecord(descr list) (dtype, error) {
 			return d, err
 		}
 		f.offset = d.size
-		n, err := product(f.dims, f.size)
-		if err != nil || n > math.MaxInt32-d.size {
+		n, ok := product(f.dims, f.size)
+		if !ok || n > math.MaxInt32-d.size {
 			return d, corrupt("header: field %s: records are larger than %d bytes", errtext.Quote(f.name), math.MaxInt32)
 		}
 		d.size += n
@@ -180,10 +180,20 @@ func newShape(v literal) (shapeops.Shape, error) {
 	return s, nil
 }
 
-// product returns how many bytes the elements of a shape take, of a size each.
-func product(s shapeops.Shape, size int) (int, error) {
-	all := append(slices.Clip(s), size)
-	return all.Size(), all.Check()
+// product returns how many bytes the elements of a shape take, of a size each. It reports whether
+// they can be counted, with sizes of 0 taken for 1.
+func product(s shapeops.Shape, size int) (n int, ok bool) {
+	n = size
+	for _, k := range s {
+		if n > math.MaxInt/max(k, 1) {
+			return 0, false
+		}
+		n *= max(k, 1)
+	}
+	if slices.Contains(s, 0) {
+		n = 0
+	}
+	return n, true
 }
 
 // quoted returns the text of a literal, for errors.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -75,7 +75,7 @@ func cut(err error, part string) error {
 
 // decoded returns the text of a header: UTF-8 from version 3 on, Latin-1 before.
 func decoded(text []byte, version byte) string {
-	if version >= 3 {
+	if version >= 3 || !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf }) {
 		return string(text)
 	}
 	var b strings.Builder
@@ -90,25 +90,21 @@ func parseHeader(text string) (*header, error) {
 	if !utf8.ValidString(text) {
 		return nil, corrupt("header: not UTF-8")
 	}
-	v, err := parseLiteral(text)
+	v, err := parseDict(text, "descr", "fortran_order", "shape")
 	if err != nil {
 		return nil, err
 	}
-	d, ok := v.(dict)
-	if !ok || len(d) != 3 {
-		return nil, corrupt("header: got %s, want a dict of descr, fortran_order and shape", errtext.Quote(text))
+	h, ok := new(header), false
+	if h.fortran, ok = v[1].(bool); !ok {
+		return nil, corrupt("header: got fortran_order %s, want True or False", quoted(v[1]))
 	}
-	h := new(header)
-	if h.fortran, ok = d["fortran_order"].(bool); !ok {
-		return nil, corrupt("header: got fortran_order %s, want True or False", quoted(d["fortran_order"]))
-	}
-	if h.shape, err = newShape(d["shape"]); err != nil {
+	if h.shape, err = newShape(v[2]); err != nil {
 		return nil, err
 	}
-	if h.dtype, err = newDType(d["descr"]); err != nil {
+	if h.dtype, err = newDType(v[0]); err != nil {
 		return nil, err
 	}
-	if h.content, err = product(h.shape, h.size); err != nil {
+	if h.content, ok = product(h.shape, h.size); !ok {
 		return nil, corrupt("header: got the shape %v for elements of %d bytes, want bytes that can be counted", h.shape, h.size)
 	}
 	return h, nil

@@ -1,37 +1,67 @@
 package npy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A literal is a value as Python writes it: a string, an int, a bool, a tuple, a list or a dict.
+// A literal is a value as Python writes it: a string, an int, a bool, a tuple or a list.
 //
-//	value = string | int | "True" | "False" | "(" items ")" | "[" items "]" | "{" pairs "}"
-//	items = [ value { "," value } [ "," ] ]
-//	pairs = [ string ":" value { "," string ":" value } [ "," ] ]
+//	header = "{" [ pair { "," pair } [ "," ] ] "}"
+//	pair   = string ":" value
+//	value  = string | int | "True" | "False" | "(" items ")" | "[" items "]"
+//	items  = [ value { "," value } [ "," ] ]
 type literal any
 
 type (
 	tuple []literal
 	list  []literal
-	dict  map[string]literal
 )
 
 // maxDepth is how deep brackets may be nested.
 const maxDepth = 32
 
-// parseLiteral returns the literal that text holds, between white space.
-func parseLiteral(text string) (literal, error) {
+// parseDict returns the values of a header's text for keys, which must be all that it has.
+func parseDict(text string, keys ...string) ([]literal, error) {
 	p := &parser{text: text}
-	v, err := p.value()
-	if err == nil && p.peek() != 0 {
-		err = p.unexpected("nothing more")
+	if p.peek() != '{' {
+		return nil, p.unexpected("a dict")
 	}
-	return v, err
+	values := make([]literal, len(keys))
+	_, err := p.brackets('}', func() error { return p.pair(keys, values) })
+	switch {
+	case err != nil:
+		return nil, err
+	case p.peek() != 0:
+		return nil, p.unexpected("nothing more")
+	}
+	if i := slices.Index(values, nil); i >= 0 {
+		return nil, corrupt("header: got no key %q", keys[i])
+	}
+	return values, nil
+}
+
+// pair parses a key and its value.
+func (p *parser) pair(keys []string, values []literal) error {
+	key, err := p.value()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(keys, func(k string) bool { return k == key })
+	switch {
+	case i < 0 || values[i] != nil:
+		return corrupt("header: got key %s, want each of %q once", quoted(key), keys)
+	case p.peek() != ':':
+		return p.unexpected(`":"`)
+	}
+	p.at++
+	values[i], err = p.value()
+	return err
 }
 
 // A parser parses text from a byte on.
@@ -44,7 +74,9 @@ type parser struct {
 // peek skips white space, and returns the byte after it, or 0 at the end.
 func (p *parser) peek() byte {
 	for ; p.at < len(p.text); p.at++ {
-		if c := p.text[p.at]; !strings.ContainsRune(" \t\r\n\f", rune(c)) {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\r', '\n', '\f':
+		default:
 			return c
 		}
 	}
@@ -58,8 +90,6 @@ func (p *parser) unexpected(want string) error {
 
 func (p *parser) value() (literal, error) {
 	switch c := p.peek(); c {
-	case '{':
-		return p.dict()
 	case '[':
 		v, _, err := p.items(']')
 		return list(v), err
@@ -107,57 +137,26 @@ func (p *parser) items(end byte) (all []literal, comma bool, err error) {
 	return all, comma, err
 }
 
-func (p *parser) dict() (dict, error) {
-	d := dict{}
-	_, err := p.brackets('}', func() error {
-		key, err := p.key()
-		if err != nil {
-			return err
-		}
-		if _, twice := d[key]; twice {
-			return corrupt("header: duplicate key %s", errtext.Quote(key))
-		}
-		if p.peek() != ':' {
-			return p.unexpected(`":"`)
-		}
-		p.at++
-		d[key], err = p.value()
-		return err
-	})
-	return d, err
-}
-
-func (p *parser) key() (string, error) {
-	v, err := p.value()
-	key, ok := v.(string)
-	if err == nil && !ok {
-		err = corrupt("header: got the key %v, want a string", v)
-	}
-	return key, err
-}
-
 // string parses a string, whose quote is next.
 func (p *parser) string() (string, error) {
-	var b strings.Builder
-	quote := p.text[p.at]
-	for rest := p.text[p.at+1:]; rest != ""; {
-		switch rest[0] {
-		case quote:
-			p.at = len(p.text) - len(rest) + 1
-			return b.String(), nil
-		case '\\':
-			r, _, tail, err := strconv.UnquoteChar(rest, quote)
-			if err != nil {
-				return "", corrupt("header: got %s, want an escape", errtext.Quote(rest))
-			}
-			b.WriteRune(r)
-			rest = tail
-		default:
-			b.WriteByte(rest[0])
-			rest = rest[1:]
-		}
+	quote, rest := p.text[p.at], p.text[p.at+1:]
+	if n := strings.IndexByte(rest, quote); n >= 0 && !strings.Contains(rest[:n], `\`) {
+		p.at += n + 2
+		return rest[:n], nil
 	}
-	return "", p.unexpected("a string that ends")
+	var b []byte
+	for rest != "" && rest[0] != quote {
+		r, _, tail, err := strconv.UnquoteChar(rest, quote)
+		if err != nil {
+			return "", corrupt("header: got %s, want an escape", errtext.Quote(rest))
+		}
+		b, rest = utf8.AppendRune(b, r), tail
+	}
+	if rest == "" {
+		return "", p.unexpected("a string that ends")
+	}
+	p.at = len(p.text) - len(rest) + 1
+	return string(b), nil
 }
 
 // word parses a number, a bool, or a string with a prefix. Python 2 wrote numbers with an "L".

@@ -1,12 +1,15 @@
 package npy
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -43,31 +46,50 @@ func OpenWith(path string, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := openArray(mem, opt)
-	if err == nil {
-		err = mem.Map() // a File holds no descriptor
-	}
+	var t *tensor.Tensor
+	err = reading(mem, path, func(b []byte) (err error) {
+		t, err = openArray(&mem.Part, b, opt)
+		return err
+	})
 	if err != nil {
 		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
 	}
 	return &File{t, mem}, nil
 }
 
-// openArray returns the array of a file.
-func openArray(mem *mapfile.Single, opt Options) (*tensor.Tensor, error) {
-	if isArchive(mem) {
+// reading calls fn with the bytes of a file, which it maps. That is faster
+// than a call to the system for each header.
+func reading(mem *mapfile.Single, path string, fn func(b []byte) error) error {
+	if err := mem.Map(); err != nil {
+		return err
+	}
+	b, err := mem.Borrow()
+	if err != nil {
+		return err
+	}
+	defer mem.Return()
+	failed := mapping.Guard(func() { err = fn(b) })
+	if failed = cmp.Or(failed, mem.Intact()); failed != nil {
+		return mappedError(path)("open", "", failed)
+	}
+	return err
+}
+
+// openArray returns the array of a file of bytes b.
+func openArray(file *mapfile.Part, b []byte, opt Options) (*tensor.Tensor, error) {
+	if isArchive(b) {
 		return nil, unsupported("got an archive of arrays, want one: use OpenDict")
 	}
-	h, elements, err := mappedArray(mem, &mem.Part)
+	h, elements, err := mappedArray(file, b)
 	if err != nil {
 		return nil, err
 	}
 	return h.array(elements, newRoom(opt.MaxCopy))
 }
 
-// mappedArray returns the header and the elements of an array that is a part of a file.
-func mappedArray(mem *mapfile.Single, p *mapfile.Part) (*header, body, error) {
-	h, err := readHeader(io.NewSectionReader(mem, int64(p.Offset()), int64(p.Size())))
+// mappedArray returns the header and the elements of an array that is a part of a file of bytes b.
+func mappedArray(p *mapfile.Part, b []byte) (*header, body, error) {
+	h, err := readHeader(bytes.NewReader(b[p.Offset():][:p.Size()]))
 	if err == nil {
 		err = h.checkContent(int64(p.Size() - h.length))
 	}
@@ -77,14 +99,6 @@ func mappedArray(mem *mapfile.Single, p *mapfile.Part) (*header, body, error) {
 	return h, func(d tensor.DType, shape ...int) (*tensor.Tensor, error) {
 		return tensor.FromLender(d, p, p.Offset()+h.length, shape...)
 	}, nil
-}
-
-// array returns the tensor of an array that is not structured.
-func (h *header) array(elements body, room *room) (*tensor.Tensor, error) {
-	if h.record {
-		return nil, unsupported("got a structured array, which is a dictionary: use OpenDict")
-	}
-	return h.value(column{dtype: h.dtype}, elements, room)
 }
 
 // Read reads the array of a .npy file from r, and not a byte more, so that it can be called again
