@@ -28,11 +28,15 @@ type Entry struct {
 // separator it is one part. It returns nestedkey.ErrKey if the name is not UTF-8, and
 // tdict.ErrDepth for more parts than dictionaries can have.
 func Key(name, separator string) (nestedkey.Key, error) {
-	key := nestedkey.Of(name)
-	if separator != "" {
-		if n := strings.Count(name, separator); n > tdict.MaxDepth {
-			return "", fmt.Errorf("%w: got a name of %d parts", tdict.ErrDepth, n+1)
-		}
+	if separator == "" {
+		key := nestedkey.Of(name)
+		return key, key.Check()
+	}
+	if n := strings.Count(name, separator); n > tdict.MaxDepth {
+		return "", fmt.Errorf("%w: got a name of %d parts", tdict.ErrDepth, n+1)
+	}
+	key := nestedkey.Key(name)
+	if separator != "/" || strings.Contains(name, "~") { // otherwise a name is the key's own text
 		parts := strings.Split(name, separator)
 		key = nestedkey.Of(parts[0], parts[1:]...)
 	}
