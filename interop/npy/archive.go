@@ -63,10 +63,10 @@ func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, er
 		if err != nil {
 			return nil, nil, err
 		}
-		return mappedArray(p, r.bytes)
+		return mappedArray(p, r.bytes, r.known)
 	}
 	from := unnamed{r: a.Reader(e)}
-	h, err := readHeader(from)
+	h, err := readHeader(from, r.known)
 	if err == nil {
 		err = r.room.take(h.length)
 	}

@@ -71,7 +71,7 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, mem: mem, opt: opt, room: newRoom(opt.MaxCopy), wanted: newChoice(opt.Keys)}
+	r := &reader{path: path, mem: mem, opt: opt, room: newRoom(opt.MaxCopy), known: headers{}, wanted: newChoice(opt.Keys)}
 	var td *tdict.TensorDict
 	err = reading(mem, path, func(b []byte) (err error) {
 		r.bytes = b
@@ -107,6 +107,7 @@ type reader struct {
 	bytes   []byte // of the file
 	opt     DictOptions
 	room    *room
+	known   headers
 	wanted  choice
 	entries []bundle.Entry
 	refused []*FileError // what this package does not read
@@ -142,7 +143,7 @@ func (r *reader) dict() (*tdict.TensorDict, error) {
 
 // structured reads a structured array.
 func (r *reader) structured() error {
-	h, elements, err := mappedArray(&r.mem.Part, r.bytes)
+	h, elements, err := mappedArray(&r.mem.Part, r.bytes, nil)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,17 @@ type header struct {
 	content int  // bytes of the elements
 }
 
-// readHeader reads a header from r, and not a byte more. It returns an error that is io.EOF too if
-// r has no bytes.
-func readHeader(r io.Reader) (*header, error) {
+// headers are those of members by their text, for many are the same.
+type headers map[string]*header
+
+const (
+	maxKnown     = 1000
+	maxKnownText = 1000 // bytes
+)
+
+// readHeader reads a header from r, and not a byte more. It looks for it among known ones, which may
+// be nil. It returns an error that is io.EOF too if r has no bytes.
+func readHeader(r io.Reader, known headers) (*header, error) {
 	start := make([]byte, len(magic)+2+4)
 	if _, err := io.ReadFull(r, start[:len(magic)+2]); err != nil {
 		return nil, cut(err, "magic string")
@@ -58,11 +66,18 @@ func readHeader(r io.Reader) (*header, error) {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return nil, cut(err, "header")
 	}
-	h, err := parseHeader(decoded(text, version))
-	if err == nil {
-		h.length = len(magic) + 2 + width + len(text)
+	if h := known[string(text)]; h != nil && version == 1 {
+		return h, nil
 	}
-	return h, err
+	h, err := parseHeader(decoded(text, version))
+	if err != nil {
+		return nil, err
+	}
+	h.length = len(magic) + 2 + width + len(text)
+	if known != nil && version == 1 && len(known) < maxKnown && len(text) < maxKnownText {
+		known[string(text)] = h
+	}
+	return h, nil
 }
 
 // cut returns ErrCorrupt if err says that a file ends in a part of it.
@@ -90,7 +105,7 @@ func parseHeader(text string) (*header, error) {
 	if !utf8.ValidString(text) {
 		return nil, corrupt("header: not UTF-8")
 	}
-	v, err := parseDict(text, "descr", "fortran_order", "shape")
+	v, err := parseDict(text)
 	if err != nil {
 		return nil, err
 	}

@@ -26,36 +26,41 @@ type (
 // maxDepth is how deep brackets may be nested.
 const maxDepth = 32
 
-// parseDict returns the values of a header's text for keys, which must be all that it has.
-func parseDict(text string, keys ...string) ([]literal, error) {
+// keys are those of a header, and all that it has.
+var keys = [...]string{"descr", "fortran_order", "shape"}
+
+// parseDict returns the values that the text of a header has for keys.
+func parseDict(text string) (values [len(keys)]literal, err error) {
 	p := &parser{text: text}
 	if p.peek() != '{' {
-		return nil, p.unexpected("a dict")
+		return values, p.unexpected("a dict")
 	}
-	values := make([]literal, len(keys))
-	_, err := p.brackets('}', func() error { return p.pair(keys, values) })
+	_, err = p.brackets('}', func() error { return p.pair(values[:]) })
 	switch {
 	case err != nil:
-		return nil, err
+		return values, err
 	case p.peek() != 0:
-		return nil, p.unexpected("nothing more")
+		return values, p.unexpected("nothing more")
 	}
-	if i := slices.Index(values, nil); i >= 0 {
-		return nil, corrupt("header: got no key %q", keys[i])
+	if i := slices.Index(values[:], nil); i >= 0 {
+		return values, corrupt("header: got no key %q", keys[i])
 	}
 	return values, nil
 }
 
 // pair parses a key and its value.
-func (p *parser) pair(keys []string, values []literal) error {
-	key, err := p.value()
+func (p *parser) pair(values []literal) error {
+	if c := p.peek(); c != '\'' && c != '"' {
+		return p.unexpected("a string")
+	}
+	key, err := p.string()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(keys, func(k string) bool { return k == key })
+	i := slices.Index(keys[:], key)
 	switch {
 	case i < 0 || values[i] != nil:
-		return corrupt("header: got key %s, want each of %q once", quoted(key), keys)
+		return corrupt("header: got key %s, want each of %q once", errtext.Quote(key), keys)
 	case p.peek() != ':':
 		return p.unexpected(`":"`)
 	}
@@ -129,6 +134,7 @@ func (p *parser) brackets(end byte, item func() error) (comma bool, err error) {
 }
 
 func (p *parser) items(end byte) (all []literal, comma bool, err error) {
+	all = make([]literal, 0, 4) // few arrays have more dims
 	comma, err = p.brackets(end, func() error {
 		v, err := p.value()
 		all = append(all, v)

@@ -80,7 +80,7 @@ func openArray(file *mapfile.Part, b []byte, opt Options) (*tensor.Tensor, error
 	if isArchive(b) {
 		return nil, unsupported("got an archive of arrays, want one: use OpenDict")
 	}
-	h, elements, err := mappedArray(file, b)
+	h, elements, err := mappedArray(file, b, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func openArray(file *mapfile.Part, b []byte, opt Options) (*tensor.Tensor, error
 }
 
 // mappedArray returns the header and the elements of an array that is a part of a file of bytes b.
-func mappedArray(p *mapfile.Part, b []byte) (*header, body, error) {
-	h, err := readHeader(bytes.NewReader(b[p.Offset():][:p.Size()]))
+func mappedArray(p *mapfile.Part, b []byte, known headers) (*header, body, error) {
+	h, err := readHeader(bytes.NewReader(b[p.Offset():][:p.Size()]), known)
 	if err == nil {
 		err = h.checkContent(int64(p.Size() - h.length))
 	}
@@ -113,7 +113,7 @@ func Read(r io.Reader) (*tensor.Tensor, error) {
 
 func read(r io.Reader) (*tensor.Tensor, error) {
 	unlimited := room{math.MaxInt64}
-	h, err := readHeader(r)
+	h, err := readHeader(r, nil)
 	if err != nil {
 		return nil, err
 	}
