@@ -209,5 +209,5 @@ func (r *reader) refusal() error {
 	for _, e := range r.refused {
 		all = append(all, errtext.Quote(e.Name)+": "+strings.TrimPrefix(e.Err.Error(), ErrUnsupported.Error()+": "))
 	}
-	return unsupported("%d arrays: %s", len(all), strings.Join(all, "; "))
+	return unsupported("%d members or fields: %s", len(all), strings.Join(all, "; "))
 }

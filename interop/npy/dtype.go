@@ -80,8 +80,11 @@ func newNumber(descr string) (dtype, error) {
 	}
 	for _, c := range codes {
 		if c.code == code {
-			swap := descr[0] == '>' && cast.LittleEndian() || descr[0] == '<' && !cast.LittleEndian()
-			return dtype{size: c.elem.Size(), elem: c.elem, swap: swap}, nil
+			other := byte('>')
+			if !cast.LittleEndian() {
+				other = '<'
+			}
+			return dtype{size: c.elem.Size(), elem: c.elem, swap: descr[0] == other && c.elem.Size() > 1}, nil
 		}
 	}
 	return newOther(descr, code)

@@ -39,10 +39,11 @@ type SaveDictOptions struct {
 //
 // The archive holds tensors and their keys alone. Batch shapes and names of dims are not kept.
 //
-// SaveDictWith returns a [FileError]: [ErrUnsupported], with all keys concerned, for leaves other
-// than tensors, dictionaries without entries, and keys that name no member: parts that are empty,
-// "." or "..", or have a separator, a backslash, or a zero byte; as [SaveWith] does, with the
-// member, for tensors; and its errors about the file. It is shapeops.ErrKind if td is nil.
+// SaveDictWith returns a [FileError]: [ErrUnsupported] for leaves other than tensors and
+// dictionaries without entries, with all their keys, and for a key that names no member, since a
+// part has a separator, a backslash or a zero byte, or a part before the last is empty, "." or "..";
+// errors of [SaveWith] about a tensor, with the member, and about the file; shapeops.ErrKind if td
+// is nil.
 func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
 	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
 	if err == nil {
