@@ -179,10 +179,16 @@ func (r *reader) columns(parts []string, h *header, elements body) error {
 	return nil
 }
 
+// maxArrays is how many arrays a dictionary has at most.
+const maxArrays = 1 << 20
+
 // add adds an array, unless there is an error, which name is at fault for.
 func (r *reader) add(key nestedkey.Key, name string, t *tensor.Tensor, err error) error {
 	if err != nil {
 		return r.refuse(name, err)
+	}
+	if len(r.entries) == maxArrays {
+		return unsupported("got more than %d arrays", maxArrays)
 	}
 	r.entries = append(r.entries, bundle.Entry{Key: key, Value: t})
 	return nil

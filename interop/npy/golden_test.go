@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,6 +34,7 @@ func golden(t testing.TB, pattern string) []string {
 
 // An expectedArray is what NumPy loads.
 type expectedArray struct {
+	Kind  string
 	DType string
 	Shape []int
 	Hex   string
@@ -58,10 +60,19 @@ func TestGoldenArrays(t *testing.T) {
 			want := expected[expectedArray](t, folder)
 			path := filepath.Join(folder, "data.npy")
 			file := tensor.Must(os.ReadFile(path))
+			if want.Kind != "tensor" { // it is structured, or holds no numbers
+				d, err := npy.OpenDict(path)
+				require.True(t, err == nil || errors.Is(err, npy.ErrUnsupported), "%v", err)
+				_ = d.Close()
+				return
+			}
 			f := open(t, path)
 			want.equal(t, f.Tensor)
 			x := tensor.Must(npy.Read(bytes.NewReader(file)))
 			want.equal(t, x)
+			if f.Lender() == nil || file[6] != 1 {
+				return // the other byte order, or a version that is not written
+			}
 			for _, x := range []*tensor.Tensor{f.Tensor, x} {
 				require.Equal(t, string(file), string(written(t, x)))
 			}
@@ -80,12 +91,17 @@ func TestGoldenArchives(t *testing.T) {
 			path := filepath.Join(folder, "data.npz")
 			d := openDict(t, path)
 			require.Equal(t, want.Order, testkit.Keys(d.Tensors()))
+			mapped := true
 			for key, x := range d.Tensors() {
 				want.Tensors[key].equal(t, x)
+				mapped = mapped && x.Lender() != nil
 			}
 			again := filepath.Join(t.TempDir(), "again.npz")
 			require.NoError(t, npy.SaveDictWith(t.Context(), again, d.TensorDict, npy.SaveDictOptions{Unaligned: true}))
-			require.Equal(t, string(tensor.Must(os.ReadFile(path))), string(tensor.Must(os.ReadFile(again))))
+			requireEqual(t, d.TensorDict, openDict(t, again).TensorDict)
+			if mapped { // neither deflated nor in the other byte order
+				require.Equal(t, string(tensor.Must(os.ReadFile(path))), string(tensor.Must(os.ReadFile(again))))
+			}
 		})
 	}
 }
