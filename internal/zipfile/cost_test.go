@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
@@ -31,7 +32,7 @@ func (c *counter) ReadAt(p []byte, at int64) (int, error) {
 // TestManyEntries opens archives of more and more entries: bytes read, reads and memory grow with
 // their number.
 func TestManyEntries(t *testing.T) {
-	for _, n := range []int{1000, 100_000} {
+	for _, n := range []int{1000, longtests.Times(10_000, 100_000)} {
 		file := many(t, n)
 		c := &counter{ReaderAt: bytes.NewReader(file)}
 		testkit.MaxBytes(t, uint64(1000*n), func() {
@@ -74,8 +75,9 @@ func TestClaimsCostNothing(t *testing.T) {
 		file = append(file, end...)
 		return all(put(endMark, 0, 8, 4, uint64(n+1)<<16|uint64(n+1)), put(endMark, 0, 12, 4, uint64((n+1)*len(record))))(file)
 	}
-	zeros := append(make([]byte, 64<<20), one[find(one, endMark, 0):]...)
-	zeros = all(put(endMark, 0, 8, 4, 60_000<<16|60_000), put(endMark, 0, 12, 4, 64<<20), put(endMark, 0, 16, 4, 0))(zeros)
+	size := longtests.Times(8<<20, 64<<20)
+	zeros := append(make([]byte, size), one[find(one, endMark, 0):]...)
+	zeros = all(put(endMark, 0, 8, 4, 60_000<<16|60_000), put(endMark, 0, 12, 4, uint64(size)), put(endMark, 0, 16, 4, 0))(zeros)
 	tests := []struct {
 		name  string
 		file  []byte

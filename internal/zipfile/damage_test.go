@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -26,10 +27,11 @@ func TestCut(t *testing.T) {
 // TestFlip changes every byte of archives: that is found, at the latest when the content is read,
 // or changes nothing of it.
 func TestFlip(t *testing.T) {
+	masks := []byte{1, 128, 255, 2, 4, 8, 16, 32, 64}[:longtests.Times(3, 9)]
 	for _, file := range specimens(t) {
 		want := contents(t, open(t, file))
 		for i := range file {
-			for _, mask := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
+			for _, mask := range masks {
 				damaged := slices.Clone(file)
 				damaged[i] ^= mask
 				if got, err := read(damaged); err == nil {
