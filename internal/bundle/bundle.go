@@ -102,7 +102,7 @@ func find(found map[nestedkey.Key][]int, i int, key nestedkey.Key) error {
 // tdict's Set returns. A batch shape that is none is shapeops.ErrShape.
 func Dict(entries []Entry, batch shapeops.Shape, dims int, why string) (*tdict.TensorDict, error) {
 	if batch == nil {
-		batch = common(entries, dims)
+		batch = Common(entries, dims)
 	}
 	if err := batch.Check(); err != nil {
 		return nil, err
@@ -133,8 +133,9 @@ func failed(op string, key nestedkey.Key, format string, args ...any) error {
 	return &tdict.KeyError{Op: op, Key: key, Err: fmt.Errorf(format, args...)}
 }
 
-// common returns the longest shape with which all tensors begin.
-func common(entries []Entry, dims int) shapeops.Shape {
+// Common returns the longest shape with which the shapes of all tensors begin, of at most dims dims
+// unless dims is 0; nil if there are no tensors.
+func Common(entries []Entry, dims int) shapeops.Shape {
 	var batch shapeops.Shape
 	for _, e := range entries {
 		t, ok := e.Value.(*tensor.Tensor)

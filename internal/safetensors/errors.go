@@ -5,23 +5,20 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
 // What can be wrong with a header.
 var (
 	// ErrCorrupt says that a file does not hold what its format demands.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = fileformat.ErrCorrupt
 	// ErrUnsupported says that a file holds something that this package does not read, or is to
 	// hold something that the format has no place for.
-	ErrUnsupported = errors.New("unsupported")
+	ErrUnsupported = fileformat.ErrUnsupported
 )
 
-func corrupt(format string, args ...any) error { return errtext.With(ErrCorrupt, format, args...) }
-
-func unsupported(format string, args ...any) error {
-	return errtext.With(ErrUnsupported, format, args...)
-}
+var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
 // within returns err, if there is one, as one about a part of a header.
 func within(part string, err error) error {

@@ -3,11 +3,12 @@ package safetensors
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 const (
@@ -73,7 +74,7 @@ func readText(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, corrupt("got a file of %d bytes, want at least %d", size, lengthBytes)
 	}
 	var length [lengthBytes]byte
-	if err := readAll(r, length[:], 0); err != nil {
+	if err := fileformat.ReadAt(r, length[:], 0); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint64(length[:])
@@ -84,19 +85,7 @@ func readText(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, unsupported("got a length of %d bytes, want at most %d", n, maxHeader)
 	}
 	text := make([]byte, n)
-	return text, readAll(r, text, lengthBytes)
-}
-
-// readAll fills b with what r has from byte at on.
-func readAll(r io.ReaderAt, b []byte, at int64) error {
-	n, err := r.ReadAt(b, at)
-	if n == len(b) {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return corrupt("the file ends at byte %d, want %d at least", at+int64(n), at+int64(len(b)))
-	}
-	return err
+	return text, fileformat.ReadAt(r, text, lengthBytes)
 }
 
 // arrange sorts the entries by their bytes and checks that these fill the data, which has so many

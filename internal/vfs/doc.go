@@ -16,7 +16,7 @@
 // [SaveFile] does the same for one file, by a rename:
 //
 //	at, err := vfs.ResolveFile(path)
-//	err = vfs.SaveFile(vfs.OS, at, vfs.FileOptions{}, func(f vfs.File) error { ... })
+//	err = vfs.SaveFile(ctx, vfs.OS, at, vfs.FileOptions{}, func(f vfs.File) error { ... })
 //
 // What a saver that was killed left beside dir is removed by [Sweep], which the first MakeTemp of
 // each process does; a [Lock] that dies with its process keeps it from those at work, and a mark in

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,11 +32,11 @@ func ResolveFile(path string) (string, error) {
 // all of what was there before, or all of the new file. Permissions stay those of the file that is
 // replaced. What a save that was killed left beside path is removed, as [MakeTemp] does.
 //
-// write need neither Sync nor Close. Some systems do not replace a file that is mapped.
+// write need neither Sync nor Close. Its Writes return the error of ctx if that ends first. Some systems do not replace a file that is mapped.
 //
 // SaveFile returns the error of write, fs.ErrExist if something other than a regular file is there,
 // and what the system says, such as fs.ErrNotExist if the directory around path is not there.
-func SaveFile(disk FS, path string, opt FileOptions, write func(File) error) error {
+func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write func(File) error) error {
 	perm, err := opt.permissions(disk, path)
 	if err != nil {
 		return err
@@ -44,7 +45,8 @@ func SaveFile(disk FS, path string, opt FileOptions, write func(File) error) err
 	if err != nil {
 		return err
 	}
-	if err = MakeFile(disk, tmp.New(), perm, !opt.NoSync, write); err == nil {
+	until := func(f File) error { return write(stoppable{f, ctx}) }
+	if err = MakeFile(disk, tmp.New(), perm, !opt.NoSync, until); err == nil {
 		err = opt.move(disk, tmp.New(), path)
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package vfs_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -20,7 +21,7 @@ import (
 
 // saveFile saves a file of two writes.
 func saveFile(disk vfs.FS, path, content string, opt vfs.FileOptions) error {
-	return vfs.SaveFile(disk, path, opt, func(f vfs.File) error {
+	return vfs.SaveFile(context.Background(), disk, path, opt, func(f vfs.File) error {
 		_, err := f.Write([]byte(content[:1]))
 		if err == nil {
 			_, err = f.Write([]byte(content[1:]))
@@ -100,7 +101,7 @@ const fileSize = 1 << 18
 func saveFiles(path string) {
 	for i := 0; ; i++ {
 		line := bytes.Repeat([]byte{byte('a' + i%26)}, fileSize/8)
-		_ = vfs.SaveFile(vfs.OS, path, vfs.FileOptions{NoSync: i%2 == 0}, func(f vfs.File) error {
+		_ = vfs.SaveFile(context.Background(), vfs.OS, path, vfs.FileOptions{NoSync: i%2 == 0}, func(f vfs.File) error {
 			for range 8 {
 				if _, err := f.Write(line); err != nil {
 					return err
@@ -160,7 +161,7 @@ func TestSaveFileRefuses(t *testing.T) {
 	require.ErrorIs(t, saveFile(vfs.OS, dir, "two", vfs.FileOptions{}), fs.ErrExist)
 	require.ErrorIs(t, saveFile(vfs.OS, filepath.Join(dir, "nope", "x"), "two", vfs.FileOptions{}), fs.ErrNotExist)
 	broken := errors.New("broken")
-	require.ErrorIs(t, vfs.SaveFile(vfs.OS, path, vfs.FileOptions{}, func(vfs.File) error { return broken }), broken)
+	require.ErrorIs(t, vfs.SaveFile(t.Context(), vfs.OS, path, vfs.FileOptions{}, func(vfs.File) error { return broken }), broken)
 	requireOnly(t, dir, "x")
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -171,7 +172,7 @@ func TestSaveFileRefuses(t *testing.T) {
 func TestSaveFileReplacesNoLatecomer(t *testing.T) {
 	dir := realDir(t)
 	path := filepath.Join(dir, "x")
-	err := vfs.SaveFile(vfs.OS, path, vfs.FileOptions{NoReplace: true}, func(vfs.File) error {
+	err := vfs.SaveFile(t.Context(), vfs.OS, path, vfs.FileOptions{NoReplace: true}, func(vfs.File) error {
 		return os.WriteFile(path, []byte("late"), 0o666)
 	})
 	require.ErrorIs(t, err, fs.ErrExist)
@@ -179,6 +180,21 @@ func TestSaveFileReplacesNoLatecomer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "late", string(got))
 	requireOnly(t, dir, "x")
+}
+
+// TestSaveFileStops ends the context between two writes.
+func TestSaveFileStops(t *testing.T) {
+	path := filepath.Join(realDir(t), "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	err := vfs.SaveFile(ctx, vfs.OS, path, vfs.FileOptions{}, func(f vfs.File) error {
+		_, err := f.Write(make([]byte, 9<<20)) // in two steps
+		require.NoError(t, err)
+		cancel()
+		_, err = f.Write([]byte("more"))
+		return err
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, path)
 }
 
 func TestResolveFile(t *testing.T) {

@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"errors"
 	"io"
 	"time"
 )
@@ -109,16 +108,4 @@ func (a *Archive) Find(name string) (Entry, bool) {
 		return Entry{}, false
 	}
 	return a.Entries[i], true
-}
-
-// readAll fills b with what r has from byte at on.
-func readAll(r io.ReaderAt, b []byte, at int64) error {
-	n, err := r.ReadAt(b, at)
-	if n == len(b) {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return corrupt("the file ends at byte %d, want %d at least", at+int64(n), at+int64(len(b)))
-	}
-	return err
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 var le = binary.LittleEndian
@@ -49,14 +51,14 @@ func readEnd(r io.ReaderAt, size int64) ([]byte, int64, error) {
 		return nil, 0, corrupt("got a file of %d bytes, want at least %d", size, endBytes)
 	}
 	text := make([]byte, endBytes)
-	if err := readAll(r, text, size-endBytes); err != nil {
+	if err := fileformat.ReadAt(r, text, size-endBytes); err != nil {
 		return nil, 0, err
 	}
 	if endsFile(text) {
 		return text, size - endBytes, nil
 	}
 	text = make([]byte, min(size, endBytes+maxComment))
-	if err := readAll(r, text, size-int64(len(text))); err != nil {
+	if err := fileformat.ReadAt(r, text, size-int64(len(text))); err != nil {
 		return nil, 0, err
 	}
 	i := bytes.LastIndex(text, []byte(endMark))
@@ -93,7 +95,7 @@ func wide(r io.ReaderAt, e end, at int64) (end, int64, error) {
 	if at < locatorBytes {
 		return e, at, nil
 	}
-	if err := readAll(r, locator[:], at-locatorBytes); err != nil {
+	if err := fileformat.ReadAt(r, locator[:], at-locatorBytes); err != nil {
 		return e, at, err
 	}
 	if string(locator[:4]) != locatorMark {
@@ -116,7 +118,7 @@ func readEnd64(r io.ReaderAt, locator []byte, at int64) (end, error) {
 		return end{}, corrupt("got offset %d, want %d, %d bytes before its locator", got, max(0, at), end64Bytes)
 	}
 	var b [end64Bytes]byte
-	if err := readAll(r, b[:], at); err != nil {
+	if err := fileformat.ReadAt(r, b[:], at); err != nil {
 		return end{}, err
 	}
 	if got := string(b[:4]); got != end64Mark {

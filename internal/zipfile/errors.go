@@ -1,26 +1,22 @@
 package zipfile
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 // What can be wrong with an archive.
 var (
 	// ErrCorrupt says that a file does not hold what the format demands.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = fileformat.ErrCorrupt
 	// ErrUnsupported says that a file holds something that this package does not read, or is to
 	// hold something that it does not write.
-	ErrUnsupported = errors.New("unsupported")
+	ErrUnsupported = fileformat.ErrUnsupported
 )
 
-func corrupt(format string, args ...any) error { return errtext.With(ErrCorrupt, format, args...) }
-
-func unsupported(format string, args ...any) error {
-	return errtext.With(ErrUnsupported, format, args...)
-}
+var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
 // within returns err, if there is one, as one about a part of an archive.
 func within(part string, err error) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 const (
@@ -71,7 +72,7 @@ func (p *placer) place(rec *record) error {
 func (p *placer) read(rec *record) ([]byte, error) {
 	room := p.limit - rec.at
 	h := p.grow(min(room, int64(localBytes+len(rec.Name)+guess)))
-	if err := readAll(p.r, h, rec.at); err != nil {
+	if err := fileformat.ReadAt(p.r, h, rec.at); err != nil {
 		return nil, err
 	}
 	if got := string(h[:4]); got != localMark {
@@ -85,7 +86,7 @@ func (p *placer) read(rec *record) ([]byte, error) {
 		return h[:n], nil
 	}
 	h = p.grow(n)
-	return h, readAll(p.r, h, rec.at)
+	return h, fileformat.ReadAt(p.r, h, rec.at)
 }
 
 // grow returns the buffer with room for n bytes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -26,7 +27,7 @@ func (r *reader) archive() error {
 	}
 	for _, e := range a.Entries {
 		if err := r.member(a, e); err != nil {
-			return fileError("open", r.path, e.Name, err)
+			return fileformat.Failed("open", r.path, e.Name, err)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -67,7 +68,7 @@ func OpenDict(path string) (*Dict, error) { return OpenDictWith(path, DictOption
 // twice or that two arrays have, shapeops.ErrShape for an array that does not begin with Batch,
 // [ErrLimit], or an error of the system, such as fs.ErrNotExist.
 func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
-	mem, err := mapfile.OpenSingle(path, mappedError(path))
+	mem, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
+		return nil, fileformat.Failed("open", path, "", errors.Join(err, mem.Close()))
 	}
 	return &Dict{td, mem}, nil
 }
@@ -197,9 +198,9 @@ func (r *reader) add(key nestedkey.Key, name string, t *tensor.Tensor, err error
 // refuse notes a member or a field that this package does not read; it returns other errors.
 func (r *reader) refuse(name string, err error) error {
 	if !errors.Is(err, ErrUnsupported) || errors.Is(err, errRoom) {
-		return fileError("open", r.path, name, err)
+		return fileformat.Failed("open", r.path, name, err)
 	}
-	r.refused = append(r.refused, &FileError{"open", r.path, name, err})
+	r.refused = append(r.refused, &FileError{Op: "open", Path: r.path, Name: name, Err: err})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -42,7 +43,7 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 // [OpenDict], for more than one array and for more than MaxCopy allows, [ErrLimit], or an error of
 // the system, such as fs.ErrNotExist.
 func OpenWith(path string, opt Options) (*File, error) {
-	mem, err := mapfile.OpenSingle(path, mappedError(path))
+	mem, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func OpenWith(path string, opt Options) (*File, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fileError("open", path, "", errors.Join(err, mem.Close()))
+		return nil, fileformat.Failed("open", path, "", errors.Join(err, mem.Close()))
 	}
 	return &File{t, mem}, nil
 }
@@ -70,7 +71,7 @@ func reading(mem *mapfile.Single, path string, fn func(b []byte) error) error {
 	defer mem.Return()
 	failed := mapping.Guard(func() { err = fn(b) })
 	if failed = cmp.Or(failed, mem.Intact()); failed != nil {
-		return mappedError(path)("open", "", failed)
+		return fileformat.Mapped(path)("open", "", failed)
 	}
 	return err
 }
@@ -108,7 +109,7 @@ func mappedArray(p *mapfile.Part, b []byte, known headers) (*header, body, error
 // [OpenWith] has it, and errors of r.
 func Read(r io.Reader) (*tensor.Tensor, error) {
 	t, err := read(r)
-	return t, fileError("read", "", "", err)
+	return t, fileformat.Failed("read", "", "", err)
 }
 
 func read(r io.Reader) (*tensor.Tensor, error) {

@@ -2,12 +2,11 @@ package npy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -40,9 +39,9 @@ type SaveOptions struct {
 func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOptions) error {
 	a, err := newArray(t)
 	if err == nil {
-		err = saveFile(vfs.OS, path, opt.NoSync, func(f vfs.File) error { return a.writeTo(stoppable{ctx, f}) })
+		err = saveFile(ctx, vfs.OS, path, opt.NoSync, func(f vfs.File) error { return a.writeTo(f) })
 	}
-	return saveError(path, err)
+	return fileformat.SaveFailed(path, err)
 }
 
 // Write writes to w the bytes that NumPy writes for the array: in Fortran order if its elements lie
@@ -54,27 +53,16 @@ func Write(w io.Writer, t *tensor.Tensor) error {
 	if err == nil {
 		err = a.writeTo(w)
 	}
-	return fileError("write", "", "", err)
+	return fileformat.Failed("write", "", "", err)
 }
 
 // saveFile puts a file with what write writes at path.
-func saveFile(disk vfs.FS, path string, noSync bool, write func(vfs.File) error) error {
+func saveFile(ctx context.Context, disk vfs.FS, path string, noSync bool, write func(vfs.File) error) error {
 	at, err := vfs.ResolveFile(path)
 	if err != nil {
 		return err
 	}
-	return vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: noSync}, write)
-}
-
-// saveError returns err as one about saving the file at path.
-func saveError(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*FileError](err); ok && e.Path == "" {
-		return &FileError{"save", path, e.Name, e.Err}
-	}
-	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
+	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: noSync}, write)
 }
 
 // An array is what is to be written.
@@ -122,24 +110,4 @@ func (a array) writeTo(w io.Writer) error {
 	}
 	_, err := a.body.WriteTo(w)
 	return err
-}
-
-// A stoppable file refuses to write once ctx has ended.
-type stoppable struct {
-	ctx context.Context
-	vfs.File
-}
-
-// Write writes p some MB at a time.
-func (s stoppable) Write(p []byte) (n int, err error) {
-	const most = 8 << 20
-	for len(p) > 0 && err == nil {
-		if err := s.ctx.Err(); err != nil {
-			return n, err
-		}
-		var m int
-		m, err = s.File.Write(p[:min(len(p), most)])
-		n, p = n+m, p[m:]
-	}
-	return n, err
 }

@@ -45,10 +45,10 @@ func survives(t *testing.T, fault func(*vfstest.Disk, int), n int, write func(vf
 	require.NoError(t, disk.SyncDir("."))
 	path := filepath.Join("d", "x")
 	old := func(f vfs.File) error { _, err := f.Write([]byte("before")); return err }
-	require.NoError(t, vfs.SaveFile(disk, path, vfs.FileOptions{}, old))
+	require.NoError(t, vfs.SaveFile(t.Context(), disk, path, vfs.FileOptions{}, old))
 	ops := disk.Ops()
 	fault(disk, n)
-	err := vfs.SaveFile(disk, path, vfs.FileOptions{}, write)
+	err := vfs.SaveFile(t.Context(), disk, path, vfs.FileOptions{}, write)
 	for _, mode := range vfstest.CrashModes() {
 		got, failed := fs.ReadFile(disk.Crash(mode).Tree(), "d/x")
 		require.NoError(t, failed, "operation %d, %v, crash %v", n, err, mode)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -47,9 +48,9 @@ type SaveDictOptions struct {
 func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
 	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
 	if err == nil {
-		err = saveFile(vfs.OS, path, opt.NoSync, func(f vfs.File) error { return writeArchive(stoppable{ctx, f}, members, opt) })
+		err = saveFile(ctx, vfs.OS, path, opt.NoSync, func(f vfs.File) error { return writeArchive(f, members, opt) })
 	}
-	return saveError(path, err)
+	return fileformat.SaveFailed(path, err)
 }
 
 // A member is an array to be written, and its name in the archive.
@@ -129,7 +130,7 @@ func writeArchive(f zipfile.File, members []member, opt SaveDictOptions) error {
 			return err
 		}
 		if err := m.writeTo(unnamed{w: payload}); err != nil {
-			return fileError("write", "", m.name, err)
+			return fileformat.Failed("write", "", m.name, err)
 		}
 	}
 	return w.Close()

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -50,13 +51,13 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 func OpenWith(path string, opt Options) (*File, error) {
 	f, err := open(path, opt)
 	if err != nil {
-		return nil, fileError("open", path, "", err)
+		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return f, nil
 }
 
 func open(path string, opt Options) (*File, error) {
-	file, err := mapfile.OpenSingle(path, func(op, _ string, err error) error { return mappedError(op, path, err) })
+	file, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
 		return nil, err
 	}

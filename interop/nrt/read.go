@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -23,7 +24,7 @@ func Read(data []byte) (*ragged.Joint, error) {
 	from := bytes.NewReader(data)
 	head, err := header(from, int64(len(data)))
 	if err != nil {
-		return nil, fileError("read", "", "", err)
+		return nil, fileformat.Failed("read", "", "", err)
 	}
 	r := &reader{op: "read", from: from, head: head}
 	r.values = func(d tensor.DType, at, n int) (*tensor.Tensor, error) {
@@ -95,7 +96,9 @@ func (r *reader) begin() {
 }
 
 // fail returns err, if there is one, as one about an array.
-func (r *reader) fail(name string, err error) error { return fileError(r.op, r.path, name, err) }
+func (r *reader) fail(name string, err error) error {
+	return fileformat.Failed(r.op, r.path, name, err)
+}
 
 // sort says what an array is.
 func (r *reader) sort(e *safetensors.Entry) error {

@@ -2,9 +2,8 @@ package nrt
 
 import (
 	"context"
-	"errors"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 )
@@ -38,18 +37,7 @@ type SaveOptions struct {
 // something other than a regular file is there, what the system says, such as fs.ErrNotExist if the
 // directory is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
-	return saveError(path, save(ctx, path, j, opt))
-}
-
-// saveError returns err as one about saving the file at path.
-func saveError(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*FileError](err); ok && e.Path == "" {
-		return &FileError{"save", path, e.Name, e.Err}
-	}
-	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
+	return fileformat.SaveFailed(path, save(ctx, path, j, opt))
 }
 
 func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
@@ -61,5 +49,5 @@ func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) er
 	if err != nil {
 		return err
 	}
-	return vfs.SaveFile(vfs.OS, at, vfs.FileOptions{NoSync: opt.NoSync}, func(f vfs.File) error { return p.writeTo(ctx, f) })
+	return vfs.SaveFile(ctx, vfs.OS, at, vfs.FileOptions{NoSync: opt.NoSync}, func(f vfs.File) error { return p.writeTo(f) })
 }

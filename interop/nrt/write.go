@@ -2,13 +2,13 @@ package nrt
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -22,9 +22,9 @@ import (
 func Write(w io.Writer, j *ragged.Joint) error {
 	p, err := newPlan(j)
 	if err == nil {
-		err = p.writeTo(context.Background(), w)
+		err = p.writeTo(w)
 	}
-	return fileError("write", "", "", err)
+	return fileformat.Failed("write", "", "", err)
 }
 
 // A plan is what is to be written.
@@ -160,36 +160,16 @@ func (p *plan) bounds() error {
 // smallWrite is up to how many bytes are put together with others.
 const smallWrite = 64 << 10
 
-// writeTo writes the file. It returns the error of ctx if that ends first.
-func (p *plan) writeTo(ctx context.Context, w io.Writer) error {
-	b := bufio.NewWriterSize(&stoppable{ctx, w}, smallWrite)
+// writeTo writes the file.
+func (p *plan) writeTo(w io.Writer) error {
+	b := bufio.NewWriterSize(w, smallWrite)
 	if _, err := b.Write(p.head); err != nil {
 		return err
 	}
 	for _, e := range p.entries {
 		if err := p.content[e.Name](b); err != nil {
-			return fileError("write", "", e.Name, err)
+			return fileformat.Failed("write", "", e.Name, err)
 		}
 	}
 	return b.Flush()
-}
-
-// A stoppable writer refuses to write once ctx has ended.
-type stoppable struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-// Write writes p some MB at a time.
-func (s *stoppable) Write(p []byte) (n int, err error) {
-	const most = 8 << 20
-	for len(p) > 0 && err == nil {
-		if err := s.ctx.Err(); err != nil {
-			return n, err
-		}
-		var m int
-		m, err = s.w.Write(p[:min(len(p), most)])
-		n, p = n+m, p[m:]
-	}
-	return n, err
 }

@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 )
 
@@ -26,7 +28,7 @@ type index struct {
 
 // listSet lists the tensors of the set of an index.
 func (r *reader) listSet() error {
-	file, err := openSingle(r.path)
+	file, err := mapfile.OpenSingle(r.path, fileformat.Mapped(r.path))
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (x *index) field(s *jsonscan.Scanner, name string) error {
 // weight reads which file a tensor lies in.
 func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 	if _, ok := x.shards[tensor]; ok {
-		return &FileError{"open", x.path, tensor, corrupt("listed twice")}
+		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("listed twice")}
 	}
 	text, err := s.Text()
 	if err != nil {
@@ -97,7 +99,7 @@ func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 	}
 	file := string(text)
 	if !isShardName(file) {
-		return &FileError{"open", x.path, tensor, corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
+		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
 	}
 	x.shards[tensor], x.names = file, append(x.names, tensor)
 	return nil

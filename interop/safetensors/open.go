@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -73,7 +74,7 @@ func OpenWith(path string, opt Options) (*File, error) {
 		for _, file := range r.files {
 			_ = file.Close() // nothing was lent
 		}
-		return nil, fileError("open", path, "", err)
+		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return &File{TensorDict: td, files: r.files}, nil
 }

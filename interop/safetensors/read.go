@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -52,7 +53,7 @@ func (r *reader) dictionary() (*tdict.TensorDict, error) {
 	}
 	saved, err := r.layouts()
 	if err != nil {
-		return nil, fileError("open", r.path, metadataName, err)
+		return nil, fileformat.Failed("open", r.path, metadataName, err)
 	}
 	items, err := r.picked()
 	if err != nil {
@@ -89,7 +90,7 @@ func (r *reader) list(name string, e *safetensors.Entry) error {
 	}
 	key, err := bundle.Key(name, separator)
 	r.items = append(r.items, item{key: key, name: name, entry: e})
-	return fileError("open", r.path, name, err)
+	return fileformat.Failed("open", r.path, name, err)
 }
 
 // layouts returns the layouts that were saved and are wanted, that of the whole first, and adds
@@ -173,7 +174,7 @@ func (r *reader) value(it item) (tdict.Value, error) {
 		return nil, err
 	}
 	t, err := s.tensor(cmp.Or(it.entry, r.found[it.name]), r.opt.RawFloat8)
-	return t, fileError("open", s.path, it.name, err)
+	return t, fileformat.Failed("open", s.path, it.name, err)
 }
 
 // bundled returns a dictionary of entries, with the batch shape and names that were saved, if any.
@@ -190,7 +191,7 @@ func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorD
 		err = fmt.Errorf("%w; Flat leaves names whole", err)
 	}
 	if saved != nil && (errors.Is(err, shapeops.ErrShape) || errors.Is(err, tdict.ErrName)) {
-		err = fileError("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))
+		err = fileformat.Failed("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))
 	}
 	return td, err
 }

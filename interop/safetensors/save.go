@@ -2,9 +2,8 @@ package safetensors
 
 import (
 	"context"
-	"errors"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -50,21 +49,10 @@ func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOp
 	if err == nil {
 		err = p.save(ctx, vfs.OS, at)
 	}
-	return saveError(path, err)
-}
-
-// saveError returns err as one about saving the file at path.
-func saveError(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*FileError](err); ok && e.Path == "" {
-		return &FileError{"save", path, e.Name, e.Err}
-	}
-	return &FileError{Op: "save", Path: path, Err: errtext.Bare(err)}
+	return fileformat.SaveFailed(path, err)
 }
 
 // save saves the file at a path, which is as vfs.ResolveFile returns it.
 func (p *plan) save(ctx context.Context, disk vfs.FS, at string) error {
-	return vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: p.opt.NoSync}, func(f vfs.File) error { return p.writeTo(ctx, f) })
+	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: p.opt.NoSync}, func(f vfs.File) error { return p.writeTo(f) })
 }

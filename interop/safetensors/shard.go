@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -40,7 +41,7 @@ func (r *reader) shard(name string) (*shard, error) {
 		err = s.file.Map()
 	}
 	r.shards[name] = s
-	return s, fileError("open", s.path, "", err)
+	return s, fileformat.Failed("open", s.path, "", err)
 }
 
 // open opens a shard and reads its header.
@@ -49,17 +50,13 @@ func (r *reader) open(s *shard) error {
 		return fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
 	}
 	var err error
-	s.file, err = openSingle(s.path)
+	s.file, err = mapfile.OpenSingle(s.path, fileformat.Mapped(s.path))
 	if err != nil {
 		return err
 	}
 	r.files = append(r.files, s.file)
 	s.head, err = safetensors.Read(s.file, int64(s.file.Size()))
 	return err
-}
-
-func openSingle(path string) (*mapfile.Single, error) {
-	return mapfile.OpenSingle(path, func(op, part string, err error) error { return mappedError(op, path, part, err) })
 }
 
 // find notes where the tensors of the index are in a shard. It returns ErrCorrupt for one that the
@@ -69,7 +66,7 @@ func (r *reader) find(s *shard, name string) error {
 		e := &s.head.Entries[i]
 		in, ok := r.index[e.Name]
 		if ok && in != name {
-			return fileError("open", s.path, e.Name, corrupt("got it here too, want it only in %s, as the index says", errtext.Quote(in)))
+			return fileformat.Failed("open", s.path, e.Name, corrupt("got it here too, want it only in %s, as the index says", errtext.Quote(in)))
 		}
 		if ok {
 			r.found[e.Name] = e

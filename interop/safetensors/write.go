@@ -3,7 +3,6 @@ package safetensors
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -25,9 +26,9 @@ import (
 func Write(w io.Writer, td *tdict.TensorDict) error {
 	p, err := newPlan(td, SaveOptions{})
 	if err == nil {
-		err = p.writeTo(context.Background(), w)
+		err = p.writeTo(w)
 	}
-	return fileError("write", "", "", err)
+	return fileformat.Failed("write", "", "", err)
 }
 
 // A plan is a file to be written.
@@ -35,9 +36,8 @@ type plan struct {
 	opt     SaveOptions
 	entries []safetensors.Entry
 	leaves  map[string]leaf
-	others  []string       // keys of leaves that are not tensors
-	begin   shapeops.Shape // with which all tensors begin; nil if there are none
-	head    []byte         // the length of the header, and the header
+	others  []string // keys of leaves that are not tensors
+	head    []byte   // the length of the header, and the header
 }
 
 // A leaf is a tensor and its key.
@@ -83,20 +83,16 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 	}
 	p.leaves[name] = leaf{key, t}
 	p.entries = append(p.entries, safetensors.Entry{Name: name, DType: dtype, Shape: t.Shape()})
-	p.narrow(t.Shape())
 	return nil
 }
 
-// narrow shortens begin to the dims with which s begins too.
-func (p *plan) narrow(s shapeops.Shape) {
-	if p.begin == nil {
-		p.begin = s.Clone()
+// begin returns the longest shape with which all tensors begin; nil if there are none.
+func (p *plan) begin() shapeops.Shape {
+	entries := make([]bundle.Entry, 0, len(p.leaves))
+	for _, l := range p.leaves {
+		entries = append(entries, bundle.Entry{Key: l.key, Value: l.Tensor})
 	}
-	n := 0
-	for n < min(len(s), len(p.begin)) && s[n] == p.begin[n] {
-		n++
-	}
-	p.begin = p.begin[:n]
+	return bundle.Common(entries, 0)
 }
 
 // place lays the tensors one after another, and makes the header.
@@ -117,7 +113,7 @@ func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
 	if _, ok := p.opt.Metadata[layoutName]; ok {
 		return nil, unsupported("got the name %q, which is this package's", layoutName)
 	}
-	text, err := layoutText(td, p.begin)
+	text, err := layoutText(td, p.begin())
 	if text == "" {
 		return p.opt.Metadata, err
 	}
@@ -129,36 +125,16 @@ func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
 // smallWrite is up to how many bytes are put together with others.
 const smallWrite = 64 << 10
 
-// writeTo writes the file. It returns the error of ctx if that ends first.
-func (p *plan) writeTo(ctx context.Context, w io.Writer) error {
-	b := bufio.NewWriterSize(&stoppable{ctx, w}, smallWrite)
+// writeTo writes the file.
+func (p *plan) writeTo(w io.Writer) error {
+	b := bufio.NewWriterSize(w, smallWrite)
 	if _, err := b.Write(p.head); err != nil {
 		return err
 	}
 	for _, e := range p.entries {
 		if _, err := p.leaves[e.Name].WriteTo(b); err != nil {
-			return fileError("write", "", e.Name, err)
+			return fileformat.Failed("write", "", e.Name, err)
 		}
 	}
 	return b.Flush()
-}
-
-// A stoppable writer refuses to write once ctx has ended.
-type stoppable struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-// Write writes p some MB at a time.
-func (s *stoppable) Write(p []byte) (n int, err error) {
-	const most = 8 << 20
-	for len(p) > 0 && err == nil {
-		if err := s.ctx.Err(); err != nil {
-			return n, err
-		}
-		var m int
-		m, err = s.w.Write(p[:min(len(p), most)])
-		n, p = n+m, p[m:]
-	}
-	return n, err
 }

@@ -1,0 +1,105 @@
+// Package fileformat has what packages that read and write files of one format share: their errors,
+// and the reading of headers.
+//
+// Its functions are safe for concurrent use.
+package fileformat
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+)
+
+// What can be wrong with a file. Each package says more about its own.
+var (
+	// ErrCorrupt says that a file does not hold what its format demands.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrUnsupported says that a file holds something that a package does not read, or is to hold
+	// something that the format has no place for.
+	ErrUnsupported = errors.New("unsupported")
+)
+
+// Corrupt returns [ErrCorrupt] with the details.
+func Corrupt(format string, args ...any) error { return errtext.With(ErrCorrupt, format, args...) }
+
+// Unsupported returns [ErrUnsupported] with the details.
+func Unsupported(format string, args ...any) error {
+	return errtext.With(ErrUnsupported, format, args...)
+}
+
+// ReadAt fills b with the bytes of r from byte at on. If r ends before, it returns [ErrCorrupt].
+func ReadAt(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return Corrupt("the file ends at byte %d, want %d at least", at+int64(n), at+int64(len(b)))
+	}
+	return err
+}
+
+// An Error says which file is at fault, and where in it.
+type Error struct {
+	Op   string // "open", "read", "save", "write" or "close"
+	Path string // as it was given; "" for a reader or a writer
+	Name string // of a part of the file; "" for the whole
+	Err  error
+}
+
+// maxText is the maximum length of a reason, in bytes, but for a few.
+const maxText = 700
+
+// Error returns the text: operation, path, name, reason. A very long reason, as names in a damaged
+// file can make it, is cut in the middle.
+func (e *Error) Error() string {
+	text := e.Op
+	if e.Path != "" {
+		text += " " + e.Path
+	}
+	if e.Name != "" {
+		text += ": " + errtext.Quote(e.Name)
+	}
+	return text + ": " + errtext.Cut(fmt.Sprint(e.Err), maxText)
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Failed returns err, if there is one, as an [Error], which it may be already.
+func Failed(op, path, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return &Error{op, path, name, errtext.Bare(err)}
+}
+
+// SaveFailed returns err, if there is one, as an [Error] about saving the file at path. Of an Error
+// about writing a part it keeps the name.
+func SaveFailed(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok && e.Path == "" {
+		return &Error{"save", path, e.Name, e.Err}
+	}
+	return &Error{Op: "save", Path: path, Err: errtext.Bare(err)}
+}
+
+// Mapped returns a function that makes an [Error] of an error of the mapped file at path. What is
+// not a regular file, or too short, is [ErrCorrupt].
+func Mapped(path string) func(op, name string, err error) error {
+	return func(op, name string, err error) error {
+		err = errtext.Bare(err)
+		if errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapping.ErrSize) {
+			err = Corrupt("%w", err)
+		}
+		return &Error{op, path, name, err}
+	}
+}
