@@ -29,7 +29,7 @@ import (
 // [ErrReplaced], [ErrClosed], [ErrForeign] if a directory that meta.json does not name is where one
 // for the entry is to be, and the errors of [SaveWith].
 func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return ErrClosed
 	}
 	a, err := d.planAdd(key, v)
@@ -52,6 +52,9 @@ type addition struct {
 
 // planAdd checks all that can be checked without looking at the disk.
 func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
+	if d.set == nil {
+		return nil, toDirectory()
+	}
 	if !d.opt.Writable {
 		return nil, fmt.Errorf("%w: open with Writable to add to it", tensor.ErrReadOnly)
 	}
@@ -143,7 +146,7 @@ func (a *addition) modes(at string) modes {
 	note(dir, "")
 	note(filepath.Join(dir, metaName), metaName)
 	if len(a.d.files) > 0 {
-		note(a.d.files[0].file.String(), "leaf"+leafExt)
+		note(a.d.files[0].disk().String(), "leaf"+leafExt)
 	}
 	return m
 }
@@ -251,14 +254,14 @@ func (a *addition) show(e *metaEntry) error {
 	}
 	defer d.Lock(whyLocked)
 	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
-	r := &reader{place: p, set: d.set, files: d.files, nodes: d.nodes}
+	r := &reader{place: p, in: d.set, files: d.files, nodes: d.nodes}
 	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	_ = root.RemoveAll(path.Join(e.file(), addingName)) // one that stays is passed over
-	n := &dirTree{r: r, root: root, at: a.node.dir, is: a.node}
+	n := &dirTree{r: r, set: d.set, root: root, at: a.node.dir, is: a.node}
 	if e.fact.rows != nil {
 		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: maps.Clone(a.node.owners)}
 	}

@@ -63,6 +63,9 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 		s.may = replaceEmpty
 	}
 	how := OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}
+	if err := checkDirectory(dir); err != nil {
+		return nil, s.fail("", err)
+	}
 	old, at, err := s.lookAt(prototype)
 	if err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 // set, [ErrForeign] or [ErrBusy] if what is there must not be replaced, and [ErrClosed]. After an
 // error d stays hidden, and Publish can be called again.
 func (d *Dataset) Publish() error {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return ErrClosed
 	}
 	k := d.hidden

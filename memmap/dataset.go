@@ -27,8 +27,9 @@ type Dataset struct {
 	dir  string // as it was given, for errors
 	at   string // absolute
 	opt  OpenOptions
-	set  *mapfile.Set
-	lock *vfs.Lock // shared with others who write the directory; nil if it cannot be locked
+	in   container
+	set  *mapfile.Set // in, if that is a directory; else nil
+	lock *vfs.Lock    // shared with others who write the directory; nil if it cannot be locked
 
 	hidden  *dirSink // until Publish, if it was made so; nobody else knows the directory
 	growing bool     // a Writer has not finished it
@@ -45,7 +46,7 @@ type Dataset struct {
 const whyLocked = "its leaves are mapped files, so what is set or deleted here would not be saved: do it in a Copy and Save that; AddLeaf adds one"
 
 // open reports whether d was opened; whether it was closed, its files know.
-func (d *Dataset) open() bool { return d != nil && d.set != nil }
+func (d *Dataset) open() bool { return d != nil && d.in != nil }
 
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
@@ -54,10 +55,10 @@ func (d *Dataset) fail(op, path string, err error) error { return fileError(op, 
 // looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is no directory any more,
 // and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return false, ErrClosed
 	}
-	yes, err := d.set.Replaced()
+	yes, err := d.in.Replaced()
 	return yes, d.fail("read", "", err)
 }
 
@@ -78,6 +79,9 @@ func (d *Dataset) Flush() error {
 }
 
 func (d *Dataset) flush() error {
+	if a, ok := d.in.(*archive); ok {
+		return a.Flush()
+	}
 	if !d.opt.Writable {
 		return d.set.Flush()
 	}
@@ -92,8 +96,11 @@ func (d *Dataset) flush() error {
 // batch dim, of each leaf that is mapped. It sets no sums. Its errors are also shapeops.ErrDim if
 // the batch shape has no dims, and shapeops.ErrIndex for rows that there are not.
 func (d *Dataset) FlushRows(start, stop int) error {
-	return d.rows(start, stop, func(f *mapfile.File, offset, size int) error {
-		return f.FlushRange(offset, size)
+	return d.rows(start, stop, func(l *leafFile, offset, size int) error {
+		if d.set == nil {
+			return nil
+		}
+		return l.disk().FlushRange(offset, size)
 	})
 }
 
@@ -111,7 +118,7 @@ const (
 // Advise tells the system how the elements of all leaves will be read, for which it maps them.
 // Where the system has no use for that, nothing happens.
 func (d *Dataset) Advise(a Advice) error {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return ErrClosed
 	}
 	for _, l := range d.files {
@@ -123,7 +130,7 @@ func (d *Dataset) Advise(a Advice) error {
 }
 
 // rows calls fn with the bytes that rows have in each leaf.
-func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size int) error) error {
+func (d *Dataset) rows(start, stop int, fn func(l *leafFile, offset, size int) error) error {
 	n, err := d.numRows()
 	if err != nil {
 		return err
@@ -139,7 +146,7 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 		if size == 0 {
 			continue
 		}
-		if err := fn(l.file, offset, size); err != nil {
+		if err := fn(l, offset, size); err != nil {
 			return err
 		}
 	}
@@ -148,7 +155,7 @@ func (d *Dataset) rows(start, stop int, fn func(f *mapfile.File, offset, size in
 
 // numRows returns how many rows there are along the first batch dim.
 func (d *Dataset) numRows() (int, error) {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return 0, ErrClosed
 	}
 	if len(d.Shape()) == 0 {
@@ -188,10 +195,10 @@ func (l *leafFile) rowBytes(start, stop, n int) (offset, size int, err error) {
 // if nothing has changed. It looks at each dictionary in it. d keeps what it showed and stays open.
 // The errors are those of [OpenWith], and [ErrClosed].
 func (d *Dataset) Refresh() (*Dataset, error) {
-	if !d.open() || d.set.Closed() {
+	if !d.open() || d.in.Closed() {
 		return nil, ErrClosed
 	}
-	if yes, err := d.set.Replaced(); err == nil && !yes && d.sameMeta() && d.sameText() {
+	if yes, err := d.in.Replaced(); err == nil && !yes && d.sameMeta() && d.sameText() {
 		return d, nil
 	}
 	return openAt(d.dir, d.at, d.opt)
@@ -212,10 +219,10 @@ func (d *Dataset) Close() error {
 		return ErrClosed
 	}
 	var failed error
-	if d.opt.Writable && !d.isHidden() && !d.set.Closed() {
+	if d.opt.Writable && !d.isHidden() && !d.in.Closed() {
 		failed = d.flush()
 	}
-	err := d.set.Close()
+	err := d.in.Close()
 	if errors.Is(err, ErrClosed) {
 		return err
 	}
@@ -253,10 +260,10 @@ func (d *Dataset) CloseWait(ctx context.Context) error {
 		return ErrClosed
 	}
 	var failed error
-	if !d.set.Closed() {
+	if !d.in.Closed() {
 		failed = d.Close()
 	}
-	err := d.set.CloseWait(ctx)
+	err := d.in.CloseWait(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,15 +11,16 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 // What can be wrong with a directory, a file or a key.
 var (
 	// ErrCorrupt says that a directory does not hold what its format demands.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = zipfile.ErrCorrupt
 	// ErrUnsupported says that a directory, or a dictionary to be saved, holds something that this
 	// module does not read or write, or does not in the way that was asked for.
-	ErrUnsupported = errors.New("unsupported")
+	ErrUnsupported = zipfile.ErrUnsupported
 	// ErrName says that a key has no name in the format.
 	ErrName = errors.New("key cannot be saved")
 	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to

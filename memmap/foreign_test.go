@@ -47,7 +47,7 @@ func TestOpenSaysWhatIsThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.npz")
 	require.NoError(t, os.WriteFile(file, []byte("PK"), 0o666))
 	_, err := memmap.Open(file)
-	require.EqualError(t, err, "open "+file+": not a saved dictionary: got a file of 2 bytes, want a directory")
+	require.EqualError(t, err, "open "+file+": not a saved dictionary: got a file of 2 bytes, want a directory or an archive")
 	require.ErrorIs(t, err, memmap.ErrForeign)
 }
 

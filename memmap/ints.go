@@ -5,7 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32, err error) {
@@ -19,6 +20,10 @@ func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 	f, err := openIn(t.root, file)
 	if err != nil {
 		return nil, nil, t.fail(file, err)
+	}
+	is, err := f.Stat()
+	if err != nil || !is.Mode().IsRegular() {
+		return nil, nil, t.fail(file, errors.Join(unlike(is, "a file"), err, f.Close()))
 	}
 	numbers, sums, err = readInts(f, n)
 	return numbers, sums, t.fail(file, errors.Join(err, f.Close()))
@@ -37,10 +42,7 @@ func (t *dirTree) mayRead(info fs.FileInfo, n int) error {
 }
 
 // readInts reads so many numbers of 64 bits, and sums their bytes.
-func readInts(f *os.File, n int) ([]int64, []uint32, error) {
-	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
-		return nil, nil, errors.Join(unlike(is, "a file"), err)
-	}
+func readInts(f io.Reader, n int) ([]int64, []uint32, error) {
 	numbers, buf := make([]int64, n), make([]byte, min(8*n, 1<<16))
 	var s summer
 	for left := numbers; len(left) > 0; {
@@ -60,6 +62,17 @@ func readInts(f *os.File, n int) ([]int64, []uint32, error) {
 func (r *reader) takes(bytes int) error {
 	if r.taken += int64(bytes); r.taken > r.maxCopy() {
 		return unsupported("offsets of ragged rows of %d bytes, want at most %d: raise MaxCopy", r.taken, r.maxCopy())
+	}
+	return nil
+}
+
+// inflates counts the bytes of an entry that is compressed, and refuses more than the limit.
+func (r *reader) inflates(e zipfile.Entry) error {
+	if e.Method == zipfile.Stored {
+		return nil
+	}
+	if r.unpacked += e.Size; r.unpacked > r.maxCopy() || r.unpacked < 0 {
+		return unsupported("compressed entries of %d bytes, want at most %d: raise MaxCopy", r.unpacked, r.maxCopy())
 	}
 	return nil
 }

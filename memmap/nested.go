@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -143,7 +142,7 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 	if err != nil {
 		return nil, r.failAt(c.at, corrupt("%w", err))
 	}
-	var file *mapfile.File
+	var file lender
 	var offset int
 	if size > 0 { // there are as many rows as the file says, which is looked at first
 		if file, offset, err = n.leaf(e.name, size); err != nil {
@@ -154,7 +153,7 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 	if err != nil {
 		return nil, r.failAt(c.at, err)
 	}
-	find := func(int) (*mapfile.File, int, error) { return file, offset, nil }
+	find := func(int) (lender, int, error) { return file, offset, nil }
 	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
 }
 

@@ -3,8 +3,6 @@ package memmap
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -30,32 +28,24 @@ func (p *place) named(op, at string, err error) error {
 	return &FileError{op, p.dir, at, err}
 }
 
-// files opens the directory. touch is that of mapfile.
-func (p *place) files(touch func(*mapfile.File) error) (*mapfile.Set, error) {
-	set, err := mapfile.Open(p.at, mapfile.Options{Writable: p.opt.Writable, Name: p.named, Touch: touch})
-	if info, failed := os.Stat(p.at); err != nil && failed == nil && !info.IsDir() {
-		err = &absent{fmt.Errorf("%w: got a file of %d bytes, want a directory", ErrForeign, info.Size()), bare(err)}
-	}
-	return set, p.failAt("", err)
-}
-
 // dataset opens the directory. It reports whether it failed since another has replaced it.
 func (p *place) dataset() (d *Dataset, replaced bool, err error) {
 	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden, token: rand.Text()[:8]}
-	if d.set, err = p.files(d.touch); err != nil {
+	if d.in, err = p.container(d.touch); err != nil {
 		return nil, false, err
 	}
+	d.set, _ = d.in.(*mapfile.Set)
 	if err = p.lock(d); err == nil {
 		err = p.read(d)
 	}
 	if err == nil {
 		return d, false, nil
 	}
-	replaced, _ = d.set.Replaced()
+	replaced, _ = d.in.Replaced()
 	if d.lock != nil {
 		_ = d.lock.Unlock() // it was only read
 	}
-	return nil, replaced, errors.Join(err, d.set.Close())
+	return nil, replaced, errors.Join(err, d.in.Close())
 }
 
 // lock has d take part in the writing of the directory, if it is to be written.
@@ -74,7 +64,7 @@ func (p *place) lock(d *Dataset) (err error) {
 
 // read reads the whole tree into d.
 func (p *place) read(d *Dataset) error {
-	r := &reader{place: p, set: d.set}
+	r := &reader{place: p, in: d.in}
 	td, err := r.top()
 	if err != nil {
 		return err
@@ -84,5 +74,8 @@ func (p *place) read(d *Dataset) error {
 	}
 	td.Lock(whyLocked)
 	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
+	if a, ok := d.in.(*archive); ok {
+		return a.Map() // a Dataset holds no descriptor
+	}
 	return nil
 }

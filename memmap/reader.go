@@ -14,20 +14,21 @@ import (
 // A reader reads one tree.
 type reader struct {
 	*place
-	set    *mapfile.Set
+	in     container
 	faults *collector // of Verify, which goes on after a fault; else nil
 
-	files   []*leafFile // numbered as those of set
-	nodes   []*leafNode
-	entries int
-	copied  int64 // bytes of lazy stacks
-	taken   int64 // bytes of offsets
-	grows   bool  // a Writer has not finished it
+	files    []*leafFile // of a directory, numbered as those of its set
+	nodes    []*leafNode
+	entries  int
+	copied   int64 // bytes of lazy stacks
+	taken    int64 // bytes of offsets
+	unpacked int64 // bytes of compressed entries
+	grows    bool  // a Writer has not finished it
 }
 
 // top reads the whole tree.
 func (r *reader) top() (*tdict.TensorDict, error) {
-	n := &dirTree{r: r, root: r.set.Root(), at: r.set.Top()}
+	n := r.tree()
 	v, err := r.node(n, nil, nil, 0)
 	if err != nil {
 		return nil, err
@@ -37,6 +38,15 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 		return nil, r.fail(n, metaName, unsupported("an entry that is no dictionary: open the directory around it"))
 	}
 	return td, nil
+}
+
+// tree returns the top of what was opened.
+func (r *reader) tree() tree {
+	if a, ok := r.in.(*archive); ok {
+		return newZipTree(r, a, "")
+	}
+	set := r.in.(*mapfile.Set)
+	return &dirTree{r: r, set: set, root: set.Root(), at: set.Top()}
 }
 
 // fail returns err, if there is one, as one about a file of the node n.
@@ -85,16 +95,16 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 	return m, nil
 }
 
-func (r *reader) maxEntries() int {
-	if r.opt.MaxEntries > 0 {
-		return r.opt.MaxEntries
+func (p *place) maxEntries() int {
+	if p.opt.MaxEntries > 0 {
+		return p.opt.MaxEntries
 	}
 	return 200_000
 }
 
 // opened takes note of the file of a leaf of n, which has rows of its own if it is ragged, and
 // checks that it can be written if it should be.
-func (r *reader) opened(n tree, e *metaEntry, f *mapfile.File, rows *ragged.Layout) error {
+func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
 		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows,
 		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
@@ -115,5 +125,5 @@ func (r *reader) opened(n tree, e *metaEntry, f *mapfile.File, rows *ragged.Layo
 			return r.failAt(l.node.path, err)
 		}
 	}
-	return r.failAt(f.Path(), vfs.CanWrite(f.String()))
+	return r.failAt(f.Path(), vfs.CanWrite(l.disk().String()))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
-	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -48,7 +47,7 @@ func (r *reader) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := func(size int) (*mapfile.File, int, error) { return inner.leaf(valuesName, size) }
+	find := func(size int) (lender, int, error) { return inner.leaf(valuesName, size) }
 	return r.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
 }
 
@@ -73,7 +72,7 @@ type savedValues struct {
 	at    string // the file
 	dtype tensor.DType
 	shape shapeops.Shape
-	find  func(size int) (file *mapfile.File, offset int, err error) // who lends them
+	find  func(size int) (file lender, offset int, err error) // who lends them
 }
 
 // overRows returns values, which are checked but not mapped, cut into rows, for the entry e of n.
@@ -93,7 +92,7 @@ func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedVa
 }
 
 // lend returns values, and the file that lends them: none, if there are no elements.
-func (r *reader) lend(v savedValues) (*tensor.Tensor, *mapfile.File, error) {
+func (r *reader) lend(v savedValues) (*tensor.Tensor, lender, error) {
 	size, err := byteSize(v.dtype, v.shape)
 	if err != nil {
 		return nil, nil, r.failAt(v.at, corrupt("%w", err))

@@ -25,7 +25,7 @@ import (
 
 // A leafFile is the file of a leaf of a [Dataset].
 type leafFile struct {
-	file   *mapfile.File
+	file   lender
 	node   *leafNode
 	name   string         // of its entry
 	key    nestedkey.Key  // for Verify
@@ -53,6 +53,9 @@ type leafNode struct {
 	voided bool   // this Dataset has made sums in it void, and not set all of them again
 	by     string // the token there, when Flush began to compute sums
 }
+
+// disk returns the file, which is in a directory.
+func (l *leafFile) disk() *mapfile.File { return l.file.(*mapfile.File) }
 
 // touch is called before memory of a file is written: it makes the sums void, and durably so, since
 // a crash may leave any part of what is about to be written.
@@ -214,7 +217,7 @@ func (d *Dataset) shareAgain() {
 func (s *summing) sum() error {
 	sum := summer{}
 	var failed error
-	file := s.leaf.file
+	file := s.leaf.disk()
 	quiet, err := file.Quiet(func([]byte) { failed = s.leaf.read(&sum) })
 	if err = errors.Join(err, failed); err != nil || !quiet {
 		return err
@@ -226,7 +229,7 @@ func (s *summing) sum() error {
 // read sums the file by reading it: through the mapping, all of it would count as memory of the
 // process.
 func (l *leafFile) read(s *summer) error {
-	f, err := l.file.Open()
+	f, err := l.disk().Open()
 	if err != nil {
 		return err
 	}
@@ -377,6 +380,9 @@ func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
 // sameMeta reports whether every meta.json is as it was when it was last read or written, as far as
 // the system tells without reading them.
 func (d *Dataset) sameMeta() bool {
+	if d.set == nil { // whose meta.json files change with it
+		return true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, n := range d.nodes {
@@ -391,6 +397,9 @@ func (d *Dataset) sameMeta() bool {
 // sameText is sameMeta by reading them: a file that takes the place of another within a tick of the
 // clock may get its number, and have its size.
 func (d *Dataset) sameText() bool {
+	if d.set == nil {
+		return true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, n := range d.nodes {

@@ -28,7 +28,7 @@ type tree interface {
 	// known returns what is kept of the node in a Dataset, once its meta.json was read.
 	known() *leafNode
 	// leaf returns the file that lends the size bytes of a leaf, and where they begin in it.
-	leaf(name string, size int) (file *mapfile.File, offset int, err error)
+	leaf(name string, size int) (file lender, offset int, err error)
 	// ints returns the first n numbers of 64 bits in a file of an entry, and the sums of their
 	// bytes.
 	ints(name, ext string, n int) (numbers []int64, sums []uint32, err error)
@@ -47,6 +47,7 @@ type tree interface {
 // A dirTree is a directory as a tree.
 type dirTree struct {
 	r    *reader
+	set  *mapfile.Set
 	root *vfs.Root
 	at   *mapfile.Dir
 	is   *leafNode
@@ -62,7 +63,7 @@ func (t *dirTree) fail(name string, err error) error {
 }
 
 func (t *dirTree) close() error {
-	if t.at == t.r.set.Top() { // the set closes it
+	if t.at == t.set.Top() { // the set closes it
 		return nil
 	}
 	return t.root.Close()
@@ -83,23 +84,27 @@ func noDataset(root *vfs.Root) error {
 	if err != nil {
 		return err
 	}
-	const most = 5
-	var names []string
-	for _, d := range found[:min(len(found), most)] {
-		name := quote(d.Name())
+	names := make([]string, len(found))
+	for i, d := range found {
+		names[i] = quote(d.Name())
 		if d.IsDir() {
-			name = "directory " + name
+			names[i] = "directory " + names[i]
 		}
-		names = append(names, name)
 	}
+	return foreign("directory", names)
+}
+
+// foreign says that a container without a meta.json is not a dataset, and what is in it.
+func foreign(form string, names []string) error {
+	const most = 5
 	holds := "is empty"
 	if len(names) > 0 {
-		holds = "holds " + strings.Join(names, ", ")
+		holds = "holds " + strings.Join(names[:min(len(names), most)], ", ")
 	}
-	if more := len(found) - len(names); more > 0 {
+	if more := len(names) - most; more > 0 {
 		holds += fmt.Sprintf(" and %d more", more)
 	}
-	return &absent{fmt.Errorf("missing: %w: the directory %s", ErrForeign, holds), errors.Join(ErrCorrupt, fs.ErrNotExist)}
+	return &absent{fmt.Errorf("missing: %w: the %s %s", ErrForeign, form, holds), errors.Join(ErrCorrupt, fs.ErrNotExist)}
 }
 
 // readMeta returns the bytes of the meta.json in a directory, and what the file was before they
@@ -176,7 +181,7 @@ func join(dir, file string) string {
 	return dir + "/" + file
 }
 
-func (t *dirTree) leaf(name string, size int) (*mapfile.File, int, error) {
+func (t *dirTree) leaf(name string, size int) (lender, int, error) {
 	file, info, err := t.find(name, leafExt)
 	if err != nil {
 		return nil, 0, t.fail(file, err)
@@ -187,7 +192,7 @@ func (t *dirTree) leaf(name string, size int) (*mapfile.File, int, error) {
 	if info.Size() < int64(size) {
 		return nil, 0, t.fail(file, corrupt("got %d bytes, want %d", info.Size(), size))
 	}
-	return t.r.set.Add(t.at, join(t.path(), file), info, size), 0, nil
+	return t.set.Add(t.at, join(t.path(), file), info, size), 0, nil
 }
 
 func (t *dirTree) node(name string) (tree, error) {
@@ -222,7 +227,7 @@ func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
 	if err != nil {
 		return nil, t.fail(file, err)
 	}
-	return &dirTree{r: t.r, root: root, at: t.r.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
+	return &dirTree{r: t.r, set: t.set, root: root, at: t.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
 }
 
 // find returns the name of an entry's file: the one that the format gives it, or the entry's own if

@@ -35,7 +35,7 @@ func (l *Live) open() (*Dataset, error) {
 			err = ds.fail("open", "", checkLike(l.opt.Like, ds.TensorDict))
 		}
 		if err == nil {
-			err = ds.set.MapAll()
+			err = ds.in.MapAll()
 		}
 		if err == nil {
 			return ds, nil

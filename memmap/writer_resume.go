@@ -187,7 +187,7 @@ func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 		}
 		c.entry.fact.sums = sum.sums()
 	}
-	f, err := l.file.Open()
+	f, err := l.disk().Open()
 	if err != nil {
 		return err
 	}
@@ -195,9 +195,9 @@ func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := vfs.CanWrite(l.file.String()); err != nil {
+	if err := vfs.CanWrite(l.disk().String()); err != nil {
 		return err
 	}
-	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.file.String(), of: info, copied: vfs.Links(info) != 1})
+	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
 	return nil
 }

@@ -25,6 +25,9 @@ func (w *Writer) start() error {
 	if w.at, err = vfs.Resolve(w.dir); err != nil {
 		return err
 	}
+	if err := checkDirectory(w.at); err != nil {
+		return err
+	}
 	s, err := w.plan()
 	if err != nil {
 		return err

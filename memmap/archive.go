@@ -1,0 +1,277 @@
+package memmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+)
+
+// archiveExt is how the name of a file ends that is an archive.
+const archiveExt = ".tdz"
+
+// namesArchive reports whether a name is that of an archive.
+func namesArchive(at string) bool { return filepath.Ext(at) == archiveExt }
+
+// An archive is a zip file whose entries are the files of a directory.
+type archive struct {
+	*mapfile.Single
+	place *place
+	zip   *zipfile.Archive
+	nodes map[string][]string // the names of nodes in each node, sorted; see below
+}
+
+// zipStart is how an archive that is not empty begins.
+const zipStart = "PK\x03\x04"
+
+// archive opens the file, which is one.
+func (p *place) archive() (*archive, error) {
+	file, err := mapfile.OpenSingle(p.at, p.named)
+	if err != nil {
+		return nil, err
+	}
+	a := &archive{Single: file, place: p}
+	err = a.open(p.maxEntries())
+	if err == nil && p.opt.Writable {
+		err = toDirectory()
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return a, nil
+}
+
+// open reads the directory of the archive.
+func (a *archive) open(entries int) (err error) {
+	start := make([]byte, len(zipStart))
+	if _, err := a.ReadAt(start, 0); err != nil && err != io.EOF {
+		return err
+	}
+	if string(start) != zipStart {
+		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, a.Size())
+	}
+	const some = 1 << 20 // as by default
+	a.zip, err = zipfile.Open(a, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
+	return err
+}
+
+func (a *archive) Replaced() (bool, error) { return a.Stale() }
+
+func (a *archive) MapAll() error { return a.Map() }
+
+// Flush has nothing to do: an archive is not written.
+func (a *archive) Flush() error {
+	if a.Closed() {
+		return ErrClosed
+	}
+	return nil
+}
+
+// below returns the names of the nodes in a node, whatever meta.json says.
+func (a *archive) below(at string) []string {
+	if a.nodes == nil {
+		a.nodes = map[string][]string{}
+		for _, e := range a.zip.Entries {
+			if node, file := path.Split(e.Name); file == metaName && node != "" {
+				above, name := path.Split(strings.TrimSuffix(node, "/"))
+				above = strings.TrimSuffix(above, "/")
+				a.nodes[above] = append(a.nodes[above], name)
+			}
+		}
+	}
+	slices.Sort(a.nodes[at])
+	return a.nodes[at]
+}
+
+// readFull fills b with the first bytes of an entry. Errors are about that.
+func (a *archive) readFull(e zipfile.Entry, b []byte) error {
+	_, err := io.ReadFull(a.zip.Reader(e), b)
+	return entryError(err)
+}
+
+// entryError returns an error of reading an entry without its name, which the caller adds.
+func entryError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	if e, ok := err.(*FileError); ok { // of the whole file
+		err = e.Err
+	}
+	return err
+}
+
+// A zipTree is a directory in an archive as a tree.
+type zipTree struct {
+	r  *reader
+	a  *archive
+	at string
+	is *leafNode
+}
+
+func newZipTree(r *reader, a *archive, at string) *zipTree {
+	return &zipTree{r, a, at, &leafNode{path: at}}
+}
+
+func (t *zipTree) path() string { return t.at }
+
+func (t *zipTree) known() *leafNode { return t.is }
+
+func (t *zipTree) close() error { return nil }
+
+func (t *zipTree) leafPath(name string) string { return join(t.at, fileName(name)+leafExt) }
+
+// fail returns err as one about a file in the directory.
+func (t *zipTree) fail(file string, err error) error { return t.r.fail(t, file, err) }
+
+func (t *zipTree) has(file string) bool {
+	_, ok := t.a.zip.Find(join(t.at, file))
+	return ok
+}
+
+func (t *zipTree) unlisted() ([]string, error) { return t.a.below(t.at), nil }
+
+func (t *zipTree) meta() ([]byte, error) {
+	text, err := t.readMeta()
+	return text, t.fail(metaName, err)
+}
+
+func (t *zipTree) readMeta() ([]byte, error) {
+	e, ok := t.a.zip.Find(join(t.at, metaName))
+	switch {
+	case !ok && t.at == "":
+		return nil, t.a.noDataset()
+	case !ok:
+		return nil, corrupt("%w", fs.ErrNotExist)
+	case e.Size > maxMeta:
+		return nil, corrupt("got a file of %d bytes, want one of at most %d", e.Size, maxMeta)
+	}
+	if err := t.r.inflates(e); err != nil {
+		return nil, err
+	}
+	text := make([]byte, e.Size)
+	return text, t.a.readFull(e, text)
+}
+
+// noDataset says that a zip file is no archive of a dictionary, and what is in it.
+func (a *archive) noDataset() error {
+	names := make([]string, len(a.zip.Entries))
+	for i, e := range a.zip.Entries {
+		names[i] = quote(e.Name)
+	}
+	return foreign("archive", names)
+}
+
+func (t *zipTree) leaf(name string, size int) (lender, int, error) {
+	file, e, err := t.find(name, leafExt, size)
+	if err != nil {
+		return nil, 0, t.fail(file, err)
+	}
+	at := join(t.at, file)
+	if e.Method != zipfile.Stored {
+		if err := t.r.inflates(e); err != nil {
+			return nil, 0, t.fail(file, err)
+		}
+		part, err := t.a.Lend(at, int(e.Offset), int(e.Packed))
+		return &inflated{zipLeaf: zipLeaf{part, t.a, e}, size: size}, 0, t.fail(file, err)
+	}
+	part, err := t.a.Lend(at, int(e.Offset), size)
+	if err != nil {
+		return nil, 0, t.fail(file, err)
+	}
+	return &zipLeaf{part, t.a, e}, part.Offset(), nil
+}
+
+// find returns the entry that is the file of an entry of the dictionary, which has so many bytes at
+// least. It looks for the names that find of a dirTree does.
+func (t *zipTree) find(name, ext string, size int) (file string, e zipfile.Entry, err error) {
+	file = fileName(name) + ext
+	e, ok := t.a.zip.Find(join(t.at, file))
+	if !ok && rawName(name) {
+		if e, ok = t.a.zip.Find(join(t.at, name+ext)); ok {
+			file = name + ext
+		}
+	}
+	if !ok {
+		return file, e, unlike(nil, "a file")
+	}
+	if e.Size < int64(size) {
+		return file, e, corrupt("got %d bytes, want %d", e.Size, size)
+	}
+	return file, e, nil
+}
+
+func (t *zipTree) ints(name, ext string, n int) ([]int64, []uint32, error) {
+	file, e, err := t.find(name, ext, 8*n)
+	if err == nil {
+		err = t.r.takes(8 * n)
+	}
+	if err != nil {
+		return nil, nil, t.fail(file, err)
+	}
+	numbers, sums, err := readInts(t.a.zip.Reader(e), n)
+	return numbers, sums, t.fail(file, entryError(err))
+}
+
+func (t *zipTree) node(name string) (tree, error) {
+	file := fileName(name)
+	if !t.hasNode(file) && rawName(name) && t.hasNode(name) {
+		file = name
+	}
+	if !t.hasNode(file) {
+		return nil, t.fail(file, unlike(nil, "a directory"))
+	}
+	return newZipTree(t.r, t.a, join(t.at, file)), nil
+}
+
+// hasNode reports whether there is a node of that name.
+func (t *zipTree) hasNode(file string) bool { return t.has(path.Join(file, metaName)) }
+
+func (t *zipTree) member(number int) (tree, error) {
+	file := strconv.Itoa(number)
+	if !t.hasNode(file) {
+		return nil, nil
+	}
+	return newZipTree(t.r, t.a, join(t.at, file)), nil
+}
+
+// isArchive reports whether the file at a path is the archive of a dictionary: one that begins as
+// those of Python and of this module, even if it is damaged, or any zip file with a meta.json.
+func isArchive(at string) bool {
+	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	const name, header = 26, 30 // of the length of the first name, and of the name
+	start := make([]byte, header+len(metaName))
+	_, err = f.ReadAt(start, 0)
+	if err == nil && string(start[:len(zipStart)]) == zipStart && string(start[header:]) == metaName &&
+		binary.LittleEndian.Uint16(start[name:]) == uint16(len(metaName)) {
+		return true
+	}
+	zip, err := zipfile.Open(f, info.Size(), zipfile.Limits{})
+	if err != nil {
+		return false
+	}
+	_, ok := zip.Find(metaName)
+	return ok
+}

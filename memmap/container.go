@@ -1,0 +1,72 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A container is what a Dataset was opened from: a *mapfile.Set, which is a directory, or an
+// *archive.
+type container interface {
+	// Replaced reports whether opening the path again would open another container. It returns
+	// fs.ErrNotExist if there is none.
+	Replaced() (bool, error)
+	// MapAll maps everything that is not mapped yet.
+	MapAll() error
+	Closed() bool
+	Close() error
+	CloseWait(ctx context.Context) error
+}
+
+// A lender has the bytes of a leaf. Errors name its path.
+type lender interface {
+	tensor.Lender
+	// Path returns the path below the top of the container, with slashes.
+	Path() string
+	// Size returns how many bytes the leaf has.
+	Size() int
+	// Advise tells the system how a part of the leaf will be read.
+	Advise(a mapping.Advice, offset, size int) error
+}
+
+// container opens what is at the path. touch is that of mapfile.
+func (p *place) container(touch func(*mapfile.File) error) (container, error) {
+	info, err := os.Stat(p.at)
+	if err == nil && info.Mode().IsRegular() {
+		a, err := p.archive()
+		if err != nil { // nil, rather than an interface of a nil pointer
+			return nil, p.failAt("", err)
+		}
+		return a, nil
+	}
+	set, err := mapfile.Open(p.at, mapfile.Options{Writable: p.opt.Writable, Name: p.named, Touch: touch})
+	if err != nil && info != nil && !info.IsDir() {
+		err = &absent{fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, info.Size()), bare(err)}
+	}
+	if err != nil {
+		return nil, p.failAt("", err)
+	}
+	return set, nil
+}
+
+// toDirectory returns ErrUnsupported for what only a directory can do.
+func toDirectory() error {
+	return unsupported("an archive is not changed in place: copy it to a directory with memmap.Copy")
+}
+
+// checkDirectory returns an error if what is at a path is a file, or nothing and its name is that of
+// an archive.
+func checkDirectory(at string) error {
+	info, err := os.Stat(at)
+	if err == nil && info.Mode().IsRegular() && isArchive(at) || errors.Is(err, fs.ErrNotExist) && namesArchive(at) {
+		return toDirectory()
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package memmap
+
+import (
+	"io"
+	"sync"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+)
+
+// A zipLeaf is the file of a leaf in an archive, stored as it is.
+type zipLeaf struct {
+	*mapfile.Part
+	a     *archive
+	entry zipfile.Entry
+}
+
+// verify reads the whole file, and compares its CRC-32.
+func (l *zipLeaf) verify(buf []byte) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, l.a.zip.Reader(l.entry), buf)
+	return entryError(err)
+}
+
+// An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it is
+// first wanted.
+type inflated struct {
+	zipLeaf
+	size int
+
+	mu      sync.Mutex
+	content []byte // guarded by mu; nil until it is wanted
+}
+
+// Size returns how many bytes the leaf has.
+func (l *inflated) Size() int { return l.size }
+
+// Identity returns a comparable value: no other lender has this memory.
+func (l *inflated) Identity() any { return l }
+
+// Intact returns nil: what was inflated stays.
+func (l *inflated) Intact() error { return nil }
+
+// Advise does nothing: the leaf is read as a whole.
+func (l *inflated) Advise(Advice, int, int) error { return nil }
+
+// Borrow implements tensor.Lender.
+func (l *inflated) Borrow() ([]byte, error) {
+	if _, err := l.Part.Borrow(); err != nil {
+		return nil, err
+	}
+	b, err := l.inflate()
+	if err != nil {
+		l.Return()
+	}
+	return b, err
+}
+
+// Pin implements tensor.Lender.
+func (l *inflated) Pin() ([]byte, error) {
+	b, err := l.Borrow()
+	if err != nil {
+		return nil, err
+	}
+	defer l.Return()
+	if _, err := l.Part.Pin(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// inflate returns the content.
+func (l *inflated) inflate() ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.content != nil {
+		return l.content, nil
+	}
+	b := make([]byte, l.size)
+	if err := l.a.readFull(l.entry, b); err != nil {
+		return nil, l.a.place.named("read", l.Path(), err)
+	}
+	l.content = b
+	return b, nil
+}
