@@ -37,6 +37,9 @@ func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged
 	if err := c.count(); err != nil {
 		return nil, r.failAt(c.at, err)
 	}
+	if key := r.faults.key(); key != "" {
+		r.nested = append(r.nested, key)
+	}
 	return c.open(r, n, e, dtype)
 }
 

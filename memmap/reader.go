@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -20,10 +21,11 @@ type reader struct {
 	files    []*leafFile // of a directory, numbered as those of its set
 	nodes    []*leafNode
 	entries  int
-	copied   int64 // bytes of lazy stacks
-	taken    int64 // bytes of offsets
-	unpacked int64 // bytes of compressed entries
-	grows    bool  // a Writer has not finished it
+	copied   int64           // bytes of lazy stacks
+	taken    int64           // bytes of offsets
+	unpacked int64           // bytes of compressed entries
+	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
+	grows    bool            // a Writer has not finished it
 }
 
 // top reads the whole tree.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -27,6 +28,13 @@ func Save(dir string, td *tdict.TensorDict) error {
 
 // SaveOptions say how [SaveWith] goes about it. The zero value is the default.
 type SaveOptions struct {
+	// Form says whether to save a directory or an archive: by default the form of what is replaced,
+	// and where nothing is, an archive for a name that ends in .tdz, else a directory. Another form
+	// than that of what is there is fs.ErrExist.
+	Form Form
+	// Compress compresses the leaves of an archive, which then cannot be mapped: they are read into
+	// memory when they are first wanted. For a directory it is [ErrUnsupported].
+	Compress bool
 	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all
 	// leaves, by one goroutine at a time.
 	Progress func(done, total int64)
@@ -74,6 +82,16 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	if opt.NoReplace {
 		s.may = replaceNothing
 	}
+	if err := s.check(td); err != nil {
+		return err
+	}
+	form, err := s.form()
+	if err != nil {
+		return s.fail("", err)
+	}
+	if form == Archive {
+		return s.archive(vfs.OS, td)
+	}
 	old, at, err := s.lookAt(td)
 	if err != nil {
 		return err
@@ -89,13 +107,21 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	return s.fail("", k.commit(td.Shape()))
 }
 
-// lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
-func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error) {
+// check returns an error if td cannot be saved at all.
+func (s *saver) check(td *tdict.TensorDict) error {
 	if !cast.LittleEndian() {
-		return nil, "", fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
+		return fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
 	}
 	if td == nil {
-		return nil, "", s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+		return s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+	}
+	return nil
+}
+
+// lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
+func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error) {
+	if err = s.check(td); err != nil {
+		return nil, "", err
 	}
 	if at, err = vfs.Resolve(s.dir); err != nil {
 		return nil, "", s.fail("", err)
@@ -112,13 +138,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 
 // beside writes td beside a directory of any disk, and returns what puts it there.
 func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDict) (*dirSink, error) {
-	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
-		return nil, err
-	}
-	if err := s.checkNested(td); err != nil {
-		return nil, err
-	}
-	if err := s.dict(&savedNode{}, td, 0); err != nil {
+	if err := s.plan(td); err != nil {
 		return nil, err
 	}
 	k, err := newDirSink(disk, dir, old, s.opt.NoSync)
@@ -130,6 +150,17 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
 	return k, nil
+}
+
+// plan plans all of td.
+func (s *saver) plan(td *tdict.TensorDict) error {
+	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
+		return err
+	}
+	if err := s.checkNested(td); err != nil {
+		return err
+	}
+	return s.dict(&savedNode{}, td, 0)
 }
 
 // A namesChecker returns an error if dictionaries in one could not have the names of dims around
@@ -148,7 +179,8 @@ type saver struct {
 
 	nodes []*savedNode
 	files []*savedFile
-	total int64 // bytes of leaves
+	total int64     // bytes of leaves
+	time  time.Time // of the entries of an archive; the zero time stands for now
 
 	nested map[nestedkey.Key]bool     // to be saved as nested tensors
 	known  map[*ragged.Layout][]int64 // offsets that were worked out
@@ -303,15 +335,24 @@ func (s *saver) progress(bytes int64) {
 
 // node writes the meta.json of a node.
 func (s *saver) node(k sink, n *savedNode) error {
+	at := path.Join(n.at, metaName)
+	text, err := n.metaText()
+	if err != nil {
+		return s.fail(at, err)
+	}
+	return s.fail(at, wholeFile(k, at, func(w vfs.File) error { _, err := w.Write(text); return err }))
+}
+
+// metaText returns the text of the meta.json of a node.
+func (n *savedNode) metaText() ([]byte, error) {
 	text := n.text
 	if n.meta != nil {
 		text = n.meta.appendTo(nil)
 	}
-	at := path.Join(n.at, metaName)
 	if len(text) > maxMeta {
-		return s.fail(at, fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta))
+		return nil, fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta)
 	}
-	return s.fail(at, wholeFile(k, at, func(w vfs.File) error { _, err := w.Write(text); return err }))
+	return text, nil
 }
 
 // blockBytes is how many bytes of a leaf have a sum of their own.

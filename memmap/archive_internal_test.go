@@ -1,0 +1,81 @@
+package memmap
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestArchiveHasPythonsBytes opens an archive of Python's and saves it again, at its time.
+func TestArchiveHasPythonsBytes(t *testing.T) {
+	golden := filepath.Join("..", "testdata", "golden", "tdz01_stored", "data.tdz")
+	ds := tensor.Must(Open(golden))
+	defer ds.Close()
+	s := &saver{op: "save", ctx: context.Background(), dir: filepath.Join(t.TempDir(), "a.tdz")}
+	s.time = ds.in.(*archive).zip.Entries[0].Modified
+	require.NoError(t, s.archive(vfs.OS, ds.TensorDict))
+	require.Equal(t, tensor.Must(os.ReadFile(golden)), tensor.Must(os.ReadFile(s.dir)))
+}
+
+// TestArchiveBefore1980 saves at a time that zip files cannot say.
+func TestArchiveBefore1980(t *testing.T) {
+	s := &saver{op: "save", ctx: context.Background(), dir: filepath.Join(t.TempDir(), "a.tdz"), time: time.Unix(0, 0)}
+	require.NoError(t, s.archive(vfs.OS, nested(1)))
+}
+
+// TestPackedOrder compares the paths of files by their places in an archive.
+func TestPackedOrder(t *testing.T) {
+	order := []string{"meta.json", "a.memmap", "b.memmap", "a/meta.json", "a/0.memmap", "a/z/meta.json", "a-/meta.json", "z/meta.json"}
+	for i, a := range order {
+		for j, b := range order {
+			require.Equal(t, min(max(i-j, -1), 1), comparePacked(a, b), "%s, %s", a, b)
+		}
+	}
+}
+
+// TestArchiveSurvivesFaults fails each disk operation of a save in turn: whatever a crash leaves
+// then, the file is the old archive or the new one, and if there was no error, the latter.
+func TestArchiveSurvivesFaults(t *testing.T) {
+	before, after := nested(1), nested(2)
+	save := func(disk vfs.FS, td *tdict.TensorDict) error {
+		s := &saver{op: "save", ctx: context.Background(), dir: "d.tdz"}
+		if err := s.plan(td); err != nil {
+			return err
+		}
+		return vfs.SaveFile(disk, filepath.Join("d", "x.tdz"), vfs.FileOptions{}, s.pack)
+	}
+	for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
+		for n := 1; ; n += longtests.Times(4, 1) {
+			disk := vfstest.New()
+			require.NoError(t, disk.Mkdir("d", 0o777))
+			require.NoError(t, disk.SyncDir("."))
+			require.NoError(t, save(disk, before))
+			ops := disk.Ops()
+			fault(disk, n)
+			err := save(disk, after)
+			for _, mode := range vfstest.CrashModes() {
+				dir := testkit.MemoryDir(t)
+				require.NoError(t, disk.Crash(mode).Export(dir))
+				ds := tensor.Must(Open(filepath.Join(dir, "d", "x.tdz")))
+				isOld, isNew := ds.Equal(before), ds.Equal(after)
+				require.NoError(t, ds.Close())
+				require.True(t, isNew || err != nil && isOld, "operation %d, %v, crash %v", n, err, mode)
+			}
+			if disk.Ops()-ops < n {
+				require.NoError(t, err)
+				break
+			}
+		}
+	}
+}

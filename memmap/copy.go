@@ -1,0 +1,85 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// CopyOptions say how [Copy] goes about it. The zero value is the default.
+type CopyOptions struct {
+	Open OpenOptions // of what is copied; Writable is not looked at
+	Save SaveOptions // of the copy; nested tensors of Python's stay such without being named
+}
+
+// Copy saves the dictionary at from, a directory or an archive, at to, in the form that
+// opt.Save.Form says: by default that of what is there, and where nothing is, an archive for a name
+// that ends in .tdz, else a directory. It copies leaf by leaf, and takes the memory of none, but of
+// what is read as a copy: lazy stacks of Python's, which become the dictionaries that [Open] shows,
+// and compressed leaves, both bounded by MaxCopy. What [SaveWith] keeps it keeps: kinds of value,
+// names of dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
+//
+// Entries that cannot be copied, such as pickled ones, are listed before anything is written: the
+// error is a [FileError] about the first, whose text says the keys of the first few. Else the errors
+// are those of [OpenWith] and SaveWith, and to holds what it held before.
+func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
+	if !cast.LittleEndian() {
+		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
+	}
+	at, err := vfs.Absolute(from)
+	if err != nil {
+		return fileError("copy", from, "", err)
+	}
+	opt.Open.Writable = false
+	p := &place{op: "copy", dir: from, at: at, opt: opt.Open}
+	in, err := p.container(nil)
+	if err != nil {
+		return err
+	}
+	r := &reader{place: p, in: in, faults: &collector{}}
+	td, err := r.all()
+	if err == nil {
+		opt.Save.NestedTensors = append(r.nestedIn(td), opt.Save.NestedTensors...)
+		err = SaveWith(ctx, to, td, opt.Save)
+	}
+	return errors.Join(err, in.Close())
+}
+
+// all reads the whole tree, and returns an error about all that is wrong in it.
+func (r *reader) all() (*tdict.TensorDict, error) {
+	td, err := r.top()
+	if err == nil && td == nil && r.faults.number() == 0 {
+		err = r.failAt("", unsupported("the whole of it is pickled"))
+	}
+	if err != nil {
+		r.faults.add(err)
+	}
+	faults := r.faults.faults
+	if len(faults) == 0 {
+		return td, nil
+	}
+	const most = 5
+	err = faults[0].Err
+	for _, f := range faults[1:min(len(faults), most)] {
+		err = fmt.Errorf("%w; %s", err, f)
+	}
+	if more := len(faults) - most; more > 0 {
+		err = fmt.Errorf("%w (and %d more)", err, more)
+	}
+	return nil, r.failAt(faults[0].File, err)
+}
+
+// nestedIn returns the keys of nested tensors of Python's that can be saved as such.
+func (r *reader) nestedIn(td *tdict.TensorDict) (keys []nestedkey.Key) {
+	for _, key := range r.nested {
+		if v, err := td.Get(key); err == nil && nestable(v) == nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,120 @@
+package memmap
+
+import (
+	"cmp"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// archive writes td to an archive on any disk.
+func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
+	at, err := vfs.ResolveFile(s.dir)
+	if err != nil {
+		return s.fail("", err)
+	}
+	if err := s.plan(td); err != nil {
+		return err
+	}
+	if err = makeParent(at); err == nil {
+		err = vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace}, s.pack)
+	}
+	return s.fail("", err)
+}
+
+// A packedFile is a file that an archive is to have.
+type packedFile struct {
+	at    string
+	bytes int64 // of a leaf
+	write func(io.Writer) error
+}
+
+// pack writes what was planned as an archive. A leaf has no sums but the CRC-32 of its entry.
+func (s *saver) pack(f vfs.File) error {
+	files, err := s.packed()
+	if err != nil {
+		return err
+	}
+	w := zipfile.NewWriter(f)
+	for _, p := range files {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.entry(w, p); err != nil {
+			return s.fail(p.at, err)
+		}
+		if p.bytes > 0 {
+			s.progress(p.bytes)
+		}
+	}
+	return w.Close()
+}
+
+// entry writes a file.
+func (s *saver) entry(w *zipfile.Writer, p packedFile) error {
+	leaf := strings.HasSuffix(p.at, leafExt)
+	h := zipfile.Header{Name: p.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
+	payload, err := w.Create(h)
+	if err != nil {
+		return entryError(err)
+	}
+	return p.write(payload)
+}
+
+// clock returns the time of the entries.
+func (s *saver) clock() time.Time {
+	if s.time.IsZero() {
+		s.time = time.Now()
+	}
+	if s.time.Year() < 1980 { // which zip files cannot say
+		return time.Time{}
+	}
+	return s.time
+}
+
+// packed returns all files in Python's order.
+func (s *saver) packed() ([]packedFile, error) {
+	files := make([]packedFile, 0, len(s.nodes)+len(s.files))
+	for _, n := range s.nodes {
+		at := path.Join(n.at, metaName)
+		text, err := n.metaText()
+		if err != nil {
+			return nil, s.fail(at, err)
+		}
+		files = append(files, packedFile{at: at, write: func(w io.Writer) error { _, err := w.Write(text); return err }})
+	}
+	for _, f := range s.files {
+		files = append(files, packedFile{f.at, f.bytes, f.write})
+	}
+	slices.SortFunc(files, func(a, b packedFile) int { return comparePacked(a.at, b.at) })
+	return files, nil
+}
+
+// comparePacked compares two paths by the place of their files in an archive: in each directory the
+// meta.json, the other files by their names, the directories by theirs.
+func comparePacked(a, b string) int {
+	for {
+		first, more, inA := strings.Cut(a, "/")
+		other, rest, inB := strings.Cut(b, "/")
+		switch {
+		case !inA && inB:
+			return -1
+		case inA && !inB:
+			return 1
+		case !inA && (first == metaName) != (other == metaName):
+			if first == metaName {
+				return -1
+			}
+			return 1
+		case !inA || first != other:
+			return cmp.Compare(first, other)
+		}
+		a, b = more, rest
+	}
+}
