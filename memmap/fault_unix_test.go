@@ -52,12 +52,19 @@ func TestFileCutWithinItsLastPage(t *testing.T) {
 		}},
 	}
 	for _, tt := range operations {
+		cut := func(t *testing.T, at, file string) {
+			ds := open(t, at)
+			require.True(t, steps().Equal(ds.TensorDict), "all is mapped")
+			require.NoError(t, os.Truncate(file, 16))
+			require.ErrorIs(t, tt.do(t, ds), memmap.ErrFault)
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			dir := saved(t)
-			ds := open(t, dir)
-			require.True(t, steps().Equal(ds.TensorDict), "all is mapped")
-			require.NoError(t, os.Truncate(filepath.Join(dir, "reward.memmap"), 16))
-			require.ErrorIs(t, tt.do(t, ds), memmap.ErrFault)
+			cut(t, dir, filepath.Join(dir, "reward.memmap"))
+		})
+		t.Run(tt.name+" of an archive", func(t *testing.T) {
+			file := savedArchive(t, steps())
+			cut(t, file, file)
 		})
 	}
 }

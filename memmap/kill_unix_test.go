@@ -117,11 +117,18 @@ func startSavers(t *testing.T, dir string, n int, rng *rand.Rand) (all []*proces
 	return all, limit
 }
 
-// TestKillSave kills processes while they save, two at once in each third round: the directory
-// holds the one version or the other, and what is left beside it goes with the next save.
+// TestKillSave kills processes while they save, two at once in each third round: the directory, or
+// the archive, holds the one version or the other, and what is left beside it goes with the next
+// save.
 func TestKillSave(t *testing.T) {
 	needsExchange(t)
-	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	for _, name := range []string{"set", "set.tdz"} {
+		t.Run(name, func(t *testing.T) { killSave(t, name) })
+	}
+}
+
+func killSave(t *testing.T, name string) {
+	dir, rng := filepath.Join(t.TempDir(), name), random(t)
 	held, left := [2]int{}, 0
 	n := kills(t, 12, 300)
 	for done := 0; done < n; {

@@ -200,7 +200,13 @@ func readAgain(ds *memmap.Dataset, rng *rand.Rand, pause time.Duration, want int
 // generations: no read fails, no batch is of two generations, none is stale after the interval.
 func TestLiveServesWhileAnotherProcessSaves(t *testing.T) {
 	needsExchange(t)
-	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	for _, name := range []string{"set", "set.tdz"} {
+		t.Run(name, func(t *testing.T) { serveWhileSaved(t, name) })
+	}
+}
+
+func serveWhileSaved(t *testing.T, name string) {
+	dir, rng := filepath.Join(t.TempDir(), name), random(t)
 	require.NoError(t, memmap.Save(dir, published(t, 0)))
 	maps, goroutines := settledMaps(), runtime.NumGoroutine()
 
