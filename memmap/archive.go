@@ -63,8 +63,36 @@ func (a *archive) open(entries int) (err error) {
 		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, a.Size())
 	}
 	const some = 1 << 20 // as by default
-	a.zip, err = zipfile.Open(a, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
+	a.zip, err = zipfile.Open(&nearReader{r: a.Single}, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
 	return err
+}
+
+// A nearReader reads a file. Where it is asked for bytes soon after others, it reads many at once:
+// most archives have small entries, whose headers are close together.
+type nearReader struct {
+	r    io.ReaderAt
+	buf  []byte // of what begins at at
+	at   int64
+	last int64 // where the last read ended
+}
+
+// ReadAt implements io.ReaderAt.
+func (n *nearReader) ReadAt(b []byte, offset int64) (int, error) {
+	const near = 32 << 10
+	if offset < n.at || offset+int64(len(b)) > n.at+int64(len(n.buf)) {
+		if far := offset - n.last; far < 0 || far > near || len(b) > near {
+			n.last = offset + int64(len(b))
+			return n.r.ReadAt(b, offset)
+		}
+		n.buf = slices.Grow(n.buf[:0], 2*near)[:2*near]
+		got, err := n.r.ReadAt(n.buf, offset)
+		n.buf, n.at = n.buf[:got], offset
+		if got < len(b) {
+			return copy(b, n.buf), err
+		}
+	}
+	n.last = offset + int64(len(b))
+	return copy(b, n.buf[offset-n.at:]), nil
 }
 
 func (a *archive) Replaced() (bool, error) { return a.Stale() }

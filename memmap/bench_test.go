@@ -37,7 +37,7 @@ func filled(b *testing.B, leaves, rows int, shape ...int) *tdict.TensorDict {
 }
 
 // BenchmarkSave saves 500 MB in 10 leaves. how=write is plain write calls of the same bytes and one
-// sync a file.
+// sync a file, how=writeone the same into one file.
 func BenchmarkSave(b *testing.B) {
 	td := filled(b, 10, 50_000, 1000)
 	ways := []struct {
@@ -46,6 +46,10 @@ func BenchmarkSave(b *testing.B) {
 	}{
 		{"write", func(dir string) error { return plainWrite(dir, td) }},
 		{"save", func(dir string) error { return memmap.Save(dir, td) }},
+		{"writeone", func(file string) error { return writeOne(file, td) }},
+		{"archive", func(file string) error {
+			return memmap.SaveWith(b.Context(), file, td, memmap.SaveOptions{Form: memmap.Archive})
+		}},
 	}
 	for _, way := range ways {
 		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
@@ -97,6 +101,64 @@ func plainWrite(dir string, td *tdict.TensorDict) error {
 	return nil
 }
 
+// writeOne writes the bytes of all leaves to one file and syncs it.
+func writeOne(file string, td *tdict.TensorDict) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	for _, l := range td.Leaves() {
+		data, err := tensor.Of[uint8](l.(*tensor.Tensor))
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// BenchmarkCopy copies 500 MB in 10 leaves from one form to the other. how=cp copies the one file
+// of an archive and syncs the copy.
+func BenchmarkCopy(b *testing.B) {
+	dir, file := filepath.Join(b.TempDir(), "d"), filepath.Join(b.TempDir(), "a.tdz")
+	require.NoError(b, memmap.Save(dir, filled(b, 10, 50_000, 1000)))
+	require.NoError(b, memmap.Copy(b.Context(), dir, file, memmap.CopyOptions{}))
+	copyAs := func(from, to string, form memmap.Form) error {
+		return memmap.Copy(b.Context(), from, to, memmap.CopyOptions{Save: memmap.SaveOptions{Form: form}})
+	}
+	ways := []struct {
+		name string
+		run  func(to string) error
+	}{
+		{"cp", func(to string) error { return copyFile(file, to) }},
+		{"pack", func(to string) error { return copyAs(dir, to, memmap.Archive) }},
+		{"unpack", func(to string) error { return copyAs(file, to, memmap.Directory) }},
+	}
+	for _, way := range ways {
+		b.Run("bytes=500MB/how="+way.name, func(b *testing.B) {
+			b.SetBytes(500_000_000)
+			inNewDirs(b, way.run)
+		})
+	}
+}
+
+// copyFile copies a file as cp does, and syncs the copy.
+func copyFile(from, to string) error {
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, 1<<18))
+	return errors.Join(err, w.Sync(), w.Close())
+}
+
 func BenchmarkSaveLeaves(b *testing.B) {
 	td := filled(b, 1000, 8, 16)
 	for _, how := range []string{"write", "save"} {
@@ -117,20 +179,23 @@ func BenchmarkSaveLeaves(b *testing.B) {
 
 func BenchmarkOpen(b *testing.B) {
 	for _, leaves := range []int{1000, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("leaves=%d", leaves), func(b *testing.B) {
-			dir := filepath.Join(b.TempDir(), "d")
-			require.NoError(b, memmap.SaveWith(b.Context(), dir, filled(b, leaves, 8, 16), memmap.SaveOptions{NoSync: true}))
-			b.ReportAllocs()
-			for b.Loop() {
-				ds, err := memmap.Open(dir)
-				if err != nil {
-					b.Fatal(err)
+		for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+			b.Run(fmt.Sprintf("leaves=%d/form=%v", leaves, form), func(b *testing.B) {
+				at := filepath.Join(b.TempDir(), "d")
+				opt := memmap.SaveOptions{NoSync: true, Form: form}
+				require.NoError(b, memmap.SaveWith(b.Context(), at, filled(b, leaves, 8, 16), opt))
+				b.ReportAllocs()
+				for b.Loop() {
+					ds, err := memmap.Open(at)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := ds.Close(); err != nil {
+						b.Fatal(err)
+					}
 				}
-				if err := ds.Close(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -154,6 +219,15 @@ func BenchmarkMappedRows(b *testing.B) {
 	live, err := memmap.OpenLive(dir, memmap.LiveOptions{})
 	require.NoError(b, err)
 	defer live.Close()
+	file := filepath.Join(b.TempDir(), "d.tdz")
+	require.NoError(b, memmap.Copy(b.Context(), dir, file, memmap.CopyOptions{}))
+	packed := tensor.Must(memmap.Open(file))
+	defer packed.Close()
+	for i := range all - n { // so that no page is seen for the first time
+		if i%n == 0 {
+			require.NoError(b, packed.IndexInto(dst, ix.Range(i, i+n)))
+		}
+	}
 	kept := buf
 	ways := []struct {
 		name string
@@ -161,6 +235,7 @@ func BenchmarkMappedRows(b *testing.B) {
 	}{
 		{"copy", func() error { gather(buf); return nil }},
 		{"into", func() error { return ds.IndexInto(dst, ix.Take(rows...)) }},
+		{"archive", func() error { return packed.IndexInto(dst, ix.Take(rows...)) }},
 		{"live", func() error {
 			ds, err := live.Acquire()
 			if err != nil {

@@ -64,7 +64,20 @@ func (s *saver) entry(w *zipfile.Writer, p packedFile) error {
 	if err != nil {
 		return entryError(err)
 	}
-	return p.write(payload)
+	return p.write(piecewise{payload})
+}
+
+// A piecewise writes so few bytes at a time that those that are summed are still in the cache when
+// they are written.
+type piecewise struct{ w io.Writer }
+
+func (p piecewise) Write(b []byte) (n int, err error) {
+	for len(b) > n && err == nil {
+		var m int
+		m, err = p.w.Write(b[n:min(len(b), n+1<<18)])
+		n += m
+	}
+	return n, err
 }
 
 // clock returns the time of the entries.
