@@ -28,7 +28,8 @@ type record struct {
 // readRecords reads the directory. Offsets of payloads are not set.
 func readRecords(r io.ReaderAt, e end) ([]record, error) {
 	b := bufio.NewReaderSize(io.NewSectionReader(r, int64(e.offset), int64(e.size)), 32<<10)
-	var records []record
+	const first = 1 << 12 // for which there is room at once, whatever is claimed
+	records := make([]record, 0, min(e.entries, first))
 	var buffer []byte
 	for i := range e.entries {
 		text, err := readRecord(b, buffer)
