@@ -6,18 +6,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -304,6 +309,109 @@ func TestCutArchives(t *testing.T) {
 		requireShort(t, err)
 	}
 	require.NoError(t, memmap.Save(file, kinds(t, 3)), "what is left of an archive may be replaced")
+}
+
+// TestForeignZips opens the directories of the golden files as zip files that another program packs:
+// nothing is aligned, or all is compressed. They hold what the directories do.
+func TestForeignZips(t *testing.T) {
+	for _, folder := range tensor.Must(filepath.Glob(filepath.Join("..", "testdata", "golden", "td*", "data"))) {
+		for _, prefix := range []string{"", "deflate:"} {
+			t.Run(filepath.Base(filepath.Dir(folder))+prefix, func(t *testing.T) {
+				var files []string
+				for name, text := range tree(t, folder) {
+					files = append(files, prefix+name, text)
+				}
+				file := filepath.Join(t.TempDir(), "a.zip")
+				require.NoError(t, os.WriteFile(file, packed(t, files...), 0o666))
+				want, failed := memmap.Open(folder)
+				got, err := memmap.Open(file)
+				if failed != nil {
+					require.ErrorIs(t, err, memmap.ErrUnsupported)
+					require.EqualError(t, err, strings.Replace(failed.Error(), folder, file, 1))
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, tree(t, saveAs(t, want.TensorDict)), tree(t, saveAs(t, got.TensorDict)))
+				require.NoError(t, errors.Join(want.Close(), got.Close()))
+				requireSound(t, file)
+			})
+		}
+	}
+}
+
+// TestArchiveIsOneMapping reads all leaves of an archive, which another takes the place of: they
+// take one mapping, and none after Close.
+func TestArchiveIsOneMapping(t *testing.T) {
+	td := tdict.New(2)
+	for i := range 500 {
+		require.NoError(t, td.Set(nestedkey.Of("x", strconv.Itoa(i)), counted(tensor.Int16, 2)))
+	}
+	file, before := savedArchive(t, td), settledMaps()
+	ds := open(t, file)
+	require.NoError(t, memmap.Save(file, steps()))
+	requireSame(t, td, ds.TensorDict)
+	require.Equal(t, before+1, mapping.Live())
+	require.NoError(t, ds.CloseWait(t.Context()))
+	require.Equal(t, before, mapping.Live())
+	for _, v := range ds.Tensors() {
+		require.ErrorIs(t, testkit.Err(v.Clone()), memmap.ErrClosed)
+	}
+}
+
+// TestCompressedLeaves reads what was inflated: it is there as often as it is wanted, once, until
+// Close, and a leaf that is damaged says so.
+func TestCompressedLeaves(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.tdz")
+	require.NoError(t, memmap.SaveWith(t.Context(), file, steps(), memmap.SaveOptions{Compress: true}))
+	ds := open(t, file)
+	s := tensor.Must(tensor.Of[int64](tensor.Must(ds.Tensor("reward"))))
+	require.Equal(t, &s[0], &tensor.Must(tensor.Of[int64](tensor.Must(ds.Tensor("reward"))))[0])
+	require.ErrorIs(t, tensor.Must(ds.Tensor("reward")).SetIndex(tensor.Scalar[int64](0), ix.At(0)), tensor.ErrReadOnly)
+	require.NoError(t, ds.Close())
+	require.ErrorIs(t, testkit.Err(ds.Clone()), memmap.ErrClosed)
+
+	b := packed(t, "meta.json", leafMeta, "deflate:x.memmap", "12345678")
+	i := bytes.Index(b, []byte("x.memmap")) + len("x.memmap")
+	b[i+3] ^= 1
+	require.NoError(t, os.WriteFile(file, b, 0o666))
+	ds = open(t, file)
+	for range 2 {
+		err := testkit.Err(ds.Clone())
+		require.ErrorIs(t, err, memmap.ErrCorrupt)
+		require.ErrorContains(t, err, "read "+file+": x.memmap: corrupt: ")
+	}
+	_, err := memmap.Verify(t.Context(), file, memmap.VerifyOptions{})
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+}
+
+// TestCopyListsWhatItCannotCopy copies pickled entries: all are named, and nothing is written.
+func TestCopyListsWhatItCannotCopy(t *testing.T) {
+	dir, to := filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "a.tdz")
+	write(t, dir, "meta.json", `{"a":{"type":"NonTensorData"},"b":{"type":"NonTensorData"},"x":{"dtype":"torch.int8","shape":[1]},"shape":[],"_type":"TensorDict"}`)
+	for _, name := range []string{"a", "b"} {
+		write(t, dir, name+"/meta.json", `{"_type":"NonTensorData"}`)
+		write(t, dir, name+"/other.pickle", "pickle")
+	}
+	write(t, dir, "x.memmap", "x")
+	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
+	require.ErrorIs(t, err, memmap.ErrUnsupported)
+	const text = "unsupported: entry %q, a NonTensorData, is pickled, which is never executed: leave it out with SkipPickled"
+	require.EqualError(t, err, "copy "+dir+": a/other.pickle: "+fmt.Sprintf(text, "a")+`; "b": b/other.pickle: `+fmt.Sprintf(text, "b"))
+	require.NoFileExists(t, to)
+
+	var done []int64
+	opt := memmap.CopyOptions{Open: memmap.OpenOptions{SkipPickled: true, Writable: true}}
+	opt.Save.Progress = func(n, total int64) { done = append(done, n, total) }
+	require.NoError(t, memmap.Copy(t.Context(), dir, to, opt))
+	require.Equal(t, []int64{1, 1}, done)
+	require.Equal(t, 1, open(t, to).NumEntries())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, memmap.Copy(ctx, to, to+".tdz", memmap.CopyOptions{}), context.Canceled)
+	require.NoFileExists(t, to+".tdz")
+	require.ErrorIs(t, memmap.Copy(t.Context(), to+"x", to, memmap.CopyOptions{}), fs.ErrNotExist)
+	require.ErrorIs(t, memmap.Copy(t.Context(), to, "", memmap.CopyOptions{}), fs.ErrInvalid)
 }
 
 // FuzzArchive opens any file as an archive: it is refused with an error about it, or all of it can
