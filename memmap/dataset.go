@@ -50,8 +50,8 @@ func (d *Dataset) open() bool { return d != nil && d.in != nil }
 
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
-// Stale reports whether the directory that was opened has been replaced since, as by [Save], so
-// that opening it again shows something newer. What was added to it, as by [Writer.Commit], is not
+// Stale reports whether the directory or archive that was opened has been replaced since, as by
+// [Save], so that opening it again shows something newer. What was added to it, as by [Writer.Commit], is not
 // looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is no directory any more,
 // and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {

@@ -1,5 +1,6 @@
-// Package memmap saves dictionaries as directories of files, one per leaf, and opens them mapped
-// into memory. The format is that of Python's tensordict: each side reads what the other wrote.
+// Package memmap saves dictionaries as directories of files, one per leaf, or as archives of one
+// file, and opens them mapped into memory. The format is that of Python's tensordict: each side
+// reads what the other wrote.
 //
 //	err := memmap.Save("digits", td)
 //	ds, err := memmap.Open("digits")
@@ -19,6 +20,7 @@
 //     replace it or append to it. It can refuse another schema, and keep a value for each version,
 //     such as an index.
 //   - [Verify] reads all of one and reports what is damaged.
+//   - [Copy] makes an archive of a directory, or a directory of an archive.
 //
 // # Saving
 //
@@ -45,6 +47,17 @@
 // read as one dictionary, a copy, if its members agree, and its nested tensors as ragged ones.
 // Other entries of Python's are [ErrUnsupported], as are values that Python would read back as
 // something else.
+//
+// # Archives
+//
+// An archive is one zip file with the files of a directory, which Python's tensordict calls .tdz:
+// one file to copy, upload or mount. [Save] writes one if the name ends in .tdz, or if one is there;
+// [SaveOptions] can ask for it. [Open], [OpenLive] and [Verify] look at the file itself. All leaves
+// lie in one mapping, so an archive of many leaves opens faster than a directory; nothing is copied,
+// unless a leaf is compressed: then it is read into memory when it is first wanted.
+//
+// An archive is read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf], [Create] and
+// [NewWriter] return [ErrUnsupported]: [Copy] it to a directory.
 //
 // # Ragged rows
 //
@@ -80,8 +93,10 @@
 // before passes for sound from then on, so Verify first. Offsets of ragged rows, which are never
 // written in place, have theirs compared by Open. Data and meta.json have no checksums.
 //
+// In an archive, zip's CRC-32 of each file stands for them, meta.json included.
+//
 // # Errors
 //
-// Errors of this package are [FileError]: the directory as it was given, the path in it, and the
-// reason, for errors.Is. Their texts have at most 1 KB, whatever a directory holds.
+// Errors of this package are [FileError]: the directory or archive as it was given, the path in it,
+// and the reason, for errors.Is. Their texts have at most 1 KB, whatever a directory holds.
 package memmap

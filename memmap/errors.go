@@ -48,7 +48,7 @@ var (
 // A FileError says which file of a saved dictionary is at fault.
 type FileError struct {
 	Op   string // "save", "open", "read", "flush", "close", "create", "add", "append", "verify" ...
-	Dir  string // the directory, as it was given
+	Dir  string // the directory or archive, as it was given
 	Path string // relative to Dir, with slashes; "" for the directory itself
 	Err  error
 }

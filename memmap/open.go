@@ -17,7 +17,8 @@ import (
 //
 // Two limits of the process bound what can be open at a time:
 //
-//   - Mappings. Each leaf that is in use takes one until it is closed. All datasets of the process
+//   - Mappings. Each leaf that is in use takes one until it is closed; an archive takes one for all
+//     its leaves. All datasets of the process
 //     together take at most half of vm.max_map_count on Linux, 32,765 by default, which leaves room
 //     for Go's runtime; no limit is known on other systems. Beyond it, a leaf of up to 64 KiB that
 //     is opened for reading is read into memory when its elements are first wanted: it does not
@@ -28,7 +29,7 @@ import (
 //     When the process has none left, those are closed, and what needed one is tried once more.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. By default
-	// that is tensor.ErrReadOnly.
+	// that is tensor.ErrReadOnly. For an archive it is [ErrUnsupported].
 	Writable bool
 	// Wait bounds how long OpenWith with Writable waits for another that has the directory to
 	// itself, as to set checksums, and how long a store, AddLeaf, Flush and Close wait for another
@@ -39,28 +40,30 @@ type OpenOptions struct {
 	// MaxEntries is how many entries the dictionary may have, at all levels together; 0 means
 	// 200,000. It bounds what a hostile directory can make Open do.
 	MaxEntries int
-	// MaxCopy is how many bytes of lazy stacks, which are read as copies, may be copied, and how
-	// many bytes of offsets of ragged rows may be read into memory; 0 means 1 GiB.
+	// MaxCopy is how many bytes of lazy stacks, which are read as copies, may be copied, how many
+	// bytes of offsets of ragged rows may be read into memory, and how many bytes of compressed
+	// files in an archive may be inflated; 0 means 1 GiB.
 	MaxCopy int64
 	// SkipPickled leaves out entries that Python has pickled. By default they are ErrUnsupported.
 	SkipPickled bool
 }
 
-// Open opens the dictionary saved in the directory dir, for reading. It is [OpenWith] without
-// options.
+// Open opens the dictionary saved at dir, a directory or an archive, for reading. It is [OpenWith]
+// without options.
 func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a
 // dictionary of its own. A directory that Save replaces meanwhile is opened as it was before or as
-// it is then.
+// it is then. If dir is an archive, whatever its name, that is opened and mapped as a whole; another
+// file that takes its name changes nothing.
 //
 // OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported],
 // [ErrBusy] if a [Writer] is at work in a directory to be opened Writable, or another has it to
 // itself for longer than Wait, or what the system says, such as fs.ErrNotExist if there is no dir,
 // fs.ErrInvalid if dir is empty, and fs.ErrPermission or EROFS, an error of the system, if a leaf
-// cannot be written that should be. If dir is a file, or a directory without a meta.json, the error
-// is [ErrForeign], and says what is there; for the directory it is ErrCorrupt and fs.ErrNotExist
-// too.
+// cannot be written that should be. If dir is a file that is no zip file, or a directory or zip file
+// without a meta.json, the error is [ErrForeign], and says what is there; without a meta.json it is
+// ErrCorrupt and fs.ErrNotExist too.
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)

@@ -20,8 +20,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Save writes td to the directory dir, which it creates or replaces as a whole. It is [SaveWith]
-// without options.
+// Save writes td to the directory or archive dir, which it creates or replaces as a whole. It is
+// [SaveWith] without options.
 func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
@@ -56,7 +56,7 @@ type SaveOptions struct {
 	NestedTensors []nestedkey.Key
 }
 
-// SaveWith writes td to the directory dir. If it returns nil, dir holds td, durably; on an error,
+// SaveWith writes td to dir, in the form that [SaveOptions] say. If it returns nil, dir holds td, durably; on an error,
 // and after a crash at any moment, dir holds all of what it held before, or all of td. td can be
 // one that was opened from dir. Beside each leaf's shape stand checksums of its bytes, which
 // [Verify] compares.
@@ -69,6 +69,10 @@ type SaveOptions struct {
 // directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
 // FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
 // there removes.
+//
+// For an archive the same holds of the one file: an archive is replaced, any other file is
+// ErrForeign, and what has another form is fs.ErrExist. Its leaves are written one after the other,
+// with no checksums but those of zip.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
