@@ -141,7 +141,10 @@ func TestArchiveIsOnlyRead(t *testing.T) {
 	}{
 		{"Writable", "open " + file + ": " + text, func() error { _, err := memmap.OpenWith(file, memmap.OpenOptions{Writable: true}); return err }},
 		{"AddLeaf", "add " + file + ": " + text, func() error { return ds.AddLeaf("x", tensor.Must(tensor.New(tensor.Int8, ds.Shape()...))) }},
-		{"Writer", "append " + file + ": " + text, func() error { _, err := memmap.NewWriter(file, tensor.Must(steps().Index(ix.At(0))), memmap.WriterOptions{}); return err }},
+		{"Writer", "append " + file + ": " + text, func() error {
+			_, err := memmap.NewWriter(file, tensor.Must(steps().Index(ix.At(0))), memmap.WriterOptions{})
+			return err
+		}},
 		{"Create", "create " + file + ": " + text, func() error { _, err := memmap.Create(file, steps(), memmap.CreateOptions{Replace: true}); return err }},
 		{"Create of a name", "create " + newName + ": " + text, func() error { _, err := memmap.Create(newName, steps(), memmap.CreateOptions{}); return err }},
 	}
@@ -311,8 +314,8 @@ func TestCutArchives(t *testing.T) {
 	require.NoError(t, memmap.Save(file, kinds(t, 3)), "what is left of an archive may be replaced")
 }
 
-// TestForeignZips opens the directories of the golden files as zip files that another program packs:
-// nothing is aligned, or all is compressed. They hold what the directories do.
+// TestForeignZips opens the directories of the golden files as zip files that another program
+// packs: nothing is aligned, or all is compressed. They hold what the directories do.
 func TestForeignZips(t *testing.T) {
 	for _, folder := range tensor.Must(filepath.Glob(filepath.Join("..", "testdata", "golden", "td*", "data"))) {
 		for _, prefix := range []string{"", "deflate:"} {

@@ -61,8 +61,8 @@ func toDirectory() error {
 	return unsupported("an archive is not changed in place: copy it to a directory with memmap.Copy")
 }
 
-// checkDirectory returns an error if what is at a path is a file, or nothing and its name is that of
-// an archive.
+// checkDirectory returns ErrUnsupported if an archive is at a path, or nothing is and its name is
+// that of an archive.
 func checkDirectory(at string) error {
 	info, err := os.Stat(at)
 	if err == nil && info.Mode().IsRegular() && isArchive(at) || errors.Is(err, fs.ErrNotExist) && namesArchive(at) {

@@ -51,9 +51,9 @@ func (d *Dataset) open() bool { return d != nil && d.in != nil }
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
 // Stale reports whether the directory or archive that was opened has been replaced since, as by
-// [Save], so that opening it again shows something newer. What was added to it, as by [Writer.Commit], is not
-// looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is no directory any more,
-// and [ErrClosed].
+// [Save], so that opening it again shows something newer. What was added to a directory, as by
+// [Writer.Commit], is not looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is
+// nothing any more, and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {
 	if !d.open() || d.in.Closed() {
 		return false, ErrClosed

@@ -56,8 +56,8 @@
 // lie in one mapping, so an archive of many leaves opens faster than a directory; nothing is copied,
 // unless a leaf is compressed: then it is read into memory when it is first wanted.
 //
-// An archive is read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf], [Create] and
-// [NewWriter] return [ErrUnsupported]: [Copy] it to a directory.
+// An archive is read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf], [Create]
+// and [NewWriter] return [ErrUnsupported]: [Copy] it to a directory.
 //
 // # Ragged rows
 //
