@@ -417,6 +417,25 @@ func TestCopyListsWhatItCannotCopy(t *testing.T) {
 	require.ErrorIs(t, memmap.Copy(t.Context(), to, "", memmap.CopyOptions{}), fs.ErrInvalid)
 }
 
+// TestCopyKnowsAllNativeFields copies what a later version has written, and what a Writer has not
+// finished.
+func TestCopyKnowsAllNativeFields(t *testing.T) {
+	dir, to := saveAs(t, kinds(t, 2)), filepath.Join(t.TempDir(), "a.tdz")
+	later(t, filepath.Join(dir, "obs"))
+	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
+	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would not have")
+	require.NoFileExists(t, to)
+
+	log := filepath.Join(t.TempDir(), "log")
+	w := tensor.Must(memmap.NewWriter(log, tensor.Must(steps().Index(ix.At(0))), memmap.WriterOptions{}))
+	require.NoError(t, w.Append(steps()))
+	require.NoError(t, w.Commit())
+	require.NoError(t, memmap.Copy(t.Context(), log, to, memmap.CopyOptions{}))
+	require.NoError(t, w.Close())
+	requireSame(t, steps(), open(t, to).TensorDict)
+	requireSound(t, to)
+}
+
 // FuzzArchive opens any file as an archive: it is refused with an error about it, or all of it can
 // be read, or says what is wrong.
 func FuzzArchive(f *testing.F) {

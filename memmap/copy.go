@@ -24,7 +24,10 @@ type CopyOptions struct {
 // and compressed leaves, both bounded by MaxCopy. What [SaveWith] keeps it keeps: kinds of value,
 // names of dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
 //
-// Entries that cannot be copied, such as pickled ones, are listed before anything is written: the
+// What a [Writer] has not finished is copied as if it were, with the rows that are committed.
+//
+// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later version
+// of this module, are listed before anything is written: the
 // error is a [FileError] about the first, whose text says the keys of the first few. Else the errors
 // are those of [OpenWith] and SaveWith, and to holds what it held before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
@@ -41,7 +44,7 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{place: p, in: in, faults: &collector{}}
+	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
 	if err == nil {
 		opt.Save.NestedTensors = append(r.nestedIn(td), opt.Save.NestedTensors...)

@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
@@ -37,6 +38,11 @@ type nodeFact struct {
 // says reports whether there is anything to say.
 func (f *nodeFact) says() bool {
 	return f.growing || f.by != "" || f.names != nil || f.more != nil
+}
+
+// later reports whether there are native fields of a later version, if these were kept.
+func (m *meta) later() bool {
+	return m.native.more != nil || slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil })
 }
 
 // A nodeShape is a dictionary of a growing dataset, whose files lie flat.

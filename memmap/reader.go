@@ -25,6 +25,7 @@ type reader struct {
 	taken    int64           // bytes of offsets
 	unpacked int64           // bytes of compressed entries
 	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
+	copying  bool            // for Copy, which must know all native fields
 	grows    bool            // a Writer has not finished it
 }
 
@@ -88,9 +89,14 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decodeMeta(text, r.maxEntries()-r.entries)
+	d := newMetaDecoder(text, r.maxEntries()-r.entries)
+	d.keep = r.copying
+	m, err := d.decode(text)
 	if err != nil {
 		return nil, r.fail(n, metaName, err)
+	}
+	if r.copying && m.later() {
+		r.faults.add(r.fail(n, metaName, unsupported("native fields of a later version, which a copy would not have")))
 	}
 	r.entries += len(m.entries)
 	r.nodes = append(r.nodes, n.known())

@@ -56,10 +56,10 @@ type SaveOptions struct {
 	NestedTensors []nestedkey.Key
 }
 
-// SaveWith writes td to dir, in the form that [SaveOptions] say. If it returns nil, dir holds td, durably; on an error,
-// and after a crash at any moment, dir holds all of what it held before, or all of td. td can be
-// one that was opened from dir. Beside each leaf's shape stand checksums of its bytes, which
-// [Verify] compares.
+// SaveWith writes td to dir, in the form that [SaveOptions.Form] says. If it returns nil, dir holds
+// td, durably; on an error, and after a crash at any moment, dir holds all of what it held before,
+// or all of td. td can be one that was opened from dir. Beside each leaf's shape stand checksums of
+// its bytes, which [Verify] compares.
 //
 // dir may hold a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is set, or
 // nothing. If it holds files of another kind, or directories without being a dictionary, the error
