@@ -63,22 +63,32 @@ func (a *archive) open(entries int) (err error) {
 		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, a.Size())
 	}
 	const some = 1 << 20 // as by default
-	a.zip, err = zipfile.Open(&nearReader{r: a.Single}, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
+	near := &nearReader{r: a.Single}
+	defer near.stop()
+	a.zip, err = zipfile.Open(near, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
 	return err
 }
 
 // A nearReader reads a file. Where it is asked for bytes soon after others, it reads many at once:
-// most archives have small entries, whose headers are close together.
+// most archives have small entries, whose headers are close together. It is safe for concurrent use
+// once stop was called.
 type nearReader struct {
 	r    io.ReaderAt
+	done bool
 	buf  []byte // of what begins at at
 	at   int64
 	last int64 // where the last read ended
 }
 
+// stop makes n read what it is asked for, and no more.
+func (n *nearReader) stop() { n.done, n.buf = true, nil }
+
 // ReadAt implements io.ReaderAt.
 func (n *nearReader) ReadAt(b []byte, offset int64) (int, error) {
 	const near = 32 << 10
+	if n.done {
+		return n.r.ReadAt(b, offset)
+	}
 	if offset < n.at || offset+int64(len(b)) > n.at+int64(len(n.buf)) {
 		if far := offset - n.last; far < 0 || far > near || len(b) > near {
 			n.last = offset + int64(len(b))
