@@ -23,7 +23,7 @@ func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 		return err
 	}
 	if err = makeParent(at); err == nil {
-		err = vfs.SaveFile(disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace}, s.pack)
+		err = vfs.SaveFile(s.ctx, disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace}, s.pack)
 	}
 	return s.fail("", err)
 }
