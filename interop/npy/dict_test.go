@@ -181,3 +181,26 @@ func TestManyMembers(t *testing.T) {
 		before = bytes
 	}
 }
+
+// A field whose dtype is a subarray too has the dims of both, as NumPy has it.
+func TestSubarrayOfASubarray(t *testing.T) {
+	for descr, want := range map[string][]int{
+		"('b', ('<f4', (2,)), (3,))":                  {2, 3, 2},
+		"('b', ('<f4', (2,)))":                        {2, 2},
+		"('b', (('<f4', (2,)), (5,)), (3,))":          {2, 3, 5, 2},
+		"('b', ('<f4', ()), (3,))":                    {2, 3},
+		"('b', ([('x', '<f4', (4,))], (2,)), (3, 1))": {2, 3, 1, 2, 4},
+	} {
+		content := header(1, "{'descr': ["+descr+"], 'fortran_order': False, 'shape': (2,), }")
+		n := 1
+		for _, size := range want {
+			n *= size
+		}
+		d := openDict(t, put(t, append(content, make([]byte, 4*n)...)))
+		for _, x := range d.Tensors() {
+			require.Equal(t, tensor.Float32, x.DType())
+			require.Equal(t, want, []int(x.Shape()), descr)
+		}
+		require.Equal(t, 1, d.NumEntries())
+	}
+}

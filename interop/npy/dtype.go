@@ -156,10 +156,25 @@ func newField(v literal) (f field, err error) {
 			return f, err
 		}
 	}
-	if f.dtype, err = newDType(parts[1]); err != nil {
+	if err = f.setBase(parts[1]); err != nil {
 		err = fmt.Errorf("field %s: %w", errtext.Quote(f.name), err)
 	}
 	return f, err
+}
+
+// setBase sets the dtype of f. Where it is a subarray, a tuple of a descr and dims, these follow the
+// dims of f.
+func (f *field) setBase(descr literal) (err error) {
+	if sub, ok := descr.(tuple); ok && len(sub) == 2 {
+		inner, err := newShape(sub[1])
+		if err != nil {
+			return err
+		}
+		f.dims = slices.Concat(f.dims, inner)
+		return f.setBase(sub[0])
+	}
+	f.dtype, err = newDType(descr)
+	return err
 }
 
 // maxRank is how many dims NumPy's arrays have at most.
@@ -204,5 +219,31 @@ func quoted(v literal) string {
 	if s, ok := v.(string); ok {
 		return errtext.Quote(s)
 	}
-	return errtext.Quote(fmt.Sprint(v))
+	return errtext.Quote(pythonText(v))
+}
+
+// pythonText returns a literal as Python writes it.
+func pythonText(v literal) string {
+	switch v := v.(type) {
+	case string:
+		return "'" + v + "'"
+	case bool:
+		return map[bool]string{true: "True", false: "False"}[v]
+	case list:
+		return "[" + pythonTexts(v) + "]"
+	case tuple:
+		if len(v) == 1 {
+			return "(" + pythonText(v[0]) + ",)"
+		}
+		return "(" + pythonTexts(v) + ")"
+	}
+	return fmt.Sprint(v)
+}
+
+func pythonTexts(all []literal) string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = pythonText(v)
+	}
+	return strings.Join(texts, ", ")
 }
