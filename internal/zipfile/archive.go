@@ -22,7 +22,7 @@ type Archive struct {
 
 // An Entry is a file in an archive.
 type Entry struct {
-	Name         string // valid as [io/fs.ValidPath] says, without backslashes and drive letters
+	Name         string // valid as [io/fs.ValidPath] says, without backslashes; see [HasDrive]
 	Method       uint16 // Stored or Deflate
 	Offset       int64  // of the payload, from the start of the archive
 	Size, Packed int64  // bytes of the content, and of the payload: the same if it is stored

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkName returns nil for the names that an archive can have here: relative paths in UTF-8 that
-// no system takes for anything else.
+// checkName returns nil for the names that an archive can have here: relative paths in UTF-8, which
+// can have a drive letter.
 func checkName(name string) error {
 	switch {
 	case len(name) > math.MaxUint16:
@@ -20,12 +20,16 @@ func checkName(name string) error {
 		return errors.New("a zero byte in the name")
 	case strings.Contains(name, `\`):
 		return errors.New("a backslash in the name")
-	case len(name) > 1 && name[1] == ':' && isLetter(name[0]):
-		return errors.New("a drive letter in the name")
 	case strings.TrimSuffix(name, "/") == "." || !fs.ValidPath(strings.TrimSuffix(name, "/")):
 		return errors.New(`an empty part, "." or ".." in the name`)
 	}
 	return nil
+}
+
+// HasDrive reports whether a name begins with a drive letter, as "c:x" does. For Windows it is then
+// no relative path: nobody should extract to it.
+func HasDrive(name string) bool {
+	return len(name) > 1 && name[1] == ':' && isLetter(name[0])
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

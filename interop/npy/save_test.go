@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,7 @@ func TestSaveDictRefuses(t *testing.T) {
 		{"a part that leads up", with("a/../b", x), npy.ErrUnsupported},
 		{"an empty part within", with("a//b", x), npy.ErrUnsupported},
 		{"a backslash", with(`a\b`, x), npy.ErrUnsupported},
+		{"a name that is too long", with(nestedkey.Of(strings.Repeat("n", 1<<16)), x), npy.ErrUnsupported},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,10 +102,10 @@ func TestSaveDictRefuses(t *testing.T) {
 	}
 }
 
-// TestOddKeys saves keys whose parts are empty, dots, or have a "~".
+// TestOddKeys saves keys whose parts are empty, dots, or have a "~" or, as TensorFlow's, a ":".
 func TestOddKeys(t *testing.T) {
 	td := tdict.New()
-	for _, key := range []nestedkey.Key{"", "a/", "b/..", "c/.", nestedkey.Of("~", "é"), ".npy"} {
+	for _, key := range []nestedkey.Key{"", "a/", "b/..", "c/.", nestedkey.Of("~", "é"), ".npy", "w:0", "c:/x"} {
 		require.NoError(t, td.Set(key, tensor.Scalar(1.0)))
 	}
 	requireEqual(t, td, openDict(t, saved(t, td)).TensorDict)
