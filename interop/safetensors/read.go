@@ -125,9 +125,9 @@ func (r *reader) picked() ([]item, error) {
 		return nil, err
 	}
 	var items []item
+	above := parents(r.opt.Keys)
 	for _, it := range r.items { // dictionaries around what is wanted, whose layouts it has too
-		below := func(k nestedkey.Key) bool { return k != it.key && k.HasPrefix(it.key) }
-		if it.shape != nil && slices.ContainsFunc(r.opt.Keys, below) {
+		if it.shape != nil && above[it.key] {
 			items = append(items, it)
 		}
 	}
@@ -135,6 +135,17 @@ func (r *reader) picked() ([]item, error) {
 		items = append(items, r.items[i])
 	}
 	return items, nil
+}
+
+// parents returns the keys above keys.
+func parents(keys []nestedkey.Key) map[nestedkey.Key]bool {
+	above := map[nestedkey.Key]bool{}
+	for _, key := range keys {
+		for k, ok := key.Parent(); ok && !above[k]; k, ok = k.Parent() {
+			above[k] = true
+		}
+	}
+	return above
 }
 
 // entries returns items with their values, and the metadata if it is wanted.
