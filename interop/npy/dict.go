@@ -19,8 +19,9 @@ import (
 // wanted, pass d.TensorDict. The methods of Dict itself return [ErrClosed] for the zero Dict, which
 // holds no TensorDict.
 //
-// The dictionary is locked, and elements cannot be written: that is tensor.ErrReadOnly. Safe for
-// concurrent use.
+// The dictionary is locked, and elements in the mapped file cannot be written: that is
+// tensor.ErrReadOnly. Elements that were copied, as [OpenDictWith] says, lie in memory of their own:
+// they can be written, and the file stays as it is. Safe for concurrent use, but for writing them.
 type Dict struct {
 	*tdict.TensorDict
 	mem *mapfile.Single

@@ -204,3 +204,19 @@ func TestSubarrayOfASubarray(t *testing.T) {
 		require.Equal(t, 1, d.NumEntries())
 	}
 }
+
+// Elements that are copied can be written, and those in the file cannot.
+func TestWritingElements(t *testing.T) {
+	for _, opt := range []npy.SaveDictOptions{{}, {Compress: true}} {
+		path := put(t, nil)
+		require.NoError(t, npy.SaveDictWith(t.Context(), path, visits(t), opt))
+		x := tensor.Must(openDict(t, path).Tensor("reward"))
+		err := x.CopyFrom(tensor.Must(tensor.Zeros[float64](4, 2)))
+		if opt.Compress {
+			require.NoError(t, err)
+			requireEqual(t, visits(t), openDict(t, path).TensorDict)
+		} else {
+			require.ErrorIs(t, err, tensor.ErrReadOnly)
+		}
+	}
+}

@@ -18,7 +18,9 @@ import (
 // *tensor.Tensor is wanted, pass f.Tensor. The methods of File itself return [ErrClosed] for the
 // zero File, which holds no Tensor.
 //
-// Elements cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use.
+// Elements in the mapped file cannot be written: that is tensor.ErrReadOnly. Elements that were
+// copied, as those in the other byte order are, lie in memory of their own: they can be written, and
+// the file stays as it is. Safe for concurrent use, but for writing them.
 type File struct {
 	*tensor.Tensor
 	mem *mapfile.Single
