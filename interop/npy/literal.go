@@ -39,7 +39,7 @@ func parseDict(text string) (values [len(keys)]literal, err error) {
 	switch {
 	case err != nil:
 		return values, err
-	case p.peek() != 0:
+	case p.peek() != 0 || p.at < len(text):
 		return values, p.unexpected("nothing more")
 	}
 	if i := slices.Index(values[:], nil); i >= 0 {
@@ -76,7 +76,7 @@ type parser struct {
 	depth int // of brackets
 }
 
-// peek skips white space, and returns the byte after it, or 0 at the end.
+// peek skips white space, and returns the byte after it, or 0 at the end, as for a zero byte.
 func (p *parser) peek() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
