@@ -3,10 +3,10 @@ package safetensors_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -15,15 +15,21 @@ import (
 
 // TestManyKeysWithLayouts opens all keys of a file of many layouts: the time grows with their number.
 func TestManyKeysWithLayouts(t *testing.T) {
-	opening := func(n int) func() {
+	took := func(n int) time.Duration {
 		path, keys := nested(t, n)
-		return func() {
+		least := time.Hour
+		for range 3 {
+			start := time.Now()
 			f := tensor.Must(safetensors.OpenWith(path, safetensors.Options{Keys: keys}))
+			least = min(least, time.Since(start))
 			require.Equal(t, n, f.NumEntries())
 			require.NoError(t, f.Close())
 		}
+		return least
 	}
-	testkit.Near(t, 8, opening(4000), opening(16_000))
+	few, many := took(2000), took(16_000)
+	t.Logf("2,000 keys: %v, 16,000 keys: %v", few, many)
+	require.Less(t, many, 20*few)
 }
 
 // nested saves n dictionaries with a batch shape of their own, and returns the keys in them.
