@@ -28,6 +28,7 @@ type dtype struct {
 type field struct {
 	dtype
 	name   string
+	names  []string // name, and the title if that is a string too
 	dims   []int
 	offset int // bytes from the start of the record
 }
@@ -126,10 +127,12 @@ func newRecord(descr list) (dtype, error) {
 		if f.padding() {
 			continue
 		}
-		if names[f.name] {
-			return d, corrupt("header: duplicate field %s", errtext.Quote(f.name))
+		for _, name := range f.names {
+			if names[name] {
+				return d, corrupt("header: duplicate field %s", errtext.Quote(name))
+			}
+			names[name] = true
 		}
-		names[f.name] = true
 		d.fields = append(d.fields, f)
 	}
 	return d, nil
@@ -146,11 +149,15 @@ func newField(v literal) (f field, err error) {
 		return f, corrupt("header: got the field %s, want a name, a descr and perhaps dims", quoted(v))
 	}
 	if both, ok := parts[0].(tuple); ok && len(both) == 2 {
+		if title, ok := both[0].(string); ok {
+			f.names = append(f.names, title)
+		}
 		parts = append(tuple{both[1]}, parts[1:]...)
 	}
 	if f.name, ok = parts[0].(string); !ok {
 		return f, corrupt("header: got the name %s of a field, want a string", quoted(parts[0]))
 	}
+	f.names = append(f.names, f.name)
 	if len(parts) == 3 {
 		if f.dims, err = newShape(parts[2]); err != nil {
 			return f, err

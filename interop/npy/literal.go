@@ -165,7 +165,8 @@ func (p *parser) string() (string, error) {
 	return string(b), nil
 }
 
-// word parses a number, a bool, or a string with a prefix. Python 2 wrote numbers with an "L".
+// word parses a number, a bool, or a string with the prefix "u". Python 2 wrote numbers with an "L".
+// Only 0 has a leading 0.
 func (p *parser) word() (literal, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -177,12 +178,13 @@ func (p *parser) word() (literal, error) {
 	case word == "True" || word == "False":
 		p.at += n
 		return word == "True", nil
-	case (word == "u" || word == "b") && n < len(rest) && (rest[n] == '\'' || rest[n] == '"'):
+	case word == "u" && n < len(rest) && (rest[n] == '\'' || rest[n] == '"'):
 		p.at += n
 		return p.string()
 	}
-	i, err := strconv.Atoi(strings.TrimSuffix(word, "L"))
-	if err != nil {
+	digits := strings.TrimSuffix(word, "L")
+	i, err := strconv.Atoi(digits)
+	if err != nil || i != 0 && strings.HasPrefix(strings.TrimPrefix(digits, "-"), "0") {
 		return nil, p.unexpected("a value")
 	}
 	p.at += n
