@@ -3,7 +3,9 @@ package safetensors
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -32,21 +34,39 @@ func parseLayouts(text string) ([]layout, error) {
 		return nil, unsupported("%s: got %d bytes, want at most %d", layoutName, len(text), maxLayouts)
 	}
 	var all []layout
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
 		return nil, corrupt("%s: %w", layoutName, err)
 	}
-	if len(all) == 0 {
-		return nil, corrupt("%s: got nothing, want a batch shape", layoutName)
+	if _, err := d.Token(); err != io.EOF {
+		return nil, corrupt("%s: got more after the layouts, want nothing", layoutName)
 	}
-	for _, l := range all {
+	return all, checkLayouts(all)
+}
+
+// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each key has one.
+func checkLayouts(all []layout) error {
+	if len(all) == 0 {
+		return corrupt("%s: got nothing, want a batch shape", layoutName)
+	}
+	if all[0].Key != "" {
+		return corrupt("%s: got the key %s first, want the whole", layoutName, errtext.Quote(string(all[0].Key)))
+	}
+	found := map[nestedkey.Key]bool{}
+	for i, l := range all {
+		if l.Batch == nil || i > 0 && found[l.Key] {
+			return corrupt("%s: %s: want one batch shape", layoutName, errtext.Quote(string(l.Key)))
+		}
+		found[l.Key] = i > 0
 		if err := l.Key.Check(); err != nil {
-			return nil, corrupt("%s: %w", layoutName, err)
+			return corrupt("%s: %w", layoutName, err)
 		}
 		if err := shapeops.Shape(l.Batch).Check(); err != nil {
-			return nil, corrupt("%s: %s: %w", layoutName, errtext.Quote(string(l.Key)), err)
+			return corrupt("%s: %s: %w", layoutName, errtext.Quote(string(l.Key)), err)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // layoutText returns the string for a file of td, whose tensors all begin with the shape found. It

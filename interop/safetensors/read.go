@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
@@ -107,10 +108,29 @@ func (r *reader) layouts() ([]layout, error) {
 	if r.opt.Flat {
 		saved = saved[:1]
 	}
+	if err := r.checkPlaces(saved[1:]); err != nil {
+		return nil, err
+	}
 	for i := range saved[1:] {
 		r.items = append(r.items, item{key: saved[i+1].Key, shape: &saved[i+1]})
 	}
 	return saved, nil
+}
+
+// checkPlaces returns ErrCorrupt if a layout is that of a tensor, or of something in it.
+func (r *reader) checkPlaces(saved []layout) error {
+	tensors := make(map[nestedkey.Key]bool, len(r.items))
+	for _, it := range r.items {
+		tensors[it.key] = true
+	}
+	for _, l := range saved {
+		for k, ok := l.Key, true; ok; k, ok = k.Parent() {
+			if tensors[k] {
+				return corrupt("%s: %s: got a tensor, want a dictionary", layoutName, errtext.Quote(string(k)))
+			}
+		}
+	}
+	return nil
 }
 
 // picked returns the items that are wanted.
