@@ -115,6 +115,7 @@ func TestOptions(t *testing.T) {
 		{"a key that is not there", safetensors.Options{Keys: []nestedkey.Key{"b", "z"}}, nil, nil, tdict.ErrMissing},
 		{"a key twice", safetensors.Options{Keys: []nestedkey.Key{"b", "b"}}, nil, nil, tdict.ErrExists},
 		{"metadata where a tensor is", safetensors.Options{Metadata: "b"}, nil, nil, tdict.ErrExists},
+		{"metadata in a tensor", safetensors.Options{Metadata: "b/c"}, nil, nil, tdict.ErrExists},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -181,6 +181,9 @@ func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 	if r.opt.Metadata == "" {
 		return entries, nil
 	}
+	if err := checkFree(items, r.opt.Metadata); err != nil {
+		return nil, err
+	}
 	texts := map[string]string{}
 	for name, text := range r.metadata {
 		if name != layoutName {
@@ -193,6 +196,17 @@ func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 	}
 	data = data.Plan().(interface{ Fixed() *tdict.Data }).Fixed() // it cannot be written, as the tensors
 	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), nil
+}
+
+// checkFree returns tdict.ErrExists if items take the key for the metadata.
+func checkFree(items []item, metadata nestedkey.Key) error {
+	for _, it := range items {
+		if it.key.HasPrefix(metadata) || it.shape == nil && metadata.HasPrefix(it.key) {
+			return errtext.With(tdict.ErrExists, "Metadata: got %s, and the file has %s: choose another key",
+				errtext.Quote(string(metadata)), errtext.Quote(string(it.key)))
+		}
+	}
+	return nil
 }
 
 // value returns the value of an item, of whose elements nothing is read.
