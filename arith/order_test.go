@@ -331,7 +331,7 @@ func TestSortRefuses(t *testing.T) {
 		{"a bool that is neither 0 nor 1", tensor.Must(tensor.Full(true, 3)), badBool, 0, tensor.ErrDType, "sort: dtype mismatch: got byte 7 as element 2 of bool, want 0 or 1"},
 		{"memory that is gone", float(2), lost, 0, errors.ErrUnsupported, "sort: unsupported operation"},
 		{"memory that was cut", float(2), cut, 0, errors.ErrUnsupported, "sort: unsupported operation"},
-		{"read-only memory", tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 8), Locked: true}, 0, 2)), x, 0, tensor.ErrReadOnly, "sort: destination: read-only memory: open with Writable to write to it"},
+		{"read-only memory", tensor.Must(tensor.FromLender(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 8), Locked: true}, 0, 2)), x, 0, tensor.ErrReadOnly, "sort: destination: read-only memory: Clone it; of a memmap dataset, open with Writable"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -95,7 +95,7 @@ func ExampleFromLender() {
 	// Output:
 	// uint8 [3]
 	// [1 2 3] <nil>
-	// read-only memory: open with Writable to write to it
+	// read-only memory: Clone it; of a memmap dataset, open with Writable
 }
 
 func ExampleOf() {

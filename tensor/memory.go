@@ -146,9 +146,9 @@ func (m memory) checkWritable() error {
 		return nil
 	}
 	if name, ok := m.loan.lender.(fmt.Stringer); ok {
-		return fmt.Errorf("%w: %v: open with Writable to write to it", ErrReadOnly, name)
+		return fmt.Errorf("%w: %v: Clone it; of a memmap dataset, open with Writable", ErrReadOnly, name)
 	}
-	return fmt.Errorf("%w: open with Writable to write to it", ErrReadOnly)
+	return fmt.Errorf("%w: Clone it; of a memmap dataset, open with Writable", ErrReadOnly)
 }
 
 // use calls fn with the bytes of t's memory, to read them. A fault in lent memory, as of a file
