@@ -32,7 +32,8 @@ func Save(path string, td *tdict.TensorDict) error {
 // error, and after a crash at any moment, it is the whole old file or the whole new one.
 // Permissions stay those of the file that is replaced, and a link to it stays a link. td can be one
 // that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. Leftovers of killed saves beside the file are removed.
+// replace a file that is mapped. The first save of a process in a directory removes what saves that
+// were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
 // leaves that are not tensors, with all their keys, tdict.ErrExists if two keys have one name,
