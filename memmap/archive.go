@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (p *place) archive() (*archive, error) {
 }
 
 // open reads the directory of the archive.
-func (a *archive) open(entries int) (err error) {
+func (a *archive) open(entries int) error {
 	start := make([]byte, len(zipStart))
 	if _, err := a.ReadAt(start, 0); err != nil && err != io.EOF {
 		return err
@@ -63,46 +64,10 @@ func (a *archive) open(entries int) (err error) {
 		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, a.Size())
 	}
 	const some = 1 << 20 // as by default
-	near := &nearReader{r: a.Single}
-	defer near.stop()
-	a.zip, err = zipfile.Open(near, int64(a.Size()), zipfile.Limits{Entries: max(entries, some)})
-	return err
-}
-
-// A nearReader reads a file. Where it is asked for bytes soon after others, it reads many at once:
-// most archives have small entries, whose headers are close together. It is safe for concurrent use
-// once stop was called.
-type nearReader struct {
-	r    io.ReaderAt
-	done bool
-	buf  []byte // of what begins at at
-	at   int64
-	last int64 // where the last read ended
-}
-
-// stop makes n read what it is asked for, and no more.
-func (n *nearReader) stop() { n.done, n.buf = true, nil }
-
-// ReadAt implements io.ReaderAt.
-func (n *nearReader) ReadAt(b []byte, offset int64) (int, error) {
-	const near = 32 << 10
-	if n.done {
-		return n.r.ReadAt(b, offset)
-	}
-	if offset < n.at || offset+int64(len(b)) > n.at+int64(len(n.buf)) {
-		if far := offset - n.last; far < 0 || far > near || len(b) > near {
-			n.last = offset + int64(len(b))
-			return n.r.ReadAt(b, offset)
-		}
-		n.buf = slices.Grow(n.buf[:0], 2*near)[:2*near]
-		got, err := n.r.ReadAt(n.buf, offset)
-		n.buf, n.at = n.buf[:got], offset
-		if got < len(b) {
-			return copy(b, n.buf), err
-		}
-	}
-	n.last = offset + int64(len(b))
-	return copy(b, n.buf[offset-n.at:]), nil
+	return a.View(func(b []byte) (err error) {
+		a.zip, err = zipfile.Open(bytes.NewReader(b), int64(len(b)), zipfile.Limits{Entries: max(entries, some)})
+		return err
+	})
 }
 
 func (a *archive) Replaced() (bool, error) { return a.Stale() }
@@ -133,23 +98,9 @@ func (a *archive) below(at string) []string {
 	return a.nodes[at]
 }
 
-// readFull fills b with the first bytes of an entry. Errors are about that.
+// readFull fills b with the first bytes of an entry.
 func (a *archive) readFull(e zipfile.Entry, b []byte) error {
-	_, err := io.ReadFull(a.zip.Reader(e), b)
-	return entryError(err)
-}
-
-// entryError returns an error of reading an entry without its name, which the caller adds.
-func entryError(err error) error {
-	if err == nil || err == io.EOF {
-		return err
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		err = inner
-	}
-	if e, ok := err.(*FileError); ok { // of the whole file
-		err = e.Err
-	}
+	_, err := io.ReadFull(e.Reader(a.Single), b)
 	return err
 }
 
@@ -261,8 +212,8 @@ func (t *zipTree) ints(name, ext string, n int) ([]int64, []uint32, error) {
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}
-	numbers, sums, err := readInts(t.a.zip.Reader(e), n)
-	return numbers, sums, t.fail(file, entryError(err))
+	numbers, sums, err := readInts(e.Reader(t.a.Single), n)
+	return numbers, sums, t.fail(file, err)
 }
 
 func (t *zipTree) node(name string) (tree, error) {

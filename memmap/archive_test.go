@@ -264,7 +264,7 @@ func TestBrokenArchives(t *testing.T) {
 		{"no dictionary", packed(t, "meta.json", inner), memmap.ErrCorrupt, "d: corrupt: got nothing, want a directory"},
 		{"no meta.json", packed(t, "meta.json", inner, "d/x.memmap", "1"), memmap.ErrCorrupt, "d: corrupt: got nothing, want a directory"},
 		{"an escape", packed(t, "meta.json", leafMeta, "../x.memmap", "12345678"), memmap.ErrCorrupt, ""},
-		{"a name twice", packed(t, "meta.json", leafMeta, "x.memmap", "12345678", "x.memmap", "12345678"), memmap.ErrCorrupt, `entry "x.memmap": corrupt: duplicate name`},
+		{"a name twice", packed(t, "meta.json", leafMeta, "x.memmap", "12345678", "x.memmap", "12345678"), memmap.ErrCorrupt, `x.memmap: corrupt: duplicate name`},
 		{"a bomb", packed(t, "meta.json", strings.Replace(leafMeta, "8]", "1048576]", 1), "deflate:x.memmap", zeros), memmap.ErrUnsupported,
 			"x.memmap: unsupported: compressed entries of 1048576 bytes, want at most 1000000: raise MaxCopy"},
 		{"a bomb of text", packed(t, "deflate:meta.json", strings.Repeat(" ", 1<<20)+leafMeta), memmap.ErrUnsupported,

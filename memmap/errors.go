@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -84,6 +85,9 @@ func fileError(op, dir, path string, err error) error {
 	}
 	if _, ok := errors.AsType[*FileError](err); ok {
 		return err
+	}
+	if e, ok := errors.AsType[*fileformat.Error](err); ok { // about an entry of an archive
+		return &FileError{op, dir, e.Name, e.Err}
 	}
 	return &FileError{op, dir, path, bare(err)}
 }

@@ -62,7 +62,7 @@ func (s *saver) entry(w *zipfile.Writer, p packedFile) error {
 	h := zipfile.Header{Name: p.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
 	payload, err := w.Create(h)
 	if err != nil {
-		return entryError(err)
+		return err
 	}
 	return p.write(piecewise{payload})
 }

@@ -74,8 +74,5 @@ func (p *place) read(d *Dataset) error {
 	}
 	td.Lock(whyLocked)
 	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
-	if a, ok := d.in.(*archive); ok {
-		return a.Map() // a Dataset holds no descriptor
-	}
 	return nil
 }

@@ -17,8 +17,8 @@ type zipLeaf struct {
 
 // verify reads the whole file, and compares its CRC-32.
 func (l *zipLeaf) verify(buf []byte) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, l.a.zip.Reader(l.entry), buf)
-	return entryError(err)
+	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, l.entry.Reader(l.a.Single), buf)
+	return err
 }
 
 // An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it is

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -44,7 +45,7 @@ func ReadAt(r io.ReaderAt, b []byte, at int64) error {
 
 // An Error says which file is at fault, and where in it.
 type Error struct {
-	Op   string // "open", "read", "save", "write" or "close"
+	Op   string // "open", "read", "save", "write" or "close"; "" until Failed adds it
 	Path string // as it was given; "" for a reader or a writer
 	Name string // of a part of the file; "" for the whole
 	Err  error
@@ -63,21 +64,35 @@ func (e *Error) Error() string {
 	if e.Name != "" {
 		text += ": " + errtext.Quote(e.Name)
 	}
-	return text + ": " + errtext.Cut(fmt.Sprint(e.Err), maxText)
+	return strings.TrimPrefix(text+": ", ": ") + errtext.Cut(fmt.Sprint(e.Err), maxText)
 }
 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Failed returns err, if there is one, as an [Error], which it may be already.
+// In returns err, if there is one, as an [Error] about a part of a file, unless it is one already.
+// [Failed] adds operation and path.
+func In(name string, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok || err == nil {
+		return err
+	}
+	return &Error{Name: name, Err: err}
+}
+
+// Failed returns err, if there is one, as an [Error], which it may be already. Of one that [In] made
+// it keeps the name.
 func Failed(op, path, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok:
+		return &Error{op, path, name, errtext.Bare(err)}
+	case e.Op == "":
+		return &Error{op, path, e.Name, e.Err}
 	}
-	return &Error{op, path, name, errtext.Bare(err)}
+	return err
 }
 
 // SaveFailed returns err, if there is one, as an [Error] about saving the file at path. Of an Error

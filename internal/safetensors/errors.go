@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
@@ -20,21 +19,21 @@ var (
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
-// within returns err, if there is one, as one about a part of a header.
+// within returns err, if there is one, as one about a part of a header, unless it is about a tensor.
 func within(part string, err error) error {
-	if err == nil {
-		return nil
+	if _, ok := err.(*fileformat.Error); ok || err == nil {
+		return err
 	}
-	if errors.Is(err, jsonscan.ErrSyntax) && !errors.Is(err, ErrCorrupt) {
-		err = corrupt("%w", err)
-	}
-	return fmt.Errorf("%s: %w", part, err)
+	return fmt.Errorf("%s: %w", part, classed(err))
 }
 
 // inTensor returns err, if there is one, as one about a tensor.
-func inTensor(name string, err error) error {
-	if err == nil {
-		return nil
+func inTensor(name string, err error) error { return fileformat.In(name, classed(err)) }
+
+// classed returns what is no JSON as ErrCorrupt.
+func classed(err error) error {
+	if errors.Is(err, jsonscan.ErrSyntax) && !errors.Is(err, ErrCorrupt) {
+		return corrupt("%w", err)
 	}
-	return within("tensor "+errtext.Quote(name), err)
+	return err
 }

@@ -3,6 +3,8 @@ package zipfile
 import (
 	"io"
 	"time"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 // The methods that an [Entry] can have.
@@ -11,18 +13,17 @@ const (
 	Deflate = 8
 )
 
-// An Archive says what a zip archive holds and where. Safe for concurrent use if the reader that it
-// was opened with is, as long as nobody writes to Entries.
+// An Archive says what a zip archive holds and where. Safe for concurrent use, as long as nobody
+// writes to Entries.
 type Archive struct {
 	Entries []Entry // in the order of the directory; directories are left out
 
-	r     io.ReaderAt
 	index map[string]int // of Entries, -1 for a directory
 }
 
 // An Entry is a file in an archive.
 type Entry struct {
-	Name         string // valid as [io/fs.ValidPath] says, without backslashes; see [HasDrive]
+	Name         string // valid as [io/fs.ValidPath] says, without backslashes; perhaps "c:x"
 	Method       uint16 // Stored or Deflate
 	Offset       int64  // of the payload, from the start of the archive
 	Size, Packed int64  // bytes of the content, and of the payload: the same if it is stored
@@ -64,7 +65,7 @@ func Open(r io.ReaderAt, size int64, limits Limits) (*Archive, error) {
 	if err := place(r, records, int64(end.offset)); err != nil {
 		return nil, err
 	}
-	return newArchive(r, records)
+	return newArchive(records)
 }
 
 func (l Limits) check(e end) error {
@@ -84,12 +85,12 @@ func (l Limits) check(e end) error {
 }
 
 // newArchive returns the archive of records, whose names must differ.
-func newArchive(r io.ReaderAt, records []record) (*Archive, error) {
-	a := &Archive{r: r, Entries: make([]Entry, 0, len(records)), index: make(map[string]int, len(records))}
+func newArchive(records []record) (*Archive, error) {
+	a := &Archive{Entries: make([]Entry, 0, len(records)), index: make(map[string]int, len(records))}
 	for i := range records {
 		e := &records[i].Entry
 		if _, ok := a.index[e.Name]; ok {
-			return nil, inEntry(e.Name, corrupt("duplicate name"))
+			return nil, fileformat.In(e.Name, corrupt("duplicate name"))
 		}
 		if isDir(e.Name) {
 			a.index[e.Name] = -1

@@ -8,15 +8,14 @@ import (
 	"io"
 )
 
-// Reader returns a reader of the content of an entry of a, which inflates and checks it: it gives
-// exactly e.Size bytes, whatever the payload holds, and the last of them only if the checksum is
-// right. So it is enough to read e.Size bytes.
+// Reader returns a reader of the content of e in the archive r, which inflates and checks it: it
+// gives exactly e.Size bytes, whatever the payload holds, and the last of them only if the checksum
+// is right. So it is enough to read e.Size bytes.
 //
-// Reading returns [ErrCorrupt], with the name of the entry, for a content that is shorter, longer or
-// other than the directory says, and errors of the reader that a was opened with. Not safe for
-// concurrent use.
-func (a *Archive) Reader(e Entry) io.Reader {
-	payload := io.NewSectionReader(a.r, e.Offset, e.Packed)
+// Reading returns [ErrCorrupt] for a content that is shorter, longer or other than the directory
+// says, and errors of r; none names the entry. Not safe for concurrent use.
+func (e Entry) Reader(r io.ReaderAt) io.Reader {
+	payload := io.NewSectionReader(r, e.Offset, e.Packed)
 	if e.Method == Stored {
 		return &content{r: payload, entry: e, left: e.Size}
 	}
@@ -51,7 +50,7 @@ func (c *content) Read(p []byte) (int, error) {
 		err = corrupt("the content ends %d bytes early", c.left)
 	}
 	if err != nil {
-		c.err = inEntry(c.entry.Name, classed(err))
+		c.err = classed(err)
 		return 0, c.err
 	}
 	return n, nil

@@ -41,14 +41,15 @@ func TestReaderRefuses(t *testing.T) {
 			}
 			a := open(t, tt.file)
 			e := a.Entries[0]
-			r, p := a.Reader(e), make([]byte, e.Size)
+			file := bytes.NewReader(tt.file)
+			r, p := e.Reader(file), make([]byte, e.Size)
 			var err error
 			testkit.MaxBytes(t, 300<<10, func() { _, err = io.ReadFull(r, p) })
 			testkit.Fails(t, zipfile.ErrCorrupt, err)
 			n, again := r.Read(p)
 			require.Zero(t, n)
 			require.Equal(t, err, again, "the error stays")
-			_, all := io.ReadAll(a.Reader(e))
+			_, all := io.ReadAll(e.Reader(file))
 			require.EqualError(t, all, err.Error())
 		})
 	}
@@ -61,7 +62,7 @@ func TestReaderOfCutFile(t *testing.T) {
 	a, err := zipfile.Open(r, int64(len(file)), zipfile.Limits{})
 	require.NoError(t, err)
 	r.size = a.Entries[0].Offset + 3
-	_, err = io.ReadAll(a.Reader(a.Entries[0]))
+	_, err = io.ReadAll(a.Entries[0].Reader(r))
 	testkit.Fails(t, zipfile.ErrCorrupt, err)
 }
 
@@ -82,10 +83,8 @@ func TestReaderReturnsErrorsOfTheReader(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range a.Entries {
 		r.left = 0
-		_, err := io.ReadAll(a.Reader(e))
-		require.ErrorIs(t, err, errDisk)
-		require.ErrorContains(t, err, "entry \"")
-		require.NotErrorIs(t, err, zipfile.ErrCorrupt)
+		_, err := io.ReadAll(e.Reader(r))
+		require.Equal(t, errDisk, err)
 	}
 }
 
@@ -100,11 +99,11 @@ func TestReader(t *testing.T) {
 		for name, wrap := range map[string]func(io.Reader) io.Reader{
 			"all": func(r io.Reader) io.Reader { return r }, "one byte": iotest.OneByteReader, "half": iotest.HalfReader,
 		} {
-			got, err := io.ReadAll(wrap(a.Reader(e)))
+			got, err := io.ReadAll(wrap(e.Reader(bytes.NewReader(file))))
 			require.NoError(t, err, "%s %s", e.Name, name)
 			require.Equal(t, want, string(got), "%s %s", e.Name, name)
 		}
-		r := a.Reader(e)
+		r := e.Reader(bytes.NewReader(file))
 		_, err := io.ReadFull(r, make([]byte, e.Size))
 		require.NoError(t, err)
 		n, err := r.Read(make([]byte, 1))

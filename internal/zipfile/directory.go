@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 const (
@@ -39,6 +41,9 @@ func readRecords(r io.ReaderAt, e end) ([]record, error) {
 		rec, err := parseRecord(text)
 		if err != nil {
 			return nil, err
+		}
+		if len(records) == cap(records) {
+			records = slices.Grow(records, min(len(records), int(e.entries)-len(records))) // no more than twice
 		}
 		records, buffer = append(records, rec), text
 	}
@@ -87,7 +92,7 @@ func parseRecord(b []byte) (record, error) {
 	if err == nil {
 		err = rec.check()
 	}
-	return rec, inEntry(rec.Name, err)
+	return rec, fileformat.In(rec.Name, err)
 }
 
 // setSizes sets sizes and offset, of 32 bits in the record b or of 64 in its extra fields.

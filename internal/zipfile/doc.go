@@ -3,7 +3,7 @@
 //
 //	a, err := zipfile.Open(file, size, zipfile.Limits{})
 //	for _, e := range a.Entries {
-//		_, err = io.ReadFull(a.Reader(e), memory[e.Name]) // e.Size bytes; or map them at e.Offset
+//		_, err = io.ReadFull(e.Reader(file), memory[e.Name]) // e.Size bytes; or map them at e.Offset
 //	}
 //
 //	w := zipfile.NewWriter(file)
@@ -38,6 +38,5 @@
 //
 // # Concurrency
 //
-// An [Archive] is safe for concurrent use if its io.ReaderAt is; a Writer, and what [Archive.Reader]
-// returns, are not.
+// An [Archive] is safe for concurrent use; a Writer, and what [Entry.Reader] returns, are not.
 package zipfile

@@ -3,7 +3,6 @@ package zipfile
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
@@ -24,12 +23,4 @@ func within(part string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", part, err)
-}
-
-// inEntry returns err, if there is one, as one about an entry.
-func inEntry(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return within("entry "+errtext.Quote(name), err)
 }

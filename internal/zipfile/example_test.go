@@ -24,7 +24,7 @@ func Example() {
 	a, err := zipfile.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), zipfile.Limits{})
 	fmt.Println(err)
 	for _, e := range a.Entries {
-		text, err := io.ReadAll(a.Reader(e))
+		text, err := io.ReadAll(e.Reader(bytes.NewReader(file.Bytes())))
 		fmt.Printf("%s at %d: %s, %v\n", e.Name, e.Offset, text, err)
 	}
 	// Output:

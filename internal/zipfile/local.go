@@ -35,7 +35,7 @@ func place(r io.ReaderAt, records []record, limit int64) error {
 	p := &placer{r: r, limit: limit}
 	for _, rec := range order {
 		if err := p.place(rec); err != nil {
-			return inEntry(rec.Name, err)
+			return fileformat.In(rec.Name, err)
 		}
 	}
 	if p.prev == nil && limit > 0 {

@@ -26,13 +26,5 @@ func checkName(name string) error {
 	return nil
 }
 
-// HasDrive reports whether a name begins with a drive letter, as "c:x" does. For Windows it is then
-// no relative path: nobody should extract to it.
-func HasDrive(name string) bool {
-	return len(name) > 1 && name[1] == ':' && isLetter(name[0])
-}
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
 // isDir reports whether name is that of a directory.
 func isDir(name string) bool { return strings.HasSuffix(name, "/") }

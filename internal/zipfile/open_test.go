@@ -20,7 +20,7 @@ func TestOpen(t *testing.T) {
 	file := small(t)
 	a := open(t, file)
 	requireOracle(t, file, a)
-	require.Equal(t, []string{"a", "seven ü", "dir/é.memmap", "elements", "z", strings.Repeat("long", 100)}, contents(t, a))
+	require.Equal(t, []string{"a", "seven ü", "dir/é.memmap", "elements", "z", strings.Repeat("long", 100)}, contents(t, file))
 	require.Equal(t, zipfile.Entry{Name: "dir/é.memmap", Offset: 128, Size: 8, Packed: 8, CRC: a.Entries[1].CRC,
 		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}, a.Entries[1])
 	e, ok := a.Find("z")
@@ -78,7 +78,7 @@ func TestOpenForeign(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := open(t, tt.file)
 			requireOracle(t, tt.file, a)
-			require.Equal(t, tt.want, contents(t, a))
+			require.Equal(t, tt.want, contents(t, tt.file))
 		})
 	}
 }
@@ -239,9 +239,6 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestDriveLetters opens a name that is a path on a drive for Windows, for those who do not extract.
 func TestDriveLetters(t *testing.T) {
-	for name, want := range map[string]bool{"c:x": true, "W:0.npy": true, "c:": true, "ab:x": false, "1:x": false, "x": false, "": false} {
-		require.Equal(t, want, zipfile.HasDrive(name), name)
-	}
 	file := foreign(t, stored("c:x", "x"))
 	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"time"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 // A Header says how to write an entry.
@@ -43,7 +45,7 @@ func (w *Writer) Create(h Header) (io.Writer, error) {
 	w.finish()
 	if w.err == nil {
 		w.payload, w.err = w.create(h)
-		w.err = inEntry(h.Name, w.err)
+		w.err = fileformat.In(h.Name, w.err)
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -90,7 +92,7 @@ func (w *Writer) finish() {
 		return
 	}
 	w.payload = nil
-	if w.err = inEntry(p.entry.Name, p.close()); w.err == nil {
+	if w.err = fileformat.In(p.entry.Name, p.close()); w.err == nil {
 		w.done = append(w.done, p.entry)
 	}
 }
@@ -157,8 +159,8 @@ func (p *payload) Write(b []byte) (n int, err error) {
 	}
 	p.entry.crc = crc32.Update(p.entry.crc, crc32.IEEETable, b[:n])
 	p.entry.size += int64(n)
-	p.w.err = inEntry(p.entry.Name, err)
-	return n, p.w.err
+	p.w.err = fileformat.In(p.entry.Name, err)
+	return n, err
 }
 
 // close completes the payload, then the header before it.

@@ -117,7 +117,7 @@ func requireSizes(t *testing.T, h *holey, sizes []int64) {
 		require.Equal(t, sizes[i], e.Size)
 		require.Zero(t, e.Offset%64)
 		if e.Size < int64(len(zeros)) {
-			text, err := io.ReadAll(a.Reader(e))
+			text, err := io.ReadAll(e.Reader(h))
 			require.NoError(t, err)
 			require.Equal(t, bytes.Repeat([]byte("x"), int(e.Size)), text)
 		}

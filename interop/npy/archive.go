@@ -3,8 +3,6 @@ package npy
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,8 +23,9 @@ func (r *reader) archive() error {
 	if err != nil {
 		return err
 	}
+	r.entries = make([]bundle.Entry, 0, len(a.Entries))
 	for _, e := range a.Entries {
-		if err := r.member(a, e); err != nil {
+		if err := r.member(e); err != nil {
 			return fileformat.Failed("open", r.path, e.Name, err)
 		}
 	}
@@ -34,7 +33,7 @@ func (r *reader) archive() error {
 }
 
 // member adds the wanted arrays of a member.
-func (r *reader) member(a *zipfile.Archive, e zipfile.Entry) error {
+func (r *reader) member(e zipfile.Entry) error {
 	name, isArray := strings.CutSuffix(e.Name, extension)
 	key, err := bundle.Key(name, cmp.Or(r.opt.Separator, "/"))
 	if err != nil || !r.wanted.touches(key) {
@@ -43,7 +42,7 @@ func (r *reader) member(a *zipfile.Archive, e zipfile.Entry) error {
 	if !isArray {
 		return r.refuse(e.Name, unsupported("got a member that is not an array, want a name that ends in %q", extension))
 	}
-	h, elements, err := r.content(a, e)
+	h, elements, err := r.content(e)
 	if err != nil {
 		return r.refuse(e.Name, err)
 	}
@@ -58,7 +57,7 @@ func (r *reader) member(a *zipfile.Archive, e zipfile.Entry) error {
 }
 
 // content returns the header and the elements of a member.
-func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, error) {
+func (r *reader) content(e zipfile.Entry) (*header, body, error) {
 	if e.Method == zipfile.Stored {
 		p, err := r.mem.Lend(e.Name, int(e.Offset), int(e.Size))
 		if err != nil {
@@ -66,7 +65,7 @@ func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, er
 		}
 		return mappedArray(p, r.bytes, r.known)
 	}
-	from := unnamed{r: a.Reader(e)}
+	from := e.Reader(bytes.NewReader(r.bytes))
 	h, err := readHeader(from, r.known)
 	if err == nil {
 		err = r.room.take(h.length)
@@ -78,20 +77,4 @@ func (r *reader) content(a *zipfile.Archive, e zipfile.Entry) (*header, body, er
 		return nil, nil, err
 	}
 	return h, h.readBody(from, r.room), nil
-}
-
-// An unnamed member is read or written, with errors that do not name it.
-type unnamed struct {
-	r io.Reader
-	w io.Writer
-}
-
-func (u unnamed) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	return n, cmp.Or(errors.Unwrap(err), err)
-}
-
-func (u unnamed) Write(p []byte) (int, error) {
-	n, err := u.w.Write(p)
-	return n, cmp.Or(errors.Unwrap(err), err)
 }

@@ -75,7 +75,7 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 	}
 	r := &reader{path: path, mem: mem, opt: opt, room: newRoom(opt.MaxCopy), known: headers{}, wanted: newChoice(opt.Keys)}
 	var td *tdict.TensorDict
-	err = reading(mem, path, func(b []byte) (err error) {
+	err = mem.View(func(b []byte) (err error) {
 		r.bytes = b
 		td, err = r.dict()
 		return err

@@ -2,7 +2,6 @@ package npy
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -50,7 +48,7 @@ func OpenWith(path string, opt Options) (*File, error) {
 		return nil, err
 	}
 	var t *tensor.Tensor
-	err = reading(mem, path, func(b []byte) (err error) {
+	err = mem.View(func(b []byte) (err error) {
 		t, err = openArray(&mem.Part, b, opt)
 		return err
 	})
@@ -58,24 +56,6 @@ func OpenWith(path string, opt Options) (*File, error) {
 		return nil, fileformat.Failed("open", path, "", errors.Join(err, mem.Close()))
 	}
 	return &File{t, mem}, nil
-}
-
-// reading calls fn with the bytes of a file, which it maps. That is faster
-// than a call to the system for each header.
-func reading(mem *mapfile.Single, path string, fn func(b []byte) error) error {
-	if err := mem.Map(); err != nil {
-		return err
-	}
-	b, err := mem.Borrow()
-	if err != nil {
-		return err
-	}
-	defer mem.Return()
-	failed := mapping.Guard(func() { err = fn(b) })
-	if failed = cmp.Or(failed, mem.Intact()); failed != nil {
-		return fileformat.Mapped(path)("open", "", failed)
-	}
-	return err
 }
 
 // openArray returns the array of a file of bytes b.

@@ -71,7 +71,7 @@ func sound(file []byte) error {
 		return err
 	}
 	for _, e := range a.Entries {
-		if _, err := Read(unnamed{r: a.Reader(e)}); err != nil {
+		if _, err := Read(e.Reader(bytes.NewReader(file))); err != nil {
 			return err
 		}
 	}

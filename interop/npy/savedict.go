@@ -130,7 +130,7 @@ func writeArchive(f zipfile.File, members []member, opt SaveDictOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := m.writeTo(unnamed{w: payload}); err != nil {
+		if err := m.writeTo(payload); err != nil {
 			return fileformat.Failed("write", "", m.name, err)
 		}
 	}
