@@ -282,6 +282,18 @@ func TestSaveOptions(t *testing.T) {
 	}
 }
 
+// TestProgressOfALongLeaf is told of each block, whatever the form.
+func TestProgressOfALongLeaf(t *testing.T) {
+	td := tdict.New()
+	require.NoError(t, td.Set("x", tensor.Must(tensor.Zeros[uint8](2*memmap.BlockSize+1))))
+	for _, name := range []string{"d", "a.tdz"} {
+		var done []int64
+		opt := memmap.SaveOptions{NoSync: true, Progress: func(d, total int64) { done = append(done, d) }}
+		require.NoError(t, memmap.SaveWith(t.Context(), filepath.Join(testkit.MemoryDir(t), name), td, opt))
+		require.Equal(t, []int64{memmap.BlockSize, 2 * memmap.BlockSize, 2*memmap.BlockSize + 1}, done, name)
+	}
+}
+
 // TestHidden makes a dataset that nobody sees before it is published.
 func TestHidden(t *testing.T) {
 	top := testkit.TempDir(t)

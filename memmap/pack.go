@@ -28,13 +28,6 @@ func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 	return s.fail("", err)
 }
 
-// A packedFile is a file that an archive is to have.
-type packedFile struct {
-	at    string
-	bytes int64 // of a leaf
-	write func(io.Writer) error
-}
-
 // pack writes what was planned as an archive. A leaf has no sums but the CRC-32 of its entry.
 func (s *saver) pack(f vfs.File) error {
 	files, err := s.packed()
@@ -42,42 +35,29 @@ func (s *saver) pack(f vfs.File) error {
 		return err
 	}
 	w := zipfile.NewWriter(f)
-	for _, p := range files {
+	for _, file := range files {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.entry(w, p); err != nil {
-			return s.fail(p.at, err)
-		}
-		if p.bytes > 0 {
-			s.progress(p.bytes)
+		if err := s.entry(w, file); err != nil {
+			return s.fail(file.at, err)
 		}
 	}
 	return w.Close()
 }
 
 // entry writes a file.
-func (s *saver) entry(w *zipfile.Writer, p packedFile) error {
-	leaf := strings.HasSuffix(p.at, leafExt)
-	h := zipfile.Header{Name: p.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
+func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
+	leaf := strings.HasSuffix(f.at, leafExt)
+	h := zipfile.Header{Name: f.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
 	payload, err := w.Create(h)
 	if err != nil {
 		return err
 	}
-	return p.write(piecewise{payload})
-}
-
-// A piecewise writes so few bytes at a time that those that are summed are still in the cache when
-// they are written.
-type piecewise struct{ w io.Writer }
-
-func (p piecewise) Write(b []byte) (n int, err error) {
-	for len(b) > n && err == nil {
-		var m int
-		m, err = p.w.Write(b[n:min(len(b), n+1<<18)])
-		n += m
+	if err = f.write(&leafWriter{payload, s, f, 0}); err == nil && f.bytes > 0 {
+		s.progress(f, f.bytes)
 	}
-	return n, err
+	return err
 }
 
 // clock returns the time of the entries.
@@ -92,20 +72,17 @@ func (s *saver) clock() time.Time {
 }
 
 // packed returns all files in Python's order.
-func (s *saver) packed() ([]packedFile, error) {
-	files := make([]packedFile, 0, len(s.nodes)+len(s.files))
+func (s *saver) packed() ([]*savedFile, error) {
+	files := slices.Clone(s.files)
 	for _, n := range s.nodes {
 		at := path.Join(n.at, metaName)
 		text, err := n.metaText()
 		if err != nil {
 			return nil, s.fail(at, err)
 		}
-		files = append(files, packedFile{at: at, write: func(w io.Writer) error { _, err := w.Write(text); return err }})
+		files = append(files, &savedFile{at: at, write: func(w io.Writer) error { _, err := w.Write(text); return err }})
 	}
-	for _, f := range s.files {
-		files = append(files, packedFile{f.at, f.bytes, f.write})
-	}
-	slices.SortFunc(files, func(a, b packedFile) int { return comparePacked(a.at, b.at) })
+	slices.SortFunc(files, func(a, b *savedFile) int { return comparePacked(a.at, b.at) })
 	return files, nil
 }
 

@@ -35,8 +35,8 @@ type SaveOptions struct {
 	// Compress compresses the leaves of an archive, which then cannot be mapped: they are read into
 	// memory when they are first wanted. For a directory it is [ErrUnsupported].
 	Compress bool
-	// Progress, if not nil, is called after each leaf with the bytes of leaves written, and of all
-	// leaves, by one goroutine at a time.
+	// Progress, if not nil, is called after each leaf, and each [BlockSize] bytes of a longer one,
+	// with the bytes of leaves written, and of all leaves, by one goroutine at a time.
 	Progress func(done, total int64)
 	// Workers is how many leaves are written at a time; 0 means GOMAXPROCS. What waits for the disk
 	// does so up to 16 files at a time, whatever Workers is.
@@ -253,6 +253,7 @@ type savedFile struct {
 	from   string      // if not "", a file that has the content, and becomes this one too
 	of     fs.FileInfo // of that file
 	copied bool        // it does not become this one too, but is copied
+	told   int64       // bytes of which Progress knows
 }
 
 // add adds a file to what is saved.
@@ -304,7 +305,7 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 	if err != nil {
 		return s.fail(f.at, err)
 	}
-	s.progress(f.bytes)
+	s.progress(f, f.bytes)
 	return nil
 }
 
@@ -320,20 +321,43 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() er
 			return w.Reserve(f.bytes)
 		}
 		sum := summer{w: w}
-		err := f.write(&sum)
+		err := f.write(&leafWriter{&sum, s, f, 0})
 		*f.sums = sum.sums()
 		return err
 	})
 }
 
-// progress tells of so many more bytes.
-func (s *saver) progress(bytes int64) {
+// A leafWriter writes the file of a leaf, and tells how far it is. It writes so few bytes at a time
+// that they are still in the cache after they were summed.
+type leafWriter struct {
+	w io.Writer
+	s *saver
+	f *savedFile
+	n int64 // bytes written
+}
+
+// Write implements io.Writer.
+func (l *leafWriter) Write(b []byte) (n int, err error) {
+	const piece = 256 << 10
+	for n < len(b) && err == nil {
+		var m int
+		m, err = l.w.Write(b[n:min(len(b), n+piece)])
+		n, l.n = n+m, l.n+int64(m)
+		if l.n-l.f.told >= blockBytes && l.n < l.f.bytes {
+			l.s.progress(l.f, l.n)
+		}
+	}
+	return n, err
+}
+
+// progress tells that the first n bytes of a file are written.
+func (s *saver) progress(f *savedFile, n int64) {
 	if s.opt.Progress == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done += bytes
+	s.done, f.told = s.done+n-f.told, n
 	s.opt.Progress(s.done, s.total)
 }
 
