@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
@@ -56,12 +57,13 @@ func (p *place) archive() (*archive, error) {
 
 // open reads the directory of the archive.
 func (a *archive) open(entries int) error {
-	start := make([]byte, len(zipStart))
-	if _, err := a.ReadAt(start, 0); err != nil && err != io.EOF {
+	start := make([]byte, 16)
+	n, err := a.ReadAt(start, 0)
+	if err != nil && err != io.EOF {
 		return err
 	}
-	if string(start) != zipStart {
-		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive", ErrForeign, a.Size())
+	if !bytes.HasPrefix(start, []byte(zipStart)) {
+		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive%s", ErrForeign, a.Size(), fileformat.Foreign(start[:n]))
 	}
 	const some = 1 << 20 // as by default
 	return a.View(func(b []byte) (err error) {

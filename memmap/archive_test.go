@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: an archive is not changed in place: copy it to a directory with memmap.Copy"
+	const text = "unsupported: an archive is not changed in place: work in a directory; memmap.Copy converts both ways"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)
@@ -155,6 +155,7 @@ func TestArchiveIsOnlyRead(t *testing.T) {
 			require.EqualError(t, err, tt.text)
 		})
 	}
+	require.ErrorContains(t, ds.Delete("reward"), "do it in a Copy and Save that")
 	for _, v := range ds.Tensors() {
 		require.ErrorIs(t, v.SetIndex(tensor.Must(v.Clone())), tensor.ErrReadOnly)
 	}
@@ -190,10 +191,13 @@ func TestSaveKeepsTheForm(t *testing.T) {
 			require.Equal(t, []string{name}, names(t, filepath.Dir(at)), "nothing is left beside it")
 		}
 	}
-	at := in("x.tdz")
+	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
 	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: a file there that is no archive would be lost; save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
+	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
+	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)
+	require.ErrorIs(t, save(filepath.Join(dir, "in.tdz"), memmap.SaveOptions{}), memmap.ErrForeign, "dir could not be saved again")
 	require.ErrorIs(t, save(in("d"), memmap.SaveOptions{Compress: true}), memmap.ErrUnsupported)
 	require.ErrorIs(t, save(in("d"), memmap.SaveOptions{Form: 9}), memmap.ErrUnsupported)
 	require.Equal(t, "a letter", string(tensor.Must(os.ReadFile(at))))
@@ -256,6 +260,8 @@ func TestBrokenArchives(t *testing.T) {
 	}{
 		{"nothing", nil, memmap.ErrForeign, "not a saved dictionary: got a file of 0 bytes, want a directory or an archive"},
 		{"a letter", []byte("Dear all"), memmap.ErrForeign, "not a saved dictionary: got a file of 8 bytes, want a directory or an archive"},
+		{"a NumPy array", []byte("\x93NUMPY\x01\x00"), memmap.ErrForeign, "not a saved dictionary: got a file of 8 bytes, want a directory or an archive; it begins as a .npy file, which package npy opens"},
+		{"a safetensors file", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"), memmap.ErrForeign, "not a saved dictionary: got a file of 10 bytes, want a directory or an archive; it begins as a safetensors file, which package safetensors opens"},
 		{"another zip file", packed(t, "a.txt", "a"), memmap.ErrForeign, `meta.json: missing: not a saved dictionary: the archive holds "a.txt"`},
 		{"a folder in a zip file", packed(t, "d/meta.json", leafMeta), memmap.ErrForeign, `meta.json: missing: not a saved dictionary: the archive holds "d/meta.json"`},
 		{"a short leaf", packed(t, "meta.json", leafMeta, "x.memmap", "1234567"), memmap.ErrCorrupt, "x.memmap: corrupt: got 7 bytes, want 8"},

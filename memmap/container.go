@@ -58,7 +58,7 @@ func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 
 // toDirectory returns ErrUnsupported for what only a directory can do.
 func toDirectory() error {
-	return unsupported("an archive is not changed in place: copy it to a directory with memmap.Copy")
+	return unsupported("an archive is not changed in place: work in a directory; memmap.Copy converts both ways")
 }
 
 // checkDirectory returns ErrUnsupported if an archive is at a path, or nothing is and its name is

@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -64,17 +63,17 @@ func (s *saver) form() (Form, error) {
 	switch {
 	case is != AsIs && is != want && want != AsIs:
 		return 0, fmt.Errorf("%w: it has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
-	case want == Archive:
-		return Archive, s.checkFile(is)
-	case s.opt.Compress:
+	case want != Archive && s.opt.Compress:
 		return 0, unsupported("Compress is for archives")
+	case want != Archive:
+		want = Directory
 	}
-	return Directory, nil
+	return want, s.checkFile(is)
 }
 
-// checkFile returns ErrForeign if a file other than an archive is where one is to be saved.
+// checkFile returns ErrForeign if a file other than an archive would be replaced.
 func (s *saver) checkFile(is Form) error {
-	if _, err := os.Stat(s.dir); is != AsIs || s.opt.NoReplace || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(s.dir); is != AsIs || s.opt.NoReplace || err != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: a file there that is no archive would be lost; save elsewhere", ErrForeign)

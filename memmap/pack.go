@@ -2,8 +2,10 @@ package memmap
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +20,9 @@ func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 	at, err := vfs.ResolveFile(s.dir)
 	if err != nil {
 		return s.fail("", err)
+	}
+	if _, err := readNode(filepath.Dir(at)); err == nil {
+		return s.fail("", fmt.Errorf("%w: it would be a file in the saved dictionary around it; save elsewhere", ErrForeign))
 	}
 	if err := s.plan(td); err != nil {
 		return err

@@ -62,6 +62,14 @@ func (p *place) lock(d *Dataset) (err error) {
 	return nil
 }
 
+// whyLocked returns the reason that d gives to a caller who changes its structure.
+func (p *place) whyLocked(d *Dataset) string {
+	if d.set == nil {
+		return "its leaves lie in a mapped archive: do it in a Copy and Save that"
+	}
+	return whyLocked
+}
+
 // read reads the whole tree into d.
 func (p *place) read(d *Dataset) error {
 	r := &reader{place: p, in: d.in}
@@ -72,7 +80,7 @@ func (p *place) read(d *Dataset) error {
 	if td == nil {
 		return p.failAt("", unsupported("the whole of it is pickled"))
 	}
-	td.Lock(whyLocked)
+	td.Lock(p.whyLocked(d))
 	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package bundle makes dictionaries of named values, as one file holds them.
 //
 //	key, err := bundle.Key("obs.pos", ".") // "obs/pos"
-//	td, err := bundle.Dict([]bundle.Entry{{key, pos}}, nil, 0, "its values lie in a mapped file")
+//	td, err := bundle.Dict([]bundle.Entry{{key, pos}}, nil, 0)
 //
 // The packages that open such files have the same Options: Keys are for [Select], Separator is for
 // [Key], Batch and BatchDims are for [Dict].
@@ -69,11 +69,24 @@ func Select(keys, wanted []nestedkey.Key) ([]int, error) {
 	}
 	for _, key := range wanted {
 		if found[key] == nil {
-			return nil, failed("select", key, "%w", tdict.ErrMissing)
+			return nil, failed("select", key, "%w", missing(keys, key))
 		}
 		picked = append(picked, found[key]...)
 	}
 	return picked, nil
+}
+
+// missing returns the tdict.ErrMissing of a dictionary of keys, which says what it has instead.
+func missing(keys []nestedkey.Key, key nestedkey.Key) error {
+	td, leaf := tdict.New(), tensor.Vector[bool]()
+	for _, k := range keys {
+		_ = td.Set(k, leaf) // what is wrong with keys is an error later
+	}
+	_, err := td.Get(key)
+	if e, ok := errors.AsType[*tdict.KeyError](err); ok && errors.Is(err, tdict.ErrMissing) {
+		return e.Err
+	}
+	return fmt.Errorf("%w: a tensor is above it", tdict.ErrMissing)
 }
 
 // find appends i to the positions found for key or for one above it.
@@ -92,15 +105,17 @@ func find(found map[nestedkey.Key][]int, i int, key nestedkey.Key) error {
 	return nil
 }
 
+// WhyLocked is the reason that errors give to a caller who changes the structure of a dictionary.
+const WhyLocked = "its values lie in a mapped file; change a Copy"
+
 // Dict returns a locked dictionary of entries, in their order. Its batch shape is batch, or if that
 // is nil the longest shape with which the shapes of all tensors begin: of at most dims dims, unless
-// dims is 0, and without dims if there are no tensors or dims is negative. Values are shared. why is
-// the reason that errors give to a caller who changes the structure.
+// dims is 0, and without dims if there are no tensors or dims is negative. Values are shared.
 //
 // Dict returns a tdict.KeyError: tdict.ErrExists if two entries have one key, or one has a key below
 // that of another, shapeops.ErrShape for a value that does not begin with batch, and otherwise what
 // tdict's Set returns. A batch shape that is none is shapeops.ErrShape.
-func Dict(entries []Entry, batch shapeops.Shape, dims int, why string) (*tdict.TensorDict, error) {
+func Dict(entries []Entry, batch shapeops.Shape, dims int) (*tdict.TensorDict, error) {
 	if batch == nil {
 		batch = Common(entries, dims)
 	}
@@ -113,7 +128,7 @@ func Dict(entries []Entry, batch shapeops.Shape, dims int, why string) (*tdict.T
 			return nil, err
 		}
 	}
-	td.Lock(why)
+	td.Lock(WhyLocked)
 	return td, nil
 }
 

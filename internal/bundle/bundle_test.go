@@ -103,11 +103,11 @@ func TestDictHasTheBatchShape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			td, err := bundle.Dict(tt.entries, tt.batch, tt.dims, "because")
+			td, err := bundle.Dict(tt.entries, tt.batch, tt.dims)
 			require.NoError(t, err)
 			require.True(t, td.Shape().Equal(tt.want), "got %v", td.Shape())
 			require.True(t, td.Locked())
-			require.ErrorContains(t, td.Set("new", zeros(td.Shape()...)), "because")
+			require.ErrorContains(t, td.Set("new", zeros(td.Shape()...)), bundle.WhyLocked)
 			for _, e := range tt.entries {
 				require.True(t, td.Has(e.Key))
 			}
@@ -139,7 +139,7 @@ func TestDictRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := bundle.Dict(tt.entries, tt.batch, 0, "")
+			_, err := bundle.Dict(tt.entries, tt.batch, 0)
 			testkit.Fails(t, tt.err, err)
 		})
 	}
@@ -153,7 +153,7 @@ func TestDictOfMany(t *testing.T) {
 		for i := range entries {
 			entries[i] = bundle.Entry{Key: nestedkey.Of(fmt.Sprint("d", i%97), fmt.Sprint("x", i)), Value: x}
 		}
-		return func() { _, _ = bundle.Dict(entries, nil, 0, "") }
+		return func() { _, _ = bundle.Dict(entries, nil, 0) }
 	}
 	testkit.Near(t, 4.6, dict(10_000), dict(40_000))
 }
@@ -167,7 +167,7 @@ func BenchmarkDict(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := bundle.Dict(entries, nil, 0, ""); err != nil {
+				if _, err := bundle.Dict(entries, nil, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -178,7 +178,7 @@ func BenchmarkDict(b *testing.B) {
 func ExampleDict() {
 	pos := bundle.Entry{Key: tensor.Must(bundle.Key("obs.pos", ".")), Value: zeros(5, 2)}
 	vel := bundle.Entry{Key: tensor.Must(bundle.Key("obs.vel", ".")), Value: zeros(5, 3)}
-	td, err := bundle.Dict([]bundle.Entry{pos, vel}, nil, 0, "its values lie in a mapped file")
+	td, err := bundle.Dict([]bundle.Entry{pos, vel}, nil, 0)
 	fmt.Println(td.Shape(), td.Has("obs/pos"), err)
 	// Output: [5] true <nil>
 }

@@ -5,6 +5,8 @@
 package fileformat
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +43,25 @@ func ReadAt(r io.ReaderAt, b []byte, at int64) error {
 		return Corrupt("the file ends at byte %d, want %d at least", at+int64(n), at+int64(len(b)))
 	}
 	return err
+}
+
+// Foreign says what a file that begins with b looks like, and which package opens such files, to
+// follow the text of an error of another; "" if it is none that this module opens.
+func Foreign(b []byte) string {
+	kind := ""
+	switch {
+	case bytes.HasPrefix(b, []byte("\x93NUMPY")):
+		kind = "a .npy file, which package npy opens"
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
+		kind = "a zip file: package npy opens .npz, package memmap .tdz"
+	case len(b) > 8 && b[8] == '{' && binary.LittleEndian.Uint64(b) < 1<<32:
+		kind = "a safetensors file, which package safetensors opens"
+	case bytes.HasPrefix(b, []byte("{")):
+		kind = "JSON"
+	default:
+		return ""
+	}
+	return "; it begins as " + kind
 }
 
 // An Error says which file is at fault, and where in it.

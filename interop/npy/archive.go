@@ -23,6 +23,9 @@ func (r *reader) archive() error {
 	if err != nil {
 		return err
 	}
+	if _, ok := a.Find("meta.json"); ok {
+		return unsupported("got an archive of a saved dictionary: use memmap.Open")
+	}
 	r.entries = make([]bundle.Entry, 0, len(a.Entries))
 	for _, e := range a.Entries {
 		if err := r.member(e); err != nil {

@@ -3,6 +3,7 @@ package npy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
@@ -140,7 +141,7 @@ func (r *reader) dict() (*tdict.TensorDict, error) {
 	for i, at := range picked {
 		entries[i] = r.entries[at]
 	}
-	return bundle.Dict(entries, r.opt.Batch, r.opt.BatchDims, "its elements lie in a mapped file")
+	return bundle.Dict(entries, r.opt.Batch, r.opt.BatchDims)
 }
 
 // structured reads a structured array.
@@ -211,11 +212,13 @@ func (r *reader) refusal() error {
 	case len(r.refused) == 0 || r.opt.SkipUnsupported:
 		return nil
 	case len(r.refused) == 1:
-		return r.refused[0]
+		e := *r.refused[0]
+		e.Err = fmt.Errorf("%w; SkipUnsupported leaves it out", e.Err)
+		return &e
 	}
 	var all []string
 	for _, e := range r.refused {
 		all = append(all, errtext.Quote(e.Name)+": "+strings.TrimPrefix(e.Err.Error(), ErrUnsupported.Error()+": "))
 	}
-	return unsupported("%d members or fields: %s", len(all), strings.Join(all, "; "))
+	return unsupported("%d members or fields, which SkipUnsupported leaves out: %s", len(all), strings.Join(all, "; "))
 }

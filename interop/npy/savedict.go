@@ -111,7 +111,7 @@ func memberName(key nestedkey.Key, separator string) (string, error) {
 	var parts []string
 	for part := range key.Parts() {
 		if strings.Contains(part, separator) {
-			return "", unsupported("got key %s, whose part %s has the separator %q", errtext.Quote(string(key)), errtext.Quote(part), separator)
+			return "", unsupported("got key %s, whose part %s has the separator %q: set Separator", errtext.Quote(string(key)), errtext.Quote(part), separator)
 		}
 		parts = append(parts, part)
 	}

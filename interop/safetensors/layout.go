@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -139,6 +140,6 @@ func setNames(td *tdict.TensorDict, saved []layout) error {
 			return fmt.Errorf("%q: %w", string(l.Key), err)
 		}
 	}
-	td.Lock(whyLocked)
+	td.Lock(bundle.WhyLocked)
 	return nil
 }

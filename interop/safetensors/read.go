@@ -17,9 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// whyLocked is the reason that errors give to a caller who changes an opened dictionary.
-const whyLocked = "its values lie in a mapped file; change a Copy"
-
 // indexEnd is how the names of indexes end.
 const indexEnd = ".index.json"
 
@@ -228,7 +225,7 @@ func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorD
 	if saved != nil {
 		batch = append(shapeops.Shape{}, saved[0].Batch...)
 	}
-	td, err := bundle.Dict(entries, batch, r.opt.BatchDims, whyLocked)
+	td, err := bundle.Dict(entries, batch, r.opt.BatchDims)
 	if err == nil && saved != nil {
 		err = setNames(td, saved)
 	}

@@ -2,6 +2,9 @@ package safetensors
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -38,12 +41,15 @@ func Save(path string, td *tdict.TensorDict) error {
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
 // leaves that are not tensors, with all their keys, tdict.ErrExists if two keys have one name,
 // shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files, tensor.ErrMeta
-// of tensors without elements, fs.ErrInvalid for a path that is no name for a file, fs.ErrExist if
+// of tensors without elements, fs.ErrInvalid for a path that is no name for a file or ends in ".index.json", fs.ErrExist if
 // something other than a regular file is there, errors of the system, such as fs.ErrNotExist if the
 // directory is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	at := ""
+	if err == nil && strings.HasSuffix(path, indexEnd) {
+		err = fmt.Errorf("%w: a name that ends in %q is that of the index of a set", fs.ErrInvalid, indexEnd)
+	}
 	if err == nil {
 		at, err = vfs.ResolveFile(path)
 	}

@@ -32,6 +32,13 @@ func dict(t testing.TB, entries ...any) *tdict.TensorDict {
 	return td
 }
 
+// TestSaveRefusesTheNameOfAnIndex: Open would take the file for the index of a set.
+func TestSaveRefusesTheNameOfAnIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors.index.json")
+	require.ErrorIs(t, safetensors.Save(path, tdict.New()), fs.ErrInvalid)
+	require.NoFileExists(t, path)
+}
+
 func TestSaveRefuses(t *testing.T) {
 	x := tensor.Vector[int64](1, 2)
 	rows := tensor.Must(ragged.New(x, tensor.Must(tensor.Must(ragged.NewLayout([]int{2})).Nest([]int64{0, 1, 2}))))

@@ -56,6 +56,19 @@ func (r *reader) open(s *shard) error {
 	}
 	r.files = append(r.files, s.file)
 	s.head, err = safetensors.Read(s.file, int64(s.file.Size()))
+	if errors.Is(err, ErrCorrupt) {
+		return s.hint(err)
+	}
+	return err
+}
+
+// hint adds to an error of the header what the file may be instead.
+func (s *shard) hint(err error) error {
+	var start [6]byte
+	n, _ := s.file.ReadAt(start[:], 0)
+	if hint := fileformat.Foreign(start[:n]); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
 	return err
 }
 
