@@ -192,8 +192,8 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 	return addEntry(text, e), dir.SyncDir(".")
 }
 
-// moveDir is vfs.Move of a directory, which says that it is being added. It replaces what is left of
-// an addition that was cut short; any other directory may be somebody's dataset.
+// moveDir is vfs.Move of a directory, which says that it is being added. It replaces what is left
+// of an addition that was cut short; any other directory may be somebody's dataset.
 func moveDir(file string, from, to *vfs.Root) error {
 	if isAdding(to, file) {
 		if err := to.RemoveAll(file); err != nil {

@@ -14,7 +14,7 @@ import (
 // CopyOptions say how [Copy] goes about it. The zero value is the default.
 type CopyOptions struct {
 	Open OpenOptions // of what is copied; Writable is not looked at
-	Save SaveOptions // of the copy; nested tensors of Python's stay such without being named
+	Save SaveOptions // of the copy, with Progress; nested tensors of Python's stay such without being named
 }
 
 // Copy saves the dictionary at from, a directory or an archive, at to, in the form that
@@ -26,10 +26,10 @@ type CopyOptions struct {
 //
 // What a [Writer] has not finished is copied as if it were, with the rows that are committed.
 //
-// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later version
-// of this module, are listed before anything is written: the
-// error is a [FileError] about the first, whose text says the keys of the first few. Else the errors
-// are those of [OpenWith] and SaveWith, and to holds what it held before.
+// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later
+// version of this module, are listed before anything is written: the error is a [FileError] about
+// the first, whose text says the keys of the first few. Else the errors are those of [OpenWith] and
+// SaveWith, and to holds what it held before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)

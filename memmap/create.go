@@ -52,8 +52,8 @@ type CreateOptions struct {
 //
 // Create returns fs.ErrExist if there is a dataset at dir, finished or not, unless
 // [CreateOptions.Replace] is set, [ErrReplaced] if another replaces the new one at once, and the
-// errors of [SaveWith]. Of several that create there at the same time without Replace, one succeeds.
-// An empty directory is taken over.
+// errors of [SaveWith]. Of several that create there at the same time without Replace, one
+// succeeds. An empty directory is taken over.
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,

@@ -51,10 +51,10 @@
 // # Archives
 //
 // An archive is one zip file with the files of a directory, which Python's tensordict calls .tdz:
-// one file to copy, upload or mount. [Save] writes one if the name ends in .tdz, or if one is there;
-// [SaveOptions] can ask for it. [Open], [OpenLive] and [Verify] look at the file itself. All leaves
-// lie in one mapping, so an archive of many leaves opens faster than a directory; nothing is copied,
-// unless a leaf is compressed: then it is read into memory when it is first wanted.
+// one file to copy, upload or mount. [Save] writes one if the name ends in .tdz, or if one is
+// there; [SaveOptions] can ask for it. [Open], [OpenLive] and [Verify] look at the file itself. All
+// leaves lie in one mapping, so an archive of many leaves opens faster than a directory; nothing is
+// copied, unless a leaf is compressed: then it is read into memory when it is first wanted.
 //
 // An archive is read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf], [Create]
 // and [NewWriter] return [ErrUnsupported]: [Copy] it to a directory.

@@ -25,8 +25,8 @@ var (
 	// ErrName says that a key has no name in the format.
 	ErrName = errors.New("key cannot be saved")
 	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to
-	// be replaced holds files that no dictionary wrote, or is part of a dictionary around it that it
-	// would not fit any more.
+	// be replaced holds files that no dictionary wrote, or is part of a dictionary around it that
+	// it would not fit any more.
 	ErrForeign = errors.New("not a saved dictionary")
 	// ErrReplaced says that a directory was replaced after it was opened, as by Save: a leaf was
 	// wanted for the first time, or what was written will be seen by nobody. What was mapped before
@@ -38,8 +38,8 @@ var (
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.
 	ErrClosed = mapping.ErrClosed
-	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count on
-	// Linux. Closing others, or raising that, makes room; see [OpenOptions].
+	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count
+	// on Linux. Closing others, or raising that, makes room; see [OpenOptions].
 	ErrLimit = mapping.ErrLimit
 	// ErrFault says that mapped memory could not be read, most likely since another process cut the
 	// file.
@@ -48,7 +48,7 @@ var (
 
 // A FileError says which file of a saved dictionary is at fault.
 type FileError struct {
-	Op   string // "save", "open", "read", "flush", "close", "create", "add", "append", "verify" ...
+	Op   string // "save", "open", "read", "copy", "flush", "close", "create", "add", "append", "verify" ...
 	Dir  string // the directory or archive, as it was given
 	Path string // relative to Dir, with slashes; "" for the directory itself
 	Err  error

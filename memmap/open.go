@@ -54,16 +54,16 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved in the directory dir, or in one below it: each directory is a
 // dictionary of its own. A directory that Save replaces meanwhile is opened as it was before or as
-// it is then. If dir is an archive, whatever its name, that is opened and mapped as a whole; another
-// file that takes its name changes nothing.
+// it is then. If dir is an archive, whatever its name, that is opened and mapped as a whole;
+// another file that takes its name changes nothing.
 //
 // OpenWith returns a [FileError] that says which file is at fault: [ErrCorrupt], [ErrUnsupported],
 // [ErrBusy] if a [Writer] is at work in a directory to be opened Writable, or another has it to
 // itself for longer than Wait, or what the system says, such as fs.ErrNotExist if there is no dir,
 // fs.ErrInvalid if dir is empty, and fs.ErrPermission or EROFS, an error of the system, if a leaf
-// cannot be written that should be. If dir is a file that is no zip file, or a directory or zip file
-// without a meta.json, the error is [ErrForeign], and says what is there; without a meta.json it is
-// ErrCorrupt and fs.ErrNotExist too.
+// cannot be written that should be. If dir is a file that is no zip file, or a directory or zip
+// file without a meta.json, the error is [ErrForeign], and says what is there; without a meta.json
+// it is ErrCorrupt and fs.ErrNotExist too.
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("open: %w on a big-endian machine", errors.ErrUnsupported)

@@ -70,9 +70,12 @@ type SaveOptions struct {
 // FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
 // there removes.
 //
-// For an archive the same holds of the one file: an archive is replaced, any other file is
-// ErrForeign, and what has another form is fs.ErrExist. Its leaves are written one after the other,
-// with no checksums but those of zip.
+// Directories around dir that are not there are made. Of its name only .tdz matters: "a.npz"
+// becomes a directory.
+//
+// For an archive the same holds of the one file. Its leaves are written one after the other, with
+// no checksums but those of zip. Any other file at dir is ErrForeign, and so is an archive within a
+// saved dictionary; what has another form is fs.ErrExist.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more

@@ -21,8 +21,8 @@ func (l *zipLeaf) verify(buf []byte) error {
 	return err
 }
 
-// An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it is
-// first wanted.
+// An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it
+// is first wanted.
 type inflated struct {
 	zipLeaf
 	size int

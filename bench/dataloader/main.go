@@ -4,9 +4,9 @@
 //	go run -C bench ./dataloader -python PYTHON [-rows N] [-features N] [-batch N]
 //		[-rounds N] [-dir DIR] [-svg FILE]
 //
-// PYTHON is a command that has torch and tensordict. In each round every contender runs an epoch, in
-// turn; some of torch's run two, of which the faster counts. A result is the least of all rounds.
-// The files are in the page cache.
+// PYTHON is a command that has torch and tensordict. In each round every contender runs an epoch,
+// in turn; some of torch's run two, of which the faster counts. A result is the least of all
+// rounds. The files are in the page cache.
 package main
 
 import (

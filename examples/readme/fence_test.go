@@ -151,7 +151,8 @@ func (c *compiler) file(d *doc, f page.Fence, before, text, after string) (*ast.
 	return parser.ParseFile(c.files, "", before+place+text+after, parser.SkipObjectResolution)
 }
 
-// prelude returns the file with the declarations that the fences of a page rely on, if there is one.
+// prelude returns the file with the declarations that the fences of a page rely on, if there is
+// one.
 func (c *compiler) prelude(t *testing.T, d *doc) []*ast.File {
 	path := filepath.Join("testdata", "prelude", strings.TrimSuffix(filepath.Base(d.path), ".md")+".go")
 	if _, err := os.Stat(path); err != nil {

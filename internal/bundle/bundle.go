@@ -112,9 +112,9 @@ const WhyLocked = "its values lie in a mapped file; change a Copy"
 // is nil the longest shape with which the shapes of all tensors begin: of at most dims dims, unless
 // dims is 0, and without dims if there are no tensors or dims is negative. Values are shared.
 //
-// Dict returns a tdict.KeyError: tdict.ErrExists if two entries have one key, or one has a key below
-// that of another, shapeops.ErrShape for a value that does not begin with batch, and otherwise what
-// tdict's Set returns. A batch shape that is none is shapeops.ErrShape.
+// Dict returns a tdict.KeyError: tdict.ErrExists if two entries have one key, or one has a key
+// below that of another, shapeops.ErrShape for a value that does not begin with batch, and
+// otherwise what tdict's Set returns. A batch shape that is none is shapeops.ErrShape.
 func Dict(entries []Entry, batch shapeops.Shape, dims int) (*tdict.TensorDict, error) {
 	if batch == nil {
 		batch = Common(entries, dims)

@@ -100,8 +100,8 @@ func In(name string, err error) error {
 	return &Error{Name: name, Err: err}
 }
 
-// Failed returns err, if there is one, as an [Error], which it may be already. Of one that [In] made
-// it keeps the name.
+// Failed returns err, if there is one, as an [Error], which it may be already. Of one that [In]
+// made it keeps the name.
 func Failed(op, path, name string, err error) error {
 	if err == nil {
 		return nil

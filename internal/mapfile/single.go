@@ -135,15 +135,16 @@ func (s *Single) copyAt(b []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-// Map maps the file, unless it is mapped already, and gives up its descriptor. Call it at the end of
-// opening where a program may have more files open than a process may have descriptors.
+// Map maps the file, unless it is mapped already, and gives up its descriptor. Call it at the end
+// of opening where a program may have more files open than a process may have descriptors.
 func (s *Single) Map() error {
 	_, err := s.mapping()
 	return s.named("open", err)
 }
 
 // View calls fn with all bytes of the file, which it maps: to read many small pieces of it, that is
-// faster than ReadAt. It returns the error of fn, and if the file was cut meanwhile, mapping.ErrFault.
+// faster than ReadAt. It returns the error of fn, and if the file was cut meanwhile,
+// mapping.ErrFault.
 func (s *Single) View(fn func(b []byte) error) error {
 	if err := s.Map(); err != nil {
 		return err

@@ -19,7 +19,8 @@ var (
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
-// within returns err, if there is one, as one about a part of a header, unless it is about a tensor.
+// within returns err, if there is one, as one about a part of a header, unless it is about a
+// tensor.
 func within(part string, err error) error {
 	if _, ok := err.(*fileformat.Error); ok || err == nil {
 		return err

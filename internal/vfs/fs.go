@@ -21,8 +21,8 @@ type FS interface {
 	// or the end of the process. It fails with [ErrHeld] if another holds it.
 	Hold(path string) (release func() error, err error)
 	// RenameNew gives a directory another name in the directory that it is in, in one step. It
-	// returns [fs.ErrExist] if something has that name, unless it is an empty directory and overEmpty
-	// is set.
+	// returns [fs.ErrExist] if something has that name, unless it is an empty directory and
+	// overEmpty is set.
 	RenameNew(old, new string, overEmpty bool) error
 	// Exchange swaps what two paths name, in one step: nobody ever sees one of them absent. It
 	// returns [errors.ErrUnsupported] where the system cannot.

@@ -10,8 +10,8 @@ import (
 )
 
 // Absolute returns the path of a directory or file from the root of the file system. Links in it
-// stay as they are, and so do "." and "..": what comes before ".." may be a link, so only the system
-// can tell where it leads.
+// stay as they are, and so do "." and "..": what comes before ".." may be a link, so only the
+// system can tell where it leads.
 func Absolute(dir string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("%w: the path is empty", fs.ErrInvalid)

@@ -32,7 +32,8 @@ func ResolveFile(path string) (string, error) {
 // all of what was there before, or all of the new file. Permissions stay those of the file that is
 // replaced. What a save that was killed left beside path is removed, as [MakeTemp] does.
 //
-// write need neither Sync nor Close. Its Writes return the error of ctx if that ends first. Some systems do not replace a file that is mapped.
+// write need neither Sync nor Close. Its Writes return the error of ctx if that ends first. Some
+// systems do not replace a file that is mapped.
 //
 // SaveFile returns the error of write, fs.ErrExist if something other than a regular file is there,
 // and what the system says, such as fs.ErrNotExist if the directory around path is not there.

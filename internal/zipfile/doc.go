@@ -18,8 +18,8 @@
 // bytes before the archive, encryption, methods other than stored and deflate, several disks, and
 // zip64 records that are not in their places. archive/zip, which allows most of these, does not say
 // where local headers are, so the records are read here. Extra fields other than zip64 sizes, and
-// comments, are passed over. Memory and time follow the number of entries, which [Limits] bound, not
-// the numbers in headers.
+// comments, are passed over. Memory and time follow the number of entries, which [Limits] bound,
+// not the numbers in headers.
 //
 // # Writing
 //

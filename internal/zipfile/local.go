@@ -25,7 +25,8 @@ type placer struct {
 }
 
 // place sets the offsets of the payloads, which local headers decide, in an archive whose directory
-// begins at byte limit. It checks that these headers say what records say and that nothing overlaps.
+// begins at byte limit. It checks that these headers say what records say and that nothing
+// overlaps.
 func place(r io.ReaderAt, records []record, limit int64) error {
 	order := make([]*record, len(records))
 	for i := range records {

@@ -237,7 +237,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestDriveLetters opens a name that is a path on a drive for Windows, for those who do not extract.
+// TestDriveLetters opens a name that is a path on a drive for Windows, for those who do not
+// extract.
 func TestDriveLetters(t *testing.T) {
 	file := foreign(t, stored("c:x", "x"))
 	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})

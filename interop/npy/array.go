@@ -118,8 +118,8 @@ func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, err
 	return t.Index(ix.Rest, ix.At(0))
 }
 
-// units returns the elements of an array as units of a dtype, of which each has as many as dims say:
-// [N... dims...].
+// units returns the elements of an array as units of a dtype, of which each has as many as dims
+// say: [N... dims...].
 func (h *header) units(elements body, unit tensor.DType, dims ...int) (*tensor.Tensor, error) {
 	if !h.fortran {
 		return elements(unit, slices.Concat(h.shape, dims)...)

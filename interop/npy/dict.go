@@ -21,8 +21,9 @@ import (
 // holds no TensorDict.
 //
 // The dictionary is locked, and elements in the mapped file cannot be written: that is
-// tensor.ErrReadOnly. Elements that were copied, as [OpenDictWith] says, lie in memory of their own:
-// they can be written, and the file stays as it is. Safe for concurrent use, but for writing them.
+// tensor.ErrReadOnly. Elements that were copied, as [OpenDictWith] says, lie in memory of their
+// own: they can be written, and the file stays as it is. Safe for concurrent use, but for writing
+// them.
 type Dict struct {
 	*tdict.TensorDict
 	mem *mapfile.Single
@@ -33,15 +34,16 @@ type DictOptions struct {
 	// Keys are the keys to open, in this order; nil means all of them, in the order of the file. A
 	// key stands for those below it too. Members that are not wanted are not looked at.
 	Keys []nestedkey.Key
-	// Batch is the batch shape. If it is nil, that is the longest shape with which all arrays begin,
-	// or the shape of the structured array, of at most BatchDims dims.
+	// Batch is the batch shape. If it is nil, that is the longest shape with which all arrays
+	// begin, or the shape of the structured array, of at most BatchDims dims.
 	Batch []int
-	// BatchDims bounds the batch shape if Batch is nil: 0 means no bound, a negative number no dims.
+	// BatchDims bounds the batch shape if Batch is nil: 0 means no bound, a negative number no
+	// dims.
 	BatchDims int
 	// Separator is between the parts of a key in the name of a member; "" means "/".
 	Separator string
-	// MaxCopy is how many bytes may be inflated or copied into memory; 0 means 1 GiB. It limits what
-	// a hostile file can make OpenDict do.
+	// MaxCopy is how many bytes may be inflated or copied into memory; 0 means 1 GiB. It limits
+	// what a hostile file can make OpenDict do.
 	MaxCopy int64
 	// SkipUnsupported leaves out what would be [ErrUnsupported]: members that are not arrays, and
 	// members and fields whose elements are not numbers which tensors hold.

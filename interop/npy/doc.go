@@ -7,9 +7,8 @@
 //	batch, err := d.Index(ix.Take(7, 3))
 //	x, err := npy.Open("image.npy") // one array, with all methods of a tensor
 //
-// [Open] and [OpenDict] are two since their results differ: a caller knows whether a tensor or a
-// dictionary is expected, and would otherwise ask the result. Each says so if it meets a file of
-// the other kind.
+// [Open] returns a tensor, [OpenDict] a dictionary. Each says so if it meets a file of the other
+// kind.
 //
 // # Arrays
 //
@@ -29,10 +28,13 @@
 // # Archives
 //
 // Members are keys: "obs/x.npy" is "obs/x". numpy.savez stores members without alignment. They are
-// mapped nevertheless: whatever copies or indexes moves bytes, and typed access, as by tensor.Of,
-// asks for a Clone. What [SaveDict] writes is aligned. The members of numpy.savez_compressed are
-// inflated as they are opened. A member that is no array is an error that names it, or left out by
-// DictOptions.SkipUnsupported.
+// mapped nevertheless: whatever copies or indexes moves bytes. Only typed access in place, as by
+// tensor.Of, asks for a Clone; tdict.Slice copies by itself. What [SaveDict] writes is aligned. The
+// members of numpy.savez_compressed are inflated as they are opened. A member that is no array is
+// an error that names it, or left out by DictOptions.SkipUnsupported.
+//
+// The batch shape is the longest shape with which all arrays begin, which may be longer than you
+// want: BatchDims of 1 in [DictOptions] makes it one of rows. [SaveDict] keeps none.
 //
 // # Bad files
 //
@@ -45,8 +47,8 @@
 //
 // Elements lie in the mapped file, and so do views of them; copies do not. A [File] or a [Dict]
 // that is dropped without Close is unmapped with its last tensor or view, unless tensor.Of handed
-// out a slice of it. An operation on elements after Close is [ErrClosed]; one that is under way ends
-// as if there were no Close.
+// out a slice of it. An operation on mapped elements after Close is [ErrClosed]; one that is under
+// way ends as if there were no Close. Elements that were copied, as inflated ones, can be used.
 //
 // # Errors
 //

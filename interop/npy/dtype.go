@@ -169,8 +169,8 @@ func newField(v literal) (f field, err error) {
 	return f, err
 }
 
-// setBase sets the dtype of f. Where it is a subarray, a tuple of a descr and dims, these follow the
-// dims of f.
+// setBase sets the dtype of f. Where it is a subarray, a tuple of a descr and dims, these follow
+// the dims of f.
 func (f *field) setBase(descr literal) (err error) {
 	if sub, ok := descr.(tuple); ok && len(sub) == 2 {
 		inner, err := newShape(sub[1])

@@ -37,8 +37,8 @@ const (
 	maxKnownText = 1000 // bytes
 )
 
-// readHeader reads a header from r, and not a byte more. It looks for it among known ones, which may
-// be nil. It returns an error that is io.EOF too if r has no bytes.
+// readHeader reads a header from r, and not a byte more. It looks for it among known ones, which
+// may be nil. It returns an error that is io.EOF too if r has no bytes.
 func readHeader(r io.Reader, known headers) (*header, error) {
 	start := make([]byte, len(magic)+2+4)
 	if _, err := io.ReadFull(r, start[:len(magic)+2]); err != nil {

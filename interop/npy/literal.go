@@ -165,8 +165,8 @@ func (p *parser) string() (string, error) {
 	return string(b), nil
 }
 
-// word parses a number, a bool, or a string with the prefix "u". Python 2 wrote numbers with an "L".
-// Only 0 has a leading 0.
+// word parses a number, a bool, or a string with the prefix "u". Python 2 wrote numbers with an
+// "L". Only 0 has a leading 0.
 func (p *parser) word() (literal, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })

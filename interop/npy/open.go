@@ -17,8 +17,8 @@ import (
 // zero File, which holds no Tensor.
 //
 // Elements in the mapped file cannot be written: that is tensor.ErrReadOnly. Elements that were
-// copied, as those in the other byte order are, lie in memory of their own: they can be written, and
-// the file stays as it is. Safe for concurrent use, but for writing them.
+// copied, as those in the other byte order are, lie in memory of their own: they can be written,
+// and the file stays as it is. Safe for concurrent use, but for writing them.
 type File struct {
 	*tensor.Tensor
 	mem *mapfile.Single

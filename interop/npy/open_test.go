@@ -231,7 +231,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestDropped: a file that nobody holds any more is unmapped, but not while somebody holds a tensor.
+// TestDropped: a file that nobody holds any more is unmapped, but not while somebody holds a
+// tensor.
 func TestDropped(t *testing.T) {
 	td := tdict.New(2)
 	require.NoError(t, td.Set("x", tensor.Vector(1.0, 2)))

@@ -29,8 +29,8 @@ type SaveOptions struct {
 // on an error, and after a crash at any moment, it is all of what it was before, or all of the new
 // one. Permissions stay those of the file that is replaced, and a link to it stays a link. t can be
 // one that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. The first save of a process in a directory removes what saves that
-// were killed left there.
+// replace a file that is mapped. The name of the file is not looked at. The first save of a process
+// in a directory removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for bfloat16 and for more than 64 dims,
 // tensor.ErrMeta for a tensor without elements, shapeops.ErrKind if t is nil, [ErrClosed] and

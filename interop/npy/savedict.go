@@ -42,10 +42,9 @@ type SaveDictOptions struct {
 //
 // SaveDictWith returns a [FileError]: [ErrUnsupported] for leaves other than tensors and
 // dictionaries without entries, with all their keys, and for a key that names no member, since a
-// part has a separator, a backslash or a zero byte, or a part before the last is empty, "." or "..",
-// or since the name takes more than 65,535 bytes;
-// errors of [SaveWith] about a tensor, with the member, and about the file; shapeops.ErrKind if td
-// is nil.
+// part has a separator, a backslash or a zero byte, or a part before the last is empty, "." or
+// "..", or since the name takes more than 65,535 bytes; errors of [SaveWith] about a tensor, with
+// the member, and about the file; shapeops.ErrKind if td is nil.
 func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
 	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
 	if err == nil {

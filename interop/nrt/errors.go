@@ -14,8 +14,9 @@ var (
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrClosed says that a [File] was used after its Close, or was never opened.
 	ErrClosed = mapping.ErrClosed
-	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count on
-	// Linux. Closing others, or raising that, makes room; files of up to 64 KiB are read instead.
+	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count
+	// on Linux. Closing others, or raising that, makes room; files of up to 64 KiB are read
+	// instead.
 	ErrLimit = mapping.ErrLimit
 	// ErrFault says that mapped memory could not be read, most likely since another process cut the
 	// file.

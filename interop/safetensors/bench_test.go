@@ -56,8 +56,8 @@ func both(b *testing.B, td *tdict.TensorDict) map[string]func() (*tdict.TensorDi
 	}
 }
 
-// BenchmarkOpen opens and closes 500 MB in 10 tensors, and small tensors in numbers, in a file and in
-// a directory.
+// BenchmarkOpen opens and closes 500 MB in 10 tensors, and small tensors in numbers, in a file and
+// in a directory.
 func BenchmarkOpen(b *testing.B) {
 	for _, size := range [][3]int{{10, 50_000, 1000}, {1000, 8, 16}, {10_000, 8, 16}, {100_000, 2, 1}} {
 		ways := both(b, filled(b, size[0], size[1], size[2]))
@@ -75,7 +75,8 @@ func BenchmarkOpen(b *testing.B) {
 
 // BenchmarkRows copies 256 random rows of 12 KiB to memory that is there, from a directory, where
 // they begin at pages, and from a file, where they begin anywhere, in turn. It reports how much
-// longer the file takes, by the least of all times and by their medians. All pages were read before.
+// longer the file takes, by the least of all times and by their medians. All pages were read
+// before.
 func BenchmarkRows(b *testing.B) {
 	const rows, width = 20_000, 12 << 10
 	ways := both(b, filled(b, 1, rows, width))
@@ -111,8 +112,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkSave saves 500 MB in 10 tensors. how=write is write calls of the same bytes, and a sync of
-// the file and its directory.
+// BenchmarkSave saves 500 MB in 10 tensors. how=write is write calls of the same bytes, and a sync
+// of the file and its directory.
 func BenchmarkSave(b *testing.B) {
 	td := filled(b, 10, 50_000, 1000)
 	for _, how := range []string{"write", "save", "write", "save"} {

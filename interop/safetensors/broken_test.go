@@ -21,8 +21,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Each file in testdata/broken is a case: a file, or a set of files, that is not sound, and the error
-// of opening it. To add one, write a file like this:
+// Each file in testdata/broken is a case: a file, or a set of files, that is not sound, and the
+// error of opening it. To add one, write a file like this:
 //
 //	The data is a byte short.
 //	ErrCorrupt

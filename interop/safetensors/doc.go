@@ -1,5 +1,6 @@
-// Package safetensors opens safetensors files, and sharded sets of them, as dictionaries mapped into
-// memory, and writes dictionaries to such files. The format is that of Hugging Face's safetensors.
+// Package safetensors opens safetensors files, and sharded sets of them, as dictionaries mapped
+// into memory, and writes dictionaries to such files. The format is that of Hugging Face's
+// safetensors.
 //
 //	err := safetensors.Save("batch.safetensors", td)
 //	f, err := safetensors.Open("batch.safetensors")
@@ -14,20 +15,23 @@
 //
 // A name is cut at each "." into the parts of a key, since that is how torch spells modules within
 // modules, and flatten_keys of Python's tensordict dictionaries within dictionaries: "model.weight"
-// is the key model/weight, and Keys of "model" opens all below it. A dictionary that was saved has
-// the same keys when it is opened. [Options].Separator is another separator, and Flat leaves names
-// whole, for files where one name goes on where another ends, as "a" and "a.b" do.
+// is the key model/weight, and Keys of "model/layers" opens all of "model.layers.*". A part of a
+// key that contains a "." comes back as two parts: set another Separator, in [SaveOptions] and
+// [Options], to keep it. Flat leaves names whole, for files where one name goes on where another
+// ends, as "a" and "a.b" do.
 //
 // Keys are in their order, as Python lists the names of a file.
 //
 // # Batch shape
 //
-// The format has no batch shape. [Open] takes the longest shape with which the shapes of all tensors
-// begin; BatchDims bounds it, and Batch gives it. If that is not the batch shape of a dictionary that
-// is saved, or if dims have names, [Save] puts both, and those of nested dictionaries, into a string
-// "tensordict" of __metadata__, which other readers pass over, and Open takes them from there. A
-// program that changes shapes and hands the string on makes a file that is [ErrCorrupt] without
-// Batch or BatchDims.
+// The format has no batch shape. [Open] takes the longest shape with which the shapes of all
+// tensors begin; BatchDims bounds it, and Batch gives it. Weights share no rows: open them with
+// BatchDims: -1.
+//
+// If the batch shape of a dictionary that is saved is another, or if dims have names, [Save] puts
+// both, and those of nested dictionaries, into a string "tensordict" of __metadata__, which other
+// readers pass over, and Open takes them from there. A program that changes shapes and hands the
+// string on makes a file that is [ErrCorrupt] without Batch or BatchDims.
 //
 // # Dtypes
 //
@@ -39,15 +43,15 @@
 //
 // Large models are sets of files with an index, model.safetensors.index.json, which says in which
 // file each tensor lies. Opened by the path of the index, a set is one dictionary. Its files are in
-// the directory of the index, or below it; they may be links, as in the cache of Hugging Face's hub,
-// and each is mapped when elements of it are first wanted. A tensor that is not where the index says,
-// or in another file too, is [ErrCorrupt]. Sets are not written.
+// the directory of the index, or below it; they may be links, as in the cache of Hugging Face's
+// hub, and each is mapped when elements of it are first wanted. A tensor that is not where the
+// index says, or in another file too, is [ErrCorrupt]. Sets are not written.
 //
 // # Memory
 //
-// Tensors lie in the mapped files, and so do their views; copies do not. Opening reads headers, of up
-// to 100 MB each, and nothing else. A [File] that is dropped without Close is unmapped with its last
-// tensor or view, unless tensor.Of handed out a slice of it. Using an element after Close is
+// Tensors lie in the mapped files, and so do their views; copies do not. Opening reads headers, of
+// up to 100 MB each, and nothing else. A [File] that is dropped without Close is unmapped with its
+// last tensor or view, unless tensor.Of handed out a slice of it. Using an element after Close is
 // [ErrClosed]; an operation under way ends as if there were no Close.
 //
 // If another process cuts a file that is mapped, reading it through this module returns [ErrFault].

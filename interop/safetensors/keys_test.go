@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestManyKeysWithLayouts opens a file of many layouts: to name all keys takes little longer than to
-// name none.
+// TestManyKeysWithLayouts opens a file of many layouts: to name all keys takes little longer than
+// to name none.
 func TestManyKeysWithLayouts(t *testing.T) {
 	path, keys := nested(t, 16_000)
 	took := func(keys []nestedkey.Key) time.Duration {

@@ -21,8 +21,8 @@ const (
 	defaultSeparator = "."
 )
 
-// A layout is the batch shape of a dictionary and the names of its dims, for which the format has no
-// place.
+// A layout is the batch shape of a dictionary and the names of its dims, for which the format has
+// no place.
 type layout struct {
 	Key   nestedkey.Key `json:"key,omitempty"` // not of the whole, which comes first
 	Batch []int         `json:"batch"`

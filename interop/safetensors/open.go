@@ -13,8 +13,8 @@ import (
 
 // A File is a dictionary whose tensors lie in a mapped file, or in the mapped shards of a set. It
 // has all methods of the TensorDict in it, which is locked; where a *tdict.TensorDict is wanted,
-// pass f.TensorDict. The methods of File itself return [ErrClosed] for the zero File, which holds no
-// TensorDict.
+// pass f.TensorDict. The methods of File itself return [ErrClosed] for the zero File, which holds
+// no TensorDict.
 //
 // Elements cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use, as long as it
 // stays locked.
@@ -26,15 +26,15 @@ type File struct {
 
 // Options say how [OpenWith] opens. The zero value is the default.
 type Options struct {
-	// Keys are the keys to open, in this order; nil means all, in the order of keys. A key stands for
-	// all below it too. Of other tensors nothing but the header is read, and shards of a set that
-	// hold none of Keys are not opened.
+	// Keys are the keys to open, in this order; nil means all, in the order of keys. A key stands
+	// for all below it too. Of other tensors nothing but the header is read, and shards of a set
+	// that hold none of Keys are not opened.
 	Keys []nestedkey.Key
 	// Batch is the batch shape; nil means the one that was saved, or if none was, the longest shape
 	// with which the shapes of all opened tensors begin.
 	Batch []int
-	// BatchDims is how many dims a batch shape that is found has at most; a negative number means
-	// none. 0 means no bound, and the batch shape that was saved.
+	// BatchDims is how many dims the batch shape has at most; a negative number means none. 0 means
+	// the batch shape that was saved, or if none was, no bound.
 	BatchDims int
 	// Separator is between the parts of a name; "" means ".".
 	Separator string
@@ -62,11 +62,11 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 // can be moved, computed with and cloned, and tensor.Of returns tensor.ErrLayout for it. A single
 // file is mapped at once, a shard when its elements are first wanted. Closing is up to the caller.
 //
-// OpenWith returns a [FileError] that says where: [ErrCorrupt], [ErrUnsupported], tdict.ErrExists if
-// two names have one key, or one has a key below that of another, which Flat allows, tdict.ErrMissing
-// for one of Keys that the file does not have, tdict.ErrDepth for a name of too many parts,
-// shapeops.ErrShape for a tensor that does not begin with Batch, [ErrLimit], or an error of the
-// system, such as fs.ErrNotExist for a file or a shard.
+// OpenWith returns a [FileError] that says where: [ErrCorrupt], [ErrUnsupported], tdict.ErrExists
+// if two names have one key, or one has a key below that of another, which Flat allows,
+// tdict.ErrMissing for one of Keys that the file does not have, tdict.ErrDepth for a name of too
+// many parts, shapeops.ErrShape for a tensor that does not begin with Batch, [ErrLimit], or an
+// error of the system, such as fs.ErrNotExist for a file or a shard.
 func OpenWith(path string, opt Options) (*File, error) {
 	r := &reader{path: path, opt: opt, shards: map[string]*shard{}}
 	td, err := r.dictionary()

@@ -32,8 +32,8 @@ func python(t *testing.T, script string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// TestPython writes every dtype and many shapes. Python reads them, element by element, and writes a
-// file of the same bytes, which is opened.
+// TestPython writes every dtype and many shapes. Python reads them, element by element, and writes
+// a file of the same bytes, which is opened.
 func TestPython(t *testing.T) {
 	td := tdict.New()
 	shapes := [][]int{{}, {0}, {1}, {7}, {2, 3}, {3, 0, 2}, {2, 1, 3}, {1, 1, 1, 1, 5}}

@@ -18,7 +18,8 @@ type SaveOptions struct {
 	// Metadata is put into the file's __metadata__. Python's transformers opens files with
 	// "format": "pt". The name "tensordict" is this package's.
 	Metadata map[string]string
-	// SkipOthers leaves out data, ragged and unbatched tensors. Otherwise they are [ErrUnsupported].
+	// SkipOthers leaves out data, ragged and unbatched tensors. Otherwise they are
+	// [ErrUnsupported].
 	SkipOthers bool
 	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
 	// old or all of the new; if the machine stops within the next half minute or so, it may be
@@ -26,24 +27,26 @@ type SaveOptions struct {
 	NoSync bool
 }
 
-// Save writes td to a file, which it makes or replaces as a whole. It is [SaveWith] without options.
+// Save writes td to a file, which it makes or replaces as a whole. It is [SaveWith] without
+// options.
 func Save(path string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), path, td, SaveOptions{})
 }
 
-// SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably; on an
-// error, and after a crash at any moment, it is the whole old file or the whole new one.
+// SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably; on
+// an error, and after a crash at any moment, it is the whole old file or the whole new one.
 // Permissions stay those of the file that is replaced, and a link to it stays a link. td can be one
 // that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. The first save of a process in a directory removes what saves that
-// were killed left there.
+// replace a file that is mapped. The name of the file is not looked at. The first save of a process
+// in a directory removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
 // leaves that are not tensors, with all their keys, tdict.ErrExists if two keys have one name,
-// shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files, tensor.ErrMeta
-// of tensors without elements, fs.ErrInvalid for a path that is no name for a file or ends in ".index.json", fs.ErrExist if
-// something other than a regular file is there, errors of the system, such as fs.ErrNotExist if the
-// directory is not there, and ctx's error if that ends first.
+// shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files,
+// tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a file
+// or ends in ".index.json", fs.ErrExist if something other than a regular file is there, errors of
+// the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if that ends
+// first.
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	at := ""

@@ -87,7 +87,8 @@ func TestSetOfNothing(t *testing.T) {
 	require.Equal(t, []nestedkey.Key{"layers/0/bias"}, testkit.Keys(f.Tensors()))
 }
 
-// In the cache of Hugging Face's hub the index and the shards are links to files that lie elsewhere.
+// In the cache of Hugging Face's hub the index and the shards are links to files that lie
+// elsewhere.
 func TestSetOfLinks(t *testing.T) {
 	blobs, snapshot := t.TempDir(), t.TempDir()
 	path := sharded(t, blobs, layer(t, 0), layer(t, 1))
@@ -136,8 +137,8 @@ func TestShardReplaced(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(safetensors.Open(path)), safetensors.ErrCorrupt)
 }
 
-// FuzzOpen opens a set by an index of any text, beside shards that are sound. Whatever it is, opening
-// takes little memory, errors have a class, and what is opened is what the shards hold.
+// FuzzOpen opens a set by an index of any text, beside shards that are sound. Whatever it is,
+// opening takes little memory, errors have a class, and what is opened is what the shards hold.
 func FuzzOpen(f *testing.F) {
 	dir := testkit.MemoryDir(f)
 	text := tensor.Must(os.ReadFile(sharded(f, dir, layer(f, 0), layer(f, 1))))

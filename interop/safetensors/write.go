@@ -20,9 +20,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes to w the file that [Save] makes of td. Elements go from where they are to w, tensor by
-// tensor; only those that are not contiguous are copied before. After an error a part may have been
-// written. Its errors are those of [SaveWith] about td, and those of w.
+// Write writes to w the file that [Save] makes of td. Elements go from where they are to w, tensor
+// by tensor; only those that are not contiguous are copied before. After an error a part may have
+// been written. Its errors are those of [SaveWith] about td, and those of w.
 func Write(w io.Writer, td *tdict.TensorDict) error {
 	p, err := newPlan(td, SaveOptions{})
 	if err == nil {

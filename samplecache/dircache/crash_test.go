@@ -187,8 +187,8 @@ func TestW14Create(t *testing.T) {
 	}
 }
 
-// TestW05W06 loses the control file while all four samples of a generation but one are committed, in
-// each way, after what a producer may leave in the one that is not.
+// TestW05W06 loses the control file while all four samples of a generation but one are committed,
+// in each way, after what a producer may leave in the one that is not.
 func TestW05W06(t *testing.T) {
 	t.Parallel()
 	leaves := map[string]func(t *testing.T, s *samplecache.Slot){

@@ -208,8 +208,8 @@ func readAndKeep(ctx context.Context, c *samplecache.Cache, path string) error {
 }
 
 // turn has all members wait, and a process that has all slots fall. It reports whether it has, or
-// came through before. On a busy machine a member may be late by chance: then all is done again, and
-// may be late twice.
+// came through before. On a busy machine a member may be late by chance: then all is done again,
+// and may be late twice.
 func (c *crowd) turn(f fall) (fallen bool) {
 	c.t.Helper()
 	for range 2 {

@@ -28,9 +28,9 @@ func (f *faults) next() error {
 // the disk is dead. n counts from 1; less is a panic. It replaces earlier faults.
 //
 // Mutating operations are Mkdir, Create, Resume, Write, WriteAt, Reserve, Sync, Close, Link, Chmod,
-// Rename, RenameNew, Exchange, SyncDir and RemoveAll. A Write or WriteAt that fails has written half
-// its bytes, a RemoveAll has removed part of the tree, a Close has closed the file; the others have
-// done nothing.
+// Rename, RenameNew, Exchange, SyncDir and RemoveAll. A Write or WriteAt that fails has written
+// half its bytes, a RemoveAll has removed part of the tree, a Close has closed the file; the others
+// have done nothing.
 func (d *Disk) FailAfter(n int) { d.fail(n, math.MaxInt) }
 
 // FailOnce lets only the n-th mutating operation from now fail with [ErrInjected], so that what the

@@ -25,8 +25,8 @@ func (f *file) Write(p []byte) (int, error) {
 	return len(p), pathError("write", f.path, injected)
 }
 
-// WriteAt replaces bytes at offset at. If it is made to fail, it has replaced half of them. Unlike a
-// real file it fails if p does not lie within what was written.
+// WriteAt replaces bytes at offset at. If it is made to fail, it has replaced half of them. Unlike
+// a real file it fails if p does not lie within what was written.
 func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
