@@ -162,7 +162,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 
 // frugal lists the packages that open files through internal/vfs only, which makes mappings give
 // descriptors back when there are none left.
-var frugal = []string{"internal/mapfile", "interop/nrt", "interop/safetensors", "memmap"}
+var frugal = []string{"internal/mapfile", "interop/npy", "interop/nrt", "interop/safetensors", "memmap"}
 
 // opens matches the calls of package os that need a descriptor.
 var opens = regexp.MustCompile(`\bos\.(Open|Create|ReadDir|ReadFile|WriteFile|MkdirTemp|RemoveAll|CopyFS|DirFS)\w*\(`)
