@@ -100,10 +100,19 @@ func (a *archive) below(at string) []string {
 	return a.nodes[at]
 }
 
+// read calls fn with a reader of an entry, of which it reads the rest: so the CRC-32 is compared.
+func (a *archive) read(e zipfile.Entry, fn func(io.Reader) error) error {
+	r := e.Reader(a.Single)
+	err := fn(r)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	return err
+}
+
 // readFull fills b with the first bytes of an entry.
 func (a *archive) readFull(e zipfile.Entry, b []byte) error {
-	_, err := io.ReadFull(e.Reader(a.Single), b)
-	return err
+	return a.read(e, func(r io.Reader) error { _, err := io.ReadFull(r, b); return err })
 }
 
 // A zipTree is a directory in an archive as a tree.
@@ -178,7 +187,7 @@ func (t *zipTree) leaf(name string, size int) (lender, int, error) {
 			return nil, 0, t.fail(file, err)
 		}
 		part, err := t.a.Lend(at, int(e.Offset), int(e.Packed))
-		return &inflated{zipLeaf: zipLeaf{part, t.a, e}, size: size}, 0, t.fail(file, err)
+		return &inflated{zipLeaf: zipLeaf{part, t.a, e}, size: size, once: t.r.copying}, 0, t.fail(file, err)
 	}
 	part, err := t.a.Lend(at, int(e.Offset), size)
 	if err != nil {
@@ -206,7 +215,7 @@ func (t *zipTree) find(name, ext string, size int) (file string, e zipfile.Entry
 	return file, e, nil
 }
 
-func (t *zipTree) ints(name, ext string, n int) ([]int64, []uint32, error) {
+func (t *zipTree) ints(name, ext string, n int) (numbers []int64, sums []uint32, err error) {
 	file, e, err := t.find(name, ext, 8*n)
 	if err == nil {
 		err = t.r.takes(8 * n)
@@ -214,7 +223,10 @@ func (t *zipTree) ints(name, ext string, n int) ([]int64, []uint32, error) {
 	if err != nil {
 		return nil, nil, t.fail(file, err)
 	}
-	numbers, sums, err := readInts(e.Reader(t.a.Single), n)
+	err = t.a.read(e, func(r io.Reader) (err error) {
+		numbers, sums, err = readInts(r, n)
+		return err
+	})
 	return numbers, sums, t.fail(file, err)
 }
 

@@ -19,17 +19,20 @@ type CopyOptions struct {
 
 // Copy saves the dictionary at from, a directory or an archive, at to, in the form that
 // opt.Save.Form says: by default that of what is there, and where nothing is, an archive for a name
-// that ends in .tdz, else a directory. It copies leaf by leaf, and takes the memory of none, but of
-// what is read as a copy: lazy stacks of Python's, which become the dictionaries that [Open] shows,
-// and compressed leaves, both bounded by MaxCopy. What [SaveWith] keeps it keeps: kinds of value,
-// names of dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
+// that ends in .tdz, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
+// dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
 //
-// What a [Writer] has not finished is copied as if it were, with the rows that are committed.
+// It copies leaf by leaf from the mapped files. Held in memory are only lazy stacks of Python's,
+// which become the dictionaries that [Open] shows, up to MaxCopy bytes in all, and compressed leaves
+// while they are copied, up to MaxCopy bytes each.
 //
-// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later
-// version of this module, are listed before anything is written: the error is a [FileError] about
-// the first, whose text says the keys of the first few. Else the errors are those of [OpenWith] and
-// SaveWith, and to holds what it held before.
+// What a [Writer] has not finished is copied as if it were, with the rows that are committed. If
+// from is replaced meanwhile, Copy begins again.
+//
+// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later version
+// of this module, are listed before anything is written: the error is a [FileError] about the first,
+// whose text says the keys of the first few. Else the errors are those of [OpenWith] and SaveWith,
+// and to holds what it held before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
@@ -40,17 +43,29 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	}
 	opt.Open.Writable = false
 	p := &place{op: "copy", dir: from, at: at, opt: opt.Open}
-	in, err := p.container(nil)
+	for try := 0; ; try++ {
+		in, err := p.container(nil)
+		if err != nil {
+			return err
+		}
+		err = p.copy(ctx, in, to, opt.Save)
+		replaced, _ := in.Replaced()
+		_ = in.Close() // it was only read
+		if err == nil || !replaced || try == 10 {
+			return err
+		}
+	}
+}
+
+// copy saves what is in a container.
+func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
+	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
+	td, err := r.all()
 	if err != nil {
 		return err
 	}
-	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
-	td, err := r.all()
-	if err == nil {
-		opt.Save.NestedTensors = append(r.nestedIn(td), opt.Save.NestedTensors...)
-		err = SaveWith(ctx, to, td, opt.Save)
-	}
-	return errors.Join(err, in.Close())
+	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
+	return SaveWith(ctx, to, td, opt)
 }
 
 // all reads the whole tree, and returns an error about all that is wrong in it.

@@ -66,10 +66,14 @@ func (r *reader) takes(bytes int) error {
 	return nil
 }
 
-// inflates counts the bytes of an entry that is compressed, and refuses more than the limit.
+// inflates counts the bytes of an entry that is compressed, and refuses more than the limit: in all,
+// or where leaves are copied one by one, of each.
 func (r *reader) inflates(e zipfile.Entry) error {
 	if e.Method == zipfile.Stored {
 		return nil
+	}
+	if r.copying {
+		r.unpacked = 0
 	}
 	if r.unpacked += e.Size; r.unpacked > r.maxCopy() || r.unpacked < 0 {
 		return unsupported("compressed entries of %d bytes, want at most %d: raise MaxCopy", r.unpacked, r.maxCopy())

@@ -37,8 +37,8 @@ func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged
 	if err := c.count(); err != nil {
 		return nil, r.failAt(c.at, err)
 	}
-	if key := r.faults.key(); key != "" {
-		r.nested = append(r.nested, key)
+	if r.copying {
+		r.nested = append(r.nested, r.faults.key())
 	}
 	return c.open(r, n, e, dtype)
 }

@@ -26,9 +26,11 @@ func (l *zipLeaf) verify(buf []byte) error {
 type inflated struct {
 	zipLeaf
 	size int
+	once bool // the content is wanted once, and not kept
 
 	mu      sync.Mutex
 	content []byte // guarded by mu; nil until it is wanted
+	users   int    // guarded by mu
 }
 
 // Size returns how many bytes the leaf has.
@@ -50,9 +52,19 @@ func (l *inflated) Borrow() ([]byte, error) {
 	}
 	b, err := l.inflate()
 	if err != nil {
-		l.Return()
+		l.Part.Return()
 	}
 	return b, err
+}
+
+// Return implements tensor.Lender.
+func (l *inflated) Return() {
+	l.mu.Lock()
+	if l.users--; l.users == 0 && l.once {
+		l.content = nil
+	}
+	l.mu.Unlock()
+	l.Part.Return()
 }
 
 // Pin implements tensor.Lender.
@@ -68,17 +80,17 @@ func (l *inflated) Pin() ([]byte, error) {
 	return b, nil
 }
 
-// inflate returns the content.
+// inflate returns the content to one more user.
 func (l *inflated) inflate() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.content != nil {
-		return l.content, nil
+	if l.content == nil {
+		b := make([]byte, l.size)
+		if err := l.a.readFull(l.entry, b); err != nil {
+			return nil, l.a.place.named("read", l.Path(), err)
+		}
+		l.content = b
 	}
-	b := make([]byte, l.size)
-	if err := l.a.readFull(l.entry, b); err != nil {
-		return nil, l.a.place.named("read", l.Path(), err)
-	}
-	l.content = b
-	return b, nil
+	l.users++
+	return l.content, nil
 }
