@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -32,13 +31,13 @@ type archive struct {
 	*mapfile.Single
 	place *place
 	zip   *zipfile.Archive
-	nodes map[string][]string // the names of nodes in each node, sorted; see below
+	nodes map[string][]string // as below returns them; nil before its first call
 }
 
 // zipStart is how an archive that is not empty begins.
 const zipStart = "PK\x03\x04"
 
-// archive opens the file, which is one.
+// archive opens the archive at the path.
 func (p *place) archive() (*archive, error) {
 	file, err := mapfile.OpenSingle(p.at, p.named)
 	if err != nil {
@@ -89,7 +88,8 @@ func (a *archive) below(at string) []string {
 	if a.nodes == nil {
 		a.nodes = map[string][]string{}
 		for _, e := range a.zip.Entries {
-			if node, file := path.Split(e.Name); file == metaName && node != "" {
+			node, file := path.Split(e.Name)
+			if _, adding := a.zip.Find(node + addingName); file == metaName && node != "" && !adding {
 				above, name := path.Split(strings.TrimSuffix(node, "/"))
 				above = strings.TrimSuffix(above, "/")
 				a.nodes[above] = append(a.nodes[above], name)
@@ -232,21 +232,24 @@ func (t *zipTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 
 func (t *zipTree) node(name string) (tree, error) {
 	file := fileName(name)
-	if !t.hasNode(file) && rawName(name) && t.hasNode(name) {
+	if !t.hasDir(file) && rawName(name) && t.hasDir(name) {
 		file = name
 	}
-	if !t.hasNode(file) {
+	if !t.hasDir(file) {
 		return nil, t.fail(file, unlike(nil, "a directory"))
 	}
 	return newZipTree(t.r, t.a, join(t.at, file)), nil
 }
 
-// hasNode reports whether there is a node of that name.
-func (t *zipTree) hasNode(file string) bool { return t.has(path.Join(file, metaName)) }
+// hasDir reports whether there is a directory of that name.
+func (t *zipTree) hasDir(file string) bool { return t.a.zip.HasDir(join(t.at, file)) }
 
 func (t *zipTree) member(number int) (tree, error) {
 	file := strconv.Itoa(number)
-	if !t.hasNode(file) {
+	if t.has(file) {
+		return nil, t.fail(file, corrupt("got a file, want a directory"))
+	}
+	if !t.hasDir(file) {
 		return nil, nil
 	}
 	return newZipTree(t.r, t.a, join(t.at, file)), nil
@@ -254,27 +257,35 @@ func (t *zipTree) member(number int) (tree, error) {
 
 // isArchive reports whether the file at a path is the archive of a dictionary: one that begins as
 // those of Python and of this module, even if it is damaged, or any zip file with a meta.json.
-func isArchive(at string) bool {
+func isArchive(at string) (bool, error) {
 	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, err
 	}
-	const name, header = 26, 30 // of the length of the first name, and of the name
-	start := make([]byte, header+len(metaName))
-	_, err = f.ReadAt(start, 0)
-	if err == nil && string(start[:len(zipStart)]) == zipStart && string(start[header:]) == metaName &&
-		binary.LittleEndian.Uint16(start[name:]) == uint16(len(metaName)) {
-		return true
+	if first, err := zipfile.FirstName(f); err != nil || first == metaName {
+		return err == nil, err
 	}
-	zip, err := zipfile.Open(f, info.Size(), zipfile.Limits{})
-	if err != nil {
-		return false
+	zip, err := openZip(f)
+	if zip == nil || err != nil {
+		return false, err
 	}
 	_, ok := zip.Find(metaName)
-	return ok
+	return ok, nil
+}
+
+// openZip opens a file as an archive. It returns nil if that is not one, or damaged.
+func openZip(f *os.File) (*zipfile.Archive, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	zip, err := zipfile.Open(f, info.Size(), zipfile.Limits{})
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
+		return nil, nil
+	}
+	return zip, err
 }

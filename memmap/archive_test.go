@@ -193,7 +193,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	}
 	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
-	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: a file there that is no archive would be lost; save elsewhere")
+	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there is not an archive of a dictionary, and would be lost; save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)
@@ -268,7 +268,7 @@ func TestBrokenArchives(t *testing.T) {
 		{"no leaf", packed(t, "meta.json", leafMeta), memmap.ErrCorrupt, "x.memmap: corrupt: got nothing, want a file"},
 		{"a long leaf", packed(t, "meta.json", leafMeta, "x.memmap", "123456789"), nil, ""},
 		{"no dictionary", packed(t, "meta.json", inner), memmap.ErrCorrupt, "d: corrupt: got nothing, want a directory"},
-		{"no meta.json", packed(t, "meta.json", inner, "d/x.memmap", "1"), memmap.ErrCorrupt, "d: corrupt: got nothing, want a directory"},
+		{"no meta.json", packed(t, "meta.json", inner, "d/x.memmap", "1"), memmap.ErrCorrupt, "d/meta.json: corrupt: file does not exist"},
 		{"an escape", packed(t, "meta.json", leafMeta, "../x.memmap", "12345678"), memmap.ErrCorrupt, ""},
 		{"a name twice", packed(t, "meta.json", leafMeta, "x.memmap", "12345678", "x.memmap", "12345678"), memmap.ErrCorrupt, `x.memmap: corrupt: duplicate name`},
 		{"a bomb", packed(t, "meta.json", strings.Replace(leafMeta, "8]", "1048576]", 1), "deflate:x.memmap", zeros), memmap.ErrUnsupported,

@@ -64,9 +64,9 @@ func toDirectory() error {
 // checkDirectory returns ErrUnsupported if an archive is at a path, or nothing is and its name is
 // that of an archive.
 func checkDirectory(at string) error {
-	info, err := os.Stat(at)
-	if err == nil && info.Mode().IsRegular() && isArchive(at) || errors.Is(err, fs.ErrNotExist) && namesArchive(at) {
+	is, err := formAt(at)
+	if _, missing := os.Stat(at); is == Archive || errors.Is(missing, fs.ErrNotExist) && namesArchive(at) {
 		return toDirectory()
 	}
-	return nil
+	return err
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 // A Form is how a dictionary lies on disk.
@@ -35,24 +38,30 @@ func (f Form) String() string {
 }
 
 // formAt returns the form of what is at a path, AsIs if nothing is there or something else.
-func formAt(at string) Form {
+func formAt(at string) (Form, error) {
 	info, err := os.Stat(at)
 	switch {
-	case err != nil:
-		return AsIs
+	case err != nil: // saving finds out why
+		return AsIs, nil
 	case info.IsDir():
-		return Directory
-	case isArchive(at):
-		return Archive
+		return Directory, nil
 	}
-	return AsIs
+	is, err := isArchive(at)
+	if is {
+		return Archive, nil
+	}
+	return AsIs, err
 }
 
 // form returns the form in which to save.
 func (s *saver) form() (Form, error) {
-	want, is := s.opt.Form, formAt(s.dir)
+	want := s.opt.Form
 	if want > Archive {
 		return 0, unsupported("got %v, want AsIs, Directory or Archive", want)
+	}
+	is, err := formAt(s.dir)
+	if err != nil {
+		return 0, err
 	}
 	if want == AsIs {
 		want = is
@@ -61,20 +70,49 @@ func (s *saver) form() (Form, error) {
 		want = Archive
 	}
 	switch {
-	case is != AsIs && is != want && want != AsIs:
+	case is != AsIs && is != want:
 		return 0, fmt.Errorf("%w: it has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
 	case want != Archive && s.opt.Compress:
 		return 0, unsupported("Compress is for archives")
 	case want != Archive:
 		want = Directory
 	}
-	return want, s.checkFile(is)
+	return want, s.checkFile()
 }
 
-// checkFile returns ErrForeign if a file other than an archive would be replaced.
-func (s *saver) checkFile(is Form) error {
-	if _, err := os.Stat(s.dir); is != AsIs || s.opt.NoReplace || err != nil {
+// checkFile returns ErrForeign if a file would be lost that no dictionary wrote.
+func (s *saver) checkFile() error {
+	info, err := os.Stat(s.dir)
+	if err != nil || info.IsDir() || s.opt.NoReplace {
 		return nil
 	}
-	return fmt.Errorf("%w: a file there that is no archive would be lost; save elsewhere", ErrForeign)
+	is, err := isArchive(s.dir)
+	switch {
+	case err != nil:
+		return err
+	case is:
+		return checkEntries(s.dir)
+	case info.Mode().IsRegular() && info.Size() == 0:
+		return nil
+	}
+	return fmt.Errorf("%w: the file there is not an archive of a dictionary, and would be lost; save elsewhere", ErrForeign)
+}
+
+// checkEntries returns ErrForeign if an archive has entries that no dictionary wrote.
+func checkEntries(at string) error {
+	f, err := vfs.OpenFile(at, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zip, err := openZip(f)
+	if zip == nil || err != nil { // it is damaged
+		return err
+	}
+	for _, e := range zip.Entries {
+		if name := path.Base(e.Name); !ours(name) && !litter(name) {
+			return fmt.Errorf("%w: %s in it would be lost; save elsewhere", ErrForeign, quote(e.Name))
+		}
+	}
+	return nil
 }

@@ -47,7 +47,11 @@ func readInts(f io.Reader, n int) ([]int64, []uint32, error) {
 	var s summer
 	for left := numbers; len(left) > 0; {
 		b := buf[:min(8*len(left), len(buf))]
-		if _, err := io.ReadFull(f, b); err != nil {
+		_, err := io.ReadFull(f, b)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return nil, nil, err
+		}
+		if err != nil {
 			return nil, nil, corrupt("got %d bytes or less, want %d: %w", 8*(n-len(left))+len(b)-1, 8*n, err)
 		}
 		s.add(b)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 		return err
 	}
 	if err = makeParent(at); err == nil {
-		err = vfs.SaveFile(s.ctx, disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace}, s.pack)
+		err = vfs.SaveFile(s.ctx, disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace, Check: s.checkFile}, s.pack)
 	}
 	return s.fail("", err)
 }
@@ -86,6 +87,11 @@ func (s *saver) packed() ([]*savedFile, error) {
 			return nil, s.fail(at, err)
 		}
 		files = append(files, &savedFile{at: at, write: func(w io.Writer) error { _, err := w.Write(text); return err }})
+	}
+	for _, f := range files {
+		if len(f.at) > math.MaxUint16 {
+			return nil, s.fail(f.at, fmt.Errorf("%w: got a path of %d bytes, want at most %d", ErrName, len(f.at), math.MaxUint16))
+		}
 	}
 	slices.SortFunc(files, func(a, b *savedFile) int { return comparePacked(a.at, b.at) })
 	return files, nil

@@ -14,8 +14,12 @@ type FileOptions struct {
 	// old or all of the new; if the machine stops within the next half minute or so, it may be
 	// neither.
 	NoSync bool
-	// NoReplace returns fs.ErrExist if something is there, or comes meanwhile.
+	// NoReplace returns fs.ErrExist if something is there, or comes meanwhile. The file system must
+	// have links.
 	NoReplace bool
+	// Check, if not nil, is called when the file is written, just before it takes its place. Its
+	// error is that of SaveFile.
+	Check func() error
 }
 
 // ResolveFile is [Resolve] of a path that ends in the name of a file. It returns fs.ErrInvalid if
@@ -27,7 +31,8 @@ func ResolveFile(path string) (string, error) {
 	return Resolve(path)
 }
 
-// SaveFile puts a file with what write writes at path, which is as [ResolveFile] returns it. If it
+// SaveFile makes or replaces the file at path, which is as [ResolveFile] returns it; write writes
+// its content. If it
 // returns nil, the file is there, durably; on an error, and after a crash at any moment, there is
 // all of what was there before, or all of the new file. Permissions stay those of the file that is
 // replaced. What a save that was killed left beside path is removed, as [MakeTemp] does.
@@ -37,7 +42,7 @@ func ResolveFile(path string) (string, error) {
 //
 // SaveFile returns the error of write, fs.ErrExist if something other than a regular file is there,
 // and what the system says, such as fs.ErrNotExist if the directory around path is not there.
-func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write func(File) error) error {
+func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write func(File) error) (err error) {
 	perm, err := opt.permissions(disk, path)
 	if err != nil {
 		return err
@@ -46,15 +51,16 @@ func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write 
 	if err != nil {
 		return err
 	}
+	defer func() { // also if write panics
+		if left := tmp.Remove(); err != nil { // else it is empty, and a later save removes it
+			err = errors.Join(err, left)
+		}
+	}()
 	until := func(f File) error { return write(stoppable{f, ctx}) }
-	if err = MakeFile(disk, tmp.New(), perm, !opt.NoSync, until); err == nil {
-		err = opt.move(disk, tmp.New(), path)
+	if err = MakeFile(disk, tmp.New(), perm, !opt.NoSync, until); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, tmp.Remove())
-	}
-	_ = tmp.Remove() // empty; what is left of it a later save removes
-	return nil
+	return opt.move(disk, tmp.New(), path)
 }
 
 // MakeFile makes a file with what write writes and the given permissions, those of a new file if
@@ -96,6 +102,11 @@ func (o FileOptions) permissions(disk FS, path string) (fs.FileMode, error) {
 
 // move moves a file to its place, durably.
 func (o FileOptions) move(disk FS, file, path string) error {
+	if o.Check != nil {
+		if err := o.Check(); err != nil {
+			return err
+		}
+	}
 	give := disk.Rename
 	if o.NoReplace {
 		give = disk.Link

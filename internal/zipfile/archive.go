@@ -18,7 +18,7 @@ const (
 type Archive struct {
 	Entries []Entry // in the order of the directory; directories are left out
 
-	index map[string]int // of Entries, -1 for a directory
+	index map[string]int // of Entries, or a kind of directory
 }
 
 // An Entry is a file in an archive.
@@ -84,22 +84,49 @@ func (l Limits) check(e end) error {
 	return nil
 }
 
+// The kinds of directories in an index: those with a record of their own, and those that are only
+// in the names of entries.
+const (
+	recorded = -1
+	named    = -2
+)
+
 // newArchive returns the archive of records, whose names must differ.
 func newArchive(records []record) (*Archive, error) {
 	a := &Archive{Entries: make([]Entry, 0, len(records)), index: make(map[string]int, len(records))}
 	for i := range records {
 		e := &records[i].Entry
-		if _, ok := a.index[e.Name]; ok {
+		if at, ok := a.index[e.Name]; ok && at != named {
 			return nil, fileformat.In(e.Name, corrupt("duplicate name"))
 		}
+		a.nameDirs(e.Name)
 		if isDir(e.Name) {
-			a.index[e.Name] = -1
+			a.index[e.Name] = recorded
 			continue
 		}
 		a.index[e.Name] = len(a.Entries)
 		a.Entries = append(a.Entries, *e)
 	}
 	return a, nil
+}
+
+// nameDirs adds the directories around an entry to the index.
+func (a *Archive) nameDirs(name string) {
+	for i := len(name) - 1; i > 0; i-- {
+		if name[i-1] != '/' {
+			continue
+		}
+		if _, ok := a.index[name[:i]]; ok {
+			return
+		}
+		a.index[name[:i]] = named
+	}
+}
+
+// HasDir reports whether there is a directory of that name, or an entry in it.
+func (a *Archive) HasDir(name string) bool {
+	_, ok := a.index[name+"/"]
+	return ok
 }
 
 // Find returns the entry of a name, and reports whether there is one.
