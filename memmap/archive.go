@@ -71,8 +71,6 @@ func (a *archive) open(entries int) error {
 	})
 }
 
-func (a *archive) Replaced() (bool, error) { return a.Stale() }
-
 func (a *archive) MapAll() error { return a.Map() }
 
 // Flush has nothing to do: an archive is not written.

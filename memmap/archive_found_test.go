@@ -3,6 +3,7 @@ package memmap_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -177,4 +178,12 @@ func TestCopyBeginsAgain(t *testing.T) {
 	}}}
 	require.NoError(t, memmap.Copy(t.Context(), from, to, opt))
 	require.True(t, replaced)
+}
+
+// TestNoContext saves without a context in both forms.
+func TestNoContext(t *testing.T) {
+	for _, name := range []string{"d", "d.tdz"} {
+		var none context.Context
+		require.NoError(t, memmap.SaveWith(none, filepath.Join(t.TempDir(), name), steps(), memmap.SaveOptions{}))
+	}
 }

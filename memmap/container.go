@@ -36,7 +36,7 @@ type lender interface {
 	Advise(a mapping.Advice, offset, size int) error
 }
 
-// container opens what is at the path. touch is that of mapfile.
+// container opens what is at the path. touch is the Touch of mapfile.Options.
 func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 	info, err := os.Stat(p.at)
 	if err == nil && info.Mode().IsRegular() {

@@ -23,16 +23,16 @@ type CopyOptions struct {
 // dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
 //
 // It copies leaf by leaf from the mapped files. Held in memory are only lazy stacks of Python's,
-// which become the dictionaries that [Open] shows, up to MaxCopy bytes in all, and compressed leaves
-// while they are copied, up to MaxCopy bytes each.
+// which become the dictionaries that [Open] shows, up to MaxCopy bytes in all, and compressed
+// leaves while they are copied, up to MaxCopy bytes each.
 //
 // What a [Writer] has not finished is copied as if it were, with the rows that are committed. If
 // from is replaced meanwhile, Copy begins again.
 //
-// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later version
-// of this module, are listed before anything is written: the error is a [FileError] about the first,
-// whose text says the keys of the first few. Else the errors are those of [OpenWith] and SaveWith,
-// and to holds what it held before.
+// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later
+// version of this module, are listed before anything is written: the error is a [FileError] about
+// the first, whose text says the keys of the first few. Else the errors are those of [OpenWith] and
+// SaveWith, and to holds what it held before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)

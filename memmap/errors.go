@@ -12,16 +12,15 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 // What can be wrong with a directory, a file or a key.
 var (
 	// ErrCorrupt says that a directory does not hold what its format demands.
-	ErrCorrupt = zipfile.ErrCorrupt
+	ErrCorrupt = fileformat.ErrCorrupt
 	// ErrUnsupported says that a directory, or a dictionary to be saved, holds something that this
 	// module does not read or write, or does not in the way that was asked for.
-	ErrUnsupported = zipfile.ErrUnsupported
+	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that a key has no name in the format.
 	ErrName = errors.New("key cannot be saved")
 	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to
@@ -103,15 +102,7 @@ func bare(err error) error {
 	return errtext.Bare(err)
 }
 
-// corrupt returns ErrCorrupt with what is wrong.
-func corrupt(format string, args ...any) error {
-	return errtext.With(ErrCorrupt, format, args...)
-}
-
-// unsupported returns ErrUnsupported with what it is that is not supported.
-func unsupported(format string, args ...any) error {
-	return errtext.With(ErrUnsupported, format, args...)
-}
+var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
 // quote quotes a name that comes from a file.
 func quote(name string) string { return errtext.Quote(name) }

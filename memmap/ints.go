@@ -70,8 +70,8 @@ func (r *reader) takes(bytes int) error {
 	return nil
 }
 
-// inflates counts the bytes of an entry that is compressed, and refuses more than the limit: in all,
-// or where leaves are copied one by one, of each.
+// inflates counts the bytes of an entry that is compressed, and refuses more than the limit: in
+// all, or where leaves are copied one by one, of each.
 func (r *reader) inflates(e zipfile.Entry) error {
 	if e.Method == zipfile.Stored {
 		return nil

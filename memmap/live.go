@@ -32,8 +32,8 @@ type LiveOptions struct {
 	// after the last Release of the dictionary and while its elements can still be read.
 	//
 	// If OnOpen returns an error, or panics, the dictionary is closed, and never served: OpenLive
-	// returns the error; later OnError hears of it, and Acquire goes on returning the old dictionary.
-	// A state that comes with an error is not closed.
+	// returns the error; later OnError hears of it, and Acquire goes on returning the old
+	// dictionary. A state that comes with an error is not closed.
 	//
 	// OpenLive calls OnOpen before it returns. Later the goroutine of the watcher does, one
 	// dictionary at a time, and Acquire returns the old one meanwhile, without waiting. So a
@@ -46,9 +46,9 @@ type LiveOptions struct {
 	// Close.
 	OnReplace func(d *Dataset)
 	// OnError, if not nil, is called by the goroutine of the watcher when the new dictionary cannot
-	// be opened, or is refused. Acquire goes on returning the old one, and it is tried again in each
-	// interval. It is also called when a dictionary that was replaced, or its state, could not be
-	// closed. It must not call Close.
+	// be opened, or is refused. Acquire goes on returning the old one, and it is tried again in
+	// each interval. It is also called when a dictionary that was replaced, or its state, could not
+	// be closed. It must not call Close.
 	OnError func(err error)
 }
 

@@ -42,9 +42,6 @@ func (s *saver) pack(f vfs.File) error {
 	}
 	w := zipfile.NewWriter(f)
 	for _, file := range files {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
 		if err := s.entry(w, file); err != nil {
 			return s.fail(file.at, err)
 		}

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,6 +28,9 @@ func (r replacing) look(dir string, batch shapeops.Shape) (*oldTree, error) {
 		return nil, taken
 	}
 	old, err := replaceable(dir, batch) // which may have a stronger reason
+	if err != nil && r == replaceNothing {
+		return nil, cmp.Or(r.taken(dir), err) // something came meanwhile
+	}
 	if err == nil && taken != nil {
 		old.unlock()
 		return nil, taken

@@ -72,7 +72,7 @@ type Error struct {
 	Err  error
 }
 
-// maxText is the maximum length of a reason, in bytes, but for a few.
+// maxText is the maximum length of a reason, in bytes, approximately.
 const maxText = 700
 
 // Error returns the text: operation, path, name, reason. A very long reason, as names in a damaged
@@ -116,8 +116,8 @@ func Failed(op, path, name string, err error) error {
 	return err
 }
 
-// SaveFailed returns err, if there is one, as an [Error] about saving the file at path. Of an Error
-// about writing a part it keeps the name.
+// SaveFailed returns err, if there is one, as an [Error] about saving the file at path. It keeps
+// the name of an Error about writing a part.
 func SaveFailed(path string, err error) error {
 	if err == nil {
 		return nil

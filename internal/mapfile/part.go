@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Part is some bytes of a [Single], such as those of a member of an archive. As a tensor.Lender
-// it lends the whole file, of which a tensor takes its bytes by an offset that begins at
-// [Part.Offset]; what it has of its own is a name for errors. Safe for concurrent use.
+// A Part is a range of bytes of a [Single], such as a member of an archive. As a tensor.Lender it
+// lends the whole file: pass [Part.Offset] to tensor.FromLender. Its errors name the part. Safe for
+// concurrent use.
 type Part struct {
 	of     *Single
 	path   string // "" for all of it

@@ -31,8 +31,8 @@ type Options struct {
 	// "close", and the path of the file, to the reason.
 	Name func(op, path string, err error) error
 	// Touch, if not nil, is called before memory of a file is written, or pinned where it can be
-	// written, unless that was touched before, see [File.Quiet]; after an error it is not. Calls may
-	// come from several goroutines at once.
+	// written, unless that was touched before, see [File.Quiet]; after an error it is not. Calls
+	// may come from several goroutines at once.
 	Touch func(f *File) error
 }
 
@@ -104,8 +104,8 @@ func (s *Set) replaced(d *Dir) (bool, error) {
 	return !os.SameFile(d.info, is), nil
 }
 
-// InPlace returns ErrReplaced if another directory, or nothing, has the place of d or of a directory
-// around it.
+// InPlace returns ErrReplaced if another directory, or nothing, has the place of d or of a
+// directory around it.
 func (s *Set) InPlace(d *Dir) error {
 	for ; d != nil; d = d.up {
 		if yes, err := s.replaced(d); yes || err != nil {

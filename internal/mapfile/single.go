@@ -75,8 +75,8 @@ func (s *Single) open() (err error) {
 	return err
 }
 
-// Lend returns size bytes of the file from offset on as a lender of their own, whose errors name
-// path. All parts share one mapping. It returns mapping.ErrSize if the file had not all of these
+// Lend returns size bytes of the file from offset on as a [Part] with a name for errors, path. All
+// parts share one mapping. It returns mapping.ErrSize if the file had not all of these
 // bytes when it was opened.
 func (s *Single) Lend(path string, offset, size int) (*Part, error) {
 	p := &Part{s, path, offset, size}
@@ -86,13 +86,10 @@ func (s *Single) Lend(path string, offset, size int) (*Part, error) {
 	return p, nil
 }
 
-// Info returns what Stat said of the file when it was opened.
-func (s *Single) Info() fs.FileInfo { return s.info }
-
-// Stale reports whether opening the path again would show something else: another file has it now,
-// or this one was changed, as its size and time of modification tell. It returns fs.ErrNotExist if
-// there is none, and mapping.ErrClosed after Close.
-func (s *Single) Stale() (bool, error) {
+// Replaced reports whether opening the path again would show something else: another file has it
+// now, or this one was changed, as its size and time of modification tell. It returns
+// fs.ErrNotExist if there is none, and mapping.ErrClosed after Close.
+func (s *Single) Replaced() (bool, error) {
 	if s.Closed() {
 		return false, s.named("read", mapping.ErrClosed)
 	}

@@ -2,7 +2,7 @@ package vfs
 
 import "context"
 
-// A stoppable file refuses to write once ctx has ended.
+// A stoppable file refuses to write once ctx, if there is one, has ended.
 type stoppable struct {
 	File
 	ctx context.Context
@@ -12,8 +12,8 @@ type stoppable struct {
 func (s stoppable) Write(p []byte) (n int, err error) {
 	const most = 8 << 20
 	for len(p) > 0 && err == nil {
-		if err := s.ctx.Err(); err != nil {
-			return n, err
+		if s.ctx != nil && s.ctx.Err() != nil {
+			return n, s.ctx.Err()
 		}
 		var m int
 		m, err = s.File.Write(p[:min(len(p), most)])

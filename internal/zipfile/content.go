@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// Reader returns a reader of the content of e in the archive r, which inflates and checks it: it
-// gives exactly e.Size bytes, whatever the payload holds, and the last of them only if the checksum
-// is right. So it is enough to read e.Size bytes.
+// Reader returns a reader of the content of e in the archive r, which inflates and checks it. It
+// returns at most e.Size bytes, and the last one only if the checksum matches, so reading e.Size
+// bytes checks the entry.
 //
 // Reading returns [ErrCorrupt] for a content that is shorter, longer or other than the directory
 // says, and errors of r; none names the entry. Not safe for concurrent use.

@@ -16,8 +16,8 @@ const (
 	guess      = 128 // bytes of extra fields that are read at once; few have more
 )
 
-// FirstName returns the name of the entry with which an archive begins, whatever follows, and "" for
-// a file that begins in another way.
+// FirstName returns the name of the entry with which an archive begins, whatever follows, and ""
+// for a file that begins in another way.
 func FirstName(r io.ReaderAt) (string, error) {
 	var h [localBytes]byte
 	if err := fileformat.ReadAt(r, h[:], 0); err != nil || string(h[:4]) != localMark {

@@ -2,7 +2,7 @@ package zipfile
 
 import "io"
 
-// A File is what a [Writer] writes to: an empty file, or one that is open at its start.
+// A File is an empty file to write to.
 type File interface {
 	io.Writer
 	io.WriterAt
