@@ -272,6 +272,9 @@ func (d *metaDecoder) readEntry(name []byte) error {
 	}
 	d.entry.name = string(name)
 	d.names[d.entry.name] = true
+	if len(d.m.entries) == cap(d.m.entries) { // append alone copies a long list five times
+		d.m.entries = slices.Grow(d.m.entries, len(d.m.entries)+1)
+	}
 	d.m.entries = append(d.m.entries, d.entry)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"sync"
 )
 
 // Reader returns a reader of the content of e in the archive r, which inflates and checks it. It
@@ -19,8 +20,22 @@ func (e Entry) Reader(r io.ReaderAt) io.Reader {
 	if e.Method == Stored {
 		return &content{r: payload, entry: e, left: e.Size}
 	}
-	return &content{r: flate.NewReader(bufio.NewReader(payload)), entry: e, left: e.Size}
+	in := inflaters.Get().(*inflater)
+	in.from.Reset(payload)
+	_ = in.Reader.(flate.Resetter).Reset(in.from, nil) // it has no error
+	return &content{r: in.Reader, entry: e, left: e.Size, inflater: in}
 }
+
+// An inflater takes 40 KB, so it is used again when a content was read to its end.
+type inflater struct {
+	io.Reader
+	from *bufio.Reader
+}
+
+var inflaters = sync.Pool{New: func() any {
+	from := bufio.NewReader(nil)
+	return &inflater{flate.NewReader(from), from}
+}}
 
 // A content is what is left to read of an entry.
 type content struct {
@@ -29,6 +44,16 @@ type content struct {
 	left  int64
 	crc   uint32
 	err   error // once reading failed
+
+	inflater *inflater // nil if it was given back, or the entry is stored
+}
+
+// done gives the inflater back.
+func (c *content) done() {
+	if c.inflater != nil {
+		inflaters.Put(c.inflater)
+		c.r, c.inflater = nil, nil
+	}
 }
 
 func (c *content) Read(p []byte) (int, error) {
@@ -46,11 +71,13 @@ func (c *content) Read(p []byte) (int, error) {
 	switch {
 	case c.left == 0:
 		err = c.end(err)
+		c.done()
 	case err == io.EOF:
 		err = corrupt("the content ends %d bytes early", c.left)
 	}
 	if err != nil {
 		c.err = classed(err)
+		c.done()
 		return 0, c.err
 	}
 	return n, nil
