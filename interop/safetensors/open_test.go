@@ -152,6 +152,20 @@ func TestKeysWithLayouts(t *testing.T) {
 	require.Equal(t, map[string]string{"the whole": `[4] [""]`}, layouts(h.TensorDict))
 }
 
+// TestOrderOfKeysWithLayouts: a dictionary with a layout is where the first of its keys is.
+func TestOrderOfKeysWithLayouts(t *testing.T) {
+	td := batch(t)
+	for _, key := range []nestedkey.Key{"b", "b/c"} {
+		require.NoError(t, td.Set(key, tdict.New(4, 3)))
+	}
+	for _, key := range []nestedkey.Key{"a", "b/x", "b/c/y"} {
+		require.NoError(t, td.Set(key, counted(t, tensor.Int8, 4, 3)))
+	}
+	f := tensor.Must(safetensors.OpenWith(saved(t, td), safetensors.Options{Keys: []nestedkey.Key{"reward", "b/c/y", "a", "b/x"}}))
+	defer f.Close()
+	require.Equal(t, []nestedkey.Key{"reward", "b", "b/c", "b/c/y", "b/x", "a"}, slices.Collect(f.NestedKeys()))
+}
+
 func TestMetadata(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	metadata := map[string]string{"format": "pt", "é": "\n"}

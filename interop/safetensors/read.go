@@ -130,7 +130,8 @@ func (r *reader) checkPlaces(saved []layout) error {
 	return nil
 }
 
-// picked returns the items that are wanted.
+// picked returns the items that are wanted, and the layouts of the dictionaries around them, each
+// before the first item in it.
 func (r *reader) picked() ([]item, error) {
 	slices.SortFunc(r.items, func(a, b item) int { return nestedkey.Compare(a.key, b.key) })
 	keys := make([]nestedkey.Key, len(r.items))
@@ -141,28 +142,34 @@ func (r *reader) picked() ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	var items []item
-	above := parents(r.opt.Keys)
-	for _, it := range r.items { // dictionaries around what is wanted, whose layouts it has too
-		if it.shape != nil && above[it.key] {
-			items = append(items, it)
+	layouts := map[nestedkey.Key]item{} // that are not picked yet
+	for _, it := range r.items {
+		if it.shape != nil {
+			layouts[it.key] = it
 		}
 	}
+	var items []item
 	for _, i := range at {
-		items = append(items, r.items[i])
+		it := r.items[i]
+		items = append(pickAround(items, it.key, layouts), it)
+		delete(layouts, it.key)
 	}
 	return items, nil
 }
 
-// parents returns the keys above keys.
-func parents(keys []nestedkey.Key) map[nestedkey.Key]bool {
-	above := map[nestedkey.Key]bool{}
-	for _, key := range keys {
-		for k, ok := key.Parent(); ok && !above[k]; k, ok = k.Parent() {
-			above[k] = true
-		}
+// pickAround moves the layouts of the dictionaries around key from layouts to the end of items, the
+// outermost first.
+func pickAround(items []item, key nestedkey.Key, layouts map[nestedkey.Key]item) []item {
+	above, ok := key.Parent()
+	if !ok || len(layouts) == 0 {
+		return items
 	}
-	return above
+	items = pickAround(items, above, layouts)
+	if it, ok := layouts[above]; ok {
+		items = append(items, it)
+		delete(layouts, above)
+	}
+	return items
 }
 
 // entries returns items with their values, and the metadata if it is wanted.
