@@ -30,7 +30,8 @@
 //
 // If the batch shape of a dictionary that is saved is another, or if dims have names, [Save] puts
 // both, and those of nested dictionaries, into a string "tensordict" of __metadata__, which other
-// readers pass over, and Open takes them from there. A program that changes shapes and hands the
+// readers pass over, and Open takes them from there; with another Separator than the file was saved
+// with, or Flat, it takes those of the whole alone. A program that changes shapes and hands the
 // string on makes a file that is [ErrCorrupt] without Batch or BatchDims.
 //
 // # Dtypes

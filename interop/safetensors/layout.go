@@ -2,10 +2,12 @@ package safetensors
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -24,9 +26,11 @@ const (
 // A layout is the batch shape of a dictionary and the names of its dims, for which the format has
 // no place.
 type layout struct {
-	Key   nestedkey.Key `json:"key,omitempty"` // not of the whole, which comes first
-	Batch []int         `json:"batch"`
-	Names []string      `json:"names,omitempty"` // nil if no dim has one
+	Name      string        `json:"key,omitempty"`       // as names of tensors; not of the whole, which comes first
+	Separator string        `json:"separator,omitempty"` // of names, if it is not "."; of the whole alone
+	Batch     []int         `json:"batch"`
+	Names     []string      `json:"names,omitempty"` // nil if no dim has one
+	key       nestedkey.Key // that Name has with the separator
 }
 
 // parseLayouts reads the string of a file.
@@ -46,63 +50,113 @@ func parseLayouts(text string) ([]layout, error) {
 	return all, checkLayouts(all)
 }
 
-// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each key has one.
+// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each name has one.
 func checkLayouts(all []layout) error {
 	if len(all) == 0 {
 		return corrupt("%s: got nothing, want a batch shape", layoutName)
 	}
-	if all[0].Key != "" {
-		return corrupt("%s: got the key %s first, want the whole", layoutName, errtext.Quote(string(all[0].Key)))
+	if all[0].Name != "" {
+		return corrupt("%s: got the key %s first, want the whole", layoutName, errtext.Quote(all[0].Name))
 	}
-	found := map[nestedkey.Key]bool{}
+	found := map[string]bool{}
 	for i, l := range all {
-		if l.Batch == nil || i > 0 && found[l.Key] {
-			return corrupt("%s: %s: want one batch shape", layoutName, errtext.Quote(string(l.Key)))
+		if l.Batch == nil || i > 0 && found[l.Name] {
+			return corrupt("%s: %s: want one batch shape", layoutName, errtext.Quote(l.Name))
 		}
-		found[l.Key] = i > 0
-		if err := l.Key.Check(); err != nil {
-			return corrupt("%s: %w", layoutName, err)
-		}
+		found[l.Name] = i > 0
 		if err := shapeops.Shape(l.Batch).Check(); err != nil {
-			return corrupt("%s: %s: %w", layoutName, errtext.Quote(string(l.Key)), err)
+			return corrupt("%s: %s: %w", layoutName, errtext.Quote(l.Name), err)
 		}
 	}
 	return nil
 }
 
-// layoutText returns the string for a file of td, whose tensors all begin with the shape found. It
-// is "" if [Open] makes td of the tensors without it.
-func layoutText(td *tdict.TensorDict, found shapeops.Shape) (string, error) {
-	all := append([]layout{layoutOf("", td)}, innerLayouts(td)...)
-	if len(all) == 1 && all[0].Names == nil && td.Shape().Equal(found) {
+// tensorAround returns the key of the tensor that has the key of l, or is above it.
+func (l layout) tensorAround(tensors map[nestedkey.Key]bool) (nestedkey.Key, bool) {
+	for k, ok := l.key, true; ok; k, ok = k.Parent() {
+		if tensors[k] {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+// layoutText returns the string for a file of td. It is "" if [Open] makes td of the tensors
+// without it.
+func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
+	inner, err := p.innerLayouts(td)
+	if err != nil {
+		return "", err
+	}
+	whole := layoutOf(td)
+	if len(inner) == 0 && whole.Names == nil && td.Shape().Equal(p.begin()) {
 		return "", nil
 	}
-	text, err := json.Marshal(all)
+	if p.separator() != defaultSeparator {
+		whole.Separator = p.separator()
+	}
+	text, err := json.Marshal(append([]layout{whole}, inner...))
 	if err == nil && len(text) > maxLayouts {
-		err = unsupported("batch shapes and names of dims of %d dictionaries take %d bytes, want at most %d", len(all), len(text), maxLayouts)
+		err = unsupported("batch shapes and names of dims of %d dictionaries take %d bytes, want at most %d", 1+len(inner), len(text), maxLayouts)
 	}
 	return string(text), err
 }
 
 // innerLayouts returns the layouts of the dictionaries in td, without those that have entries, and
 // the batch shape and names of the one around them.
-func innerLayouts(td *tdict.TensorDict) []layout {
+func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 	var all []layout
+	keys := map[string]nestedkey.Key{} // of dictionaries, by name
 	for key := range td.NestedKeys() {
 		d := dictAt(td, key)
 		if d == nil {
 			continue
 		}
+		name := p.name(key)
+		if other, ok := keys[name]; ok {
+			return nil, sameName(name, other, key)
+		}
+		keys[name] = key
 		around := td
 		if above, ok := key.Parent(); ok {
 			around = dictAt(td, above)
 		}
 		if d.NumEntries() == 0 || !d.Shape().Equal(around.Shape()) || !slices.Equal(d.Names(), around.Names()) {
-			all = append(all, layoutOf(key, d))
+			l := layoutOf(d)
+			l.Name = name
+			all = append(all, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b layout) int { return nestedkey.Compare(a.Key, b.Key) }) // one text, whatever the order of entries
-	return all
+	slices.SortFunc(all, func(a, b layout) int { return strings.Compare(a.Name, b.Name) }) // one text, whatever the order of entries
+	return all, p.checkPlaces(all)
+}
+
+// checkPlaces gives layouts their keys. It returns tdict.ErrExists if one has the name of a tensor,
+// or lies below that.
+func (p *plan) checkPlaces(all []layout) error {
+	if len(all) == 0 {
+		return nil
+	}
+	tensors := make(map[nestedkey.Key]bool, len(p.leaves))
+	for name := range p.leaves {
+		if key, err := bundle.Key(name, p.separator()); err == nil { // others are errors later
+			tensors[key] = true
+		}
+	}
+	for _, l := range all {
+		var err error
+		l.key, err = bundle.Key(l.Name, p.separator())
+		if err == nil && !utf8.ValidString(l.Name) {
+			err = errors.New("not UTF-8")
+		}
+		if err != nil {
+			return &FileError{Op: "write", Name: l.Name, Err: unsupported("%w", err)}
+		}
+		if at, ok := l.tensorAround(tensors); ok {
+			return &FileError{Op: "write", Name: l.Name, Err: fmt.Errorf("%w: a dictionary has this name, and %q is a tensor", tdict.ErrExists, string(at))}
+		}
+	}
+	return nil
 }
 
 // dictAt returns the dictionary in td under a key, nil if there is none.
@@ -115,8 +169,9 @@ func dictAt(td *tdict.TensorDict, key nestedkey.Key) *tdict.TensorDict {
 	return d
 }
 
-func layoutOf(key nestedkey.Key, td *tdict.TensorDict) layout {
-	l := layout{Key: key, Batch: append([]int{}, td.Shape()...), Names: td.Names()}
+// layoutOf returns the layout of td, without a name.
+func layoutOf(td *tdict.TensorDict) layout {
+	l := layout{Batch: append([]int{}, td.Shape()...), Names: td.Names()}
 	if !slices.ContainsFunc(l.Names, func(name string) bool { return name != "" }) {
 		l.Names = nil
 	}
@@ -131,13 +186,13 @@ func setNames(td *tdict.TensorDict, saved []layout) error {
 	for i, l := range saved {
 		d := td
 		if i > 0 {
-			d = dictAt(td, l.Key)
+			d = dictAt(td, l.key)
 		}
 		if d == nil || l.Names == nil { // it was not wanted, or has no names
 			continue
 		}
 		if err := d.SetNames(l.Names...); err != nil {
-			return fmt.Errorf("%q: %w", string(l.Key), err)
+			return fmt.Errorf("%q: %w", l.Name, err)
 		}
 	}
 	td.Lock(bundle.WhyLocked)

@@ -82,17 +82,21 @@ func (r *reader) listFile() error {
 
 // list adds a tensor to the items; of a set it has no entry yet.
 func (r *reader) list(name string, e *safetensors.Entry) error {
-	separator := cmp.Or(r.opt.Separator, defaultSeparator)
-	if r.opt.Flat {
-		separator = ""
-	}
-	key, err := bundle.Key(name, separator)
+	key, err := bundle.Key(name, r.separator())
 	r.items = append(r.items, item{key: key, name: name, entry: e})
 	return fileformat.Failed("open", r.path, name, err)
 }
 
-// layouts returns the layouts that were saved and are wanted, that of the whole first, and adds
-// those of the dictionaries in it to the items.
+// separator returns the separator of names, "" for none.
+func (r *reader) separator() string {
+	if r.opt.Flat {
+		return ""
+	}
+	return cmp.Or(r.opt.Separator, defaultSeparator)
+}
+
+// layouts returns the layouts that were saved and are wanted, the one of the whole first, and adds
+// the others to the items. They have keys only with the separator that was saved.
 func (r *reader) layouts() ([]layout, error) {
 	text, ok := r.metadata[layoutName]
 	if !ok || r.opt.Batch != nil || r.opt.BatchDims != 0 {
@@ -102,29 +106,33 @@ func (r *reader) layouts() ([]layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.opt.Flat {
+	if r.separator() != cmp.Or(saved[0].Separator, defaultSeparator) {
 		saved = saved[:1]
+	}
+	for i := range saved[1:] {
+		l := &saved[i+1]
+		if l.key, err = bundle.Key(l.Name, r.separator()); err != nil {
+			return nil, corrupt("%s: %w", layoutName, err)
+		}
 	}
 	if err := r.checkPlaces(saved[1:]); err != nil {
 		return nil, err
 	}
 	for i := range saved[1:] {
-		r.items = append(r.items, item{key: saved[i+1].Key, shape: &saved[i+1]})
+		r.items = append(r.items, item{key: saved[i+1].key, shape: &saved[i+1]})
 	}
 	return saved, nil
 }
 
-// checkPlaces returns ErrCorrupt if a layout is that of a tensor, or of something in it.
+// checkPlaces returns ErrCorrupt if a layout has the key of a tensor, or one below it.
 func (r *reader) checkPlaces(saved []layout) error {
 	tensors := make(map[nestedkey.Key]bool, len(r.items))
 	for _, it := range r.items {
 		tensors[it.key] = true
 	}
 	for _, l := range saved {
-		for k, ok := l.Key, true; ok; k, ok = k.Parent() {
-			if tensors[k] {
-				return corrupt("%s: %s: got a tensor, want a dictionary", layoutName, errtext.Quote(string(k)))
-			}
+		if at, ok := l.tensorAround(tensors); ok {
+			return corrupt("%s: %s: got a tensor, want a dictionary", layoutName, errtext.Quote(string(at)))
 		}
 	}
 	return nil

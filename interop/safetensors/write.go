@@ -73,9 +73,9 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 		p.others = append(p.others, fmt.Sprintf("%q", string(key)))
 		return nil
 	}
-	name := strings.Join(slices.Collect(key.Parts()), cmp.Or(p.opt.Separator, defaultSeparator))
+	name := p.name(key)
 	if other, ok := p.leaves[name]; ok {
-		return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(other.key), string(key))}
+		return sameName(name, other.key, key)
 	}
 	dtype, err := spelled(t.DType())
 	if err != nil {
@@ -84,6 +84,19 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 	p.leaves[name] = leaf{key, t}
 	p.entries = append(p.entries, safetensors.Entry{Name: name, DType: dtype, Shape: t.Shape()})
 	return nil
+}
+
+// separator returns the separator between the parts of a name.
+func (p *plan) separator() string { return cmp.Or(p.opt.Separator, defaultSeparator) }
+
+// name returns the name of a key.
+func (p *plan) name(key nestedkey.Key) string {
+	return strings.Join(slices.Collect(key.Parts()), p.separator())
+}
+
+// sameName returns tdict.ErrExists for two keys of one name.
+func sameName(name string, a, b nestedkey.Key) error {
+	return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(a), string(b))}
 }
 
 // begin returns the longest shape with which all tensors begin; nil if there are none.
@@ -99,7 +112,7 @@ func (p *plan) begin() shapeops.Shape {
 func (p *plan) place(td *tdict.TensorDict) error {
 	metadata, err := p.metadata(td)
 	if err != nil {
-		return &FileError{Op: "write", Name: metadataName, Err: err}
+		return fileformat.Failed("write", "", metadataName, err)
 	}
 	h, head, err := safetensors.Plan(p.entries, metadata)
 	if err == nil {
@@ -113,7 +126,7 @@ func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
 	if _, ok := p.opt.Metadata[layoutName]; ok {
 		return nil, unsupported("got the name %q, which is this package's", layoutName)
 	}
-	text, err := layoutText(td, p.begin())
+	text, err := p.layoutText(td)
 	if text == "" {
 		return p.opt.Metadata, err
 	}
