@@ -45,7 +45,7 @@
 // Large models are sets of files with an index, model.safetensors.index.json, which says in which
 // file each tensor lies. Opened by the path of the index, a set is one dictionary. Its files are in
 // the directory of the index, or below it; they may be links, as in the cache of Hugging Face's
-// hub, and each is mapped when elements of it are first wanted. A tensor that is not where the
+// hub. Each that holds a tensor to be opened is mapped at once. A tensor that is not where the
 // index says, or in another file too, is [ErrCorrupt]. Sets are not written.
 //
 // # Memory

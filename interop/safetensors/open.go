@@ -59,8 +59,8 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 //	"obs.pos", F32 [B... F...] -> obs/pos, float32 [B... F...]
 //
 // The tensors are those of the mapped files, where they lie; one that is not aligned for its dtype
-// can be moved, computed with and cloned, and tensor.Of returns tensor.ErrLayout for it. A single
-// file is mapped at once, a shard when its elements are first wanted. Closing is up to the caller.
+// can be moved, computed with and cloned, and tensor.Of returns tensor.ErrLayout for it. A File
+// holds no descriptors. Closing is up to the caller.
 //
 // OpenWith returns a [FileError] that says where: [ErrCorrupt], [ErrUnsupported], tdict.ErrExists
 // if two names have one key, or one has a key below that of another, which Flat allows,

@@ -77,7 +77,7 @@ func (r *reader) listFile() error {
 			return err
 		}
 	}
-	return s.file.Map() // a File holds no descriptor
+	return nil
 }
 
 // list adds a tensor to the items; of a set it has no entry yet.

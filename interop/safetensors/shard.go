@@ -13,9 +13,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// maxIdle is how many shards may keep a descriptor until they are mapped.
-const maxIdle = 100
-
 // A shard is a file that holds tensors: the only one, or one of a set.
 type shard struct {
 	path string
@@ -23,22 +20,23 @@ type shard struct {
 	head *safetensors.Header
 }
 
-// shard returns the shard of that name in the index, "" for the single file, and opens it if it is
-// not open.
+// shard returns the shard of a name in the index, "" for the single file. It opens and maps it if
+// it is not open.
 func (r *reader) shard(name string) (*shard, error) {
 	if s := r.shards[name]; s != nil {
 		return s, nil
 	}
 	s := &shard{path: r.path}
 	if r.index != nil {
-		s.path = filepath.Join(filepath.Dir(r.path), filepath.FromSlash(name))
+		dir, _ := filepath.Split(r.path) // not cleaned: before a "..", there may be a link
+		s.path = dir + filepath.FromSlash(name)
 	}
 	err := r.open(s)
 	if err == nil {
 		err = r.find(s, name)
 	}
-	if err == nil && len(r.files) > maxIdle {
-		err = s.file.Map()
+	if err == nil {
+		err = s.file.Map() // a File holds no descriptors
 	}
 	r.shards[name] = s
 	return s, fileformat.Failed("open", s.path, "", err)
