@@ -65,9 +65,9 @@ var errRoom = fmt.Errorf("%w: beyond MaxCopy", ErrUnsupported)
 // A room says how many bytes may still be copied into memory.
 type room struct{ left int64 }
 
-// newRoom returns room for most bytes, or 1 GiB if that is 0.
+// newRoom returns room for most bytes, or for 1 GiB if most is 0 or less.
 func newRoom(most int64) *room {
-	if most == 0 {
+	if most <= 0 {
 		most = 1 << 30
 	}
 	return &room{most}
@@ -118,8 +118,8 @@ func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, err
 	return t.Index(ix.Rest, ix.At(0))
 }
 
-// units returns the elements of an array as units of a dtype, of which each has as many as dims
-// say: [N... dims...].
+// units returns the elements of an array as units of a dtype; dims is the number of units per
+// element: [N... dims...].
 func (h *header) units(elements body, unit tensor.DType, dims ...int) (*tensor.Tensor, error) {
 	if !h.fortran {
 		return elements(unit, slices.Concat(h.shape, dims)...)

@@ -42,8 +42,8 @@ type DictOptions struct {
 	BatchDims int
 	// Separator is between the parts of a key in the name of a member; "" means "/".
 	Separator string
-	// MaxCopy is how many bytes may be inflated or copied into memory; 0 means 1 GiB. It limits
-	// what a hostile file can make OpenDict do.
+	// MaxCopy is how many bytes may be inflated or copied into memory; 0, or less, means 1 GiB. It
+	// bounds the memory that a hostile file can make OpenDict take.
 	MaxCopy int64
 	// SkipUnsupported leaves out what would be [ErrUnsupported]: members that are not arrays, and
 	// members and fields whose elements are not numbers which tensors hold.
@@ -84,7 +84,8 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fileformat.Failed("open", path, "", errors.Join(err, mem.Close()))
+		_ = mem.Close() // it was only read
+		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return &Dict{td, mem}, nil
 }

@@ -153,9 +153,11 @@ func TestMaxCopy(t *testing.T) {
 	_, err := npy.OpenDictWith(path, npy.DictOptions{MaxCopy: need - 1})
 	require.ErrorIs(t, err, npy.ErrUnsupported)
 	require.ErrorContains(t, err, "MaxCopy")
-	d, err := npy.OpenDictWith(path, npy.DictOptions{MaxCopy: need})
-	require.NoError(t, err)
-	require.NoError(t, d.Close())
+	for _, most := range []int64{need, 0, -1} { // the last two are the default
+		d, err := npy.OpenDictWith(path, npy.DictOptions{MaxCopy: most})
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+	}
 }
 
 // TestManyMembers: memory is nearly linear in the number of members, and there is one mapping.

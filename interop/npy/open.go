@@ -3,7 +3,6 @@ package npy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"math"
 
@@ -27,7 +26,7 @@ type File struct {
 // Options say how [OpenWith] opens. The zero value is the default.
 type Options struct {
 	// MaxCopy is how many bytes may be copied into memory, as elements in the other byte order are;
-	// 0 means 1 GiB.
+	// 0, or less, means 1 GiB.
 	MaxCopy int64
 }
 
@@ -53,7 +52,8 @@ func OpenWith(path string, opt Options) (*File, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fileformat.Failed("open", path, "", errors.Join(err, mem.Close()))
+		_ = mem.Close() // it was only read
+		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return &File{t, mem}, nil
 }

@@ -166,6 +166,19 @@ func TestElementsAreMapped(t *testing.T) {
 	require.Equal(t, []float64{0, 0}, tensor.Must(tensor.Of[float64](tensor.Must(d.Tensor("x")))), "aligned")
 }
 
+// TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
+func TestErrorsAreFileErrors(t *testing.T) {
+	two := append(array("'<i4'", "False", "(1,)", 4), 0)
+	for _, path := range []string{put(t, []byte("nothing")), put(t, two), filepath.Join(t.TempDir(), "nope")} {
+		_, err := npy.Open(path)
+		require.IsType(t, &npy.FileError{}, err)
+		_, err = npy.OpenDict(path)
+		require.IsType(t, &npy.FileError{}, err)
+	}
+	_, err := npy.OpenDictWith(put(t, archive{{"a.npy", false, two}}.bytes(t)), npy.DictOptions{})
+	require.IsType(t, &npy.FileError{}, err)
+}
+
 // TestViews lists what is a view of the file, and what a copy.
 func TestViews(t *testing.T) {
 	tests := []struct {

@@ -29,8 +29,8 @@ type Options struct {
 	// Keys are the names of the fields to open, in this order; nil means all of them, in the order
 	// of their names. Of the others no byte is read, and nothing is checked.
 	Keys []string
-	// MaxCopy is how many bytes of bounds may be copied into memory; 0 means 1 GiB. It limits what
-	// a hostile file, which may be large and empty, can make Open do.
+	// MaxCopy is how many bytes of bounds may be copied into memory; 0, or less, means 1 GiB. It
+	// bounds the work that a hostile file, which may be large and empty, can make of Open.
 	MaxCopy int64
 }
 
@@ -66,7 +66,8 @@ func open(path string, opt Options) (*File, error) {
 		err = file.Map() // a File holds no descriptor
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		_ = file.Close() // it was only read
+		return nil, err
 	}
 	return &File{j, file}, nil
 }

@@ -141,6 +141,18 @@ func TestOfMappedValues(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(tensor.Of[float32](z)), nrt.ErrClosed)
 }
 
+// TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
+func TestErrorsAreFileErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	_, err := nrt.Open(path)
+	require.IsType(t, &nrt.FileError{}, err)
+	for _, content := range []string{"nothing", visitsFile[:len(visitsFile)-1], strings.Replace(visitsFile, "I64", "U64", 1)} {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o666))
+		_, err := nrt.Open(path)
+		require.IsType(t, &nrt.FileError{}, err)
+	}
+}
+
 // Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default,
 // of a file that is large and empty.
 func TestBoundsAreLimited(t *testing.T) {
@@ -150,9 +162,12 @@ func TestBoundsAreLimited(t *testing.T) {
 	_, err := nrt.OpenWith(path, nrt.Options{MaxCopy: 8 * rows})
 	require.ErrorIs(t, err, nrt.ErrUnsupported)
 	require.ErrorContains(t, err, "raise MaxCopy")
-	f, err := nrt.OpenWith(path, nrt.Options{MaxCopy: 8 * (rows + 1)})
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	require.IsType(t, &nrt.FileError{}, err)
+	for _, most := range []int64{8 * (rows + 1), 0, -1} { // the last two are the default
+		f, err := nrt.OpenWith(path, nrt.Options{MaxCopy: most})
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
 
 	const bounds = 1 << 31
 	header := fmt.Sprintf(`{"dim1/bounds":{"dtype":"I64","shape":[%d],"data_offsets":[0,%d]},"dim1/v":{"dtype":"U8","shape":[0],"data_offsets":[%[2]d,%[2]d]}}`, bounds, 8*bounds)

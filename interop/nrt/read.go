@@ -210,10 +210,10 @@ func (r *reader) level(e *safetensors.Entry) error {
 	return nil
 }
 
-// copies counts so many numbers of 64 bits that are copied, and refuses more than the limit.
+// copies adds n numbers of 64 bits to the bytes copied, and returns ErrUnsupported beyond MaxCopy.
 func (r *reader) copies(n int) error {
 	most := r.most
-	if most == 0 {
+	if most <= 0 {
 		most = 1 << 30
 	}
 	if r.copied += int64(n) * 8; r.copied > most {
