@@ -61,13 +61,15 @@ func OpenDict(path string) (*Dict, error) { return OpenDictWith(path, DictOption
 //	field "x" of an array [N], with dims [D]      -> key "x" [N D]
 //	field "x" of member "v.npy", an array [N]     -> key "v/x" [N]
 //
-// The elements of stored members are those of the mapped file, aligned or not. Copied are those of
-// deflated members and in the other byte order, and fields whose offset or whose record's size is
-// not a multiple of the size of a number. The checksums of stored members are not verified. Closing
-// is up to the caller.
+// The elements of stored members lie in the mapped file, aligned or not. Copied are:
+//   - deflated members;
+//   - elements in the other byte order;
+//   - fields whose offset or record size is not a multiple of the size of their numbers.
+//
+// The checksums of stored members are not verified. Closing is up to the caller.
 //
 // OpenDictWith returns a [FileError] that names the member or field: [ErrCorrupt],
-// [ErrUnsupported], with all that SkipUnsupported would leave out, or for more than MaxCopy allows,
+// [ErrUnsupported], with everything that SkipUnsupported leaves out, or beyond MaxCopy,
 // tdict.ErrMissing for a key that the file does not have, tdict.ErrExists for one that is wanted
 // twice or that two arrays have, shapeops.ErrShape for an array that does not begin with Batch,
 // [ErrLimit], or an error of the system, such as fs.ErrNotExist.

@@ -101,7 +101,7 @@ func TestDictOptions(t *testing.T) {
 	}
 }
 
-// TestBatchOfRecords: the batch shape of a structured array is that of the array.
+// TestBatchOfRecords: the shape of a structured array is the batch shape.
 func TestBatchOfRecords(t *testing.T) {
 	path := put(t, array("[('x', '<f4', (3,)), ('y', '<f4', (3,))]", "False", "(5, 2)", 240))
 	for dims, want := range map[int][]int{0: {5, 2}, 1: {5}, 9: {5, 2}, -1: {}} {
@@ -145,7 +145,7 @@ func maskPath(err error) error {
 	return &e
 }
 
-// TestMaxCopy counts what is inflated, headers too, and what is copied.
+// TestMaxCopy: inflated bytes count, headers too, and copied ones.
 func TestMaxCopy(t *testing.T) {
 	head := len(array("'>f4'", "False", "(2,)", 0))
 	path := put(t, archive{{"a.npy", true, array("'>f4'", "False", "(2,)", 8)}, {"b.npy", false, array("'>f4'", "False", "(2,)", 8)}}.bytes(t))

@@ -20,7 +20,7 @@
 // Others are [ErrUnsupported], which says what to save instead: strings, objects, dates, long
 // doubles and raw bytes, which is what NumPy makes of bfloat16. Nothing is unpickled.
 //
-// A structured array is a dictionary of its fields, whose batch shape is that of the array. A field
+// A structured array is a dictionary of its fields; the array's shape is the batch shape. A field
 // in a field has a nested key. A field is a strided view of the records if its offset and the size
 // of the record are multiples of the size of its numbers, as with numpy.dtype(..., align=True), and
 // a copy if not.

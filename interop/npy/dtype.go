@@ -24,7 +24,7 @@ type dtype struct {
 	err    error // why elements cannot be read, if they cannot
 }
 
-// A field of a record holds elements of a dtype, as many as dims say.
+// A field of a record holds elements of a dtype, [dims...].
 type field struct {
 	dtype
 	name   string

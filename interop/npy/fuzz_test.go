@@ -16,7 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FuzzHeader reads a header with some elements after it. What is read is written and read again.
+// FuzzHeader reads a header with some elements after it. An array that is read is written and read
+// again.
 func FuzzHeader(f *testing.F) {
 	for _, file := range tensor.Must(filepath.Glob(filepath.Join(brokenDir, "*.txt"))) {
 		text := string(tensor.Must(os.ReadFile(file)))

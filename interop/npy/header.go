@@ -29,7 +29,7 @@ type header struct {
 	content int  // bytes of the elements
 }
 
-// headers are those of members by their text, for many are the same.
+// headers holds the headers of members by their text, since many are the same.
 type headers map[string]*header
 
 const (

@@ -26,7 +26,7 @@ type (
 // maxDepth is how deep brackets may be nested.
 const maxDepth = 32
 
-// keys are those of a header, and all that it has.
+// keys are the keys of a header. It has no others.
 var keys = [...]string{"descr", "fortran_order", "shape"}
 
 // parseDict returns the values that the text of a header has for keys.

@@ -33,8 +33,8 @@ type Options struct {
 // Open opens an array for reading. It is [OpenWith] without options.
 func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 
-// OpenWith opens the array of a .npy file for reading. Its elements are those of the mapped file;
-// in Fortran order they are a permuted view, in the other byte order a copy. Closing is up to the
+// OpenWith opens the array of a .npy file for reading. Its elements lie in the mapped file; in
+// Fortran order they are a permuted view, in the other byte order a copy. Closing is up to the
 // caller.
 //
 // OpenWith returns a [FileError]: [ErrCorrupt], [ErrUnsupported] for elements that are not numbers

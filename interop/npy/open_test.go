@@ -179,7 +179,7 @@ func TestErrorsAreFileErrors(t *testing.T) {
 	require.IsType(t, &npy.FileError{}, err)
 }
 
-// TestViews lists what is a view of the file, and what a copy.
+// TestViews lists which arrays are views of the file, and which are copies.
 func TestViews(t *testing.T) {
 	tests := []struct {
 		name, descr, order string

@@ -32,7 +32,7 @@ func python(t *testing.T, script string, args ...string) string {
 	return string(out)
 }
 
-// shapes are those of the arrays that are exchanged with NumPy.
+// shapes are the shapes of the arrays that are exchanged with NumPy.
 var shapes = [][]int{{}, {0}, {1}, {3}, {2, 3}, {0, 4}, {4, 0}, {1, 5}, {2, 3, 4}, {2, 1, 2, 1, 3}}
 
 // counted returns an array that holds bytes 0, 1, 2 and so on, or bools.

@@ -26,11 +26,11 @@ type SaveOptions struct {
 }
 
 // SaveWith writes t to a .npy file, as [Write] does. If it returns nil, the file holds t, durably;
-// on an error, and after a crash at any moment, it is all of what it was before, or all of the new
-// one. Permissions stay those of the file that is replaced, and a link to it stays a link. t can be
-// one that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. The name of the file is not looked at. The first save of a process
-// in a directory removes what saves that were killed left there.
+// on an error, and after a crash at any moment, it is the whole old file or the whole new one. The
+// new file has the permissions of the old one, and a link to it stays a link. t can be one that was
+// opened from that file, which lives on for whoever has it open; some systems do not replace a file
+// that is mapped. The name of the file is not looked at. The first save of a process in a directory
+// removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for bfloat16 and for more than 64 dims,
 // tensor.ErrMeta for a tensor without elements, shapeops.ErrKind if t is nil, [ErrClosed] and
@@ -47,8 +47,8 @@ func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOption
 
 // Write writes to w the bytes that NumPy writes for the array: in Fortran order if its elements lie
 // in that order, or in C order, the header padded to a multiple of 64. Elements go from where they
-// are to w; only those that lie in neither order are copied before. After an error a part may have
-// been written. Its errors are those of [SaveWith] about t, and those of w.
+// are to w; elements that lie in neither order are copied before. After an error a part may have
+// been written. Write returns the errors of [SaveWith] about t, and the errors of w.
 func Write(w io.Writer, t *tensor.Tensor) error {
 	a, err := newArray(t)
 	if err == nil {
@@ -66,7 +66,7 @@ func saveFile(ctx context.Context, disk vfs.FS, path string, noSync bool, write 
 	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: noSync}, write)
 }
 
-// An array is what is to be written.
+// An array is a file to be written.
 type array struct {
 	head []byte
 	body *tensor.Tensor // the elements, row-major

@@ -17,7 +17,7 @@ import (
 )
 
 // TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
-// the file is what was saved before or what is saved now, and if the save returned nil, the latter.
+// the file is the old one or the new one, and if the save returned nil, the new one.
 func TestSaveSurvivesFaults(t *testing.T) {
 	td := tdict.New()
 	require.NoError(t, td.Set("a", tensor.Must(tensor.Zeros[float32](1<<16)))) // more than one write

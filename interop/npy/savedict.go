@@ -24,7 +24,7 @@ func SaveDict(path string, td *tdict.TensorDict) error {
 
 // SaveDictOptions say how [SaveDictWith] saves. The zero value is the default.
 type SaveDictOptions struct {
-	// NoSync is that of [SaveOptions].
+	// NoSync is as in [SaveOptions].
 	NoSync bool
 	// Compress deflates members, as numpy.savez_compressed does. They cannot be mapped then.
 	Compress bool

@@ -54,7 +54,7 @@ func saveOnce(b *testing.B, j *ragged.Joint) (path string, size int64) {
 }
 
 // BenchmarkOpen opens and closes files of 285,000 events, whose codes differ in number: with all
-// fields, and with that of events only.
+// fields, and with the field of events only.
 func BenchmarkOpen(b *testing.B) {
 	for _, shrink := range []int{1, 16} {
 		path, size := saveOnce(b, hospital(b, shrink))

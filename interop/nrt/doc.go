@@ -1,5 +1,5 @@
 // Package nrt writes collections of ragged tensors to .nrt files, and opens such files mapped into
-// memory. The format is that of Python's nested_ragged_tensors.
+// memory. Python's nested_ragged_tensors has the same format.
 //
 //	err := nrt.Save("patients.nrt", j)
 //	f, err := nrt.Open("patients.nrt")
@@ -17,7 +17,7 @@
 //	dim0/s        7 8        one value for each row
 //	dim1/bounds   2 3        where the rows of level 1 end: [0, 2) and [2, 3)
 //	dim1/ts       1 2 3      values in the rows of level 1
-//	dim2/bounds   0 1 3      where those of level 2 end: [0, 0), [0, 1) and [1, 3)
+//	dim2/bounds   0 1 3      where the rows of level 2 end: [0, 0), [0, 1) and [1, 3)
 //	dim2/v        5 6 6
 //
 // Bounds are int64. All values of one depth share them, and the last of a level is how many rows

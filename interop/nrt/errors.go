@@ -26,7 +26,7 @@ var (
 // A FileError says which file is at fault, and where in it. Its fields are:
 //
 //	Op   string // "open", "read", "save", "write" or "close"
-//	Path string // as it was given; "" for what is not a file
+//	Path string // as it was given; "" if there is no file
 //	Name string // of an array, "dim1/bounds"; "" for the whole
 //	Err  error  // the reason
 //

@@ -42,12 +42,11 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 //	dim{D}/key, an array of V values -> key [N * *], with D levels, and V values
 //	dim-1/key, of 1 value            -> key [], a scalar
 //
-// The values of fields are those of the mapped file; bounds are copied. Closing is up to the
-// caller.
+// The values of fields lie in the mapped file; bounds are copied. Closing is up to the caller.
 //
 // OpenWith returns a [FileError] that says where: [ErrCorrupt], also with ragged.ErrOffsets for
 // bounds that decrease, [ErrUnsupported], ragged.ErrName for a key that the file does not have,
-// [ErrLimit], or what the system says, such as fs.ErrNotExist.
+// [ErrLimit], or an error of the system, such as fs.ErrNotExist.
 func OpenWith(path string, opt Options) (*File, error) {
 	f, err := open(path, opt)
 	if err != nil {
@@ -83,7 +82,7 @@ func read(file *mapfile.Single, path string, opt Options) (*ragged.Joint, error)
 	return r.joint()
 }
 
-// header reads what a file of so many bytes begins with.
+// header reads the header of a file of size bytes.
 func header(r io.ReaderAt, size int64) (*safetensors.Header, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)

@@ -132,7 +132,7 @@ func TestManyFields(t *testing.T) {
 	testkit.Near(t, 4.6, func() { _ = open(t, a) }, func() { _ = open(t, b) })
 }
 
-// Slices of values are those of the file, until Close.
+// Slices of values alias the file, until Close.
 func TestOfMappedValues(t *testing.T) {
 	f := open(t, saved(t, mixed()))
 	z := tensor.Must(tensor.Must(f.Tensor("z")).Values())

@@ -17,9 +17,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Read returns the collection that the bytes of a file hold. Its values are those of data, which it
-// keeps, but for values that are not aligned for their type, which it copies. Its errors are those
-// of [OpenWith], but for what the system says. To read a part of the fields, Select them.
+// Read returns the collection that the bytes of a file hold. Its values alias data, but for values
+// that are not aligned for their type, which Read copies. Read returns the errors of [OpenWith],
+// but for errors of the system. To read a part of the fields, Select them.
 func Read(data []byte) (*ragged.Joint, error) {
 	from := bytes.NewReader(data)
 	head, err := header(from, int64(len(data)))
@@ -183,7 +183,7 @@ func (r *reader) root(depth int, deepest field) error {
 	return r.fail(e.Name, err)
 }
 
-// level reads the bounds of the level after those that are known.
+// level reads the bounds of the next level.
 func (r *reader) level(e *safetensors.Entry) error {
 	if e.DType != boundsDType {
 		return corrupt("got dtype %s, want %s", e.DType, boundsDType)

@@ -117,7 +117,7 @@ func TestScalars(t *testing.T) {
 	require.True(t, row.Equal(tensor.Must(nrt.Read(written(t, row)))), "a scalar, rows, rows of rows")
 }
 
-// TestKeys: what is not asked for may be anything.
+// TestKeys: other fields may be anything.
 func TestKeys(t *testing.T) {
 	file := fileOf(t, ints("dim1/bounds", 2, 3), bytesOf("dim1/ts", 1, 2, 3), bytesOf("dim1/x", 7, 8, 9),
 		ints("dim2/bounds", 9, -1, 3, 4), array{"dim2/v", "BF16", []int{0}, nil}, bytesOf("dim1/a/b", 1), bytesOf("what", 1),
@@ -271,7 +271,7 @@ func TestMisaligned(t *testing.T) {
 	require.Equal(t, []float64{1.5}, testkit.Elements[float64](t, b))
 }
 
-// TestReadAdopts: values are those of the file.
+// TestReadAdopts: values alias the file.
 func TestReadAdopts(t *testing.T) {
 	file := []byte(visitsFile)
 	j := tensor.Must(nrt.Read(file))

@@ -22,11 +22,11 @@ type SaveOptions struct {
 }
 
 // SaveWith writes j to a file, as [Write] does. If it returns nil, the file holds j, durably; on an
-// error, and after a crash at any moment, it is all of what it was before, or all of the new one.
-// Permissions stay those of the file that is replaced, and a link to it stays a link. j can be one
-// that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. The first save of a process in a directory removes what saves that
-// were killed left there.
+// error, and after a crash at any moment, it is the whole old file or the whole new one. The new
+// file has the permissions of the old one, and a link to it stays a link. j can be one that was
+// opened from that file, which lives on for whoever has it open; some systems do not replace a file
+// that is mapped. The first save of a process in a directory removes what saves that were killed
+// left there.
 //
 // Of a part of a collection, such as a range of rows, that part is written. The name of its tree is
 // not kept.

@@ -140,7 +140,7 @@ func TestWriteReportsTheWriter(t *testing.T) {
 	require.NoError(t, nrt.Write(&short{len(visitsFile), broken}, visits()))
 }
 
-// A short writer takes so many bytes.
+// A short writer takes left bytes.
 type short struct {
 	left int
 	err  error

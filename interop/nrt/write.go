@@ -15,10 +15,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes to w what [Save] makes a file of. Values go from where they are to w, field by
-// field; only those of rows that do not follow one another, as after a permutation, are copied
-// before. After an error a part may have been written. Its errors are [ErrUnsupported], as Save has
-// it, and those of w.
+// Write writes to w the file that [Save] makes of j. Values go from where they are to w, field by
+// field; values of rows that do not follow one another, as after a permutation, are copied before.
+// After an error a part may have been written. Write returns [ErrUnsupported], as Save does, and
+// the errors of w.
 func Write(w io.Writer, j *ragged.Joint) error {
 	p, err := newPlan(j)
 	if err == nil {
@@ -27,7 +27,7 @@ func Write(w io.Writer, j *ragged.Joint) error {
 	return fileformat.Failed("write", "", "", err)
 }
 
-// A plan is what is to be written.
+// A plan is a file to be written.
 type plan struct {
 	entries []safetensors.Entry
 	content map[string]func(io.Writer) error // of each entry, by name
@@ -138,7 +138,7 @@ func writeValues(w io.Writer, t *ragged.Tensor) error {
 	return err
 }
 
-// bounds adds those of each level.
+// bounds adds the bounds of each level.
 func (p *plan) bounds() error {
 	if p.deepest == nil {
 		return nil

@@ -1,6 +1,6 @@
 // Package safetensors opens safetensors files, and sharded sets of them, as dictionaries mapped
-// into memory, and writes dictionaries to such files. The format is that of Hugging Face's
-// safetensors.
+// into memory, and writes dictionaries to such files. Hugging Face's safetensors has the same
+// format.
 //
 //	err := safetensors.Save("batch.safetensors", td)
 //	f, err := safetensors.Open("batch.safetensors")
@@ -28,17 +28,18 @@
 // tensors begin; BatchDims bounds it, and Batch gives it. Weights share no rows: open them with
 // BatchDims: -1.
 //
-// If the batch shape of a dictionary that is saved is another, or if dims have names, [Save] puts
-// both, and those of nested dictionaries, into a string "tensordict" of __metadata__, which other
-// readers pass over, and Open takes them from there; with another Separator than the file was saved
-// with, or Flat, it takes those of the whole alone. A program that changes shapes and hands the
-// string on makes a file that is [ErrCorrupt] without Batch or BatchDims.
+// If the batch shape of a saved dictionary is another, or if its dims have names, [Save] puts the
+// batch shapes and names of it and of nested dictionaries into a string "tensordict" of
+// __metadata__, which other readers pass over. [Open] takes them from there; with Flat, or another
+// Separator than the file was saved with, it takes only the batch shape and names of the whole. A
+// program that changes shapes and hands the string on makes a file that is [ErrCorrupt] without
+// Batch or BatchDims.
 //
 // # Dtypes
 //
-// All dtypes of tensors are those of the format, and the same there, but for complex128, which the
-// format lacks. 8-bit floats, which tensors lack, are [ErrUnsupported], or their bytes as uint8 if
-// RawFloat8 is set. Elements of less than a byte are ErrUnsupported.
+// The format has all dtypes of tensors but complex128. 8-bit floats, which tensors lack, are
+// [ErrUnsupported], or their bytes as uint8 if RawFloat8 is set. Elements of less than a byte are
+// ErrUnsupported.
 //
 // # Sets
 //

@@ -26,7 +26,7 @@ var (
 // A FileError says which file is at fault, and where in it. Its fields are:
 //
 //	Op   string // "open", "read", "save", "write" or "close"
-//	Path string // the file, of a set the shard or the index; "" for what is not a file
+//	Path string // the file, of a set the shard or the index; "" if there is no file
 //	Name string // of a tensor as the file spells it, "model.bias"; "" for the whole
 //	Err  error  // the reason
 //

@@ -50,7 +50,8 @@ func parseLayouts(text string) ([]layout, error) {
 	return all, checkLayouts(all)
 }
 
-// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each name has one.
+// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each name has
+// one.
 func checkLayouts(all []layout) error {
 	if len(all) == 0 {
 		return corrupt("%s: got nothing, want a batch shape", layoutName)
@@ -102,8 +103,8 @@ func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
 	return string(text), err
 }
 
-// innerLayouts returns the layouts of the dictionaries in td, without those that have entries, and
-// the batch shape and names of the one around them.
+// innerLayouts returns the layouts of the dictionaries in td. It leaves out a dictionary with
+// entries that has the batch shape and names of the dictionary around it.
 func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 	var all []layout
 	keys := map[string]nestedkey.Key{} // of dictionaries, by name

@@ -58,15 +58,15 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 //
 //	"obs.pos", F32 [B... F...] -> obs/pos, float32 [B... F...]
 //
-// The tensors are those of the mapped files, where they lie; one that is not aligned for its dtype
-// can be moved, computed with and cloned, and tensor.Of returns tensor.ErrLayout for it. A File
-// holds no descriptors. Closing is up to the caller.
+// The tensors lie in the mapped files; one that is not aligned for its dtype can be moved, computed
+// with and cloned, and tensor.Of returns tensor.ErrLayout for it. A File holds no descriptors.
+// Closing is up to the caller.
 //
 // OpenWith returns a [FileError] that says where: [ErrCorrupt], [ErrUnsupported], tdict.ErrExists
-// if two names have one key, or one has a key below that of another, which Flat allows,
-// tdict.ErrMissing for one of Keys that the file does not have, tdict.ErrDepth for a name of too
-// many parts, shapeops.ErrShape for a tensor that does not begin with Batch, [ErrLimit], or an
-// error of the system, such as fs.ErrNotExist for a file or a shard.
+// if two names have one key, or a tensor lies below another, which Flat allows, tdict.ErrMissing
+// for one of Keys that the file does not have, tdict.ErrDepth for a name of too many parts,
+// shapeops.ErrShape for a tensor that does not begin with Batch, [ErrLimit], or an error of the
+// system, such as fs.ErrNotExist for a file or a shard.
 func OpenWith(path string, opt Options) (*File, error) {
 	r := &reader{path: path, opt: opt, shards: map[string]*shard{}}
 	td, err := r.dictionary()

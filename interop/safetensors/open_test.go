@@ -132,7 +132,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Of a file with layouts, Keys pick the dictionaries around what is picked.
+// Of a file with layouts, Keys pick the dictionaries around their tensors too.
 func TestKeysWithLayouts(t *testing.T) {
 	td := batch(t)
 	require.NoError(t, td.Set("a", tdict.New(4, 3)))
@@ -313,7 +313,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// Keys are in their order, not in that of the bytes.
+// Keys are in their order, not in the order of the bytes.
 func TestOrderOfKeys(t *testing.T) {
 	td := tdict.New()
 	for i, name := range []string{"z", "a-b", "a.b", "a.a", "A", "é"} {

@@ -28,7 +28,7 @@ type reader struct {
 	found    map[string]*safetensors.Entry // tensors of index in open shards, by name
 	metadata map[string]string
 	items    []item            // all tensors, and the dictionaries whose batch shape was saved
-	shards   map[string]*shard // those that are open, by the name in the index
+	shards   map[string]*shard // open ones, by the name in the index
 	files    []*mapfile.Single // of shards
 }
 

@@ -34,20 +34,20 @@ func Save(path string, td *tdict.TensorDict) error {
 }
 
 // SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably; on
-// an error, and after a crash at any moment, it is the whole old file or the whole new one.
-// Permissions stay those of the file that is replaced, and a link to it stays a link. td can be one
-// that was opened from that file, which lives on for whoever has it open; some systems do not
-// replace a file that is mapped. The name of the file is not looked at. The first save of a process
-// in a directory removes what saves that were killed left there.
+// an error, and after a crash at any moment, it is the whole old file or the whole new one. The new
+// file has the permissions of the old one, and a link to it stays a link. td can be one that was
+// opened from that file, which lives on for whoever has it open; some systems do not replace a file
+// that is mapped. The name of the file is not looked at. The first save of a process in a directory
+// removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
 // leaves that are not tensors, with all their keys, tdict.ErrExists if two tensors or two
 // dictionaries have one name, or a dictionary whose batch shape is saved has the name of a tensor
 // or one below it, shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped
-// files, tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a file
-// or ends in ".index.json", fs.ErrExist if something other than a regular file is there, errors of
-// the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if that ends
-// first.
+// files, tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a
+// file or ends in ".index.json", fs.ErrExist if something other than a regular file is there,
+// errors of the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if
+// that ends first.
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	at := ""

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSaveSurvivesFaults fails each disk operation of a save in turn. Whatever a crash leaves then,
-// the file is what was saved before or what is saved now, and if the save returned nil, the latter.
+// the file is the old one or the new one, and if the save returned nil, the new one.
 func TestSaveSurvivesFaults(t *testing.T) {
 	of := func(v float64) (*plan, string) {
 		td := tdict.New()

@@ -139,7 +139,7 @@ func TestShardReplaced(t *testing.T) {
 }
 
 // FuzzOpen opens a set by an index of any text, beside shards that are sound. Whatever it is,
-// opening takes little memory, errors have a class, and what is opened is what the shards hold.
+// opening takes little memory, errors have a class, and tensors are the same as in the shards.
 func FuzzOpen(f *testing.F) {
 	dir := testkit.MemoryDir(f)
 	text := tensor.Must(os.ReadFile(sharded(f, dir, layer(f, 0), layer(f, 1))))
