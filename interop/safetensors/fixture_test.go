@@ -59,7 +59,7 @@ func open(t testing.TB, path string) *safetensors.File {
 func written(t testing.TB, td *tdict.TensorDict) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, safetensors.Write(&b, td))
+	require.NoError(t, safetensors.Write(&b, td, safetensors.SaveOptions{}))
 	return b.Bytes()
 }
 

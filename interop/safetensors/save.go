@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
+// SaveOptions say how [SaveWith] and [Write] write. The zero value is the default.
 type SaveOptions struct {
 	// Separator is put between the parts of a key; "" means ".".
 	Separator string

@@ -20,7 +20,7 @@ func TestSaveSurvivesFaults(t *testing.T) {
 		td := tdict.New()
 		require.NoError(t, td.Set("x", tensor.Scalar(v)))
 		var b bytes.Buffer
-		require.NoError(t, Write(&b, td))
+		require.NoError(t, Write(&b, td, SaveOptions{}))
 		return tensor.Must(newPlan(td, SaveOptions{})), b.String()
 	}
 	before, old := of(1)

@@ -76,7 +76,7 @@ func TestSaveRefuses(t *testing.T) {
 			require.Empty(t, tensor.Must(os.ReadDir(filepath.Dir(path))))
 		})
 	}
-	err := safetensors.Write(io.Discard, dict(t, key("x"), data))
+	err := safetensors.Write(io.Discard, dict(t, key("x"), data), safetensors.SaveOptions{})
 	require.EqualError(t, err, `write: unsupported: got leaves that are not tensors: "x"; SkipOthers leaves them out`)
 }
 
@@ -175,9 +175,9 @@ func TestWriteReportsTheWriter(t *testing.T) {
 	broken := errors.New("broken")
 	n := len(written(t, batch(t)))
 	for left := range n {
-		require.ErrorIs(t, safetensors.Write(&short{left, broken}, batch(t)), broken)
+		require.ErrorIs(t, safetensors.Write(&short{left, broken}, batch(t), safetensors.SaveOptions{}), broken)
 	}
-	require.NoError(t, safetensors.Write(&short{n, broken}, batch(t)))
+	require.NoError(t, safetensors.Write(&short{n, broken}, batch(t), safetensors.SaveOptions{}))
 }
 
 // A short writer takes left bytes.
@@ -195,21 +195,35 @@ func (w *short) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// TestWriteIsSave: both write the same bytes, whatever the options.
+func TestWriteIsSave(t *testing.T) {
+	td := batch(t)
+	require.NoError(t, td.Set("info/task", tensor.Must(tdict.NewData("reach"))))
+	opt := safetensors.SaveOptions{Separator: ":", Metadata: map[string]string{"format": "pt"}, SkipOthers: true}
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, safetensors.SaveWith(t.Context(), path, td, opt))
+	var b bytes.Buffer
+	require.NoError(t, safetensors.Write(&b, td, opt))
+	require.Equal(t, string(tensor.Must(os.ReadFile(path))), b.String())
+}
+
 // Writing takes no memory for elements.
 func TestWriteStreams(t *testing.T) {
 	of := func(n int) *tdict.TensorDict {
 		return dict(t, nestedkey.Of("x"), tensor.Must(tensor.Zeros[float64](2, n)))
 	}
 	little, big := of(1), of(1<<20)
-	testkit.Near(t, 1.2, func() { _ = safetensors.Write(io.Discard, little) }, func() { _ = safetensors.Write(io.Discard, big) })
+	write := func(td *tdict.TensorDict) func() {
+		return func() { _ = safetensors.Write(io.Discard, td, safetensors.SaveOptions{}) }
+	}
+	testkit.Near(t, 1.2, write(little), write(big))
 }
 
 // TestLongErrors: a text stays short, whatever a file holds.
 func TestLongErrors(t *testing.T) {
 	long := strings.Repeat("é", 1000)
-	var b bytes.Buffer
 	td := dict(t, nestedkey.Of(long), tensor.Must(tdict.NewData(1)))
-	require.Less(t, len(safetensors.Write(&b, td).Error()), 1000)
+	require.Less(t, len(safetensors.Write(io.Discard, td, safetensors.SaveOptions{}).Error()), 1000)
 	path := saved(t, dict(t, nestedkey.Of(long), tensor.Vector(1.5, 2)))
 	_, err := safetensors.OpenWith(path, safetensors.Options{Keys: []nestedkey.Key{nestedkey.Key(long + "x")}})
 	require.ErrorIs(t, err, tdict.ErrMissing)

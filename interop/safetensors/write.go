@@ -20,11 +20,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes to w the file that [Save] makes of td. Elements go from where they are to w, tensor
-// by tensor; only those that are not contiguous are copied before. After an error a part may have
-// been written. Its errors are those of [SaveWith] about td, and those of w.
-func Write(w io.Writer, td *tdict.TensorDict) error {
-	p, err := newPlan(td, SaveOptions{})
+// Write writes to w the file that [SaveWith] makes of td; NoSync is not looked at. Elements go from
+// where they are to w, tensor by tensor; tensors that are not contiguous are copied before. After
+// an error a part may have been written. Write returns the errors of SaveWith about td, and the
+// errors of w.
+func Write(w io.Writer, td *tdict.TensorDict, opt SaveOptions) error {
+	p, err := newPlan(td, opt)
 	if err == nil {
 		err = p.writeTo(w)
 	}
