@@ -37,8 +37,8 @@ func Save(path string, td *tdict.TensorDict) error {
 // an error, and after a crash at any moment, it is the whole old file or the whole new one. The new
 // file has the permissions of the old one, and a link to it stays a link. td can be one that was
 // opened from that file, which lives on for whoever has it open; some systems do not replace a file
-// that is mapped. The name of the file is not looked at. The first save of a process in a directory
-// removes what saves that were killed left there.
+// that is mapped. Of the name only a final ".index.json" matters, which is refused. The first save
+// of a process in a directory removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
 // leaves that are not tensors, with all their keys, tdict.ErrExists if two tensors or two
