@@ -31,9 +31,10 @@
 // If the batch shape of a saved dictionary is another, or if its dims have names, [Save] puts the
 // batch shapes and names of it and of nested dictionaries into a string "tensordict" of
 // __metadata__, which other readers pass over. [Open] takes them from there; with Flat, or another
-// Separator than the file was saved with, it takes only the batch shape and names of the whole. A
-// program that changes shapes and hands the string on makes a file that is [ErrCorrupt] without
-// Batch or BatchDims.
+// Separator than the file was saved with, it takes only the batch shape and names of the whole.
+// Where a nested dictionary has others than the one around it, Save refuses keys with a part that
+// contains the separator. A program that changes shapes and hands the string on makes a file that
+// is [ErrCorrupt] without Batch or BatchDims.
 //
 // # Dtypes
 //

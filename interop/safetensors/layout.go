@@ -2,12 +2,10 @@ package safetensors
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -72,16 +70,6 @@ func checkLayouts(all []layout) error {
 	return nil
 }
 
-// tensorAround returns the key of the tensor that has the key of l, or is above it.
-func (l layout) tensorAround(tensors map[nestedkey.Key]bool) (nestedkey.Key, bool) {
-	for k, ok := l.key, true; ok; k, ok = k.Parent() {
-		if tensors[k] {
-			return k, true
-		}
-	}
-	return "", false
-}
-
 // layoutText returns the string for a file of td. It is "" if [Open] makes td of the tensors
 // without it.
 func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
@@ -107,54 +95,36 @@ func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
 // entries that has the batch shape and names of the dictionary around it.
 func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 	var all []layout
-	keys := map[string]nestedkey.Key{} // of dictionaries, by name
 	for key := range td.NestedKeys() {
 		d := dictAt(td, key)
 		if d == nil {
 			continue
 		}
-		name := p.name(key)
-		if other, ok := keys[name]; ok {
-			return nil, sameName(name, other, key)
-		}
-		keys[name] = key
 		around := td
 		if above, ok := key.Parent(); ok {
 			around = dictAt(td, above)
 		}
 		if d.NumEntries() == 0 || !d.Shape().Equal(around.Shape()) || !slices.Equal(d.Names(), around.Names()) {
 			l := layoutOf(d)
-			l.Name = name
+			l.Name = p.name(key)
 			all = append(all, l)
 		}
 	}
+	if len(all) == 0 {
+		return nil, nil
+	}
 	slices.SortFunc(all, func(a, b layout) int { return strings.Compare(a.Name, b.Name) }) // one text, whatever the order of entries
-	return all, p.checkPlaces(all)
+	return all, p.checkParts(td)
 }
 
-// checkPlaces gives layouts their keys. It returns tdict.ErrExists if one has the name of a tensor,
-// or lies below that.
-func (p *plan) checkPlaces(all []layout) error {
-	if len(all) == 0 {
-		return nil
-	}
-	tensors := make(map[nestedkey.Key]bool, len(p.leaves))
-	for name := range p.leaves {
-		if key, err := bundle.Key(name, p.separator()); err == nil { // others are errors later
-			tensors[key] = true
-		}
-	}
-	for _, l := range all {
-		var err error
-		l.key, err = bundle.Key(l.Name, p.separator())
-		if err == nil && !utf8.ValidString(l.Name) {
-			err = errors.New("not UTF-8")
-		}
-		if err != nil {
-			return &FileError{Op: "write", Name: l.Name, Err: unsupported("%w", err)}
-		}
-		if at, ok := l.tensorAround(tensors); ok {
-			return &FileError{Op: "write", Name: l.Name, Err: fmt.Errorf("%w: a dictionary has this name, and %q is a tensor", tdict.ErrExists, string(at))}
+// checkParts returns ErrUnsupported if a name would be cut elsewhere than its key, so that layouts
+// would be those of other dictionaries.
+func (p *plan) checkParts(td *tdict.TensorDict) error {
+	for key := range td.NestedKeys() {
+		for part := range key.Parts() {
+			if strings.Contains(part, p.separator()) {
+				return &FileError{Op: "write", Name: p.name(key), Err: unsupported("got a key with the part %s in a dictionary of several batch shapes or names: set a Separator other than %q", errtext.Quote(part), p.separator())}
+			}
 		}
 	}
 	return nil

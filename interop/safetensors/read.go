@@ -131,8 +131,10 @@ func (r *reader) checkPlaces(saved []layout) error {
 		tensors[it.key] = true
 	}
 	for _, l := range saved {
-		if at, ok := l.tensorAround(tensors); ok {
-			return corrupt("%s: %s: got a tensor, want a dictionary", layoutName, errtext.Quote(string(at)))
+		for k, ok := l.key, true; ok; k, ok = k.Parent() {
+			if tensors[k] {
+				return corrupt("%s: %s: got a tensor, want a dictionary", layoutName, errtext.Quote(string(k)))
+			}
 		}
 	}
 	return nil

@@ -41,13 +41,13 @@ func Save(path string, td *tdict.TensorDict) error {
 // of a process in a directory removes what saves that were killed left there.
 //
 // SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
-// leaves that are not tensors, with all their keys, tdict.ErrExists if two tensors or two
-// dictionaries have one name, or a dictionary whose batch shape is saved has the name of a tensor
-// or one below it, shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped
-// files, tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a
-// file or ends in ".index.json", fs.ErrExist if something other than a regular file is there,
-// errors of the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if
-// that ends first.
+// leaves that are not tensors, with all their keys, and for keys that contain the separator where
+// batch shapes of nested dictionaries are saved, tdict.ErrExists if two tensors have one name,
+// shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files,
+// tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a file
+// or ends in ".index.json", fs.ErrExist if something other than a regular file is there, errors of
+// the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if that ends
+// first.
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	at := ""

@@ -9,9 +9,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -55,6 +57,9 @@ func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
 	if td == nil {
 		return nil, fmt.Errorf("%w: got a nil dictionary", shapeops.ErrKind)
 	}
+	if !utf8.ValidString(opt.Separator) {
+		return nil, unsupported("got the separator %s, want UTF-8", errtext.Quote(opt.Separator))
+	}
 	p := &plan{opt: opt, leaves: map[string]leaf{}}
 	for key, v := range td.Leaves() {
 		if err := p.leaf(key, v); err != nil {
@@ -76,7 +81,7 @@ func (p *plan) leaf(key nestedkey.Key, v tdict.Value) error {
 	}
 	name := p.name(key)
 	if other, ok := p.leaves[name]; ok {
-		return sameName(name, other.key, key)
+		return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(other.key), string(key))}
 	}
 	dtype, err := spelled(t.DType())
 	if err != nil {
@@ -93,11 +98,6 @@ func (p *plan) separator() string { return cmp.Or(p.opt.Separator, defaultSepara
 // name returns the name of a key.
 func (p *plan) name(key nestedkey.Key) string {
 	return strings.Join(slices.Collect(key.Parts()), p.separator())
-}
-
-// sameName returns tdict.ErrExists for two keys of one name.
-func sameName(name string, a, b nestedkey.Key) error {
-	return &FileError{Op: "write", Name: name, Err: fmt.Errorf("%w: keys %q and %q have this name", tdict.ErrExists, string(a), string(b))}
 }
 
 // begin returns the longest shape with which all tensors begin; nil if there are none.
