@@ -255,35 +255,36 @@ func (t *zipTree) member(number int) (tree, error) {
 
 // isArchive reports whether the file at a path is the archive of a dictionary: one that begins as
 // those of Python and of this module, even if it is damaged, or any zip file with a meta.json.
-func isArchive(at string) (bool, error) {
-	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, err
-	}
-	if first, err := zipfile.FirstName(f); err != nil || first == metaName {
-		return err == nil, err
-	}
-	zip, err := openZip(f)
-	if zip == nil || err != nil {
-		return false, err
-	}
-	_, ok := zip.Find(metaName)
-	return ok, nil
+func isArchive(at string) (is bool, err error) {
+	err = withZip(at, func(f *os.File, zip *zipfile.Archive) error {
+		if zip != nil {
+			_, is = zip.Find(metaName)
+			return nil
+		}
+		is, err = zipfile.StartsWith(f, metaName)
+		return err
+	})
+	return is, err
 }
 
-// openZip opens a file as an archive. It returns nil if that is not one, or damaged.
-func openZip(f *os.File) (*zipfile.Archive, error) {
+// withZip calls fn with the file at a path and the directory of the archive that it is: nil if it
+// is none that can be read.
+func withZip(at string, fn func(f *os.File, zip *zipfile.Archive) error) error {
+	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return nil
 	}
 	zip, err := zipfile.Open(f, info.Size(), zipfile.Limits{})
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
-		return nil, nil
+	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+		return err
 	}
-	return zip, err
+	return fn(f, zip)
 }

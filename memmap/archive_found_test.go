@@ -96,6 +96,22 @@ func TestArchiveReplacesNoOtherFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(at, packed(t, "meta.json", `{"album":"holidays"}`, "1.jpg", "the only photograph"), 0o666))
 	require.EqualError(t, memmap.Save(at, steps()), "save "+at+`: not a saved dictionary: "1.jpg" in it would be lost; save elsewhere`)
 
+	var b bytes.Buffer // a method that this module does not read
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"meta.json", "1.jpg"} {
+		h := &zip.FileHeader{Name: name, Method: 12, UncompressedSize64: 9, CompressedSize64: 9}
+		w := tensor.Must(z.CreateRaw(h))
+		tensor.Must(w.Write([]byte("{\"a\": 1.}")[:9]))
+	}
+	require.NoError(t, z.Close())
+	cut := packed(t, "meta.json", leafMeta, "x.memmap", "12345678")
+	for _, text := range [][]byte{b.Bytes(), cut[:len(cut)-1], packed(t, "meta.json", leafMeta, "photos/x.memmap", "x")} {
+		at = filepath.Join(t.TempDir(), "a.tdz")
+		require.NoError(t, os.WriteFile(at, text, 0o666))
+		require.ErrorIs(t, memmap.Save(at, steps()), memmap.ErrForeign)
+		require.Equal(t, text, tensor.Must(os.ReadFile(at)))
+	}
+
 	at = filepath.Join(t.TempDir(), "empty.tdz")
 	require.NoError(t, os.WriteFile(at, nil, 0o666))
 	require.NoError(t, memmap.Save(at, steps()), "nothing is lost")

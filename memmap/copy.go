@@ -27,7 +27,7 @@ type CopyOptions struct {
 // leaves while they are copied, up to MaxCopy bytes each.
 //
 // What a [Writer] has not finished is copied as if it were, with the rows that are committed. If
-// from is replaced meanwhile, Copy begins again.
+// from is replaced meanwhile, Copy begins again, and so does Progress.
 //
 // Entries that cannot be copied, such as pickled ones, or ones with native fields of a later
 // version of this module, are listed before anything is written: the error is a [FileError] about

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path"
 
-	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 // A Form is how a dictionary lies on disk.
@@ -83,34 +83,25 @@ func (s *saver) form() (Form, error) {
 // checkFile returns ErrForeign if a file would be lost that no dictionary wrote.
 func (s *saver) checkFile() error {
 	info, err := os.Stat(s.dir)
-	if err != nil || info.IsDir() || s.opt.NoReplace {
+	if err != nil || info.IsDir() || s.opt.NoReplace || info.Mode().IsRegular() && info.Size() == 0 {
 		return nil
 	}
-	is, err := isArchive(s.dir)
-	switch {
-	case err != nil:
+	if is, err := isArchive(s.dir); err != nil {
 		return err
-	case is:
-		return checkEntries(s.dir)
-	case info.Mode().IsRegular() && info.Size() == 0:
-		return nil
+	} else if !is {
+		return fmt.Errorf("%w: the file there is not an archive of a dictionary, and would be lost; save elsewhere", ErrForeign)
 	}
-	return fmt.Errorf("%w: the file there is not an archive of a dictionary, and would be lost; save elsewhere", ErrForeign)
+	return withZip(s.dir, checkEntries)
 }
 
 // checkEntries returns ErrForeign if an archive has entries that no dictionary wrote.
-func checkEntries(at string) error {
-	f, err := vfs.OpenFile(at, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	zip, err := openZip(f)
-	if zip == nil || err != nil { // it is damaged
-		return err
+func checkEntries(_ *os.File, zip *zipfile.Archive) error {
+	if zip == nil { // it is damaged
+		return nil
 	}
 	for _, e := range zip.Entries {
-		if name := path.Base(e.Name); !ours(name) && !litter(name) {
+		dir, name := path.Split(e.Name)
+		if _, saved := zip.Find(dir + metaName); !litter(name) && !(saved && ours(name)) {
 			return fmt.Errorf("%w: %s in it would be lost; save elsewhere", ErrForeign, quote(e.Name))
 		}
 	}

@@ -51,6 +51,7 @@ type content struct {
 // done gives the inflater back.
 func (c *content) done() {
 	if c.inflater != nil {
+		c.inflater.from.Reset(nil) // the archive may go
 		inflaters.Put(c.inflater)
 		c.r, c.inflater = nil, nil
 	}

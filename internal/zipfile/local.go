@@ -2,7 +2,6 @@ package zipfile
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"slices"
 
@@ -15,28 +14,6 @@ const (
 	localBytes = 30  // without name and extra fields
 	guess      = 128 // bytes of extra fields that are read at once; few have more
 )
-
-// FirstName returns the name of the entry with which an archive begins, whatever follows, and ""
-// for a file that begins in another way.
-func FirstName(r io.ReaderAt) (string, error) {
-	var h [localBytes]byte
-	if err := fileformat.ReadAt(r, h[:], 0); err != nil || string(h[:4]) != localMark {
-		return "", notCorrupt(err)
-	}
-	name := make([]byte, le.Uint16(h[26:]))
-	if err := fileformat.ReadAt(r, name, localBytes); err != nil {
-		return "", notCorrupt(err)
-	}
-	return string(name), nil
-}
-
-// notCorrupt returns err unless it says that a file is too short.
-func notCorrupt(err error) error {
-	if errors.Is(err, ErrCorrupt) {
-		return nil
-	}
-	return err
-}
 
 // A placer sets the offsets of payloads, in the order of the file.
 type placer struct {

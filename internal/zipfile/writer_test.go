@@ -222,3 +222,31 @@ func writeAll(b *testing.B, f *os.File, how string, content []byte, n int) {
 	}
 	require.NoError(b, w.Close())
 }
+
+// TestStartsWith tells what a Writer began from what others did.
+func TestStartsWith(t *testing.T) {
+	ours := write(t, zipfile.Header{Name: "a"}, "x", zipfile.Header{Name: "b"}, "y")
+	tests := []struct {
+		name string
+		file []byte
+		want bool
+	}{
+		{"an archive", ours, true},
+		{"cut after the first header", ours[:60], true},
+		{"cut in the first name", ours[:30], false},
+		{"another first name", write(t, zipfile.Header{Name: "b"}, "x"), false},
+		{"a longer first name", write(t, zipfile.Header{Name: "ab"}, "x"), false},
+		{"sizes of 32 bits", foreign(t, stored("a", "x")), false},
+		{"nothing", nil, false},
+		{"text", []byte(strings.Repeat("a", 100)), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := zipfile.StartsWith(bytes.NewReader(tt.file), "a")
+			require.NoError(t, err)
+			require.Equal(t, tt.want, got)
+		})
+	}
+	_, err := zipfile.StartsWith(&failing{bytes.NewReader(ours), 0}, "a")
+	require.ErrorIs(t, err, errDisk)
+}

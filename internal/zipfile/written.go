@@ -1,6 +1,7 @@
 package zipfile
 
 import (
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -58,6 +59,28 @@ func (e *written) local() []byte {
 	b := le.AppendUint16([]byte(localMark), version)
 	b = e.appendCommon(b, math.MaxUint32, math.MaxUint32, len(extra))
 	return slices.Concat(b, []byte(e.Name), extra)
+}
+
+// StartsWith reports whether a file begins as a [Writer], and Python's zipfile with force_zip64,
+// begin an archive whose first entry has a name. Other programs write small sizes in 32 bits. What
+// follows is not looked at.
+func StartsWith(r io.ReaderAt, name string) (bool, error) {
+	e := written{Header: Header{Name: name}}
+	want, got := e.local(), make([]byte, localBytes+len(name))
+	if n, err := r.ReadAt(got, 0); n < len(got) {
+		return false, notEnd(err)
+	}
+	const sizes = 18 // before them are flags, method, time and CRC-32
+	same := func(from, to int) bool { return string(got[from:to]) == string(want[from:to]) }
+	return same(0, 6) && same(sizes, localBytes-2) && same(localBytes, len(got)), nil
+}
+
+// notEnd returns err unless it is io.EOF.
+func notEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
 }
 
 // appendCommon appends what the local header and the record of the directory share.

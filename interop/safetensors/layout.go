@@ -59,6 +59,9 @@ func checkLayouts(all []layout) error {
 	}
 	found := map[string]bool{}
 	for i, l := range all {
+		if i > 0 && l.Separator != "" {
+			return corrupt("%s: %s: got a separator, want one of the whole", layoutName, errtext.Quote(l.Name))
+		}
 		if l.Batch == nil || i > 0 && found[l.Name] {
 			return corrupt("%s: %s: want one batch shape", layoutName, errtext.Quote(l.Name))
 		}
@@ -77,7 +80,7 @@ func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	whole := layoutOf(td)
+	whole := layoutOf(td, nil)
 	if len(inner) == 0 && whole.Names == nil && td.Shape().Equal(p.begin()) {
 		return "", nil
 	}
@@ -105,7 +108,7 @@ func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 			around = dictAt(td, above)
 		}
 		if d.NumEntries() == 0 || !d.Shape().Equal(around.Shape()) || !slices.Equal(d.Names(), around.Names()) {
-			l := layoutOf(d)
+			l := layoutOf(d, around)
 			l.Name = p.name(key)
 			all = append(all, l)
 		}
@@ -114,17 +117,19 @@ func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 		return nil, nil
 	}
 	slices.SortFunc(all, func(a, b layout) int { return strings.Compare(a.Name, b.Name) }) // one text, whatever the order of entries
-	return all, p.checkParts(td)
+	return all, p.checkCuts(td)
 }
 
-// checkParts returns ErrUnsupported if a name would be cut elsewhere than its key, so that layouts
-// would be those of other dictionaries.
-func (p *plan) checkParts(td *tdict.TensorDict) error {
+// checkCuts returns ErrUnsupported if a name would be cut elsewhere than its key, so that a layout
+// would be another dictionary's.
+func (p *plan) checkCuts(td *tdict.TensorDict) error {
 	for key := range td.NestedKeys() {
-		for part := range key.Parts() {
-			if strings.Contains(part, p.separator()) {
-				return &FileError{Op: "write", Name: p.name(key), Err: unsupported("got a key with the part %s in a dictionary of several batch shapes or names: set a Separator other than %q", errtext.Quote(part), p.separator())}
-			}
+		cut, err := bundle.Key(p.name(key), p.separator())
+		if err == nil && cut != key {
+			err = fmt.Errorf("the separator %q cuts it as key %q, and dictionaries have batch shapes or names of their own: set another Separator", p.separator(), string(cut))
+		}
+		if err != nil {
+			return &FileError{Op: "write", Name: p.name(key), Err: unsupported("got key %q: %w", string(key), err)}
 		}
 	}
 	return nil
@@ -140,13 +145,18 @@ func dictAt(td *tdict.TensorDict, key nestedkey.Key) *tdict.TensorDict {
 	return d
 }
 
-// layoutOf returns the layout of td, without a name.
-func layoutOf(td *tdict.TensorDict) layout {
+// layoutOf returns the layout of td, without a name. The names of dims are those of the dictionary
+// around it, if there is one, unless the layout has others.
+func layoutOf(td, around *tdict.TensorDict) layout {
 	l := layout{Batch: append([]int{}, td.Shape()...), Names: td.Names()}
-	if !slices.ContainsFunc(l.Names, func(name string) bool { return name != "" }) {
+	if !hasNames(td) && (around == nil || !hasNames(around)) {
 		l.Names = nil
 	}
 	return l
+}
+
+func hasNames(td *tdict.TensorDict) bool {
+	return slices.ContainsFunc(td.Names(), func(name string) bool { return name != "" })
 }
 
 // setNames gives the dims of td, and of the dictionaries in it, the names that were saved.

@@ -61,3 +61,20 @@ func TestLayoutsOfAnotherSeparator(t *testing.T) {
 		})
 	}
 }
+
+// TestLayoutsWithoutNames: dims without names have none, though those around them do.
+func TestLayoutsWithoutNames(t *testing.T) {
+	td, inner := tdict.New(3), tdict.New(3)
+	require.NoError(t, inner.Set("x", counted(t, tensor.Int8, 3)))
+	require.NoError(t, td.Set("in", inner))
+	require.NoError(t, td.SetNames("time"))
+	require.NoError(t, tensor.Must(td.Dict("in")).SetNames(""))
+	require.Equal(t, layouts(td), layouts(open(t, saved(t, td)).TensorDict))
+}
+
+// TestSeparatorsThatOverlapParts: a name is cut at the first separator in it.
+func TestSeparatorsThatOverlapParts(t *testing.T) {
+	td := layered(t, nestedkey.Of("a:", "b"))
+	require.ErrorIs(t, safetensors.Write(io.Discard, td, safetensors.SaveOptions{Separator: "::"}), safetensors.ErrUnsupported)
+	require.NoError(t, safetensors.Write(io.Discard, td, safetensors.SaveOptions{}))
+}
