@@ -145,6 +145,11 @@ func readNode(at string) (*meta, error) {
 		return nil, err
 	}
 	defer root.Close()
+	return nodeIn(root)
+}
+
+// nodeIn is readNode of an open directory.
+func nodeIn(root *vfs.Root) (*meta, error) {
 	text, _, err := readMeta(root)
 	if err != nil {
 		return nil, err

@@ -255,20 +255,33 @@ func (w *Writer) fill(s *saver, k sink) error {
 
 // resume goes on with the dataset whose lock w has.
 func (w *Writer) resume() error {
-	m, err := readNode(w.at)
+	root, err := vfs.OpenRoot(w.at)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	m, err := nodeIn(root)
 	if err != nil {
 		return err
 	}
 	if !m.native.growing || len(m.shape) == 0 {
 		return w.busy(fs.ErrNotExist)
 	}
-	if info, err := w.in.Lstat(lockName); err != nil || !w.lock.Of(info) || w.inPlace() != nil {
+	if !w.locked(root) || !w.locked(w.in) || w.inPlace() != nil { // another was there for a moment
 		return w.busy(vfs.ErrHeld)
 	}
 	if err := w.goOn(m); err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
 	return nil
+}
+
+// locked reports whether dir is the directory of which w has the lock.
+func (w *Writer) locked(dir interface {
+	Lstat(name string) (fs.FileInfo, error)
+}) bool {
+	info, err := dir.Lstat(lockName)
+	return err == nil && w.lock.Of(info)
 }
 
 // goOn opens the files of what m describes, behind the rows that are committed.
