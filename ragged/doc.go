@@ -30,6 +30,12 @@
 // What looks at values is in package arith: its elementwise verbs work on ragged tensors as on
 // dense ones, and its reductions are what [Tensor.Reduce] takes.
 //
+// # Text
+//
+// Text is uint8 with one level, [B... *]: the bytes of each text are a row. [FromStrings] and
+// [Strings] convert it, [TextBuilder] makes it row by row, and [Categories] turns texts that come
+// again and again into int32.
+//
 // # Memory
 //
 // Index without lists and masks, Row, Range, Path, FlattenLevel, UnflattenLevel, Group,

@@ -1,0 +1,128 @@
+package ragged
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Categories returns the distinct texts of t, in the order in which they first appear, and which of
+// them each row is:
+//
+//	uint8 [B... *] -> codes int32 [B...], so that row i of t is texts[codes[i]]
+//
+// [FromCategories] goes back. Texts that differ in a byte are distinct. Its errors are those of
+// [Strings] and of [TextCodes.Code].
+func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
+	s, err := t.straightText()
+	if err != nil {
+		return nil, nil, err
+	}
+	var c TextCodes
+	numbers := make([]int32, s.Shape().Size())
+	failed := tensor.Read(s.values, func(v []uint8) { err = c.number(s.layout, v, numbers) })
+	if failed != nil {
+		return nil, nil, failed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	codes, err = tensor.From(numbers, s.Shape()...)
+	return codes, c.Texts(), err
+}
+
+// number sets the code of each row of a layout over bytes.
+func (c *TextCodes) number(l *Layout, bytes []byte, codes []int32) (err error) {
+	for i := range codes {
+		from, to := l.within(i, 1)
+		if codes[i], err = c.Code(bytes[from:to]); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// FromCategories returns the texts that codes name:
+//
+//	codes int32 [B...] -> uint8 [B... *], row i being texts[codes[i]]
+//
+// It copies. It returns shapeops.ErrKind if codes is nil, tensor.ErrDType unless it holds int32,
+// and shapeops.ErrIndex, with the row, for a code that is not the number of a text.
+func FromCategories(codes *tensor.Tensor, texts []string) (out *Tensor, err error) {
+	failed := tensor.Read(codes, func(v []int32) {
+		if err = checkCodes(v, codes.Shape(), len(texts)); err == nil {
+			out, err = fromTexts(codes.Shape(), len(v), func(i int) string { return texts[v[i]] })
+		}
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return out, err
+}
+
+// checkCodes returns ErrIndex, with the first row, unless all codes are from 0 to below n.
+func checkCodes(codes []int32, s shapeops.Shape, n int) error {
+	for i, code := range codes {
+		if code < 0 || int(code) >= n {
+			return fmt.Errorf("row %v: %w: got code %d of %d texts", positionOf(s, i), shapeops.ErrIndex, code, n)
+		}
+	}
+	return nil
+}
+
+// positionOf returns the position of element i, row-major, of a shape.
+func positionOf(s shapeops.Shape, i int) shapeops.Shape {
+	at := s.Clone()
+	for dim := len(s) - 1; dim >= 0; dim-- {
+		at[dim], i = i%s[dim], i/s[dim]
+	}
+	return at
+}
+
+// TextCodes numbers distinct texts in the order in which they first appear, from 0 on, as a reader
+// does that meets a column of categories chunk by chunk. The zero TextCodes has none. It must not be
+// copied after first use. Not safe for concurrent use.
+type TextCodes struct {
+	codes  map[string]int32
+	texts  []string
+	memory strings.Builder // holds the bytes of the last texts
+}
+
+// Code returns the number of a text, a new one if it is new; then it copies text. It returns
+// shapeops.ErrIndex for a text beyond the 2,147,483,648 that int32 counts.
+func (c *TextCodes) Code(text []byte) (int32, error) {
+	if code, ok := c.codes[string(text)]; ok {
+		return code, nil
+	}
+	if len(c.texts) > math.MaxInt32 {
+		return 0, fmt.Errorf("%w: got more than %d distinct texts", shapeops.ErrIndex, len(c.texts))
+	}
+	if c.codes == nil {
+		c.codes = map[string]int32{}
+	}
+	code, kept := int32(len(c.texts)), c.keep(text)
+	c.codes[kept] = code
+	c.texts = append(c.texts, kept)
+	return code, nil
+}
+
+// keep returns a copy of text. Copies lie one after the other in pieces of memory that grow, so
+// that many short ones take few allocations.
+func (c *TextCodes) keep(text []byte) string {
+	const least, most = 1 << 8, 1 << 20
+	if c.memory.Cap()-c.memory.Len() < len(text) {
+		size := min(max(2*c.memory.Cap(), least), most)
+		c.memory = strings.Builder{}
+		c.memory.Grow(max(size, len(text)))
+	}
+	from := c.memory.Len()
+	c.memory.Write(text)
+	return c.memory.String()[from:]
+}
+
+// Texts returns the texts, the one with number i at place i. The caller must not change them. They
+// stay as they are when new texts follow.
+func (c *TextCodes) Texts() []string { return c.texts }

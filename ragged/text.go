@@ -1,0 +1,131 @@
+package ragged
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// FromStrings returns the tensor of texts, row-major: the bytes of each text are a row.
+//
+//	texts of size(B), B the shape -> uint8 [B... *]
+//
+// Without a shape it is [len(texts) *]; a text alone is what StringAt and Index(ix.At(i)) take of
+// it. The bytes are copied and kept as they are: a Go string may hold bytes that are not UTF-8, and
+// [Strings] returns them again. A program that needs UTF-8 checks it where the text comes from, with
+// utf8.ValidString. FromStrings returns shapeops.ErrShape if the shape does not hold len(texts)
+// rows.
+func FromStrings(texts []string, shape ...int) (*Tensor, error) {
+	if len(shape) == 0 {
+		shape = []int{len(texts)}
+	}
+	if err := checkHolds(shape, len(texts)); err != nil {
+		return nil, err
+	}
+	return fromTexts(shape, len(texts), func(i int) string { return texts[i] })
+}
+
+// checkHolds returns ErrShape unless a shape has n elements.
+func checkHolds(s shapeops.Shape, n int) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if s.Size() != n {
+		return fmt.Errorf("%w: got %d texts, want the %d of %v", shapeops.ErrShape, n, s.Size(), s)
+	}
+	return nil
+}
+
+// fromTexts returns the tensor of n texts.
+func fromTexts(shape shapeops.Shape, n int, text func(i int) string) (*Tensor, error) {
+	offsets := make([]int64, n+1)
+	for i := range n {
+		offsets[i+1] = offsets[i] + int64(len(text(i)))
+	}
+	l, err := NewLayout(shape, offsets)
+	if err != nil {
+		return nil, err
+	}
+	size, err := byteSize(tensor.Uint8, shapeops.Shape{l.numbered()})
+	if err != nil {
+		return nil, err
+	}
+	bytes := cast.Uninit(size)
+	for i := range n {
+		copy(bytes[offsets[i]:], text(i))
+	}
+	return New(tensor.Vector(bytes...), l)
+}
+
+// Strings returns the texts of the rows of the batch, row-major: [B... *] -> size(B) strings.
+//
+// The bytes are copied once, so the strings share one piece of memory: keeping one keeps all of it.
+// Strings does not check that they are UTF-8. It returns shapeops.ErrKind if t is nil,
+// tensor.ErrDType unless it holds uint8, shapeops.ErrDim unless it has one level, shapeops.ErrShape
+// if values have features, and an error if lent memory is gone.
+func Strings(t *Tensor) ([]string, error) {
+	s, err := t.straightText()
+	if err != nil {
+		return nil, err
+	}
+	var all string
+	if err := tensor.Read(s.values, func(v []uint8) { all = string(v) }); err != nil {
+		return nil, err
+	}
+	texts := make([]string, s.Shape().Size())
+	for i := range texts {
+		from, to := s.layout.within(i, 1)
+		texts[i] = all[from:to]
+	}
+	return texts, nil
+}
+
+// StringAt returns the text of one row, which has a position in each batch dim; negative ones count
+// from the end. It reads and copies the bytes of that row only. Its errors are those of [Strings],
+// and shapeops.ErrIndex if there is no such row or not one position for each dim.
+func StringAt(t *Tensor, row ...int) (text string, err error) {
+	if err := t.checkText(); err != nil {
+		return "", err
+	}
+	if len(row) != len(t.Shape()) {
+		return "", fmt.Errorf("%w: got %d positions, want one for each dim of %v", shapeops.ErrIndex, len(row), t.Shape())
+	}
+	expr := make([]ix.Index, len(row))
+	for i, at := range row {
+		expr[i] = ix.At(at)
+	}
+	one, err := t.Index(expr...)
+	if err != nil {
+		return "", err
+	}
+	values, err := one.Values()
+	if err != nil {
+		return "", err
+	}
+	err = tensor.Read(values, func(v []uint8) { text = string(v) })
+	return text, err
+}
+
+// straightText is straight of a tensor that must hold texts.
+func (t *Tensor) straightText() (*Tensor, error) {
+	if err := t.checkText(); err != nil {
+		return nil, err
+	}
+	return t.straight(nil)
+}
+
+// checkText returns an error unless t can hold texts: uint8, of one level and without features.
+func (t *Tensor) checkText() error {
+	switch {
+	case !t.made():
+		return errNil
+	case t.DType() != tensor.Uint8:
+		return fmt.Errorf("%w: got %s, want texts, which are %v [B... *]", tensor.ErrDType, t.Text(), tensor.Uint8)
+	case t.Depth() != 1:
+		return fmt.Errorf("%w: got %s, want texts, which have one level", shapeops.ErrDim, t.Text())
+	}
+	return t.checkBare()
+}
