@@ -67,19 +67,10 @@ func FromCategories(codes *tensor.Tensor, texts []string) (out *Tensor, err erro
 func checkCodes(codes []int32, s shapeops.Shape, n int) error {
 	for i, code := range codes {
 		if code < 0 || int(code) >= n {
-			return fmt.Errorf("row %v: %w: got code %d of %d texts", positionOf(s, i), shapeops.ErrIndex, code, n)
+			return fmt.Errorf("row %v: %w: got code %d of %d texts", s.Position(i), shapeops.ErrIndex, code, n)
 		}
 	}
 	return nil
-}
-
-// positionOf returns the position of element i, row-major, of a shape.
-func positionOf(s shapeops.Shape, i int) shapeops.Shape {
-	at := s.Clone()
-	for dim := len(s) - 1; dim >= 0; dim-- {
-		at[dim], i = i%s[dim], i/s[dim]
-	}
-	return at
 }
 
 // TextCodes numbers distinct texts in the order in which they first appear, from 0 on, as a reader
