@@ -18,6 +18,7 @@ var (
 	ErrDepth   = errors.New("nested too deep")
 	ErrDiffers = errors.New("values differ")
 	ErrName    = errors.New("bad name of a dim")
+	ErrSchema  = errors.New("schema mismatch")
 	ErrKind    = shapeops.ErrKind
 )
 

@@ -35,3 +35,7 @@ func checkRaggedPad(t *ragged.Tensor, p *plan.Pass) error {
 	return fmt.Errorf("%w: got %s to pad along a dim that is not one of its batch shape: Densify it first",
 		shapeops.ErrDim, t.Text())
 }
+
+func specRagged(t *ragged.Tensor) Spec {
+	return Spec{Kind: KindRagged, DType: t.DType(), Depth: t.Depth(), Shape: t.Features().Clone()}
+}

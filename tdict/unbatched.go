@@ -197,3 +197,7 @@ func uniformUnbatched(u *Unbatched, shape shapeops.Shape) (Value, error) {
 func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, shape[:len(shape)-len(u.tensor.Shape())]), nil
 }
+
+func specUnbatched(u *Unbatched) Spec {
+	return Spec{Kind: KindUnbatched, DType: u.tensor.DType(), Shape: u.tensor.Shape().Clone()}
+}

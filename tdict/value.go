@@ -51,19 +51,22 @@ func init() {
 	tensors = &kind[*tensor.Tensor]{
 		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
 		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
+		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
 		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
 		inRows:   (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
 		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
+		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn,
 		inRows:  (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
 		fit:   fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
-		made: madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
+		specs: specRagged,
+		made:  madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
 		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
 		inRows:   (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
 		field: (*fieldMaker).ragged,
@@ -71,12 +74,14 @@ func init() {
 	datas = &kind[*Data]{
 		verbs: func(d *Data) mover[*Data] { return (*dataVerbs)(d) },
 		fit:   fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
 		uniform: uniformData, inRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		verbs: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedVerbs)(u) },
 		fit:   fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
-		made: (*Unbatched).made, through: true, uniform: uniformUnbatched,
+		specs: specUnbatched,
+		made:  (*Unbatched).made, through: true, uniform: uniformUnbatched,
 		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
 }
@@ -102,6 +107,7 @@ type ops interface {
 	json(v Value, b []byte) ([]byte, error)
 	preview(v Value, n int) json.Marshaler
 	log(v Value) slog.Value
+	spec(v Value) Spec
 	passes() bool
 	elementwise(v Value) elementwise
 	alike(v Value, shape shapeops.Shape) (Value, error)
@@ -146,6 +152,8 @@ type kind[T member[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
+	// specs says in a schema what v is, without the dims that its Shape has.
+	specs func(v T) Spec
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
@@ -201,6 +209,8 @@ func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.verbs(v.(T)
 func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
 
 func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
+
+func (k *kind[T]) spec(v Value) Spec { return k.specs(v.(T)) }
 
 func (k *kind[T]) passes() bool { return k.through }
 

@@ -1,0 +1,206 @@
+package tdict
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Schema lists the entries that a dictionary has, in order, whatever its batch shape is. A nested
+// dictionary is there by the keys in it:
+//
+//	schema := tdict.Schema{
+//		{Key: "obs/pos", DType: tensor.Float32, Shape: shapeops.Shape{3}},
+//		{Key: "visits", Kind: tdict.KindRagged, DType: tensor.Int64, Depth: 1},
+//		{Key: "name", Kind: tdict.KindText, Optional: true},
+//	}
+//
+// A dictionary does not keep its schema: [Schema.Check] compares the two when it is called.
+// [Schema.MarshalJSON] writes a schema for programs in any language.
+//
+// A Schema is a slice, to be changed like one. Its methods do not change it, but for UnmarshalJSON,
+// and return [ErrSchema], with the key, if [Schema.Validate] does.
+type Schema []Spec
+
+// A Spec says what an entry is. Fields that its kind does not have are zero.
+type Spec struct {
+	Key  nestedkey.Key
+	Kind Kind
+	// DType is that of the elements of a tensor, a ragged or an unbatched one. 0, which is no
+	// dtype, stands for any.
+	DType tensor.DType
+	// Shape has the dims of features: those after the batch shape of the dictionary and, of a
+	// ragged tensor, after the levels; of an unbatched tensor, its own shape. Each text of an entry
+	// is one element. A size can be [Any].
+	Shape shapeops.Shape
+	// Batch has further batch dims, of a ragged tensor those between the batch shape of the
+	// dictionary and the levels. Other kinds, but unbatched tensors, have all dims in Shape.
+	Batch shapeops.Shape
+	// Depth is the number of levels of a ragged tensor.
+	Depth int
+	// Optional says that a dictionary may lack the entry, and a row of a table the value.
+	Optional bool
+	// Doc says for people what the entry means.
+	Doc string
+}
+
+// Any is a size, in a [Spec], that stands for all sizes.
+const Any = -1
+
+// A Kind is a kind of entry in a [Schema]. The zero Kind is KindTensor.
+type Kind uint8
+
+// The kinds of entries.
+const (
+	KindTensor    Kind = iota
+	KindRagged         // a ragged tensor
+	KindText           // a ragged tensor that holds texts: see ragged.FromStrings
+	KindDict           // a dictionary, for one that is empty, optional, documented, or has dims of its own
+	KindData           // see Data
+	KindUnbatched      // see Unbatched
+)
+
+var kindNames = [...]string{"tensor", "ragged", "text", "dictionary", "data", "unbatched"}
+
+// String returns the name of k, as in JSON: "tensor", "ragged", "text", "dictionary", "data" or
+// "unbatched".
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// SchemaOf returns the schema of td, or nil if td is nil. Text is bytes, and nothing in a
+// dictionary says otherwise, so it comes as KindRagged of uint8. Dictionaries in td are listed, as
+// KindDict, if they are empty or have more batch dims than td.
+func SchemaOf(td *TensorDict) Schema {
+	if td == nil {
+		return nil
+	}
+	var s Schema
+	td.walk(nil, func(key nestedkey.Key, v Value) bool {
+		spec := specOf(v, len(td.batch))
+		spec.Key = key
+		if d, ok := asDict(v); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
+			s = append(s, spec)
+		}
+		return true
+	})
+	return s
+}
+
+// specOf returns what v, in a dictionary with so many batch dims, is.
+func specOf(v Value, dims int) Spec {
+	s := opsOf(v).spec(v)
+	all := v.Shape()[dims:]
+	switch s.Kind {
+	case KindRagged:
+		s.Batch = all.Clone()
+	case KindUnbatched:
+		s.Batch = all[:len(all)-len(s.Shape)].Clone()
+	default:
+		s.Shape = all.Clone()
+	}
+	return s
+}
+
+// Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary: keys are
+// valid, at most 256 parts long and there once, no entry is in one that is not a dictionary, a
+// dictionary comes before what is in it, and each Spec has only the fields of its kind, with sizes
+// that are not negative but for [Any].
+func (s Schema) Validate() error {
+	_, err := s.index()
+	return err
+}
+
+// A schemaIndex finds the specs of a schema.
+type schemaIndex struct {
+	specs map[nestedkey.Key]*Spec
+	outer map[nestedkey.Key]bool // keys that entries are in
+}
+
+// index returns the index of s, or the error of Validate.
+func (s Schema) index() (schemaIndex, error) {
+	x := schemaIndex{make(map[nestedkey.Key]*Spec, len(s)), map[nestedkey.Key]bool{}}
+	for i := range s {
+		if err := x.add(&s[i]); err != nil {
+			return x, &KeyError{"schema", s[i].Key, err}
+		}
+	}
+	return x, nil
+}
+
+// add adds a spec, or returns an error if it is invalid or does not go with those before.
+func (x schemaIndex) add(s *Spec) error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrSchema, err)
+	}
+	if x.specs[s.Key] != nil {
+		return fmt.Errorf("%w: got the key twice", ErrSchema)
+	}
+	if x.outer[s.Key] {
+		return fmt.Errorf("%w: got it after an entry in it, want a dictionary that comes before", ErrSchema)
+	}
+	for key, ok := s.Key.Parent(); ok; key, ok = key.Parent() {
+		if in := x.specs[key]; in != nil && in.Kind != KindDict {
+			return fmt.Errorf("%w: got an entry in %q, a %v", ErrSchema, key, in.Kind)
+		}
+		x.outer[key] = true
+	}
+	x.specs[s.Key] = s
+	return nil
+}
+
+// check returns an error unless s is a Spec that an entry can have.
+func (s *Spec) check() error {
+	if err := s.Key.Check(); err != nil {
+		return err
+	}
+	if n := strings.Count(string(s.Key), "/"); n > MaxDepth {
+		return fmt.Errorf("%w: got a key of %d parts", ErrDepth, n+1)
+	}
+	if int(s.Kind) >= len(kindNames) {
+		return fmt.Errorf("%w: got %v", ErrKind, s.Kind)
+	}
+	if s.DType != 0 && s.DType.Size() == 0 {
+		return fmt.Errorf("%w: got %v", tensor.ErrDType, s.DType)
+	}
+	if !utf8.ValidString(s.Doc) {
+		return fmt.Errorf("got a Doc that is not UTF-8")
+	}
+	if err := s.checkFields(); err != nil {
+		return err
+	}
+	return checkSizes(append(s.Batch.Clone(), s.Shape...))
+}
+
+// checkFields returns an error if s has a field that its kind does not have.
+func (s *Spec) checkFields() error {
+	typed := s.Kind == KindTensor || s.Kind == KindRagged || s.Kind == KindUnbatched
+	switch {
+	case s.DType != 0 && !typed:
+		return fmt.Errorf("%w: got %v of a %v, want none", tensor.ErrDType, s.DType, s.Kind)
+	case s.Depth != 0 && s.Kind != KindRagged:
+		return fmt.Errorf("%w: got depth %d of a %v, want none", shapeops.ErrDim, s.Depth, s.Kind)
+	case s.Depth < 0 || s.Depth > MaxDepth:
+		return fmt.Errorf("%w: got depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
+	case len(s.Batch) > 0 && s.Kind != KindRagged && s.Kind != KindUnbatched:
+		return fmt.Errorf("%w: got Batch %v of a %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
+	}
+	return nil
+}
+
+// checkSizes returns ErrShape for a size that is negative and not Any.
+func checkSizes(sizes shapeops.Shape) error {
+	for _, n := range sizes {
+		if n < Any {
+			return fmt.Errorf("%w: got %v, want no negative size but Any", shapeops.ErrShape, sizes)
+		}
+	}
+	return nil
+}

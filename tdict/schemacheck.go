@@ -1,0 +1,112 @@
+package tdict
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Check returns nil if td has the entries of s, in any order, and no others. Else it returns an
+// error that unwraps, by Unwrap() []error, to a [*KeyError] with [ErrSchema] for each entry that is
+// missing, that s does not list, or that is of another kind, dtype, shape or depth; it says what
+// was got and wanted. Missing entries come in the order of s, others after them in that of td.
+//
+// A ragged uint8 leaf of one level and without features is text if s says so. Check looks at no
+// element: bytes of a text need not be UTF-8. It returns [ErrKind] if td is nil.
+func (s Schema) Check(td *TensorDict) error {
+	x, err := s.index()
+	if err != nil {
+		return err
+	}
+	if td == nil {
+		return failed("check", errNil)
+	}
+	var errs []error
+	refuse := func(key nestedkey.Key, err error) { errs = append(errs, &KeyError{"check", key, err}) }
+	for i := range s {
+		if err := x.checkEntry(td, &s[i]); err != nil {
+			refuse(s[i].Key, err)
+		}
+	}
+	x.checkOthers(td, nil, refuse)
+	return errors.Join(errs...)
+}
+
+// checkEntry returns ErrSchema unless td has what a spec says.
+func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
+	v, err := td.Get(want.Key)
+	switch {
+	case errors.Is(err, ErrNotDict) || errors.Is(err, ErrMissing) && x.optional(td, want):
+		return nil // checkOthers says what is in the place of a dictionary
+	case errors.Is(err, ErrMissing):
+		return fmt.Errorf("%w: got none, want %s", ErrSchema, want.what(td.batch))
+	case err != nil:
+		return err
+	}
+	if got := specOf(v, len(td.batch)); !want.fits(got) {
+		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.what(td.batch), want.what(td.batch))
+	}
+	return nil
+}
+
+// optional reports whether td may lack an entry: it is optional, or in a dictionary that is, and
+// that td lacks.
+func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
+	if s.Optional {
+		return true
+	}
+	for key, ok := s.Key.Parent(); ok; key, ok = key.Parent() {
+		if in := x.specs[key]; in != nil && in.Optional && !td.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkOthers calls refuse for each entry of d, a dictionary under the key outer unless that is nil,
+// that no spec is about.
+func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse func(nestedkey.Key, error)) {
+	for name, v := range d.All() {
+		key := name
+		if outer != nil {
+			key = nestedkey.Join(*outer, name)
+		}
+		inner, isDict := asDict(v)
+		switch spec := x.specs[key]; {
+		case spec == nil && !x.outer[key]:
+			refuse(key, fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v)))
+		case spec == nil && !isDict:
+			refuse(key, fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v)))
+		case isDict && (spec == nil || spec.Kind == KindDict):
+			x.checkOthers(inner, &key, refuse)
+		}
+	}
+}
+
+// fits reports whether an entry that got describes is what s says.
+func (s *Spec) fits(got Spec) bool {
+	if s.Kind == KindText && got.Kind == KindRagged {
+		if got.DType != tensor.Uint8 || got.Depth != 1 || len(got.Shape) > 0 {
+			return false
+		}
+		got = Spec{Kind: KindText, Shape: got.Batch}
+	}
+	return s.Kind == got.Kind && (s.DType == 0 || s.DType == got.DType) && s.Depth == got.Depth &&
+		sizesFit(s.Batch, got.Batch) && sizesFit(s.Shape, got.Shape)
+}
+
+// sizesFit reports whether a shape has sizes that want allows.
+func sizesFit(want, got shapeops.Shape) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for i, n := range want {
+		if n != Any && n != got[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,221 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// schemaVersion is the version of the JSON form of a schema.
+const schemaVersion = 1
+
+// MarshalJSON returns s as JSON, which [Schema.UnmarshalJSON] reads and docs/schema.md describes:
+//
+//	{"version":1,"entries":[{"key":"x","kind":"tensor","dtype":"float32","shape":[3,null]}]}
+//
+// It returns [ErrSchema] if s is invalid.
+func (s Schema) MarshalJSON() ([]byte, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	b := append([]byte(`{"version":`), strconv.Itoa(schemaVersion)...)
+	b = append(b, `,"entries":[`...)
+	for i := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = s[i].appendJSON(b)
+	}
+	return append(b, "]}"...), nil
+}
+
+// appendJSON appends the object of s, without fields that are zero.
+func (s *Spec) appendJSON(b []byte) []byte {
+	b = jsonlists.AppendText(append(b, `{"key":`...), string(s.Key))
+	b = jsonlists.AppendText(append(b, `,"kind":`...), s.Kind.String())
+	if s.DType != 0 {
+		b = jsonlists.AppendText(append(b, `,"dtype":`...), s.DType.String())
+	}
+	b = appendSizes(b, `,"batch":[`, s.Batch)
+	if s.Depth != 0 {
+		b = strconv.AppendInt(append(b, `,"depth":`...), int64(s.Depth), 10)
+	}
+	b = appendSizes(b, `,"shape":[`, s.Shape)
+	if s.Optional {
+		b = append(b, `,"optional":true`...)
+	}
+	if s.Doc != "" {
+		b = jsonlists.AppendText(append(b, `,"doc":`...), s.Doc)
+	}
+	return append(b, '}')
+}
+
+// appendSizes appends a list after a text that opens it, unless it is empty.
+func appendSizes(b []byte, open string, sizes shapeops.Shape) []byte {
+	if len(sizes) == 0 {
+		return b
+	}
+	b = append(b, open...)
+	for i, n := range sizes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if n == Any {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+	}
+	return append(b, ']')
+}
+
+// UnmarshalJSON replaces s by the schema of a text of [Schema.MarshalJSON]. Fields can come in any
+// order. null leaves s as it is. It returns tensor.ErrJSON, with the byte or the entry, if the text
+// is not that of a schema of version 1, or has an unknown field or a field twice, and [ErrSchema]
+// if the schema is invalid. On an error s has not changed. It takes memory in proportion to the
+// text, whatever numbers the text has.
+func (s *Schema) UnmarshalJSON(text []byte) error {
+	scan := jsonscan.New(text)
+	if scan.Next() == 'n' {
+		return orEnd(scan, scan.Null())
+	}
+	read, err := readSchema(scan)
+	if err := orEnd(scan, err); err != nil {
+		return failed("unmarshal", err)
+	}
+	if err := read.Validate(); err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+// readSchema reads the object of a schema.
+func readSchema(scan *jsonscan.Scanner) (Schema, error) {
+	s, version := Schema{}, int64(0)
+	err := readFields(scan, []string{"version", "entries"}, func(field string) (err error) {
+		if field == "version" {
+			version, err = scan.Int()
+			return err
+		}
+		return scan.Array(func(i int) error {
+			spec, err := readSpec(scan)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", i, err)
+			}
+			s = append(s, spec)
+			return nil
+		})
+	})
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("%w: got version %d of a schema, want %d", tensor.ErrJSON, version, schemaVersion)
+	}
+	return s, err
+}
+
+// readFields reads an object. The first two of the names that its fields may have must be there.
+func readFields(scan *jsonscan.Scanner, names []string, read func(field string) error) error {
+	var seen jsonlists.Node
+	err := scan.Object(func(name []byte) error {
+		field := string(name)
+		if !slices.Contains(names, field) {
+			return fmt.Errorf("%w: got the unknown field %.40q", tensor.ErrJSON, field)
+		}
+		if err := seen.Once(field); err != nil {
+			return err
+		}
+		return read(field)
+	})
+	if err != nil {
+		return err
+	}
+	return seen.Want(names[:2]...)
+}
+
+var specFields = []string{"key", "kind", "dtype", "batch", "depth", "shape", "optional", "doc"}
+
+// readSpec reads the object of a spec.
+func readSpec(scan *jsonscan.Scanner) (s Spec, err error) {
+	err = readFields(scan, specFields, func(field string) error { return s.readField(scan, field) })
+	return s, err
+}
+
+// readField reads the value of a field.
+func (s *Spec) readField(scan *jsonscan.Scanner, field string) (err error) {
+	switch field {
+	case "key":
+		var text []byte
+		text, err = scan.Text()
+		s.Key = nestedkey.Key(text)
+	case "kind":
+		s.Kind, err = readKind(scan)
+	case "dtype":
+		s.DType, err = readDType(scan)
+	case "batch":
+		s.Batch, err = readSizes(scan)
+	case "depth":
+		s.Depth, err = readSize(scan)
+	case "shape":
+		s.Shape, err = readSizes(scan)
+	case "optional":
+		s.Optional, err = scan.Bool()
+	case "doc":
+		var text []byte
+		text, err = scan.Text()
+		s.Doc = string(text)
+	}
+	return err
+}
+
+func readKind(scan *jsonscan.Scanner) (Kind, error) {
+	text, err := scan.Text()
+	if err != nil {
+		return 0, err
+	}
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return 0, fmt.Errorf("%w: there is no kind %.40q", tensor.ErrJSON, text)
+	}
+	return Kind(i), nil
+}
+
+func readDType(scan *jsonscan.Scanner) (tensor.DType, error) {
+	text, err := scan.Text()
+	if err != nil {
+		return 0, err
+	}
+	d, err := tensor.ParseDType(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("%w: there is no dtype %.40q", tensor.ErrJSON, text)
+	}
+	return d, nil
+}
+
+// readSizes reads a list of sizes, in which null is any size.
+func readSizes(scan *jsonscan.Scanner) (sizes shapeops.Shape, err error) {
+	err = scan.Array(func(int) error {
+		if scan.Next() == 'n' {
+			sizes = append(sizes, Any)
+			return scan.Null()
+		}
+		n, err := readSize(scan)
+		sizes = append(sizes, n)
+		return err
+	})
+	return sizes, err
+}
+
+// readSize reads a number that an int holds and that is not negative.
+func readSize(scan *jsonscan.Scanner) (int, error) {
+	n, err := scan.Int()
+	if err == nil && (n < 0 || int64(int(n)) != n) {
+		err = fmt.Errorf("%w: got the size %d", tensor.ErrJSON, n)
+	}
+	return int(n), err
+}

@@ -1,0 +1,134 @@
+package tdict
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Zeros returns a dictionary with a batch shape and the entries of s, optional ones too: tensors of
+// zeros, ragged tensors and texts whose rows are empty, [Data] of nil. No two ragged tensors share a
+// layout. It returns shapeops.ErrShape for a batch shape that fails its Check, and [ErrSchema], with
+// the key, for a dtype or a size that is [Any].
+func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false, batch) }
+
+// Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory: the prototype
+// that memmap.Create takes, with the batch shape of the dataset, and memmap.NewWriter, with that of
+// one row. Only the offsets of ragged tensors take memory; unbatched tensors are a zero, expanded.
+func (s Schema) Meta(batch ...int) (*TensorDict, error) { return s.build(true, batch) }
+
+// build returns a dictionary of zeros, or of tensors without elements.
+func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if err := batch.Check(); err != nil {
+		return nil, failed("schema", err)
+	}
+	td := New(batch...)
+	for i := range s {
+		v, err := s[i].build(meta, batch)
+		if err == nil {
+			err = td.Set(s[i].Key, v)
+		}
+		if err != nil {
+			return nil, within("schema", s[i].Key, keyless(err))
+		}
+	}
+	return td, nil
+}
+
+// keyless returns the reason of a KeyError, and other errors as they are.
+func keyless(err error) error {
+	if e, ok := err.(*KeyError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// build returns an entry for a dictionary with a batch shape.
+func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
+	if err := s.checkExact(); err != nil {
+		return nil, err
+	}
+	all := append(append(batch.Clone(), s.Batch...), s.Shape...)
+	outer := all[: len(batch)+len(s.Batch) : len(batch)+len(s.Batch)]
+	switch s.Kind {
+	case KindRagged:
+		return emptyRows(meta, s.DType, outer, s.Depth, s.Shape)
+	case KindText:
+		return emptyRows(meta, tensor.Uint8, all, 1, nil)
+	case KindDict:
+		return New(all...), nil
+	case KindData:
+		return some(NewData(nil, all...))
+	case KindUnbatched:
+		return s.unbatched(meta, outer)
+	}
+	return zeroed(meta, s.DType, all)
+}
+
+// checkExact returns ErrSchema if s leaves a dtype or a size open.
+func (s *Spec) checkExact() error {
+	typed := s.Kind == KindTensor || s.Kind == KindRagged || s.Kind == KindUnbatched
+	if typed && s.DType == 0 {
+		return fmt.Errorf("%w: got any dtype, want one", ErrSchema)
+	}
+	for _, n := range append(s.Batch.Clone(), s.Shape...) {
+		if n == Any {
+			return fmt.Errorf("%w: got %s, want no size to be any", ErrSchema, s.what(nil))
+		}
+	}
+	return nil
+}
+
+// unbatched returns an unbatched tensor of zeros, or of one zero, expanded.
+func (s *Spec) unbatched(expanded bool, outer shapeops.Shape) (Value, error) {
+	sizes := s.Shape
+	if expanded {
+		sizes = nil
+	}
+	t, err := tensor.New(s.DType, sizes...)
+	if err == nil && expanded {
+		t, err = t.Expand(s.Shape...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	u, err := NewUnbatched(t)
+	if err != nil {
+		return nil, err
+	}
+	return some(fitUnbatched(u, outer))
+}
+
+// zeroed returns a tensor of zeros, or one without elements.
+func zeroed(meta bool, d tensor.DType, shape shapeops.Shape) (Value, error) {
+	if meta {
+		return some(tensor.NewMeta(d, shape...))
+	}
+	return some(tensor.New(d, shape...))
+}
+
+// emptyRows returns a ragged tensor whose rows are empty.
+func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, features shapeops.Shape) (Value, error) {
+	l, err := ragged.NewLayout(batch)
+	for n := batch.Size(); err == nil && l.Depth() < depth; n = 0 {
+		l, err = l.Nest(make([]int64, n+1))
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	if depth == 0 {
+		n = batch.Size()
+	}
+	values, err := zeroed(meta, d, append(shapeops.Shape{n}, features...))
+	if err != nil {
+		return nil, err
+	}
+	t, _ := asTensor(values)
+	return some(ragged.New(t, l))
+}
