@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -29,8 +31,19 @@ const (
 // and the unbatched ones. If n is not positive, Head returns only the keys.
 //
 // Head reads no more of a leaf than it shows.
-func (td *TensorDict) Head(n int) string {
-	keys, leaves := td.headColumns()
+func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
+
+// Head is [TensorDict.Head] of td that shows the leaves that s calls text as such, quoted as Go
+// does:
+//
+//	name      age
+//	"Ada"     36
+//	"Émilie"  42
+//
+// It does not check td. A leaf that s calls text, and that is ragged but no text, has the error in
+// its cells.
+func (s Schema) Head(td *TensorDict, n int) string {
+	keys, leaves := td.headColumns(s.byKey())
 	left := td.countLeaves() - len(leaves)
 	if len(leaves) == 0 {
 		return cmp.Or(strings.TrimSpace(leftOut(0, left)), "no leaves")
@@ -50,8 +63,14 @@ func (td *TensorDict) Head(n int) string {
 	return aligned(lines) + leftOut(rows-shown, left)
 }
 
+// A headColumn is a leaf that Head shows.
+type headColumn struct {
+	leaf  Leaf
+	texts func(part Value) ([]string, error)
+}
+
 // headColumns returns the leaves that Head shows, with the texts of their keys.
-func (td *TensorDict) headColumns() (keys []string, leaves []Leaf) {
+func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string, leaves []headColumn) {
 	for key, v := range td.Leaves() {
 		if opsOf(v).passes() {
 			continue
@@ -59,31 +78,52 @@ func (td *TensorDict) headColumns() (keys []string, leaves []Leaf) {
 		if len(leaves) == headLeaves {
 			break
 		}
-		keys, leaves = append(keys, cut(printable(key))), append(leaves, v)
+		c := headColumn{v, opsOf(v).texts}
+		if _, ok := asRagged(v); ok && specs[key] != nil && specs[key].Kind == KindText {
+			c.texts = quotedTexts
+		}
+		keys, leaves = append(keys, cut(printable(key))), append(leaves, c)
 	}
 	return keys, leaves
 }
 
 // headRow returns the cells of a row.
-func (td *TensorDict) headRow(leaves []Leaf, row int) []string {
+func (td *TensorDict) headRow(leaves []headColumn, row int) []string {
 	cells := make([]string, len(leaves))
-	for i, v := range leaves {
+	for i, c := range leaves {
 		var expr []ix.Index
 		if len(td.batch) > 0 {
 			expr = append(expr, ix.At(row))
 		}
-		cells[i] = cell(v, expr)
+		cells[i] = c.cell(expr)
 	}
 	return cells
 }
 
-// cell returns the text of what an index expression, which drops dims, selects of a leaf.
-func cell(v Leaf, expr []ix.Index) string {
-	shape := v.Shape()[len(expr):]
+// quotedTexts returns the texts of a ragged tensor, quoted, or the beginnings of those that are
+// longer than a cell.
+func quotedTexts(v Value) ([]string, error) {
+	r, _ := asRagged(v)
+	if r.Depth() == 1 {
+		var err error
+		if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {
+			return nil, err
+		}
+	}
+	texts, err := ragged.Strings(r)
+	for i, text := range texts {
+		texts[i] = strconv.Quote(text)
+	}
+	return texts, err
+}
+
+// cell returns the text of what an index expression, which drops dims, selects of the leaf.
+func (c headColumn) cell(expr []ix.Index) string {
+	shape := c.leaf.Shape()[len(expr):]
 	var texts []string
-	part, err := partOf(v, append(expr, firstFew(shape)...))
+	part, err := partOf(c.leaf, append(expr, firstFew(shape)...))
 	if err == nil {
-		texts, err = opsOf(part).texts(part)
+		texts, err = c.texts(part)
 	}
 	switch {
 	case err != nil:

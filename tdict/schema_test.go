@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -320,4 +321,25 @@ func FuzzSchemaJSON(f *testing.F) {
 			require.NoError(t, s.Check(td))
 		}
 	})
+}
+
+func TestSchemaHead(t *testing.T) {
+	texts := []string{"Ada", "", "Émilie", "\xff\t", strings.Repeat("日本", 1000)}
+	td := tdict.New(5)
+	require.NoError(t, td.Set("p/name", tensor.Must(ragged.FromStrings(texts))))
+	require.NoError(t, td.Set("n", tensor.Vector[int8](1, 2, 3, 4, 5)))
+	require.NoError(t, td.Set("two", tensor.Must(ragged.FromStrings(append(texts, texts...), 5, 2))))
+	require.NoError(t, td.Set("bad", tensor.Must(ragged.From[int8]([][]int8{{1}, {}, {}, {}, {}}))))
+	schema := tdict.Schema{
+		{Key: "p/name", Kind: tdict.KindText}, {Key: "n", Kind: tdict.KindText},
+		{Key: "two", Kind: tdict.KindText, Shape: shapeops.Shape{2}}, {Key: "bad", Kind: tdict.KindText},
+	}
+	require.Equal(t, strings.TrimPrefix(`
+p/name  n  two                  bad
+"Ada"   1  ["Ada" ""]           dtype mismatch: got r...
+""      2  ["Émilie" "\xff\t"]  dtype mismatch: got r...
+2 rows more`, "\n"), schema.Head(tensor.Must(td.Index(ix.Range(0, 4))), 2))
+	require.Contains(t, schema.Head(td, 5), `"日本日本日本日本日本日本日本日本日本日本...`)
+	require.Contains(t, schema.Head(td, 5), `"\xff\t"`)
+	require.Equal(t, td.Head(5), tdict.Schema(nil).Head(td, 5))
 }
