@@ -40,6 +40,8 @@
 //   - [Data] holds strings, numbers, lists and objects, one for all rows or one for each.
 //   - An [Unbatched] tensor belongs to all rows alike; operations pass it through.
 //
+// A [Schema] says which entries a dictionary has, and which ragged leaves are text.
+//
 // # Functions over leaves and rows
 //
 //   - [Apply] and [TensorDict.Apply] make a dictionary of what a function makes of each tensor, or
