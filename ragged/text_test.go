@@ -188,6 +188,11 @@ func TestTextBuilder(t *testing.T) {
 		b.Append("later")
 		require.True(t, tensor.Must(ragged.FromStrings(texts)).Equal(x))
 	}
+	b.Reset()
+	for _, text := range words[:6] {
+		b.Append(text)
+	}
+	require.True(t, tensor.Must(ragged.FromStrings(words[:6], 3, 2)).Equal(tensor.Must(b.Tensor(3, 2))))
 	var none ragged.TextBuilder
 	require.Equal(t, "ragged uint8 [0 *]", tensor.Must(none.Tensor()).Text())
 }
@@ -204,6 +209,7 @@ func TestTextRefusals(t *testing.T) {
 	}{
 		{"a shape of other texts", testkit.Err(ragged.FromStrings([]string{"a"}, 2)), shapeops.ErrShape},
 		{"a negative shape", testkit.Err(ragged.FromStrings([]string{"a"}, -1)), shapeops.ErrShape},
+		{"a builder's shape of other texts", testkit.Err(new(ragged.TextBuilder).Tensor(2)), shapeops.ErrShape},
 		{"strings of nil", testkit.Err(ragged.Strings(nil)), shapeops.ErrKind},
 		{"strings of numbers", testkit.Err(ragged.Strings(oneDeep())), tensor.ErrDType},
 		{"strings two deep", testkit.Err(ragged.Strings(deep)), shapeops.ErrDim},

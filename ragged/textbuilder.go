@@ -1,9 +1,6 @@
 package ragged
 
-import (
-	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tensor"
-)
+import "github.com/go-tensordict/tensordict/tensor"
 
 // A TextBuilder makes tensors of texts row by row, again and again in the same memory, as a reader
 // does that yields one chunk of rows after another:
@@ -48,12 +45,19 @@ func (b *TextBuilder) begin() {
 // Len returns the number of rows.
 func (b *TextBuilder) Len() int { return max(0, len(b.offsets)-1) }
 
-// Tensor returns the rows that were appended since [TextBuilder.Reset]: uint8 [Len *]. It shares
-// the memory of b, and must not be used after the next Reset; Clone keeps it longer. Rows that are
-// appended later are not in it.
-func (b *TextBuilder) Tensor() (*Tensor, error) {
+// Tensor returns the rows that were appended since [TextBuilder.Reset], row-major: uint8 [B... *],
+// B the shape, or [Len *] without one. It shares the memory of b, and must not be used after the
+// next Reset; Clone keeps it longer. Rows that are appended later are not in it. It returns
+// shapeops.ErrShape if the shape does not hold Len rows.
+func (b *TextBuilder) Tensor(shape ...int) (*Tensor, error) {
 	b.begin()
-	l, err := NewLayout(shapeops.Shape{b.Len()}, b.offsets)
+	if len(shape) == 0 {
+		shape = []int{b.Len()}
+	}
+	if err := checkHolds(shape, b.Len()); err != nil {
+		return nil, err
+	}
+	l, err := NewLayout(shape, b.offsets)
 	if err != nil {
 		return nil, err
 	}
