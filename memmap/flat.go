@@ -24,8 +24,12 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &siblings{r: r, n: n, entries: m.entries, grow: true, values: make([]tdict.Value, len(m.entries))}
 	for i := range m.entries {
 		e := &m.entries[i]
+		if e.fact.rows != nil {
+			e.fact.rows.among = s
+		}
 		if !e.fact.has { // added by somebody who knows nothing of it
 			e.fact.path = []string{e.name}
 		}
@@ -52,6 +56,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			return nil, err
 		}
 	}
+	n.known().owners = s.owners
 	return td, r.names(n, m, td)
 }
 

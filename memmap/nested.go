@@ -228,7 +228,7 @@ func nestable(v tdict.Value) error {
 		return fmt.Errorf("%w: got a %T, want ragged rows for a nested tensor", tdict.ErrKind, v)
 	}
 	if t.Depth() != 1 || len(t.Shape()) != 1 || t.Shape()[0] == 0 {
-		return unsupported("a nested tensor of %v, want one level and a batch shape of one dim that is not 0", rowsFactOf(t).text())
+		return unsupported("a nested tensor of %v, want one level and a batch shape of one dim that is not 0", rowsFactOf(t).text(false))
 	}
 	return nil
 }

@@ -20,9 +20,6 @@ const valuesName = "values"
 // values and the offsets beside its meta.json. A native field says of which sizes.
 func (r *reader) raggedRows(n tree, e *metaEntry) (*ragged.Tensor, error) {
 	f := e.fact.rows
-	if f.among == nil {
-		return nil, r.fail(n, metaName, inEntry(e, corrupt("ragged rows in a dictionary that grows")))
-	}
 	if err := f.check(); err != nil {
 		return nil, r.fail(n, metaName, inEntry(e, corrupt("%w", err)))
 	}
@@ -57,12 +54,13 @@ func (r *reader) checkText(inner tree, f *rowsFact) error {
 	if err != nil {
 		return err
 	}
+	want := f.text(f.among.grow)
 	if m.class != dataClass || m.data == nil {
-		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), f.text()))
+		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), want))
 	}
 	s := jsonscan.New(m.data)
-	if got, err := s.Text(); err != nil || string(got) != f.text() {
-		return r.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), f.text()))
+	if got, err := s.Text(); err != nil || string(got) != want {
+		return r.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), want))
 	}
 	return nil
 }
@@ -129,7 +127,7 @@ func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 		}
 		f.levels[level].rows = int(offsets[len(offsets)-1])
 	}
-	e.class, e.fact.rows, inner.text = dataClass, f, dataText(f.text())
+	e.class, e.fact.rows, inner.text = dataClass, f, dataText(f.text(s.grow))
 	s.nodes = append(s.nodes, inner)
 	n.rows = append(n.rows, savedRows{e, inner, t.Layout()})
 	return s.values(path.Join(inner.at, valuesName+leafExt), e, t, f.values())

@@ -303,16 +303,6 @@ func TestRowsServed(t *testing.T) {
 	require.NoError(t, live.Close())
 }
 
-func TestRowsAppended(t *testing.T) {
-	row := tdict.New()
-	require.NoError(t, row.Set("x", rowsOver(t, layoutOf(t, nil, []int64{2}))))
-	dir := filepath.Join(t.TempDir(), "log")
-	_, err := memmap.NewWriter(dir, row, memmap.WriterOptions{})
-	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	require.ErrorContains(t, err, "ragged rows cannot be appended: lay them together with shapeops.Cat, and Save")
-	require.NoDirExists(t, dir)
-}
-
 // TestRowsOfALazyStack: members of a stack that keeps them may have ragged rows, which are copied
 // within the limit.
 func TestRowsOfALazyStack(t *testing.T) {

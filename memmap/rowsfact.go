@@ -63,8 +63,9 @@ func checkRank(batch shapeops.Shape, depth int, features shapeops.Shape) error {
 	return checkShape(slices.Concat(batch, slices.Repeat(shapeops.Shape{1}, depth), features))
 }
 
-// text is what Python shows of the leaf: "ragged int64 [3 * * 2]".
-func (f *rowsFact) text() string {
+// text is what Python shows of the leaf: "ragged int64 [3 * * 2]", with stars for the batch too
+// while it grows, so that the text stays.
+func (f *rowsFact) text(grows bool) string {
 	b := append([]byte("ragged "+f.dtype.String()), " ["...)
 	add := func(text string) {
 		if b[len(b)-1] != '[' {
@@ -73,7 +74,11 @@ func (f *rowsFact) text() string {
 		b = append(b, text...)
 	}
 	for _, n := range f.batch {
-		add(strconv.Itoa(n))
+		if grows {
+			add("*")
+		} else {
+			add(strconv.Itoa(n))
+		}
 	}
 	for range f.levels {
 		add("*")

@@ -183,6 +183,7 @@ type saver struct {
 	may     replacing
 	reserve bool // leaves are not written, but made of zeros, if they have rows
 	noSums  bool // these have no sums, rather than void ones
+	grow    bool // a Writer appends to it
 
 	nodes []*savedNode
 	files []*savedFile

@@ -24,6 +24,7 @@ type siblings struct {
 	r       *reader
 	n       tree
 	entries []metaEntry
+	grow    bool          // a Writer has not finished them
 	values  []tdict.Value // of the entries that are read
 	numbers map[string]int
 	layouts map[levelOf]readLevel

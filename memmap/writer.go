@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -25,8 +23,8 @@ type WriterOptions struct {
 	NoSync bool
 	// Resume goes on with a dataset that is finished, too. The rows there must be like row, in any
 	// order of keys, and their dims named alike; else the errors are those for rows that are not
-	// like row. A dataset that no Writer could have written, such as one with ragged rows or Data
-	// with a value for each row, is [ErrForeign], and one that is open Writable is [ErrBusy]. The
+	// like row. A dataset that no Writer could have written, such as one with Data with a
+	// value for each row, or a nested tensor of Python's, is [ErrForeign], and one that is open Writable is [ErrBusy]. The
 	// leaves are not copied, unless a file has several names. Who has the dataset open keeps the
 	// rows that it shows; leaves that were not read yet are [ErrReplaced] there, as after a Save.
 	// From then on it is unfinished, until Finish, or a Close before the first Commit.
@@ -59,6 +57,7 @@ type Writer struct {
 	in     vfs.Dir // the directory, open: rows are written there, whatever is at the path by now
 	lock   *vfs.Lock
 	row    *tdict.TensorDict
+	none   *tdict.TensorDict // like row, for no rows
 	meta   *meta
 	leaves []*column
 	rows   int // appended
@@ -70,16 +69,6 @@ type Writer struct {
 	reopened bool // it was finished, and nothing was committed since
 }
 
-// A column is a leaf of a dataset that grows.
-type column struct {
-	key   nestedkey.Key
-	entry *metaEntry
-	width int // bytes of a row
-	file  vfs.File
-	buf   *bufio.Writer
-	sum   summer
-}
-
 // NewWriter makes a dictionary without rows in the directory dir, to which rows like row can be
 // appended, or goes on with the one that a Writer has left there unfinished. The batch shape of row
 // is that of one row, [] for most; the dictionary has it behind the number of rows:
@@ -88,9 +77,10 @@ type column struct {
 //
 // So row must be one row: given a batch, each Append of such a batch is one row. Elements of row
 // are not looked at, but for the values of Data, which all rows share: Data with a value for each
-// row is [ErrUnsupported]. So are the elements of unbatched tensors, which are saved at once.
-// Ragged rows cannot be appended, which is ErrUnsupported too: lay them together with shapeops.Cat
-// and Save.
+// row is [ErrUnsupported], and texts that differ can be ragged rows of uint8. Unbatched tensors are
+// shared by all rows, too, and saved at once. Of ragged rows the lengths are not looked at. Ragged
+// leaves that share a Layout in row share offsets on disk: their rows must be cut alike in each
+// Append.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,
@@ -162,6 +152,9 @@ func (w *Writer) Commit() error {
 		return w.fail("", err)
 	}
 	w.saved, w.unsynced, w.reopened = w.rows, false, false
+	for _, c := range w.leaves {
+		c.saved = c.size()
+	}
 	return nil
 }
 
@@ -174,7 +167,7 @@ func (w *Writer) flush(c *column) error {
 	if err == nil && !w.opt.NoSync {
 		err = c.file.Sync()
 	}
-	return w.fail(fileName(c.entry.name)+leafExt, err)
+	return w.fail(c.at(), err)
 }
 
 // inPlace returns ErrReplaced unless the directory is still the one that is locked.
@@ -200,11 +193,23 @@ func (w *Writer) publish() error {
 func (w *Writer) writeMeta() error {
 	w.setRows()
 	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // the names of new files come before what tells of them
-		if err := w.in.SyncDir("."); err != nil {
+		if err := w.syncNames(); err != nil {
 			return err
 		}
 	}
 	return replaceMeta(w.in, w.meta.appendTo(nil), !w.opt.NoSync)
+}
+
+// syncNames makes the names of all files durable.
+func (w *Writer) syncNames() error {
+	for i := range w.meta.entries {
+		if e := &w.meta.entries[i]; e.fact.rows != nil {
+			if err := w.in.SyncDir(fileName(e.name)); err != nil {
+				return err
+			}
+		}
+	}
+	return w.in.SyncDir(".")
 }
 
 // setRows puts the number of rows, and the sums, into the entries.
@@ -216,9 +221,11 @@ func (w *Writer) setRows() {
 		}
 	}
 	for _, c := range w.leaves {
-		c.entry.shape[0] = w.rows
+		if c.entry.fact.rows == nil {
+			c.entry.shape[0] = w.rows
+		}
 		if c.file != nil {
-			c.entry.fact.sums = c.sum.sums()
+			*c.sums() = c.sum.sums()
 		}
 	}
 }
@@ -259,7 +266,7 @@ func (w *Writer) putBack() (err error) {
 		}
 		err = c.file.Close()
 		c.file = nil
-		f, failed := w.in.Resume(fileName(c.entry.name)+leafExt, int64(w.saved)*int64(c.width)) // which cuts it
+		f, failed := w.in.Resume(c.at(), c.saved) // which cuts it
 		if failed == nil {
 			failed = f.Close()
 		}

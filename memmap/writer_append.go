@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -25,9 +26,10 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 // dim before that. It must have the keys of a row, and for each leaf its dtype and shape. td is not
 // kept. What is appended reaches readers, and survives the process, with [Writer.Commit].
 //
-// Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind, or
-// tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row;
-// then nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can
+// Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind,
+// tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row,
+// or ragged.ErrLengths, with both keys, for leaves that share offsets and are not cut alike; then
+// nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can
 // only be closed: the rows committed last stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
@@ -37,24 +39,23 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err == nil {
 		err = w.fits(w.row, td, n, "")
 	}
+	if err == nil {
+		err = w.cutAlike(td)
+	}
 	if err != nil {
 		return w.fail("", err)
-	}
-	for _, c := range w.leaves {
-		t, err := td.Tensor(c.key)
-		if err == nil && c.width > 0 {
-			_, err = t.WriteTo(&c.sum)
-		}
-		if err != nil {
-			w.broken = err
-			return w.fail(fileName(c.entry.name)+leafExt, err)
-		}
 	}
 	if n == single {
 		n = 1
 	}
+	for _, c := range w.leaves {
+		if err := c.append(td); err != nil {
+			w.broken = err
+			return w.fail(c.at(), err)
+		}
+	}
 	w.rows += n
-	return nil
+	return w.countRows(td, n)
 }
 
 // single is what count returns for one row without a dim for it.
@@ -119,6 +120,8 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 			return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, t.DType(), want.DType())
 		}
 		return t.Shape().CheckEqual(shape)
+	case *ragged.Tensor:
+		return fitsRows(want, got, shape)
 	case *tdict.TensorDict:
 		inner, ok := got.(*tdict.TensorDict)
 		if !ok {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"path"
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Finish commits, and puts the dictionary in its final form: nested as its keys are, with files of
@@ -47,12 +47,17 @@ func (w *Writer) nested() (*dirSink, error) {
 	if err := old.scan(w.at, ""); err != nil {
 		return nil, err
 	}
-	td, err := w.final(w.row)
+	ds, err := w.dataset()
 	if err != nil {
 		return nil, err
 	}
+	defer ds.Close()
 	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), opt: SaveOptions{NoSync: w.opt.NoSync}}
-	if err := s.dict(&savedNode{}, td, 0); err != nil {
+	td, err := inOrderOf(w.row, ds.TensorDict)
+	if err == nil {
+		err = s.dict(&savedNode{}, td, 0)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := w.linkFiles(s); err != nil {
@@ -74,75 +79,71 @@ func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) 
 	return k, nil
 }
 
-// final returns a dictionary like the one that there will be, with elements that are not there.
-func (w *Writer) final(row *tdict.TensorDict) (*tdict.TensorDict, error) {
-	td := tdict.New(append(shapeops.Shape{w.rows}, row.Shape()...)...)
-	for key, v := range row.All() {
-		var err error
-		switch x := v.(type) {
-		case *tensor.Tensor:
-			v, err = w.finalTensor(x)
-		case *tdict.TensorDict:
-			v, err = w.final(x)
-		case *tdict.Data:
-			value, _ := x.Uniform()
-			v, err = tdict.NewData(value, append(shapeops.Shape{w.rows}, x.Shape()...)...)
-		case *tdict.Unbatched:
-			v, err = w.finalUnbatched(x)
+// inOrderOf returns td with its entries in the order of row: while it grows, a dictionary without
+// leaves comes after all others.
+func inOrderOf(row, td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	out := tdict.New(td.Shape()...)
+	for key, like := range row.All() {
+		v, err := td.Get(key)
+		inner, is := v.(*tdict.TensorDict)
+		if like, ok := like.(*tdict.TensorDict); ok && is {
+			v, err = inOrderOf(like, inner)
 		}
 		if err == nil {
-			err = td.Set(key, v)
+			err = out.Set(key, v)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if names := w.names(row); names != nil {
-		return td, td.SetNames(names...)
-	}
-	return td, nil
+	return out, out.SetNames(td.Names()...)
 }
 
-// finalUnbatched returns an unbatched tensor of a row with the batch shape of all rows.
-func (w *Writer) finalUnbatched(row *tdict.Unbatched) (*tdict.Unbatched, error) {
-	u, err := tdict.NewUnbatched(row.Tensor())
-	if err != nil {
-		return nil, err
-	}
-	batch := row.Shape()[:len(row.Shape())-len(row.Tensor().Shape())]
-	return batched(u, append(shapeops.Shape{w.rows}, batch...))
-}
-
-// finalTensor returns zeros in the shape of all rows, which take no memory.
-func (w *Writer) finalTensor(row *tensor.Tensor) (*tensor.Tensor, error) {
-	zero, err := tensor.New(row.DType())
-	if err != nil {
-		return nil, err
-	}
-	return zero.Expand(append(shapeops.Shape{w.rows}, row.Shape()...)...)
+// dataset opens what is committed.
+func (w *Writer) dataset() (*Dataset, error) {
+	p := &place{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}}
+	ds, _, err := p.dataset()
+	return ds, err
 }
 
 // linkFiles has s take the files of leaves that are there instead of writing them.
-func (w *Writer) linkFiles(s *saver) (err error) {
-	entries := map[string]*metaEntry{}
-	for i := range w.meta.entries {
-		e := &w.meta.entries[i]
+func (w *Writer) linkFiles(s *saver) error {
+	m, err := readNode(w.at)
+	if err != nil {
+		return err
+	}
+	files := finalFiles(m)
+	for _, f := range s.files {
+		c, ok := files[f.at]
+		if !ok {
+			continue
+		}
+		if f.of, err = w.in.Lstat(c.at()); err != nil {
+			return w.fail(c.at(), err)
+		}
+		f.from, *f.sums = filepath.Join(w.at, filepath.FromSlash(c.at())), *c.sums()
+	}
+	return nil
+}
+
+// finalFiles returns the files of a dictionary that grows, by the paths that they, or equal ones,
+// have once it is finished.
+func finalFiles(m *meta) map[string]*column {
+	files := map[string]*column{}
+	for i := range m.entries {
+		e := &m.entries[i]
 		at := ""
 		for _, part := range e.fact.path {
 			at = path.Join(at, fileName(part))
 		}
-		entries[at+leafExt] = e
-	}
-	for _, f := range s.files {
-		e := entries[f.at]
-		if e == nil {
+		if e.fact.rows == nil {
+			files[at+leafExt] = &column{entry: e}
 			continue
 		}
-		name := fileName(e.name) + leafExt
-		if f.of, err = w.in.Lstat(name); err != nil {
-			return w.fail(name, err)
+		files[path.Join(at, valuesName+leafExt)] = &column{entry: e}
+		for level := range e.fact.rows.levels {
+			files[path.Join(at, offsetsName(level+1)+leafExt)] = &column{entry: m.owner(e, level+1), level: level + 1}
 		}
-		f.from, *f.sums = filepath.Join(w.at, name), e.fact.sums
 	}
-	return nil
+	return files
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -65,13 +65,16 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 			return w.fail(node.path, err)
 		}
 	}
+	w.rows, w.saved = n, n
+	w.setRows()
+	if err := w.countRows(ds.TensorDict, n); err != nil {
+		return err
+	}
 	if n > 0 {
 		if err := w.takeFiles(s, ds); err != nil {
 			return err
 		}
 	}
-	w.rows, w.saved = n, n
-	w.setRows()
 	if old.info, err = ds.set.Root().Lstat("."); err != nil {
 		return err
 	}
@@ -93,17 +96,12 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 // written.
 func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 	for key, v := range td.Leaves() {
-		has := ""
-		switch v := v.(type) {
-		case *ragged.Tensor:
-			has = "ragged rows"
-		case *tdict.Data:
-			if _, same := v.Uniform(); !same && v.Shape().Size() > 0 {
-				has = "a value for each row"
-			}
+		d, ok := v.(*tdict.Data)
+		if !ok {
+			continue
 		}
-		if has != "" {
-			return fmt.Errorf("%w that a Writer could have written: %s has %s", ErrForeign, quote(string(key)), has)
+		if _, same := d.Uniform(); !same && d.Shape().Size() > 0 {
+			return fmt.Errorf("%w that a Writer could have written: %s has a value for each row", ErrForeign, quote(string(key)))
 		}
 	}
 	return nil
@@ -117,6 +115,9 @@ func (w *Writer) isLike(td *tdict.TensorDict) error {
 	}
 	if err == nil {
 		err = w.fits(w.row, td, n, "")
+	}
+	if err == nil {
+		err = w.cutAlike(td)
 	}
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
 		return fmt.Errorf("%s there is not as in row: %w", quote(string(e.Key)), e.Err)
@@ -158,7 +159,13 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 		files[entry{l.node.td, l.name}] = l
 	}
 	for _, c := range w.leaves {
-		if c.width == 0 {
+		if c.level > 0 {
+			if err := w.takeOffsets(s, c, ds); err != nil {
+				return w.fail(c.at(), err)
+			}
+			continue
+		}
+		if c.size() == 0 {
 			continue
 		}
 		td := ds.TensorDict
@@ -179,6 +186,9 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 // take has s take the file of a leaf, which is going to grow: by a second name, unless it has one
 // already, which may be that of another leaf.
 func (w *Writer) take(s *saver, c *column, l *leafFile) error {
+	if c.entry.fact.rows != nil && path.Base(l.file.Path()) != valuesName+leafExt {
+		return fmt.Errorf("%w that a Writer could have written: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
+	}
 	c.entry.fact.sums = l.sums
 	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or of another writer
 		sum := summer{}
@@ -198,6 +208,6 @@ func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 	if err := vfs.CanWrite(l.disk().String()); err != nil {
 		return err
 	}
-	s.add(&savedFile{at: fileName(c.entry.name) + leafExt, from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
+	s.add(&savedFile{at: c.at(), from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
 	return nil
 }

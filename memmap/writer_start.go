@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -91,7 +91,7 @@ func (w *Writer) busy(err error) error {
 
 // plan works out the flat layout: every leaf an entry of one node.
 func (w *Writer) plan() (*saver, error) {
-	s := &saver{op: "append", dir: w.dir, ctx: context.Background()}
+	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), grow: true}
 	shape := append(shapeops.Shape{0}, w.row.Shape()...)
 	if err := checkShape(shape); err != nil {
 		return nil, err
@@ -105,10 +105,27 @@ func (w *Writer) plan() (*saver, error) {
 	w.meta.native.names = w.names(w.row)
 	n := &savedNode{meta: w.meta}
 	s.nodes = []*savedNode{n}
-	if err := w.planDict(s, n, w.row, nil, flatNames{}); err != nil {
+	var err error
+	if w.none, err = noRows(w.row); err == nil {
+		err = w.planDict(s, n, w.row, nil, flatNames{})
+	}
+	if err == nil {
+		err = s.share(n)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return s, w.planFinish()
+	w.leaves = columnsOf(w.meta)
+	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // names have other rules where they are nested
+}
+
+// noRows returns a dictionary like row, for no rows.
+func noRows(row *tdict.TensorDict) (*tdict.TensorDict, error) {
+	td, err := row.Unsqueeze(0)
+	if err != nil {
+		return nil, err
+	}
+	return td.Index(ix.Range(0, 0))
 }
 
 // names returns the names of the dims of all rows, given one or a dictionary in it, or nil.
@@ -117,16 +134,6 @@ func (w *Writer) names(row *tdict.TensorDict) []string {
 		return nil
 	}
 	return append([]string{w.opt.Dim}, row.Names()...)
-}
-
-// planFinish returns an error if the dictionary could not be finished: names have other rules where
-// they are nested.
-func (w *Writer) planFinish() error {
-	td, err := w.final(w.row)
-	if err != nil {
-		return err
-	}
-	return (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, td, 0)
 }
 
 // planDict works out the layout of a dictionary of the row, which has the key prefix, beside
@@ -193,16 +200,18 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 			return s.fail(at, err)
 		}
 		e.dtype, e.shape, e.nested = torch+t.DType().String(), shape, isDense
-		key := keyOf(e.fact.path)
-		w.leaves = append(w.leaves, &column{key: key, entry: e, width: t.ByteSize()})
 		return nil
 	}
 	if _, ok := v.(*ragged.Tensor); ok {
-		return s.fail(n.leaf(e.name), unsupported("ragged rows cannot be appended: lay them together with shapeops.Cat, and Save"))
+		none, err := tdict.Get[*ragged.Tensor](w.none, keyOf(e.fact.path))
+		if err != nil {
+			return s.fail(n.leaf(e.name), err)
+		}
+		return s.rows(n, e, none)
 	}
 	if d, ok := v.(*tdict.Data); ok {
 		if _, same := d.Uniform(); !same {
-			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended"))
+			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended: texts can as ragged rows of uint8"))
 		}
 	}
 	if err := s.value(n, e, v, 0); err != nil {
@@ -293,10 +302,11 @@ func (w *Writer) goOn(m *meta) error {
 		return err
 	}
 	w.rows, w.saved, w.unsynced = m.shape[0], m.shape[0], m.shape[0] > 0 && !w.opt.NoSync
+	w.leaves = columnsOf(w.meta)
 	size := min(1<<20, max(1<<12, (16<<20)/max(1, len(w.leaves))))
 	for _, c := range w.leaves {
 		if err := w.open(c, size); err != nil {
-			return w.fail(fileName(c.entry.name)+leafExt, err)
+			return w.fail(c.at(), err)
 		}
 	}
 	return nil
@@ -317,36 +327,38 @@ func (w *Writer) agree(m *meta) error {
 		is, e := &m.entries[i], &w.meta.entries[i]
 		var err error
 		switch {
-		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike:
+		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike || (is.fact.rows == nil) != (e.fact.rows == nil):
 			err = fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
 		case is.dtype != e.dtype:
 			err = fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, is.dtype)
 		case !e.isNode() && !e.fact.alike && (len(is.shape) == 0 || is.shape[0] != m.shape[0] || !is.shape[1:].Equal(e.shape[1:])):
 			err = fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], is.shape[min(1, len(is.shape)):])
+		case e.fact.rows != nil:
+			err = e.fact.rows.agree(is.fact.rows, m.shape[0])
 		}
 		if err != nil {
 			return w.fail(e.name, err)
 		}
-		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more
+		e.shape, e.fact.sums, e.fact.more, e.fact.rows = is.shape, is.fact.sums, is.fact.more, is.fact.rows
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
 	return nil
 }
 
 // agreeValues returns an error unless the data and the unbatched tensors there are those of the
-// row.
+// row, and the offsets of ragged rows are sound.
 func (w *Writer) agreeValues() error {
-	if len(w.leaves) == len(w.meta.entries) {
+	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.alike }) {
 		return nil
 	}
-	p := &place{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt}}
-	ds, _, err := p.dataset()
+	ds, err := w.dataset()
 	if err != nil {
 		return err
 	}
 	defer ds.Close()
 	for key, want := range w.row.Leaves() {
-		if _, ok := want.(*tensor.Tensor); ok {
+		switch want.(type) {
+		case *tensor.Tensor, *ragged.Tensor:
 			continue
 		}
 		got, err := ds.Get(key)
@@ -369,8 +381,7 @@ func (w *Writer) open(c *column, buffer int) error {
 	if c.width == 0 {
 		return nil
 	}
-	size := int64(w.rows) * int64(c.width)
-	at := fileName(c.entry.name) + leafExt
+	size, at := c.size(), c.at()
 	f, err := w.in.Resume(at, size)
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
 		f, err = w.in.Create(at)
@@ -381,9 +392,9 @@ func (w *Writer) open(c *column, buffer int) error {
 	if err != nil {
 		return err
 	}
-	c.file, c.buf = f, bufio.NewWriterSize(f, buffer)
+	c.file, c.buf, c.saved = f, bufio.NewWriterSize(f, buffer), size
 	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
-	sums := c.entry.fact.sums
+	sums := *c.sums()
 	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
 		return corrupt("got %d sums, want %d", len(sums), want)
 	}

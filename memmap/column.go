@@ -1,0 +1,130 @@
+package memmap
+
+import (
+	"bufio"
+	"encoding/binary"
+	"path"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A column is a file of a dataset that grows: the elements of a leaf, or offsets of ragged rows.
+type column struct {
+	key   nestedkey.Key
+	entry *metaEntry
+	level int   // of the offsets; 0 for elements
+	width int   // bytes of a row of a tensor, of a value of ragged rows, or of an offset
+	saved int64 // bytes that are committed
+	file  vfs.File
+	buf   *bufio.Writer
+	sum   summer
+	text  []byte // room for offsets
+}
+
+// columnsOf returns the files that grow of a dictionary that lies flat.
+func columnsOf(m *meta) (columns []*column) {
+	for i := range m.entries {
+		e := &m.entries[i]
+		add := func(level, width int) {
+			columns = append(columns, &column{key: keyOf(e.fact.path), entry: e, level: level, width: width})
+		}
+		switch f := e.fact.rows; {
+		case f != nil:
+			add(0, f.features.Size()*f.dtype.Size())
+			for level := 1; level <= len(f.levels); level++ {
+				if f.own(level) {
+					add(level, 8)
+				}
+			}
+		case !e.isNode() && !e.fact.alike:
+			dtype, _ := e.element() // it was checked
+			add(0, e.shape[1:].Size()*dtype.Size())
+		}
+	}
+	return columns
+}
+
+// at returns the path of the file.
+func (c *column) at() string {
+	switch {
+	case c.entry.fact.rows == nil:
+		return fileName(c.entry.name) + leafExt
+	case c.level == 0:
+		return path.Join(fileName(c.entry.name), valuesName+leafExt)
+	}
+	return path.Join(fileName(c.entry.name), offsetsName(c.level)+leafExt)
+}
+
+// size returns how many bytes the file has for the rows that the entry has.
+func (c *column) size() int64 {
+	rows := 0
+	switch f := c.entry.fact.rows; {
+	case f == nil:
+		rows = c.entry.shape[0]
+	case c.level == 0:
+		rows = f.rowsAt(len(f.levels))
+	default:
+		rows = f.rowsAt(c.level-1) + 1
+	}
+	return int64(rows) * int64(c.width)
+}
+
+// sums returns where the entry has the sums of the file.
+func (c *column) sums() *[]uint32 {
+	if c.level > 0 {
+		return &c.entry.fact.rows.levels[c.level-1].sums
+	}
+	return &c.entry.fact.sums
+}
+
+// append appends the rows of td.
+func (c *column) append(td *tdict.TensorDict) error {
+	if c.width == 0 {
+		return nil
+	}
+	if c.entry.fact.rows == nil {
+		t, err := td.Tensor(c.key)
+		if err == nil {
+			_, err = t.WriteTo(&c.sum)
+		}
+		return err
+	}
+	t, err := tdict.Get[*ragged.Tensor](td, c.key)
+	if err != nil {
+		return err
+	}
+	if c.level > 0 {
+		return c.appendOffsets(t.Layout())
+	}
+	values, err := t.Values()
+	if err == nil {
+		_, err = values.WriteTo(&c.sum)
+	}
+	return err
+}
+
+// appendOffsets appends where the rows of a layout end, which come after those that are there.
+func (c *column) appendOffsets(l *ragged.Layout) error {
+	offsets, err := l.Offsets(c.level)
+	if err != nil {
+		return err
+	}
+	if c.text == nil {
+		c.text = make([]byte, 4096)
+	}
+	before := int64(c.entry.fact.rows.rowsAt(c.level))
+	for rest := offsets[1:]; len(rest) > 0; {
+		n := min(len(rest), len(c.text)/8)
+		for i, o := range rest[:n] {
+			binary.LittleEndian.PutUint64(c.text[8*i:], uint64(before+o))
+		}
+		if _, err := c.sum.Write(c.text[:8*n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}

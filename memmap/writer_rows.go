@@ -1,0 +1,141 @@
+package memmap
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// fitsRows returns an error unless got is ragged rows like want, of a batch shape.
+func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error {
+	t, ok := got.(*ragged.Tensor)
+	if !ok {
+		return fmt.Errorf("%w: got a %T, want ragged rows", tdict.ErrKind, got)
+	}
+	f := rowsFactOf(want)
+	f.batch = batch
+	is := rowsFactOf(t)
+	if is.dtype != f.dtype {
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, is.dtype, f.dtype)
+	}
+	if is.text(false) != f.text(false) {
+		return fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, is.text(false), f.text(false))
+	}
+	return nil
+}
+
+// agree returns an error unless rows like those of f can be appended to n of them, which there
+// says.
+func (f *rowsFact) agree(there *rowsFact, n int) error {
+	if there.dtype != f.dtype {
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, f.dtype, there.dtype)
+	}
+	if len(there.batch) == 0 || there.batch[0] != n || !there.batch[1:].Equal(f.batch[1:]) ||
+		len(there.levels) != len(f.levels) || !there.features.Equal(f.features) {
+		return fmt.Errorf("%w: got rows %s, want %s", shapeops.ErrShape, f.text(false), there.text(false))
+	}
+	return nil
+}
+
+// raggedEntries are the entries of ragged rows.
+func (w *Writer) raggedEntries() (entries []*metaEntry) {
+	for i := range w.meta.entries {
+		if e := &w.meta.entries[i]; e.fact.rows != nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// layoutIn returns the layout of the first levels of an entry in td.
+func (e *metaEntry) layoutIn(td *tdict.TensorDict, level int) (*ragged.Layout, error) {
+	t, err := tdict.Get[*ragged.Tensor](td, keyOf(e.fact.path))
+	if err != nil {
+		return nil, err
+	}
+	return t.Layout().At(level)
+}
+
+// cutAlike returns an error unless the rows of td are cut alike in leaves that share offsets.
+func (w *Writer) cutAlike(td *tdict.TensorDict) error {
+	for _, e := range w.raggedEntries() {
+		levels := e.fact.rows.levels
+		shared := slices.IndexFunc(levels, func(l levelFact) bool { return len(l.of) == 0 })
+		if shared < 0 {
+			shared = len(levels)
+		}
+		if shared == 0 {
+			continue
+		}
+		if err := cutAlike(td, e, w.meta.owner(e, shared), shared); err != nil {
+			return w.keyError(keyOf(e.fact.path), err)
+		}
+	}
+	return nil
+}
+
+// cutAlike returns an error unless the first levels of two entries are equal in td.
+func cutAlike(td *tdict.TensorDict, e, owner *metaEntry, level int) error {
+	l, err := e.layoutIn(td, level)
+	if err != nil {
+		return err
+	}
+	want, err := owner.layoutIn(td, level)
+	if err != nil || l == want {
+		return err
+	}
+	if err := l.CheckEqual(want); err != nil {
+		return fmt.Errorf("it shares offsets with %s: %w", quote(string(keyOf(owner.fact.path))), err)
+	}
+	return nil
+}
+
+// owner returns the entry that has the offsets of a level of another, or of its own.
+func (m *meta) owner(e *metaEntry, level int) *metaEntry {
+	of := e.fact.rows.levels[level-1].of
+	for i := range m.entries {
+		if len(of) == 1 && m.entries[i].name == of[0] {
+			return &m.entries[i]
+		}
+	}
+	return e
+}
+
+// countRows counts n rows of td at all levels of all leaves.
+func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
+	for _, e := range w.raggedEntries() {
+		f := e.fact.rows
+		l, err := e.layoutIn(td, len(f.levels))
+		if err != nil {
+			return err
+		}
+		f.batch[0] += n
+		for i := range f.levels {
+			more, err := l.NumRows(i + 1)
+			if err != nil {
+				return err
+			}
+			f.levels[i].rows += more
+		}
+	}
+	return nil
+}
+
+// takeOffsets has s write the offsets of ds.
+func (w *Writer) takeOffsets(s *saver, c *column, ds *Dataset) error {
+	l, err := c.entry.layoutIn(ds.TensorDict, c.level)
+	if err != nil {
+		return err
+	}
+	offsets, err := l.Offsets(c.level)
+	if err != nil {
+		return err
+	}
+	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return f.at == c.at() })
+	s.ints(c.at(), offsets, c.sums())
+	return nil
+}
