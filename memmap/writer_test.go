@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -21,12 +22,14 @@ import (
 )
 
 // rows returns rows of the tests of Writer, numbered from first: leaves at two depths, one without
-// elements, data, an unbatched tensor, an empty dictionary, and one whose batch shape is longer.
+// elements, ragged ones that share a layout, data, an unbatched tensor, an empty dictionary, and
+// one whose batch shape is longer.
 func rows(t testing.TB, first int, batch ...int) *tdict.TensorDict {
 	t.Helper()
 	n := shapeops.Shape(batch).Size()
 	numbers := tensor.Must(tensor.Must(tensor.Arange[int64](int64(first), int64(first+n), 1)).Reshape(batch...))
 	wide := tensor.Must(tensor.Must(numbers.Unsqueeze(len(batch))).Expand(append(batch[:len(batch):len(batch)], 3)...))
+	words, tags := wordsAndTags(t, first, batch...)
 	td := tdict.New(batch...)
 	for _, e := range []struct {
 		key nestedkey.Key
@@ -35,6 +38,8 @@ func rows(t testing.TB, first int, batch ...int) *tdict.TensorDict {
 		{"reward", tensor.Must(numbers.Cast(tensor.Float32))},
 		{"obs/pos", tensor.Must(wide.Cast(tensor.Int16))},
 		{"obs/none", tensor.Must(tensor.New(tensor.Int16, append(batch[:len(batch):len(batch)], 0)...))},
+		{"words", words},
+		{"obs/tags", tags},
 		{"kind", tensor.Must(tdict.NewData("replay"))},
 		{"codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 3)))},
 		{"empty", tdict.New(batch...)},
@@ -44,6 +49,27 @@ func rows(t testing.TB, first int, batch ...int) *tdict.TensorDict {
 		require.NoError(t, td.Set(e.key, e.v))
 	}
 	return td
+}
+
+// wordsAndTags returns ragged rows numbered from first, of which those with two levels have their
+// first in common with the others: row i has i%4 words, and word k has (i+k)%3 tags.
+func wordsAndTags(t testing.TB, first int, batch ...int) (words, tags *ragged.Tensor) {
+	t.Helper()
+	var one, two, bytes, codes []int64
+	for i := first; i < first+shapeops.Shape(batch).Size(); i++ {
+		one = append(one, int64(i%4))
+		for k := range i % 4 {
+			two, bytes = append(two, int64((i+k)%3)), append(bytes, int64(i+k)%251)
+			for range (i + k) % 3 {
+				codes = append(codes, int64(i), int64(k))
+			}
+		}
+	}
+	layout, err := ragged.LayoutOf(batch, one, two)
+	require.NoError(t, err)
+	pairs := tensor.Must(tensor.Vector(codes...).Reshape(len(codes)/2, 2))
+	words = tensor.Must(ragged.New(tensor.Must(tensor.Vector(bytes...).Cast(tensor.Uint8)), layout.Outer()))
+	return words, tensor.Must(ragged.New(tensor.Must(pairs.Cast(tensor.Int32)), layout))
 }
 
 func newWriter(t testing.TB, dir string) *memmap.Writer {
@@ -78,7 +104,7 @@ func TestWriterAppendsRowsAndBatches(t *testing.T) {
 	requireSound(t, dir)
 	info := tensor.Must(os.Stat(filepath.Join(dir, "obs", "pos.memmap")))
 	require.Equal(t, int64(7*3*2), info.Size())
-	require.Equal(t, []string{"agents", "codes.memmap", "empty", "kind", "meta.json", "obs", "reward.memmap"}, names(t, dir))
+	require.Equal(t, []string{"agents", "codes.memmap", "empty", "kind", "meta.json", "obs", "reward.memmap", "words"}, names(t, dir))
 	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(dir))), 1, "nothing is left beside it")
 }
 
@@ -160,7 +186,7 @@ func TestGrowingLiesFlat(t *testing.T) {
 	require.Contains(t, text, `"kind":{"type":"NonTensorData","go":{"v":1,"path":["kind"]`)
 	require.Contains(t, text, `"codes":{"device":"cpu","shape":[3],"dtype":"torch.uint8","is_nested":false,"go":{"v":1,"path":["codes"],"unbatched":[2],`)
 	require.Contains(t, text, `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>","_go":[{"v":1,"growing":true,"nodes":[{"path":["obs"],"shape":[]},{"path":["empty"],"shape":[]},{"path":["agents"],"shape":[3]}]}]}`)
-	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap", "reward.memmap"}, names(t, dir))
+	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap", "obs.tags", "reward.memmap", "words"}, names(t, dir))
 }
 
 // TestAppendShowsBothValues: where what all rows share differs, the error has what was got and what
@@ -231,7 +257,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"nil", nil, tdict.ErrKind, "got a nil dictionary"},
 		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want that of a row"},
 		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, `append "more": missing key: a row has no such key`},
-		{"a key too few", tensor.Must(rows(t, 0, 2).Select("reward", "obs", "kind", "codes", "empty")), tdict.ErrMissing, `append "agents": `},
+		{"a key too few", tensor.Must(rows(t, 0, 2).Select("reward", "obs", "words", "kind", "codes", "empty")), tdict.ErrMissing, `append "agents": `},
 		{"another dtype", changed("obs/pos", tensor.Must(tensor.New(tensor.Int32, 2, 3))), tensor.ErrDType, `append "obs/pos": dtype mismatch: got int32, want int16`},
 		{"another shape", changed("obs/pos", tensor.Must(tensor.New(tensor.Int16, 2, 4))), shapeops.ErrShape, `append "obs/pos": shape mismatch: got [2 4], want [2 3]`},
 		{"other data", changed("kind", tensor.Must(tdict.NewData("live"))), tdict.ErrDiffers, `append "kind": `},
