@@ -12,26 +12,35 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// numbered returns rows whose elements, in leaves at two depths, say their number.
+// numbered returns rows whose elements, in leaves at two depths, say their number, and two ragged
+// leaves that share a layout.
 func numbered(first, n int) *tdict.TensorDict {
 	td := tdict.New(n)
 	x := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
 	require.NoError(nil, td.Set("a", x))
 	require.NoError(nil, td.Set("sub/b", tensor.Must(tensor.Must(x.Unsqueeze(1)).Expand(n, 3))))
+	var lengths, values []int64
+	for i := first; i < first+n; i++ {
+		lengths = append(lengths, int64(i%3))
+		values = append(values, []int64{int64(i), int64(-i)}[:i%3]...)
+	}
+	layout := tensor.Must(ragged.LayoutOf(shapeops.Shape{n}, lengths))
+	require.NoError(nil, td.Set("c", tensor.Must(ragged.New(tensor.Vector(values...), layout))))
+	require.NoError(nil, td.Set("sub/d", tensor.Must(ragged.New(tensor.Vector(values...), layout))))
 	return td
 }
 
 // appendOn appends rows on a disk, commits each batch and finishes. It returns how many rows were
 // committed for sure, and how many were appended.
 func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
-	row := tdict.New()
-	require.NoError(nil, row.Set("a", tensor.Scalar[int64](0)))
-	require.NoError(nil, row.Set("sub/b", tensor.Vector[int64](0, 0, 0)))
+	row := tensor.Must(numbered(0, 1).Index(ix.At(0)))
 	w := &Writer{dir: "d", at: "d", disk: disk, row: row}
 	s, err := w.plan()
 	if err != nil {
