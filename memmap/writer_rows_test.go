@@ -1,6 +1,7 @@
 package memmap_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -8,7 +9,11 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -33,4 +38,64 @@ func TestWriterAppendsRaggedRows(t *testing.T) {
 	requireSound(t, dir)
 	saved := saveRows(t, td)
 	require.Equal(t, tree(t, saved), tree(t, dir), "as if it had been saved")
+}
+
+// TestPythonOpensGrowingRows has Python open the directory at each commit, and when it is finished.
+func TestPythonOpensGrowingRows(t *testing.T) {
+	const script = `
+import sys
+from tensordict import TensorDict
+td = TensorDict.load_memmap(sys.argv[1]).unflatten_keys()
+print(list(td.batch_size), td.get("words").data, "/", td.get(("obs", "tags")).data, td.get("reward").tolist())
+`
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := newWriter(t, dir)
+	for n := range 3 {
+		require.NoError(t, w.Append(rows(t, n)))
+		require.NoError(t, w.Commit())
+		numbers := []string{"[0.0]", "[0.0, 1.0]", "[0.0, 1.0, 2.0]"}[n]
+		require.Equal(t, fmt.Sprintf("[%d] ragged uint8 [* *] / ragged int32 [* * * 2] %s\n", n+1, numbers), python(t, script, dir))
+	}
+	require.NoError(t, w.Finish())
+	require.Equal(t, "[3] ragged uint8 [3 *] / ragged int32 [3 * * 2] [0.0, 1.0, 2.0]\n", python(t, script, dir))
+}
+
+// TestRowsCutOtherwise appends rows of which leaves that share offsets are cut otherwise, or that
+// are not like the row: nothing is appended.
+func TestRowsCutOtherwise(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := newWriter(t, dir)
+	words, tags := wordsAndTags(t, 0, 4)
+	others, otherTags := wordsAndTags(t, 1, 4)
+	tests := []struct {
+		name string
+		key  nestedkey.Key
+		v    tdict.Value
+		err  error
+		text string
+	}{
+		{"cut otherwise", "words", others, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags": lengths differ: level 1, row 0 has length `},
+		{"the other cut otherwise", "obs/tags", otherTags, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags": lengths differ: level 1, row 0 has length `},
+		{"another dtype", "words", tensor.Must(words.Cast(tensor.Int8)), tensor.ErrDType, `append "words": dtype mismatch: got int8, want uint8`},
+		{"another depth", "words", tags, tensor.ErrDType, `append "words": `},
+		{"other features", "obs/tags", tensor.Must(rowsOver(t, tags.Layout(), 3).Cast(tensor.Int32)), shapeops.ErrShape, `append "obs/tags": shape mismatch: got ragged int32 [4 * * 3], want ragged int32 [4 * * 2]`},
+		{"a level too few", "words", tensor.Must(ragged.New(tensor.Must(tensor.New(tensor.Uint8, 4)), layoutOf(t, shapeops.Shape{4}))), shapeops.ErrShape, `append "words": shape mismatch: got ragged uint8 [4], want ragged uint8 [4 *]`},
+		{"a tensor", "words", tensor.Must(tensor.New(tensor.Uint8, 4)), tdict.ErrKind, `append "words": `},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			td := rows(t, 0, 4)
+			require.NoError(t, td.Set(tt.key, tt.v))
+			err := w.Append(td)
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+			require.Zero(t, w.Len())
+		})
+	}
+	td := rows(t, 0, 4)
+	apart, _ := wordsAndTags(t, 0, 4)
+	require.NoError(t, td.Set("words", apart), "equal, but another Layout")
+	require.NoError(t, w.Append(td))
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 4), open(t, dir).TensorDict)
 }
