@@ -65,7 +65,8 @@
 // are read into memory and checked by Open: 8 bytes for each row of a level, bounded by
 // [OpenOptions.MaxCopy]. Leaves that share a layout share its offsets on disk, and share one layout
 // again when they are opened. Values can be written in place, lengths cannot: what has other
-// lengths is saved anew. Python sees data that says what it is, "ragged int64 [3 * *]", which its
+// lengths is saved anew. A [Writer] appends rows of any lengths, and [SaveRows] saves those that
+// come in chunks. Python sees data that says what it is, "ragged int64 [3 * *]", which its
 // operations pass through; with [SaveOptions.NestedTensors] it sees nested tensors.
 //
 // # Memory

@@ -85,10 +85,20 @@ type SaveOptions struct {
 // [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td is nil or NestedTensors names what is
 // not ragged, tdict.ErrMissing if it names what is not there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
+	return newSaver(ctx, dir, opt).save(td)
+}
+
+// newSaver returns a saver that replaces what opt lets it.
+func newSaver(ctx context.Context, dir string, opt SaveOptions) *saver {
 	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
 	if opt.NoReplace {
 		s.may = replaceNothing
 	}
+	return s
+}
+
+// save saves td, in the form that is wanted.
+func (s *saver) save(td *tdict.TensorDict) error {
 	if err := s.check(td); err != nil {
 		return err
 	}
@@ -148,6 +158,11 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 	if err := s.plan(td); err != nil {
 		return nil, err
 	}
+	if s.from != nil {
+		if err := s.from.linkFiles(s); err != nil {
+			return nil, s.fail("", err)
+		}
+	}
 	k, err := newDirSink(disk, dir, old, s.opt.NoSync)
 	if err != nil {
 		return nil, s.fail("", err)
@@ -181,9 +196,10 @@ type saver struct {
 	ctx     context.Context
 	opt     SaveOptions
 	may     replacing
-	reserve bool // leaves are not written, but made of zeros, if they have rows
-	noSums  bool // these have no sums, rather than void ones
-	grow    bool // a Writer appends to it
+	reserve bool    // leaves are not written, but made of zeros, if they have rows
+	noSums  bool    // these have no sums, rather than void ones
+	grow    bool    // a Writer appends to it
+	from    *Writer // has the files of leaves, unless it is nil
 
 	nodes []*savedNode
 	files []*savedFile
@@ -300,7 +316,11 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 		return s.fail(f.at, k.copy(f.from, f.of, f.at))
 	}
 	if f.from != "" {
-		return s.fail(f.at, k.link(f.from, f.of, f.at))
+		err := k.link(f.from, f.of, f.at)
+		if err == nil {
+			s.progress(f, f.bytes)
+		}
+		return s.fail(f.at, err)
 	}
 	settle, err := s.fill(k, f, gate)
 	if err == nil {

@@ -123,10 +123,13 @@ func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 		return k.copy(from, of, at)
 	}
 	is, err := k.disk.Lstat(k.os(at))
-	if err != nil {
-		return err
+	if err == nil {
+		err = checkSame(is, of, from)
 	}
-	return checkSame(is, of, from)
+	if mode, ok := k.modes.file(at); ok && err == nil && !k.firm { // a Writer's files keep theirs
+		err = k.disk.Chmod(k.os(at), mode)
+	}
+	return err
 }
 
 // checkSame returns ErrReplaced unless two infos of the file at a path are of one file.

@@ -135,6 +135,9 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 	return sameForAll(want, got, shape)
 }
 
+// useText says what to append instead of data.
+const useText = "texts that differ can be appended as ragged rows of uint8"
+
 // sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.
 func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 	if err := got.Shape().CheckEqual(shape); err != nil {
@@ -143,7 +146,11 @@ func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 	switch want := want.(type) {
 	case *tdict.Data:
 		if d, ok := got.(*tdict.Data); ok {
-			return sameData(d, want)
+			err := sameData(d, want)
+			if _, same := d.Uniform(); err != nil && !same {
+				err = fmt.Errorf("%w: %s", err, useText)
+			}
+			return err
 		}
 	case *tdict.Unbatched:
 		if u, ok := got.(*tdict.Unbatched); ok {

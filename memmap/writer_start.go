@@ -21,9 +21,12 @@ import (
 
 // start finds out what there is, and makes or opens it.
 func (w *Writer) start() error {
-	var err error
-	if w.at, err = vfs.Resolve(w.dir); err != nil {
-		return err
+	if w.at == "" {
+		at, err := vfs.Resolve(w.dir)
+		if err != nil {
+			return err
+		}
+		w.at = at
 	}
 	if err := checkDirectory(w.at); err != nil {
 		return err
@@ -211,7 +214,7 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 	}
 	if d, ok := v.(*tdict.Data); ok {
 		if _, same := d.Uniform(); !same {
-			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended: texts can as ragged rows of uint8"))
+			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended: %s", useText))
 		}
 	}
 	if err := s.value(n, e, v, 0); err != nil {

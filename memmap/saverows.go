@@ -1,0 +1,161 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// SaveRows saves the rows of all chunks, one after the other, as one dictionary: whatever yields
+// chunks, such as loader.Batches, tdict.MapIter or a reader of tables, becomes a dataset that need
+// not fit into memory.
+//
+//	chunk [n R...], leaf [n R... F...], ragged [n R... * F...] -> dictionary [N R...], N = sum(n)
+//
+// It has one chunk in memory at a time, and when all are there the offsets of ragged rows. A chunk
+// is not kept, so whoever yields it may use its memory again. Chunks must be like the first one
+// that has rows, as [Writer.Append] demands: Data are the same in all rows, and leaves that share a
+// Layout in it share one in all chunks.
+//
+// The rows are written beside dir, and appear there together, as with [SaveWith], whose options,
+// errors and promises these are, but that Progress is called when all rows are written. An archive
+// is written from there, and so takes the room twice meanwhile. On an error, which may be that of
+// chunks, dir holds what it held before. The errors are also those of [NewWriter] and Append,
+// shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no chunk at
+// all. Chunks that have no rows are saved as a dictionary without rows.
+func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) error {
+	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
+	err := s.gather(chunks)
+	if err == nil {
+		err = s.finish()
+	}
+	return s.fail("", errors.Join(err, s.remove()))
+}
+
+// A rowsSaver appends chunks beside the place where they are to be saved.
+type rowsSaver struct {
+	*saver
+	temp  *vfs.Temp
+	w     *Writer           // nil as long as no chunk had rows
+	empty *tdict.TensorDict // a copy of the first chunk, if that has no rows
+}
+
+// gather appends all chunks.
+func (s *rowsSaver) gather(chunks iter.Seq2[*tdict.TensorDict, error]) error {
+	if _, err := s.form(); err != nil {
+		return err
+	}
+	for chunk, err := range chunks {
+		if err == nil {
+			err = s.ctx.Err()
+		}
+		if err == nil {
+			err = s.add(chunk)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add appends a chunk.
+func (s *rowsSaver) add(chunk *tdict.TensorDict) (err error) {
+	if err := s.check(chunk); err != nil {
+		return err
+	}
+	if len(chunk.Shape()) == 0 {
+		return fmt.Errorf("%w: got a chunk of batch shape [], want a dim of rows", shapeops.ErrDim)
+	}
+	switch rows := chunk.Shape()[0]; {
+	case s.w == nil && rows > 0:
+		err = s.begin(chunk)
+	case s.w == nil && s.empty == nil:
+		s.empty, err = chunk.Clone()
+	}
+	if s.w == nil || err != nil {
+		return err
+	}
+	return s.w.Append(chunk)
+}
+
+// begin makes a Writer of rows like those of a chunk.
+func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
+	first, err := chunk.Index(ix.At(0))
+	if err != nil {
+		return err
+	}
+	row, err := first.Clone()
+	if err != nil {
+		return err
+	}
+	at, err := s.mayReplace(chunk)
+	if err != nil {
+		return err
+	}
+	if s.temp, err = vfs.MakeTemp(vfs.OS, at, 0o777); err != nil {
+		return err
+	}
+	opt := WriterOptions{Dim: chunk.Names()[0], NoSync: true}
+	s.w = &Writer{dir: s.dir, at: s.temp.New(), disk: vfs.OS, opt: opt, row: row}
+	return s.w.start()
+}
+
+// mayReplace returns the path of the place, unless what is there must not be replaced.
+func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (at string, err error) {
+	if form, err := s.form(); err != nil || form == Archive {
+		at, failed := vfs.ResolveFile(s.dir)
+		if err = errors.Join(err, failed); err == nil {
+			err = makeParent(at)
+		}
+		return at, err
+	}
+	old, at, err := s.lookAt(chunk)
+	if err == nil {
+		old.unlock()
+	}
+	return at, err
+}
+
+// finish saves what was appended.
+func (s *rowsSaver) finish() error {
+	if s.w == nil && s.empty == nil {
+		return fmt.Errorf("%w: got no chunk, want one at least, which tells what rows are like", tdict.ErrMissing)
+	}
+	if s.w == nil {
+		return s.save(s.empty)
+	}
+	s.w.opt.NoSync = s.opt.NoSync
+	if err := s.w.Commit(); err != nil {
+		return err
+	}
+	ds, err := s.w.dataset()
+	if err != nil {
+		return err
+	}
+	defer ds.Close()
+	td, err := inOrderOf(s.w.row, ds.TensorDict)
+	if err != nil {
+		return err
+	}
+	s.from = s.w
+	return s.save(td)
+}
+
+// remove removes what was written beside the place.
+func (s *rowsSaver) remove() error {
+	var failed []error
+	if s.w != nil {
+		failed = append(failed, s.w.giveUp())
+	}
+	if s.temp != nil {
+		failed = append(failed, s.temp.Remove())
+	}
+	return errors.Join(failed...)
+}
