@@ -15,6 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -308,17 +310,49 @@ func readAll(file string) error {
 	}
 }
 
+// ragged10 returns 64 rows of 10 ragged leaves of 0 to 1984 bytes, 992 on average, each with a
+// layout of its own.
+func ragged10(b *testing.B) *tdict.TensorDict {
+	td := tdict.New(64)
+	for key, v := range filled(b, 10, 64*992).Tensors() {
+		lengths := make([]int64, 64)
+		for i := range lengths {
+			lengths[i] = int64([]int{i, 63 - i}[i%2] * 1984 / 63)
+		}
+		sum := int64(0)
+		for _, n := range lengths[:63] {
+			sum += n
+		}
+		lengths[63] = 64*992 - sum
+		layout, err := ragged.LayoutOf(shapeops.Shape{64}, lengths)
+		require.NoError(b, err)
+		require.NoError(b, td.Set(key, tensor.Must(ragged.New(v, layout))))
+	}
+	return td
+}
+
 // BenchmarkAppend appends batches of 64 rows of 10 leaves of 1000 bytes, 64 MB in all, and commits
-// once. how=write is plain write calls of the same batches, with one sync a file.
+// once; rows=ragged are of 0 to 1984 bytes. how=write is plain write calls of the same batches,
+// with one sync a file; how=saverows is SaveRows of them.
 func BenchmarkAppend(b *testing.B) {
+	b.Run("rows=dense", func(b *testing.B) { appends(b, filled(b, 10, 64, 1000)) })
+	b.Run("rows=ragged", func(b *testing.B) { appends(b, ragged10(b)) })
+}
+
+func appends(b *testing.B, batch *tdict.TensorDict) {
 	const leaves, batches = 10, 100
-	batch := filled(b, leaves, 64, 1000)
 	one := tensor.Must(batch.Index(ix.At(0)))
 	ways := []struct {
 		name string
 		run  func(dir string) error
 	}{
 		{"write", func(dir string) error { return plainAppend(dir, batch, batches) }},
+		{"saverows", func(dir string) error {
+			return memmap.SaveRows(b.Context(), dir, func(yield func(*tdict.TensorDict, error) bool) {
+				for n := 0; n < batches && yield(batch, nil); n++ {
+				}
+			}, memmap.SaveOptions{})
+		}},
 		{"append", func(dir string) error {
 			w, err := memmap.NewWriter(dir, one, memmap.WriterOptions{})
 			for range batches {
@@ -346,16 +380,26 @@ func plainAppend(dir string, batch *tdict.TensorDict, batches int) error {
 	}
 	var files []*os.File
 	var parts [][]byte
-	for key, l := range batch.Leaves() {
-		f, err := os.Create(filepath.Join(dir, string(key)))
+	add := func(name string, data []byte, err error) error {
 		if err != nil {
 			return err
 		}
-		data, err := tensor.Of[uint8](l.(*tensor.Tensor))
-		if err != nil {
-			return err
-		}
+		f, err := os.Create(filepath.Join(dir, name))
 		files, parts = append(files, f), append(parts, data)
+		return err
+	}
+	for key, l := range batch.Leaves() {
+		x, dense := l.(*tensor.Tensor)
+		if !dense {
+			if err := add(string(key)+".offsets", make([]byte, 8*64), nil); err != nil {
+				return err
+			}
+			x = tensor.Must(l.(*ragged.Tensor).Values())
+		}
+		data, err := tensor.Of[uint8](x)
+		if err := add(string(key), data, err); err != nil {
+			return err
+		}
 	}
 	for range batches {
 		for i, f := range files {
