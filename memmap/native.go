@@ -42,7 +42,8 @@ func (f *nodeFact) says() bool {
 
 // later reports whether there are native fields of a later version, if these were kept.
 func (m *meta) later() bool {
-	return m.native.more != nil || slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil })
+	return m.native.more != nil ||
+		slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil || e.fact.rows.later() })
 }
 
 // A nodeShape is a dictionary of a growing dataset, whose files lie flat.

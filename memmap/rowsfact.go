@@ -16,6 +16,7 @@ type rowsFact struct {
 	batch    shapeops.Shape
 	features shapeops.Shape
 	levels   []levelFact
+	more     []byte // as that of a fact
 
 	among *siblings // the entries that it stands among, once these are read
 }
@@ -25,6 +26,12 @@ type levelFact struct {
 	rows int      // how many there are, all together
 	of   []string // the path, below the dictionary, of the leaf whose offsets they are; or empty
 	sums []uint32 // of its own offsets; nil if it has none
+	more []byte   // as that of a fact
+}
+
+// later reports whether there are fields of a later version, if these were kept.
+func (f *rowsFact) later() bool {
+	return f != nil && (f.more != nil || slices.ContainsFunc(f.levels, func(l levelFact) bool { return l.more != nil }))
 }
 
 // own reports whether the leaf itself has the offsets of a level, from 1.
@@ -103,7 +110,7 @@ func (r *factReader) rows() (*rowsFact, error) {
 		case "levels":
 			f.levels, err = r.levels()
 		default:
-			err = r.Skip()
+			err = r.unknown(string(name), &f.more)
 		}
 		return err
 	})
@@ -152,7 +159,7 @@ func (r *factReader) level() (l levelFact, err error) {
 		case "sums":
 			l.sums, err = r.sums()
 		default:
-			err = r.Skip()
+			err = r.unknown(string(name), &l.more)
 		}
 		return err
 	})
@@ -183,7 +190,7 @@ func (f *rowsFact) appendTo(b []byte) []byte {
 		}
 		b = f.levels[i].appendTo(b)
 	}
-	return append(b, `]}`...)
+	return append(append(append(b, ']'), f.more...), '}')
 }
 
 func (l *levelFact) appendTo(b []byte) []byte {
@@ -194,7 +201,7 @@ func (l *levelFact) appendTo(b []byte) []byte {
 	if l.sums != nil {
 		b = appendSums(append(b, `,"sums":`...), l.sums)
 	}
-	return append(b, '}')
+	return append(append(b, l.more...), '}')
 }
 
 // rowsFactOf returns what is to be said of t, all but rows and offsets of its levels.

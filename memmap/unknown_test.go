@@ -80,7 +80,7 @@ func TestUnknownNativeFieldsStayWhileItGrows(t *testing.T) {
 	require.NoError(t, w.Close())
 	later(t, dir)
 	want := laterFields(t, dir)
-	require.Len(t, want, 3)
+	require.Len(t, want, 5)
 	w = newWriter(t, dir)
 	require.NoError(t, w.Append(rows(t, 2, 2)))
 	require.NoError(t, w.Commit())
