@@ -81,9 +81,10 @@ type SaveOptions struct {
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
 // than 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
 // data that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
-// [Writer] is at work in dir, fs.ErrInvalid if dir is empty or holds the working directory,
-// [ErrFault] if a mapped leaf was cut, tdict.ErrKind if td is nil or NestedTensors names what is
-// not ragged, tdict.ErrMissing if it names what is not there, and ctx's error if that ends first.
+// [Writer] is at work in dir, or another has been replacing it for ten seconds, fs.ErrInvalid if
+// dir is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind
+// if td is nil or NestedTensors names what is not ragged, tdict.ErrMissing if it names what is not
+// there, and ctx's error if that ends first.
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	return newSaver(ctx, dir, opt).save(td)
 }

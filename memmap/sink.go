@@ -166,6 +166,13 @@ func (k *dirSink) seal(at string) error {
 // publish puts the directory in its place, and reports whether it is there now: then there is
 // nothing to abort. If it is not, nothing has changed, and it can be tried again.
 func (k *dirSink) publish() (appeared bool, err error) {
+	lock, err := k.lockOld()
+	if err != nil {
+		return false, err
+	}
+	if lock != nil {
+		defer lock.Unlock()
+	}
 	switch {
 	case k.firm:
 		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
@@ -185,6 +192,25 @@ func (k *dirSink) publish() (appeared bool, err error) {
 		return true, errors.Join(err, k.temp.Release())
 	}
 	return true, k.temp.Remove()
+}
+
+// lockOld locks the meta.json of the directory to be replaced. Whoever replaces a directory holds
+// that lock while it looks whether the directory is still there and moves its own to the place: of
+// two who saw the same directory only one replaces it. The lock is nil where it is not to be had.
+func (k *dirSink) lockOld() (*vfs.Lock, error) {
+	if k.old == nil || openBlocksRename {
+		return nil, nil
+	}
+	opt := OpenOptions{Wait: 10 * time.Second}
+	l, err := opt.await(func() (*vfs.Lock, error) {
+		return vfs.TryLock(filepath.Join(k.dir, metaName), vfs.Exclusive)
+	})
+	for _, none := range []error{fs.ErrNotExist, fs.ErrPermission, errors.ErrUnsupported} {
+		if errors.Is(err, none) {
+			return nil, nil
+		}
+	}
+	return l, err
 }
 
 // removeOld removes the old tree, in which others may still make files: they have it open.

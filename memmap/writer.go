@@ -24,10 +24,11 @@ type WriterOptions struct {
 	// Resume goes on with a dataset that is finished, too. The rows there must be like row, in any
 	// order of keys, and their dims named alike; else the errors are those for rows that are not
 	// like row. A dataset that no Writer could have written, such as one with Data with a
-	// value for each row, or a nested tensor of Python's, is [ErrForeign], and one that is open Writable is [ErrBusy]. The
-	// leaves are not copied, unless a file has several names. Who has the dataset open keeps the
-	// rows that it shows; leaves that were not read yet are [ErrReplaced] there, as after a Save.
-	// From then on it is unfinished, until Finish, or a Close before the first Commit.
+	// value for each row, or a nested tensor of Python's, is [ErrForeign], and one that is open
+	// Writable is [ErrBusy]. The leaves are not copied, unless a file has several names. Who has
+	// the dataset open keeps the rows that it shows; leaves that were not read yet are
+	// [ErrReplaced] there, as after a Save. From then on it is unfinished, until Finish, or a Close
+	// before the first Commit.
 	Resume bool
 }
 

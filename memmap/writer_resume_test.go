@@ -3,9 +3,11 @@ package memmap_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -283,6 +287,49 @@ func withoutSums(text string) string {
 }
 
 var sumsText = regexp.MustCompile(`,"sums":\[[^]]*\]`)
+
+// TestReplaceInTurn has another hold the lock that whoever replaces a directory takes.
+func TestReplaceInTurn(t *testing.T) {
+	replace := map[string]func(t *testing.T, dir string) error{
+		"save": func(t *testing.T, dir string) error { return memmap.Save(dir, rows(t, 0, 1)) },
+		"resume": func(t *testing.T, dir string) error {
+			w, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: true})
+			if err == nil {
+				t.Cleanup(func() { require.NoError(t, w.Close()) })
+			}
+			return err
+		},
+	}
+	for name, replace := range replace {
+		for _, held := range []time.Duration{100 * time.Millisecond, 11 * time.Second} {
+			t.Run(fmt.Sprint(name, " after ", held), func(t *testing.T) {
+				if held > time.Second && !longtests.On() {
+					t.Skip("takes longer")
+				}
+				dir := filepath.Join(testkit.TempDir(t), "d")
+				require.NoError(t, memmap.Save(dir, rows(t, 0, 3)))
+				before := tensor.Must(os.Stat(dir))
+				lock, err := vfs.TryLock(filepath.Join(dir, "meta.json"), vfs.Exclusive)
+				if errors.Is(err, errors.ErrUnsupported) || runtime.GOOS == "windows" {
+					t.Skip("no lock is held here")
+				}
+				require.NoError(t, err)
+				done := make(chan error)
+				go func() { done <- replace(t, dir) }()
+				time.Sleep(held)
+				require.True(t, os.SameFile(before, tensor.Must(os.Stat(dir))), "it waits")
+				require.NoError(t, lock.Unlock())
+				err = <-done
+				if held > time.Second {
+					require.ErrorIs(t, err, memmap.ErrBusy)
+					return
+				}
+				require.NoError(t, err)
+				require.False(t, os.SameFile(before, tensor.Must(os.Stat(dir))))
+			})
+		}
+	}
+}
 
 // TestSaveBesideResume has a dataset grow again while a save that looked at it before is writing.
 func TestSaveBesideResume(t *testing.T) {

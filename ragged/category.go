@@ -74,8 +74,8 @@ func checkCodes(codes []int32, s shapeops.Shape, n int) error {
 }
 
 // TextCodes numbers distinct texts in the order in which they first appear, from 0 on, as a reader
-// does that meets a column of categories chunk by chunk. The zero TextCodes has none. It must not be
-// copied after first use. Not safe for concurrent use.
+// does that meets a column of categories chunk by chunk. The zero TextCodes has none. It must not
+// be copied after first use. Not safe for concurrent use.
 type TextCodes struct {
 	codes  map[string]int32
 	texts  []string

@@ -15,9 +15,9 @@ import (
 //
 // Without a shape it is [len(texts) *]; a text alone is what StringAt and Index(ix.At(i)) take of
 // it. The bytes are copied and kept as they are: a Go string may hold bytes that are not UTF-8, and
-// [Strings] returns them again. A program that needs UTF-8 checks it where the text comes from, with
-// utf8.ValidString. FromStrings returns shapeops.ErrShape if the shape does not hold len(texts)
-// rows.
+// [Strings] returns them again. A program that needs UTF-8 checks it where the text comes from,
+// with utf8.ValidString. FromStrings returns shapeops.ErrShape if the shape does not hold
+// len(texts) rows.
 func FromStrings(texts []string, shape ...int) (*Tensor, error) {
 	if len(shape) == 0 {
 		shape = []int{len(texts)}

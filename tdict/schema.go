@@ -109,8 +109,8 @@ func specOf(v Value, dims int) Spec {
 	return s
 }
 
-// Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary: keys are
-// valid, at most 256 parts long and there once, no entry is in one that is not a dictionary, a
+// Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary: keys
+// are valid, at most 256 parts long and there once, no entry is in one that is not a dictionary, a
 // dictionary comes before what is in it, and each Spec has only the fields of its kind, with sizes
 // that are not negative but for [Any].
 func (s Schema) Validate() error {

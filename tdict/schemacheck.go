@@ -66,8 +66,8 @@ func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	return false
 }
 
-// checkOthers calls refuse for each entry of d, a dictionary under the key outer unless that is nil,
-// that no spec is about.
+// checkOthers calls refuse for each entry of d, a dictionary under the key outer unless that is
+// nil, that no spec is about.
 func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse func(nestedkey.Key, error)) {
 	for name, v := range d.All() {
 		key := name

@@ -9,9 +9,9 @@ import (
 )
 
 // Zeros returns a dictionary with a batch shape and the entries of s, optional ones too: tensors of
-// zeros, ragged tensors and texts whose rows are empty, [Data] of nil. No two ragged tensors share a
-// layout. It returns shapeops.ErrShape for a batch shape that fails its Check, and [ErrSchema], with
-// the key, for a dtype or a size that is [Any].
+// zeros, ragged tensors and texts whose rows are empty, [Data] of nil. No two ragged tensors share
+// a layout. It returns shapeops.ErrShape for a batch shape that fails its Check, and [ErrSchema],
+// with the key, for a dtype or a size that is [Any].
 func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false, batch) }
 
 // Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory: the prototype

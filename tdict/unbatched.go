@@ -15,8 +15,8 @@ import (
 //	batch [B...], tensor [F...]: shape [B... F...]
 //
 // Operations change the batch part only; their results share the tensor. Stack and Cat want tensors
-// that are equal bit for bit, NaN included ([ErrDiffers]), as does writing one unbatched tensor to a
-// part of another.
+// that are equal bit for bit, NaN included ([ErrDiffers]), as does writing one unbatched tensor to
+// a part of another.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Unbatched struct {
