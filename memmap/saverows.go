@@ -20,7 +20,7 @@ import (
 //
 // It has one chunk in memory at a time, and when all are there the offsets of ragged rows. A chunk
 // is not kept, so whoever yields it may use its memory again. Chunks must be like the first one
-// that has rows, as [Writer.Append] demands: Data are the same in all rows, and leaves that share a
+// that has rows, as [Writer.Append] demands, those without rows too: Data are the same in all rows, and leaves that share a
 // Layout in it share one in all chunks.
 //
 // The rows are written beside dir, and appear there together, as with [SaveWith], whose options,
@@ -29,13 +29,13 @@ import (
 // chunks, dir holds what it held before. The errors are also those of [NewWriter] and Append,
 // shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no chunk at
 // all. Chunks that have no rows are saved as a dictionary without rows.
-func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) error {
+func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
-	err := s.gather(chunks)
-	if err == nil {
-		err = s.finish()
+	defer func() { err = s.fail("", errors.Join(err, s.remove())) }() // after a panic of chunks, too
+	if err := s.gather(chunks); err != nil {
+		return err
 	}
-	return s.fail("", errors.Join(err, s.remove()))
+	return s.finish()
 }
 
 // A rowsSaver appends chunks beside the place where they are to be saved.
@@ -104,7 +104,10 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	}
 	opt := WriterOptions{Dim: chunk.Names()[0], NoSync: true}
 	s.w = &Writer{dir: s.dir, at: s.temp.New(), disk: vfs.OS, opt: opt, row: row}
-	return s.w.start()
+	if err := s.w.start(); err != nil || s.empty == nil {
+		return err
+	}
+	return s.w.Append(s.empty) // which has to be like the others
 }
 
 // mayReplace returns the path of the place, unless what is there must not be replaced.
@@ -117,8 +120,11 @@ func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (at string, err error) {
 		return at, err
 	}
 	old, at, err := s.lookAt(chunk)
-	if err == nil {
+	switch {
+	case err == nil:
 		old.unlock()
+	case errors.Is(err, shapeops.ErrShape): // all chunks together may fit
+		return vfs.Resolve(s.dir)
 	}
 	return at, err
 }

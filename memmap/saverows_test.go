@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,8 @@ func TestSaveRowsThatFails(t *testing.T) {
 	fails := func(yield func(*tdict.TensorDict, error) bool) {
 		_ = yield(rows(t, 0, 3), nil) && yield(nil, broken)
 	}
+	none := rows(t, 0, 0)
+	require.NoError(t, none.Delete("reward"))
 	other := rows(t, 0, 2)
 	require.NoError(t, other.Set("kind", tensor.Must(tdict.NewData("live"))))
 	each := rows(t, 0, 2)
@@ -121,6 +124,8 @@ func TestSaveRowsThatFails(t *testing.T) {
 		{"a chunk without a dim", t.Context(), chunks(rows(t, 0)), memmap.SaveOptions{}, shapeops.ErrDim, "got a chunk of batch shape []"},
 		{"an error of who yields", t.Context(), fails, memmap.SaveOptions{}, broken, "line 7: broken"},
 		{"other data", t.Context(), chunks(rows(t, 0, 2), other), memmap.SaveOptions{}, tdict.ErrDiffers, `append "kind": values differ`},
+		{"no rows, without a leaf, before others", t.Context(), chunks(none, rows(t, 0, 2)), memmap.SaveOptions{}, tdict.ErrMissing, `append "reward": missing key`},
+		{"no rows, without a leaf, after others", t.Context(), chunks(rows(t, 0, 2), none), memmap.SaveOptions{}, tdict.ErrMissing, `append "reward": missing key`},
 		{"data with a value for each row", t.Context(), chunks(each), memmap.SaveOptions{}, tdict.ErrDiffers, "texts that differ can be appended as ragged rows of uint8"},
 		{"an end", ended, chunksOf(t, 2), memmap.SaveOptions{}, context.Canceled, ""},
 		{"NoReplace", t.Context(), chunksOf(t, 2), memmap.SaveOptions{NoReplace: true}, fs.ErrExist, "NoReplace is set"},
@@ -138,4 +143,47 @@ func TestSaveRowsThatFails(t *testing.T) {
 			require.Len(t, names(t, filepath.Dir(dir)), 1, "nothing is left beside it")
 		})
 	}
+}
+
+// TestSaveRowsOfAPanic: who yields chunks panics, or ends the goroutine. Nothing is left, neither
+// beside the place nor open.
+func TestSaveRowsOfAPanic(t *testing.T) {
+	ends := map[string]func(){"a panic": func() { panic("broken") }, "an end of the goroutine": runtime.Goexit}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			dir := saved(t)
+			before := tree(t, filepath.Dir(dir))
+			chunks := func(yield func(*tdict.TensorDict, error) bool) {
+				require.True(t, yield(rows(t, 0, 2), nil))
+				end()
+			}
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				_ = memmap.SaveRows(t.Context(), dir, chunks, memmap.SaveOptions{})
+			}()
+			if got := <-done; name == "a panic" {
+				require.Equal(t, "broken", got)
+			}
+			require.Equal(t, before, tree(t, filepath.Dir(dir)))
+			require.Len(t, names(t, filepath.Dir(dir)), 1, "nothing is left beside it")
+		})
+	}
+}
+
+// TestSaveRowsIntoADictionary saves an entry of a saved dictionary: all chunks together have its
+// number of rows, none of them alone.
+func TestSaveRowsIntoADictionary(t *testing.T) {
+	top := filepath.Join(testkit.TempDir(t), "top")
+	td := tdict.New(5)
+	require.NoError(t, td.Set("log", tdict.New(5)))
+	require.NoError(t, memmap.Save(top, td))
+	dir := filepath.Join(top, "log")
+	require.NoError(t, memmap.SaveRows(t.Context(), dir, chunksOf(t, 2, 3), memmap.SaveOptions{}))
+	requireSame(t, rows(t, 0, 5), tensor.Must(open(t, top).Dict("log")))
+	err := memmap.SaveRows(t.Context(), dir, chunksOf(t, 2, 2), memmap.SaveOptions{})
+	require.ErrorIs(t, err, memmap.ErrForeign)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	requireSame(t, rows(t, 0, 5), tensor.Must(open(t, top).Dict("log")))
+	require.Equal(t, []string{"log", "meta.json"}, names(t, top))
 }
