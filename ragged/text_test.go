@@ -271,3 +271,22 @@ func TestTextAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestTextBuilderOutlived: what is copied of texts before Reset stays, whatever rows come then.
+func TestTextBuilderOutlived(t *testing.T) {
+	var b ragged.TextBuilder
+	b.Append("ab")
+	b.Append("")
+	b.Append("cde")
+	texts := tensor.Must(b.Tensor())
+	kept := tensor.Must(texts.Clone())
+	some := tensor.Must(texts.TakeRows(2, 0))
+	some = tensor.Must(some.Clone())
+	b.Reset()
+	for range 3 {
+		b.Append("longer")
+	}
+	require.Equal(t, []string{"ab", "", "cde"}, tensor.Must(ragged.Strings(kept)))
+	require.Equal(t, []string{"cde", "ab"}, tensor.Must(ragged.Strings(some)))
+	require.Equal(t, []int64{0, 2, 2, 5}, tensor.Must(texts.Layout().Offsets(1)), "a Layout never changes")
+}

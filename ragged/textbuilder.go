@@ -1,6 +1,10 @@
 package ragged
 
-import "github.com/go-tensordict/tensordict/tensor"
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
 
 // A TextBuilder makes tensors of texts row by row, again and again in the same memory, as a reader
 // does that yields one chunk of rows after another:
@@ -46,9 +50,10 @@ func (b *TextBuilder) begin() {
 func (b *TextBuilder) Len() int { return max(0, len(b.offsets)-1) }
 
 // Tensor returns the rows that were appended since [TextBuilder.Reset], row-major: uint8 [B... *],
-// B the shape, or [Len *] without one. It shares the memory of b, and must not be used after the
-// next Reset; Clone keeps it longer. Rows that are appended later are not in it. It returns
-// shapeops.ErrShape if the shape does not hold Len rows.
+// B the shape, or [Len *] without one. It shares the bytes of b, but not the offsets, which are
+// copied: a Layout never changes. It must not be used after the next Reset; Clone keeps it longer.
+// Rows that are appended later are not in it. It returns shapeops.ErrShape if the shape does not
+// hold Len rows.
 func (b *TextBuilder) Tensor(shape ...int) (*Tensor, error) {
 	b.begin()
 	if len(shape) == 0 {
@@ -57,7 +62,7 @@ func (b *TextBuilder) Tensor(shape ...int) (*Tensor, error) {
 	if err := checkHolds(shape, b.Len()); err != nil {
 		return nil, err
 	}
-	l, err := NewLayout(shape, b.offsets)
+	l, err := NewLayout(shape, slices.Clone(b.offsets))
 	if err != nil {
 		return nil, err
 	}
