@@ -212,6 +212,7 @@ func TestSchemaRefusals(t *testing.T) {
 		{"zeros of any size", testkit.Err(tdict.Schema{{Key: "a", DType: tensor.Int8, Shape: shapeops.Shape{3, tdict.Any}}}.Zeros(2)), tdict.ErrSchema},
 		{"zeros of a negative batch", testkit.Err(exactSpecs().Zeros(-2)), shapeops.ErrShape},
 		{"zeros beyond memory", testkit.Err(tdict.Schema{{Key: "a", DType: tensor.Int8, Shape: shapeops.Shape{1 << 40, 1 << 40}}}.Zeros(2)), shapeops.ErrShape},
+		{"zeros of a dictionary that cannot be counted", testkit.Err(tdict.Schema{{Key: "a", Kind: tdict.KindDict, Shape: shapeops.Shape{1 << 40, 1 << 40}}}.Meta(2)), shapeops.ErrShape},
 		{"zeros of rows beyond memory", testkit.Err(tdict.Schema{{Key: "a", Kind: tdict.KindText, Shape: shapeops.Shape{1 << 50}}}.Zeros(2)), shapeops.ErrShape},
 		{"zeros of an invalid schema", testkit.Err(tdict.Schema{{Depth: 1}}.Meta()), tdict.ErrSchema},
 		{"JSON of an invalid schema", testkit.Err(tdict.Schema{{Depth: 1}}.MarshalJSON()), tdict.ErrSchema},

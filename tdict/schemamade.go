@@ -61,7 +61,7 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 	case KindText:
 		return emptyRows(meta, tensor.Uint8, all, 1, nil)
 	case KindDict:
-		return New(all...), nil
+		return New(all...), all.Check()
 	case KindData:
 		return some(NewData(nil, all...))
 	case KindUnbatched:
