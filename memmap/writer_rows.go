@@ -34,9 +34,13 @@ func (f *rowsFact) agree(there *rowsFact, n int) error {
 	if there.dtype != f.dtype {
 		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, f.dtype, there.dtype)
 	}
-	if len(there.batch) == 0 || there.batch[0] != n || !there.batch[1:].Equal(f.batch[1:]) ||
-		len(there.levels) != len(f.levels) || !there.features.Equal(f.features) {
-		return fmt.Errorf("%w: got rows %s, want %s", shapeops.ErrShape, f.text(false), there.text(false))
+	if err := checkCount(there.batch, n); err != nil {
+		return err
+	}
+	like := *f
+	like.batch = append(shapeops.Shape{n}, f.batch[1:]...)
+	if got, want := like.text(false), there.text(false); got != want {
+		return fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, got, want)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package memmap_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,41 @@ func TestRowsCutOtherwise(t *testing.T) {
 	require.NoError(t, w.Append(td))
 	require.NoError(t, w.Finish())
 	requireSame(t, rows(t, 0, 4), open(t, dir).TensorDict)
+}
+
+// TestNewWriterOnOtherRows goes on with a log whose rows are cut otherwise than row, or whose
+// meta.json contradicts itself.
+func TestNewWriterOnOtherRows(t *testing.T) {
+	log := func(t *testing.T, old, new string) string {
+		dir := filepath.Join(testkit.TempDir(t), "log")
+		w := newWriter(t, dir)
+		require.NoError(t, w.Append(rows(t, 0, 4)))
+		require.NoError(t, w.Commit())
+		require.NoError(t, w.Close())
+		text := metaText(t, dir)
+		require.Contains(t, text, old)
+		write(t, dir, "meta.json", strings.Replace(text, old, new, 1))
+		return dir
+	}
+	deeper := rows(t, 0)
+	require.NoError(t, deeper.Set("words", tensor.Must(rowsOver(t, layoutOf(t, nil, []int64{0}, []int64{})).Cast(tensor.Uint8))))
+	tests := []struct {
+		name, old, new string
+		row            *tdict.TensorDict
+		err            error
+		text           string
+	}{
+		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
+		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [5], want 4"},
+		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [], want 4"},
+		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got rows [5], want 4"},
+		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: want an entry like the one there"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := memmap.NewWriter(log(t, tt.old, tt.new), tt.row, memmap.WriterOptions{})
+			require.ErrorIs(t, err, tt.err)
+			require.ErrorContains(t, err, tt.text)
+		})
+	}
 }

@@ -330,12 +330,15 @@ func (w *Writer) agree(m *meta) error {
 		is, e := &m.entries[i], &w.meta.entries[i]
 		var err error
 		switch {
-		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike || (is.fact.rows == nil) != (e.fact.rows == nil):
+		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike || (is.fact.rows == nil) != (e.fact.rows == nil),
+			!slices.Equal(is.fact.path, e.fact.path):
 			err = fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
 		case is.dtype != e.dtype:
 			err = fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, is.dtype)
-		case !e.isNode() && !e.fact.alike && (len(is.shape) == 0 || is.shape[0] != m.shape[0] || !is.shape[1:].Equal(e.shape[1:])):
-			err = fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], is.shape[min(1, len(is.shape)):])
+		case !e.isNode() && !e.fact.alike:
+			if err = checkCount(is.shape, m.shape[0]); err == nil && !is.shape[1:].Equal(e.shape[1:]) {
+				err = fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], is.shape[1:])
+			}
 		case e.fact.rows != nil:
 			err = e.fact.rows.agree(is.fact.rows, m.shape[0])
 		}
@@ -345,6 +348,14 @@ func (w *Writer) agree(m *meta) error {
 		e.shape, e.fact.sums, e.fact.more, e.fact.rows = is.shape, is.fact.sums, is.fact.more, is.fact.rows
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
+	return nil
+}
+
+// checkCount returns an error unless a leaf that is there has n rows.
+func checkCount(shape shapeops.Shape, n int) error {
+	if len(shape) == 0 || shape[0] != n {
+		return corrupt("got rows %v, want %d", shape, n)
+	}
 	return nil
 }
 
