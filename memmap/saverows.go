@@ -20,8 +20,8 @@ import (
 //
 // It has one chunk in memory at a time, and when all are there the offsets of ragged rows. A chunk
 // is not kept, so whoever yields it may use its memory again. Chunks must be like the first one
-// that has rows, as [Writer.Append] demands, those without rows too: Data are the same in all rows, and leaves that share a
-// Layout in it share one in all chunks.
+// that has rows, as [Writer.Append] demands, those without rows too: Data are the same in all rows,
+// and leaves that share a Layout in it share one in all chunks.
 //
 // The rows are written beside dir, and appear there together, as with [SaveWith], whose options,
 // errors and promises these are, but that Progress is called when all rows are written. An archive

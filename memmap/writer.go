@@ -60,6 +60,7 @@ type Writer struct {
 	row    *tdict.TensorDict
 	none   *tdict.TensorDict // like row, for no rows
 	meta   *meta
+	named  namedEntries // of meta
 	leaves []*column
 	rows   int // appended
 	saved  int // committed

@@ -129,7 +129,7 @@ func (w *Writer) linkFiles(s *saver) error {
 // finalFiles returns the files of a dictionary that grows, by the paths that they, or equal ones,
 // have once it is finished.
 func finalFiles(m *meta) map[string]*column {
-	files := map[string]*column{}
+	files, named := map[string]*column{}, m.named()
 	for i := range m.entries {
 		e := &m.entries[i]
 		at := ""
@@ -142,7 +142,7 @@ func finalFiles(m *meta) map[string]*column {
 		}
 		files[path.Join(at, valuesName+leafExt)] = &column{entry: e}
 		for level := range e.fact.rows.levels {
-			files[path.Join(at, offsetsName(level+1)+leafExt)] = &column{entry: m.owner(e, level+1), level: level + 1}
+			files[path.Join(at, offsetsName(level+1)+leafExt)] = &column{entry: named.owner(e, level+1), level: level + 1}
 		}
 	}
 	return files

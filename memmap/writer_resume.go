@@ -158,6 +158,7 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 	for _, l := range ds.files {
 		files[entry{l.node.td, l.name}] = l
 	}
+	w.dropOffsets(s)
 	for _, c := range w.leaves {
 		if c.level > 0 {
 			if err := w.takeOffsets(s, c, ds); err != nil {

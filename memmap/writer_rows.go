@@ -75,7 +75,7 @@ func (w *Writer) cutAlike(td *tdict.TensorDict) error {
 		if shared == 0 {
 			continue
 		}
-		if err := cutAlike(td, e, w.meta.owner(e, shared), shared); err != nil {
+		if err := cutAlike(td, e, w.named.owner(e, shared), shared); err != nil {
 			return w.keyError(keyOf(e.fact.path), err)
 		}
 	}
@@ -98,13 +98,22 @@ func cutAlike(td *tdict.TensorDict, e, owner *metaEntry, level int) error {
 	return nil
 }
 
-// owner returns the entry that has the offsets of a level of another, or of its own.
-func (m *meta) owner(e *metaEntry, level int) *metaEntry {
-	of := e.fact.rows.levels[level-1].of
+// namedEntries are the entries of a dictionary by their names.
+type namedEntries map[string]*metaEntry
+
+// named returns the entries by their names. They must stay where they are.
+func (m *meta) named() namedEntries {
+	named := make(namedEntries, len(m.entries))
 	for i := range m.entries {
-		if len(of) == 1 && m.entries[i].name == of[0] {
-			return &m.entries[i]
-		}
+		named[m.entries[i].name] = &m.entries[i]
+	}
+	return named
+}
+
+// owner returns the entry that has the offsets of a level of another, or of its own.
+func (named namedEntries) owner(e *metaEntry, level int) *metaEntry {
+	if of := e.fact.rows.levels[level-1].of; len(of) == 1 && named[of[0]] != nil {
+		return named[of[0]]
 	}
 	return e
 }
@@ -129,6 +138,15 @@ func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
 	return nil
 }
 
+// dropOffsets has s not write the offsets of no rows.
+func (w *Writer) dropOffsets(s *saver) {
+	at := map[string]bool{}
+	for _, c := range w.leaves {
+		at[c.at()] = c.level > 0
+	}
+	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return at[f.at] })
+}
+
 // takeOffsets has s write the offsets of ds.
 func (w *Writer) takeOffsets(s *saver, c *column, ds *Dataset) error {
 	l, err := c.entry.layoutIn(ds.TensorDict, c.level)
@@ -139,7 +157,6 @@ func (w *Writer) takeOffsets(s *saver, c *column, ds *Dataset) error {
 	if err != nil {
 		return err
 	}
-	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return f.at == c.at() })
 	s.ints(c.at(), offsets, c.sums())
 	return nil
 }

@@ -118,7 +118,7 @@ func (w *Writer) plan() (*saver, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.leaves = columnsOf(w.meta)
+	w.leaves, w.named = columnsOf(w.meta), w.meta.named()
 	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // names have other rules where they are nested
 }
 
