@@ -26,7 +26,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"internal/bundle",
+	"internal/bundle internal/table",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
 	"loader samplecache/engine",
 	"loader/loadertest samplecache",

@@ -1,0 +1,156 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Load replaces the rows of t by copies of those of a dictionary, [n], whose texts [Column.Text] then
+// appends. Where an Optional entry is lacking all values are missing, where its mask is none are. It
+// returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code without a text,
+// and [ErrValue] for a time that its layout does not write so that it reads back equal. Then t has
+// no rows.
+func (t *Table) Load(td *tdict.TensorDict) error {
+	t.Reset()
+	err := t.schema.Check(td)
+	if err == nil && len(td.Shape()) != 1 {
+		err = fmt.Errorf("%w: got a dictionary of shape %v, want one batch dim", shapeops.ErrDim, td.Shape())
+	}
+	for i := 0; err == nil && i < len(t.columns); i++ {
+		if err = t.columns[i].load(td); err != nil {
+			err = &tdict.KeyError{Op: "write", Key: t.columns[i].Spec.Key, Err: err}
+		}
+	}
+	if err != nil {
+		t.Reset()
+	}
+	return err
+}
+
+// load loads the entries of c.
+func (c *Column) load(td *tdict.TensorDict) error {
+	if !td.Has(c.Spec.Key) {
+		for range c.maskShape(td.Shape()[0]).Size() {
+			if err := c.AppendMissing(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := c.loadMask(td); err != nil {
+		return err
+	}
+	v, err := td.Get(c.Spec.Key)
+	if err != nil {
+		return err
+	}
+	return c.loadValue(v)
+}
+
+// loadMask loads the mask, which is all true if td has none.
+func (c *Column) loadMask(td *tdict.TensorDict) error {
+	if c.mask == nil {
+		return nil
+	}
+	if td.Has(c.maskKey()) {
+		mask, err := td.Tensor(c.maskKey())
+		if err != nil {
+			return err
+		}
+		return c.mask.load(mask)
+	}
+	for range c.maskShape(td.Shape()[0]).Size() {
+		c.mask.values = append(c.mask.values, true)
+	}
+	return nil
+}
+
+func (c *Column) loadValue(v tdict.Value) error {
+	err := fmt.Errorf("%w: got %T", tdict.ErrKind, v)
+	switch v := v.(type) {
+	case *ragged.Tensor:
+		err = c.loadLevels(v)
+	case *tensor.Tensor:
+		if c.codes != nil {
+			return c.loadCodes(v)
+		}
+		err = c.cells.load(v)
+	}
+	if err != nil || c.time == nil {
+		return err
+	}
+	return c.checkTimes()
+}
+
+// loadLevels loads a ragged tensor, or texts.
+func (c *Column) loadLevels(v *ragged.Tensor) error {
+	values, err := v.Values()
+	if err != nil {
+		return err
+	}
+	layout := v.Layout().Straight()
+	for i := range c.offsets {
+		offsets, err := layout.Offsets(i + 1)
+		if err != nil {
+			return err
+		}
+		c.offsets[i] = append(c.offsets[i][:0], offsets...)
+	}
+	return c.cells.load(values)
+}
+
+// loadCodes loads the texts of codes.
+func (c *Column) loadCodes(v *tensor.Tensor) error {
+	if err := c.numbers.load(v); err != nil {
+		return err
+	}
+	texts, bytes := c.codes.Texts(), c.cells.(*cellsAs[uint8])
+	for i, code := range c.numbers.values {
+		switch {
+		case !c.Present(i):
+		case code < 0 || int(code) >= len(texts):
+			return fmt.Errorf("value %d: %w: got code %d of %d texts", i, shapeops.ErrIndex, code, len(texts))
+		default:
+			bytes.values = append(bytes.values, texts[code]...)
+		}
+		c.offsets[0] = append(c.offsets[0], int64(len(bytes.values)))
+	}
+	return nil
+}
+
+// checkTimes returns ErrValue for a time that does not read back.
+func (c *Column) checkTimes() error {
+	var b []byte
+	for i, n := range c.cells.(*cellsAs[int64]).values {
+		if c.Spec.Kind == tdict.KindTensor && !c.Present(i) {
+			continue
+		}
+		b = c.time.append(b[:0], n)
+		if got, err := c.time.parse(b); err != nil || got != n {
+			return fmt.Errorf("value %d: %w: got %d in units of %v, want a time that reads back from %q", i, ErrValue, n, c.time.Unit, b)
+		}
+	}
+	return nil
+}
+
+// Present reports whether value i, of a ragged tensor row i, is not missing.
+func (c *Column) Present(i int) bool { return c.mask == nil || c.mask.values[i] }
+
+// Text appends value i: the fewest digits that read back as the same element, or the bytes of a
+// text.
+func (c *Column) Text(b []byte, i int) []byte {
+	if c.Spec.Kind == tdict.KindText {
+		return append(b, c.bytes(i)...)
+	}
+	return c.cells.text(b, i)
+}
+
+// List returns which lists of the next level, or at level Depth which values, each of Width elements,
+// list i of a level has.
+func (c *Column) List(level, i int) (from, to int) {
+	return int(c.offsets[level-1][i]), int(c.offsets[level-1][i+1])
+}

@@ -1,0 +1,233 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Options say more about entries of a schema than a Spec does.
+type Options struct {
+	// Categories makes entries of texts int32 codes: the numbers of the texts in TextCodes, which
+	// gets those that are new. Codes of one TextCodes are the same in all chunks and tables. They
+	// are given out by Dict.
+	Categories map[nestedkey.Key]*ragged.TextCodes
+	// Times reads and writes entries of int64 as dates or times.
+	Times map[nestedkey.Key]Time
+	// Fill has the text of what stands in the place of a missing value; values may then be missing
+	// though the entry is not Optional.
+	Fill map[nestedkey.Key]string
+}
+
+// A Table holds rows. Its memory is used again after [Table.Reset].
+type Table struct {
+	columns []*Column
+	dicts   []tdict.Spec
+	schema  tdict.Schema
+}
+
+// New returns a table without rows for a schema: what it allocates depends on that alone. It returns
+// tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data, unbatched
+// tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or without
+// elements in a value; for a mask whose key another entry has; and for options that do not fit.
+func New(schema tdict.Schema, opt Options) (*Table, error) {
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Table{}
+	for _, s := range schema {
+		if err := t.add(s, opt); err != nil {
+			return nil, refusedKey(s.Key, "%w", err)
+		}
+	}
+	if err := opt.check(t); err != nil {
+		return nil, err
+	}
+	if err := t.schema.Validate(); err != nil { // a mask that is there twice
+		return nil, err
+	}
+	t.Reset()
+	return t, nil
+}
+
+// refusedKey returns ErrSchema for a key.
+func refusedKey(key nestedkey.Key, format string, args ...any) error {
+	return &tdict.KeyError{Op: "table", Key: key, Err: fmt.Errorf("%w: "+format, append([]any{tdict.ErrSchema}, args...)...)}
+}
+
+// check returns ErrSchema for an option about a key that is no column of t.
+func (opt Options) check(t *Table) error {
+	keys := slices.Concat(slices.Collect(maps.Keys(opt.Categories)), slices.Collect(maps.Keys(opt.Times)), slices.Collect(maps.Keys(opt.Fill)))
+	slices.Sort(keys)
+	for _, key := range keys {
+		if t.Column(key) == nil {
+			return refusedKey(key, "got options, want an entry of the schema")
+		}
+	}
+	return nil
+}
+
+// add adds the entry of a spec.
+func (t *Table) add(s tdict.Spec, opt Options) error {
+	if err := checkHolds(s); err != nil {
+		return err
+	}
+	made := s
+	if s.Kind == tdict.KindDict {
+		t.dicts = append(t.dicts, s)
+		t.schema = append(t.schema, made)
+		return nil
+	}
+	c, err := newColumn(s, opt)
+	if err != nil {
+		return err
+	}
+	if c.codes != nil {
+		made.Kind, made.DType = tdict.KindTensor, tensor.Int32
+	}
+	t.columns, t.schema = append(t.columns, c), append(t.schema, made)
+	if c.mask != nil {
+		mask := tdict.Spec{Key: c.maskKey(), DType: tensor.Bool, Shape: c.maskShape(0)[1:], Optional: true, Doc: "where " + string(s.Key) + " is not missing"}
+		t.schema = append(t.schema, mask)
+	}
+	return nil
+}
+
+// checkHolds returns an error for a spec that a table cannot hold.
+func checkHolds(s tdict.Spec) error {
+	typed := s.Kind == tdict.KindTensor || s.Kind == tdict.KindRagged
+	switch {
+	case s.Kind == tdict.KindData || s.Kind == tdict.KindUnbatched:
+		return fmt.Errorf("got %v, want a tensor, a ragged tensor or text", s.Kind)
+	case typed && s.DType == 0:
+		return fmt.Errorf("got any dtype, want one")
+	case slices.Contains(s.Shape, tdict.Any):
+		return fmt.Errorf("got shape %v, want no size to be any", s.Shape)
+	case s.Kind == tdict.KindRagged && (s.Depth == 0 || len(s.Batch) > 0 || s.Shape.Size() == 0):
+		return fmt.Errorf("got ragged of depth %d, Batch %v and Shape %v, want a level or more, no Batch and no size 0", s.Depth, s.Batch, s.Shape)
+	}
+	return s.Shape.Check()
+}
+
+// newColumn returns a column without rows.
+func newColumn(s tdict.Spec, opt Options) (*Column, error) {
+	c := &Column{Spec: s, Width: s.Shape.Size(), cells: cellsOf(cmp.Or(s.DType, tensor.Uint8)), offsets: make([][]int64, s.Depth)}
+	if s.Kind == tdict.KindText {
+		c.offsets = make([][]int64, 1)
+	}
+	if s.Optional {
+		c.mask = &cellsAs[bool]{}
+	}
+	if err := c.setCategories(opt); err != nil {
+		return nil, err
+	}
+	if err := c.setTime(opt); err != nil {
+		return nil, err
+	}
+	return c, c.setFill(opt)
+}
+
+func (c *Column) setCategories(opt Options) error {
+	codes, ok := opt.Categories[c.Spec.Key]
+	if !ok {
+		return nil
+	}
+	if codes == nil || c.Spec.Kind != tdict.KindText {
+		return fmt.Errorf("got categories of %v, want TextCodes of text", c.Spec.Kind)
+	}
+	c.codes, c.numbers = codes, &cellsAs[int32]{}
+	return nil
+}
+
+func (c *Column) setTime(opt Options) error {
+	tm, ok := opt.Times[c.Spec.Key]
+	if !ok {
+		return nil
+	}
+	tm = tm.withDefaults()
+	if c.Spec.DType != tensor.Int64 {
+		return fmt.Errorf("got times of %v, want %v", c.Spec.DType, tensor.Int64)
+	}
+	c.time, c.cells = &tm, &cellsAs[int64]{elem: elem[int64]{tm.parse, tm.append}}
+	return tm.check()
+}
+
+func (c *Column) setFill(opt Options) error {
+	fill, ok := opt.Fill[c.Spec.Key]
+	if !ok {
+		return nil
+	}
+	if c.Spec.Kind == tdict.KindRagged {
+		return fmt.Errorf("got a value that fills rows of ragged, want a tensor or text")
+	}
+	c.fill = []byte(fill)
+	if c.Spec.Kind == tdict.KindText {
+		return nil
+	}
+	return c.cells.parse(c.fill)
+}
+
+// Schema returns the schema of the dictionaries of t: with masks, and codes where there are
+// categories.
+func (t *Table) Schema() tdict.Schema { return slices.Clone(t.schema) }
+
+// Columns returns the columns, in the order of the schema.
+func (t *Table) Columns() []*Column { return t.columns }
+
+// Column returns the column of a key, or nil.
+func (t *Table) Column(key nestedkey.Key) *Column {
+	i := slices.IndexFunc(t.columns, func(c *Column) bool { return c.Spec.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return t.columns[i]
+}
+
+// Reset removes all rows, and ends the use of what Dict returned.
+func (t *Table) Reset() {
+	for _, c := range t.columns {
+		c.reset()
+	}
+}
+
+// Dict returns the rows as a dictionary of batch shape [rows], over the memory of t: it is valid
+// until Reset, and Clone keeps it longer. It has an entry for each one of the schema, and the masks.
+// What it allocates does not depend on the rows, but for new categories. It returns
+// shapeops.ErrShape, with the key, unless each column has that many rows.
+func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
+	td := tdict.New(rows)
+	for _, s := range t.dicts {
+		if err := td.Set(s.Key, tdict.New(append(shapeops.Shape{rows}, s.Shape...)...)); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range t.columns {
+		if err := c.set(td, rows); err != nil {
+			return nil, err
+		}
+	}
+	return td, nil
+}
+
+// set sets the entries of c in a dictionary of rows.
+func (c *Column) set(td *tdict.TensorDict, rows int) error {
+	v, err := c.value(rows)
+	if err != nil {
+		return &tdict.KeyError{Op: "table", Key: c.Spec.Key, Err: err}
+	}
+	if err := td.Set(c.Spec.Key, v); err != nil || c.mask == nil {
+		return err
+	}
+	mask, err := c.mask.tensor(c.maskShape(rows))
+	if err != nil {
+		return &tdict.KeyError{Op: "table", Key: c.maskKey(), Err: err}
+	}
+	return td.Set(c.maskKey(), mask)
+}

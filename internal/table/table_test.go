@@ -1,0 +1,320 @@
+package table_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// one returns a table of one column.
+func one(t testing.TB, s tdict.Spec, opt table.Options) (*table.Table, *table.Column) {
+	t.Helper()
+	s.Key = "k"
+	x, err := table.New(tdict.Schema{s}, opt)
+	require.NoError(t, err)
+	return x, x.Column("k")
+}
+
+func TestTexts(t *testing.T) {
+	tests := []struct {
+		dtype      tensor.DType
+		text, want string // "" if it reads back as it is
+	}{
+		{tensor.Bool, "true", ""}, {tensor.Bool, "0", "false"}, {tensor.Bool, "T", "true"},
+		{tensor.Int8, "-128", ""}, {tensor.Int8, "+7", "7"}, {tensor.Int8, "007", "7"},
+		{tensor.Int64, "-9223372036854775808", ""}, {tensor.Uint64, "18446744073709551615", ""},
+		{tensor.Float64, "0.1", ""}, {tensor.Float64, "-0", ""}, {tensor.Float64, "NaN", ""},
+		{tensor.Float64, "-Inf", ""}, {tensor.Float64, "+inf", "+Inf"}, {tensor.Float64, "5e-324", ""}, {tensor.Float64, "1e-400", "0"},
+		{tensor.Float32, "0.1", ""}, {tensor.Float32, "16777217", "1.6777216e+07"},
+		{tensor.Float16, "0.1", ""}, {tensor.Float16, "65504", "6.55e+04"}, {tensor.Float16, "6e-08", ""}, {tensor.Float16, "-Inf", ""},
+		{tensor.BFloat16, "0.1", ""}, {tensor.BFloat16, "NaN", ""}, {tensor.BFloat16, "3.39e+38", ""},
+		{tensor.Complex64, "(1.5-2i)", ""}, {tensor.Complex64, "1i", "(0+1i)"}, {tensor.Complex128, "(NaN+Infi)", ""}, {tensor.Complex128, "(-0-0i)", ""},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.dtype, " ", tt.text), func(t *testing.T) {
+			_, c := one(t, tdict.Spec{DType: tt.dtype}, table.Options{})
+			require.NoError(t, c.Append([]byte(tt.text)))
+			if tt.want == "" {
+				tt.want = tt.text
+			}
+			require.Equal(t, tt.want, string(c.Text(nil, 0)))
+		})
+	}
+}
+
+func TestValueRefusals(t *testing.T) {
+	tests := []struct {
+		name  string
+		dtype tensor.DType
+		text  string
+	}{
+		{"a bool", tensor.Bool, "yes"},
+		{"an integer too large", tensor.Int8, "128"},
+		{"a negative one", tensor.Uint8, "-1"},
+		{"an integer beyond 64 bits", tensor.Uint64, "18446744073709551616"},
+		{"a fraction", tensor.Int32, "1.5"},
+		{"nothing", tensor.Int64, ""},
+		{"a float too large", tensor.Float32, "1e39"},
+		{"a float64 too large", tensor.Float64, "1e309"},
+		{"a float16 too large", tensor.Float16, "65520"},
+		{"a bfloat16 too large", tensor.BFloat16, "3.4e38"},
+		{"a word", tensor.BFloat16, "x"},
+		{"a complex number", tensor.Complex64, "1+2j"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x, c := one(t, tdict.Spec{DType: tt.dtype}, table.Options{})
+			testkit.Fails(t, table.ErrValue, c.Append([]byte(tt.text)))
+			require.NoError(t, testkit.Err(x.Dict(0)))
+		})
+	}
+}
+
+// Any elements have texts that read back as the same bits, but for the payload of NaNs.
+func TestTextsReadBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 4))
+	for _, d := range tensor.DTypes() {
+		bytes := make([]byte, 4096*d.Size())
+		for i := 0; i < len(bytes); i += 8 {
+			binary.LittleEndian.PutUint64(bytes[i:], r.Uint64())
+		}
+		for i := range bytes {
+			if d == tensor.Bool {
+				bytes[i] &= 1
+			}
+		}
+		x := tensor.Must(tensor.FromBytes(d, bytes, 4096))
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{4096}, tdict.Entries{"k": x}))
+		from, texts := one(t, tdict.Spec{DType: d}, table.Options{})
+		to, c := one(t, tdict.Spec{DType: d}, table.Options{})
+		require.NoError(t, from.Load(td))
+		for i := range 4096 {
+			require.NoError(t, c.Append(texts.Text(nil, i)))
+		}
+		got := tensor.Must(tensor.Must(to.Dict(4096)).Tensor("k"))
+		again := tensor.Must(tdict.FromMap(shapeops.Shape{4096}, tdict.Entries{"k": got}))
+		require.NoError(t, to.Load(tensor.Must(again.Clone())))
+		for i := range 4096 {
+			require.Equal(t, string(texts.Text(nil, i)), string(c.Text(nil, i)))
+		}
+		if d.IsInteger() || d == tensor.Bool {
+			require.True(t, x.Equal(got))
+		}
+	}
+}
+
+func visits() tdict.Schema {
+	return tdict.Schema{
+		{Key: "p/x", DType: tensor.Int16, Shape: shapeops.Shape{2}, Optional: true},
+		{Key: "p/name", Kind: tdict.KindText},
+		{Key: "sex", Kind: tdict.KindText, Optional: true},
+		{Key: "codes", Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 2, Optional: true},
+		{Key: "pairs", Kind: tdict.KindRagged, DType: tensor.Float32, Depth: 1, Shape: shapeops.Shape{2}},
+		{Key: "none", Kind: tdict.KindDict},
+	}
+}
+
+// fill appends two rows to a table of visits.
+func fill(t testing.TB, x *table.Table) {
+	add := func(key nestedkey.Key, texts ...string) {
+		for _, text := range texts {
+			require.NoError(t, x.Column(key).Append([]byte(text)))
+		}
+	}
+	end := func(key nestedkey.Key, level int) { require.NoError(t, x.Column(key).EndList(level)) }
+	add("p/x", "1")
+	require.NoError(t, x.Column("p/x").AppendMissing())
+	add("p/name", "Ada")
+	add("sex", "f")
+	add("codes", "1", "2")
+	end("codes", 2)
+	end("codes", 2)
+	end("codes", 1)
+	end("pairs", 1)
+	add("p/x", "3", "4")
+	add("p/name", "")
+	require.NoError(t, x.Column("sex").AppendMissing())
+	require.NoError(t, x.Column("codes").AppendMissing())
+	add("pairs", "5", "6", "7", "8")
+	end("pairs", 1)
+}
+
+func TestDict(t *testing.T) {
+	var codes ragged.TextCodes
+	x, err := table.New(visits(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}})
+	require.NoError(t, err)
+	for range 2 {
+		fill(t, x)
+		td, err := x.Dict(2)
+		require.NoError(t, err)
+		require.NoError(t, x.Schema().Check(td))
+		require.Equal(t, []bool{true, false}, tensor.Must(tdict.Slice[bool](td, "codes_mask")))
+		require.Equal(t, []int16{1, 0, 3, 4}, tensor.Must(tdict.Slice[int16](td, "p/x")))
+		require.Equal(t, []bool{true, false, true, true}, tensor.Must(tdict.Slice[bool](td, "p/x_mask")))
+		require.Equal(t, []string{"Ada", ""}, tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](td, "p/name")))))
+		require.Equal(t, []int32{0, 0}, tensor.Must(tdict.Slice[int32](td, "sex")))
+		require.Equal(t, []bool{true, false}, tensor.Must(tdict.Slice[bool](td, "sex_mask")))
+		require.True(t, tensor.Must(ragged.From[int8]([][][]int8{{{1, 2}, {}}, {}})).Equal(tensor.Must(tdict.Get[*ragged.Tensor](td, "codes"))))
+		pairs := tensor.Must(tdict.Get[*ragged.Tensor](td, "pairs"))
+		require.Equal(t, "ragged float32 [2 * 2]", pairs.Text())
+
+		y := tensor.Must(table.New(visits(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}}))
+		require.NoError(t, y.Load(td))
+		require.True(t, td.Equal(tensor.Must(y.Dict(2))))
+		from, to := y.Column("codes").List(1, 0)
+		require.Equal(t, []int{0, 2}, []int{from, to})
+		require.Equal(t, "f", string(y.Column("sex").Text(nil, 0)))
+		require.False(t, y.Column("sex").Present(1))
+		x.Reset()
+	}
+	require.Equal(t, []string{"f"}, codes.Texts())
+}
+
+func TestTimes(t *testing.T) {
+	tests := []struct {
+		name, text string
+		tm         table.Time
+		want       int64
+	}{
+		{"days", "1970-01-03", table.Time{Layout: time.DateOnly, Unit: 24 * time.Hour}, 2},
+		{"a day before 1970", "1969-12-30", table.Time{Layout: time.DateOnly, Unit: 24 * time.Hour}, -2},
+		{"seconds in a zone", "1970-01-01 01:00:00", table.Time{Layout: time.DateTime, Zone: time.FixedZone("", 3600)}, 0},
+		{"the least time in ns", "1677-09-21T00:12:43.145224192Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}, math.MinInt64},
+		{"the greatest", "2262-04-11T23:47:16.854775807Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}, math.MaxInt64},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x, c := one(t, tdict.Spec{DType: tensor.Int64}, table.Options{Times: map[nestedkey.Key]table.Time{"k": tt.tm}})
+			require.NoError(t, c.Append([]byte(tt.text)))
+			td := tensor.Must(tensor.Must(x.Dict(1)).Clone())
+			require.Equal(t, []int64{tt.want}, tensor.Must(tdict.Slice[int64](td, "k")))
+			require.NoError(t, x.Load(td))
+			require.Equal(t, tt.text, string(c.Text(nil, 0)))
+		})
+	}
+}
+
+func TestTimeRefusals(t *testing.T) {
+	times := func(tm table.Time) table.Options { return table.Options{Times: map[nestedkey.Key]table.Time{"k": tm}} }
+	for name, tt := range map[string]struct {
+		text string
+		tm   table.Time
+	}{
+		"no such time":         {"2020-02-30", table.Time{Layout: time.DateOnly}},
+		"a rest":               {"2020-01-01 12:00:00", table.Time{Layout: time.DateTime, Unit: 24 * time.Hour}},
+		"a time too late":      {"2262-04-11T23:47:16.854775808Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}},
+		"a time too early":     {"1677-09-21T00:12:43.145224191Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}},
+		"a time far too early": {"0001-01-01T00:00:00Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, c := one(t, tdict.Spec{DType: tensor.Int64}, times(tt.tm))
+			testkit.Fails(t, table.ErrValue, c.Append([]byte(tt.text)))
+		})
+	}
+	t.Run("written without the hour", func(t *testing.T) {
+		x, _ := one(t, tdict.Spec{DType: tensor.Int64}, times(table.Time{Layout: time.DateOnly}))
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"k": tensor.Vector[int64](0, 1)}))
+		testkit.Fails(t, table.ErrValue, x.Load(td))
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	codes := map[nestedkey.Key]*ragged.TextCodes{"k": {}}
+	day := map[nestedkey.Key]table.Time{"k": {Layout: time.DateOnly}}
+	tests := []struct {
+		name string
+		spec tdict.Spec
+		opt  table.Options
+	}{
+		{"Data", tdict.Spec{Kind: tdict.KindData}, table.Options{}},
+		{"unbatched", tdict.Spec{Kind: tdict.KindUnbatched, DType: tensor.Int8}, table.Options{}},
+		{"any dtype", tdict.Spec{}, table.Options{}},
+		{"any size", tdict.Spec{DType: tensor.Int8, Shape: shapeops.Shape{tdict.Any}}, table.Options{}},
+		{"too large a shape", tdict.Spec{DType: tensor.Int8, Shape: shapeops.Shape{1 << 62, 1 << 62}}, table.Options{}},
+		{"no level", tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8}, table.Options{}},
+		{"lists of nothing", tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1, Shape: shapeops.Shape{0}}, table.Options{}},
+		{"categories of numbers", tdict.Spec{DType: tensor.Int8}, table.Options{Categories: codes}},
+		{"categories without codes", tdict.Spec{Kind: tdict.KindText}, table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"k": nil}}},
+		{"times of int32", tdict.Spec{DType: tensor.Int32}, table.Options{Times: day}},
+		{"times without a layout", tdict.Spec{DType: tensor.Int64}, table.Options{Times: map[nestedkey.Key]table.Time{"k": {}}}},
+		{"a unit between seconds", tdict.Spec{DType: tensor.Int64}, table.Options{Times: map[nestedkey.Key]table.Time{"k": {Layout: "2006", Unit: 7 * time.Second / 2}}}},
+		{"lists that are filled", tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1}, table.Options{Fill: map[nestedkey.Key]string{"k": "0"}}},
+		{"filled with what does not fit", tdict.Spec{DType: tensor.Int8}, table.Options{Fill: map[nestedkey.Key]string{"k": "x"}}},
+		{"options of no column", tdict.Spec{DType: tensor.Int8}, table.Options{Fill: map[nestedkey.Key]string{"z": "1"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.spec.Key = "k"
+			testkit.Fails(t, tdict.ErrSchema, testkit.Err(table.New(tdict.Schema{tt.spec}, tt.opt)))
+		})
+	}
+	t.Run("a mask whose key is taken", func(t *testing.T) {
+		s := tdict.Schema{{Key: "k", DType: tensor.Int8, Optional: true}, {Key: "k_mask", DType: tensor.Bool}}
+		testkit.Fails(t, tdict.ErrSchema, testkit.Err(table.New(s, table.Options{})))
+	})
+	t.Run("a value that may not be missing", func(t *testing.T) {
+		_, c := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
+		testkit.Fails(t, table.ErrValue, c.AppendMissing())
+	})
+	t.Run("half a value in a list", func(t *testing.T) {
+		_, c := one(t, tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1, Shape: shapeops.Shape{2}}, table.Options{})
+		require.NoError(t, c.Append([]byte("1")))
+		testkit.Fails(t, table.ErrValue, c.EndList(1))
+	})
+	t.Run("a column with fewer rows", func(t *testing.T) {
+		x, _ := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
+		testkit.Fails(t, shapeops.ErrShape, testkit.Err(x.Dict(1)))
+	})
+	t.Run("a dictionary of rows of rows", func(t *testing.T) {
+		x, _ := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{1, 1}, tdict.Entries{"k": tensor.Must(tensor.New(tensor.Int8, 1, 1))}))
+		testkit.Fails(t, shapeops.ErrDim, x.Load(td))
+	})
+	t.Run("a code without a text", func(t *testing.T) {
+		x, _ := one(t, tdict.Spec{Kind: tdict.KindText}, table.Options{Categories: codes})
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"k": tensor.Vector[int32](0)}))
+		testkit.Fails(t, shapeops.ErrIndex, x.Load(td))
+	})
+}
+
+// A missing value is what Fill says, with a mask if the entry is optional.
+func TestFill(t *testing.T) {
+	for _, optional := range []bool{false, true} {
+		x, c := one(t, tdict.Spec{DType: tensor.Float64, Optional: optional}, table.Options{Fill: map[nestedkey.Key]string{"k": "-1"}})
+		require.NoError(t, c.Append([]byte("2")))
+		require.NoError(t, c.AppendMissing())
+		td := tensor.Must(x.Dict(2))
+		require.Equal(t, []float64{2, -1}, tensor.Must(tdict.Slice[float64](td, "k")))
+		require.Equal(t, optional, td.Has("k_mask"))
+	}
+}
+
+// Allocations do not grow with rows.
+func TestAllocations(t *testing.T) {
+	x := tensor.Must(table.New(visits(), table.Options{}))
+	count := func(n int) float64 {
+		return testing.AllocsPerRun(5, func() {
+			x.Reset()
+			for range n {
+				fill(t, x)
+			}
+			_, _ = x.Dict(2 * n)
+		})
+	}
+	count(1000)
+	perFill := testing.AllocsPerRun(100, func() { x.Reset(); fill(t, x) })
+	require.LessOrEqual(t, count(1000)-1000*perFill, count(1)-perFill+1)
+}
