@@ -12,7 +12,7 @@ import (
 // ErrSyntax says that a text is not JSON, or not the JSON that was asked for.
 var ErrSyntax = errors.New("not the JSON that is wanted")
 
-// MaxDepth is how deep lists and objects may be nested.
+// MaxDepth is how deep lists and objects may be nested, unless Reset says less.
 const MaxDepth = 1000
 
 // A Scanner is a place in a JSON text. Each of its methods but [Scanner.Next] and [Scanner.End]
@@ -22,10 +22,24 @@ type Scanner struct {
 	data  []byte
 	pos   int
 	depth int
+	most  int // the deepest depth
+
+	reuse bool   // whether strings are unescaped in the memory of buf
+	buf   []byte // the last string that was, if reuse
 }
 
 // New returns a Scanner at the start of data, which must not change while it is used.
-func New(data []byte) *Scanner { return &Scanner{data: data} }
+func New(data []byte) *Scanner { return &Scanner{data: data, most: MaxDepth} }
+
+// Reset has s be at the start of other data, in which lists and objects may be nested at most
+// depth deep, or [MaxDepth] if that is less. From then on a string that s returns is valid until it
+// reads the next, and s allocates nothing.
+func (s *Scanner) Reset(data []byte, depth int) {
+	*s = Scanner{data: data, most: min(depth, MaxDepth), reuse: true, buf: s.buf}
+}
+
+// Pos returns the number of bytes that have been read.
+func (s *Scanner) Pos() int { return s.pos }
 
 // fail returns an error at the place where s is.
 func (s *Scanner) fail(format string, args ...any) error {
@@ -67,11 +81,30 @@ func (s *Scanner) enter(open byte, what string) error {
 	if !s.take(open) {
 		return s.fail("want %s", what)
 	}
-	if s.depth++; s.depth > MaxDepth {
-		return s.fail("nested more than %d deep", MaxDepth)
+	if s.depth++; s.depth > s.most {
+		return s.fail("nested more than %d deep", s.most)
 	}
 	return nil
 }
+
+// Open reads the byte that opens a list, for a loop over its elements that is not a call of
+// [Scanner.Array]:
+//
+//	err := s.Open()
+//	for i, ok := 0, true; err == nil; i++ {
+//		if ok, err = s.More(i, ']'); !ok {
+//			break
+//		}
+//		err = element(i)
+//	}
+func (s *Scanner) Open() error { return s.enter('[', "a list") }
+
+// OpenObject is [Scanner.Open] of an object. Before each value [Scanner.Name] reads its name.
+func (s *Scanner) OpenObject() error { return s.enter('{', "an object") }
+
+// More reads the comma before element i of a list or field i of an object, and reports whether it
+// is there; if not, More has read the byte that closes: ']' or '}'.
+func (s *Scanner) More(i int, shut byte) (bool, error) { return s.more(i == 0, shut) }
 
 // more reads what stands between two elements and reports whether there is a further one, or reads
 // the byte that closes.
@@ -96,17 +129,23 @@ func (s *Scanner) Object(field func(name []byte) error) error {
 		if ok, err := s.more(first, '}'); !ok {
 			return err
 		}
-		name, err := s.Text()
+		name, err := s.Name()
 		if err != nil {
 			return err
-		}
-		if !s.take(':') {
-			return s.fail("want ':'")
 		}
 		if err := field(name); err != nil {
 			return err
 		}
 	}
+}
+
+// Name reads the name of a field and the colon. It returns the bytes as [Scanner.Text] does.
+func (s *Scanner) Name() ([]byte, error) {
+	name, err := s.Text()
+	if err == nil && !s.take(':') {
+		err = s.fail("want ':'")
+	}
+	return name, err
 }
 
 // Array reads a list and calls element with the number of each of its elements; element must read
@@ -188,6 +227,13 @@ func (s *Scanner) skipText() error {
 			if s.pos++; s.pos == len(s.data) || strings.IndexByte(`"\/bfnrtu`, s.data[s.pos]) < 0 {
 				return s.fail("an escape that is none")
 			}
+			if s.data[s.pos] == 'u' {
+				s.pos--
+				if _, err := s.hex(); err != nil {
+					return err
+				}
+				s.pos--
+			}
 		}
 	}
 	return s.fail("a string without end")
@@ -207,7 +253,7 @@ func (s *Scanner) Later() (*Scanner, error) {
 	s.space()
 	from := s.pos
 	err := s.Skip()
-	return &Scanner{data: s.data[:s.pos:s.pos], pos: from, depth: s.depth}, err
+	return &Scanner{data: s.data[:s.pos:s.pos], pos: from, depth: s.depth, most: s.most}, err
 }
 
 // End returns an error unless nothing but white space is left.
@@ -245,6 +291,21 @@ func (s *Scanner) Bool() (bool, error) {
 		return false, nil
 	}
 	return false, s.fail("want true or false")
+}
+
+// Digits reads a number and returns its text as it is spelled, which the caller must not change.
+// One that is none, as Python writes it, is the word.
+func (s *Scanner) Digits() ([]byte, error) {
+	s.space()
+	from := s.pos
+	if s.word("NaN") || s.word("Infinity") || s.word("-Infinity") {
+		return s.data[from:s.pos:s.pos], nil
+	}
+	text, _ := s.digits()
+	if text == nil {
+		return nil, s.fail("want a number")
+	}
+	return text, nil
 }
 
 // Int reads a number without fraction or exponent that an int64 holds.
@@ -364,11 +425,14 @@ func (s *Scanner) Text() ([]byte, error) {
 
 // escaped reads the rest of a string of which the bytes up to i have nothing to unescape.
 func (s *Scanner) escaped(i int) ([]byte, error) {
-	out := append([]byte(nil), s.data[s.pos:i]...)
+	out := append(s.buf[:0], s.data[s.pos:i]...)
 	for s.pos = i; s.pos < len(s.data); {
 		switch c := s.data[s.pos]; {
 		case c == '"':
 			s.pos++
+			if s.reuse {
+				s.buf = out
+			}
 			if !utf8.Valid(out) {
 				return nil, s.fail("a string that is not UTF-8")
 			}

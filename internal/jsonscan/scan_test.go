@@ -237,3 +237,53 @@ func printed(v any) string {
 	}
 	return fmt.Sprintf("%q", fmt.Sprint(v))
 }
+
+// TestLoops reads what Array and Object read, without a callback.
+func TestLoops(t *testing.T) {
+	var s jsonscan.Scanner
+	text := []byte(`{"a\n":[1.50,-Infinity,[]],"b":"\u00e9"}`)
+	read := func() {
+		s.Reset(text, 3)
+		require.NoError(t, s.OpenObject())
+		ok, err := s.More(0, '}')
+		require.True(t, ok && err == nil)
+		name, err := s.Name()
+		require.True(t, err == nil && string(name) == "a\n")
+		require.NoError(t, s.Open())
+		for i, want := range []string{"1.50", "-Infinity"} {
+			ok, err = s.More(i, ']')
+			require.True(t, ok && err == nil)
+			digits, err := s.Digits()
+			require.True(t, err == nil && string(digits) == want)
+		}
+		ok, err = s.More(2, ']')
+		require.True(t, ok && err == nil && s.Open() == nil)
+		for range 2 {
+			ok, err = s.More(0, ']')
+			require.True(t, !ok && err == nil)
+		}
+		ok, err = s.More(1, '}')
+		require.True(t, ok && err == nil)
+		name, err = s.Name()
+		require.True(t, err == nil && string(name) == "b")
+		v, err := s.Text()
+		require.True(t, err == nil && string(v) == "é")
+		ok, err = s.More(2, '}')
+		require.True(t, !ok && err == nil && s.End() == nil && s.Pos() == len(text))
+	}
+	read()
+	require.Zero(t, testing.AllocsPerRun(3, read))
+	s.Reset(text, 1)
+	require.ErrorContains(t, s.Skip(), "byte 8: nested more than 1 deep")
+	s.Reset([]byte(`"x"`), 1)
+	_, err := s.Digits()
+	require.ErrorContains(t, err, "byte 0: want a number")
+}
+
+// TestSkippedEscapesAreChecked: hexadecimal digits too.
+func TestSkippedEscapesAreChecked(t *testing.T) {
+	for _, text := range []string{`"\uzzzz"`, `"\u12"`, `"\u"`, `"\u12`, `"\u`} {
+		require.ErrorIs(t, jsonscan.New([]byte(text)).Skip(), jsonscan.ErrSyntax, text)
+	}
+	require.NoError(t, jsonscan.New([]byte(`"\ud800\u12aF\""`)).Skip())
+}
