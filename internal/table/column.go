@@ -20,6 +20,7 @@ type Column struct {
 
 	cells   cells     // the elements; the bytes of texts
 	offsets [][]int64 // of each level, from 0 on; texts have one
+	lent    bool      // a ragged.Layout has the offsets
 	mask    *cellsAs[bool]
 	fill    []byte // nil if there is none
 
@@ -117,9 +118,13 @@ func (c *Column) shape(rows int) shapeops.Shape { return append(shapeops.Shape{r
 
 func (c *Column) reset() {
 	c.cells.reset()
-	for i := range c.offsets {
-		c.offsets[i] = append(c.offsets[i][:0], 0)
+	for i, old := range c.offsets {
+		if c.offsets[i] = old[:0]; c.lent { // to clones too, which share the layout
+			c.offsets[i] = make([]int64, 0, cap(old))
+		}
+		c.offsets[i] = append(c.offsets[i], 0)
 	}
+	c.lent = false
 	if c.mask != nil {
 		c.mask.reset()
 	}
@@ -143,6 +148,7 @@ func (c *Column) value(rows int) (tdict.Value, error) {
 
 // levels returns a ragged tensor.
 func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) {
+	c.lent = true
 	layout, err := ragged.NewLayout(batch, c.offsets...)
 	if err != nil {
 		return nil, err

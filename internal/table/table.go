@@ -199,8 +199,8 @@ func (t *Table) Reset() {
 
 // Dict returns the rows as a dictionary of batch shape [rows], over the memory of t: it is valid
 // until Reset, and Clone keeps it longer. It has an entry for each one of the schema, and the masks.
-// What it allocates does not depend on the rows, but for new categories. It returns
-// shapeops.ErrShape, with the key, unless each column has that many rows.
+// What it allocates does not depend on the rows, but for new categories and the size of offsets. It
+// returns shapeops.ErrShape, with the key, unless each column has that many rows.
 func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
 	td := tdict.New(rows)
 	for _, s := range t.dicts {

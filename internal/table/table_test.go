@@ -318,3 +318,19 @@ func TestAllocations(t *testing.T) {
 	perFill := testing.AllocsPerRun(100, func() { x.Reset(); fill(t, x) })
 	require.LessOrEqual(t, count(1000)-1000*perFill, count(1)-perFill+1)
 }
+
+// TestClonesOutliveReset: a clone of a ragged tensor shares its layout.
+func TestClonesOutliveReset(t *testing.T) {
+	x, c := one(t, tdict.Spec{Kind: tdict.KindText}, table.Options{})
+	chunk := func(texts ...string) *tdict.TensorDict {
+		x.Reset()
+		for _, text := range texts {
+			require.NoError(t, c.Append([]byte(text)))
+		}
+		return tensor.Must(tensor.Must(x.Dict(len(texts))).Clone())
+	}
+	first := chunk("a", "bcd")
+	chunk("efgh", "i")
+	v := tensor.Must(first.Get("k")).(*ragged.Tensor)
+	require.Equal(t, []string{"a", "bcd"}, tensor.Must(ragged.Strings(v)))
+}
