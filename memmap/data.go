@@ -323,7 +323,7 @@ func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 
 // appendValue appends a value as JSON, numbers that are none as Python spells them.
 func appendValue(b []byte, v any) []byte {
-	return jsonlists.Values{Text: jsonlists.AppendText, Python: true}.Append(b, v)
+	return jsonlists.Values{Text: jsonlists.AppendText[string], Python: true}.Append(b, v)
 }
 
 // fixed returns data that keeps its values.

@@ -10,21 +10,30 @@ import (
 
 // AppendText appends a JSON string, with no escapes but those that JSON needs. Bytes that are not
 // UTF-8 become U+FFFD.
-func AppendText(b []byte, text string) []byte {
+func AppendText[T string | []byte](b []byte, text T) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(text[i:])
-			b = utf8.AppendRune(b, r)
-			i += n
+		from := i
+		for i < len(text) && plain(text[i]) {
+			i++
+		}
+		if b = append(b, text[from:i]...); i == len(text) {
+			break
+		}
+		if c := text[i]; c < utf8.RuneSelf {
+			b = appendByte(b, c)
+			i++
 			continue
 		}
-		b = appendByte(b, c)
-		i++
+		r, n := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		b = utf8.AppendRune(b, r)
+		i += n
 	}
 	return append(b, '"')
 }
+
+// plain reports whether c is an ASCII character that needs no escape.
+func plain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // appendByte appends an ASCII character of a string.
 func appendByte(b []byte, c byte) []byte {

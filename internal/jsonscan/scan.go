@@ -49,6 +49,9 @@ func (s *Scanner) fail(format string, args ...any) error {
 // Next returns the first byte of the next value, or 0 at the end: '{', '[', '"', 't', 'f', 'n',
 // '-', a digit, 'N' of NaN or 'I' of Infinity. Other bytes begin no value.
 func (s *Scanner) Next() byte {
+	if s.pos < len(s.data) && s.data[s.pos] > ' ' {
+		return s.data[s.pos]
+	}
 	s.space()
 	if s.pos == len(s.data) {
 		return 0
@@ -296,16 +299,14 @@ func (s *Scanner) Bool() (bool, error) {
 // Digits reads a number and returns its text as it is spelled, which the caller must not change.
 // One that is none, as Python writes it, is the word.
 func (s *Scanner) Digits() ([]byte, error) {
-	s.space()
+	if text, _ := s.digits(); text != nil {
+		return text, nil
+	}
 	from := s.pos
 	if s.word("NaN") || s.word("Infinity") || s.word("-Infinity") {
 		return s.data[from:s.pos:s.pos], nil
 	}
-	text, _ := s.digits()
-	if text == nil {
-		return nil, s.fail("want a number")
-	}
-	return text, nil
+	return nil, s.fail("want a number")
 }
 
 // Int reads a number without fraction or exponent that an int64 holds.
@@ -361,41 +362,46 @@ func (s *Scanner) number() (n int64, f float64, isInt bool, err error) {
 // neither fraction nor exponent.
 func (s *Scanner) digits() (text []byte, isInt bool) {
 	s.space()
-	i := s.pos
-	at := func(c byte) bool { return i < len(s.data) && s.data[i] == c }
-	run := func() bool {
-		from := i
-		for i < len(s.data) && s.data[i] >= '0' && s.data[i] <= '9' {
-			i++
-		}
-		return i > from
+	rest := s.data[s.pos:]
+	i := 0
+	if has(rest, 0, '-') {
+		i = 1
 	}
-	if at('-') {
+	from := i
+	if has(rest, i, '0') {
 		i++
-	}
-	if at('0') {
-		i++
-	} else if !run() {
+	} else if i = run(rest, i); i == from {
 		return nil, false
 	}
 	isInt = true
-	if at('.') {
-		i++
-		if isInt = false; !run() {
+	if has(rest, i, '.') {
+		from, isInt = i+1, false
+		if i = run(rest, from); i == from {
 			return nil, false
 		}
 	}
-	if at('e') || at('E') {
-		i++
-		if at('+') || at('-') {
-			i++
+	if has(rest, i, 'e') || has(rest, i, 'E') {
+		from, isInt = i+1, false
+		if has(rest, from, '+') || has(rest, from, '-') {
+			from++
 		}
-		if isInt = false; !run() {
+		if i = run(rest, from); i == from {
 			return nil, false
 		}
 	}
-	text, s.pos = s.data[s.pos:i], i
-	return text, isInt
+	s.pos += i
+	return rest[:i:i], isInt
+}
+
+// has reports whether byte i of a text is c.
+func has(text []byte, i int, c byte) bool { return i < len(text) && text[i] == c }
+
+// run returns where the digits end that begin at byte i.
+func run(text []byte, i int) int {
+	for i < len(text) && text[i]-'0' <= 9 {
+		i++
+	}
+	return i
 }
 
 // Text reads a string. The bytes it returns are those of the text itself where there is nothing to
