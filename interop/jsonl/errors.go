@@ -1,0 +1,42 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// What can be wrong with a file.
+var (
+	// ErrSyntax says that a line is not a JSON object, or nested too deep. It is tensor.ErrJSON.
+	ErrSyntax = tensor.ErrJSON
+	// ErrField says that an object has a field that the schema lacks, or a field twice.
+	ErrField = errors.New("field does not fit the schema")
+	// ErrTooLong says that a line is longer than ReadOptions.MaxRecord.
+	ErrTooLong = errors.New("line is too long")
+	// ErrValue says that a value is not that of its entry, or that it cannot be written so that it
+	// reads back equal.
+	ErrValue = table.ErrValue
+)
+
+// A ParseError says where in a file an error is.
+type ParseError struct {
+	Line int           // from 1 on
+	Key  nestedkey.Key // of the entry; "" if there is none
+	Err  error         // the reason
+}
+
+// Error returns the text: line, key, reason.
+func (e *ParseError) Error() string {
+	text := fmt.Sprintf("line %d", e.Line)
+	if e.Key != "" {
+		text += fmt.Sprintf(", %q", string(e.Key))
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *ParseError) Unwrap() error { return e.Err }

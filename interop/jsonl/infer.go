@@ -1,0 +1,238 @@
+package jsonl
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Infer proposes a schema for the first n rows of r, or for all if n is 0: for each field the
+// narrowest type that all these rows fit, and a Doc that says in a line what was seen. A program
+// looks at it, and corrects it where it knows more:
+//
+//   - true and false are Bool, integers Int64, or Uint64 if one needs it, other numbers Float64;
+//   - strings are text; if there are also numbers, "NaN" and the infinities are numbers;
+//   - lists of lengths that agree in all rows are dims; lists of other lengths are levels of a
+//     ragged tensor, down to the last level at which they differ, and the dims below are features;
+//   - lists that are all empty are ragged and Float64;
+//   - objects are nested keys, and those that are all empty KindDict;
+//   - a field that is null or lacking in a row is Optional;
+//   - anything else is text, that Read takes with [ReadOptions.Raw]: values of different types,
+//     lists that hold objects, or strings and different lengths, and fields that are always null.
+//
+// Read with that option takes all rows that Infer has seen. Infer returns the errors of [Read], and
+// reads further than the n rows. It takes memory in proportion to the different fields of the rows.
+func Infer(r io.Reader, n int) (tdict.Schema, error) {
+	if n <= 0 {
+		n = math.MaxInt
+	}
+	var in inferrer
+	var line []byte
+	for s, rows := newSplitter(r, maxRecord), 1; rows > 0 && in.row < n; {
+		number, err := s.line, error(nil)
+		if line, rows, err = s.next(line[:0], 1); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if rows > 0 {
+			if err := in.add(line); err != nil {
+				return nil, &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
+			}
+		}
+	}
+	return in.root.schema(nil, nil, in.row, false), nil
+}
+
+// An inferrer collects what rows have.
+type inferrer struct {
+	scan jsonscan.Scanner
+	row  int
+	root seen
+}
+
+// add adds a row.
+func (in *inferrer) add(line []byte) error {
+	in.row++
+	in.scan.Reset(line, maxDepth)
+	if err := in.object(&in.root); err != nil {
+		return err
+	}
+	return in.scan.End()
+}
+
+// A seen is what all rows have at one place.
+type seen struct {
+	name   string
+	row    int     // the row that had the field last
+	fields []*seen // of objects, in the order in which they first appear
+	named  map[string]*seen
+
+	values, nulls, objects, lists               int  // not in lists; values are not null
+	listed                                      int  // objects in lists
+	bools, ints, floats, beyond, words, strings int  // also in lists
+	inside                                      bool // nulls are in lists
+	unsigned                                    bool // integers are beyond Int64
+	low, high                                   number
+	shallow, deep                               int      // the fewest and the most lists around a value
+	lengths                                     [][2]int // of lists in 0, 1 ... others: least, most
+}
+
+// A number is an extreme number, and how it is spelled.
+type number struct {
+	value float64
+	text  string
+}
+
+// field returns what rows have in a field of s.
+func (s *seen) field(name []byte) *seen {
+	if f := s.named[string(name)]; f != nil {
+		return f
+	}
+	if s.named == nil {
+		s.named = map[string]*seen{}
+	}
+	f := &seen{name: string(name), shallow: math.MaxInt, deep: -1}
+	s.named[f.name], s.fields = f, append(s.fields, f)
+	return f
+}
+
+// object adds an object.
+func (in *inferrer) object(s *seen) error {
+	if err := in.scan.OpenObject(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if ok, err := in.scan.More(i, '}'); !ok {
+			return err
+		}
+		name, err := in.scan.Name()
+		if err != nil {
+			return err
+		}
+		f := s.field(name)
+		if f.row == in.row {
+			return duplicate(f.name)
+		}
+		if f.row = in.row; in.scan.Next() == 'n' {
+			f.nulls++
+		} else {
+			f.values++
+		}
+		if err := in.value(f, 0); err != nil {
+			return err
+		}
+	}
+}
+
+// value adds a value that is in a number of lists.
+func (in *inferrer) value(s *seen, depth int) error {
+	switch c := in.scan.Next(); {
+	case c == 'n':
+		s.inside = s.inside || depth > 0
+		return in.scan.Null()
+	case c == '{' && depth > 0:
+		s.around(depth)
+		s.listed++
+		return in.scan.Skip()
+	case c == '{':
+		s.objects++
+		return in.object(s)
+	case c == '[':
+		if depth == 0 {
+			s.lists++
+		}
+		return in.list(s, depth)
+	}
+	s.around(depth)
+	return in.scalar(s)
+}
+
+// around notes how many lists are around a value.
+func (s *seen) around(depth int) { s.shallow, s.deep = min(s.shallow, depth), max(s.deep, depth) }
+
+// list adds a list that is in a number of others.
+func (in *inferrer) list(s *seen, depth int) error {
+	if err := in.scan.Open(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		ok, err := in.scan.More(i, ']')
+		if ok {
+			err = in.value(s, depth+1)
+		} else if err == nil {
+			s.length(depth, i)
+		}
+		if !ok || err != nil {
+			return err
+		}
+	}
+}
+
+// length notes the length of a list.
+func (s *seen) length(depth, n int) {
+	for len(s.lengths) <= depth {
+		s.lengths = append(s.lengths, [2]int{math.MaxInt, -1})
+	}
+	l := &s.lengths[depth]
+	l[0], l[1] = min(l[0], n), max(l[1], n)
+}
+
+// scalar adds true, false, a number or a string.
+func (in *inferrer) scalar(s *seen) error {
+	switch in.scan.Next() {
+	case 't', 'f':
+		s.bools++
+		_, err := in.scan.Bool()
+		return err
+	case '"':
+		text, err := in.scan.Text()
+		if isWord(text) {
+			s.words++
+		} else {
+			s.strings++
+		}
+		return err
+	}
+	text, err := in.scan.Digits()
+	if err == nil {
+		s.number(text)
+	}
+	return err
+}
+
+// number adds a number.
+func (s *seen) number(text []byte) {
+	v, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil:
+		s.beyond++
+		return
+	case isWord(text):
+		s.floats++
+		return
+	}
+	s.extreme(v, text)
+	if bytes.ContainsAny(text, ".eE") {
+		s.floats++
+	} else if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		s.ints++
+	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		s.ints, s.unsigned = s.ints+1, true
+	} else {
+		s.floats++
+	}
+}
+
+// extreme keeps a number if it is the least or the largest.
+func (s *seen) extreme(v float64, text []byte) {
+	if s.low.text == "" || v < s.low.value {
+		s.low = number{v, errtext.Cut(string(text), 40)}
+	}
+	if s.high.text == "" || v > s.high.value {
+		s.high = number{v, errtext.Cut(string(text), 40)}
+	}
+}

@@ -1,0 +1,101 @@
+package jsonl_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/jsonl"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+func TestInfer(t *testing.T) {
+	tests := []struct{ name, json, want string }{ // of fields k, one a row
+		{"bools", `true false`, `tensor bool [] "2 of 2 rows: true or false"`},
+		{"integers", `3 -7 12`, `tensor int64 [] "3 of 3 rows: integers from -7 to 12"`},
+		{"integers beyond Int64", `0 18446744073709551615`, `tensor uint64 [] "2 of 2 rows: integers from 0 to 18446744073709551615"`},
+		{"with negative ones", `-1 18446744073709551615`, `tensor float64 [] "2 of 2 rows: numbers from -1 to 18446744073709551615"`},
+		{"beyond Uint64", `1 18446744073709551616`, `tensor float64 [] "2 of 2 rows: numbers from 1 to 18446744073709551616"`},
+		{"fractions", `3 1e2 "NaN"`, `tensor float64 [] "3 of 3 rows: numbers from 3 to 1e2"`},
+		{"NaN only", `NaN -Infinity`, `tensor float64 [] "2 of 2 rows: no numbers but NaN and infinities"`},
+		{"beyond Float64", `1 1e999`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 numbers beyond float64"`},
+		{"strings", `"a" "NaN"`, `text [] "2 of 2 rows: strings"`},
+		{"strings that say NaN", `"NaN" "NaN"`, `text [] "2 of 2 rows: strings"`},
+		{"null", `1 null -`, `tensor int64 [], optional "1 of 3 rows, 1 null: integers from 1 to 1"`},
+		{"nothing but null", `null null`, `text [], optional "0 of 2 rows, 2 null: as text"`},
+		{"dims", `[[1,2],[3,4]] [[5,6],[7,8]]`, `tensor int64 [2 2] "2 of 2 rows: lists of 2 lists of 2 integers from 1 to 8"`},
+		{"dims with null", `[1,null] [2,3]`, `tensor int64 [2], optional "2 of 2 rows: lists of 2 integers from 1 to 3"`},
+		{"dims of strings", `["a","b"] ["c","d"]`, `text [2] "2 of 2 rows: lists of 2 strings"`},
+		{"lists", `[1] [2,3]`, `ragged int64 [*] "2 of 2 rows: lists of 1 to 2 integers from 1 to 3"`},
+		{"lists of pairs", `[[1,2]] [[3,4],[5,6]] []`, `ragged int64 [* 2] "3 of 3 rows: lists of 0 to 2 lists of 2 integers from 1 to 6"`},
+		{"pairs of lists", `[[1],[2,3]] [[4],[5.5]]`, `ragged float64 [* *] "2 of 2 rows: lists of 2 lists of 1 to 2 numbers from 1 to 5.5"`},
+		{"empty lists", `[] [[]]`, `ragged float64 [* *] "2 of 2 rows: empty lists, as lists of numbers"`},
+		{"lists with null", `[1] [null,2]`, `text [], optional "2 of 2 rows: mixed, as text: 2 integers, 2 lists"`},
+		{"lists of strings", `["a"] []`, `text [] "2 of 2 rows: mixed, as text: 1 strings, 2 lists"`},
+		{"different types", `1 "a" true`, `text [] "3 of 3 rows: mixed, as text: 1 bools, 1 integers, 1 strings"`},
+		{"different depths", `1 [1]`, `text [] "2 of 2 rows: mixed, as text: 2 integers, 1 lists"`},
+		{"numbers beside lists", `[1,[1]]`, `text [] "1 of 1 rows: mixed, as text: 2 integers, 1 lists"`},
+		{"lists of objects", `[{"a":1}] [{}]`, `text [] "2 of 2 rows: mixed, as text: 2 lists, 2 objects"`},
+		{"objects and numbers", `{"a":1} 1`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 objects"`},
+		{"empty objects", `{} null`, `dictionary [], optional "1 of 2 rows, 1 null: empty objects"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := fieldsOf(tt.json)
+			s := tensor.Must(jsonl.Infer(strings.NewReader(text), 0))
+			require.Len(t, s, 1)
+			what := strings.TrimPrefix(s.Diff(nil), `"k": `)
+			require.Equal(t, tt.want, strings.TrimSuffix(what, ", other none")+` "`+s[0].Doc+`"`)
+			require.NoError(t, testkit.Err(read(text, s, jsonl.ReadOptions{Raw: true})))
+		})
+	}
+}
+
+func TestInferObjects(t *testing.T) {
+	text := `{"b":{"x":1,"deep":{"":[1,2]}},"a/b":1}
+
+{"b":{"x":1.5},"c":true}
+{"d":"beyond n"}`
+	s := tensor.Must(jsonl.Infer(strings.NewReader(text), 2))
+	require.Equal(t, `key      kind    dtype    shape  doc
+b/x      tensor  float64  []     2 of 2 rows: numbers from 1 to 1.5
+b/deep/  tensor  int64    [2]    optional, 1 of 1 rows: lists of 2 integers from 1 to 2
+a~1b     tensor  int64    []     optional, 1 of 2 rows: integers from 1 to 1
+c        tensor  bool     []     optional, 1 of 2 rows: true or false`, s.String())
+	require.Empty(t, tensor.Must(jsonl.Infer(strings.NewReader("\n"), 3)))
+}
+
+func TestInferRefusals(t *testing.T) {
+	for name, tt := range map[string]struct {
+		line string
+		want error
+	}{
+		"no object":     {`1`, jsonl.ErrSyntax},
+		"a field twice": {`{"a":1,"a":2}`, jsonl.ErrField},
+		"trailing data": {`{"a":1} 2`, jsonl.ErrSyntax},
+		"cut":           {`{"a":[1`, jsonl.ErrSyntax},
+		"too deep":      {`{"a":` + strings.Repeat("[", 100), jsonl.ErrSyntax},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := jsonl.Infer(strings.NewReader("{}\n\n"+tt.line), 0)
+			testkit.Fails(t, tt.want, err)
+			e, _ := errors.AsType[*jsonl.ParseError](err)
+			require.Equal(t, 3, e.Line)
+		})
+	}
+	mine := errors.New("mine")
+	require.ErrorIs(t, testkit.Err(jsonl.Infer(iotest.ErrReader(mine), 0)), mine)
+}
+
+// TestInferWhatIsWritten: the schema of a table comes back, but for dtypes and what has no rows.
+func TestInferWhatIsWritten(t *testing.T) {
+	s := tensor.Must(jsonl.Infer(strings.NewReader(string(linesOf(made(50)))), 0))
+	want := append(tdict.Schema{}, visits...)
+	want[2].DType, want[8].DType = tensor.Float64, tensor.Int64
+	require.Empty(t, s.Diff(want))
+}

@@ -1,0 +1,365 @@
+package jsonl
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A parser appends rows to a table. It is used again for the next ones.
+type parser struct {
+	scan  jsonscan.Scanner
+	table *table.Table
+	root  object
+	row   int // counts rows, also those of earlier chunks
+	opt   *ReadOptions
+	at    nestedkey.Key // the entry that is being read
+}
+
+// An object has the fields of a dictionary of the schema.
+type object struct {
+	key    nestedkey.Key // "" of the row
+	fields []*field
+	named  map[string]*field
+}
+
+// A field is a dictionary or a column.
+type field struct {
+	name  string
+	open  string // how the field begins as JSON: {"name": or ,"name":
+	key   nestedkey.Key
+	inner *object // nil of a column
+	row   int     // the last row that had it
+
+	column *table.Column
+	ragged bool
+	levels []level
+	want   scalar
+}
+
+// A level is lists that are all in equally many others.
+type level struct {
+	size int // the length, or -1 if any
+	end  int // the level of a ragged tensor that a list ends, or 0
+	rest int // the values of a tensor that a list has
+}
+
+// A scalar is a type of JSON values that are not lists or objects.
+type scalar uint8
+
+const (
+	aNumber scalar = iota // an integer
+	aFloat
+	aComplex
+	aBool
+	aText
+)
+
+// newParser returns a parser for rows of a schema.
+func newParser(schema tdict.Schema, opt *ReadOptions) (*parser, error) {
+	t, err := table.New(schema, opt.table())
+	if err != nil {
+		return nil, err
+	}
+	return &parser{table: t, opt: opt, root: objectOf(schema, t, opt.Times)}, nil
+}
+
+// objectOf returns the object that a row of a schema is.
+func objectOf(schema tdict.Schema, t *table.Table, times map[nestedkey.Key]Time) (root object) {
+	for _, s := range schema {
+		f := root.field(s.Key)
+		if s.Kind == tdict.KindDict {
+			f.inner = &object{key: f.key}
+			continue
+		}
+		f.column, f.levels, f.want = t.Column(s.Key), levelsOf(s), scalarOf(s)
+		f.ragged = s.Kind == tdict.KindRagged
+		if _, ok := times[s.Key]; ok {
+			f.want = aText
+		}
+	}
+	return root
+}
+
+// field returns the field of a key, with the dictionaries around it, new ones if they are new.
+func (o *object) field(key nestedkey.Key) *field {
+	var f *field
+	var outer []string
+	for part := range key.Parts() {
+		if f != nil && f.inner == nil {
+			f.inner = &object{key: f.key}
+		}
+		if f != nil {
+			o = f.inner
+		}
+		outer = append(outer, part)
+		if f = o.named[part]; f != nil {
+			continue
+		}
+		f = &field{name: part, key: nestedkey.Of(outer[0], outer[1:]...)}
+		f.open = string(jsonlists.AppendText([]byte{"{,"[min(len(o.fields), 1)]}, part)) + ":"
+		if o.fields = append(o.fields, f); o.named == nil {
+			o.named = map[string]*field{}
+		}
+		o.named[part] = f
+	}
+	return f
+}
+
+// levelsOf returns the lists of a value.
+func levelsOf(s tdict.Spec) (levels []level) {
+	for i := range s.Depth {
+		levels = append(levels, level{size: -1, end: i + 1})
+	}
+	for i, n := range s.Shape {
+		levels = append(levels, level{size: n, rest: s.Shape[i:].Size()})
+	}
+	return levels
+}
+
+func scalarOf(s tdict.Spec) scalar {
+	switch d := s.DType; {
+	case s.Kind == tdict.KindText:
+		return aText
+	case d == tensor.Bool:
+		return aBool
+	case d.IsComplex():
+		return aComplex
+	case d.IsFloat():
+		return aFloat
+	}
+	return aNumber
+}
+
+// parse appends the row of a line. After an error the table has a part of it.
+func (p *parser) parse(line []byte) error {
+	p.row++
+	p.scan.Reset(line, p.opt.MaxDepth)
+	if err := p.object(&p.root); err != nil {
+		return err
+	}
+	return p.scan.End()
+}
+
+// object reads an object.
+func (p *parser) object(o *object) error {
+	p.at = o.key
+	if err := p.scan.OpenObject(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		p.at = o.key
+		ok, err := p.scan.More(i, '}')
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return p.lacking(o)
+		}
+		if err := p.field(o, i); err != nil {
+			return err
+		}
+	}
+}
+
+// field reads field i of an object.
+func (p *parser) field(o *object, i int) error {
+	name, err := p.scan.Name()
+	if err != nil {
+		return err
+	}
+	var f *field
+	if i < len(o.fields) && o.fields[i].name == string(name) {
+		f = o.fields[i]
+	} else if f = o.named[string(name)]; f == nil {
+		return p.unknown(name)
+	}
+	p.at = f.key
+	if f.row == p.row {
+		return duplicate(f.name)
+	}
+	f.row = p.row
+	switch {
+	case p.scan.Next() == 'n':
+		if err := p.scan.Null(); err != nil {
+			return err
+		}
+		return p.missing(f, "null")
+	case f.inner != nil:
+		return p.object(f.inner)
+	}
+	return p.value(f, 0)
+}
+
+// unknown skips a field, or refuses it.
+func (p *parser) unknown(name []byte) error {
+	if !p.opt.SkipUnknown {
+		return fmt.Errorf("%w: got the unknown field %s", ErrField, errtext.Quote(string(name)))
+	}
+	return p.scan.Skip()
+}
+
+// duplicate returns the error of a field that a row has twice.
+func duplicate(name string) error {
+	return fmt.Errorf("%w: got the field %s twice", ErrField, errtext.Quote(name))
+}
+
+// lacking appends what a row has not.
+func (p *parser) lacking(o *object) error {
+	for _, f := range o.fields {
+		if f.row != p.row {
+			if err := p.missing(f, "no field"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// missing appends that all values of f are missing.
+func (p *parser) missing(f *field, got string) error {
+	if f.inner != nil {
+		for _, inner := range f.inner.fields {
+			if err := p.missing(inner, got); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	p.at = f.key
+	if f.ragged {
+		return p.absent(f, 0, 1, got)
+	}
+	return p.absent(f, 0, f.column.Width, got)
+}
+
+// absent appends n missing values in place of a value that is in a number of lists.
+func (p *parser) absent(f *field, depth, n int, got string) error {
+	if !f.column.Missable() {
+		return fmt.Errorf("%w: got %s, want %s", ErrValue, got, f.what(depth))
+	}
+	for range n {
+		if err := f.column.AppendMissing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value reads a value that is in a number of lists.
+func (p *parser) value(f *field, depth int) error {
+	switch c := p.scan.Next(); {
+	case c == 'n' && depth > 0 && !f.ragged:
+		if err := p.scan.Null(); err != nil {
+			return err
+		}
+		return p.absent(f, depth, f.left(depth), "null")
+	case depth == len(f.levels):
+		return p.scalar(f, c)
+	case c == '[':
+		return p.list(f, depth)
+	}
+	return p.refused(f, depth)
+}
+
+// left returns the values of a tensor that are in as many lists.
+func (f *field) left(depth int) int {
+	if depth < len(f.levels) {
+		return f.levels[depth].rest
+	}
+	return 1
+}
+
+// list reads a list.
+func (p *parser) list(f *field, depth int) error {
+	l := f.levels[depth]
+	if err := p.scan.Open(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		ok, err := p.scan.More(i, ']')
+		switch {
+		case err != nil:
+			return err
+		case !ok && l.size >= 0 && i != l.size:
+			return fmt.Errorf("%w: got a list of %d, want %d", ErrValue, i, l.size)
+		case !ok && l.end > 0:
+			return f.column.EndList(l.end)
+		case !ok:
+			return nil
+		case i == l.size:
+			return fmt.Errorf("%w: got a list of more than %d", ErrValue, i)
+		}
+		if err := p.value(f, depth+1); err != nil {
+			return err
+		}
+	}
+}
+
+// scalar reads a value that begins with c.
+func (p *parser) scalar(f *field, c byte) (err error) {
+	var text []byte
+	switch {
+	case c == '"' && f.want != aNumber && f.want != aBool:
+		if text, err = p.scan.Text(); err == nil && f.want == aFloat && !isWord(text) {
+			return fmt.Errorf("%w: got the string %s, want %s", ErrValue, errtext.Quote(string(text)), f.what(len(f.levels)))
+		}
+	case f.want == aText && p.opt.Raw && f.column.Spec.Kind == tdict.KindText:
+		text, err = p.raw()
+	case f.want == aBool && (c == 't' || c == 'f'):
+		text, err = p.scan.Raw()
+	case f.want < aBool && (c == '-' || '0' <= c && c <= '9' || c == 'N' || c == 'I'):
+		text, err = p.scan.Digits()
+	default:
+		return p.refused(f, len(f.levels))
+	}
+	if err != nil {
+		return err
+	}
+	return f.column.Append(text)
+}
+
+// raw reads a value of any type and returns its text.
+func (p *parser) raw() ([]byte, error) {
+	text, err := p.scan.Raw()
+	if err == nil && !utf8.Valid(text) {
+		err = fmt.Errorf("%w: got a string that is not UTF-8", ErrSyntax)
+	}
+	return text, err
+}
+
+// isWord reports whether a string stands for a number that JSON does not have.
+func isWord(text []byte) bool {
+	switch string(text) {
+	case "NaN", "+Inf", "-Inf", "Infinity", "-Infinity":
+		return true
+	}
+	return false
+}
+
+// refused returns the error of a value of another type, after checking that it is JSON.
+func (p *parser) refused(f *field, depth int) error {
+	text, err := p.scan.Raw()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: got %s, want %s", ErrValue, errtext.Cut(string(text), 60), f.what(depth))
+}
+
+// what says what a value that is in a number of lists is.
+func (f *field) what(depth int) string {
+	switch {
+	case depth < len(f.levels) && f.levels[depth].size >= 0:
+		return fmt.Sprintf("a list of %d", f.levels[depth].size)
+	case depth < len(f.levels):
+		return "a list"
+	}
+	return [...]string{"an integer", "a number", `a number or a string such as "(1+2i)"`, "true or false", "a string"}[f.want]
+}

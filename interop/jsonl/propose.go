@@ -1,0 +1,132 @@
+package jsonl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// schema appends the entries of the fields of objects, under a key unless that is nil. The fields
+// are optional if the objects are.
+func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, objects int, optional bool) tdict.Schema {
+	for _, f := range s.fields {
+		key := nestedkey.Of(f.name)
+		if outer != nil {
+			key = nestedkey.Join(*outer, key)
+		}
+		spec := tdict.Spec{Key: key, Optional: optional || f.inside || f.values < objects}
+		spec.Doc = f.count(objects)
+		if f.objects == f.values && len(f.fields) > 0 {
+			out = f.schema(out, &key, f.objects, spec.Optional)
+			continue
+		}
+		f.propose(&spec)
+		out = append(out, spec)
+	}
+	return out
+}
+
+// count says which rows have a value.
+func (s *seen) count(of int) string {
+	if s.nulls == 0 {
+		return fmt.Sprintf("%d of %d rows", s.values, of)
+	}
+	return fmt.Sprintf("%d of %d rows, %d null", s.values, of, s.nulls)
+}
+
+// propose sets what s fits, and adds to the Doc.
+func (s *seen) propose(spec *tdict.Spec) {
+	dtype, what := s.dtype()
+	switch {
+	case s.values == 0:
+		spec.Kind, what = tdict.KindText, "as text"
+	case s.objects == s.values:
+		spec.Kind, what = tdict.KindDict, "empty objects"
+	case s.lists == s.values && s.deep < 0 && !s.inside:
+		spec.Kind, spec.DType, spec.Depth = tdict.KindRagged, tensor.Float64, len(s.lengths)
+		what = "empty lists, as lists of numbers"
+	case !s.even() || what == "" || !s.arrange(spec, dtype):
+		*spec = tdict.Spec{Key: spec.Key, Kind: tdict.KindText, Optional: spec.Optional, Doc: spec.Doc}
+		what = "mixed, as text: " + s.mix()
+	case s.lists > 0:
+		what = s.sizes() + what
+	}
+	spec.Doc += ": " + what
+}
+
+// even reports whether all numbers and strings are in equally many lists, and nothing else is.
+func (s *seen) even() bool {
+	return s.shallow == s.deep && len(s.lengths) == s.deep && s.objects+s.listed == 0
+}
+
+// dtype returns the narrowest dtype, 0 for text, and what was seen, "" for more than one type.
+func (s *seen) dtype() (tensor.DType, string) {
+	numbers := s.ints + s.floats
+	switch {
+	case numbers+s.bools+s.beyond == 0:
+		return 0, "strings"
+	case s.strings+s.beyond > 0 || s.bools > 0 && numbers+s.words > 0:
+		return 0, ""
+	case s.bools > 0:
+		return tensor.Bool, "true or false"
+	case s.floats+s.words > 0 || s.unsigned && s.low.value < 0:
+		if s.low.text == "" {
+			return tensor.Float64, "no numbers but NaN and infinities"
+		}
+		return tensor.Float64, "numbers from " + s.low.text + " to " + s.high.text
+	case s.unsigned:
+		return tensor.Uint64, "integers from " + s.low.text + " to " + s.high.text
+	}
+	return tensor.Int64, "integers from " + s.low.text + " to " + s.high.text
+}
+
+// arrange sets kind, dtype and shape, and reports whether there is a kind.
+func (s *seen) arrange(spec *tdict.Spec, dtype tensor.DType) bool {
+	for i, l := range s.lengths {
+		if l[0] != l[1] || l[0] == 0 {
+			spec.Depth = i + 1
+		}
+	}
+	for _, l := range s.lengths[spec.Depth:] {
+		spec.Shape = append(spec.Shape, l[0])
+	}
+	if spec.DType = dtype; spec.Depth > 0 {
+		spec.Kind = tdict.KindRagged
+	} else if dtype == 0 {
+		spec.Kind = tdict.KindText
+	}
+	return spec.Depth == 0 || dtype != 0 && !s.inside
+}
+
+// sizes says how long lists are.
+func (s *seen) sizes() string {
+	var b strings.Builder
+	for _, l := range s.lengths {
+		if l[0] == l[1] {
+			fmt.Fprintf(&b, "lists of %d ", l[0])
+		} else {
+			fmt.Fprintf(&b, "lists of %d to %d ", l[0], l[1])
+		}
+	}
+	return b.String()
+}
+
+// mix says how many values of each type there are.
+func (s *seen) mix() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{s.bools, "bools"}, {s.ints, "integers"}, {s.floats, "other numbers"}, {s.beyond, "numbers beyond float64"},
+		{s.words + s.strings, "strings"}, {s.lists, "lists"}, {s.objects + s.listed, "objects"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
