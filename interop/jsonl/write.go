@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -61,8 +62,8 @@ type printer struct {
 	table *table.Table
 	root  object
 	line  int    // the number of lines written
-	out   []byte // lines to be written
-	text  []byte // the text of an element
+	out   []byte // memory of lines
+	text  []byte // the last text
 }
 
 // chunk writes the rows of a dictionary.
@@ -71,111 +72,101 @@ func (p *printer) chunk(td *tdict.TensorDict) error {
 	if err := p.table.Load(td); err != nil {
 		return err
 	}
+	b := p.out[:0]
 	for row := range td.Shape()[0] {
 		p.line++
-		if err := p.object(&p.root, row); err != nil {
+		var err error
+		if b, err = p.object(b, &p.root, row); err != nil {
 			return err
 		}
-		if p.out = append(p.out, '\n'); len(p.out) >= enough {
-			if err := p.flush(); err != nil {
+		if b = append(b, '\n'); len(b) >= enough {
+			if _, err := p.w.Write(b); err != nil {
 				return err
 			}
+			b = b[:0]
 		}
 	}
-	return p.flush()
-}
-
-func (p *printer) flush() error {
-	_, err := p.w.Write(p.out)
-	p.out = p.out[:0]
+	p.out = b
+	_, err := p.w.Write(b)
 	return err
 }
 
 // object appends an object of a row.
-func (p *printer) object(o *object, row int) (err error) {
+func (p *printer) object(b []byte, o *object, row int) (_ []byte, err error) {
 	if len(o.fields) == 0 {
-		p.out = append(p.out, '{')
+		b = append(b, '{')
 	}
 	for _, f := range o.fields {
-		p.out = append(p.out, f.open...)
+		b = append(b, f.open...)
 		switch {
 		case f.inner != nil:
-			err = p.object(f.inner, row)
+			b, err = p.object(b, f.inner, row)
 		case len(f.levels) == 0:
-			err = p.scalar(f, row)
+			b, err = p.scalar(b, f, row)
 		case f.ragged && !f.column.Present(row):
-			p.out = append(p.out, "null"...)
+			b = append(b, "null"...)
 		default:
-			err = p.list(f, 0, row)
+			b, err = p.list(b, f, 0, row)
 		}
 		if err != nil {
-			return err
+			return b, err
 		}
 	}
-	p.out = append(p.out, '}')
-	return nil
+	return append(b, '}'), nil
 }
 
 // list appends list i of those in a number of others.
-func (p *printer) list(f *field, depth, i int) (err error) {
+func (p *printer) list(b []byte, f *field, depth, i int) (_ []byte, err error) {
 	l := f.levels[depth]
 	from, to := i*l.size, (i+1)*l.size
 	if l.end > 0 {
 		from, to = f.column.List(l.end, i)
 	}
-	p.out = append(p.out, '[')
+	b = append(b, '[')
 	for i := from; i < to; i++ {
 		if i > from {
-			p.out = append(p.out, ',')
+			b = append(b, ',')
 		}
 		if depth+1 == len(f.levels) {
-			err = p.scalar(f, i)
+			b, err = p.scalar(b, f, i)
 		} else {
-			err = p.list(f, depth+1, i)
+			b, err = p.list(b, f, depth+1, i)
 		}
 		if err != nil {
-			return err
+			return b, err
 		}
 	}
-	p.out = append(p.out, ']')
-	return nil
+	return append(b, ']'), nil
 }
 
 // scalar appends element i.
-func (p *printer) scalar(f *field, i int) error {
+func (p *printer) scalar(b []byte, f *field, i int) ([]byte, error) {
 	c := f.column
 	switch {
 	case !f.ragged && !c.Present(i):
-		p.out = append(p.out, "null"...)
+		b = append(b, "null"...)
 	case f.want == aText:
-		return p.string(f, i)
+		return p.string(b, f, i)
 	case f.want == aComplex:
-		p.out = append(c.Text(append(p.out, '"'), i), '"')
+		b = append(c.Text(append(b, '"'), i), '"')
 	case f.want == aFloat:
-		p.float(c, i)
+		from := len(b)
+		b = c.Text(b, i)
+		if end := b[len(b)-1]; end == 'N' || end == 'f' { // NaN, +Inf
+			b = append(slices.Insert(b, from, '"'), '"')
+		}
 	default:
-		p.out = c.Text(p.out, i)
+		b = c.Text(b, i)
 	}
-	return nil
-}
-
-// float appends float i, as a string if JSON has no number for it.
-func (p *printer) float(c *table.Column, i int) {
-	from := len(p.out)
-	p.out = c.Text(p.out, i)
-	if end := p.out[len(p.out)-1]; end == 'N' || end == 'f' { // NaN, +Inf
-		p.text = append(p.text[:0], p.out[from:]...)
-		p.out = append(append(append(p.out[:from], '"'), p.text...), '"')
-	}
+	return b, nil
 }
 
 // string appends text i.
-func (p *printer) string(f *field, i int) error {
+func (p *printer) string(b []byte, f *field, i int) ([]byte, error) {
 	p.text = f.column.Text(p.text[:0], i)
 	if !utf8.Valid(p.text) {
 		err := fmt.Errorf("%w: got the bytes %s, want UTF-8", ErrValue, errtext.Quote(string(p.text)))
-		return &ParseError{Line: p.line, Key: f.key, Err: err}
+		return b, &ParseError{Line: p.line, Key: f.key, Err: err}
 	}
-	p.out = jsonlists.AppendText(p.out, p.text)
-	return nil
+	return jsonlists.AppendText(b, p.text), nil
 }
