@@ -102,17 +102,7 @@ func (s *seen) field(name []byte) *seen {
 
 // object adds an object.
 func (in *inferrer) object(s *seen) error {
-	if err := in.scan.OpenObject(); err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		if ok, err := in.scan.More(i, '}'); !ok {
-			return err
-		}
-		name, err := in.scan.Name()
-		if err != nil {
-			return err
-		}
+	return in.scan.Object(func(name []byte) error {
 		f := s.field(name)
 		if f.row == in.row {
 			return duplicate(f.name)
@@ -122,10 +112,8 @@ func (in *inferrer) object(s *seen) error {
 		} else {
 			f.values++
 		}
-		if err := in.value(f, 0); err != nil {
-			return err
-		}
-	}
+		return in.value(f, 0)
+	})
 }
 
 // value adds a value that is in a number of lists.
@@ -156,20 +144,13 @@ func (s *seen) around(depth int) { s.shallow, s.deep = min(s.shallow, depth), ma
 
 // list adds a list that is in a number of others.
 func (in *inferrer) list(s *seen, depth int) error {
-	if err := in.scan.Open(); err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		ok, err := in.scan.More(i, ']')
-		if ok {
-			err = in.value(s, depth+1)
-		} else if err == nil {
-			s.length(depth, i)
-		}
-		if !ok || err != nil {
-			return err
-		}
-	}
+	n := 0
+	err := in.scan.Array(func(int) error {
+		n++
+		return in.value(s, depth+1)
+	})
+	s.length(depth, n)
+	return err
 }
 
 // length notes the length of a list.

@@ -90,26 +90,23 @@ func objectOf(schema tdict.Schema, t *table.Table, times map[nestedkey.Key]Time)
 
 // field returns the field of a key, with the dictionaries around it, new ones if they are new.
 func (o *object) field(key nestedkey.Key) *field {
-	var f *field
-	var outer []string
-	for part := range key.Parts() {
-		if f != nil && f.inner == nil {
-			f.inner = &object{key: f.key}
+	if outer, ok := key.Parent(); ok {
+		f := o.field(outer)
+		if f.inner == nil {
+			f.inner = &object{key: outer}
 		}
-		if f != nil {
-			o = f.inner
-		}
-		outer = append(outer, part)
-		if f = o.named[part]; f != nil {
-			continue
-		}
-		f = &field{name: part, key: nestedkey.Of(outer[0], outer[1:]...)}
-		f.open = string(jsonlists.AppendText([]byte{"{,"[min(len(o.fields), 1)]}, part)) + ":"
-		if o.fields = append(o.fields, f); o.named == nil {
-			o.named = map[string]*field{}
-		}
-		o.named[part] = f
+		o = f.inner
 	}
+	name := key.Name()
+	if f := o.named[name]; f != nil {
+		return f
+	}
+	f := &field{name: name, key: key}
+	f.open = string(jsonlists.AppendText([]byte{"{,"[min(len(o.fields), 1)]}, name)) + ":"
+	if o.fields = append(o.fields, f); o.named == nil {
+		o.named = map[string]*field{}
+	}
+	o.named[name] = f
 	return f
 }
 

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -83,19 +84,11 @@ func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions
 
 // withDefaults returns opt without zeros.
 func (opt ReadOptions) withDefaults() ReadOptions {
-	opt.Rows = positive(opt.Rows, 4096)
-	opt.MaxRecord = positive(opt.MaxRecord, maxRecord)
-	opt.MaxDepth = positive(opt.MaxDepth, maxDepth)
+	opt.Rows = cmp.Or(max(0, opt.Rows), 4096)
+	opt.MaxRecord = cmp.Or(max(0, opt.MaxRecord), maxRecord)
+	opt.MaxDepth = cmp.Or(max(0, opt.MaxDepth), maxDepth)
 	opt.Workers = workers.Count(opt.Workers, math.MaxInt)
 	return opt
-}
-
-// positive returns n, or standard if n is not positive.
-func positive(n, standard int) int {
-	if n > 0 {
-		return n
-	}
-	return standard
 }
 
 func (opt *ReadOptions) table() table.Options {
