@@ -36,6 +36,12 @@ func (tm Time) check() error {
 	return nil
 }
 
+// Fits reports whether a text is a time of tm.
+func (tm Time) Fits(text []byte) bool {
+	_, err := tm.withDefaults().parse(text)
+	return err == nil
+}
+
 // parse returns the number of units from 1970 to a text, exactly.
 func (tm Time) parse(text []byte) (int64, error) {
 	at, err := time.ParseInLocation(tm.Layout, string(text), tm.Zone)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -83,7 +84,7 @@ func FuzzRead(f *testing.F) {
 		}
 		if len(got) > 0 {
 			again := tensor.Must(read(written(t, fuzzedSchema, jsonl.WriteOptions{}, got...), fuzzedSchema, opt))
-			require.Equal(t, bits(got[0]), bits(again[0]))
+			require.Equal(t, tabletest.Bits(got[0]), tabletest.Bits(again[0]))
 		}
 	})
 }

@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -58,109 +57,6 @@ func TestWriteOptions(t *testing.T) {
 	require.Equal(t, text, written(t, s, jsonl.WriteOptions{Categories: codes, Times: times}, td...))
 }
 
-// anySchema returns a random schema, of every dtype, and ragged tensors of depth 1 to 3.
-func anySchema(rng *rand.Rand) (s tdict.Schema) {
-	sizes := func() (shape shapeops.Shape) {
-		for range rng.IntN(3) {
-			shape = append(shape, 1+rng.IntN(3))
-		}
-		return shape
-	}
-	for i, d := range append(tensor.DTypes(), 0) {
-		for depth := range 4 {
-			spec := tdict.Spec{DType: d, Depth: depth, Shape: sizes(), Optional: rng.IntN(2) == 0}
-			spec.Key = nestedkey.Of([]string{"a", `"b"/é`, ""}[rng.IntN(3)], fmt.Sprint(i), fmt.Sprint(depth))
-			switch {
-			case d == 0 && depth > 0:
-				continue
-			case d == 0:
-				spec.Kind = tdict.KindText
-			case depth > 0:
-				spec.Kind = tdict.KindRagged
-			}
-			s = append(s, spec)
-		}
-	}
-	rng.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
-	return s
-}
-
-// anyTable returns random rows of a schema. What is missing is zero, as it is when it is read.
-func anyTable(rng *rand.Rand, s tdict.Schema, n int) *tdict.TensorDict {
-	td := tdict.New(n)
-	for _, spec := range s {
-		batch := shapeops.Shape{n}
-		if spec.Kind != tdict.KindRagged {
-			batch = append(batch, spec.Shape...)
-		}
-		present := make([]bool, batch.Size())
-		for i := range present {
-			present[i] = !spec.Optional || rng.IntN(3) > 0
-		}
-		must(td.Set(spec.Key, anyValue(rng, spec, batch, present)))
-		if spec.Optional {
-			must(td.Set(spec.Key+"_mask", tensor.Must(tensor.From(present, batch...))))
-		}
-	}
-	return td
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-// anyValue returns a random value.
-func anyValue(rng *rand.Rand, spec tdict.Spec, batch shapeops.Shape, present []bool) tdict.Value {
-	switch spec.Kind {
-	case tdict.KindText:
-		texts := make([]string, len(present))
-		for i := range texts {
-			if present[i] {
-				texts[i] = []string{"", "plain", "é😀\u2028", "\"\\\x00\x1f\n", "NaN", "null"}[rng.IntN(6)]
-			}
-		}
-		return tensor.Must(ragged.FromStrings(texts, batch...))
-	case tdict.KindRagged:
-		l := tensor.Must(ragged.NewLayout(batch))
-		for rows, level := len(present), 0; level < spec.Depth; level++ {
-			offsets := make([]int64, rows+1)
-			for i := range rows {
-				if offsets[i+1] = offsets[i]; level > 0 || present[i] {
-					offsets[i+1] += int64(rng.IntN(4))
-				}
-			}
-			l, rows = tensor.Must(l.Nest(offsets)), int(offsets[rows])
-			if level == spec.Depth-1 {
-				return tensor.Must(ragged.New(anyTensor(rng, spec.DType, append(shapeops.Shape{rows}, spec.Shape...), nil), l))
-			}
-		}
-	}
-	return anyTensor(rng, spec.DType, batch, present)
-}
-
-// anyTensor returns a tensor of random bits: extremes, subnormal numbers, and infinities are there.
-func anyTensor(rng *rand.Rand, d tensor.DType, shape shapeops.Shape, present []bool) *tensor.Tensor {
-	b := make([]byte, shape.Size()*d.Size())
-	for i := range shape.Size() {
-		if present != nil && !present[i] {
-			continue
-		}
-		one := b[i*d.Size() : (i+1)*d.Size()]
-		fill := byte(rng.IntN(256))
-		for k := range one {
-			if one[k] = byte(rng.IntN(256)); rng.IntN(4) == 0 {
-				one[k] = fill
-			}
-			if d == tensor.Bool {
-				one[k] &= 1
-			}
-		}
-	}
-	return tensor.Must(tensor.FromBytes(d, b, shape...))
-}
-
 // TestRoundTrip writes random tables and reads them back.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(20) {
@@ -169,8 +65,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func roundTrip(t *testing.T, rng *rand.Rand) {
-	s := anySchema(rng)
-	td := anyTable(rng, s, rng.IntN(8))
+	s := tabletest.Schema(rng, 3)
+	td := tabletest.Rows(rng, s, rng.IntN(8))
 	text := written(t, s, jsonl.WriteOptions{}, td)
 	for line := range strings.Lines(text) {
 		require.True(t, json.Valid([]byte(line)))
@@ -181,17 +77,7 @@ func roundTrip(t *testing.T, rng *rand.Rand) {
 		require.Empty(t, got)
 		return
 	}
-	require.Equal(t, bits(td), bits(got[0]))
-}
-
-// bits returns a line of JSON for each leaf, sorted: the same for equal elements, NaN of any payload.
-func bits(td *tdict.TensorDict) string {
-	var lines []string
-	for key, v := range td.Leaves() {
-		lines = append(lines, string(key)+" "+string(tensor.Must(json.Marshal(v))))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	require.Equal(t, tabletest.Bits(td), tabletest.Bits(got[0]))
 }
 
 // TestViews: rows that are picked and turned are written as they are.
@@ -258,13 +144,13 @@ func TestPythonReads(t *testing.T) {
 		t.Skip("TENSORDICT_PYTHON names no Python")
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	s := anySchema(rng)
+	s := tabletest.Schema(rng, 3)
 	cmd := exec.Command(exe, "-c", "import sys, json\nfor l in sys.stdin.buffer: sys.stdout.write(json.dumps(json.loads(l)) + '\\n')")
-	td := anyTable(rng, s, 50)
+	td := tabletest.Rows(rng, s, 50)
 	text := written(t, s, jsonl.WriteOptions{}, td)
 	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	back := tensor.Must(read(string(out), s, jsonl.ReadOptions{}))
-	require.Equal(t, bits(td), bits(back[0]), "Python keeps what it reads")
+	require.Equal(t, tabletest.Bits(td), tabletest.Bits(back[0]), "Python keeps what it reads")
 }

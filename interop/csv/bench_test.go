@@ -1,0 +1,134 @@
+package csv_test
+
+import (
+	"bufio"
+	"bytes"
+	enc "encoding/csv"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// numbersSchema has four columns of integers and four of floats.
+var numbersSchema = func() (s tdict.Schema) {
+	for i := range 8 {
+		s = append(s, tdict.Spec{Key: nestedkey.Of(fmt.Sprint("c", i)), DType: []tensor.DType{tensor.Int64, tensor.Float64}[i/4]})
+	}
+	return s
+}()
+
+// numbers returns a file of n rows of numbersSchema.
+func numbers(n int) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := []byte("c0,c1,c2,c3,c4,c5,c6,c7\n")
+	for range n {
+		for i := range 8 {
+			if i < 4 {
+				b = strconv.AppendInt(b, rng.Int64N(1e9), 10)
+			} else {
+				b = strconv.AppendFloat(b, rng.NormFloat64(), 'g', -1, 64)
+			}
+			b = append(b, ",\n"[i/7])
+		}
+	}
+	return b
+}
+
+// byHand reads the file into slices.
+func byHand(r io.Reader) (ints [4][]int64, floats [4][]float64, err error) {
+	lines := enc.NewReader(r)
+	lines.ReuseRecord = true
+	if _, err := lines.Read(); err != nil {
+		return ints, floats, err
+	}
+	for {
+		fields, err := lines.Read()
+		if err == io.EOF {
+			return ints, floats, nil
+		}
+		if err != nil {
+			return ints, floats, err
+		}
+		for i := range 4 {
+			v, err := strconv.ParseInt(fields[i], 10, 64)
+			if err != nil {
+				return ints, floats, err
+			}
+			ints[i] = append(ints[i], v)
+			x, err := strconv.ParseFloat(fields[i+4], 64)
+			if err != nil {
+				return ints, floats, err
+			}
+			floats[i] = append(floats[i], x)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	file := numbers(50_000)
+	b.Run("how=strconv", func(b *testing.B) {
+		b.SetBytes(int64(len(file)))
+		for b.Loop() {
+			if _, _, err := byHand(bytes.NewReader(file)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("how=csv/workers=%d", workers), func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range csv.Read(bg, bytes.NewReader(file), numbersSchema, csv.ReadOptions{Workers: workers}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	file := numbers(50_000)
+	ints, floats, err := byHand(bytes.NewReader(file))
+	if err != nil {
+		b.Fatal(err)
+	}
+	tds := tensor.Must(read(string(file), numbersSchema, csv.ReadOptions{}))
+	b.Run("how=strconv", func(b *testing.B) {
+		b.SetBytes(int64(len(file)))
+		for b.Loop() {
+			w := bufio.NewWriterSize(io.Discard, 1<<16)
+			var line []byte
+			for row := range ints[0] {
+				line = line[:0]
+				for i := range 4 {
+					line = append(strconv.AppendInt(line, ints[i][row], 10), ',')
+				}
+				for i := range 4 {
+					line = append(strconv.AppendFloat(line, floats[i][row], 'g', -1, 64), ",\n"[i/3])
+				}
+				if _, err := w.Write(line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("how=csv", func(b *testing.B) {
+		b.SetBytes(int64(len(file)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := csv.Write(bg, io.Discard, numbersSchema, chunks(tds...), csv.Format{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,54 @@
+// Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes them.
+//
+//	schema, err := csv.Infer(file, 1000, csv.Format{}) // look at it, correct it
+//	file.Seek(0, io.SeekStart)
+//	for td, err := range csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096}) {
+//		if err != nil {
+//			return err
+//		}
+//		use(td) // [4096], valid until the next chunk
+//	}
+//	err = csv.Write(ctx, w, schema, chunks, csv.WriteOptions{})
+//
+// memmap.SaveRows makes a dataset of what [Read] yields, in memory that is bounded by a few chunks.
+//
+// # Files
+//
+// A file is text as RFC 4180 and package encoding/csv have it: records end with a line, or at the
+// end of the file; fields may be quoted, and then hold line ends, delimiters, and quotes that are
+// written twice. Lines end with LF or CRLF. Empty lines are skipped, and so is a byte order mark.
+// There is one difference: CRLF in a quoted field stays, where encoding/csv makes it LF. [Format]
+// has the delimiter and other ways in which files differ.
+//
+// # Headers and keys
+//
+// The header of an entry is its key; Format.Separator stands for the "/" of nested keys. An entry
+// with features has a column for each element: one of Shape [2] under the key "x" has the headers
+// x.0 and x.1, in this order. [Read] refuses columns that the schema lacks, unless told to skip
+// them, and a file that lacks a column, unless the entry is Optional.
+//
+// # Values
+//
+// Entries are tensors of any dtype, and texts. Numbers are exact or an error, [ErrValue]: an integer
+// column takes no fraction, and nothing out of range. Floats are rounded to the nearest. Bools are
+// true, false, 1, 0 and what else strconv.ParseBool takes. NaN, +Inf and -Inf are written so, complex
+// numbers as "(1+2i)". What [Write] wrote reads back equal, but for the payload of a NaN.
+//
+// Format.Times has columns of dates or times, which are int64. Format.Categories makes texts int32
+// codes: they are stable over all chunks, and files, that use the same ragged.TextCodes. Its Texts,
+// when all is read, are the list, to be kept as Data by tdict.NewData(codes.Texts()); the chunks do
+// not have it, since it grows from one to the next.
+//
+// # Missing values
+//
+// A field that is one of Format.NA is missing, if its entry is Optional or in Format.Fill; else it is
+// what it says. In a column of texts only a field without quotes can be missing: "" is an empty text.
+// An Optional entry has a mask beside it, a bool for each value that is false where it is missing. Its
+// key is that of the entry with "_mask" after it, which no other entry may have: tdict.ErrSchema. A
+// missing value itself is zero, an empty text, the code 0, or what Fill says.
+//
+// # Errors
+//
+// An error in a file is a [*ParseError], with line, column and key. A long record is an error too,
+// [ErrTooLong], so that a file takes no more memory than ReadOptions.MaxRecord and a chunk allow.
+package csv

@@ -1,0 +1,139 @@
+package csv
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// maxColumns bounds the columns of a file.
+const maxColumns = 1 << 20
+
+// A column is one of a file: an element of an entry.
+type column struct {
+	header  string
+	values  *table.Column
+	element int // of Shape, row-major
+	// text says that a field with quotes is not missing, missable that one without may be.
+	text, missable bool
+}
+
+// columnsOf returns the columns that a file of t has. It returns tdict.ErrSchema for an entry that
+// has none in a file: ragged numbers, and for a header that two have.
+func columnsOf(t *table.Table, f *Format) ([]column, error) {
+	var all []column
+	known := map[string]bool{}
+	for _, c := range t.Columns() {
+		if c.Spec.Kind == tdict.KindRagged {
+			return nil, refused(c, "got %v, want a tensor or text (text is ragged uint8 for which the schema says so)", c.Spec.Kind)
+		}
+		if c.Width > maxColumns-len(all) {
+			return nil, refused(c, "got shape %v, want at most %d columns", c.Spec.Shape, maxColumns)
+		}
+		for i := range c.Width {
+			header := f.header(c.Spec, i)
+			if known[header] {
+				return nil, refused(c, "got header %q twice", header)
+			}
+			known[header] = true
+			all = append(all, column{header, c, i, c.Spec.Kind == tdict.KindText, c.Missable()})
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema)
+	}
+	return all, nil
+}
+
+func refused(c *table.Column, format string, args ...any) error {
+	return &tdict.KeyError{Op: "csv", Key: c.Spec.Key, Err: fmt.Errorf("%w: "+format, append([]any{tdict.ErrSchema}, args...)...)}
+}
+
+// header returns the header of element i of an entry.
+func (f *Format) header(s tdict.Spec, i int) string {
+	header := strings.Join(slices.Collect(s.Key.Parts()), f.Separator)
+	for _, at := range s.Shape.Position(i) {
+		header += "." + strconv.Itoa(at)
+	}
+	return header
+}
+
+// key returns the key of a header.
+func (f *Format) key(header string) nestedkey.Key {
+	parts := strings.Split(header, f.Separator)
+	return nestedkey.Of(parts[0], parts[1:]...)
+}
+
+// cutIndex cuts ".0.1" off a header.
+func cutIndex(header string) (name string, index shapeops.Shape) {
+	for {
+		dot := strings.LastIndexByte(header, '.')
+		i, err := strconv.Atoi(header[dot+1:])
+		if dot < 0 || err != nil || strconv.Itoa(i) != header[dot+1:] || i < 0 {
+			return header, index
+		}
+		header, index = header[:dot], append(shapeops.Shape{i}, index...)
+	}
+}
+
+// arranged returns the columns of a file in the order of its headers, with nil for those that are
+// skipped, and the columns of the schema that the file lacks.
+func arranged(all []column, headers []string, skip bool) (there []column, lacking []*table.Column, err error) {
+	there = make([]column, len(headers))
+	byName := make(map[string]int, len(all))
+	for i, c := range all {
+		byName[c.header] = i
+	}
+	next := map[*table.Column]string{} // the last header of an entry, to see the order
+	found := make([]bool, len(all))
+	for i, header := range headers {
+		at, ok := byName[header]
+		switch {
+		case !ok && !skip:
+			return nil, nil, fmt.Errorf("%w: got %q, want none but %s", ErrHeader, header, listed(all))
+		case !ok:
+			continue
+		case found[at]:
+			return nil, nil, fmt.Errorf("%w: got %q twice", ErrHeader, header)
+		case at > 0 && all[at-1].values == all[at].values && !found[at-1]:
+			return nil, nil, fmt.Errorf("%w: got %q, want %q before it", ErrHeader, header, all[at-1].header)
+		}
+		found[at], there[i], next[all[at].values] = true, all[at], header
+	}
+	for i, c := range all {
+		switch {
+		case found[i]:
+		case next[c.values] != "" || !c.values.Spec.Optional:
+			return nil, nil, fmt.Errorf("%w: got no %q", ErrHeader, c.header)
+		default:
+			lacking = append(lacking, c.values)
+		}
+	}
+	return there, lacking, nil
+}
+
+// listed lists the first headers.
+func listed(all []column) string {
+	var names []string
+	for _, c := range all[:min(len(all), 8)] {
+		names = append(names, strconv.Quote(c.header))
+	}
+	if len(all) > len(names) {
+		names = append(names, "...")
+	}
+	return strings.Join(slices.Clip(names), ", ")
+}
+
+// key returns the key of the entry, "" if there is none.
+func (c *column) key() nestedkey.Key {
+	if c.values == nil {
+		return ""
+	}
+	return c.values.Spec.Key
+}

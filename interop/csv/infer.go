@@ -1,0 +1,323 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Infer proposes a schema for the first n rows of r, or for all if n is 0: for each column the
+// narrowest type that all these rows fit, and a Doc that says in a line what was seen. A program
+// looks at it, and corrects it where it knows more:
+//
+//   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
+//     numbers Float64;
+//   - times are Int64 if f.Times has the key and all of them have its layout;
+//   - anything else is text: also numbers with zeros before them, such as 007, integers that no
+//     type holds, and what f.Categories has;
+//   - a column with a missing value is Optional, unless f.Fill has the key;
+//   - columns x.0, x.1 and so on, side by side, are one entry of Shape [2] if their types agree;
+//   - without headers the keys are column0, column1 and so on.
+//
+// [Read] with the same Format takes all rows that Infer has seen. Infer returns the errors of Read,
+// and reads further than the n rows. It takes memory in proportion to the columns.
+func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
+	f, err := f.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if n <= 0 {
+		n = math.MaxInt
+	}
+	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: newSplitter(r, &f, maxRecord), scan: newScanner(&f)}
+	if !f.NoHeader {
+		headers, err := in.headers(&f)
+		if err != nil {
+			return nil, err
+		}
+		for _, header := range headers {
+			in.columns = append(in.columns, newSeen(header))
+		}
+	}
+	for in.rows < n {
+		if err := in.row(); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return in.schema()
+}
+
+// An inferrer collects what rows have.
+type inferrer struct {
+	*splitter
+	format  *Format
+	na      naSet
+	scan    *scanner
+	text    []byte
+	rows    int
+	columns []*seen
+}
+
+// row adds a row. It returns io.EOF after the last one.
+func (in *inferrer) row() error {
+	line := in.line
+	text, n, err := in.next(in.text[:0], 1)
+	if in.text = text; n == 0 {
+		return err
+	}
+	in.scan.reset(text, line)
+	in.scan.more()
+	line = in.scan.line
+	for i, last := 0, false; !last || i < len(in.columns); i++ {
+		if in.rows == 0 && in.format.NoHeader && i == len(in.columns) {
+			in.columns = append(in.columns, newSeen("column"+strconv.Itoa(i)))
+		}
+		if last || i == len(in.columns) {
+			return in.scan.wrongCount(i, len(in.columns), last, line)
+		}
+		var field []byte
+		var quoted bool
+		if field, quoted, last, err = in.scan.field(); err != nil {
+			return in.scan.fail("", err)
+		}
+		in.columns[i].add(in, field, quoted)
+	}
+	in.rows++
+	return nil
+}
+
+// A seen is what all rows have in a column.
+type seen struct {
+	header string
+
+	none, quoted                      int // missing, without and with quotes
+	bools, ints, floats, words, texts int
+	times                             int // of those counted above or as texts
+	unsigned                          bool
+	low, high                         number
+	shortest, longest                 int // bytes of a text
+	distinct                          map[string]bool
+}
+
+// A number is an extreme number, and how it is spelled.
+type number struct {
+	value float64
+	text  string
+}
+
+func newSeen(header string) *seen {
+	return &seen{header: header, shortest: math.MaxInt, distinct: map[string]bool{}}
+}
+
+// someTexts bounds the distinct texts that are counted.
+const someTexts = 100
+
+// add adds a field.
+func (s *seen) add(in *inferrer, field []byte, quoted bool) {
+	if in.na.has(field) {
+		if !quoted {
+			s.none++
+			return
+		}
+		s.quoted++
+	}
+	s.shortest, s.longest = min(s.shortest, len(field)), max(s.longest, len(field))
+	if len(s.distinct) <= someTexts && len(field) <= 1000 {
+		s.distinct[string(field)] = true
+	}
+	if tm, ok := in.format.Times[in.format.key(s.header)]; ok && tm.Fits(field) {
+		s.times++
+	}
+	if !in.na.has(field) {
+		s.scalar(field)
+	}
+}
+
+// scalar counts a value by its type.
+func (s *seen) scalar(field []byte) {
+	if _, err := strconv.ParseBool(string(field)); err == nil && len(field) > 3 {
+		s.bools++
+		return
+	}
+	v, err := strconv.ParseFloat(string(field), 64)
+	if err != nil || len(field) > 40 {
+		s.texts++
+		return
+	}
+	digits := bytes.TrimLeft(field, "+-")
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		s.words++
+		return
+	case len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e': // 007, 0x1p-2
+		s.texts++
+		return
+	case bytes.ContainsAny(field, ".eE"):
+		s.floats++
+	case isInt(field):
+		s.ints++
+	case isUint(field):
+		s.ints, s.unsigned = s.ints+1, true
+	default:
+		s.texts++
+		return
+	}
+	s.extreme(v, field)
+}
+
+func isInt(field []byte) bool {
+	_, err := strconv.ParseInt(string(field), 10, 64)
+	return err == nil
+}
+
+func isUint(field []byte) bool {
+	_, err := strconv.ParseUint(string(field), 10, 64)
+	return err == nil
+}
+
+// extreme keeps a number if it is the least or the largest.
+func (s *seen) extreme(v float64, field []byte) {
+	if s.low.text == "" || v < s.low.value {
+		s.low = number{v, string(field)}
+	}
+	if s.high.text == "" || v > s.high.value {
+		s.high = number{v, string(field)}
+	}
+}
+
+// spec proposes an entry for a column, but for its key.
+func (s *seen) spec(f *Format) tdict.Spec {
+	key := f.key(s.header)
+	spec := tdict.Spec{Key: key}
+	values := s.bools + s.ints + s.floats + s.words + s.texts
+	numbers := s.ints + s.floats
+	_, timed := f.Times[key]
+	_, coded := f.Categories[key]
+	what := ""
+	switch {
+	case coded || values == 0 || !timed && (s.texts > 0 || s.bools > 0 && s.bools < values || s.words == values):
+		spec.Kind, what = tdict.KindText, s.said(values)
+	case timed && s.times == values+s.quoted:
+		spec.DType, what = tensor.Int64, fmt.Sprintf("%d times", s.times)
+	case timed:
+		spec.Kind, what = tdict.KindText, s.said(values)+fmt.Sprintf(", %d of them times", s.times)
+	case s.bools > 0:
+		spec.DType, what = tensor.Bool, fmt.Sprintf("%d times true or false", s.bools)
+	case s.floats+s.words > 0:
+		spec.DType, what = tensor.Float64, fmt.Sprintf("%d numbers from %s to %s", numbers+s.words, s.low.text, s.high.text)
+	case s.unsigned && s.low.value < 0:
+		spec.Kind, what = tdict.KindText, s.said(values)
+	default:
+		if spec.DType = tensor.Int64; s.unsigned {
+			spec.DType = tensor.Uint64
+		}
+		what = fmt.Sprintf("%d integers from %s to %s", s.ints, s.low.text, s.high.text)
+	}
+	none := s.none
+	if spec.Kind != tdict.KindText && !timed {
+		none += s.quoted
+	}
+	if spec.Doc = what; none > 0 {
+		spec.Doc += fmt.Sprintf(", %d missing", none)
+		_, filled := f.Fill[key]
+		spec.Optional = !filled
+	}
+	return spec
+}
+
+// said says what texts there are.
+func (s *seen) said(values int) string {
+	n := values + s.quoted
+	if n == 0 {
+		return "no values, as text"
+	}
+	distinct := strconv.Itoa(len(s.distinct)) + " of them"
+	if len(s.distinct) > someTexts {
+		distinct = "more than " + strconv.Itoa(someTexts)
+	}
+	return fmt.Sprintf("%d texts of %d to %d bytes, %s distinct", n, s.shortest, s.longest, distinct)
+}
+
+// schema proposes a schema for all columns. It returns [ErrHeader] if they cannot be those of one.
+func (in *inferrer) schema() (tdict.Schema, error) {
+	var s tdict.Schema
+	for i := 0; i < len(in.columns); {
+		spec, n := in.together(i)
+		s = append(s, spec)
+		i += n
+	}
+	t, err := table.New(s, in.format.options())
+	if err == nil {
+		_, err = columnsOf(t, in.format)
+	}
+	if err != nil {
+		return nil, &ParseError{Line: 1, Err: fmt.Errorf("%w: %w", ErrHeader, err)}
+	}
+	return s, nil
+}
+
+// together proposes an entry for column i and those after it that are its elements, and returns how
+// many columns it is.
+func (in *inferrer) together(i int) (tdict.Spec, int) {
+	one := in.columns[i].spec(in.format)
+	name, index := cutIndex(in.columns[i].header)
+	if len(index) == 0 || index.Size() != 0 || slices.Max(index) != 0 || in.has(name) {
+		return one, 1
+	}
+	n := 1
+	for i+n < len(in.columns) {
+		next, at := cutIndex(in.columns[i+n].header)
+		if next != name || len(at) != len(index) {
+			break
+		}
+		index, n = at, n+1
+	}
+	shape := make(shapeops.Shape, len(index))
+	for dim, at := range index {
+		shape[dim] = at + 1
+	}
+	whole := one
+	whole.Key, whole.Shape, whole.Doc = in.format.key(name), shape, one.Doc
+	if shape.Check() != nil || shape.Size() != n {
+		return one, 1
+	}
+	for j, c := range in.columns[i : i+n] {
+		spec := c.spec(in.format)
+		if c.header != in.format.header(whole, j) || spec.Kind != whole.Kind {
+			return one, 1
+		}
+		if !widen(&whole, spec) {
+			return one, 1
+		}
+	}
+	return whole, n
+}
+
+// widen makes the type of an entry hold that of another, if there is one.
+func widen(spec *tdict.Spec, other tdict.Spec) bool {
+	spec.Optional = spec.Optional || other.Optional
+	if spec.DType == other.DType {
+		return true
+	}
+	numbers := []tensor.DType{tensor.Int64, tensor.Float64}
+	if !slices.Contains(numbers, spec.DType) || !slices.Contains(numbers, other.DType) {
+		return false
+	}
+	spec.DType = tensor.Float64
+	return true
+}
+
+// has reports whether a column has a header.
+func (in *inferrer) has(header string) bool {
+	return slices.ContainsFunc(in.columns, func(s *seen) bool { return s.header == header })
+}

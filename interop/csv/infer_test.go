@@ -1,0 +1,89 @@
+package csv_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+func TestInfer(t *testing.T) {
+	days := map[nestedkey.Key]csv.Time{"x": {Layout: time.DateOnly, Unit: 24 * time.Hour}}
+	tests := []struct {
+		name, text string
+		format     csv.Format
+		want       string // of String, without the headers of the table
+	}{
+		{"bools", "x\ntrue\nFALSE\n", csv.Format{}, "x tensor bool [] 2 times true or false"},
+		{"0 and 1 are integers", "x\n0\n1\n", csv.Format{}, "x tensor int64 [] 2 integers from 0 to 1"},
+		{"integers", "x\n-3\n17\nNA\n", csv.Format{}, "x tensor int64 [] optional, 2 integers from -3 to 17, 1 missing"},
+		{"integers beyond int64", "x\n0\n18446744073709551615\n", csv.Format{}, "x tensor uint64 [] 2 integers from 0 to 18446744073709551615"},
+		{"integers beyond any type", "x\n18446744073709551616\n", csv.Format{}, "x text [] 1 texts of 20 to 20 bytes, 1 of them distinct"},
+		{"integers that no type holds together", "x\n-1\n18446744073709551615\n", csv.Format{}, "x text [] 2 texts of 2 to 20 bytes, 2 of them distinct"},
+		{"floats", "x\n1\n2.5\n-1e3\n0.5\n", csv.Format{}, "x tensor float64 [] 4 numbers from -1e3 to 2.5"},
+		{"NaN among numbers", "x\n1\nNaN\n-Inf\n", csv.Format{}, "x tensor float64 [] 3 numbers from 1 to 1"},
+		{"NaN alone", "x\nnan\n", csv.Format{}, "x text [] 1 texts of 3 to 3 bytes, 1 of them distinct"},
+		{"zeros before", "x\n007\n10\n", csv.Format{}, "x text [] 2 texts of 2 to 3 bytes, 2 of them distinct"},
+		{"hexadecimal", "x\n0x10\n", csv.Format{}, "x text [] 1 texts of 4 to 4 bytes, 1 of them distinct"},
+		{"texts", "x\na\nNA\n\"NA\"\n\"\"\na\n", csv.Format{}, "x text [] optional, 4 texts of 0 to 2 bytes, 3 of them distinct, 1 missing"},
+		{"quoted missing numbers", "x\n1\n\"NA\"\n", csv.Format{}, "x tensor int64 [] optional, 1 integers from 1 to 1, 1 missing"},
+		{"nothing", "x,y\n,1\n", csv.Format{}, "x text [] optional, no values, as text, 1 missing\ny tensor int64 [] 1 integers from 1 to 1"},
+		{"no rows", "x\n", csv.Format{}, "x text [] no values, as text"},
+		{"a value that fills", "x\n1\nNA\n", csv.Format{Fill: map[nestedkey.Key]string{"x": "0"}}, "x tensor int64 [] 1 integers from 1 to 1, 1 missing"},
+		{"times", "x\n2026-11-24\nNA\n", csv.Format{Times: days}, "x tensor int64 [] optional, 1 times, 1 missing"},
+		{"not all are times", "x\n2026-11-24\nnever\n", csv.Format{Times: days}, "x text [] 2 texts of 5 to 10 bytes, 2 of them distinct, 1 of them times"},
+		{"categories of numbers", "x\n1\n2\n", csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"x": {}}}, "x text [] 2 texts of 1 to 1 bytes, 2 of them distinct"},
+		{"elements", "p.0,p.1,x\n1,2.5,3\n", csv.Format{}, "p tensor float64 [2] 1 integers from 1 to 1\nx tensor int64 [] 1 integers from 3 to 3"},
+		{"elements of two dims", "p.0.0,p.0.1,p.1.0,p.1.1\n1,2,3,4\n", csv.Format{}, "p tensor int64 [2 2] 1 integers from 1 to 1"},
+		{"elements of two types", "p.0,p.1\n1,a\n", csv.Format{}, "p.0 tensor int64 [] 1 integers from 1 to 1\np.1 text [] 1 texts of 1 to 1 bytes, 1 of them distinct"},
+		{"elements that lack", "p.0.0,p.0.1,p.1.1\n1,2,3\n", csv.Format{}, "p.0.0 tensor int64 [] 1 integers from 1 to 1\np.0.1 tensor int64 [] 1 integers from 2 to 2\np.1.1 tensor int64 [] 1 integers from 3 to 3"},
+		{"elements and a column of their name", "p,p.0\n1,2\n", csv.Format{}, "p tensor int64 [] 1 integers from 1 to 1\np.0 tensor int64 [] 1 integers from 2 to 2"},
+		{"nested", "a/b,a/c\n1,2\n", csv.Format{}, "a/b tensor int64 [] 1 integers from 1 to 1\na/c tensor int64 [] 1 integers from 2 to 2"},
+		{"no headers", "a;1\n", csv.Format{NoHeader: true, Comma: ';'}, "column0 text [] 1 texts of 1 to 1 bytes, 1 of them distinct\ncolumn1 tensor int64 [] 1 integers from 1 to 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := csv.Infer(strings.NewReader(tt.text), 0, tt.format)
+			require.NoError(t, err)
+			lines := strings.Split(s.String(), "\n")[1:]
+			for i := range lines {
+				lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+			}
+			require.Equal(t, tt.want, strings.Join(lines, "\n"))
+			_, err = read(tt.text, s, in(tt.format))
+			require.NoError(t, err, "what was seen can be read")
+		})
+	}
+}
+
+// TestInferReadsSoManyRows looks at the first rows only.
+func TestInferReadsSoManyRows(t *testing.T) {
+	s := tensor.Must(csv.Infer(strings.NewReader("x\n1\n2\na\n"), 2, csv.Format{}))
+	require.Equal(t, tensor.Int64, s[0].DType)
+}
+
+func TestInferRefusals(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       error
+	}{
+		{"an empty file", "", csv.ErrHeader},
+		{"a header twice", "x,x\n1,2\n", csv.ErrHeader},
+		{"a column in another", "a,a/b\n1,2\n", csv.ErrHeader},
+		{"a header that is not UTF-8", "\xff\n1\n", csv.ErrHeader},
+		{"a record of two lengths", "a,b\n1\n", csv.ErrFields},
+		{"a bad quote", "a\n\"1\"2\n", csv.ErrSyntax},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			testkit.Fails(t, tt.want, testkit.Err(csv.Infer(strings.NewReader(tt.text), 0, csv.Format{})))
+		})
+	}
+}

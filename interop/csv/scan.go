@@ -1,0 +1,153 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+)
+
+const bom = "\ufeff"
+
+// A scanner splits whole records into fields.
+type scanner struct {
+	comma, comment byte
+	ends           [256]bool // bytes that end or spoil a field without quotes
+
+	text       []byte
+	at         int
+	line       int // of text[at]
+	lineStart  int
+	fieldLine  int // of the last field
+	fieldStart int // its column
+	unquoted   []byte
+}
+
+func newScanner(f *Format) *scanner {
+	s := &scanner{comma: f.Comma, comment: f.Comment}
+	s.ends[f.Comma], s.ends['\n'], s.ends['"'] = true, true, true
+	return s
+}
+
+// reset begins a text, at a line.
+func (s *scanner) reset(text []byte, line int) {
+	s.text, s.at, s.line, s.lineStart = text, 0, line, 0
+}
+
+// skipped reports whether a line is no record: it is empty, or a comment.
+func skipped(line []byte, comment byte) bool {
+	switch line[0] {
+	case '\n':
+		return true
+	case '\r':
+		return len(line) == 1 || line[1] == '\n'
+	}
+	return comment != 0 && line[0] == comment
+}
+
+// more goes to the next record, and reports whether there is one.
+func (s *scanner) more() bool {
+	for s.at < len(s.text) && skipped(s.text[s.at:], s.comment) {
+		n := bytes.IndexByte(s.text[s.at:], '\n')
+		if n < 0 {
+			s.at = len(s.text)
+			return false
+		}
+		s.at += n + 1
+		s.newLine()
+	}
+	return s.at < len(s.text)
+}
+
+// newLine counts a line, which ended before s.at.
+func (s *scanner) newLine() { s.line, s.lineStart = s.line+1, s.at }
+
+// field returns the next field of a record, valid until the next call, whether it has quotes, and
+// whether it is the last one.
+func (s *scanner) field() (field []byte, quoted, last bool, err error) {
+	s.fieldLine, s.fieldStart = s.line, s.at-s.lineStart+1
+	if s.at < len(s.text) && s.text[s.at] == '"' {
+		field, last, err = s.quoted()
+		return field, true, last, err
+	}
+	rest := s.text[s.at:]
+	i := 0
+	for i < len(rest) && !s.ends[rest[i]] {
+		i++
+	}
+	s.at += i
+	if i == len(rest) {
+		return bytes.TrimSuffix(rest, []byte{'\r'}), false, true, nil
+	}
+	s.at++
+	field = rest[:i]
+	switch rest[i] {
+	case s.comma:
+		return field, false, false, nil
+	case '"':
+		return nil, false, false, fmt.Errorf("%w: got one in a field without quotes, want the field in quotes and its quotes twice", ErrSyntax)
+	}
+	s.newLine()
+	return bytes.TrimSuffix(field, []byte{'\r'}), false, true, nil
+}
+
+// quoted is field of one that begins with a quote.
+func (s *scanner) quoted() (field []byte, last bool, err error) {
+	s.unquoted = s.unquoted[:0]
+	for s.at++; ; s.at++ {
+		n := bytes.IndexByte(s.text[s.at:], '"')
+		if n < 0 {
+			return nil, false, fmt.Errorf("%w: got none at the end, want one that closes the field", ErrSyntax)
+		}
+		part := s.text[s.at : s.at+n]
+		s.countLines(part)
+		s.at += n + 1
+		rest := s.text[s.at:]
+		if len(rest) == 0 || rest[0] != '"' {
+			last, err = s.after(rest)
+			if len(s.unquoted) == 0 {
+				return part, last, err
+			}
+			s.unquoted = append(s.unquoted, part...)
+			return s.unquoted, last, err
+		}
+		s.unquoted = append(append(s.unquoted, part...), '"')
+	}
+}
+
+// countLines counts the lines that end in part, which begins at s.at.
+func (s *scanner) countLines(part []byte) {
+	if n := bytes.Count(part, []byte{'\n'}); n > 0 {
+		s.line, s.lineStart = s.line+n, s.at+bytes.LastIndexByte(part, '\n')+1
+	}
+}
+
+// after goes past what follows a closing quote, and reports whether that ends the record.
+func (s *scanner) after(rest []byte) (last bool, err error) {
+	switch {
+	case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r':
+		s.at = len(s.text)
+		return true, nil
+	case rest[0] == s.comma:
+		s.at++
+		return false, nil
+	case rest[0] == '\n':
+		s.at++
+	case rest[0] == '\r' && rest[1] == '\n':
+		s.at += 2
+	default:
+		return false, fmt.Errorf("%w: got %q after one, want the field to end", ErrSyntax, rest[0])
+	}
+	s.newLine()
+	return true, nil
+}
+
+// wrongCount returns ErrFields for a record in which n fields were read.
+func (s *scanner) wrongCount(n, want int, last bool, line int) error {
+	for !last {
+		var err error
+		if _, _, last, err = s.field(); err != nil {
+			return s.fail("", err)
+		}
+		n++
+	}
+	return &ParseError{Line: line, Err: fmt.Errorf("%w: got %d, want %d", ErrFields, n, want)}
+}

@@ -1,0 +1,148 @@
+package csv_test
+
+import (
+	"bytes"
+	enc "encoding/csv"
+	"io"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/table/tabletest"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// chunks yields dictionaries.
+func chunks(tds ...*tdict.TensorDict) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for _, td := range tds {
+			if !yield(td, nil) {
+				return
+			}
+		}
+	}
+}
+
+// written returns what Write writes.
+func written(t testing.TB, s tdict.Schema, f csv.Format, tds ...*tdict.TensorDict) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, csv.Write(bg, &b, s, chunks(tds...), f))
+	return b.String()
+}
+
+// textsOf returns rows of texts under the key "s".
+func textsOf(texts ...string) *tdict.TensorDict {
+	return tensor.Must(tdict.FromMap(shapeops.Shape{len(texts)}, tdict.Entries{"s": tensor.Must(ragged.FromStrings(texts))}))
+}
+
+func TestWrite(t *testing.T) {
+	maybe := tdict.Schema{{Key: "s", Kind: tdict.KindText, Optional: true}}
+	tests := []struct {
+		name   string
+		schema tdict.Schema
+		format csv.Format
+		td     *tdict.TensorDict
+		want   string
+	}{
+		{"texts", text, csv.Format{}, textsOf("a", "b,c", `say "hi"`, "a\nb", "a\r", " a", "a ", "é\xff", "NA"),
+			"s\na\n\"b,c\"\n\"say \"\"hi\"\"\"\n\"a\nb\"\n\"a\r\"\n\" a\"\n\"a \"\né\xff\nNA\n"},
+		{"an empty text alone", text, csv.Format{}, textsOf("", "a"), "s\n\"\"\na\n"},
+		{"texts that look missing", maybe, csv.Format{}, textsOf("NA", "", "a"), "s\n\"NA\"\n\"\"\na\n"},
+		{"a comment", text, csv.Format{Comment: '#'}, textsOf("#a", "a#"), "s\n\"#a\"\na#\n"},
+		{"a byte order mark", text, csv.Format{NoHeader: true}, textsOf("\ufeffa"), "\"\ufeffa\"\n"},
+		{"another delimiter", text, csv.Format{Comma: ';'}, textsOf("a;b", "a,b"), "s\n\"a;b\"\na,b\n"},
+		{"no rows", text, csv.Format{}, textsOf(), "s\n"},
+		{"numbers", tdict.Schema{{Key: "in/f", DType: tensor.Float32, Shape: shapeops.Shape{2}}}, csv.Format{Separator: "."},
+			tensor.Must(tdict.FromValues(shapeops.Shape{2}, tdict.Values{"in/f": [][]float32{{0.1, 1e-45}, {3, float32(math.Inf(-1))}}})),
+			"in.f.0,in.f.1\n0.1,1e-45\n3,-Inf\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := written(t, tt.schema, tt.format, tt.td)
+			require.Equal(t, tt.want, got)
+			back, err := read(got, tt.schema, in(tt.format))
+			require.NoError(t, err)
+			if tt.td.Shape()[0] > 0 {
+				key := tt.schema[0].Key
+				require.Equal(t, values(t, []*tdict.TensorDict{tensor.Must(tt.td.Select(key))}), values(t, []*tdict.TensorDict{tensor.Must(back[0].Select(key))}))
+			}
+		})
+	}
+}
+
+func TestWriteOptions(t *testing.T) {
+	s := tdict.Schema{{Key: "color", Kind: tdict.KindText}, {Key: "day", DType: tensor.Int64, Optional: true}}
+	f := csv.Format{
+		Categories: map[nestedkey.Key]*ragged.TextCodes{"color": {}},
+		Times:      map[nestedkey.Key]csv.Time{"day": {Layout: "02.01.2006", Unit: 24 * time.Hour}},
+		NA:         []string{"?"},
+	}
+	table := "color,day\nred,03.01.1970\n\"bl\"\"ue\",31.12.1969\nred,?\n"
+	require.Equal(t, table, written(t, s, f, tensor.Must(read(table, s, in(f)))...))
+}
+
+func TestWriteRefusals(t *testing.T) {
+	nan := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": tensor.Vector(1, math.NaN())}))
+	lengths := tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"s": tensor.Must(ragged.From[int8]([][]int8{{1}}))}))
+	tests := []struct {
+		name   string
+		schema tdict.Schema
+		format csv.Format
+		td     *tdict.TensorDict
+		want   error
+	}{
+		{"a number that reads back as missing", optional, csv.Format{NA: []string{"NaN"}}, nan, csv.ErrValue},
+		{"no spelling of what is missing", optional, csv.Format{NA: []string{}}, nan, csv.ErrFormat},
+		{"a missing text that is an empty line", tdict.Schema{{Key: "s", Kind: tdict.KindText, Optional: true}}, csv.Format{NA: []string{""}}, textsOf("a"), csv.ErrFormat},
+		{"another kind", number, csv.Format{}, textsOf("a"), tdict.ErrSchema},
+		{"ragged numbers", tdict.SchemaOf(lengths), csv.Format{}, lengths, tdict.ErrSchema},
+		{"a code without a text", text, csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"s": {}}},
+			tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"s": tensor.Vector[int32](3)})), shapeops.ErrIndex},
+		{"two batch dims", number, csv.Format{}, tensor.Must(number.Zeros(2, 2)), shapeops.ErrDim},
+		{"a bad format", number, csv.Format{Comma: 'x'}, nan, csv.ErrFormat},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			testkit.Fails(t, tt.want, csv.Write(bg, io.Discard, tt.schema, chunks(tt.td), tt.format))
+		})
+	}
+}
+
+// TestRoundTrip writes random tables of every dtype and reads them back.
+func TestRoundTrip(t *testing.T) {
+	for seed := range uint64(40) {
+		roundTrip(t, rand.New(rand.NewPCG(seed, 0)))
+	}
+}
+
+func roundTrip(t *testing.T, rng *rand.Rand) {
+	s := tabletest.Schema(rng, 0)
+	s = s[:1+rng.IntN(len(s))]
+	td := tabletest.Rows(rng, s, rng.IntN(8))
+	f := csv.Format{Comma: ",;\t"[rng.IntN(3)], Comment: "\x00#"[rng.IntN(2)], NoHeader: rng.IntN(4) == 0, NA: [][]string{nil, {"?", ""}, {"null"}}[rng.IntN(3)]}
+	file := written(t, s, f, td)
+	lines := enc.NewReader(strings.NewReader(file))
+	lines.Comma = rune(f.Comma)
+	lines.Comment = rune(f.Comment)
+	_, err := lines.ReadAll()
+	require.NoError(t, err, "another reader takes it")
+	got, err := read(file, s, csv.ReadOptions{Format: f, Rows: 100})
+	require.NoError(t, err)
+	if td.Shape()[0] == 0 {
+		require.Empty(t, got)
+		return
+	}
+	require.Equal(t, tabletest.Bits(td), tabletest.Bits(got[0]), file)
+}
