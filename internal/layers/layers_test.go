@@ -26,7 +26,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"internal/bundle internal/table",
+	"internal/bundle internal/table internal/table/tabletest",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
 	"loader samplecache/engine",
 	"loader/loadertest samplecache",

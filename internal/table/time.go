@@ -36,10 +36,10 @@ func (tm Time) check() error {
 	return nil
 }
 
-// Fits reports whether a text is a time of tm.
-func (tm Time) Fits(text []byte) bool {
+// Check returns [ErrValue] unless a text is a time of tm.
+func (tm Time) Check(text []byte) error {
 	_, err := tm.withDefaults().parse(text)
-	return err == nil
+	return err
 }
 
 // parse returns the number of units from 1970 to a text, exactly.

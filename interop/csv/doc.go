@@ -1,16 +1,13 @@
 // Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes them.
 //
-//	schema, err := csv.Infer(file, 1000, csv.Format{}) // look at it, correct it
-//	file.Seek(0, io.SeekStart)
-//	for td, err := range csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096}) {
-//		if err != nil {
-//			return err
-//		}
-//		use(td) // [4096], valid until the next chunk
-//	}
-//	err = csv.Write(ctx, w, schema, chunks, csv.WriteOptions{})
+//	schema, err := csv.Infer(file, 1000, csv.Format{}) // to be looked at, and corrected
+//	_, err = file.Seek(0, io.SeekStart)
+//	chunks := csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096})
+//	err = memmap.SaveRows(ctx, "visits", chunks, memmap.SaveOptions{})
+//	err = csv.Write(ctx, os.Stdout, schema, chunks, csv.Format{})
 //
-// memmap.SaveRows makes a dataset of what [Read] yields, in memory that is bounded by a few chunks.
+// [Read] yields chunks of rows, [Write] takes them. A tdict.Schema says what the rows are. Package
+// jsonl has the same functions for lines of JSON.
 //
 // # Files
 //

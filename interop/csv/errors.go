@@ -2,7 +2,6 @@ package csv
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -16,8 +15,9 @@ var (
 	ErrFields = errors.New("wrong number of fields")
 	// ErrHeader says that the columns of a file are not those of the schema.
 	ErrHeader = errors.New("columns do not fit the schema")
-	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord.
-	ErrTooLong = errors.New("record is too long")
+	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord: a quote may not be
+	// closed.
+	ErrTooLong = table.ErrTooLong
 	// ErrValue says that a field is not a value of its column, or that a value cannot be written
 	// so that it reads back equal.
 	ErrValue = table.ErrValue
@@ -25,30 +25,15 @@ var (
 	ErrFormat = errors.New("invalid format")
 )
 
-// A ParseError says where in a file an error is.
-type ParseError struct {
-	Line   int           // from 1 on, where the field or the record begins
-	Column int           // of the first byte of the field in its line, from 1 on; 0 for a record
-	Key    nestedkey.Key // of the entry; "" if there is none
-	Err    error         // the reason
-}
-
-// Error returns the text: line, column, key, reason.
-func (e *ParseError) Error() string {
-	text := fmt.Sprintf("line %d", e.Line)
-	if e.Column > 0 {
-		text += fmt.Sprintf(", column %d", e.Column)
-	}
-	if e.Key != "" {
-		text += fmt.Sprintf(", %q", string(e.Key))
-	}
-	return text + ": " + e.Err.Error()
-}
-
-// Unwrap returns the reason.
-func (e *ParseError) Unwrap() error { return e.Err }
+// A ParseError says where in a file an error is. Its fields are:
+//
+//	Line   int           // from 1 on, where the field or the record begins
+//	Column int           // of the first byte of the field in its line, from 1 on; 0 for a record
+//	Key    nestedkey.Key // of the entry; "" if there is none
+//	Err    error         // the reason, which it unwraps to
+type ParseError = table.ParseError
 
 // fail returns the error of the last field.
 func (s *scanner) fail(key nestedkey.Key, err error) error {
-	return &ParseError{s.fieldLine, s.fieldStart, key, err}
+	return &ParseError{Line: s.fieldLine, Column: s.fieldStart, Key: key, Err: err}
 }

@@ -46,6 +46,9 @@ type Format struct {
 	Fill map[nestedkey.Key]string
 }
 
+// maxRecord bounds the bytes of a record, unless ReadOptions say otherwise.
+const maxRecord = 1 << 20
+
 // withDefaults returns f without zeros, or [ErrFormat].
 func (f Format) withDefaults() (Format, error) {
 	f.Comma = cmp.Or(f.Comma, ',')
@@ -70,7 +73,7 @@ func delimits(c byte) bool {
 
 // quotes reports whether a text needs quotes for what is in it.
 func (f *Format) quotes(text string) bool {
-	return strings.HasPrefix(text, bom) || strings.ContainsAny(text, "\"\r\n") || strings.IndexByte(text, f.Comma) >= 0 ||
+	return strings.HasPrefix(text, "\ufeff") || strings.ContainsAny(text, "\"\r\n") || strings.IndexByte(text, f.Comma) >= 0 ||
 		f.Comment != 0 && text != "" && text[0] == f.Comment
 }
 

@@ -20,7 +20,7 @@ import (
 //
 //   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
 //     numbers Float64;
-//   - times are Int64 if f.Times has the key and all of them have its layout;
+//   - what f.Times has is Int64;
 //   - anything else is text: also numbers with zeros before them, such as 007, integers that no
 //     type holds, and what f.Categories has;
 //   - a column with a missing value is Optional, unless f.Fill has the key;
@@ -28,7 +28,7 @@ import (
 //   - without headers the keys are column0, column1 and so on.
 //
 // [Read] with the same Format takes all rows that Infer has seen. Infer returns the errors of Read,
-// and reads further than the n rows. It takes memory in proportion to the columns.
+// [ErrValue] for a time that f.Times does not fit among them, and reads further than the n rows. It takes memory in proportion to the columns.
 func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	f, err := f.withDefaults()
 	if err != nil {
@@ -37,9 +37,9 @@ func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	if n <= 0 {
 		n = math.MaxInt
 	}
-	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: newSplitter(r, &f, maxRecord), scan: newScanner(&f)}
+	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f)}
 	if !f.NoHeader {
-		headers, err := in.headers(&f)
+		headers, err := f.headers(in.splitter)
 		if err != nil {
 			return nil, err
 		}
@@ -59,19 +59,19 @@ func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 
 // An inferrer collects what rows have.
 type inferrer struct {
-	*splitter
-	format  *Format
-	na      naSet
-	scan    *scanner
-	text    []byte
-	rows    int
-	columns []*seen
+	splitter *table.Splitter
+	format   *Format
+	na       naSet
+	scan     *scanner
+	text     []byte
+	rows     int
+	columns  []*seen
 }
 
 // row adds a row. It returns io.EOF after the last one.
 func (in *inferrer) row() error {
-	line := in.line
-	text, n, err := in.next(in.text[:0], 1)
+	line := in.splitter.Line()
+	text, n, err := in.splitter.Next(in.text[:0], 1)
 	if in.text = text; n == 0 {
 		return err
 	}
@@ -90,7 +90,9 @@ func (in *inferrer) row() error {
 		if field, quoted, last, err = in.scan.field(); err != nil {
 			return in.scan.fail("", err)
 		}
-		in.columns[i].add(in, field, quoted)
+		if err := in.columns[i].add(in, field, quoted); err != nil {
+			return in.scan.fail(in.format.key(in.columns[i].header), err)
+		}
 	}
 	in.rows++
 	return nil
@@ -122,12 +124,12 @@ func newSeen(header string) *seen {
 // someTexts bounds the distinct texts that are counted.
 const someTexts = 100
 
-// add adds a field.
-func (s *seen) add(in *inferrer, field []byte, quoted bool) {
+// add adds a field. It returns [ErrValue] if that should be a time and is none.
+func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
 	if in.na.has(field) {
 		if !quoted {
 			s.none++
-			return
+			return nil
 		}
 		s.quoted++
 	}
@@ -135,12 +137,15 @@ func (s *seen) add(in *inferrer, field []byte, quoted bool) {
 	if len(s.distinct) <= someTexts && len(field) <= 1000 {
 		s.distinct[string(field)] = true
 	}
-	if tm, ok := in.format.Times[in.format.key(s.header)]; ok && tm.Fits(field) {
+	if in.na.has(field) {
+		return nil
+	}
+	if tm, ok := in.format.Times[in.format.key(s.header)]; ok {
 		s.times++
+		return tm.Check(field)
 	}
-	if !in.na.has(field) {
-		s.scalar(field)
-	}
+	s.scalar(field)
+	return nil
 }
 
 // scalar counts a value by its type.
@@ -195,44 +200,45 @@ func (s *seen) extreme(v float64, field []byte) {
 	}
 }
 
-// spec proposes an entry for a column, but for its key.
+// spec proposes an entry for a column.
 func (s *seen) spec(f *Format) tdict.Spec {
-	key := f.key(s.header)
-	spec := tdict.Spec{Key: key}
-	values := s.bools + s.ints + s.floats + s.words + s.texts
-	numbers := s.ints + s.floats
-	_, timed := f.Times[key]
-	_, coded := f.Categories[key]
-	what := ""
-	switch {
-	case coded || values == 0 || !timed && (s.texts > 0 || s.bools > 0 && s.bools < values || s.words == values):
-		spec.Kind, what = tdict.KindText, s.said(values)
-	case timed && s.times == values+s.quoted:
-		spec.DType, what = tensor.Int64, fmt.Sprintf("%d times", s.times)
-	case timed:
-		spec.Kind, what = tdict.KindText, s.said(values)+fmt.Sprintf(", %d of them times", s.times)
-	case s.bools > 0:
-		spec.DType, what = tensor.Bool, fmt.Sprintf("%d times true or false", s.bools)
-	case s.floats+s.words > 0:
-		spec.DType, what = tensor.Float64, fmt.Sprintf("%d numbers from %s to %s", numbers+s.words, s.low.text, s.high.text)
-	case s.unsigned && s.low.value < 0:
-		spec.Kind, what = tdict.KindText, s.said(values)
-	default:
-		if spec.DType = tensor.Int64; s.unsigned {
-			spec.DType = tensor.Uint64
-		}
-		what = fmt.Sprintf("%d integers from %s to %s", s.ints, s.low.text, s.high.text)
+	spec := tdict.Spec{Key: f.key(s.header)}
+	_, coded := f.Categories[spec.Key]
+	if _, timed := f.Times[spec.Key]; timed {
+		spec.DType, spec.Doc = tensor.Int64, fmt.Sprintf("%d times", s.times)
+	} else {
+		spec.Kind, spec.DType, spec.Doc = s.dtype(coded)
 	}
 	none := s.none
-	if spec.Kind != tdict.KindText && !timed {
+	if spec.Kind != tdict.KindText {
 		none += s.quoted
 	}
-	if spec.Doc = what; none > 0 {
+	if none > 0 {
 		spec.Doc += fmt.Sprintf(", %d missing", none)
-		_, filled := f.Fill[key]
+		_, filled := f.Fill[spec.Key]
 		spec.Optional = !filled
 	}
 	return spec
+}
+
+// dtype returns the narrowest type, and what was seen. Categories are text.
+func (s *seen) dtype(coded bool) (kind tdict.Kind, d tensor.DType, what string) {
+	numbers := s.ints + s.floats + s.words
+	values := s.bools + numbers + s.texts
+	extremes := "from " + s.low.text + " to " + s.high.text
+	switch {
+	case coded || s.texts > 0 || s.words == values || s.unsigned && s.low.value < 0 && s.floats == 0:
+	case s.bools == values:
+		return 0, tensor.Bool, fmt.Sprintf("%d times true or false", s.bools)
+	case s.bools > 0:
+	case s.floats+s.words > 0:
+		return 0, tensor.Float64, fmt.Sprintf("%d numbers %s", numbers, extremes)
+	case s.unsigned:
+		return 0, tensor.Uint64, fmt.Sprintf("%d integers %s", numbers, extremes)
+	default:
+		return 0, tensor.Int64, fmt.Sprintf("%d integers %s", numbers, extremes)
+	}
+	return tdict.KindText, 0, s.said(values)
 }
 
 // said says what texts there are.

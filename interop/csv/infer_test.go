@@ -38,7 +38,7 @@ func TestInfer(t *testing.T) {
 		{"no rows", "x\n", csv.Format{}, "x text [] no values, as text"},
 		{"a value that fills", "x\n1\nNA\n", csv.Format{Fill: map[nestedkey.Key]string{"x": "0"}}, "x tensor int64 [] 1 integers from 1 to 1, 1 missing"},
 		{"times", "x\n2026-11-24\nNA\n", csv.Format{Times: days}, "x tensor int64 [] optional, 1 times, 1 missing"},
-		{"not all are times", "x\n2026-11-24\nnever\n", csv.Format{Times: days}, "x text [] 2 texts of 5 to 10 bytes, 2 of them distinct, 1 of them times"},
+		{"no times", "x,y\nNA,1\n", csv.Format{Times: days}, "x tensor int64 [] optional, 0 times, 1 missing\ny tensor int64 [] 1 integers from 1 to 1"},
 		{"categories of numbers", "x\n1\n2\n", csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"x": {}}}, "x text [] 2 texts of 1 to 1 bytes, 2 of them distinct"},
 		{"elements", "p.0,p.1,x\n1,2.5,3\n", csv.Format{}, "p tensor float64 [2] 1 integers from 1 to 1\nx tensor int64 [] 1 integers from 3 to 3"},
 		{"elements of two dims", "p.0.0,p.0.1,p.1.0,p.1.1\n1,2,3,4\n", csv.Format{}, "p tensor int64 [2 2] 1 integers from 1 to 1"},
@@ -81,6 +81,10 @@ func TestInferRefusals(t *testing.T) {
 		{"a record of two lengths", "a,b\n1\n", csv.ErrFields},
 		{"a bad quote", "a\n\"1\"2\n", csv.ErrSyntax},
 	}
+	t.Run("not all are times", func(t *testing.T) {
+		days := csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: time.DateOnly}}}
+		testkit.Fails(t, csv.ErrValue, testkit.Err(csv.Infer(strings.NewReader("x\n2026-11-24\nnever\n"), 0, days)))
+	})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			testkit.Fails(t, tt.want, testkit.Err(csv.Infer(strings.NewReader(tt.text), 0, csv.Format{})))

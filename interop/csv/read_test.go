@@ -184,7 +184,6 @@ func TestRefusals(t *testing.T) {
 		{"a delimiter that numbers have", "x\n", number, in(csv.Format{Comma: '.'}), csv.ErrFormat},
 		{"one delimiter for two things", "x\n", number, in(csv.Format{Comment: ','}), csv.ErrFormat},
 		{"a missing value with quotes", "x\n", number, in(csv.Format{NA: []string{"a,b"}}), csv.ErrFormat},
-		{"negative rows", "x\n", number, csv.ReadOptions{Rows: -1}, csv.ErrFormat},
 		{"options of an unknown key", "x\n", number, in(csv.Format{Fill: map[nestedkey.Key]string{"y": "0"}}), tdict.ErrSchema},
 		{"a value that fills and does not fit", "x\n", number, in(csv.Format{Fill: map[nestedkey.Key]string{"x": "a"}}), tdict.ErrSchema},
 		{"times of floats", "x\n", optional, in(csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: "2006"}}}), tdict.ErrSchema},

@@ -3,9 +3,10 @@ package csv
 import (
 	"bytes"
 	"fmt"
-)
+	"io"
 
-const bom = "\ufeff"
+	"github.com/go-tensordict/tensordict/internal/table"
+)
 
 // A scanner splits whole records into fields.
 type scanner struct {
@@ -151,3 +152,27 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 	}
 	return &ParseError{Line: line, Err: fmt.Errorf("%w: got %d, want %d", ErrFields, n, want)}
 }
+
+// splitter returns what cuts r into records of at most a number of bytes.
+func (f *Format) splitter(r io.Reader, most int) *table.Splitter {
+	return table.NewSplitter(r, &records{comment: f.Comment}, most)
+}
+
+// records say where records are: they end with a line up to which the number of quotes is even.
+type records struct {
+	comment byte
+	quotes  int
+	skipped bool // the record is a comment
+}
+
+// Ends reports whether a record ends with a part of it.
+func (r *records) Ends(part []byte, first bool) bool {
+	if first {
+		r.quotes, r.skipped = 0, len(part) > 0 && r.comment != 0 && part[0] == r.comment
+	}
+	r.quotes += bytes.Count(part, []byte{'"'})
+	return r.skipped || r.quotes%2 == 0
+}
+
+// Skips reports whether a text is no record.
+func (r *records) Skips(text []byte) bool { return skipped(text, r.comment) }

@@ -65,7 +65,7 @@ func TestWrite(t *testing.T) {
 		{"another delimiter", text, csv.Format{Comma: ';'}, textsOf("a;b", "a,b"), "s\n\"a;b\"\na,b\n"},
 		{"no rows", text, csv.Format{}, textsOf(), "s\n"},
 		{"numbers", tdict.Schema{{Key: "in/f", DType: tensor.Float32, Shape: shapeops.Shape{2}}}, csv.Format{Separator: "."},
-			tensor.Must(tdict.FromValues(shapeops.Shape{2}, tdict.Values{"in/f": [][]float32{{0.1, 1e-45}, {3, float32(math.Inf(-1))}}})),
+			tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"in/f": tensor.Must(tensor.From([]float32{0.1, 1e-45, 3, float32(math.Inf(-1))}, 2, 2))})),
 			"in.f.0,in.f.1\n0.1,1e-45\n3,-Inf\n"},
 	}
 	for _, tt := range tests {

@@ -2,10 +2,8 @@ package jsonl
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/table"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -16,27 +14,16 @@ var (
 	// ErrField says that an object has a field that the schema lacks, or a field twice.
 	ErrField = errors.New("field does not fit the schema")
 	// ErrTooLong says that a line is longer than ReadOptions.MaxRecord.
-	ErrTooLong = errors.New("line is too long")
+	ErrTooLong = table.ErrTooLong
 	// ErrValue says that a value is not that of its entry, or that it cannot be written so that it
 	// reads back equal.
 	ErrValue = table.ErrValue
 )
 
-// A ParseError says where in a file an error is.
-type ParseError struct {
-	Line int           // from 1 on
-	Key  nestedkey.Key // of the entry; "" if there is none
-	Err  error         // the reason
-}
-
-// Error returns the text: line, key, reason.
-func (e *ParseError) Error() string {
-	text := fmt.Sprintf("line %d", e.Line)
-	if e.Key != "" {
-		text += fmt.Sprintf(", %q", string(e.Key))
-	}
-	return text + ": " + e.Err.Error()
-}
-
-// Unwrap returns the reason.
-func (e *ParseError) Unwrap() error { return e.Err }
+// A ParseError says where in a file an error is. Its fields are:
+//
+//	Line   int           // from 1 on
+//	Column int           // 0
+//	Key    nestedkey.Key // of the entry; "" if there is none
+//	Err    error         // the reason, which it unwraps to
+type ParseError = table.ParseError

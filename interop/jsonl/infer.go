@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -33,9 +34,9 @@ func Infer(r io.Reader, n int) (tdict.Schema, error) {
 	}
 	var in inferrer
 	var line []byte
-	for s, rows := newSplitter(r, maxRecord), 1; rows > 0 && in.row < n; {
-		number, err := s.line, error(nil)
-		if line, rows, err = s.next(line[:0], 1); err != nil && err != io.EOF {
+	for s, rows := table.NewSplitter(r, lines{}, maxRecord), 1; rows > 0 && in.row < n; {
+		number, err := s.Line(), error(nil)
+		if line, rows, err = s.Next(line[:0], 1); err != nil && err != io.EOF {
 			return nil, err
 		}
 		if rows > 0 {

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"iter"
-	"math"
-	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/table"
-	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -73,12 +69,9 @@ type Time = table.Time
 // The iterator is single-use. It uses r, and the TextCodes of opt.Categories, while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
-		x, err := newReader(r, schema, opt.withDefaults())
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		x.run(ctx, yield)
+		opt := opt.withDefaults()
+		s := table.NewSplitter(r, lines{}, opt.MaxRecord)
+		table.Read(ctx, s, opt.Rows, opt.Workers, func() (table.Parser, error) { return newParser(schema, &opt) })(yield)
 	}
 }
 
@@ -87,7 +80,6 @@ func (opt ReadOptions) withDefaults() ReadOptions {
 	opt.Rows = cmp.Or(max(0, opt.Rows), 4096)
 	opt.MaxRecord = cmp.Or(max(0, opt.MaxRecord), maxRecord)
 	opt.MaxDepth = cmp.Or(max(0, opt.MaxDepth), maxDepth)
-	opt.Workers = workers.Count(opt.Workers, math.MaxInt)
 	return opt
 }
 
@@ -95,106 +87,11 @@ func (opt *ReadOptions) table() table.Options {
 	return table.Options{Categories: opt.Categories, Times: opt.Times, Fill: opt.Fill}
 }
 
-// A reader is one loop over a file.
-type reader struct {
-	*splitter
-	opt    ReadOptions
-	chunks []*chunk // of item i at i modulo their number
+// Table returns the table.
+func (p *parser) Table() *table.Table { return p.table }
 
-	turns sync.Cond
-	turn  int // the item that may use the splitter
-}
-
-func newReader(r io.Reader, schema tdict.Schema, opt ReadOptions) (*reader, error) {
-	x := &reader{splitter: newSplitter(r, opt.MaxRecord), opt: opt, turns: sync.Cond{L: &sync.Mutex{}}}
-	for range opt.Workers + 2 {
-		p, err := newParser(schema, &x.opt)
-		if err != nil {
-			return nil, err
-		}
-		x.chunks = append(x.chunks, &chunk{parser: p})
-	}
-	return x, nil
-}
-
-// errEnd ends the stream of chunks.
-var errEnd = errors.New("end of the file")
-
-// run yields the chunks.
-func (x *reader) run(ctx context.Context, yield func(*tdict.TensorDict, error) bool) {
-	for c, err := range workers.Stream(ctx, math.MaxInt, x.opt.Workers, len(x.chunks)-1, x.chunk) {
-		switch {
-		case err == errEnd:
-			return
-		case err != nil:
-			yield(nil, err)
-			return
-		}
-		if c.rows > 0 {
-			td, err := c.parser.table.Dict(c.rows)
-			if !yield(td, err) || err != nil {
-				return
-			}
-		}
-		if c.err != nil {
-			yield(nil, c.err)
-			return
-		}
-	}
-}
-
-// chunk reads and parses a chunk. It returns errEnd after the last one.
-func (x *reader) chunk(ctx context.Context, item int) (*chunk, error) {
-	c := x.chunks[item%len(x.chunks)]
-	if err := x.take(c, item); err != nil {
-		return nil, err
-	}
-	c.parse()
-	return c, ctx.Err()
-}
-
-// take waits for the turn of an item, and reads its text.
-func (x *reader) take(c *chunk, item int) (err error) {
-	x.turns.L.Lock()
-	defer x.turns.L.Unlock()
-	for x.turn != item {
-		x.turns.Wait()
-	}
-	defer x.turns.Broadcast()
-	x.turn++
-	if x.err != nil {
-		return errEnd
-	}
-	c.line = x.line
-	c.text, c.rows, err = x.next(c.text[:0], x.opt.Rows)
-	if c.err = nil; err != io.EOF {
-		c.err = err
-	}
-	return nil
-}
-
-// A chunk has the text of some rows, and the rows.
-type chunk struct {
-	text   []byte
-	line   int // the number of the first line
-	rows   int
-	err    error // after the rows
-	parser *parser
-}
-
-// parse parses the text: all rows, or those before the first that is wrong.
-func (c *chunk) parse() {
-	good, err := c.parseRows(c.rows)
-	if err != nil {
-		_, _ = c.parseRows(good) // without the values that the wrong row had
-		c.rows, c.err = good, err
-	}
-}
-
-// parseRows parses a number of rows, and returns how many there are before an error.
-func (c *chunk) parseRows(rows int) (int, error) {
-	c.parser.table.Reset()
-	text, number := c.text, c.line
+// Parse appends the first rows of a text to the table.
+func (p *parser) Parse(text []byte, number, rows int) (int, error) {
 	for n := 0; n < rows; number++ {
 		line := text
 		if i := bytes.IndexByte(text, '\n'); i >= 0 {
@@ -204,10 +101,27 @@ func (c *chunk) parseRows(rows int) (int, error) {
 		if blank(line) {
 			continue
 		}
-		if err := c.parser.parse(line); err != nil {
-			return n, &ParseError{number, c.parser.at, err}
+		if err := p.parse(line); err != nil {
+			return n, &ParseError{Line: number, Key: p.at, Err: err}
 		}
 		n++
 	}
 	return rows, nil
+}
+
+// lines say that a row is a line.
+type lines struct{}
+
+// Ends reports true.
+func (lines) Ends([]byte, bool) bool { return true }
+
+// Skips reports whether a line has nothing but white space.
+func (lines) Skips(line []byte) bool { return blank(line) }
+
+// blank reports whether a line has nothing but white space.
+func blank(line []byte) bool {
+	if len(line) > 0 && line[0] > ' ' {
+		return false
+	}
+	return len(bytes.TrimLeft(line, " \t\r\n")) == 0
 }

@@ -1,0 +1,114 @@
+package table
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// ErrTooLong says that a row has more bytes than it may.
+var ErrTooLong = errors.New("row is too long")
+
+// A ParseError says where in a file an error is.
+type ParseError struct {
+	Line   int           // from 1 on, where the field or the row begins
+	Column int           // of the first byte of the field in its line, from 1 on; 0 if it is not known
+	Key    nestedkey.Key // of the entry; "" if there is none
+	Err    error         // the reason
+}
+
+// Error returns the text: line, column, key, reason.
+func (e *ParseError) Error() string {
+	text := fmt.Sprintf("line %d", e.Line)
+	if e.Column > 0 {
+		text += fmt.Sprintf(", column %d", e.Column)
+	}
+	if e.Key != "" {
+		text += fmt.Sprintf(", %q", string(e.Key))
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// Rows says where in a file rows are. Its methods are called in the order of the file.
+type Rows interface {
+	// Ends reports whether a row, of which some lines are given part by part, ends with the last
+	// of them. first says that the part is the first one of a row.
+	Ends(part []byte, first bool) bool
+	// Skips reports whether a text is no row, as an empty line.
+	Skips(text []byte) bool
+}
+
+// bom is a byte order mark.
+const bom = "\ufeff"
+
+// maxText bounds the text of a chunk, which then ends before it has all its rows.
+const maxText = 16 << 20
+
+// A Splitter cuts a file into the texts of chunks, at ends of rows. Not safe for concurrent use.
+type Splitter struct {
+	r    *bufio.Reader
+	rows Rows
+	most int // bytes of a row
+	line int // that comes next
+	err  error
+}
+
+// NewSplitter returns a splitter of r, behind a byte order mark, whose rows have at most a number of
+// bytes.
+func NewSplitter(r io.Reader, rows Rows, most int) *Splitter {
+	s := &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, most: most, line: 1}
+	if b, _ := s.r.Peek(len(bom)); string(b) == bom {
+		_, _ = s.r.Discard(len(bom))
+	}
+	return s
+}
+
+// Line returns the number of the line that comes next, from 1 on.
+func (s *Splitter) Line() int { return s.line }
+
+// Next appends the next n rows to text, fewer at the end of the file or if they are long, and returns
+// their number. Rows before an error are returned with it; at the end that is io.EOF, and stays so.
+// A row with too many bytes is [ErrTooLong], and errors but io.EOF are a [*ParseError].
+func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
+	got := 0
+	for got < n && len(text) < maxText && s.err == nil {
+		from := len(text)
+		text = s.row(text)
+		if len(text) > from && !s.rows.Skips(text[from:]) {
+			got++
+		}
+	}
+	return text, got, s.err
+}
+
+// row appends a row, or a line that is skipped.
+func (s *Splitter) row(text []byte) []byte {
+	for from, first := len(text), s.line; ; {
+		part, err := s.r.ReadSlice('\n')
+		if len(text)-from+len(part) > s.most {
+			s.err = &ParseError{Line: first, Err: fmt.Errorf("%w: got more than %d bytes, the last in line %d, want at most that", ErrTooLong, s.most, s.line)}
+			return text[:from]
+		}
+		ends := s.rows.Ends(part, len(text) == from)
+		text = append(text, part...)
+		switch err {
+		case nil:
+			if s.line++; ends {
+				return text
+			}
+		case bufio.ErrBufferFull:
+		case io.EOF:
+			s.err = err
+			return text
+		default:
+			s.err = &ParseError{Line: s.line, Err: err}
+			return text[:from]
+		}
+	}
+}
