@@ -1,12 +1,11 @@
 package main
 
 import (
-	"slices"
-	"strconv"
-
 	"github.com/go-tensordict/tensordict/examples/internal/data"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -43,48 +42,41 @@ func field[T tensor.Elem](name string, l *ragged.Layout, values []T) ragged.Fiel
 	return ragged.Field{Name: name, Tensor: tensor.Must(ragged.New(tensor.Vector(values...), l))}
 }
 
-// readColumns reads the table, in which the lines of a patient follow one another.
+// readColumns reads the table, in which the rows of a patient follow one another.
 func readColumns() *columns {
 	table := tensor.Must(data.Visits())
-	c, last := &columns{}, ""
-	for _, fields := range table[1:] {
-		visit := line{table[0], fields}
-		if id := visit.text("id"); id != last {
-			c.patient(visit)
-			last = id
+	id, age, day := of[int32](table, "id"), of[float32](table, "age"), of[int32](table, "day")
+	sex := tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](table, "sex"))))
+	treated := of[int8](table, "trt")
+	labs := make([][]float32, len(data.Labs))
+	for i, lab := range data.Labs {
+		labs[i] = of[float32](table, nestedkey.Of(lab))
+	}
+	c := &columns{day: day}
+	for row := range id {
+		if row == 0 || id[row] != id[row-1] {
+			c.id, c.age = append(c.id, id[row]), append(c.age, age[row])
+			c.female, c.treated = append(c.female, sex[row] == "f"), append(c.treated, treated[row] == 1)
+			c.visits = append(c.visits, 0)
 		}
-		c.visit(visit)
+		c.visits[len(c.visits)-1]++
+		c.measure(labs, row)
 	}
 	return c
 }
 
-// patient adds the patient of a line.
-func (c *columns) patient(l line) {
-	c.id = append(c.id, int32(l.number("id")))
-	c.age = append(c.age, float32(l.number("age")))
-	c.female = append(c.female, l.text("sex") == "f")
-	c.treated = append(c.treated, l.text("trt") == "1")
-	c.visits = append(c.visits, 0)
+// of returns the elements of a column.
+func of[T tensor.Elem](table *tdict.TensorDict, key nestedkey.Key) []T {
+	return tensor.Must(tdict.Slice[T](table, key))
 }
 
-// visit adds the visit of a line to the last patient, with the labs that were measured.
-func (c *columns) visit(l line) {
-	c.visits[len(c.visits)-1]++
-	c.day = append(c.day, int32(l.number("day")))
+// measure adds the labs that were measured at a visit.
+func (c *columns) measure(labs [][]float32, row int) {
 	n := len(c.lab)
-	for code, name := range data.Labs {
-		if l.text(name) != "NA" {
-			c.lab, c.value = append(c.lab, uint8(code)), append(c.value, float32(l.number(name)))
+	for code, values := range labs {
+		if v := values[row]; v == v { // not NaN
+			c.lab, c.value = append(c.lab, uint8(code)), append(c.value, v)
 		}
 	}
 	c.measurements = append(c.measurements, int64(len(c.lab)-n))
-}
-
-// A line is one of the table.
-type line struct{ names, fields []string }
-
-func (l line) text(name string) string { return l.fields[slices.Index(l.names, name)] }
-
-func (l line) number(name string) float64 {
-	return tensor.Must(strconv.ParseFloat(l.text(name), 64))
 }

@@ -38,10 +38,10 @@ func Example() {
 	fmt.Println(format.Categories["sex"].Texts())
 	// Output:
 	// key     kind    dtype    shape  doc
-	// name    text             []     3 texts of 3 to 17 bytes, 3 of them distinct
-	// day     tensor  int64    []     optional, 2 times, 1 missing
-	// height  tensor  float64  []     optional, 2 numbers from 1.65 to 1.8, 1 missing
-	// sex     text             []     3 texts of 1 to 1 bytes, 2 of them distinct
+	// name    text             []     3 of 3 fields: texts of 3 to 17 bytes, 3 distinct
+	// day     tensor  int64    []     optional, 2 of 3 fields: times
+	// height  tensor  float64  []     optional, 2 of 3 fields: numbers from 1.65 to 1.8
+	// sex     text             []     3 of 3 fields: texts of 1 to 1 bytes, 2 distinct
 	// name                day    day_mask  height  height_mask  sex
 	// "Ada"               20781  true      1.65    true         0
 	// "Émilie, of Paris"  20780  true      0       false        0

@@ -104,7 +104,6 @@ type seen struct {
 
 	none, quoted                      int // missing, without and with quotes
 	bools, ints, floats, words, texts int
-	times                             int // of those counted above or as texts
 	unsigned                          bool
 	low, high                         number
 	shortest, longest                 int // bytes of a text
@@ -141,7 +140,6 @@ func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
 		return nil
 	}
 	if tm, ok := in.format.Times[in.format.key(s.header)]; ok {
-		s.times++
 		return tm.Check(field)
 	}
 	s.scalar(field)
@@ -177,7 +175,7 @@ func (s *seen) scalar(field []byte) {
 		s.texts++
 		return
 	}
-	s.extreme(v, field)
+	s.extreme(number{v, string(field)})
 }
 
 func isInt(field []byte) bool {
@@ -191,67 +189,64 @@ func isUint(field []byte) bool {
 }
 
 // extreme keeps a number if it is the least or the largest.
-func (s *seen) extreme(v float64, field []byte) {
-	if s.low.text == "" || v < s.low.value {
-		s.low = number{v, string(field)}
+func (s *seen) extreme(v number) {
+	if s.low.text == "" || v.value < s.low.value {
+		s.low = v
 	}
-	if s.high.text == "" || v > s.high.value {
-		s.high = number{v, string(field)}
+	if s.high.text == "" || v.value > s.high.value {
+		s.high = v
 	}
 }
 
-// spec proposes an entry for a column.
-func (s *seen) spec(f *Format) tdict.Spec {
+// spec proposes an entry for a column with a number of fields, or for several columns.
+func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	spec := tdict.Spec{Key: f.key(s.header)}
+	what := "times"
 	_, coded := f.Categories[spec.Key]
 	if _, timed := f.Times[spec.Key]; timed {
-		spec.DType, spec.Doc = tensor.Int64, fmt.Sprintf("%d times", s.times)
+		spec.DType = tensor.Int64
 	} else {
-		spec.Kind, spec.DType, spec.Doc = s.dtype(coded)
+		spec.Kind, spec.DType, what = s.dtype(coded)
 	}
 	none := s.none
 	if spec.Kind != tdict.KindText {
 		none += s.quoted
 	}
-	if none > 0 {
-		spec.Doc += fmt.Sprintf(", %d missing", none)
-		_, filled := f.Fill[spec.Key]
-		spec.Optional = !filled
-	}
+	spec.Doc = fmt.Sprintf("%d of %d fields: %s", fields-none, fields, what)
+	_, filled := f.Fill[spec.Key]
+	spec.Optional = none > 0 && !filled
 	return spec
 }
 
 // dtype returns the narrowest type, and what was seen. Categories are text.
 func (s *seen) dtype(coded bool) (kind tdict.Kind, d tensor.DType, what string) {
-	numbers := s.ints + s.floats + s.words
-	values := s.bools + numbers + s.texts
+	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
 	switch {
 	case coded || s.texts > 0 || s.words == values || s.unsigned && s.low.value < 0 && s.floats == 0:
 	case s.bools == values:
-		return 0, tensor.Bool, fmt.Sprintf("%d times true or false", s.bools)
+		return 0, tensor.Bool, "true or false"
 	case s.bools > 0:
 	case s.floats+s.words > 0:
-		return 0, tensor.Float64, fmt.Sprintf("%d numbers %s", numbers, extremes)
+		return 0, tensor.Float64, "numbers " + extremes
 	case s.unsigned:
-		return 0, tensor.Uint64, fmt.Sprintf("%d integers %s", numbers, extremes)
+		return 0, tensor.Uint64, "integers " + extremes
 	default:
-		return 0, tensor.Int64, fmt.Sprintf("%d integers %s", numbers, extremes)
+		return 0, tensor.Int64, "integers " + extremes
 	}
-	return tdict.KindText, 0, s.said(values)
+	return tdict.KindText, 0, s.said()
 }
 
 // said says what texts there are.
-func (s *seen) said(values int) string {
-	n := values + s.quoted
-	if n == 0 {
+func (s *seen) said() string {
+	if s.longest < s.shortest {
 		return "no values, as text"
 	}
-	distinct := strconv.Itoa(len(s.distinct)) + " of them"
+	distinct := strconv.Itoa(len(s.distinct))
 	if len(s.distinct) > someTexts {
 		distinct = "more than " + strconv.Itoa(someTexts)
 	}
-	return fmt.Sprintf("%d texts of %d to %d bytes, %s distinct", n, s.shortest, s.longest, distinct)
+	return fmt.Sprintf("texts of %d to %d bytes, %s distinct", s.shortest, s.longest, distinct)
 }
 
 // schema proposes a schema for all columns. It returns [ErrHeader] if they cannot be those of one.
@@ -275,7 +270,7 @@ func (in *inferrer) schema() (tdict.Schema, error) {
 // together proposes an entry for column i and those after it that are its elements, and returns how
 // many columns it is.
 func (in *inferrer) together(i int) (tdict.Spec, int) {
-	one := in.columns[i].spec(in.format)
+	one := in.columns[i].spec(in.format, in.rows)
 	name, index := cutIndex(in.columns[i].header)
 	if len(index) == 0 || index.Size() != 0 || slices.Max(index) != 0 || in.has(name) {
 		return one, 1
@@ -292,35 +287,36 @@ func (in *inferrer) together(i int) (tdict.Spec, int) {
 	for dim, at := range index {
 		shape[dim] = at + 1
 	}
-	whole := one
-	whole.Key, whole.Shape, whole.Doc = in.format.key(name), shape, one.Doc
 	if shape.Check() != nil || shape.Size() != n {
 		return one, 1
 	}
+	all := newSeen(name)
+	for _, c := range in.columns[i : i+n] {
+		all.merge(c)
+	}
+	whole := all.spec(in.format, n*in.rows)
+	whole.Shape = shape
 	for j, c := range in.columns[i : i+n] {
-		spec := c.spec(in.format)
-		if c.header != in.format.header(whole, j) || spec.Kind != whole.Kind {
-			return one, 1
-		}
-		if !widen(&whole, spec) {
+		if c.header != in.format.header(whole, j) || c.spec(in.format, in.rows).Kind != whole.Kind {
 			return one, 1
 		}
 	}
 	return whole, n
 }
 
-// widen makes the type of an entry hold that of another, if there is one.
-func widen(spec *tdict.Spec, other tdict.Spec) bool {
-	spec.Optional = spec.Optional || other.Optional
-	if spec.DType == other.DType {
-		return true
+// merge adds the fields of another column.
+func (s *seen) merge(other *seen) {
+	s.none, s.quoted = s.none+other.none, s.quoted+other.quoted
+	s.bools, s.ints, s.floats = s.bools+other.bools, s.ints+other.ints, s.floats+other.floats
+	s.words, s.texts, s.unsigned = s.words+other.words, s.texts+other.texts, s.unsigned || other.unsigned
+	s.shortest, s.longest = min(s.shortest, other.shortest), max(s.longest, other.longest)
+	for text := range other.distinct {
+		s.distinct[text] = true
 	}
-	numbers := []tensor.DType{tensor.Int64, tensor.Float64}
-	if !slices.Contains(numbers, spec.DType) || !slices.Contains(numbers, other.DType) {
-		return false
+	if other.low.text != "" {
+		s.extreme(other.low)
+		s.extreme(other.high)
 	}
-	spec.DType = tensor.Float64
-	return true
 }
 
 // has reports whether a column has a header.

@@ -4,12 +4,15 @@ package data
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	_ "embed"
-	"encoding/csv"
-	"fmt"
+	"errors"
 	"io"
-	"strconv"
+	"iter"
+	"math"
 
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -27,62 +30,74 @@ var visits []byte
 //go:embed digits.csv.gz
 var digits []byte
 
-// Visits returns the table of visits: a line of names, and a line for each visit, those of a
-// patient in the order of days.
-func Visits() ([][]string, error) { return table(visits) }
-
-// VisitsCSV returns the text of pbcseq.csv, the table that Visits returns.
+// VisitsCSV returns the text of pbcseq.csv, the table of visits.
 func VisitsCSV() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(visits)) }
 
-// table returns the lines of a zipped file of comma-separated values.
-func table(file []byte) ([][]string, error) {
-	unzipped, err := gzip.NewReader(bytes.NewReader(file))
+// VisitColumns are the columns that Visits reads: patient, visit and the measurements.
+var VisitColumns = tdict.Schema{
+	{Key: "id", DType: tensor.Int32, Doc: "patient"},
+	{Key: "trt", DType: tensor.Int8, Doc: "1 D-penicillamine, 0 placebo"},
+	{Key: "age", DType: tensor.Float32, Doc: "years, at the first visit"},
+	{Key: "sex", Kind: tdict.KindText, Doc: "f or m"},
+	{Key: "day", DType: tensor.Int32, Doc: "since the first visit"},
+	{Key: "bili", DType: tensor.Float32, Doc: "serum bilirubin, mg/dl"},
+	{Key: "chol", DType: tensor.Float32, Doc: "serum cholesterol, mg/dl"},
+	{Key: "albumin", DType: tensor.Float32, Doc: "serum albumin, mg/dl"},
+	{Key: "alk.phos", DType: tensor.Float32, Doc: "alkaline phosphatase, U/l"},
+	{Key: "ast", DType: tensor.Float32, Doc: "aspartate aminotransferase, U/ml"},
+	{Key: "platelet", DType: tensor.Float32, Doc: "platelets, thousands in a cubic ml"},
+	{Key: "protime", DType: tensor.Float32, Doc: "prothrombin time, s"},
+	{Key: "stage", DType: tensor.Int32, Doc: "histologic, 1 to 4"},
+}
+
+// Visits returns the table of visits, those of a patient in the order of days, with the entries of
+// VisitColumns: [N]. A measurement that is missing is NaN.
+func Visits() (*tdict.TensorDict, error) {
+	file, err := VisitsCSV()
 	if err != nil {
 		return nil, err
 	}
-	return csv.NewReader(unzipped).ReadAll()
+	missing := map[nestedkey.Key]string{}
+	for _, lab := range Labs {
+		missing[nestedkey.Of(lab)] = "NaN"
+	}
+	return one(csv.Read(context.Background(), file, VisitColumns, csv.ReadOptions{
+		Rows: math.MaxInt, SkipUnknown: true, Format: csv.Format{Fill: missing},
+	}))
+}
+
+// one returns the rows of a table that is read in one chunk.
+func one(chunks iter.Seq2[*tdict.TensorDict, error]) (td *tdict.TensorDict, err error) {
+	for chunk, err := range chunks {
+		switch {
+		case err != nil:
+			return nil, err
+		case td != nil:
+			return nil, errors.New("got a second chunk, want one")
+		}
+		if td, err = chunk.Clone(); err != nil {
+			return nil, err
+		}
+	}
+	return td, nil
 }
 
 // Digits returns the digits: image uint8 [N 8 8], meta/label int64 [N], meta/index int32 [N].
 func Digits() (*tdict.TensorDict, error) {
-	lines, err := table(digits)
+	file, err := gzip.NewReader(bytes.NewReader(digits))
 	if err != nil {
 		return nil, err
 	}
-	const pixels = 64
-	images, labels := make([]uint8, 0, len(lines)*pixels), make([]int64, 0, len(lines))
-	for i, line := range lines {
-		if len(line) != pixels+1 {
-			return nil, fmt.Errorf("digits: line %d: got %d fields, want %d", i+1, len(line), pixels+1)
-		}
-		for j, field := range line {
-			v, err := strconv.ParseUint(field, 10, 8)
-			if err != nil {
-				return nil, fmt.Errorf("digits: line %d: %w", i+1, err)
-			}
-			if j < pixels {
-				images = append(images, uint8(v))
-			} else {
-				labels = append(labels, int64(v))
-			}
-		}
-	}
-	return assemble(images, labels)
-}
-
-func assemble(images []uint8, labels []int64) (*tdict.TensorDict, error) {
-	n := len(labels)
-	image, err := tensor.From(images, n, 8, 8)
+	td, err := one(csv.Read(context.Background(), file, tdict.Schema{
+		{Key: "image", DType: tensor.Uint8, Shape: shapeops.Shape{8, 8}},
+		{Key: "meta/label", DType: tensor.Int64},
+	}, csv.ReadOptions{Rows: math.MaxInt, Format: csv.Format{NoHeader: true}}))
 	if err != nil {
 		return nil, err
 	}
-	index, err := tensor.Arange(0, int32(n), 1)
+	index, err := tensor.Arange(0, int32(td.Shape()[0]), 1)
 	if err != nil {
 		return nil, err
 	}
-	return tdict.FromMap(shapeops.Shape{n}, tdict.Entries{
-		"image":      image,
-		"meta/label": tensor.Vector(labels...),
-		"meta/index": index,
-	})
+	return td, td.Set("meta/index", index)
 }

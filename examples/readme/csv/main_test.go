@@ -15,13 +15,14 @@ func Example() {
 	os.Args = []string{"csv", file, filepath.Join(dir, "weather")}
 	main()
 	// Output:
-	// TensorDict(
-	//     fields={
-	//         code: Data(shape=[3], values=["007" "012" "113"]),
-	//         day: Tensor(shape=[3], dtype=int64),
-	//         rain: Tensor(shape=[3], dtype=bool),
-	//         station: Data(shape=[3], values=["north" "pier, east" ""]),
-	//         wind km~1h: Tensor(shape=[3], dtype=float64)},
-	//     batch=[3])
-	// {"batch":[2],"entries":{"code":{"shape":[2],"values":["113","007"]},"day":{"dtype":"int64","shape":[2],"values":[3,1]},"rain":{"dtype":"bool","shape":[2],"values":[true,true]},"station":{"shape":[2],"values":["","north"]},"wind km/h":{"dtype":"float64","shape":[2],"values":[7,11.5]}}}
+	// key        kind    dtype    shape  doc
+	// day        tensor  int64    []     3 of 3 fields: integers from 1 to 3
+	// wind km/h  tensor  float64  []     optional, 2 of 3 fields: numbers from 7 to 11.5
+	// rain       tensor  bool     []     3 of 3 fields: true or false
+	// code       text             []     3 of 3 fields: texts of 3 to 3 bytes, 3 distinct
+	// station    text             []     optional, 2 of 3 fields: texts of 5 to 10 bytes, 2 distinct
+	// day  wind km/h  wind km/h_mask  rain   code   station       station_mask
+	// 1    11.5       true            true   "007"  "north"       true
+	// 2    0          false           false  "012"  "pier, east"  true
+	// 3    7          true            true   "113"  ""            false
 }

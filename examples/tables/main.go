@@ -1,0 +1,123 @@
+// Tables takes a CSV file to a dataset, groups its rows, and takes these to JSON lines and back.
+//
+//	go run ./examples/tables
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/examples/internal/data"
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/jsonl"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+var ctx = context.Background()
+
+func main() {
+	dir := tensor.Must(os.MkdirTemp("", "tables-"))
+	defer os.RemoveAll(dir)
+	visits, lines := filepath.Join(dir, "visits"), filepath.Join(dir, "patients.jsonl")
+
+	save(visits, correct(infer()))
+	patients := group(visits)
+	write(lines, patients)
+	fmt.Println("\nread back equal:", read(lines, tdict.SchemaOf(patients)).Equal(patients))
+}
+
+// infer looks at the first 100 visits: a line for each, and NA for what was not measured.
+func infer() tdict.Schema {
+	file := tensor.Must(data.VisitsCSV())
+	schema := tensor.Must(csv.Infer(file, 100, csv.Format{}))
+	fmt.Println(schema)
+	return schema
+}
+
+// correct keeps some columns, in dtypes of fewer bits. Cholesterol is a measurement, though all
+// of it is whole.
+func correct(inferred tdict.Schema) tdict.Schema {
+	dtypes := map[nestedkey.Key]tensor.DType{
+		"id": tensor.Int32, "day": tensor.Int32, "stage": tensor.Int8,
+		"age": tensor.Float32, "bili": tensor.Float32, "chol": tensor.Float32,
+	}
+	var schema tdict.Schema
+	for _, spec := range inferred {
+		spec.Doc = ""
+		if d, ok := dtypes[spec.Key]; ok {
+			spec.DType = d
+			schema = append(schema, spec)
+		} else if spec.Key == "sex" {
+			schema = append(schema, spec)
+		}
+	}
+	fmt.Printf("\ncorrected:\n%v\n", schema)
+	return schema
+}
+
+// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory.
+func save(dir string, schema tdict.Schema) {
+	sex := &ragged.TextCodes{}
+	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{
+		Rows: 500, SkipUnknown: true,
+		Format: csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": sex}},
+	})
+	check(memmap.SaveRows(ctx, dir, chunks, memmap.SaveOptions{}))
+
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	check(ds.AddLeaf("sex_texts", tensor.Must(tdict.NewData(sex.Texts(), ds.Shape()...)))) // of the codes
+	check(ds.Close())
+}
+
+// group makes a row of each patient, with the visits as ragged rows.
+func group(dir string) *tdict.TensorDict {
+	ds := tensor.Must(memmap.Open(dir))
+	defer ds.Close()
+	fmt.Printf("\nvisits:\n%v\n", ds.Head(4))
+
+	groups := tensor.Must(arith.GroupBy(tensor.Must(ds.Tensor("id"))))
+	columns := tensor.Must(ds.Select("day", "bili", "chol", "chol_mask"))
+	visits := tensor.Must(shapeops.Split(tensor.Must(columns.Take(0, groups.Rows)), 0, groups.Sizes()...))
+	patients := tensor.Must(tensor.Must(ds.Select("id", "age", "sex")).Take(0, groups.Firsts()))
+	check(patients.Set("visits", tensor.Must(tdict.StackRagged(visits))))
+	fmt.Printf("\npatients:\n%v\n", patients)
+	return patients
+}
+
+// write writes the patients as JSON lines, and prints the first.
+func write(path string, patients *tdict.TensorDict) {
+	file := tensor.Must(os.Create(path))
+	one := func(yield func(*tdict.TensorDict, error) bool) { yield(patients, nil) }
+	check(jsonl.Write(ctx, file, tdict.SchemaOf(patients), one, jsonl.WriteOptions{}))
+	check(file.Close())
+	first, _, _ := strings.Cut(string(tensor.Must(os.ReadFile(path))), "\n")
+	fmt.Printf("\nthe first line:\n%s\n", first)
+}
+
+// read reads all lines as one dictionary.
+func read(path string, schema tdict.Schema) *tdict.TensorDict {
+	file := tensor.Must(os.Open(path))
+	defer file.Close()
+	var chunks []*tdict.TensorDict
+	for chunk, err := range jsonl.Read(ctx, file, schema, jsonl.ReadOptions{Rows: 100}) {
+		check(err)
+		chunks = append(chunks, tensor.Must(chunk.Clone())) // its memory is used again
+	}
+	return tensor.Must(shapeops.Cat(chunks, 0))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
