@@ -21,14 +21,15 @@ import (
 //   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
 //     numbers Float64;
 //   - what f.Times has is Int64;
-//   - anything else is text: also numbers with zeros before them, such as 007, integers that no
-//     type holds, and what f.Categories has;
+//   - anything else is text: also what f.Categories has, integers that no type holds, and numbers
+//     such as 007 and 1_0;
 //   - a column with a missing value is Optional, unless f.Fill has the key;
 //   - columns x.0, x.1 and so on, side by side, are one entry of Shape [2] if their types agree;
 //   - without headers the keys are column0, column1 and so on.
 //
 // [Read] with the same Format takes all rows that Infer has seen. Infer returns the errors of Read,
-// [ErrValue] for a time that f.Times does not fit among them, and reads further than the n rows. It takes memory in proportion to the columns.
+// among them [ErrValue] for a text that is not a time of f.Times. It reads further than the n rows,
+// and takes memory in proportion to the columns.
 func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	f, err := f.withDefaults()
 	if err != nil {
@@ -104,7 +105,7 @@ type seen struct {
 
 	none, quoted                      int // missing, without and with quotes
 	bools, ints, floats, words, texts int
-	unsigned                          bool
+	signed, unsigned                  bool // integers have signs; are beyond Int64
 	low, high                         number
 	shortest, longest                 int // bytes of a text
 	distinct                          map[string]bool
@@ -153,7 +154,7 @@ func (s *seen) scalar(field []byte) {
 		return
 	}
 	v, err := strconv.ParseFloat(string(field), 64)
-	if err != nil || len(field) > 40 {
+	if err != nil || len(field) > 40 || bytes.IndexByte(field, '_') >= 0 {
 		s.texts++
 		return
 	}
@@ -168,7 +169,7 @@ func (s *seen) scalar(field []byte) {
 	case bytes.ContainsAny(field, ".eE"):
 		s.floats++
 	case isInt(field):
-		s.ints++
+		s.ints, s.signed = s.ints+1, s.signed || len(digits) < len(field)
 	case isUint(field):
 		s.ints, s.unsigned = s.ints+1, true
 	default:
@@ -223,7 +224,7 @@ func (s *seen) dtype(coded bool) (kind tdict.Kind, d tensor.DType, what string) 
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
 	switch {
-	case coded || s.texts > 0 || s.words == values || s.unsigned && s.low.value < 0 && s.floats == 0:
+	case coded || s.texts > 0 || s.words == values || s.unsigned && s.signed && s.floats == 0:
 	case s.bools == values:
 		return 0, tensor.Bool, "true or false"
 	case s.bools > 0:
@@ -308,7 +309,8 @@ func (in *inferrer) together(i int) (tdict.Spec, int) {
 func (s *seen) merge(other *seen) {
 	s.none, s.quoted = s.none+other.none, s.quoted+other.quoted
 	s.bools, s.ints, s.floats = s.bools+other.bools, s.ints+other.ints, s.floats+other.floats
-	s.words, s.texts, s.unsigned = s.words+other.words, s.texts+other.texts, s.unsigned || other.unsigned
+	s.words, s.texts = s.words+other.words, s.texts+other.texts
+	s.signed, s.unsigned = s.signed || other.signed, s.unsigned || other.unsigned
 	s.shortest, s.longest = min(s.shortest, other.shortest), max(s.longest, other.longest)
 	for text := range other.distinct {
 		s.distinct[text] = true

@@ -76,7 +76,7 @@ type seen struct {
 	listed                                      int  // objects in lists
 	bools, ints, floats, beyond, words, strings int  // also in lists
 	inside                                      bool // nulls are in lists
-	unsigned                                    bool // integers are beyond Int64
+	signed, unsigned                            bool // integers have signs; are beyond Int64
 	low, high                                   number
 	shallow, deep                               int      // the fewest and the most lists around a value
 	lengths                                     [][2]int // of lists in 0, 1 ... others: least, most
@@ -201,7 +201,7 @@ func (s *seen) number(text []byte) {
 	if bytes.ContainsAny(text, ".eE") {
 		s.floats++
 	} else if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		s.ints++
+		s.ints, s.signed = s.ints+1, s.signed || text[0] == '-'
 	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		s.ints, s.unsigned = s.ints+1, true
 	} else {

@@ -20,6 +20,7 @@ func TestInfer(t *testing.T) {
 		{"integers", `3 -7 12`, `tensor int64 [] "3 of 3 rows: integers from -7 to 12"`},
 		{"integers beyond Int64", `0 18446744073709551615`, `tensor uint64 [] "2 of 2 rows: integers from 0 to 18446744073709551615"`},
 		{"with negative ones", `-1 18446744073709551615`, `tensor float64 [] "2 of 2 rows: numbers from -1 to 18446744073709551615"`},
+		{"with negative zero", `-0 18446744073709551615`, `tensor float64 [] "2 of 2 rows: numbers from -0 to 18446744073709551615"`},
 		{"beyond Uint64", `1 18446744073709551616`, `tensor float64 [] "2 of 2 rows: numbers from 1 to 18446744073709551616"`},
 		{"fractions", `3 1e2 "NaN"`, `tensor float64 [] "3 of 3 rows: numbers from 3 to 1e2"`},
 		{"NaN only", `NaN -Infinity`, `tensor float64 [] "2 of 2 rows: no numbers but NaN and infinities"`},

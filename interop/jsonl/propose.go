@@ -72,7 +72,7 @@ func (s *seen) dtype() (tensor.DType, string) {
 		return 0, ""
 	case s.bools > 0:
 		return tensor.Bool, "true or false"
-	case s.floats+s.words > 0 || s.unsigned && s.low.value < 0:
+	case s.floats+s.words > 0 || s.unsigned && s.signed:
 		if s.low.text == "" {
 			return tensor.Float64, "no numbers but NaN and infinities"
 		}
