@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -45,28 +46,25 @@ type Rows interface {
 }
 
 // bom is a byte order mark.
-const bom = "\ufeff"
+var bom = []byte("\ufeff")
 
 // maxText bounds the text of a chunk, which then ends before it has all its rows.
 const maxText = 16 << 20
 
 // A Splitter cuts a file into the texts of chunks, at ends of rows. Not safe for concurrent use.
 type Splitter struct {
-	r    *bufio.Reader
-	rows Rows
-	most int // bytes of a row
-	line int // that comes next
-	err  error
+	r     *bufio.Reader
+	begun bool // a byte order mark can no longer come
+	rows  Rows
+	most  int // bytes of a row
+	line  int // that comes next
+	err   error
 }
 
-// NewSplitter returns a splitter of r, behind a byte order mark, whose rows have at most a number of
-// bytes.
+// NewSplitter returns a splitter of r, without a byte order mark, whose rows have at most a number
+// of bytes.
 func NewSplitter(r io.Reader, rows Rows, most int) *Splitter {
-	s := &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, most: most, line: 1}
-	if b, _ := s.r.Peek(len(bom)); string(b) == bom {
-		_, _ = s.r.Discard(len(bom))
-	}
-	return s
+	return &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, most: most, line: 1}
 }
 
 // Line returns the number of the line that comes next, from 1 on.
@@ -91,6 +89,9 @@ func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
 func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {
 		part, err := s.r.ReadSlice('\n')
+		if !s.begun {
+			part, s.begun = bytes.TrimPrefix(part, bom), true
+		}
 		if len(text)-from+len(part) > s.most {
 			s.err = &ParseError{Line: first, Err: fmt.Errorf("%w: got more than %d bytes, the last in line %d, want at most that", ErrTooLong, s.most, s.line)}
 			return text[:from]

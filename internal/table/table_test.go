@@ -3,9 +3,12 @@ package table_test
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -333,4 +336,20 @@ func TestClonesOutliveReset(t *testing.T) {
 	chunk("efgh", "i")
 	v := tensor.Must(first.Get("k")).(*ragged.Tensor)
 	require.Equal(t, []string{"a", "bcd"}, tensor.Must(ragged.Strings(v)))
+}
+
+// everyLine is a row.
+type everyLine struct{}
+
+func (everyLine) Ends([]byte, bool) bool { return true }
+func (everyLine) Skips([]byte) bool      { return false }
+
+// TestErrorsThatComeOnce: a reader need not return its error again.
+func TestErrorsThatComeOnce(t *testing.T) {
+	for _, text := range []string{"x", "\ufeff", "\ufeffx"} {
+		parts := io.MultiReader(strings.NewReader(text), strings.NewReader("more\n"))
+		_, n, err := table.NewSplitter(iotest.TimeoutReader(parts), everyLine{}, 100).Next(nil, 10)
+		require.Zero(t, n)
+		require.ErrorIs(t, err, iotest.ErrTimeout)
+	}
 }
