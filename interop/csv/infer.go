@@ -38,13 +38,14 @@ func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	if n <= 0 {
 		n = math.MaxInt
 	}
-	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f)}
+	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f), line: 1}
 	if !f.NoHeader {
-		headers, err := f.headers(in.splitter)
+		h, err := f.readHeader(in.splitter)
 		if err != nil {
 			return nil, err
 		}
-		for _, header := range headers {
+		in.line = h.line
+		for _, header := range h.names {
 			in.columns = append(in.columns, newSeen(header))
 		}
 	}
@@ -65,6 +66,7 @@ type inferrer struct {
 	na       naSet
 	scan     *scanner
 	text     []byte
+	line     int // of the header, or the first one
 	rows     int
 	columns  []*seen
 }
@@ -263,7 +265,7 @@ func (in *inferrer) schema() (tdict.Schema, error) {
 		_, err = columnsOf(t, in.format)
 	}
 	if err != nil {
-		return nil, &ParseError{Line: 1, Err: fmt.Errorf("%w: %w", ErrHeader, err)}
+		return nil, &ParseError{Line: in.line, Err: fmt.Errorf("%w: %w", ErrHeader, err)}
 	}
 	return s, nil
 }

@@ -43,45 +43,50 @@ func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		f, err := opt.Format.withDefaults()
 		s := f.splitter(r, cmp.Or(max(0, opt.MaxRecord), maxRecord))
-		var headers []string
+		var h header
 		if err == nil && !f.NoHeader {
-			headers, err = f.headers(s)
+			h, err = f.readHeader(s)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		table.Read(ctx, s, cmp.Or(max(0, opt.Rows), 4096), opt.Workers, func() (table.Parser, error) {
-			return newParser(schema, &f, headers, opt.SkipUnknown)
+			return newParser(schema, &f, h, opt.SkipUnknown)
 		})(yield)
 	}
 }
 
-// headers reads the line of headers.
-func (f *Format) headers(s *table.Splitter) (headers []string, err error) {
-	line := s.Line()
+// A header is the line of headers.
+type header struct {
+	line  int
+	names []string
+}
+
+// readHeader reads the line of headers.
+func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
 	var text []byte
+	line := s.Line()
 	for n := 0; n == 0; {
-		if text, n, err = s.Next(text[:0], 1); n > 0 {
-			break
-		} else if err == io.EOF {
-			return nil, &ParseError{Line: line, Err: fmt.Errorf("%w: got an empty file, want headers", ErrHeader)}
-		} else if err != nil {
-			return nil, err
-		}
 		line = s.Line()
+		if text, n, err = s.Next(text[:0], 1); n == 0 && err == io.EOF {
+			return h, &ParseError{Line: line, Err: fmt.Errorf("%w: got an empty file, want headers", ErrHeader)}
+		} else if n == 0 && err != nil {
+			return h, err
+		}
 	}
 	scan := newScanner(f)
 	scan.reset(text, line)
 	scan.more()
+	h.line = scan.line
 	for last := false; !last; {
 		var field []byte
 		if field, _, last, err = scan.field(); err != nil {
-			return nil, scan.fail("", err)
+			return h, scan.fail("", err)
 		}
-		headers = append(headers, string(field))
+		h.names = append(h.names, string(field))
 	}
-	return headers, nil
+	return h, nil
 }
 
 // A parser parses records.
@@ -93,18 +98,18 @@ type parser struct {
 	lacking []*table.Column
 }
 
-// newParser returns a parser of files with some headers, nil for those of the schema.
-func newParser(schema tdict.Schema, f *Format, headers []string, skip bool) (*parser, error) {
+// newParser returns a parser of files with a header, which has no names for those of the schema.
+func newParser(schema tdict.Schema, f *Format, h header, skip bool) (*parser, error) {
 	t, err := table.New(schema, f.options())
 	if err != nil {
 		return nil, err
 	}
 	p := &parser{scan: newScanner(f), na: newNASet(f.NA), table: t}
-	if p.columns, err = columnsOf(t, f); err != nil || headers == nil {
+	if p.columns, err = columnsOf(t, f); err != nil || h.names == nil {
 		return p, err
 	}
-	if p.columns, p.lacking, err = arranged(p.columns, headers, skip); err != nil {
-		return nil, &ParseError{Line: 1, Err: err}
+	if p.columns, p.lacking, err = arranged(p.columns, h.names, skip); err != nil {
+		return nil, &ParseError{Line: h.line, Err: err}
 	}
 	return p, nil
 }

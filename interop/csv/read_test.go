@@ -171,6 +171,7 @@ func TestRefusals(t *testing.T) {
 		{"an empty file", "", number, csv.ReadOptions{}, csv.ErrHeader},
 		{"an unknown column", "x,y\n", number, csv.ReadOptions{}, csv.ErrHeader},
 		{"a column twice", "x,x\n", number, csv.ReadOptions{}, csv.ErrHeader},
+		{"behind comments", "# a\n\ny\n", number, in(csv.Format{Comment: '#'}), csv.ErrHeader},
 		{"a column that lacks", "s\n", both, csv.ReadOptions{}, csv.ErrHeader},
 		{"elements in another order", "p.1,p.0\n", pair, csv.ReadOptions{}, csv.ErrHeader},
 		{"an element that lacks", "p.0\n", pair, csv.ReadOptions{}, csv.ErrHeader},
