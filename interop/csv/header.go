@@ -22,6 +22,8 @@ type column struct {
 	element int // of Shape, row-major
 	// text says that a field with quotes is not missing, missable that one without may be.
 	text, missable bool
+	// quotable says that a value may need quotes.
+	quotable bool
 }
 
 // columnsOf returns the columns that a file of t has. It returns tdict.ErrSchema for an entry that
@@ -36,13 +38,15 @@ func columnsOf(t *table.Table, f *Format) ([]column, error) {
 		if c.Width > maxColumns-len(all) {
 			return nil, refused(c, "got shape %v, want at most %d columns", c.Spec.Shape, maxColumns)
 		}
+		_, timed := f.Times[c.Spec.Key]
+		text := c.Spec.Kind == tdict.KindText
 		for i := range c.Width {
 			header := f.header(c.Spec, i)
 			if known[header] {
 				return nil, refused(c, "got header %q twice", header)
 			}
 			known[header] = true
-			all = append(all, column{header, c, i, c.Spec.Kind == tdict.KindText, c.Missable()})
+			all = append(all, column{header, c, i, text, c.Missable(), text || timed})
 		}
 	}
 	if len(all) == 0 {

@@ -160,10 +160,11 @@ func (p *printer) row(row int) error {
 		}
 		p.out = c.values.Text(p.out, value)
 		missing := c.missable && p.na.has(p.out[from:])
-		if c.text {
-			p.quote(from, missing || len(p.columns) == 1 && len(p.out) == from)
-		} else if missing {
+		if missing && !c.text {
 			return p.refuse(c, row, p.out[from:])
+		}
+		if c.quotable {
+			p.quote(from, missing || len(p.columns) == 1 && len(p.out) == from)
 		}
 	}
 	p.out = append(p.out, '\n')

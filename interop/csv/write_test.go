@@ -120,6 +120,16 @@ func TestWriteRefusals(t *testing.T) {
 	}
 }
 
+// TestQuotedTimes have a delimiter or a quote in them, or begin a comment.
+func TestQuotedTimes(t *testing.T) {
+	for _, layout := range []string{time.RFC1123, "#2006-01-02", `"02" January 2006`, "2006\n01\r\n02", " 2006"} {
+		f := csv.Format{Comment: '#', Times: map[nestedkey.Key]csv.Time{"x": {Layout: layout}}}
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": tensor.Vector[int64](0, 365*86400)}))
+		back := tensor.Must(read(written(t, number, f, td), number, in(f)))
+		require.True(t, td.Equal(back[0]), layout)
+	}
+}
+
 // TestRoundTrip writes random tables of every dtype and reads them back.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(40) {
