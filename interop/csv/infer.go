@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -46,7 +47,7 @@ func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 		}
 		in.line = h.line
 		for _, header := range h.names {
-			in.columns = append(in.columns, newSeen(header))
+			in.columns = append(in.columns, newSeen(header, &f))
 		}
 	}
 	for in.rows < n {
@@ -69,6 +70,7 @@ type inferrer struct {
 	line     int // of the header, or the first one
 	rows     int
 	columns  []*seen
+	headers  map[string]bool
 }
 
 // row adds a row. It returns io.EOF after the last one.
@@ -83,7 +85,7 @@ func (in *inferrer) row() error {
 	line = in.scan.line
 	for i, last := 0, false; !last || i < len(in.columns); i++ {
 		if in.rows == 0 && in.format.NoHeader && i == len(in.columns) {
-			in.columns = append(in.columns, newSeen("column"+strconv.Itoa(i)))
+			in.columns = append(in.columns, newSeen("column"+strconv.Itoa(i), in.format))
 		}
 		if last || i == len(in.columns) {
 			return in.scan.wrongCount(i, len(in.columns), last, line)
@@ -103,7 +105,9 @@ func (in *inferrer) row() error {
 
 // A seen is what all rows have in a column.
 type seen struct {
-	header string
+	header        string
+	time          *Time // if it is one of f.Times
+	coded, filled bool
 
 	none, quoted                      int // missing, without and with quotes
 	bools, ints, floats, words, texts int
@@ -119,8 +123,20 @@ type number struct {
 	text  string
 }
 
-func newSeen(header string) *seen {
-	return &seen{header: header, shortest: math.MaxInt, distinct: map[string]bool{}}
+// newSeen returns nothing seen, with the options of the header, or of the entry of which it may be
+// an element.
+func newSeen(header string, f *Format) *seen {
+	s := &seen{header: header, shortest: math.MaxInt, distinct: map[string]bool{}}
+	name, _ := cutIndex(header)
+	for _, key := range []nestedkey.Key{f.key(name), f.key(header)} {
+		if tm, ok := f.Times[key]; ok {
+			s.time = &tm
+		}
+		_, coded := f.Categories[key]
+		_, filled := f.Fill[key]
+		s.coded, s.filled = s.coded || coded, s.filled || filled
+	}
+	return s
 }
 
 // someTexts bounds the distinct texts that are counted.
@@ -142,8 +158,8 @@ func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
 	if in.na.has(field) {
 		return nil
 	}
-	if tm, ok := in.format.Times[in.format.key(s.header)]; ok {
-		return tm.Check(field)
+	if s.time != nil {
+		return s.time.Check(field)
 	}
 	s.scalar(field)
 	return nil
@@ -205,28 +221,26 @@ func (s *seen) extreme(v number) {
 func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	spec := tdict.Spec{Key: f.key(s.header)}
 	what := "times"
-	_, coded := f.Categories[spec.Key]
-	if _, timed := f.Times[spec.Key]; timed {
+	if s.time != nil {
 		spec.DType = tensor.Int64
 	} else {
-		spec.Kind, spec.DType, what = s.dtype(coded)
+		spec.Kind, spec.DType, what = s.dtype()
 	}
 	none := s.none
 	if spec.Kind != tdict.KindText {
 		none += s.quoted
 	}
 	spec.Doc = fmt.Sprintf("%d of %d fields: %s", fields-none, fields, what)
-	_, filled := f.Fill[spec.Key]
-	spec.Optional = none > 0 && !filled
+	spec.Optional = none > 0 && !s.filled
 	return spec
 }
 
 // dtype returns the narrowest type, and what was seen. Categories are text.
-func (s *seen) dtype(coded bool) (kind tdict.Kind, d tensor.DType, what string) {
+func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
 	switch {
-	case coded || s.texts > 0 || s.words == values || s.unsigned && s.signed && s.floats == 0:
+	case s.coded || s.texts > 0 || s.words == values || s.unsigned && s.signed && s.floats == 0:
 	case s.bools == values:
 		return 0, tensor.Bool, "true or false"
 	case s.bools > 0:
@@ -255,6 +269,10 @@ func (s *seen) said() string {
 // schema proposes a schema for all columns. It returns [ErrHeader] if they cannot be those of one.
 func (in *inferrer) schema() (tdict.Schema, error) {
 	var s tdict.Schema
+	in.headers = map[string]bool{}
+	for _, c := range in.columns {
+		in.headers[c.header] = true
+	}
 	for i := 0; i < len(in.columns); {
 		spec, n := in.together(i)
 		s = append(s, spec)
@@ -275,13 +293,13 @@ func (in *inferrer) schema() (tdict.Schema, error) {
 func (in *inferrer) together(i int) (tdict.Spec, int) {
 	one := in.columns[i].spec(in.format, in.rows)
 	name, index := cutIndex(in.columns[i].header)
-	if len(index) == 0 || index.Size() != 0 || slices.Max(index) != 0 || in.has(name) {
+	if len(index) == 0 || index.Size() != 0 || slices.Max(index) != 0 || in.headers[name] {
 		return one, 1
 	}
 	n := 1
 	for i+n < len(in.columns) {
 		next, at := cutIndex(in.columns[i+n].header)
-		if next != name || len(at) != len(index) {
+		if next != name || len(at) != len(index) || slices.Compare(at, index) <= 0 {
 			break
 		}
 		index, n = at, n+1
@@ -293,7 +311,7 @@ func (in *inferrer) together(i int) (tdict.Spec, int) {
 	if shape.Check() != nil || shape.Size() != n {
 		return one, 1
 	}
-	all := newSeen(name)
+	all := newSeen(name, in.format)
 	for _, c := range in.columns[i : i+n] {
 		all.merge(c)
 	}
@@ -321,9 +339,4 @@ func (s *seen) merge(other *seen) {
 		s.extreme(other.low)
 		s.extreme(other.high)
 	}
-}
-
-// has reports whether a column has a header.
-func (in *inferrer) has(header string) bool {
-	return slices.ContainsFunc(in.columns, func(s *seen) bool { return s.header == header })
 }

@@ -1,6 +1,7 @@
 package csv_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,9 @@ func TestInfer(t *testing.T) {
 		{"no times", "x,y\nNA,1\n", csv.Format{Times: days}, "x tensor int64 [] optional, 0 of 1 fields: times\ny tensor int64 [] 1 of 1 fields: integers from 1 to 1"},
 		{"categories of numbers", "x\n1\n2\n", csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"x": {}}}, "x text [] 2 of 2 fields: texts of 1 to 1 bytes, 2 distinct"},
 		{"elements", "p.0,p.1,x\n1,2.5,3\n", csv.Format{}, "p tensor float64 [2] 2 of 2 fields: numbers from 1 to 2.5\nx tensor int64 [] 1 of 1 fields: integers from 3 to 3"},
+		{"elements that are filled", "p.0,p.1\n1,NA\n2,3\n", csv.Format{Fill: map[nestedkey.Key]string{"p": "0"}}, "p tensor int64 [2] 3 of 4 fields: integers from 1 to 3"},
+		{"elements that are times", "x.0,x.1\n2026-11-24,2026-11-25\n", csv.Format{Times: days}, "x tensor int64 [2] 2 of 2 fields: times"},
+		{"elements that are categories", "x.0,x.1\n1,2\n", csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"x": {}}}, "x text [2] 2 of 2 fields: texts of 1 to 1 bytes, 2 distinct"},
 		{"elements of two dims", "p.0.0,p.0.1,p.1.0,p.1.1\n1,2,3,4\n", csv.Format{}, "p tensor int64 [2 2] 4 of 4 fields: integers from 1 to 4"},
 		{"elements of two types", "p.0,p.1\n1,a\n", csv.Format{}, "p.0 tensor int64 [] 1 of 1 fields: integers from 1 to 1\np.1 text [] 1 of 1 fields: texts of 1 to 1 bytes, 1 distinct"},
 		{"elements that lack", "p.0.0,p.0.1,p.1.1\n1,2,3\n", csv.Format{}, "p.0.0 tensor int64 [] 1 of 1 fields: integers from 1 to 1\np.0.1 tensor int64 [] 1 of 1 fields: integers from 2 to 2\np.1.1 tensor int64 [] 1 of 1 fields: integers from 3 to 3"},
@@ -96,4 +100,19 @@ func TestInferRefusals(t *testing.T) {
 			testkit.Fails(t, tt.want, testkit.Err(csv.Infer(strings.NewReader(tt.text), 0, csv.Format{})))
 		})
 	}
+}
+
+// TestInferOfManyColumns takes time in proportion to them: with their square it would be a minute.
+func TestInferOfManyColumns(t *testing.T) {
+	const n = 30_000
+	row := "\n" + strings.Repeat("1,", n) + "1\n"
+	start := time.Now()
+	require.ErrorIs(t, testkit.Err(csv.Infer(strings.NewReader(strings.Repeat("x.0,", n)+"x.0"+row), 1, csv.Format{})), csv.ErrHeader)
+	var headers strings.Builder
+	for i := range n {
+		fmt.Fprintf(&headers, "x%d.0,", i)
+	}
+	s := tensor.Must(csv.Infer(strings.NewReader(headers.String()+"y"+row), 1, csv.Format{}))
+	require.Len(t, s, n+1)
+	require.Less(t, time.Since(start), 10*time.Second)
 }
