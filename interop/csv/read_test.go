@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -233,7 +234,7 @@ func TestLoopEnds(t *testing.T) {
 	for range csv.Read(bg, bytes.NewReader(table), numbersSchema, csv.ReadOptions{Rows: 10, Workers: 4}) {
 		break
 	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.LessOrEqual(t, tabletest.Goroutines(before), before)
 	mine := errors.New("mine")
 	ctx, cancel := context.WithCancelCause(bg)
 	defer cancel(nil)
@@ -243,7 +244,7 @@ func TestLoopEnds(t *testing.T) {
 		last = err
 	}
 	require.ErrorIs(t, last, mine)
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.LessOrEqual(t, tabletest.Goroutines(before), before)
 }
 
 // TestAllocations do not grow with the rows of a chunk.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -309,7 +310,7 @@ func TestLoopEnds(t *testing.T) {
 	for range jsonl.Read(bg, bytes.NewReader(text), visits, jsonl.ReadOptions{Rows: 10, Workers: 4}) {
 		break
 	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.LessOrEqual(t, tabletest.Goroutines(before), before)
 	mine := errors.New("mine")
 	ctx, cancel := context.WithCancelCause(bg)
 	defer cancel(nil)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -127,4 +129,16 @@ func Bits(td *tdict.TensorDict) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// Goroutines returns how many goroutines there are, after at most a second in which those beyond a
+// number may end: one that is waited for still has to return.
+func Goroutines(most int) int {
+	for range 1000 {
+		if runtime.NumGoroutine() <= most {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return runtime.NumGoroutine()
 }
