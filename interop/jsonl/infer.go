@@ -27,25 +27,40 @@ import (
 //     lists that hold objects, or strings and different lengths, and fields that are always null.
 //
 // Read with that option takes all rows that Infer has seen. Infer returns the errors of [Read], and
-// reads further than the n rows. It takes memory in proportion to the different fields of the rows.
+// tdict.ErrSchema if a field has the name that the mask of another would have. It reads further than
+// the n rows, and takes memory in proportion to the different fields of the rows.
 func Infer(r io.Reader, n int) (tdict.Schema, error) {
 	if n <= 0 {
 		n = math.MaxInt
 	}
 	var in inferrer
 	var line []byte
-	for s, rows := table.NewSplitter(r, lines{}, maxRecord), 1; rows > 0 && in.row < n; {
-		number, err := s.Line(), error(nil)
-		if line, rows, err = s.Next(line[:0], 1); err != nil && err != io.EOF {
-			return nil, err
-		}
-		if rows > 0 {
+	s := table.NewSplitter(r, lines{}, maxRecord)
+	for in.row < n {
+		number := s.Line()
+		text, rows, err := s.Next(line[:0], 1)
+		line = text
+		switch {
+		case rows > 0:
 			if err := in.add(line); err != nil {
 				return nil, &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
 			}
+		case err == io.EOF:
+			return in.schema()
+		case err != nil:
+			return nil, err
 		}
 	}
-	return in.root.schema(nil, nil, in.row, false), nil
+	return in.schema()
+}
+
+// schema proposes a schema. It returns tdict.ErrSchema if a table cannot have it.
+func (in *inferrer) schema() (tdict.Schema, error) {
+	s := in.root.schema(nil, nil, in.row, false)
+	if _, err := table.New(s, table.Options{}); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // An inferrer collects what rows have.

@@ -2,9 +2,11 @@ package jsonl_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,6 +91,9 @@ func TestInferRefusals(t *testing.T) {
 			require.Equal(t, 3, e.Line)
 		})
 	}
+	t.Run("a mask and a field of its name", func(t *testing.T) {
+		testkit.Fails(t, tdict.ErrSchema, testkit.Err(jsonl.Infer(strings.NewReader(`{"a":null,"a_mask":true}`), 0)))
+	})
 	mine := errors.New("mine")
 	require.ErrorIs(t, testkit.Err(jsonl.Infer(iotest.ErrReader(mine), 0)), mine)
 }
@@ -99,4 +104,24 @@ func TestInferWhatIsWritten(t *testing.T) {
 	want := append(tdict.Schema{}, visits...)
 	want[2].DType, want[8].DType = tensor.Float64, tensor.Int64
 	require.Empty(t, s.Diff(want))
+}
+
+// TestInferBehindEmptyLines: a chunk of text may have no rows.
+func TestInferBehindEmptyLines(t *testing.T) {
+	s := tensor.Must(jsonl.Infer(strings.NewReader(strings.Repeat("\n", 17<<20)+`{"a":1}`), 0))
+	require.Len(t, s, 1)
+}
+
+// TestManyFields takes time in proportion to them: with their square it would be a minute.
+func TestManyFields(t *testing.T) {
+	const n = 50_000
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%c\"a%d\":1", "{,"[min(i, 1)], i)
+	}
+	start := time.Now()
+	s := tensor.Must(jsonl.Infer(strings.NewReader(b.String()+"}"), 0))
+	require.Len(t, s, n)
+	require.Len(t, tensor.Must(read(b.String()+"}", s, jsonl.ReadOptions{Workers: 1})), 1)
+	require.Less(t, time.Since(start), 10*time.Second)
 }

@@ -73,13 +73,15 @@ func newParser(schema tdict.Schema, opt *ReadOptions) (*parser, error) {
 
 // objectOf returns the object that a row of a schema is.
 func objectOf(schema tdict.Schema, t *table.Table, times map[nestedkey.Key]Time) (root object) {
+	columns := t.Columns()
 	for _, s := range schema {
 		f := root.field(s.Key)
 		if s.Kind == tdict.KindDict {
 			f.inner = &object{key: f.key}
 			continue
 		}
-		f.column, f.levels, f.want = t.Column(s.Key), levelsOf(s), scalarOf(s)
+		f.column, columns = columns[0], columns[1:]
+		f.levels, f.want = levelsOf(s), scalarOf(s)
 		f.ragged = s.Kind == tdict.KindRagged
 		if _, ok := times[s.Key]; ok {
 			f.want = aText
