@@ -93,7 +93,7 @@ func (s *Splitter) row(text []byte) []byte {
 			part, s.begun = bytes.TrimPrefix(part, bom), true
 		}
 		if len(text)-from+len(part) > s.most {
-			s.err = &ParseError{Line: first, Err: fmt.Errorf("%w: got more than %d bytes, the last in line %d, want at most that", ErrTooLong, s.most, s.line)}
+			s.err = &ParseError{Line: first, Err: s.tooLong(first)}
 			return text[:from]
 		}
 		ends := s.rows.Ends(part, len(text) == from)
@@ -112,4 +112,12 @@ func (s *Splitter) row(text []byte) []byte {
 			return text[:from]
 		}
 	}
+}
+
+// tooLong returns ErrTooLong for a row that begins in a line.
+func (s *Splitter) tooLong(first int) error {
+	if s.line == first {
+		return fmt.Errorf("%w: got more than %d bytes: raise MaxRecord", ErrTooLong, s.most)
+	}
+	return fmt.Errorf("%w: got more than %d bytes up to line %d: close a quote, or raise MaxRecord", ErrTooLong, s.most, s.line)
 }
