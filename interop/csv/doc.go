@@ -1,9 +1,10 @@
 // Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes them.
 //
-//	schema, err := csv.Infer(file, 1000, csv.Format{}) // to be looked at, and corrected
+//	schema, err := csv.Infer(file, 1000, csv.Format{}) // look at it, correct it
 //	_, err = file.Seek(0, io.SeekStart)
-//	chunks := csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096})
-//	err = memmap.SaveRows(ctx, "visits", chunks, memmap.SaveOptions{})
+//	rows := csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096})
+//	err = memmap.SaveRows(ctx, "visits", rows, memmap.SaveOptions{})
+//
 //	err = csv.Write(ctx, os.Stdout, schema, chunks, csv.Format{})
 //
 // [Read] yields chunks of rows, [Write] takes them. A tdict.Schema says what the rows are. Package
@@ -11,9 +12,9 @@
 //
 // # Files
 //
-// A file is text as RFC 4180 and package encoding/csv have it: records end with a line, or at the
-// end of the file; fields may be quoted, and then hold line ends, delimiters, and quotes that are
-// written twice. Lines end with LF or CRLF. Empty lines are skipped, and so is a byte order mark.
+// A file is text as RFC 4180 and package encoding/csv have it: a record ends with its line, or with
+// the file; a field in quotes may hold line ends, delimiters, and quotes, which are written twice.
+// Lines end with LF or CRLF, not with CR alone. Empty lines and a byte order mark are skipped.
 // There is one difference: CRLF in a quoted field stays, where encoding/csv makes it LF. [Format]
 // has the delimiter and other ways in which files differ.
 //
@@ -26,10 +27,11 @@
 //
 // # Values
 //
-// Entries are tensors of any dtype, and texts. Numbers are exact or an error, [ErrValue]: an integer
-// column takes no fraction, and nothing out of range. Floats are rounded to the nearest. Bools are
-// true, false, 1, 0 and what else strconv.ParseBool takes. NaN, +Inf and -Inf are written so, complex
-// numbers as "(1+2i)". What [Write] wrote reads back equal, but for the payload of a NaN.
+// Entries are tensors of any dtype, and texts, whose bytes are kept also where they are not UTF-8.
+// Numbers are exact or an error, [ErrValue]: an integer column takes no fraction, and nothing out of
+// range. Floats are rounded to the nearest. Numbers and bools are spelled as package strconv parses
+// them, integers in base 10, without blanks. NaN, +Inf and -Inf are written so, complex numbers as
+// "(1+2i)". What [Write] wrote reads back equal, but for the payload of a NaN.
 //
 // Format.Times has columns of dates or times, which are int64. Format.Categories makes texts int32
 // codes: they are stable over all chunks, and files, that use the same ragged.TextCodes. Its Texts,

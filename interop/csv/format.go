@@ -18,6 +18,8 @@ import (
 //	Zone   *time.Location // of texts without one, and of texts that are written; nil: UTC
 //
 // A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
+// Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
+// whose text reads back as another is [ErrValue] too.
 type Time = table.Time
 
 // A Format says how a file is written: what was written with one reads back with the same. The zero

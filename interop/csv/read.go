@@ -14,8 +14,8 @@ import (
 // ReadOptions say how to read. The zero ReadOptions are valid.
 type ReadOptions struct {
 	Format
-	// Rows is the number of rows of a chunk: 4096 if it is not positive. The last chunk has fewer, and one
-	// whose text exceeds 16 MiB.
+	// Rows is the number of rows of a chunk: 4096 if it is not positive. The last chunk has fewer,
+	// and one whose text exceeds 16 MiB.
 	Rows int
 	// SkipUnknown skips columns that the schema lacks, which are an error without it.
 	SkipUnknown bool

@@ -130,6 +130,24 @@ func TestQuotedTimes(t *testing.T) {
 	}
 }
 
+// TestClocksThatGoBack: 1:30 comes twice in a night, and reads back once.
+func TestClocksThatGoBack(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Skip(err)
+	}
+	failed := 0
+	for _, n := range []int64{1730611800, 1730615400} {
+		td := tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"x": tensor.Vector(n)}))
+		f := csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: time.DateTime, Zone: zone}}}
+		if err := csv.Write(bg, io.Discard, number, chunks(td), f); err != nil {
+			require.ErrorIs(t, err, csv.ErrValue)
+			failed++
+		}
+	}
+	require.Equal(t, 1, failed)
+}
+
 // TestRoundTrip writes random tables of every dtype and reads them back.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(40) {

@@ -51,6 +51,8 @@ type ReadOptions struct {
 //	Zone   *time.Location // of texts without one, and of texts that are written; nil: UTC
 //
 // A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
+// Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
+// whose text reads back as another is [ErrValue] too.
 type Time = table.Time
 
 // Read returns an iterator over the rows of a file, a JSON object on each line:
