@@ -114,5 +114,5 @@ func TestInferOfManyColumns(t *testing.T) {
 	}
 	s := tensor.Must(csv.Infer(strings.NewReader(headers.String()+"y"+row), 1, csv.Format{}))
 	require.Len(t, s, n+1)
-	require.Less(t, time.Since(start), 10*time.Second)
+	require.Less(t, time.Since(start), 30*time.Second)
 }

@@ -123,5 +123,5 @@ func TestManyFields(t *testing.T) {
 	s := tensor.Must(jsonl.Infer(strings.NewReader(b.String()+"}"), 0))
 	require.Len(t, s, n)
 	require.Len(t, tensor.Must(read(b.String()+"}", s, jsonl.ReadOptions{Workers: 1})), 1)
-	require.Less(t, time.Since(start), 10*time.Second)
+	require.Less(t, time.Since(start), 30*time.Second)
 }
