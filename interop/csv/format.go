@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -61,7 +62,7 @@ func (f Format) withDefaults() (Format, error) {
 	if !delimits(f.Comma) || f.Comment != 0 && (!delimits(f.Comment) || f.Comment == f.Comma) {
 		return f, fmt.Errorf("%w: got delimiter %q and comment %q, want two that no number has", ErrFormat, f.Comma, f.Comment)
 	}
-	if i := slices.IndexFunc(f.NA, f.quotes); i >= 0 {
+	if i := slices.IndexFunc(f.NA, func(na string) bool { return f.quotes([]byte(na)) }); i >= 0 {
 		return f, fmt.Errorf("%w: got %q for missing values, want a text that needs no quotes", ErrFormat, f.NA[i])
 	}
 	return f, nil
@@ -74,9 +75,9 @@ func delimits(c byte) bool {
 }
 
 // quotes reports whether a text needs quotes for what is in it.
-func (f *Format) quotes(text string) bool {
-	return strings.HasPrefix(text, "\ufeff") || strings.ContainsAny(text, "\"\r\n") || strings.IndexByte(text, f.Comma) >= 0 ||
-		f.Comment != 0 && text != "" && text[0] == f.Comment
+func (f *Format) quotes(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
+		f.Comment != 0 && len(text) > 0 && text[0] == f.Comment
 }
 
 // options returns the options of tables.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/table"
@@ -26,27 +25,20 @@ import (
 // schema or a chunk that does not fit, or an entry that has no columns, as ragged numbers; and
 // [ErrValue], with the key and the row, for a value that would read back as missing, such as NaN if
 // that is one of f.NA, and for a code without a text. Then w has got the chunks before, and perhaps
-// rows of the chunk. Write keeps no chunk, whose memory may be used again.
+// rows of the chunk. Write keeps no chunk, whose memory may be used again. It copies some thousand
+// rows at a time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], f Format) error {
 	p, err := newPrinter(w, schema, f)
 	if err != nil {
 		return err
 	}
-	for td, err := range chunks {
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err == nil {
-			err = p.chunk(td)
-		}
-		if err != nil {
-			return err
-		}
+	if err := p.table.LoadAll(ctx, chunks, p.block); err != nil {
+		return err
 	}
 	return p.flush()
 }
 
-// A printer writes the rows of one chunk after another.
+// A printer writes the rows of one block after another.
 type printer struct {
 	w       io.Writer
 	format  Format
@@ -55,7 +47,7 @@ type printer struct {
 	columns []column
 	missing string    // what is written for a missing value
 	special [256]bool // bytes for which a text may need quotes
-	rows    int       // of the chunks before
+	rows    int       // of the blocks before
 	out     []byte
 }
 
@@ -120,14 +112,10 @@ func (p *printer) comma(i int) {
 	}
 }
 
-// chunk writes the rows of a dictionary.
-func (p *printer) chunk(td *tdict.TensorDict) error {
+// block writes the rows that are loaded.
+func (p *printer) block(rows int) error {
 	const enough = 1 << 16
-	if err := p.table.Load(td); err != nil {
-		return err
-	}
-	n := td.Shape()[0]
-	for row := range n {
+	for row := range rows {
 		if err := p.row(row); err != nil {
 			return err
 		}
@@ -137,7 +125,7 @@ func (p *printer) chunk(td *tdict.TensorDict) error {
 			}
 		}
 	}
-	p.rows += n
+	p.rows += rows
 	return p.flush()
 }
 
@@ -182,11 +170,19 @@ func (p *printer) refuse(c *column, row int, text []byte) error {
 func (p *printer) quote(from int, must bool) {
 	text := p.out[from:]
 	for i := 0; !must && i < len(text); i++ {
-		must = p.special[text[i]] && p.format.quotes(string(text))
+		must = p.special[text[i]] && p.format.quotes(text)
 	}
 	if !must && (len(text) == 0 || text[0] != ' ' && text[len(text)-1] != ' ') { // other readers may trim
 		return
 	}
-	quoted := `"` + strings.ReplaceAll(string(text), `"`, `""`) + `"`
-	p.out = append(p.out[:from], quoted...)
+	p.out = append(p.out, '"')
+	for i := range len(text) {
+		if c := p.out[from+i]; c == '"' {
+			p.out = append(p.out, c, c)
+		} else {
+			p.out = append(p.out, c)
+		}
+	}
+	p.out = append(p.out, '"')
+	p.out = append(p.out[:from], p.out[from+len(text):]...)
 }

@@ -96,6 +96,8 @@ func TestWriteOptions(t *testing.T) {
 func TestWriteRefusals(t *testing.T) {
 	nan := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": tensor.Vector(1, math.NaN())}))
 	lengths := tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"s": tensor.Must(ragged.From[int8]([][]int8{{1}}))}))
+	far := make([]float64, 5000)
+	far[4999] = math.NaN()
 	tests := []struct {
 		name   string
 		schema tdict.Schema
@@ -103,6 +105,7 @@ func TestWriteRefusals(t *testing.T) {
 		td     *tdict.TensorDict
 		want   error
 	}{
+		{"the last of many rows", optional, csv.Format{NA: []string{"NaN"}}, tensor.Must(tdict.FromMap(shapeops.Shape{5000}, tdict.Entries{"x": tensor.Vector(far...)})), csv.ErrValue},
 		{"a number that reads back as missing", optional, csv.Format{NA: []string{"NaN"}}, nan, csv.ErrValue},
 		{"no spelling of what is missing", optional, csv.Format{NA: []string{}}, nan, csv.ErrFormat},
 		{"a missing text that is an empty line", tdict.Schema{{Key: "s", Kind: tdict.KindText, Optional: true}}, csv.Format{NA: []string{""}}, textsOf("a"), csv.ErrFormat},
@@ -146,6 +149,20 @@ func TestClocksThatGoBack(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, failed)
+}
+
+// TestWriteMemory writes large dictionaries in little memory, which texts in quotes take none of.
+func TestWriteMemory(t *testing.T) {
+	texts := make([]string, 1<<16)
+	for i := range texts {
+		texts[i] = "a text, with a delimiter, longer than small ones"
+	}
+	for _, c := range []struct {
+		schema tdict.Schema
+		td     *tdict.TensorDict
+	}{{number, tensor.Must(number.Zeros(1 << 20))}, {text, textsOf(texts...)}} {
+		testkit.MaxBytes(t, 2<<20, func() { require.NoError(t, csv.Write(bg, io.Discard, c.schema, chunks(c.td), csv.Format{})) })
+	}
 }
 
 // TestRoundTrip writes random tables of every dtype and reads them back.

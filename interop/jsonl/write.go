@@ -35,45 +35,31 @@ type WriteOptions struct {
 // Write returns the error of chunks, of w, or the cause of ctx; tdict.ErrSchema for a schema or a
 // chunk that does not fit; and an [*ParseError] that is [ErrValue], with the line and the key, for a text
 // that is not UTF-8 or a code without a text. Then w has got the lines of the chunks before, and
-// perhaps some of the chunk. It keeps no chunk, whose memory may be used again.
+// perhaps some of the chunk. It keeps no chunk, whose memory may be used again. It copies some
+// thousand rows at a time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], opt WriteOptions) error {
 	t, err := table.New(schema, table.Options{Categories: opt.Categories, Times: opt.Times})
 	if err != nil {
 		return err
 	}
-	p := printer{w: w, table: t, root: objectOf(schema, t, opt.Times)}
-	for td, err := range chunks {
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err == nil {
-			err = p.chunk(td)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	p := printer{w: w, root: objectOf(schema, t, opt.Times)}
+	return t.LoadAll(ctx, chunks, p.block)
 }
 
-// A printer writes the rows of one chunk after another.
+// A printer writes the rows of one block after another.
 type printer struct {
-	w     io.Writer
-	table *table.Table
-	root  object
-	line  int    // the number of lines written
-	out   []byte // memory of lines
-	text  []byte // the last text
+	w    io.Writer
+	root object
+	line int    // the number of lines written
+	out  []byte // memory of lines
+	text []byte // the last text
 }
 
-// chunk writes the rows of a dictionary.
-func (p *printer) chunk(td *tdict.TensorDict) error {
+// block writes the rows that are loaded.
+func (p *printer) block(rows int) error {
 	const enough = 1 << 16
-	if err := p.table.Load(td); err != nil {
-		return err
-	}
 	b := p.out[:0]
-	for row := range td.Shape()[0] {
+	for row := range rows {
 		p.line++
 		var err error
 		if b, err = p.object(b, &p.root, row); err != nil {
