@@ -73,17 +73,17 @@ func checkCodes(codes []int32, s shapeops.Shape, n int) error {
 	return nil
 }
 
-// TextCodes numbers distinct texts in the order in which they first appear, from 0 on, as a reader
-// does that meets a column of categories chunk by chunk. The zero TextCodes has none. It must not
-// be copied after first use. Not safe for concurrent use.
+// TextCodes numbers distinct texts from 0 on, in the order in which they first appear. A reader of
+// a column of categories uses one for all chunks. The zero TextCodes has no texts. It must not be
+// copied after first use. Not safe for concurrent use.
 type TextCodes struct {
 	codes  map[string]int32
 	texts  []string
 	memory strings.Builder // holds the bytes of the last texts
 }
 
-// Code returns the number of a text, a new one if it is new; then it copies text. It returns
-// shapeops.ErrIndex for a text beyond the 2,147,483,648 that int32 counts.
+// Code returns the number of a text. A text that is new gets the next number and is copied. Code
+// returns shapeops.ErrIndex for a new text if there are 2,147,483,648, all that int32 counts.
 func (c *TextCodes) Code(text []byte) (int32, error) {
 	if code, ok := c.codes[string(text)]; ok {
 		return code, nil
@@ -114,6 +114,6 @@ func (c *TextCodes) keep(text []byte) string {
 	return c.memory.String()[from:]
 }
 
-// Texts returns the texts, the one with number i at place i. The caller must not change them. They
-// stay as they are when new texts follow.
+// Texts returns the texts by their numbers. The caller must not change the slice. It stays as it is
+// when new texts follow.
 func (c *TextCodes) Texts() []string { return c.texts }

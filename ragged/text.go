@@ -13,11 +13,9 @@ import (
 //
 //	texts of size(B), B the shape -> uint8 [B... *]
 //
-// Without a shape it is [len(texts) *]; a text alone is what StringAt and Index(ix.At(i)) take of
-// it. The bytes are copied and kept as they are: a Go string may hold bytes that are not UTF-8, and
-// [Strings] returns them again. A program that needs UTF-8 checks it where the text comes from,
-// with utf8.ValidString. FromStrings returns shapeops.ErrShape if the shape does not hold
-// len(texts) rows.
+// Without a shape it is [len(texts) *]. The bytes are copied as they are, and [Strings] returns
+// them again, UTF-8 or not: a program that needs UTF-8 checks the texts with utf8.ValidString.
+// FromStrings returns shapeops.ErrShape if the shape does not hold len(texts) rows.
 func FromStrings(texts []string, shape ...int) (*Tensor, error) {
 	if len(shape) == 0 {
 		shape = []int{len(texts)}
@@ -28,7 +26,7 @@ func FromStrings(texts []string, shape ...int) (*Tensor, error) {
 	return fromTexts(shape, len(texts), func(i int) string { return texts[i] })
 }
 
-// checkHolds returns ErrShape unless a shape has n elements.
+// checkHolds returns ErrShape unless a shape holds n texts.
 func checkHolds(s shapeops.Shape, n int) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -39,7 +37,7 @@ func checkHolds(s shapeops.Shape, n int) error {
 	return nil
 }
 
-// fromTexts returns the tensor of n texts.
+// fromTexts returns the tensor of n texts, which text returns.
 func fromTexts(shape shapeops.Shape, n int, text func(i int) string) (*Tensor, error) {
 	offsets := make([]int64, n+1)
 	for i := range n {
@@ -83,7 +81,7 @@ func Strings(t *Tensor) ([]string, error) {
 	return texts, nil
 }
 
-// StringAt returns the text of one row, which has a position in each batch dim; negative ones count
+// StringAt returns the text of one row, given its position in each batch dim; negative ones count
 // from the end. It reads and copies the bytes of that row only. Its errors are those of [Strings],
 // and shapeops.ErrIndex if there is no such row or not one position for each dim.
 func StringAt(t *Tensor, row ...int) (text string, err error) {
@@ -109,7 +107,7 @@ func StringAt(t *Tensor, row ...int) (text string, err error) {
 	return text, err
 }
 
-// straightText is straight of a tensor that must hold texts.
+// straightText is straight of a tensor, or an error unless it can hold texts.
 func (t *Tensor) straightText() (*Tensor, error) {
 	if err := t.checkText(); err != nil {
 		return nil, err
