@@ -33,14 +33,13 @@ const (
 // Head reads no more of a leaf than it shows.
 func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 
-// Head is [TensorDict.Head] of td that shows the leaves that s calls text as such, quoted as Go
-// does:
+// Head is [TensorDict.Head] of td, but shows leaves of KindText as text, quoted as Go does:
 //
 //	name      age
 //	"Ada"     36
 //	"Émilie"  42
 //
-// It does not check td. A leaf that s calls text, and that is ragged but no text, has the error in
+// It does not check td. A ragged leaf that cannot be text, and is of KindText in s, has the error in
 // its cells.
 func (s Schema) Head(td *TensorDict, n int) string {
 	keys, leaves := td.headColumns(s.byKey())

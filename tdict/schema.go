@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Schema lists the entries that a dictionary has, in order, whatever its batch shape is. A nested
-// dictionary is there by the keys in it:
+// A Schema lists the entries that a dictionary has, in order, whatever its batch shape is. It has
+// a nested dictionary by listing the entries in it:
 //
 //	schema := tdict.Schema{
 //		{Key: "obs/pos", DType: tensor.Float32, Shape: shapeops.Shape{3}},
@@ -22,23 +23,22 @@ import (
 // A dictionary does not keep its schema: [Schema.Check] compares the two when it is called.
 // [Schema.MarshalJSON] writes a schema for programs in any language.
 //
-// A Schema is a slice, to be changed like one. Its methods do not change it, but for UnmarshalJSON,
-// and return [ErrSchema], with the key, if [Schema.Validate] does.
+// A Schema is a slice and can be changed like one. Only UnmarshalJSON changes it. Methods that
+// return an error return [ErrSchema], with the key, if [Schema.Validate] does.
 type Schema []Spec
 
 // A Spec says what an entry is. Fields that its kind does not have are zero.
 type Spec struct {
 	Key  nestedkey.Key
 	Kind Kind
-	// DType is that of the elements of a tensor, a ragged or an unbatched one. 0, which is no
-	// dtype, stands for any.
+	// DType is the dtype of a tensor, a ragged or an unbatched one; 0, which is no dtype, is any.
 	DType tensor.DType
-	// Shape has the dims of features: those after the batch shape of the dictionary and, of a
-	// ragged tensor, after the levels; of an unbatched tensor, its own shape. Each text of an entry
-	// is one element. A size can be [Any].
+	// Shape has the dims after the batch shape of the dictionary; of a ragged tensor the dims after
+	// the levels, of text the dims before the level, of an unbatched tensor its own shape. A size
+	// can be [Any].
 	Shape shapeops.Shape
-	// Batch has further batch dims, of a ragged tensor those between the batch shape of the
-	// dictionary and the levels. Other kinds, but unbatched tensors, have all dims in Shape.
+	// Batch has the further batch dims of a ragged tensor, between the batch shape of the dictionary
+	// and the levels, and of an unbatched one. Other kinds have all dims in Shape.
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int
@@ -48,7 +48,7 @@ type Spec struct {
 	Doc string
 }
 
-// Any is a size, in a [Spec], that stands for all sizes.
+// Any is the size, in a [Spec], of a dim that may have any size.
 const Any = -1
 
 // A Kind is a kind of entry in a [Schema]. The zero Kind is KindTensor.
@@ -75,9 +75,12 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// SchemaOf returns the schema of td, or nil if td is nil. Text is bytes, and nothing in a
-// dictionary says otherwise, so it comes as KindRagged of uint8. Dictionaries in td are listed, as
-// KindDict, if they are empty or have more batch dims than td.
+// typed reports whether entries have a dtype.
+func (k Kind) typed() bool { return k == KindTensor || k == KindRagged || k == KindUnbatched }
+
+// SchemaOf returns the schema of td, or nil if td is nil. Text is KindRagged of uint8 in it: nothing
+// in a dictionary says that bytes are text. Dictionaries in td are listed, as KindDict, if they are
+// empty or have more batch dims than td.
 func SchemaOf(td *TensorDict) Schema {
 	if td == nil {
 		return nil
@@ -94,7 +97,7 @@ func SchemaOf(td *TensorDict) Schema {
 	return s
 }
 
-// specOf returns what v, in a dictionary with so many batch dims, is.
+// specOf returns the spec of v, without a key, in a dictionary with dims batch dims.
 func specOf(v Value, dims int) Spec {
 	s := opsOf(v).spec(v)
 	all := v.Shape()[dims:]
@@ -109,10 +112,11 @@ func specOf(v Value, dims int) Spec {
 	return s
 }
 
-// Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary: keys
-// are valid, at most 256 parts long and there once, no entry is in one that is not a dictionary, a
-// dictionary comes before what is in it, and each Spec has only the fields of its kind, with sizes
-// that are not negative but for [Any].
+// Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary:
+//
+//   - keys are valid, at most 257 parts long, and distinct;
+//   - an entry that others are in is a dictionary, and comes before them;
+//   - a Spec has only the fields of its kind, and no negative size but [Any].
 func (s Schema) Validate() error {
 	_, err := s.index()
 	return err
@@ -173,17 +177,19 @@ func (s *Spec) check() error {
 	if !utf8.ValidString(s.Doc) {
 		return fmt.Errorf("got a Doc that is not UTF-8")
 	}
-	if err := s.checkFields(); err != nil {
-		return err
+	if sizes := s.sizes(); slices.ContainsFunc(sizes, func(n int) bool { return n < Any }) {
+		return fmt.Errorf("%w: got %v, want no negative size but Any", shapeops.ErrShape, sizes)
 	}
-	return checkSizes(append(s.Batch.Clone(), s.Shape...))
+	return s.checkFields()
 }
+
+// sizes returns those of Batch and of Shape.
+func (s *Spec) sizes() shapeops.Shape { return slices.Concat(s.Batch, s.Shape) }
 
 // checkFields returns an error if s has a field that its kind does not have.
 func (s *Spec) checkFields() error {
-	typed := s.Kind == KindTensor || s.Kind == KindRagged || s.Kind == KindUnbatched
 	switch {
-	case s.DType != 0 && !typed:
+	case s.DType != 0 && !s.Kind.typed():
 		return fmt.Errorf("%w: got %v of a %v, want none", tensor.ErrDType, s.DType, s.Kind)
 	case s.Depth != 0 && s.Kind != KindRagged:
 		return fmt.Errorf("%w: got depth %d of a %v, want none", shapeops.ErrDim, s.Depth, s.Kind)
@@ -191,16 +197,6 @@ func (s *Spec) checkFields() error {
 		return fmt.Errorf("%w: got depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
 	case len(s.Batch) > 0 && s.Kind != KindRagged && s.Kind != KindUnbatched:
 		return fmt.Errorf("%w: got Batch %v of a %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
-	}
-	return nil
-}
-
-// checkSizes returns ErrShape for a size that is negative and not Any.
-func checkSizes(sizes shapeops.Shape) error {
-	for _, n := range sizes {
-		if n < Any {
-			return fmt.Errorf("%w: got %v, want no negative size but Any", shapeops.ErrShape, sizes)
-		}
 	}
 	return nil
 }

@@ -39,8 +39,10 @@ func (s Schema) Check(td *TensorDict) error {
 func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	v, err := td.Get(want.Key)
 	switch {
-	case errors.Is(err, ErrNotDict) || errors.Is(err, ErrMissing) && x.optional(td, want):
-		return nil // checkOthers says what is in the place of a dictionary
+	case errors.Is(err, ErrNotDict): // which checkOthers reports
+		return nil
+	case errors.Is(err, ErrMissing) && x.optional(td, want):
+		return nil
 	case errors.Is(err, ErrMissing):
 		return fmt.Errorf("%w: got none, want %s", ErrSchema, want.what(td.batch))
 	case err != nil:
@@ -52,8 +54,8 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	return nil
 }
 
-// optional reports whether td may lack an entry: it is optional, or in a dictionary that is, and
-// that td lacks.
+// optional reports whether td may lack an entry: it is optional, or in an optional dictionary that td
+// lacks.
 func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	if s.Optional {
 		return true

@@ -149,14 +149,6 @@ func readSpec(scan *jsonscan.Scanner) (s Spec, err error) {
 // readField reads the value of a field.
 func (s *Spec) readField(scan *jsonscan.Scanner, field string) (err error) {
 	switch field {
-	case "key":
-		var text []byte
-		text, err = scan.Text()
-		s.Key = nestedkey.Key(text)
-	case "kind":
-		s.Kind, err = readKind(scan)
-	case "dtype":
-		s.DType, err = readDType(scan)
 	case "batch":
 		s.Batch, err = readSizes(scan)
 	case "depth":
@@ -165,36 +157,34 @@ func (s *Spec) readField(scan *jsonscan.Scanner, field string) (err error) {
 		s.Shape, err = readSizes(scan)
 	case "optional":
 		s.Optional, err = scan.Bool()
-	case "doc":
+	default:
 		var text []byte
-		text, err = scan.Text()
-		s.Doc = string(text)
+		if text, err = scan.Text(); err == nil {
+			err = s.setText(field, string(text))
+		}
 	}
 	return err
 }
 
-func readKind(scan *jsonscan.Scanner) (Kind, error) {
-	text, err := scan.Text()
-	if err != nil {
-		return 0, err
+// setText sets a field that is a text in JSON.
+func (s *Spec) setText(field, text string) (err error) {
+	switch field {
+	case "key":
+		s.Key = nestedkey.Key(text)
+	case "kind":
+		i := slices.Index(kindNames[:], text)
+		if i < 0 {
+			return fmt.Errorf("%w: there is no kind %.40q", tensor.ErrJSON, text)
+		}
+		s.Kind = Kind(i)
+	case "dtype":
+		if s.DType, err = tensor.ParseDType(text); err != nil {
+			return fmt.Errorf("%w: there is no dtype %.40q", tensor.ErrJSON, text)
+		}
+	case "doc":
+		s.Doc = text
 	}
-	i := slices.Index(kindNames[:], string(text))
-	if i < 0 {
-		return 0, fmt.Errorf("%w: there is no kind %.40q", tensor.ErrJSON, text)
-	}
-	return Kind(i), nil
-}
-
-func readDType(scan *jsonscan.Scanner) (tensor.DType, error) {
-	text, err := scan.Text()
-	if err != nil {
-		return 0, err
-	}
-	d, err := tensor.ParseDType(string(text))
-	if err != nil {
-		return 0, fmt.Errorf("%w: there is no dtype %.40q", tensor.ErrJSON, text)
-	}
-	return d, nil
+	return nil
 }
 
 // readSizes reads a list of sizes, in which null is any size.

@@ -2,6 +2,7 @@ package tdict
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -30,22 +31,14 @@ func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
 	td := New(batch...)
 	for i := range s {
 		v, err := s[i].build(meta, batch)
-		if err == nil {
-			err = td.Set(s[i].Key, v)
-		}
 		if err != nil {
-			return nil, within("schema", s[i].Key, keyless(err))
+			return nil, &KeyError{"schema", s[i].Key, err}
+		}
+		if err := td.Set(s[i].Key, v); err != nil {
+			return nil, failed("schema", err)
 		}
 	}
 	return td, nil
-}
-
-// keyless returns the reason of a KeyError, and other errors as they are.
-func keyless(err error) error {
-	if e, ok := err.(*KeyError); ok {
-		return e.Err
-	}
-	return err
 }
 
 // build returns an entry for a dictionary with a batch shape.
@@ -72,27 +65,23 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 
 // checkExact returns ErrSchema if s leaves a dtype or a size open.
 func (s *Spec) checkExact() error {
-	typed := s.Kind == KindTensor || s.Kind == KindRagged || s.Kind == KindUnbatched
-	if typed && s.DType == 0 {
+	if s.Kind.typed() && s.DType == 0 {
 		return fmt.Errorf("%w: got any dtype, want one", ErrSchema)
 	}
-	for _, n := range append(s.Batch.Clone(), s.Shape...) {
-		if n == Any {
-			return fmt.Errorf("%w: got %s, want no size to be any", ErrSchema, s.what(nil))
-		}
+	if slices.Contains(s.sizes(), Any) {
+		return fmt.Errorf("%w: got %s, want no size to be any", ErrSchema, s.what(nil))
 	}
 	return nil
 }
 
-// unbatched returns an unbatched tensor of zeros, or of one zero, expanded.
-func (s *Spec) unbatched(expanded bool, outer shapeops.Shape) (Value, error) {
-	sizes := s.Shape
-	if expanded {
-		sizes = nil
-	}
-	t, err := tensor.New(s.DType, sizes...)
-	if err == nil && expanded {
+// unbatched returns an unbatched tensor of zeros: of one, expanded, if it is for a prototype.
+func (s *Spec) unbatched(meta bool, outer shapeops.Shape) (Value, error) {
+	t, err := tensor.New(s.DType)
+	if err == nil {
 		t, err = t.Expand(s.Shape...)
+	}
+	if err == nil && !meta {
+		t, err = t.Clone()
 	}
 	if err != nil {
 		return nil, err
@@ -115,15 +104,15 @@ func zeroed(meta bool, d tensor.DType, shape shapeops.Shape) (Value, error) {
 // emptyRows returns a ragged tensor whose rows are empty.
 func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, features shapeops.Shape) (Value, error) {
 	l, err := ragged.NewLayout(batch)
-	for n := batch.Size(); err == nil && l.Depth() < depth; n = 0 {
-		l, err = l.Nest(make([]int64, n+1))
-	}
 	if err != nil {
 		return nil, err
 	}
-	n := 0
-	if depth == 0 {
-		n = batch.Size()
+	n := batch.Size()
+	for range depth {
+		if l, err = l.Nest(make([]int64, n+1)); err != nil {
+			return nil, err
+		}
+		n = 0
 	}
 	values, err := zeroed(meta, d, append(shapeops.Shape{n}, features...))
 	if err != nil {

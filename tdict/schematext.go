@@ -34,7 +34,7 @@ func (s *Spec) cells() []string {
 	return []string{printable(s.Key), s.Kind.String(), s.dtypeText(), s.shapeText(nil), doc}
 }
 
-// what says what s is in a dictionary with a batch shape: "ragged int64 [3 * *]".
+// what describes s in a dictionary with a batch shape: "ragged int64 [3 * *]".
 func (s *Spec) what(batch shapeops.Shape) string {
 	parts := []string{s.Kind.String(), s.dtypeText(), s.shapeText(batch)}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
@@ -45,14 +45,14 @@ func (s *Spec) dtypeText() string {
 	switch {
 	case s.DType != 0:
 		return s.DType.String()
-	case s.Kind == KindText || s.Kind == KindDict || s.Kind == KindData:
-		return ""
+	case s.Kind.typed():
+		return "?"
 	}
-	return "?"
+	return ""
 }
 
-// shapeText returns the dims in a dictionary with a batch shape, those of an unbatched tensor
-// alone. It says which are those of Batch where that does not show.
+// shapeText returns the dims of s in a dictionary with a batch shape; of an unbatched tensor, its
+// own. Where the dims do not show which are of Batch, it appends Batch.
 func (s *Spec) shapeText(batch shapeops.Shape) string {
 	parts, more := sizeTexts(s.Shape), ""
 	if s.Kind != KindUnbatched {
@@ -76,14 +76,15 @@ func sizeTexts(sizes shapeops.Shape) []string {
 	return texts
 }
 
-// Diff returns a line for each entry in which s and other differ, in the order of s, those that
-// only other has at the end; "" if there are none. The order of entries and their Docs do not
-// count.
+// Diff returns a line for each entry in which s and other differ, in the order of s, then a line for
+// each that only other has; "" if there are none. The order of entries and their Docs do not count.
 func (s Schema) Diff(other Schema) string {
 	var lines []string
 	mine, others := s.byKey(), other.byKey()
 	for i := range s {
-		lines = append(lines, s[i].diff(others[s[i].Key])...)
+		if a, b := s[i].whole(), others[s[i].Key].whole(); a != b {
+			lines = append(lines, fmt.Sprintf("%q: %s, other %s", s[i].Key, a, b))
+		}
 	}
 	for i := range other {
 		if mine[other[i].Key] == nil {
@@ -102,19 +103,11 @@ func (s Schema) byKey() map[nestedkey.Key]*Spec {
 	return specs
 }
 
-// diff returns the line in which s differs from other, if it does.
-func (s *Spec) diff(other *Spec) []string {
-	if other == nil {
-		return []string{fmt.Sprintf("%q: %s, other none", s.Key, s.whole())}
-	}
-	if a, b := s.whole(), other.whole(); a != b {
-		return []string{fmt.Sprintf("%q: %s, other %s", s.Key, a, b)}
-	}
-	return nil
-}
-
-// whole says what s is, without Key and Doc: it differs for specs that do.
+// whole returns a text of s, without Key and Doc, that differs for specs that do; "none" for nil.
 func (s *Spec) whole() string {
+	if s == nil {
+		return "none"
+	}
 	if s.Optional {
 		return s.what(nil) + ", optional"
 	}
