@@ -187,7 +187,7 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 // take has s take the file of a leaf, which is going to grow: by a second name, unless it has one
 // already, which may be that of another leaf.
 func (w *Writer) take(s *saver, c *column, l *leafFile) error {
-	if c.entry.fact.rows != nil && path.Base(l.file.Path()) != valuesName+leafExt {
+	if c.entry.fact.rows != nil && l.file.Path() != path.Join(l.node.path, fileName(l.name), valuesName+leafExt) {
 		return fmt.Errorf("%w that a Writer could have written: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
 	}
 	c.entry.fact.sums = l.sums

@@ -232,6 +232,22 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
+// TestResumeRefusesNestedTensors: a Writer would make ragged rows of them, whatever their key.
+func TestResumeRefusesNestedTensors(t *testing.T) {
+	for _, key := range []nestedkey.Key{"r", "values", "in/values"} {
+		dir := filepath.Join(testkit.TempDir(t), "d")
+		td := tdict.New(2)
+		require.NoError(t, td.Set(key, tensor.Must(ragged.From[int64]([][]int64{{1}, {2, 3}}))))
+		opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{key}}
+		require.NoError(t, memmap.SaveWith(t.Context(), dir, td, opt))
+		before := tree(t, dir)
+		_, err := memmap.NewWriter(dir, tensor.Must(td.Index(ix.At(0))), memmap.WriterOptions{Resume: true})
+		require.ErrorIs(t, err, memmap.ErrForeign)
+		require.ErrorContains(t, err, fmt.Sprintf("%q is a nested tensor of Python's", key))
+		require.Equal(t, before, tree(t, dir))
+	}
+}
+
 // TestResumeBesideOthers has others at work on the dataset.
 func TestResumeBesideOthers(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "d")
