@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"path"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -21,10 +22,10 @@ type column struct {
 	file  vfs.File
 	buf   *bufio.Writer
 	sum   summer
-	text  []byte // room for offsets
+	bytes []byte // of offsets, reused
 }
 
-// columnsOf returns the files that grow of a dictionary that lies flat.
+// columnsOf returns the files that grow, of a dictionary that lies flat.
 func columnsOf(m *meta) (columns []*column) {
 	for i := range m.entries {
 		e := &m.entries[i]
@@ -47,7 +48,7 @@ func columnsOf(m *meta) (columns []*column) {
 	return columns
 }
 
-// at returns the path of the file.
+// at returns the path of the file in the directory.
 func (c *column) at() string {
 	switch {
 	case c.entry.fact.rows == nil:
@@ -58,7 +59,7 @@ func (c *column) at() string {
 	return path.Join(fileName(c.entry.name), offsetsName(c.level)+leafExt)
 }
 
-// size returns how many bytes the file has for the rows that the entry has.
+// size returns the bytes of the rows that the entry counts.
 func (c *column) size() int64 {
 	rows := 0
 	switch f := c.entry.fact.rows; {
@@ -72,7 +73,7 @@ func (c *column) size() int64 {
 	return int64(rows) * int64(c.width)
 }
 
-// sums returns where the entry has the sums of the file.
+// sums returns the field of the entry with the sums of the file.
 func (c *column) sums() *[]uint32 {
 	if c.level > 0 {
 		return &c.entry.fact.rows.levels[c.level-1].sums
@@ -106,25 +107,21 @@ func (c *column) append(td *tdict.TensorDict) error {
 	return err
 }
 
-// appendOffsets appends where the rows of a layout end, which come after those that are there.
+// appendOffsets appends the ends of the rows of a layout, which follow the rows that are there.
 func (c *column) appendOffsets(l *ragged.Layout) error {
 	offsets, err := l.Offsets(c.level)
 	if err != nil {
 		return err
 	}
-	if c.text == nil {
-		c.text = make([]byte, 4096)
-	}
 	before := int64(c.entry.fact.rows.rowsAt(c.level))
-	for rest := offsets[1:]; len(rest) > 0; {
-		n := min(len(rest), len(c.text)/8)
-		for i, o := range rest[:n] {
-			binary.LittleEndian.PutUint64(c.text[8*i:], uint64(before+o))
+	for part := range slices.Chunk(offsets[1:], 512) {
+		c.bytes = c.bytes[:0]
+		for _, end := range part {
+			c.bytes = binary.LittleEndian.AppendUint64(c.bytes, uint64(before+end))
 		}
-		if _, err := c.sum.Write(c.text[:8*n]); err != nil {
+		if _, err := c.sum.Write(c.bytes); err != nil {
 			return err
 		}
-		rest = rest[n:]
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type rowsFact struct {
 	batch    shapeops.Shape
 	features shapeops.Shape
 	levels   []levelFact
-	more     []byte // as that of a fact
+	more     []byte // fields of a later version
 
 	among *siblings // the entries that it stands among, once these are read
 }
@@ -26,7 +26,7 @@ type levelFact struct {
 	rows int      // how many there are, all together
 	of   []string // the path, below the dictionary, of the leaf whose offsets they are; or empty
 	sums []uint32 // of its own offsets; nil if it has none
-	more []byte   // as that of a fact
+	more []byte   // fields of a later version
 }
 
 // later reports whether there are fields of a later version, if these were kept.
@@ -36,6 +36,15 @@ func (f *rowsFact) later() bool {
 
 // own reports whether the leaf itself has the offsets of a level, from 1.
 func (f *rowsFact) own(level int) bool { return len(f.levels[level-1].of) == 0 }
+
+// shared returns the number of levels, the first ones, whose offsets another leaf has.
+func (f *rowsFact) shared() int {
+	n := 0
+	for n < len(f.levels) && !f.own(n+1) {
+		n++
+	}
+	return n
+}
 
 // refersTo reports whether offsets are those of a leaf in the dictionary at a path.
 func (f *rowsFact) refersTo(path []string) bool {
@@ -70,8 +79,8 @@ func checkRank(batch shapeops.Shape, depth int, features shapeops.Shape) error {
 	return checkShape(slices.Concat(batch, slices.Repeat(shapeops.Shape{1}, depth), features))
 }
 
-// text is what Python shows of the leaf: "ragged int64 [3 * * 2]", with stars for the batch too
-// while it grows, so that the text stays.
+// text returns what Python shows of the leaf: "ragged int64 [3 * * 2]". While the leaf grows, the
+// batch has stars too, so that the text does not change.
 func (f *rowsFact) text(grows bool) string {
 	b := append([]byte("ragged "+f.dtype.String()), " ["...)
 	add := func(text string) {

@@ -12,45 +12,27 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// SaveRows saves the rows of all chunks, one after the other, as one dictionary: whatever yields
-// chunks, such as loader.Batches, tdict.MapIter or a reader of tables, becomes a dataset that need
-// not fit into memory.
+// SaveRows saves the rows of all chunks, one after the other, as one dictionary. It makes a dataset
+// that need not fit into memory from loader.Batches, tdict.MapIter, a reader of tables, or whatever
+// else yields chunks.
 //
 //	chunk [n R...], leaf [n R... F...], ragged [n R... * F...] -> dictionary [N R...], N = sum(n)
 //
-// It has one chunk in memory at a time, and when all are there the offsets of ragged rows. A chunk
-// is not kept, so whoever yields it may use its memory again. Chunks must be like the first one
-// that has rows, as [Writer.Append] demands, those without rows too: Data are the same in all rows,
-// and leaves that share a Layout in it share one in all chunks.
+// It has one chunk in memory at a time and, when all are written, the offsets of all ragged rows. A
+// chunk is not kept, so its memory can be used again for the next. All chunks, those without rows
+// too, must be like the first one that has rows, as [Writer.Append] demands: Data are the same in
+// all rows, and ragged leaves that share a Layout in that one have equal lengths in all. If no
+// chunk has rows, the dictionary has none either.
 //
-// The rows are written beside dir, and appear there together, as with [SaveWith], whose options,
-// errors and promises these are, but that Progress is called when all rows are written. An archive
-// is written from there, and so takes the room twice meanwhile. On an error, which may be that of
-// chunks, dir holds what it held before. The errors are also those of [NewWriter] and Append,
-// shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no chunk at
-// all. Chunks that have no rows are saved as a dictionary without rows.
+// The rows are written beside dir, and appear there together. Options, errors and promises are
+// those of [SaveWith], but Progress is first called when all rows are written. An archive is made
+// from the files beside dir, so the rows are on the disk twice meanwhile. On an error, such as one
+// that chunks yields, dir holds what it held before. Further errors are those of [NewWriter] and
+// Append, shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no
+// chunk.
 func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
 	defer func() { err = s.fail("", errors.Join(err, s.remove())) }() // after a panic of chunks, too
-	if err := s.gather(chunks); err != nil {
-		return err
-	}
-	return s.finish()
-}
-
-// A rowsSaver appends chunks beside the place where they are to be saved.
-type rowsSaver struct {
-	*saver
-	temp  *vfs.Temp
-	w     *Writer           // nil as long as no chunk had rows
-	empty *tdict.TensorDict // a copy of the first chunk, if that has no rows
-}
-
-// gather appends all chunks.
-func (s *rowsSaver) gather(chunks iter.Seq2[*tdict.TensorDict, error]) error {
-	if _, err := s.form(); err != nil {
-		return err
-	}
 	for chunk, err := range chunks {
 		if err == nil {
 			err = s.ctx.Err()
@@ -62,7 +44,15 @@ func (s *rowsSaver) gather(chunks iter.Seq2[*tdict.TensorDict, error]) error {
 			return err
 		}
 	}
-	return nil
+	return s.finish()
+}
+
+// A rowsSaver appends chunks beside the place where they are to be saved.
+type rowsSaver struct {
+	*saver
+	temp  *vfs.Temp
+	w     *Writer           // nil as long as no chunk had rows
+	empty *tdict.TensorDict // a copy of the first chunk, if that has no rows
 }
 
 // add appends a chunk.
@@ -111,20 +101,24 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 }
 
 // mayReplace returns the path of the place, unless what is there must not be replaced.
-func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (at string, err error) {
-	if form, err := s.form(); err != nil || form == Archive {
-		at, failed := vfs.ResolveFile(s.dir)
-		if err = errors.Join(err, failed); err == nil {
-			err = makeParent(at)
+func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
+	form, err := s.form()
+	if err != nil {
+		return "", err
+	}
+	if form == Archive {
+		at, err := vfs.ResolveFile(s.dir)
+		if err != nil {
+			return "", err
 		}
-		return at, err
+		return at, makeParent(at)
 	}
 	old, at, err := s.lookAt(chunk)
-	switch {
-	case err == nil:
-		old.unlock()
-	case errors.Is(err, shapeops.ErrShape): // all chunks together may fit
+	if errors.Is(err, shapeops.ErrShape) { // all chunks together may fit
 		return vfs.Resolve(s.dir)
+	}
+	if err == nil {
+		old.unlock()
 	}
 	return at, err
 }

@@ -80,9 +80,8 @@ type Writer struct {
 // So row must be one row: given a batch, each Append of such a batch is one row. Elements of row
 // are not looked at, but for the values of Data, which all rows share: Data with a value for each
 // row is [ErrUnsupported], and texts that differ can be ragged rows of uint8. Unbatched tensors are
-// shared by all rows, too, and saved at once. Of ragged rows the lengths are not looked at. Ragged
-// leaves that share a Layout in row share offsets on disk: their rows must be cut alike in each
-// Append.
+// shared by all rows, too, and saved at once. Ragged leaves of row may have any lengths. Those that
+// share a Layout in row share offsets on disk, and must have equal lengths in each Append.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,
@@ -204,11 +203,9 @@ func (w *Writer) writeMeta() error {
 
 // syncNames makes the names of all files durable.
 func (w *Writer) syncNames() error {
-	for i := range w.meta.entries {
-		if e := &w.meta.entries[i]; e.fact.rows != nil {
-			if err := w.in.SyncDir(fileName(e.name)); err != nil {
-				return err
-			}
+	for _, e := range w.raggedEntries() {
+		if err := w.in.SyncDir(fileName(e.name)); err != nil {
+			return err
 		}
 	}
 	return w.in.SyncDir(".")

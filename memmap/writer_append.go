@@ -28,20 +28,14 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 //
 // Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind,
 // tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row,
-// or ragged.ErrLengths, with both keys, for leaves that share offsets and are not cut alike; then
-// nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can
-// only be closed: the rows committed last stay.
+// or ragged.ErrLengths, with both keys, for leaves that share offsets and differ in lengths; then
+// nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can only
+// be closed: the rows committed last stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	n, err := w.count(td)
-	if err == nil {
-		err = w.fits(w.row, td, n, "")
-	}
-	if err == nil {
-		err = w.cutAlike(td)
-	}
+	n, err := w.like(td)
 	if err != nil {
 		return w.fail("", err)
 	}
@@ -49,13 +43,25 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 		n = 1
 	}
 	for _, c := range w.leaves {
-		if err := c.append(td); err != nil {
-			w.broken = err
-			return w.fail(c.at(), err)
+		if w.broken = c.append(td); w.broken != nil {
+			return w.fail(c.at(), w.broken)
 		}
 	}
 	w.rows += n
-	return w.countRows(td, n)
+	w.broken = w.countRows(td, n)
+	return w.fail("", w.broken)
+}
+
+// like returns how many rows td has, or an error unless they are like row.
+func (w *Writer) like(td *tdict.TensorDict) (n int, err error) {
+	n, err = w.count(td)
+	if err == nil {
+		err = w.fits(w.row, td, n, "")
+	}
+	if err == nil {
+		err = w.cutAlike(td)
+	}
+	return n, err
 }
 
 // single is what count returns for one row without a dim for it.
@@ -135,7 +141,7 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 	return sameForAll(want, got, shape)
 }
 
-// useText says what to append instead of data.
+// useText tells what to append instead of data with a value for each row.
 const useText = "texts that differ can be appended as ragged rows of uint8"
 
 // sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.

@@ -109,15 +109,9 @@ func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 
 // isLike returns an error unless td is rows like row, whose dims are named alike.
 func (w *Writer) isLike(td *tdict.TensorDict) error {
-	n, err := w.count(td)
+	n, err := w.like(td)
 	if err == nil && n == single {
 		err = fmt.Errorf("%w: got batch shape %v, want that of several rows", shapeops.ErrShape, td.Shape())
-	}
-	if err == nil {
-		err = w.fits(w.row, td, n, "")
-	}
-	if err == nil {
-		err = w.cutAlike(td)
 	}
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
 		return fmt.Errorf("%s there is not as in row: %w", quote(string(e.Key)), e.Err)

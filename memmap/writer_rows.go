@@ -18,34 +18,32 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	}
 	f := rowsFactOf(want)
 	f.batch = batch
-	is := rowsFactOf(t)
-	if is.dtype != f.dtype {
-		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, is.dtype, f.dtype)
-	}
-	if is.text(false) != f.text(false) {
-		return fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, is.text(false), f.text(false))
-	}
-	return nil
+	return rowsFactOf(t).checkLike(f)
 }
 
 // agree returns an error unless rows like those of f can be appended to n of them, which there
 // says.
 func (f *rowsFact) agree(there *rowsFact, n int) error {
-	if there.dtype != f.dtype {
-		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, f.dtype, there.dtype)
-	}
 	if err := checkCount(there.batch, n); err != nil {
 		return err
 	}
 	like := *f
 	like.batch = append(shapeops.Shape{n}, f.batch[1:]...)
-	if got, want := like.text(false), there.text(false); got != want {
+	return like.checkLike(there)
+}
+
+// checkLike returns an error unless f has the dtype, batch shape, levels and features of want.
+func (f *rowsFact) checkLike(want *rowsFact) error {
+	if f.dtype != want.dtype {
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, f.dtype, want.dtype)
+	}
+	if got, want := f.text(false), want.text(false); got != want {
 		return fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, got, want)
 	}
 	return nil
 }
 
-// raggedEntries are the entries of ragged rows.
+// raggedEntries returns the entries of ragged rows.
 func (w *Writer) raggedEntries() (entries []*metaEntry) {
 	for i := range w.meta.entries {
 		if e := &w.meta.entries[i]; e.fact.rows != nil {
@@ -55,40 +53,36 @@ func (w *Writer) raggedEntries() (entries []*metaEntry) {
 	return entries
 }
 
-// layoutIn returns the layout of the first levels of an entry in td.
-func (e *metaEntry) layoutIn(td *tdict.TensorDict, level int) (*ragged.Layout, error) {
+// layoutIn returns the layout of the first depth levels of an entry in td.
+func (e *metaEntry) layoutIn(td *tdict.TensorDict, depth int) (*ragged.Layout, error) {
 	t, err := tdict.Get[*ragged.Tensor](td, keyOf(e.fact.path))
 	if err != nil {
 		return nil, err
 	}
-	return t.Layout().At(level)
+	return t.Layout().At(depth)
 }
 
 // cutAlike returns an error unless the rows of td are cut alike in leaves that share offsets.
 func (w *Writer) cutAlike(td *tdict.TensorDict) error {
 	for _, e := range w.raggedEntries() {
-		levels := e.fact.rows.levels
-		shared := slices.IndexFunc(levels, func(l levelFact) bool { return len(l.of) == 0 })
-		if shared < 0 {
-			shared = len(levels)
-		}
+		shared := e.fact.rows.shared()
 		if shared == 0 {
 			continue
 		}
-		if err := cutAlike(td, e, w.named.owner(e, shared), shared); err != nil {
+		if err := e.cutAs(w.named.owner(e, shared), shared, td); err != nil {
 			return w.keyError(keyOf(e.fact.path), err)
 		}
 	}
 	return nil
 }
 
-// cutAlike returns an error unless the first levels of two entries are equal in td.
-func cutAlike(td *tdict.TensorDict, e, owner *metaEntry, level int) error {
-	l, err := e.layoutIn(td, level)
+// cutAs returns an error unless the first depth levels of e and of owner are equal in td.
+func (e *metaEntry) cutAs(owner *metaEntry, depth int, td *tdict.TensorDict) error {
+	l, err := e.layoutIn(td, depth)
 	if err != nil {
 		return err
 	}
-	want, err := owner.layoutIn(td, level)
+	want, err := owner.layoutIn(td, depth)
 	if err != nil || l == want {
 		return err
 	}
@@ -110,7 +104,7 @@ func (m *meta) named() namedEntries {
 	return named
 }
 
-// owner returns the entry that has the offsets of a level of another, or of its own.
+// owner returns the entry that has the offsets of a level of e: e itself or another.
 func (named namedEntries) owner(e *metaEntry, level int) *metaEntry {
 	if of := e.fact.rows.levels[level-1].of; len(of) == 1 && named[of[0]] != nil {
 		return named[of[0]]
@@ -138,16 +132,16 @@ func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
 	return nil
 }
 
-// dropOffsets has s not write the offsets of no rows.
+// dropOffsets removes the files of offsets from s, which has them for no rows.
 func (w *Writer) dropOffsets(s *saver) {
-	at := map[string]bool{}
+	offsets := map[string]bool{}
 	for _, c := range w.leaves {
-		at[c.at()] = c.level > 0
+		offsets[c.at()] = c.level > 0
 	}
-	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return at[f.at] })
+	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return offsets[f.at] })
 }
 
-// takeOffsets has s write the offsets of ds.
+// takeOffsets adds the offsets of ds, as the file of c, to s.
 func (w *Writer) takeOffsets(s *saver, c *column, ds *Dataset) error {
 	l, err := c.entry.layoutIn(ds.TensorDict, c.level)
 	if err != nil {
