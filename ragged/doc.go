@@ -33,8 +33,8 @@
 // # Text
 //
 // Text is uint8 with one level, [B... *]: the bytes of each text are a row. [FromStrings] and
-// [Strings] convert it, [TextBuilder] makes it row by row, and [Categories] returns an int32 code for
-// each text and the distinct texts.
+// [Strings] convert it, [TextBuilder] makes it row by row, and [Categories] returns an int32 code
+// for each text and the distinct texts.
 //
 // # Memory
 //

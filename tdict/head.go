@@ -39,8 +39,8 @@ func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 //	"Ada"     36
 //	"Émilie"  42
 //
-// It does not check td. A ragged leaf that cannot be text, and is of KindText in s, has the error in
-// its cells.
+// It does not check td. A ragged leaf that cannot be text, and is of KindText in s, has the error
+// in its cells.
 func (s Schema) Head(td *TensorDict, n int) string {
 	keys, leaves := td.headColumns(s.byKey())
 	left := td.countLeaves() - len(leaves)

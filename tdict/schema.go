@@ -37,8 +37,8 @@ type Spec struct {
 	// the levels, of text the dims before the level, of an unbatched tensor its own shape. A size
 	// can be [Any].
 	Shape shapeops.Shape
-	// Batch has the further batch dims of a ragged tensor, between the batch shape of the dictionary
-	// and the levels, and of an unbatched one. Other kinds have all dims in Shape.
+	// Batch has the further batch dims of a ragged tensor, between the batch shape of the
+	// dictionary and the levels, and of an unbatched one. Other kinds have all dims in Shape.
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int
@@ -78,9 +78,9 @@ func (k Kind) String() string {
 // typed reports whether entries have a dtype.
 func (k Kind) typed() bool { return k == KindTensor || k == KindRagged || k == KindUnbatched }
 
-// SchemaOf returns the schema of td, or nil if td is nil. Text is KindRagged of uint8 in it: nothing
-// in a dictionary says that bytes are text. Dictionaries in td are listed, as KindDict, if they are
-// empty or have more batch dims than td.
+// SchemaOf returns the schema of td, or nil if td is nil. Text is KindRagged of uint8 in it:
+// nothing in a dictionary says that bytes are text. Dictionaries in td are listed, as KindDict, if
+// they are empty or have more batch dims than td.
 func SchemaOf(td *TensorDict) Schema {
 	if td == nil {
 		return nil

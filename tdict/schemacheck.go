@@ -54,8 +54,8 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	return nil
 }
 
-// optional reports whether td may lack an entry: it is optional, or in an optional dictionary that td
-// lacks.
+// optional reports whether td may lack an entry: it is optional, or in an optional dictionary that
+// td lacks.
 func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	if s.Optional {
 		return true

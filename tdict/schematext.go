@@ -76,8 +76,9 @@ func sizeTexts(sizes shapeops.Shape) []string {
 	return texts
 }
 
-// Diff returns a line for each entry in which s and other differ, in the order of s, then a line for
-// each that only other has; "" if there are none. The order of entries and their Docs do not count.
+// Diff returns a line for each entry in which s and other differ, in the order of s, then a line
+// for each that only other has; "" if there are none. The order of entries and their Docs do not
+// count.
 func (s Schema) Diff(other Schema) string {
 	var lines []string
 	mine, others := s.byKey(), other.byKey()
