@@ -18,6 +18,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -206,16 +207,41 @@ func requireFinished(t *testing.T, dir string, wide, n int) {
 	require.False(t, m.growing())
 	m.requireRules(t, true)
 	require.Equal(t, n, requireLog(t, dir, wide))
-	for key, x := range open(t, dir).Tensors() {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(encoded(string(key)))+".memmap"))
-		if x.Size() == 0 {
-			require.ErrorIs(t, err, fs.ErrNotExist, key)
-			continue
+	for key, v := range open(t, dir).Leaves() {
+		at := filepath.Join(dir, filepath.FromSlash(encoded(string(key))))
+		switch v := v.(type) {
+		case *tensor.Tensor:
+			requireSize(t, v.ByteSize(), at+".memmap")
+		case *ragged.Tensor:
+			requireSize(t, tensor.Must(v.Values()).ByteSize(), filepath.Join(at, "values.memmap"))
+			requireOffsets(t, at, v.Layout())
 		}
-		require.NoError(t, err)
-		require.Equal(t, int64(x.ByteSize()), info.Size(), key)
 	}
 	require.NotContains(t, names(t, dir), ".lock")
+}
+
+// requireSize checks that a file has the bytes of a leaf, or is absent if the leaf has none.
+func requireSize(t *testing.T, size int, file string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if size == 0 {
+		require.ErrorIs(t, err, fs.ErrNotExist, file)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, int64(size), info.Size(), file)
+}
+
+// requireOffsets checks the sizes of the files of offsets in a directory of ragged rows: those of
+// the last levels, as leaves with fewer may have the others.
+func requireOffsets(t *testing.T, dir string, l *ragged.Layout) {
+	t.Helper()
+	for level := 1; level <= l.Depth(); level++ {
+		file := filepath.Join(dir, fmt.Sprintf("offsets.%d.memmap", level))
+		if _, err := os.Stat(file); err == nil || level == l.Depth() && level > 1 {
+			requireSize(t, 8*(tensor.Must(l.NumRows(level-1))+1), file)
+		}
+	}
 }
 
 // A writerTest is a row of logs with processes that append to them.
