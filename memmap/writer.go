@@ -81,7 +81,9 @@ type Writer struct {
 // are not looked at, but for the values of Data, which all rows share: Data with a value for each
 // row is [ErrUnsupported], and texts that differ can be ragged rows of uint8. Unbatched tensors are
 // shared by all rows, too, and saved at once. Ragged leaves of row may have any lengths. Those that
-// share a Layout in row share offsets on disk, and must have equal lengths in each Append.
+// share a Layout in row share offsets on disk, and must have equal lengths in each Append. A Writer
+// that goes on keeps the sharing of the unfinished dataset. It reads all offsets into memory, as
+// Finish does.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,

@@ -328,26 +328,34 @@ func (w *Writer) agree(m *meta) error {
 	}
 	for i := range m.entries {
 		is, e := &m.entries[i], &w.meta.entries[i]
-		var err error
-		switch {
-		case is.name != e.name || is.isNode() != e.isNode() || is.fact.alike != e.fact.alike || (is.fact.rows == nil) != (e.fact.rows == nil),
-			!slices.Equal(is.fact.path, e.fact.path):
-			err = fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
-		case is.dtype != e.dtype:
-			err = fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, is.dtype)
-		case !e.isNode() && !e.fact.alike:
-			if err = checkCount(is.shape, m.shape[0]); err == nil && !is.shape[1:].Equal(e.shape[1:]) {
-				err = fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], is.shape[1:])
-			}
-		case e.fact.rows != nil:
-			err = e.fact.rows.agree(is.fact.rows, m.shape[0])
-		}
-		if err != nil {
+		if err := e.agree(is, m.shape[0]); err != nil {
 			return w.fail(e.name, err)
 		}
 		e.shape, e.fact.sums, e.fact.more, e.fact.rows = is.shape, is.fact.sums, is.fact.more, is.fact.rows
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
+	return nil
+}
+
+// agree returns an error unless rows like those of e can be appended to n of them, which there says.
+func (e *metaEntry) agree(there *metaEntry, n int) error {
+	switch {
+	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
+		there.fact.alike != e.fact.alike, (there.fact.rows == nil) != (e.fact.rows == nil):
+		return fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
+	case there.dtype != e.dtype:
+		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
+	case e.fact.rows != nil:
+		return e.fact.rows.agree(there.fact.rows, n)
+	case e.isNode() || e.fact.alike:
+		return nil
+	}
+	if err := checkCount(there.shape, n); err != nil {
+		return err
+	}
+	if !there.shape[1:].Equal(e.shape[1:]) {
+		return fmt.Errorf("%w: got rows %v, want %v", shapeops.ErrShape, e.shape[1:], there.shape[1:])
+	}
 	return nil
 }
 
