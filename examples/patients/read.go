@@ -45,14 +45,16 @@ func field[T tensor.Elem](name string, l *ragged.Layout, values []T) ragged.Fiel
 // readColumns reads the table, in which the rows of a patient follow one another.
 func readColumns() *columns {
 	table := tensor.Must(data.Visits())
-	id, age, day := of[int32](table, "id"), of[float32](table, "age"), of[int32](table, "day")
+	c := &columns{day: of[int32](table, "day")}
+	c.addPatients(table)
+	c.addLabs(table)
+	return c
+}
+
+// addPatients adds the patients, and how many visits each has.
+func (c *columns) addPatients(table *tdict.TensorDict) {
+	id, age, treated := of[int32](table, "id"), of[float32](table, "age"), of[int8](table, "trt")
 	sex := tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](table, "sex"))))
-	treated := of[int8](table, "trt")
-	labs := make([][]float32, len(data.Labs))
-	for i, lab := range data.Labs {
-		labs[i] = of[float32](table, nestedkey.Of(lab))
-	}
-	c := &columns{day: day}
 	for row := range id {
 		if row == 0 || id[row] != id[row-1] {
 			c.id, c.age = append(c.id, id[row]), append(c.age, age[row])
@@ -60,23 +62,27 @@ func readColumns() *columns {
 			c.visits = append(c.visits, 0)
 		}
 		c.visits[len(c.visits)-1]++
-		c.measure(labs, row)
 	}
-	return c
+}
+
+// addLabs adds the labs that were measured, and how many of each visit.
+func (c *columns) addLabs(table *tdict.TensorDict) {
+	labs := make([][]float32, len(data.Labs))
+	for code, lab := range data.Labs {
+		labs[code] = of[float32](table, nestedkey.Of(lab))
+	}
+	for row := range c.day {
+		n := len(c.lab)
+		for code, values := range labs {
+			if v := values[row]; v == v { // not NaN
+				c.lab, c.value = append(c.lab, uint8(code)), append(c.value, v)
+			}
+		}
+		c.measurements = append(c.measurements, int64(len(c.lab)-n))
+	}
 }
 
 // of returns the elements of a column.
 func of[T tensor.Elem](table *tdict.TensorDict, key nestedkey.Key) []T {
 	return tensor.Must(tdict.Slice[T](table, key))
-}
-
-// measure adds the labs that were measured at a visit.
-func (c *columns) measure(labs [][]float32, row int) {
-	n := len(c.lab)
-	for code, values := range labs {
-		if v := values[row]; v == v { // not NaN
-			c.lab, c.value = append(c.lab, uint8(code)), append(c.value, v)
-		}
-	}
-	c.measurements = append(c.measurements, int64(len(c.lab)-n))
 }

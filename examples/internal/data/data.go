@@ -33,8 +33,8 @@ var digits []byte
 // VisitsCSV returns the text of pbcseq.csv, the table of visits.
 func VisitsCSV() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(visits)) }
 
-// VisitColumns are the columns that Visits reads: patient, visit and the measurements.
-var VisitColumns = tdict.Schema{
+// visitColumns are the columns that Visits reads: patient, visit and the measurements.
+var visitColumns = tdict.Schema{
 	{Key: "id", DType: tensor.Int32, Doc: "patient"},
 	{Key: "trt", DType: tensor.Int8, Doc: "1 D-penicillamine, 0 placebo"},
 	{Key: "age", DType: tensor.Float32, Doc: "years, at the first visit"},
@@ -51,7 +51,7 @@ var VisitColumns = tdict.Schema{
 }
 
 // Visits returns the table of visits, those of a patient in the order of days, with the entries of
-// VisitColumns: [N]. A measurement that is missing is NaN.
+// visitColumns: [N]. A measurement that is missing is NaN.
 func Visits() (*tdict.TensorDict, error) {
 	file, err := VisitsCSV()
 	if err != nil {
@@ -61,7 +61,7 @@ func Visits() (*tdict.TensorDict, error) {
 	for _, lab := range Labs {
 		missing[nestedkey.Of(lab)] = "NaN"
 	}
-	return one(csv.Read(context.Background(), file, VisitColumns, csv.ReadOptions{
+	return one(csv.Read(context.Background(), file, visitColumns, csv.ReadOptions{
 		Rows: math.MaxInt, SkipUnknown: true, Format: csv.Format{Fill: missing},
 	}))
 }
