@@ -31,9 +31,9 @@ var (
 	// wanted for the first time, or what was written will be seen by nobody. What was mapped before
 	// stays; to read what is there now, open the directory again, or use [Live].
 	ErrReplaced = mapfile.ErrReplaced
-	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished, one
-	// who sets checksums in it for longer than [OpenOptions].Wait, or one who replaces it for
-	// longer than ten seconds.
+	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished, a
+	// process that sets checksums in it for longer than [OpenOptions].Wait, or one that replaces it
+	// for longer than ten seconds.
 	ErrBusy = errors.New("in use by a writer")
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

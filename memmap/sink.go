@@ -194,9 +194,9 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	return true, k.temp.Remove()
 }
 
-// lockOld locks the meta.json of the directory to be replaced. Whoever replaces a directory holds
-// that lock while it looks whether the directory is still there and moves its own to the place: of
-// two who saw the same directory only one replaces it. The lock is nil where it is not to be had.
+// lockOld locks the meta.json of the directory to be replaced, while publish looks whether that
+// directory is still there and replaces it: of two processes that saw the same directory only one
+// replaces it. The lock is nil if the file is gone, may not be opened, or cannot be locked.
 func (k *dirSink) lockOld() (*vfs.Lock, error) {
 	if k.old == nil || openBlocksRename {
 		return nil, nil

@@ -96,6 +96,7 @@ func TestWriterSurvivesFaults(t *testing.T) {
 		}
 		if err == nil {
 			require.Equal(t, 30, committed)
+			t.Logf("operation %d is after the last", n)
 			return
 		}
 	}

@@ -21,8 +21,7 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	return rowsFactOf(t).checkLike(f)
 }
 
-// agree returns an error unless rows like those of f can be appended to n of them, which there
-// says.
+// agree returns an error unless rows like those of f can be appended to the n that there describes.
 func (f *rowsFact) agree(there *rowsFact, n int) error {
 	if err := checkCount(there.batch, n); err != nil {
 		return err

@@ -337,7 +337,7 @@ func (w *Writer) agree(m *meta) error {
 	return nil
 }
 
-// agree returns an error unless rows like those of e can be appended to n of them, which there says.
+// agree returns an error unless rows like those of e can be appended to the n that there describes.
 func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
