@@ -137,3 +137,24 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		})
 	}
 }
+
+// TestSharedOffsetsStayShared goes on with a log, given a row whose leaves share no Layout.
+func TestSharedOffsetsStayShared(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 4)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	apart := func(first int, batch ...int) *tdict.TensorDict {
+		td := rows(t, 0, batch...)
+		words, _ := wordsAndTags(t, first, batch...)
+		require.NoError(t, td.Set("words", words))
+		return td
+	}
+	w, err := memmap.NewWriter(dir, apart(0), memmap.WriterOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, w.Append(apart(1, 4)), ragged.ErrLengths)
+	require.NoError(t, w.Append(rows(t, 4, 2)))
+	require.NoError(t, w.Finish())
+	requireSame(t, rows(t, 0, 6), open(t, dir).TensorDict)
+}
