@@ -53,7 +53,7 @@ func (c *Column) Append(text []byte) error {
 func (c *Column) AppendMissing() error {
 	switch {
 	case !c.Missable():
-		return fmt.Errorf("%w: got none, want %v", ErrValue, c.what())
+		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or give it a Fill", ErrValue, c.what())
 	case c.Spec.Kind == tdict.KindRagged:
 		if err := c.EndList(1); err != nil {
 			return err
@@ -103,7 +103,9 @@ func (c *Column) what() string {
 }
 
 // maskKey returns the key of the mask.
-func (c *Column) maskKey() nestedkey.Key { return c.Spec.Key + "_mask" }
+func (c *Column) maskKey() nestedkey.Key { return maskKey(c.Spec.Key) }
+
+func maskKey(key nestedkey.Key) nestedkey.Key { return key + "_mask" }
 
 // maskShape returns the shape of the mask in a dictionary of rows.
 func (c *Column) maskShape(rows int) shapeops.Shape {
@@ -160,16 +162,13 @@ func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) 
 	return ragged.New(values, layout)
 }
 
-// coded returns the codes of texts, new ones for new texts, and 0 for a missing one.
+// coded returns the codes of texts, new ones for new texts. A missing one is empty.
 func (c *Column) coded(rows int) (*tensor.Tensor, error) {
 	c.numbers.reset()
 	for i := range len(c.offsets[0]) - 1 {
-		var code int32
-		if c.Present(i) || c.fill != nil {
-			var err error
-			if code, err = c.codes.Code(c.bytes(i)); err != nil {
-				return nil, err
-			}
+		code, err := c.codes.Code(c.bytes(i))
+		if err != nil {
+			return nil, err
 		}
 		c.numbers.values = append(c.numbers.values, code)
 	}

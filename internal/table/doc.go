@@ -22,16 +22,17 @@
 //
 // # Missing values
 //
-// An entry that is Optional has a mask beside it, a bool for each value, or for each row of a ragged
-// tensor, that is false where the value is missing. Its key is that of the entry with "_mask" after
-// it. A missing value is zero, or an empty text or list, or what [Options].Fill says.
+// An entry that is Optional has a mask beside it, a bool for each value, or for each row of a
+// ragged tensor, that is false where the value is missing. Its key is that of the entry with
+// "_mask" after it. A missing value is zero, or an empty text or list, or what [Options].Fill says.
 //
 // # Texts of elements
 //
 // Numbers are read exactly, or not at all: an integer that is out of range, or has a fraction, is
 // [ErrValue], and so is a number too large for a float. Floats are rounded to the nearest, those of
-// 16 bits from the nearest float64. Spellings are those of package strconv, in base 10 for integers:
-// "1", "t" and "true" are bools, "NaN", "Inf" and "-Inf" are floats, "(1+2i)" is a complex number.
+// 16 bits from the nearest float64. Spellings are those of package strconv, in base 10 for
+// integers: "1", "t" and "true" are bools, "NaN", "Inf" and "-Inf" are floats, "(1+2i)" is a
+// complex number.
 //
 // [Table.Load] takes a dictionary instead, and [Column.Text] appends texts: the fewest digits that
 // read back as the same element, and for what is not a number "NaN", "+Inf", "-Inf". A NaN

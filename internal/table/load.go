@@ -9,11 +9,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Load replaces the rows of t by copies of those of a dictionary, [n], whose texts [Column.Text] then
-// appends. Where an Optional entry is lacking all values are missing, where its mask is none are. It
-// returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code without a text,
-// and [ErrValue] for a time that its layout does not write so that it reads back equal. Then t has
-// no rows.
+// Load replaces the rows of t by copies of those of a dictionary, [n], whose texts [Column.Text]
+// then appends. Where an Optional entry is lacking all values are missing, where its mask is none
+// are. It returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code
+// without a text, and [ErrValue] for a time that its layout does not write so that it reads back
+// equal. Then t has no rows.
 func (t *Table) Load(td *tdict.TensorDict) error {
 	t.Reset()
 	err := t.schema.Check(td)
@@ -149,8 +149,8 @@ func (c *Column) Text(b []byte, i int) []byte {
 	return c.cells.text(b, i)
 }
 
-// List returns which lists of the next level, or at level Depth which values, each of Width elements,
-// list i of a level has.
+// List returns which lists of the next level, or at level Depth which values, each of Width
+// elements, list i of a level has.
 func (c *Column) List(level, i int) (from, to int) {
 	return int(c.offsets[level-1][i]), int(c.offsets[level-1][i+1])
 }

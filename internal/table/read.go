@@ -3,10 +3,12 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -43,6 +45,21 @@ func Read(ctx context.Context, s *Splitter, rows, count int, newParser func() (P
 			x.chunks = append(x.chunks, &chunk{parser: p})
 		}
 		x.run(ctx, count, yield)
+	}
+}
+
+// ErrUsed says that rows were read already.
+var ErrUsed = errors.New("rows were read already")
+
+// Once returns an iterator that can be used once: then it yields [ErrUsed].
+func Once(rows iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
+	var used atomic.Bool
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		if used.Swap(true) {
+			yield(nil, fmt.Errorf("%w: call Read again, with a reader at the beginning of the file", ErrUsed))
+			return
+		}
+		rows(yield)
 	}
 }
 

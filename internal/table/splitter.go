@@ -70,9 +70,9 @@ func NewSplitter(r io.Reader, rows Rows, most int) *Splitter {
 // Line returns the number of the line that comes next, from 1 on.
 func (s *Splitter) Line() int { return s.line }
 
-// Next appends the next n rows to text, fewer at the end of the file or if they are long, and returns
-// their number. Rows before an error are returned with it; at the end that is io.EOF, and stays so.
-// A row with too many bytes is [ErrTooLong], and errors but io.EOF are a [*ParseError].
+// Next appends the next n rows to text, fewer at the end of the file or if they are long, and
+// returns their number. Rows before an error are returned with it; at the end that is io.EOF, and
+// stays so. A row with too many bytes is [ErrTooLong], and errors but io.EOF are a [*ParseError].
 func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
 	got := 0
 	for got < n && len(text) < maxText && s.err == nil {

@@ -33,16 +33,24 @@ type Table struct {
 	schema  tdict.Schema
 }
 
-// New returns a table without rows for a schema: what it allocates depends on that alone. It returns
-// tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data, unbatched
-// tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or without
-// elements in a value; for a mask whose key another entry has; and for options that do not fit.
+// New returns a table without rows for a schema: what it allocates depends on that alone. It
+// returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
+// unbatched tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
+// without elements in a value; for a mask whose key another entry has; and for options that do not
+// fit.
 func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
 	t := &Table{}
+	keys := map[nestedkey.Key]bool{}
 	for _, s := range schema {
+		keys[s.Key] = true
+	}
+	for _, s := range schema {
+		if s.Optional && keys[maskKey(s.Key)] {
+			return nil, refusedKey(s.Key, "got an entry %q, which is the mask of an Optional one", maskKey(s.Key))
+		}
 		if err := t.add(s, opt); err != nil {
 			return nil, refusedKey(s.Key, "%w", err)
 		}
@@ -68,7 +76,7 @@ func (opt Options) check(t *Table) error {
 	slices.Sort(keys)
 	for _, key := range keys {
 		if t.Column(key) == nil {
-			return refusedKey(key, "got options, want an entry of the schema")
+			return refusedKey(key, "got Categories, Times or a Fill for it, want an entry of the schema")
 		}
 	}
 	return nil
@@ -139,8 +147,11 @@ func (c *Column) setCategories(opt Options) error {
 	if !ok {
 		return nil
 	}
-	if codes == nil || c.Spec.Kind != tdict.KindText {
-		return fmt.Errorf("got categories of %v, want TextCodes of text", c.Spec.Kind)
+	if codes == nil {
+		return fmt.Errorf("got nil in Categories, want TextCodes")
+	}
+	if c.Spec.Kind != tdict.KindText {
+		return fmt.Errorf("got Categories of %v, want text: they become codes when they are read", c.what())
 	}
 	c.codes, c.numbers = codes, &cellsAs[int32]{}
 	return nil
@@ -153,7 +164,7 @@ func (c *Column) setTime(opt Options) error {
 	}
 	tm = tm.withDefaults()
 	if c.Spec.DType != tensor.Int64 {
-		return fmt.Errorf("got times of %v, want %v", c.Spec.DType, tensor.Int64)
+		return fmt.Errorf("got Times of %v, want %v", c.what(), tensor.Int64)
 	}
 	c.time, c.cells = &tm, &cellsAs[int64]{elem: elem[int64]{tm.parse, tm.append}}
 	return tm.check()
@@ -198,9 +209,9 @@ func (t *Table) Reset() {
 }
 
 // Dict returns the rows as a dictionary of batch shape [rows], over the memory of t: it is valid
-// until Reset, and Clone keeps it longer. It has an entry for each one of the schema, and the masks.
-// What it allocates does not depend on the rows, but for new categories and the size of offsets. It
-// returns shapeops.ErrShape, with the key, unless each column has that many rows.
+// until Reset, and Clone keeps it longer. It has an entry for each one of the schema, and the
+// masks. What it allocates does not depend on the rows, but for new categories and the size of
+// offsets. It returns shapeops.ErrShape, with the key, unless each column has that many rows.
 func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
 	td := tdict.New(rows)
 	for _, s := range t.dicts {

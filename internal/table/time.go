@@ -31,7 +31,7 @@ func (tm Time) withDefaults() Time {
 // check returns an error for a unit that does not divide a second or is not a number of them.
 func (tm Time) check() error {
 	if tm.Layout == "" || tm.Unit <= 0 || time.Second%tm.Unit != 0 && tm.Unit%time.Second != 0 {
-		return fmt.Errorf("got layout %q in units of %v, want a layout, and a part or a multiple of a second", tm.Layout, tm.Unit)
+		return fmt.Errorf("got Times of layout %q in units of %v, want a layout, and a part or a multiple of a second", tm.Layout, tm.Unit)
 	}
 	return nil
 }

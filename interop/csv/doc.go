@@ -1,4 +1,5 @@
-// Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes them.
+// Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes
+// them.
 //
 //	schema, err := csv.Infer(file, 1000, csv.Format{}) // look at it, correct it
 //	_, err = file.Seek(0, io.SeekStart)
@@ -28,10 +29,10 @@
 // # Values
 //
 // Entries are tensors of any dtype, and texts, whose bytes are kept also where they are not UTF-8.
-// Numbers are exact or an error, [ErrValue]: an integer column takes no fraction, and nothing out of
-// range. Floats are rounded to the nearest. Numbers and bools are spelled as package strconv parses
-// them, integers in base 10, without blanks. NaN, +Inf and -Inf are written so, complex numbers as
-// "(1+2i)". What [Write] wrote reads back equal, but for the payload of a NaN.
+// Numbers are exact or an error, [ErrValue]: an integer column takes no fraction, and nothing out
+// of range. Floats are rounded to the nearest. Numbers and bools are spelled as package strconv
+// parses them, integers in base 10, without blanks. NaN, +Inf and -Inf are written so, complex
+// numbers as "(1+2i)". What [Write] wrote reads back equal, but for the payload of a NaN.
 //
 // Format.Times has columns of dates or times, which are int64. Format.Categories makes texts int32
 // codes: they are stable over all chunks, and files, that use the same ragged.TextCodes. Its Texts,
@@ -40,11 +41,11 @@
 //
 // # Missing values
 //
-// A field that is one of Format.NA is missing, if its entry is Optional or in Format.Fill; else it is
-// what it says. In a column of texts only a field without quotes can be missing: "" is an empty text.
-// An Optional entry has a mask beside it, a bool for each value that is false where it is missing. Its
-// key is that of the entry with "_mask" after it, which no other entry may have: tdict.ErrSchema. A
-// missing value itself is zero, an empty text, the code 0, or what Fill says.
+// A field that is one of Format.NA is missing, if its entry is Optional or in Format.Fill; else it
+// is what it says. In a column of texts only a field without quotes can be missing: "" is an empty
+// text. An Optional entry has a mask beside it, a bool for each value that is false where it is
+// missing. Its key is that of the entry with "_mask" after it, which no other entry may have:
+// tdict.ErrSchema. A missing value itself is zero, an empty text or its code, or what Fill says.
 //
 // # Errors
 //

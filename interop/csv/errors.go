@@ -18,6 +18,8 @@ var (
 	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord: a quote may not be
 	// closed.
 	ErrTooLong = table.ErrTooLong
+	// ErrUsed says that the rows of a Read were read already.
+	ErrUsed = table.ErrUsed
 	// ErrValue says that a field is not a value of its column, or that a value cannot be written
 	// so that it reads back equal.
 	ErrValue = table.ErrValue

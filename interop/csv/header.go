@@ -100,7 +100,7 @@ func arranged(all []column, headers []string, skip bool) (there []column, lackin
 		at, ok := byName[header]
 		switch {
 		case !ok && !skip:
-			return nil, nil, fmt.Errorf("%w: got %q, want none but %s", ErrHeader, header, listed(all))
+			return nil, nil, fmt.Errorf("%w: got %q, want none but %s: SkipUnknown skips others", ErrHeader, header, listed(all))
 		case !ok:
 			continue
 		case found[at]:

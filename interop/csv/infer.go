@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -71,6 +72,7 @@ type inferrer struct {
 	rows     int
 	columns  []*seen
 	headers  map[string]bool
+	elements map[string]int // of columns whose headers are this name and an index
 }
 
 // row adds a row. It returns io.EOF after the last one.
@@ -269,14 +271,19 @@ func (s *seen) said() string {
 // schema proposes a schema for all columns. It returns [ErrHeader] if they cannot be those of one.
 func (in *inferrer) schema() (tdict.Schema, error) {
 	var s tdict.Schema
-	in.headers = map[string]bool{}
+	in.headers, in.elements = map[string]bool{}, map[string]int{}
 	for _, c := range in.columns {
+		name, _ := cutIndex(c.header)
 		in.headers[c.header] = true
+		in.elements[name]++
 	}
 	for i := 0; i < len(in.columns); {
 		spec, n := in.together(i)
 		s = append(s, spec)
 		i += n
+	}
+	if at := strings.IndexAny(in.columns[0].header, ";\t|"); len(s) == 1 && at >= 0 {
+		s[0].Doc += fmt.Sprintf("; one column: is %q the delimiter?", in.columns[0].header[at])
 	}
 	t, err := table.New(s, in.format.options())
 	if err == nil {
@@ -308,7 +315,7 @@ func (in *inferrer) together(i int) (tdict.Spec, int) {
 	for dim, at := range index {
 		shape[dim] = at + 1
 	}
-	if shape.Check() != nil || shape.Size() != n {
+	if shape.Check() != nil || shape.Size() != n || in.elements[name] != n {
 		return one, 1
 	}
 	all := newSeen(name, in.format)

@@ -55,6 +55,8 @@ func TestInfer(t *testing.T) {
 		{"elements of two types", "p.0,p.1\n1,a\n", csv.Format{}, "p.0 tensor int64 [] 1 of 1 fields: integers from 1 to 1\np.1 text [] 1 of 1 fields: texts of 1 to 1 bytes, 1 distinct"},
 		{"elements that lack", "p.0.0,p.0.1,p.1.1\n1,2,3\n", csv.Format{}, "p.0.0 tensor int64 [] 1 of 1 fields: integers from 1 to 1\np.0.1 tensor int64 [] 1 of 1 fields: integers from 2 to 2\np.1.1 tensor int64 [] 1 of 1 fields: integers from 3 to 3"},
 		{"elements and a column of their name", "p,p.0\n1,2\n", csv.Format{}, "p tensor int64 [] 1 of 1 fields: integers from 1 to 1\np.0 tensor int64 [] 1 of 1 fields: integers from 2 to 2"},
+		{"elements apart", "p.0,x,p.1\n1,2,3\n", csv.Format{}, "p.0 tensor int64 [] 1 of 1 fields: integers from 1 to 1\nx tensor int64 [] 1 of 1 fields: integers from 2 to 2\np.1 tensor int64 [] 1 of 1 fields: integers from 3 to 3"},
+		{"another delimiter", "a;b\n1;2\n", csv.Format{}, "a;b text [] 1 of 1 fields: texts of 3 to 3 bytes, 1 distinct; one column: is ';' the delimiter?"},
 		{"nested", "a/b,a/c\n1,2\n", csv.Format{}, "a/b tensor int64 [] 1 of 1 fields: integers from 1 to 1\na/c tensor int64 [] 1 of 1 fields: integers from 2 to 2"},
 		{"no headers", "a;1\n", csv.Format{NoHeader: true, Comma: ';'}, "column0 text [] 1 of 1 fields: texts of 1 to 1 bytes, 1 distinct\ncolumn1 tensor int64 [] 1 of 1 fields: integers from 1 to 1"},
 	}

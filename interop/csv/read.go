@@ -29,18 +29,19 @@ type ReadOptions struct {
 //
 //	chunk [n], n <= opt.Rows, with the entries of schema and their masks
 //
-// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer. What
-// is allocated for one does not depend on its rows, but for new categories.
+// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer.
+// What is allocated for one does not depend on its rows, but for new categories.
 //
 // After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
-// [ErrFormat], the cause of ctx, the error of r, or what is wrong with the file. All rows before the
-// wrong one have come then, the last of them in a chunk that is shorter. Reading is ahead of the
-// loop; when that ends, early or not, Read waits for a call of r.Read that is under way, and no
+// [ErrFormat], the cause of ctx, the error of r, or what is wrong with the file. All rows before
+// the wrong one have come then, the last of them in a chunk that is shorter. Reading is ahead of
+// the loop; when that ends, early or not, Read waits for a call of r.Read that is under way, and no
 // goroutine is left.
 //
-// The iterator is single-use. It uses r, and the TextCodes of opt.Categories, while the loop runs.
+// The iterator can be used once; then it yields [ErrUsed]. It uses r, and the TextCodes of
+// opt.Categories, while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
-	return func(yield func(*tdict.TensorDict, error) bool) {
+	return table.Once(func(yield func(*tdict.TensorDict, error) bool) {
 		f, err := opt.Format.withDefaults()
 		s := f.splitter(r, cmp.Or(max(0, opt.MaxRecord), maxRecord))
 		var h header
@@ -54,7 +55,7 @@ func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions
 		table.Read(ctx, s, cmp.Or(max(0, opt.Rows), 4096), opt.Workers, func() (table.Parser, error) {
 			return newParser(schema, &f, h, opt.SkipUnknown)
 		})(yield)
-	}
+	})
 }
 
 // A header is the line of headers.
@@ -87,6 +88,17 @@ func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
 		h.names = append(h.names, string(field))
 	}
 	return h, nil
+}
+
+// ChunkSchema returns the schema of the chunks that [Read] yields of a schema: with the masks, and
+// with int32 codes where f has Categories. A dataset of the rows fits it, and its Meta is the row
+// of a Writer that appends them. It returns tdict.ErrSchema for a schema that a table cannot hold.
+func ChunkSchema(schema tdict.Schema, f Format) (tdict.Schema, error) {
+	t, err := table.New(schema, f.options())
+	if err != nil {
+		return nil, err
+	}
+	return t.Schema(), nil
 }
 
 // A parser parses records.

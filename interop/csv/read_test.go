@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -127,6 +129,36 @@ func TestCategories(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "s [0,1,2,0,3]", values(t, chunks))
 	require.Equal(t, []string{"red", "blue", "NA", "green"}, codes["s"].Texts())
+}
+
+// TestChunkSchema checks chunks with masks and codes, and appends them by it.
+func TestChunkSchema(t *testing.T) {
+	s := tdict.Schema{{Key: "x", DType: tensor.Int64, Optional: true}, {Key: "s", Kind: tdict.KindText, Optional: true}}
+	f := csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"s": {}}}
+	made := tensor.Must(csv.ChunkSchema(s, f))
+	chunks := tensor.Must(read("x,s\n1,a\nNA,NA\n", s, in(f)))
+	require.NoError(t, made.Check(chunks[0]))
+	require.Equal(t, `x [1,0]; x_mask [true,false]; s [0,1]; s_mask [true,false]`, values(t, chunks))
+	require.Equal(t, []string{"a", ""}, f.Categories["s"].Texts(), "a missing text is empty")
+	w := tensor.Must(memmap.NewWriter(filepath.Join(t.TempDir(), "d"), tensor.Must(made.Meta()), memmap.WriterOptions{}))
+	require.NoError(t, w.Append(chunks[0]))
+	require.NoError(t, w.Finish())
+	testkit.Fails(t, tdict.ErrSchema, testkit.Err(csv.ChunkSchema(tdict.Schema{{Key: "x"}}, f)))
+}
+
+func TestReadTwice(t *testing.T) {
+	rows := csv.Read(bg, strings.NewReader("x\n1\n"), number, csv.ReadOptions{})
+	for range 2 {
+		var last error
+		for _, err := range rows {
+			last = err
+		}
+		if last != nil {
+			testkit.Fails(t, csv.ErrUsed, last)
+			return
+		}
+	}
+	t.Fatal("no error")
 }
 
 func TestErrors(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 //
 //	tensor [n Shape...], text [n Shape... *] -> n records of size(Shape) fields for each entry
 //
-// [Read] with the same schema and Format reads equal rows: numbers have the fewest digits with which
-// they are the same. A value that the mask of an Optional entry says is missing is written as the
-// first of f.NA.
+// [Read] with the same schema and Format reads equal rows: numbers have the fewest digits with
+// which they are the same. A value that the mask of an Optional entry says is missing is written as
+// the first of f.NA.
 //
 // Write returns the error of chunks, of w, or the cause of ctx; [ErrFormat]; tdict.ErrSchema for a
 // schema or a chunk that does not fit, or an entry that has no columns, as ragged numbers; and

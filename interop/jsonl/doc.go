@@ -1,5 +1,5 @@
-// Package jsonl reads tables of JSON lines, an object on each line, as dictionaries, chunk by chunk, and
-// writes them.
+// Package jsonl reads tables of JSON lines, an object on each line, as dictionaries, chunk by
+// chunk, and writes them.
 //
 //	schema, err := jsonl.Infer(file, 1000) // look at it, correct it
 //	file.Seek(0, io.SeekStart)
@@ -36,33 +36,33 @@
 // missing.
 //
 // ReadOptions.Times has entries that are strings of dates or times, which are int64.
-// ReadOptions.Categories makes texts int32 codes: they are stable over all chunks, and files, that use
-// the same ragged.TextCodes. Its Texts, when all is read, are the list, to be kept as Data by
+// ReadOptions.Categories makes texts int32 codes: they are stable over all chunks, and files, that
+// use the same ragged.TextCodes. Its Texts, when all is read, are the list, to be kept as Data by
 // tdict.NewData(codes.Texts()); the chunks do not have it, since it grows from one to the next.
 //
 // # Missing values
 //
-// A value is missing if it is null, or its object lacks the field or is itself null or lacking. That
-// is an error unless the entry is Optional or in ReadOptions.Fill. An Optional entry has a mask beside
-// it, a bool for each element or text, and for each row of a ragged tensor, that is false where it is
-// missing. Its key is that of the entry with "_mask" after it, which no other entry may have:
-// tdict.ErrSchema. A missing value itself is zero, an empty text or list, the code 0, or what Fill
-// says. In a list of a ragged tensor nothing can be missing.
+// A value is missing if it is null, or its object lacks the field or is itself null or lacking.
+// That is an error unless the entry is Optional or in ReadOptions.Fill. An Optional entry has a
+// mask beside it, a bool for each element or text, and for each row of a ragged tensor, that is
+// false where it is missing. Its key is that of the entry with "_mask" after it, which no other
+// entry may have: tdict.ErrSchema. A missing value itself is zero, an empty text or its code, an
+// empty list, or what Fill says. In a list of a ragged tensor nothing can be missing.
 //
 // # Fields
 //
-// A field that the schema lacks is an error, [ErrField], or skipped with ReadOptions.SkipUnknown: its
-// JSON is checked, but not whether it or a field in it comes twice. Other fields that come twice are
-// an error.
+// A field that the schema lacks is an error, [ErrField], or skipped with ReadOptions.SkipUnknown:
+// its JSON is checked, but not whether it or a field in it comes twice. Other fields that come
+// twice are an error.
 //
 // # Lines
 //
-// Lines end with LF or CRLF; the last one may lack it. Lines of white space are skipped, and so is a
-// byte order mark. An object is on one line.
+// Lines end with LF or CRLF; the last one may lack it. Lines of white space are skipped, and so is
+// a byte order mark. An object is on one line.
 //
 // # Errors
 //
-// An error in a file is a [*ParseError], with line and key. A long line is an error too, [ErrTooLong],
-// and so is one that nests too deep, so that a file takes no more memory than ReadOptions.MaxRecord,
-// MaxDepth and a chunk allow.
+// An error in a file is a [*ParseError], with line and key. A long line is an error too,
+// [ErrTooLong], and so is one that nests too deep, so that a file takes no more memory than
+// ReadOptions.MaxRecord, MaxDepth and a chunk allow.
 package jsonl

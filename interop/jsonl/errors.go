@@ -15,6 +15,8 @@ var (
 	ErrField = errors.New("field does not fit the schema")
 	// ErrTooLong says that a line is longer than ReadOptions.MaxRecord.
 	ErrTooLong = table.ErrTooLong
+	// ErrUsed says that the rows of a Read were read already.
+	ErrUsed = table.ErrUsed
 	// ErrValue says that a value is not that of its entry, or that it cannot be written so that it
 	// reads back equal.
 	ErrValue = table.ErrValue

@@ -41,8 +41,8 @@ var fuzzedSchema = tdict.Schema{
 	{Key: "o/b", DType: tensor.Bool},
 }
 
-// FuzzRead reads what encoding/json reads, and the same, but for what the package documents. What is
-// read is written, and read back equal.
+// FuzzRead reads what encoding/json reads, and the same, but for what the package documents. What
+// is read is written, and read back equal.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"i":-7,"f":1.5e3,"s":"a\u00e9\ud83d\ude00","d":[1,2],"v":[[1,2],[3,4]],"o":{"b":true}}`)
 	f.Add(`{"o":{"b":false,"z":[1,{"a":null}]},"v":[],"d":[0,255],"s":"","f":-0,"i":0,"more":"\uzzzz"}` + "\r\n\n{}")
@@ -112,8 +112,8 @@ func complete(w fuzzed) bool {
 }
 
 // strict reports whether a line may have what encoding/json takes: bytes that are not UTF-8, halves
-// of characters, fields twice or in another case, numbers beyond a float, a number as a string, lists
-// of other lengths, null in a list, and what is nested deep.
+// of characters, fields twice or in another case, numbers beyond a float, a number as a string,
+// lists of other lengths, null in a list, and what is nested deep.
 func strict(line string) bool {
 	if !utf8.ValidString(line) || strings.Contains(line, `\u`) || strings.Contains(line, "null") || len(line) > 1<<15 {
 		return true

@@ -27,8 +27,8 @@ import (
 //     lists that hold objects, or strings and different lengths, and fields that are always null.
 //
 // Read with that option takes all rows that Infer has seen. Infer returns the errors of [Read], and
-// tdict.ErrSchema if a field has the name that the mask of another would have. It reads further than
-// the n rows, and takes memory in proportion to the different fields of the rows.
+// tdict.ErrSchema if a field has the name that the mask of another would have. It reads further
+// than the n rows, and takes memory in proportion to the different fields of the rows.
 func Infer(r io.Reader, n int) (tdict.Schema, error) {
 	if n <= 0 {
 		n = math.MaxInt
@@ -56,7 +56,7 @@ func Infer(r io.Reader, n int) (tdict.Schema, error) {
 
 // schema proposes a schema. It returns tdict.ErrSchema if a table cannot have it.
 func (in *inferrer) schema() (tdict.Schema, error) {
-	s := in.root.schema(nil, nil, in.row, false)
+	s := in.root.schema(nil, nil, in.row)
 	if _, err := table.New(s, table.Options{}); err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func TestInferObjects(t *testing.T) {
 	s := tensor.Must(jsonl.Infer(strings.NewReader(text), 2))
 	require.Equal(t, `key      kind    dtype    shape  doc
 b/x      tensor  float64  []     2 of 2 rows: numbers from 1 to 1.5
-b/deep/  tensor  int64    [2]    optional, 1 of 1 rows: lists of 2 integers from 1 to 2
+b/deep/  tensor  int64    [2]    optional, 1 of 2 rows: lists of 2 integers from 1 to 2
 a~1b     tensor  int64    []     optional, 1 of 2 rows: integers from 1 to 1
 c        tensor  bool     []     optional, 1 of 2 rows: true or false`, s.String())
 	require.Empty(t, tensor.Must(jsonl.Infer(strings.NewReader("\n"), 3)))

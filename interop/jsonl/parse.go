@@ -200,7 +200,7 @@ func (p *parser) field(o *object, i int) error {
 // unknown skips a field, or refuses it.
 func (p *parser) unknown(name []byte) error {
 	if !p.opt.SkipUnknown {
-		return fmt.Errorf("%w: got the unknown field %s", ErrField, errtext.Quote(string(name)))
+		return fmt.Errorf("%w: got the unknown field %s: add it to the schema, or set SkipUnknown", ErrField, errtext.Quote(string(name)))
 	}
 	return p.scan.Skip()
 }
@@ -349,7 +349,14 @@ func (p *parser) refused(f *field, depth int) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: got %s, want %s", ErrValue, errtext.Cut(string(text), 60), f.what(depth))
+	advice := ""
+	switch {
+	case string(text) == "null" && (!f.ragged || depth == 0):
+		advice = ": make the entry Optional, or give it a Fill"
+	case f.want == aText && !f.ragged:
+		advice = ": set Raw to take its spelling"
+	}
+	return fmt.Errorf("%w: got %s, want %s%s", ErrValue, errtext.Cut(string(text), 60), f.what(depth), advice)
 }
 
 // what says what a value that is in a number of lists is.

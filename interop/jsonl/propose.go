@@ -9,18 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schema appends the entries of the fields of objects, under a key unless that is nil. The fields
-// are optional if the objects are.
-func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, objects int, optional bool) tdict.Schema {
+// schema appends the entries of the fields of s, under a key unless that is nil.
+func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, rows int) tdict.Schema {
 	for _, f := range s.fields {
 		key := nestedkey.Of(f.name)
 		if outer != nil {
 			key = nestedkey.Join(*outer, key)
 		}
-		spec := tdict.Spec{Key: key, Optional: optional || f.inside || f.values < objects}
-		spec.Doc = f.count(objects)
+		spec := tdict.Spec{Key: key, Optional: f.inside || f.values < rows}
+		spec.Doc = f.count(rows)
 		if f.objects == f.values && len(f.fields) > 0 {
-			out = f.schema(out, &key, f.objects, spec.Optional)
+			out = f.schema(out, &key, rows)
 			continue
 		}
 		f.propose(&spec)

@@ -59,22 +59,34 @@ type Time = table.Time
 //
 //	chunk [n], n <= opt.Rows, with the entries of schema and their masks
 //
-// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer. What
-// is allocated for one does not depend on its rows, but for new categories.
+// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer.
+// What is allocated for one does not depend on its rows, but for new categories.
 //
 // After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
 // the cause of ctx, or what is wrong with the file, as a [*ParseError]: [ErrSyntax], [ErrField],
-// [ErrValue], [ErrTooLong] or the error of r. All rows before the wrong one have come then, the last
-// of them in a chunk that is shorter. Reading is ahead of the loop; when that ends, early or not,
-// Read waits for a call of r.Read that is under way, and no goroutine is left.
+// [ErrValue], [ErrTooLong] or the error of r. All rows before the wrong one have come then, the
+// last of them in a chunk that is shorter. Reading is ahead of the loop; when that ends, early or
+// not, Read waits for a call of r.Read that is under way, and no goroutine is left.
 //
-// The iterator is single-use. It uses r, and the TextCodes of opt.Categories, while the loop runs.
+// The iterator can be used once; then it yields [ErrUsed]. It uses r, and the TextCodes of
+// opt.Categories, while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
-	return func(yield func(*tdict.TensorDict, error) bool) {
+	return table.Once(func(yield func(*tdict.TensorDict, error) bool) {
 		opt := opt.withDefaults()
 		s := table.NewSplitter(r, lines{}, opt.MaxRecord)
 		table.Read(ctx, s, opt.Rows, opt.Workers, func() (table.Parser, error) { return newParser(schema, &opt) })(yield)
+	})
+}
+
+// ChunkSchema returns the schema of the chunks that [Read] yields of a schema: with the masks, and
+// with int32 codes where opt has Categories. A dataset of the rows fits it, and its Meta is the row
+// of a Writer that appends them. It returns tdict.ErrSchema for a schema that a table cannot hold.
+func ChunkSchema(schema tdict.Schema, opt ReadOptions) (tdict.Schema, error) {
+	t, err := table.New(schema, opt.table())
+	if err != nil {
+		return nil, err
 	}
+	return t.Schema(), nil
 }
 
 // withDefaults returns opt without zeros.

@@ -24,18 +24,18 @@ type WriteOptions struct {
 	Times map[nestedkey.Key]Time
 }
 
-// Write writes the rows of chunks, each a dictionary [n] of the schema, as JSON objects, one on each
-// line, with the fields in the order of the schema:
+// Write writes the rows of chunks, each a dictionary [n] of the schema, as JSON objects, one on
+// each line, with the fields in the order of the schema:
 //
 //	tensor [n Shape...], ragged [n * * Shape...], text [n Shape... *] -> n lines
 //
-// [Read] of the same schema reads equal rows: numbers have the fewest digits with which they are the
-// same. A value that the mask of an Optional entry says is missing is null.
+// [Read] of the same schema reads equal rows: numbers have the fewest digits with which they are
+// the same. A value that the mask of an Optional entry says is missing is null.
 //
 // Write returns the error of chunks, of w, or the cause of ctx; tdict.ErrSchema for a schema or a
-// chunk that does not fit; and an [*ParseError] that is [ErrValue], with the line and the key, for a text
-// that is not UTF-8 or a code without a text. Then w has got the lines of the chunks before, and
-// perhaps some of the chunk. It keeps no chunk, whose memory may be used again. It copies some
+// chunk that does not fit; and an [*ParseError] that is [ErrValue], with the line and the key, for
+// a text that is not UTF-8 or a code without a text. Then w has got the lines of the chunks before,
+// and perhaps some of the chunk. It keeps no chunk, whose memory may be used again. It copies some
 // thousand rows at a time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], opt WriteOptions) error {
 	t, err := table.New(schema, table.Options{Categories: opt.Categories, Times: opt.Times})
