@@ -82,6 +82,23 @@ type TextCodes struct {
 	memory strings.Builder // holds the bytes of the last texts
 }
 
+// NewTextCodes returns a TextCodes that has texts, numbered by their places: as [TextCodes.Texts]
+// returned them, so that a program goes on with the codes of another. It returns
+// shapeops.ErrIndex for a text that comes twice.
+func NewTextCodes(texts []string) (*TextCodes, error) {
+	c := &TextCodes{}
+	for i, text := range texts {
+		code, err := c.Code([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		if int(code) != i {
+			return nil, fmt.Errorf("%w: got %q as text %d and as text %d, want each text once", shapeops.ErrIndex, text, code, i)
+		}
+	}
+	return c, nil
+}
+
 // Code returns the number of a text. A text that is new gets the next number and is copied. Code
 // returns shapeops.ErrIndex for a new text if there are 2,147,483,648, all that int32 counts.
 func (c *TextCodes) Code(text []byte) (int32, error) {

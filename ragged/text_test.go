@@ -290,3 +290,11 @@ func TestTextBuilderOutlived(t *testing.T) {
 	require.Equal(t, []string{"cde", "ab"}, tensor.Must(ragged.Strings(some)))
 	require.Equal(t, []int64{0, 2, 2, 5}, tensor.Must(texts.Layout().Offsets(1)), "a Layout never changes")
 }
+
+func TestNewTextCodes(t *testing.T) {
+	c := tensor.Must(ragged.NewTextCodes([]string{"b", "", "a"}))
+	require.Equal(t, int32(2), tensor.Must(c.Code([]byte("a"))))
+	require.Equal(t, int32(3), tensor.Must(c.Code([]byte("new"))))
+	require.Equal(t, []string{"b", "", "a", "new"}, c.Texts())
+	testkit.Fails(t, shapeops.ErrIndex, testkit.Err(ragged.NewTextCodes([]string{"a", "b", "a"})))
+}

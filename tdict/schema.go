@@ -42,7 +42,8 @@ type Spec struct {
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int
-	// Optional says that a dictionary may lack the entry, and a row of a table the value.
+	// Optional says that a dictionary may lack the entry. In a table, which packages csv and jsonl
+	// read, it says that a row may lack the value: the entry then has a mask beside it.
 	Optional bool
 	// Doc says for people what the entry means.
 	Doc string

@@ -30,10 +30,10 @@ func main() {
 	defer os.RemoveAll(dir)
 	visits, lines := filepath.Join(dir, "visits"), filepath.Join(dir, "patients.jsonl")
 
-	save(visits, correct(infer()))
-	patients := group(visits)
+	sex := save(visits, correct(infer()))
+	patients := group(visits, sex)
 	write(lines, patients)
-	fmt.Println("\nread back equal:", read(lines, tdict.SchemaOf(patients)).Equal(patients))
+	fmt.Println("\nread back equal:", read(lines, schemaOf(patients)).Equal(patients))
 }
 
 // infer looks at the first 100 visits: a line for each, and NA for what was not measured.
@@ -65,8 +65,9 @@ func correct(inferred tdict.Schema) tdict.Schema {
 	return schema
 }
 
-// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory.
-func save(dir string, schema tdict.Schema) {
+// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory. It returns
+// the texts that the codes of sex are the numbers of.
+func save(dir string, schema tdict.Schema) []string {
 	sex := &ragged.TextCodes{}
 	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{
 		Rows: 500, SkipUnknown: true,
@@ -75,12 +76,13 @@ func save(dir string, schema tdict.Schema) {
 	check(memmap.SaveRows(ctx, dir, chunks, memmap.SaveOptions{}))
 
 	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
-	check(ds.AddLeaf("sex_texts", tensor.Must(tdict.NewData(sex.Texts(), ds.Shape()...)))) // of the codes
+	check(ds.AddLeaf("sex_texts", tensor.Must(tdict.NewData(sex.Texts(), ds.Shape()...))))
 	check(ds.Close())
+	return sex.Texts()
 }
 
 // group makes a row of each patient, with the visits as ragged rows.
-func group(dir string) *tdict.TensorDict {
+func group(dir string, sex []string) *tdict.TensorDict {
 	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
 	fmt.Printf("\nvisits:\n%v\n", ds.Head(4))
@@ -89,16 +91,28 @@ func group(dir string) *tdict.TensorDict {
 	columns := tensor.Must(ds.Select("day", "bili", "chol", "chol_mask"))
 	visits := tensor.Must(shapeops.Split(tensor.Must(columns.Take(0, groups.Rows)), 0, groups.Sizes()...))
 	patients := tensor.Must(tensor.Must(ds.Select("id", "age", "sex")).Take(0, groups.Firsts()))
+	check(patients.Set("sex", tensor.Must(ragged.FromCategories(tensor.Must(patients.Tensor("sex")), sex))))
 	check(patients.Set("visits", tensor.Must(tdict.StackRagged(visits))))
 	fmt.Printf("\npatients:\n%v\n", patients)
 	return patients
+}
+
+// schemaOf returns the schema of the patients. A dictionary does not know that sex is text.
+func schemaOf(patients *tdict.TensorDict) tdict.Schema {
+	schema := tdict.SchemaOf(patients)
+	for i, spec := range schema {
+		if spec.Key == "sex" {
+			schema[i] = tdict.Spec{Key: "sex", Kind: tdict.KindText}
+		}
+	}
+	return schema
 }
 
 // write writes the patients as JSON lines, and prints the first.
 func write(path string, patients *tdict.TensorDict) {
 	file := tensor.Must(os.Create(path))
 	one := func(yield func(*tdict.TensorDict, error) bool) { yield(patients, nil) }
-	check(jsonl.Write(ctx, file, tdict.SchemaOf(patients), one, jsonl.WriteOptions{}))
+	check(jsonl.Write(ctx, file, schemaOf(patients), one, jsonl.WriteOptions{}))
 	check(file.Close())
 	first, _, _ := strings.Cut(string(tensor.Must(os.ReadFile(path))), "\n")
 	fmt.Printf("\nthe first line:\n%s\n", first)

@@ -48,7 +48,7 @@ func Example() {
 	//     fields={
 	//         id: Tensor(shape=[312], dtype=int32),
 	//         age: Tensor(shape=[312], dtype=float32),
-	//         sex: Tensor(shape=[312], dtype=int32),
+	//         sex: Ragged(shape=[312 *], dtype=uint8),
 	//         visits: TensorDict(
 	//             fields={
 	//                 day: Ragged(shape=[312 *], dtype=int32),
@@ -59,7 +59,7 @@ func Example() {
 	//     batch=[312])
 	//
 	// the first line:
-	// {"id":1,"age":58.76523,"sex":0,"visits":{"day":[0,192],"bili":[14.5,21.3],"chol":[261,0],"chol_mask":[true,false]}}
+	// {"id":1,"age":58.76523,"sex":"f","visits":{"day":[0,192],"bili":[14.5,21.3],"chol":[261,0],"chol_mask":[true,false]}}
 	//
 	// read back equal: true
 }

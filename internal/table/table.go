@@ -87,16 +87,15 @@ func (t *Table) add(s tdict.Spec, opt Options) error {
 	if err := checkHolds(s); err != nil {
 		return err
 	}
-	made := s
 	if s.Kind == tdict.KindDict {
-		t.dicts = append(t.dicts, s)
-		t.schema = append(t.schema, made)
+		t.dicts, t.schema = append(t.dicts, s), append(t.schema, s)
 		return nil
 	}
 	c, err := newColumn(s, opt)
 	if err != nil {
 		return err
 	}
+	made := s
 	if c.codes != nil {
 		made.Kind, made.DType = tdict.KindTensor, tensor.Int32
 	}

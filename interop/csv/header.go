@@ -94,7 +94,7 @@ func arranged(all []column, headers []string, skip bool) (there []column, lackin
 	for i, c := range all {
 		byName[c.header] = i
 	}
-	next := map[*table.Column]string{} // the last header of an entry, to see the order
+	begun := map[*table.Column]bool{} // entries of which the file has a column
 	found := make([]bool, len(all))
 	for i, header := range headers {
 		at, ok := byName[header]
@@ -108,12 +108,12 @@ func arranged(all []column, headers []string, skip bool) (there []column, lackin
 		case at > 0 && all[at-1].values == all[at].values && !found[at-1]:
 			return nil, nil, fmt.Errorf("%w: got %q, want %q before it", ErrHeader, header, all[at-1].header)
 		}
-		found[at], there[i], next[all[at].values] = true, all[at], header
+		found[at], there[i], begun[all[at].values] = true, all[at], true
 	}
 	for i, c := range all {
 		switch {
 		case found[i]:
-		case next[c.values] != "" || !c.values.Spec.Optional:
+		case begun[c.values] || !c.values.Spec.Optional:
 			return nil, nil, fmt.Errorf("%w: got no %q", ErrHeader, c.header)
 		default:
 			lacking = append(lacking, c.values)

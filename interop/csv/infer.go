@@ -146,18 +146,19 @@ const someTexts = 100
 
 // add adds a field. It returns [ErrValue] if that should be a time and is none.
 func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
-	if in.na.has(field) {
-		if !quoted {
-			s.none++
-			return nil
-		}
+	na := in.na.has(field)
+	switch {
+	case na && !quoted:
+		s.none++
+		return nil
+	case na:
 		s.quoted++
 	}
 	s.shortest, s.longest = min(s.shortest, len(field)), max(s.longest, len(field))
 	if len(s.distinct) <= someTexts && len(field) <= 1000 {
 		s.distinct[string(field)] = true
 	}
-	if in.na.has(field) {
+	if na {
 		return nil
 	}
 	if s.time != nil {
