@@ -14,6 +14,8 @@ type cells interface {
 	// zero appends an element that is zero.
 	zero()
 	len() int
+	// grow makes room for n more elements.
+	grow(n int)
 	reset()
 	// tensor returns the elements with a shape, which holds that many. It shares memory.
 	tensor(shape []int) (*tensor.Tensor, error)
@@ -43,8 +45,9 @@ func (c *cellsAs[T]) zero() {
 	c.values = append(c.values, v)
 }
 
-func (c *cellsAs[T]) len() int { return len(c.values) }
-func (c *cellsAs[T]) reset()   { c.values = c.values[:0] }
+func (c *cellsAs[T]) len() int   { return len(c.values) }
+func (c *cellsAs[T]) grow(n int) { c.values = slices.Grow(c.values, n) }
+func (c *cellsAs[T]) reset()     { c.values = c.values[:0] }
 
 func (c *cellsAs[T]) tensor(shape []int) (*tensor.Tensor, error) {
 	return tensor.From(c.values, shape...)

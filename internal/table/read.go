@@ -141,6 +141,7 @@ type chunk struct {
 // parse parses the text: all rows, or those before the first that is wrong.
 func (c *chunk) parse() {
 	c.parser.Table().Reset()
+	c.parser.Table().Grow(c.rows)
 	good, err := c.parser.Parse(c.text, c.line, c.rows)
 	if err == nil {
 		return

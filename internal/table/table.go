@@ -200,6 +200,26 @@ func (t *Table) Column(key nestedkey.Key) *Column {
 	return t.columns[i]
 }
 
+// maxGrow bounds the values for which Grow makes room in a column: a file may have fewer than it
+// promises.
+const maxGrow = 1 << 16
+
+// Grow makes room for a number of rows, which saves copies while columns grow.
+func (t *Table) Grow(rows int) {
+	for _, c := range t.columns {
+		n := min(rows, maxGrow/max(1, c.Width)) * c.Width
+		if c.Spec.Kind == tdict.KindTensor {
+			c.cells.grow(n)
+		}
+		if c.mask != nil {
+			c.mask.grow(n)
+		}
+		for i := range c.offsets {
+			c.offsets[i] = slices.Grow(c.offsets[i], min(rows, maxGrow))
+		}
+	}
+}
+
 // Reset removes all rows, and ends the use of what Dict returned.
 func (t *Table) Reset() {
 	for _, c := range t.columns {
