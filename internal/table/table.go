@@ -200,22 +200,26 @@ func (t *Table) Column(key nestedkey.Key) *Column {
 	return t.columns[i]
 }
 
-// maxGrow bounds the values for which Grow makes room in a column: a file may have fewer than it
-// promises.
-const maxGrow = 1 << 16
+// maxGrow bounds the elements for which Grow makes room: the first row of a file may be wrong.
+const maxGrow = 1 << 20
 
-// Grow makes room for a number of rows, which saves copies while columns grow.
+// Grow makes room for a number of rows, or for as many as maxGrow allows, which saves copies while
+// columns grow.
 func (t *Table) Grow(rows int) {
+	width := 1
 	for _, c := range t.columns {
-		n := min(rows, maxGrow/max(1, c.Width)) * c.Width
+		width += min(max(c.Width, 1), maxGrow)
+	}
+	rows = min(rows, maxGrow/width)
+	for _, c := range t.columns {
 		if c.Spec.Kind == tdict.KindTensor {
-			c.cells.grow(n)
+			c.cells.grow(rows * c.Width)
 		}
 		if c.mask != nil {
-			c.mask.grow(n)
+			c.mask.grow(rows * c.Width)
 		}
 		for i := range c.offsets {
-			c.offsets[i] = slices.Grow(c.offsets[i], min(rows, maxGrow))
+			c.offsets[i] = slices.Grow(c.offsets[i], rows)
 		}
 	}
 }

@@ -353,3 +353,16 @@ func TestErrorsThatComeOnce(t *testing.T) {
 		require.ErrorIs(t, err, iotest.ErrTimeout)
 	}
 }
+
+// TestGrowIsBounded makes room for rows that may never come.
+func TestGrowIsBounded(t *testing.T) {
+	wide := tdict.Schema{{Key: "x", DType: tensor.Float64, Shape: shapeops.Shape{1 << 40}, Optional: true}, {Key: "y", DType: tensor.Int8}}
+	many := tdict.Schema{}
+	for i := range 5000 {
+		many = append(many, tdict.Spec{Key: nestedkey.Of(fmt.Sprint(i)), DType: tensor.Int64})
+	}
+	for _, schema := range []tdict.Schema{wide, many} {
+		x := tensor.Must(table.New(schema, table.Options{}))
+		testkit.MaxBytes(t, 32<<20, func() { x.Grow(1 << 40) })
+	}
+}
