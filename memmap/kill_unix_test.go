@@ -81,8 +81,8 @@ func requireOne(t *testing.T, dir string) int {
 	return which
 }
 
-// TestProcessSaves is a process that saves one version after the other onto one directory. It
-// waits after the first, and tells how long that took.
+// TestProcessSaves is a process that saves one version after the other onto one directory, whole or
+// in chunks of rows. It waits after the first, and tells how long that took.
 func TestProcessSaves(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
@@ -93,7 +93,11 @@ func TestProcessSaves(t *testing.T) {
 	for i := rng.IntN(2); ; i = 1 - i {
 		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3)}
 		began := time.Now()
-		require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], versions[i], opt))
+		if rng.IntN(2) == 0 {
+			require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], versions[i], opt))
+		} else {
+			require.NoError(t, memmap.SaveRows(context.Background(), k.args[0], inChunks(versions[i], 64), opt))
+		}
 		if k.tell("saved %d", time.Since(began)); k.first() {
 			k.wait()
 		}

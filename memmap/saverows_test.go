@@ -37,6 +37,17 @@ func chunksOf(t *testing.T, sizes ...int) iter.Seq2[*tdict.TensorDict, error] {
 	}
 }
 
+// inChunks yields the rows of a dictionary in chunks of at most n.
+func inChunks(td *tdict.TensorDict, n int) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for from := 0; from < td.Shape()[0]; from += n {
+			if !yield(td.Narrow(0, from, min(n, td.Shape()[0]-from))) {
+				return
+			}
+		}
+	}
+}
+
 // TestSaveRows saves chunks: the directory is the one that Save makes of all rows.
 func TestSaveRows(t *testing.T) {
 	for name, sizes := range map[string][]int{
