@@ -12,7 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// What Schema.Meta returns is a prototype, for a Writer and for Create: the dataset fits the schema.
+// What Schema.Meta returns is a prototype, for a Writer and for Create: the dataset fits the
+// schema.
 func TestSchemaIsAPrototype(t *testing.T) {
 	schema := tdict.Schema{
 		{Key: "obs/x", DType: tensor.Float32, Shape: shapeops.Shape{3}},

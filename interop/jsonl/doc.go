@@ -19,16 +19,16 @@
 // schema says what the other values are:
 //
 //   - A tensor is a number or a bool, or lists of exactly the sizes of its Shape.
-//   - A ragged tensor is Depth lists of any length, one in the other, and in these lists of the sizes
-//     of Shape.
-//   - Text is a string, or lists of strings. All escapes are read; half of a surrogate pair, and bytes
-//     that are not UTF-8, are errors.
-//   - Integers are exact, and spelled with digits only: 1.0 and 1e3 are errors in an integer entry, and
-//     so is what is out of range.
-//   - Floats are numbers in any spelling, rounded to the nearest. Numbers beyond the largest are errors.
-//     What JSON has no number for is one of the strings "NaN", "+Inf" and "-Inf", so that each line is
-//     JSON for every reader. [Read] also takes the strings "Infinity" and "-Infinity", and the words
-//     NaN, Infinity and -Infinity, which Python's json.dumps writes.
+//   - A ragged tensor is Depth lists of any length, one in the other, and in these lists of the
+//     sizes of Shape.
+//   - Text is a string, or lists of strings. All escapes are read; half of a surrogate pair, and
+//     bytes that are not UTF-8, are errors.
+//   - Integers are exact, and spelled with digits only: 1.0 and 1e3 are errors in an integer entry,
+//     and so is what is out of range.
+//   - Floats are numbers in any spelling, rounded to the nearest. Numbers beyond the largest are
+//     errors. What JSON has no number for is one of the strings "NaN", "+Inf" and "-Inf", so that
+//     each line is JSON for every reader. [Read] also takes the strings "Infinity" and "-Infinity",
+//     and the words NaN, Infinity and -Infinity, which Python's json.dumps writes.
 //   - Complex numbers are strings such as "(1+2i)". Read takes numbers too.
 //   - Bools are true and false.
 //

@@ -47,7 +47,7 @@ type ReadOptions struct {
 // A Time says how an entry of int64 is written as dates or times. Its fields are:
 //
 //	Layout string         // one of package time, such as time.DateOnly
-//	Unit   time.Duration  // of the numbers, which count from the start of 1970 in UTC; 0: time.Second
+//	Unit   time.Duration  // of the numbers, which count from 1970 on in UTC; 0: time.Second
 //	Zone   *time.Location // of texts without one, and of texts that are written; nil: UTC
 //
 // A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].

@@ -121,7 +121,8 @@ func anyTensor(rng *rand.Rand, d tensor.DType, shape shapeops.Shape, present []b
 	return tensor.Must(tensor.FromBytes(d, b, shape...))
 }
 
-// Bits returns a line of JSON for each leaf, sorted: the same for equal elements, NaN of any payload.
+// Bits returns a line of JSON for each leaf, sorted: the same for equal elements, NaN of any
+// payload.
 func Bits(td *tdict.TensorDict) string {
 	var lines []string
 	for key, v := range td.Leaves() {
