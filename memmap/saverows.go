@@ -93,7 +93,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 		return err
 	}
 	opt := WriterOptions{Dim: chunk.Names()[0], NoSync: true}
-	s.w = &Writer{dir: s.dir, at: s.temp.New(), disk: vfs.OS, opt: opt, row: row}
+	s.w = &Writer{dir: s.dir, at: s.temp.New(), disk: vfs.OS, opt: opt, row: row, private: true}
 	if err := s.w.start(); err != nil || s.empty == nil {
 		return err
 	}

@@ -48,6 +48,18 @@ func inChunks(td *tdict.TensorDict, n int) iter.Seq2[*tdict.TensorDict, error] {
 	}
 }
 
+// TestSaveRowsOfDottedNames saves columns such as those that pandas calls a and a.1.
+func TestSaveRowsOfDottedNames(t *testing.T) {
+	td, err := tdict.FromValues([]int{2}, tdict.Values{"a": []int8{1, 2}, "a.1": []int8{3, 4}, "b.c/d": []int8{5, 6}, "b": []int8{7, 8}})
+	require.NoError(t, err)
+	for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+		path := filepath.Join(testkit.TempDir(t), "d")
+		chunks := func(yield func(*tdict.TensorDict, error) bool) { _ = yield(td, nil) && yield(td, nil) }
+		require.NoError(t, memmap.SaveRows(t.Context(), path, chunks, memmap.SaveOptions{Form: form}))
+		requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{td, td}, 0)), open(t, path).TensorDict)
+	}
+}
+
 // TestSaveRows saves chunks: the directory is the one that Save makes of all rows.
 func TestSaveRows(t *testing.T) {
 	for name, sizes := range map[string][]int{

@@ -66,6 +66,8 @@ type Writer struct {
 	saved  int // committed
 	broken error
 
+	private bool // nobody else reads it while it grows
+
 	unsynced bool // what is committed may not be on the disk: another Writer did it, perhaps with NoSync
 	closed   bool
 	reopened bool // it was finished, and nothing was committed since

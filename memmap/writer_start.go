@@ -155,7 +155,7 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 			continue
 		}
 		e := metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}}
-		if err := names.add(e.name); err != nil {
+		if err := names.add(e.name, w.private); err != nil {
 			return s.fail(e.name, err)
 		}
 		n.meta.entries = append(n.meta.entries, e)
@@ -170,11 +170,14 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 // dot, which Python's unflatten_keys makes a dictionary of: true for the name of an entry.
 type flatNames map[string]bool
 
-// add returns ErrName if a name, or a beginning of it, is that of another entry, or it is the
-// beginning of another.
-func (names flatNames) add(name string) error {
+// add returns ErrName if a name is that of another entry, or, unless nobody else reads the
+// dictionary while it grows, one of them is the beginning of the other.
+func (names flatNames) add(name string, private bool) error {
 	if entry, taken := names[name]; entry {
 		return fmt.Errorf("%w: two leaves have this name while it grows", ErrName)
+	} else if private {
+		names[name] = true
+		return nil
 	} else if taken {
 		return fmt.Errorf("%w: while it grows, another leaf's name begins with %s, and Python could not nest them", ErrName, quote(name+"."))
 	}
