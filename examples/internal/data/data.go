@@ -99,5 +99,6 @@ func Digits() (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return td, td.Set("meta/index", index)
+	err = td.Set("meta/index", index)
+	return td.SortKeys(), err
 }
