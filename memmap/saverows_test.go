@@ -54,7 +54,9 @@ func TestSaveRowsOfDottedNames(t *testing.T) {
 	require.NoError(t, err)
 	for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
 		path := filepath.Join(testkit.TempDir(t), "d")
-		chunks := func(yield func(*tdict.TensorDict, error) bool) { _ = yield(td, nil) && yield(tensor.Must(td.Clone()), nil) }
+		chunks := func(yield func(*tdict.TensorDict, error) bool) {
+			_ = yield(td, nil) && yield(tensor.Must(td.Clone()), nil)
+		}
 		require.NoError(t, memmap.SaveRows(t.Context(), path, chunks, memmap.SaveOptions{Form: form}))
 		requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{td, td}, 0)), open(t, path).TensorDict)
 	}
