@@ -89,7 +89,7 @@ func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOpt
 	return newSaver(ctx, dir, opt).save(td)
 }
 
-// newSaver returns a saver that replaces what opt lets it.
+// newSaver returns a saver with the given options.
 func newSaver(ctx context.Context, dir string, opt SaveOptions) *saver {
 	s := &saver{op: "save", ctx: ctx, dir: dir, opt: opt}
 	if opt.NoReplace {

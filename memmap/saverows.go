@@ -75,7 +75,7 @@ func (s *rowsSaver) add(chunk *tdict.TensorDict) (err error) {
 	return s.w.Append(chunk)
 }
 
-// begin makes a Writer of rows like those of a chunk.
+// begin makes a Writer of rows like the first row of a chunk.
 func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	first, err := chunk.Index(ix.At(0))
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	return s.w.Append(s.empty) // which has to be like the others
 }
 
-// mayReplace returns the path of the place, unless what is there must not be replaced.
+// mayReplace returns the path of the place, or an error if it must not be replaced.
 func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 	form, err := s.form()
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 	return at, err
 }
 
-// finish saves what was appended.
+// finish saves the rows that were appended.
 func (s *rowsSaver) finish() error {
 	if s.w == nil && s.empty == nil {
 		return fmt.Errorf("%w: got no chunk, want one at least, which tells what rows are like", tdict.ErrMissing)
@@ -148,7 +148,7 @@ func (s *rowsSaver) finish() error {
 	return s.save(td)
 }
 
-// remove removes what was written beside the place.
+// remove removes the files beside the place.
 func (s *rowsSaver) remove() error {
 	var failed []error
 	if s.w != nil {

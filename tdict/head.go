@@ -116,7 +116,7 @@ func quotedTexts(v Value) ([]string, error) {
 	return texts, err
 }
 
-// cell returns the text of what an index expression, which drops dims, selects of the leaf.
+// cell returns the text of the elements that an index expression, which drops dims, selects.
 func (c headColumn) cell(expr []ix.Index) string {
 	shape := c.leaf.Shape()[len(expr):]
 	var texts []string

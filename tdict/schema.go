@@ -184,7 +184,7 @@ func (s *Spec) check() error {
 	return s.checkFields()
 }
 
-// sizes returns those of Batch and of Shape.
+// sizes returns the sizes of Batch and of Shape.
 func (s *Spec) sizes() shapeops.Shape { return slices.Concat(s.Batch, s.Shape) }
 
 // checkFields returns an error if s has a field that its kind does not have.

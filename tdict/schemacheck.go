@@ -35,7 +35,7 @@ func (s Schema) Check(td *TensorDict) error {
 	return errors.Join(errs...)
 }
 
-// checkEntry returns ErrSchema unless td has what a spec says.
+// checkEntry returns ErrSchema unless td has an entry that fits a spec.
 func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	v, err := td.Get(want.Key)
 	switch {
@@ -88,7 +88,7 @@ func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse fun
 	}
 }
 
-// fits reports whether an entry that got describes is what s says.
+// fits reports whether an entry with the spec got fits s.
 func (s *Spec) fits(got Spec) bool {
 	if s.Kind == KindText && got.Kind == KindRagged {
 		if got.DType != tensor.Uint8 || got.Depth != 1 || len(got.Shape) > 0 {

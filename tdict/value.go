@@ -152,7 +152,7 @@ type kind[T member[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry, with more about memory and locks on request.
 	show func(v T, more bool) string
-	// specs says in a schema what v is, without the dims that its Shape has.
+	// specs returns v's spec in a schema, without the dims that v's Shape has.
 	specs func(v T) Spec
 	// made reports whether v is neither nil nor a zero value that holds nothing.
 	made func(v T) bool

@@ -36,7 +36,7 @@ func main() {
 	fmt.Println("\nread back equal:", read(lines, schemaOf(patients)).Equal(patients))
 }
 
-// infer looks at the first 100 visits: a line for each, and NA for what was not measured.
+// infer looks at the first 100 visits. Each has a line, in which NA is a missing measurement.
 func infer() tdict.Schema {
 	file := tensor.Must(data.VisitsCSV())
 	schema := tensor.Must(csv.Infer(file, 100, csv.Format{}))
@@ -65,8 +65,8 @@ func correct(inferred tdict.Schema) tdict.Schema {
 	return schema
 }
 
-// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory. It returns
-// the texts that the codes of sex are the numbers of.
+// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory. It
+// returns the texts that the codes of sex are the numbers of.
 func save(dir string, schema tdict.Schema) []string {
 	sex := &ragged.TextCodes{}
 	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{

@@ -297,7 +297,7 @@ func (s *Scanner) Bool() (bool, error) {
 }
 
 // Digits reads a number and returns its text as it is spelled, which the caller must not change.
-// One that is none, as Python writes it, is the word.
+// It also takes NaN, Infinity and -Infinity, as Python writes them.
 func (s *Scanner) Digits() ([]byte, error) {
 	if text, _ := s.digits(); text != nil {
 		return text, nil

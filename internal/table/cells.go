@@ -20,7 +20,7 @@ type cells interface {
 	// tensor returns the elements with a shape, which holds that many. It shares memory.
 	tensor(shape []int) (*tensor.Tensor, error)
 
-	// load replaces the elements by those of t.
+	// load replaces the elements by copies of t's.
 	load(t *tensor.Tensor) error
 	// text appends the text of element i.
 	text(b []byte, i int) []byte

@@ -12,7 +12,7 @@ import (
 
 // A Column holds the values of one entry.
 type Column struct {
-	// Spec is that of the schema.
+	// Spec is the entry in the schema.
 	Spec tdict.Spec
 	// Width is the number of elements in Spec.Shape: the values of a row, or, of a ragged tensor,
 	// the elements of a value.
@@ -22,7 +22,7 @@ type Column struct {
 	offsets [][]int64 // of each level, from 0 on; texts have one
 	lent    bool      // a ragged.Layout has the offsets
 	mask    *cellsAs[bool]
-	fill    []byte // nil if there is none
+	fill    []byte // the text of a missing value, or nil
 
 	numbers *cellsAs[int32] // of categories
 	codes   *ragged.TextCodes
@@ -53,7 +53,7 @@ func (c *Column) Append(text []byte) error {
 func (c *Column) AppendMissing() error {
 	switch {
 	case !c.Missable():
-		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or give it a Fill", ErrValue, c.what())
+		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or give it a Fill", ErrValue, c.describe())
 	case c.Spec.Kind == tdict.KindRagged:
 		if err := c.EndList(1); err != nil {
 			return err
@@ -91,8 +91,8 @@ func (c *Column) EndList(level int) error {
 	return nil
 }
 
-// what says what a value of c is.
-func (c *Column) what() string {
+// describe returns the name of the type of c's values, for errors.
+func (c *Column) describe() string {
 	switch {
 	case c.Spec.Kind == tdict.KindText:
 		return "a text"

@@ -1,6 +1,6 @@
-// Package table holds a chunk of the rows of a table, as columns, while they come in as text. It
-// knows [tdict.Schema], and no format of files: who reads a format finds the texts of a row and
-// appends them, column by column.
+// Package table holds a chunk of rows as columns, and converts between their elements and texts. It
+// knows [tdict.Schema] but no file format: the reader of a format splits a row into texts, and
+// appends each text to its column.
 //
 //	t, err := table.New(schema, table.Options{})
 //	x, name := t.Column("x"), t.Column("name")
@@ -13,30 +13,30 @@
 //
 // # Columns
 //
-// Each entry of the schema is a column, but for dictionaries. What a row appends to a column is
+// Each entry of the schema, except a dictionary, is a column. A row appends to
 //
-//   - of a tensor or a text: one value for each element of Shape, row-major, by [Column.Append] or
+//   - a tensor or a text: one value for each element of Shape, row-major, with [Column.Append] or
 //     [Column.AppendMissing];
-//   - of a ragged tensor: the elements of all lists, by Append, and [Column.EndList] at the end of
-//     each list, 1 being the level of the row. Or AppendMissing once, for a row that is missing.
+//   - a ragged tensor: the elements of all lists, with Append. It calls [Column.EndList] at the end
+//     of each list; level 1 ends the row. For a missing row it calls AppendMissing once instead.
 //
 // # Missing values
 //
-// An entry that is Optional has a mask beside it, a bool for each value, or for each row of a
-// ragged tensor, that is false where the value is missing. Its key is that of the entry with
-// "_mask" after it. A missing value is zero, or an empty text or list, or what [Options].Fill says.
+// An Optional entry has a mask beside it: a bool for each value, or for each row of a ragged
+// tensor. It is false where the value is missing. The key of the mask is the key of the entry
+// followed by "_mask". A missing value is [Options].Fill if that has the key, and else zero, or an
+// empty text or list.
 //
 // # Texts of elements
 //
-// Numbers are read exactly, or not at all: an integer that is out of range, or has a fraction, is
-// [ErrValue], and so is a number too large for a float. Floats are rounded to the nearest, those of
-// 16 bits from the nearest float64. Spellings are those of package strconv, in base 10 for
-// integers: "1", "t" and "true" are bools, "NaN", "Inf" and "-Inf" are floats, "(1+2i)" is a
-// complex number.
+// Package strconv parses numbers and bools, integers in base 10: "1", "t" and "true" are bools,
+// "NaN", "Inf" and "-Inf" are floats, "(1+2i)" is a complex number. An integer that is out of range
+// or has a fraction is [ErrValue], and so is a number too large for its float. Floats are rounded
+// to the nearest; 16-bit floats are rounded from the nearest float64.
 //
-// [Table.Load] takes a dictionary instead, and [Column.Text] appends texts: the fewest digits that
-// read back as the same element, and for what is not a number "NaN", "+Inf", "-Inf". A NaN
-// loses its payload.
+// The other way round, [Table.Load] takes a dictionary, and [Column.Text] appends the text of an
+// element: the fewest digits that read back as the same element, or "NaN", "+Inf" or "-Inf". The
+// payload of a NaN is lost.
 //
 // Nothing here is safe for concurrent use.
 package table

@@ -10,10 +10,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ErrValue says that a text is not what its column holds.
+// ErrValue says that a text is not a value of its column.
 var ErrValue = errors.New("value does not fit")
 
-// refused returns the error of a text that is not what a column wants.
+// refused returns ErrValue for a text, with the values that its column wants.
 func refused(text []byte, want string, args ...any) error {
 	return fmt.Errorf("%w: got %s, want "+want, append([]any{ErrValue, errtext.Quote(string(text))}, args...)...)
 }
@@ -148,7 +148,7 @@ func complexes[T complex64 | complex128](bits int) cells {
 	}}
 }
 
-// appendComplex appends what strconv.FormatComplex returns.
+// appendComplex appends the text that strconv.FormatComplex returns.
 func appendComplex(b []byte, v complex128, bits int) []byte {
 	b = strconv.AppendFloat(append(b, '('), real(v), 'g', -1, bits)
 	from := len(b)

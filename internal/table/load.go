@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Load replaces the rows of t by copies of those of a dictionary, [n], whose texts [Column.Text]
-// then appends. Where an Optional entry is lacking all values are missing, where its mask is none
+// Load replaces the rows of t by copies of the rows of td, [n]. [Column.Text] then appends their
+// texts. If td lacks an Optional entry, all its values are missing; if td lacks its mask, none
 // are. It returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code
 // without a text, and [ErrValue] for a time that its layout does not write so that it reads back
 // equal. Then t has no rows.

@@ -17,7 +17,7 @@ var ErrTooLong = errors.New("row is too long")
 type ParseError struct {
 	Line   int           // from 1 on, where the field or the row begins
 	Column int           // of the first byte of the field in its line, from 1 on; 0 if it is not known
-	Key    nestedkey.Key // of the entry; "" if there is none
+	Key    nestedkey.Key // of the entry, or ""
 	Err    error         // the reason
 }
 

@@ -21,8 +21,8 @@ type Options struct {
 	Categories map[nestedkey.Key]*ragged.TextCodes
 	// Times reads and writes entries of int64 as dates or times.
 	Times map[nestedkey.Key]Time
-	// Fill has the text of what stands in the place of a missing value; values may then be missing
-	// though the entry is not Optional.
+	// Fill has the texts that replace missing values. A value of these entries may be missing
+	// even if the entry is not Optional.
 	Fill map[nestedkey.Key]string
 }
 
@@ -33,7 +33,7 @@ type Table struct {
 	schema  tdict.Schema
 }
 
-// New returns a table without rows for a schema: what it allocates depends on that alone. It
+// New returns a table without rows for a schema. Its allocations depend on the schema alone. It
 // returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
 // unbatched tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
 // without elements in a value; for a mask whose key another entry has; and for options that do not
@@ -150,7 +150,7 @@ func (c *Column) setCategories(opt Options) error {
 		return fmt.Errorf("got nil in Categories, want TextCodes")
 	}
 	if c.Spec.Kind != tdict.KindText {
-		return fmt.Errorf("got Categories of %v, want text: they become codes when they are read", c.what())
+		return fmt.Errorf("got Categories of %v, want text: they become codes when they are read", c.describe())
 	}
 	c.codes, c.numbers = codes, &cellsAs[int32]{}
 	return nil
@@ -163,7 +163,7 @@ func (c *Column) setTime(opt Options) error {
 	}
 	tm = tm.withDefaults()
 	if c.Spec.DType != tensor.Int64 {
-		return fmt.Errorf("got Times of %v, want %v", c.what(), tensor.Int64)
+		return fmt.Errorf("got Times of %v, want %v", c.describe(), tensor.Int64)
 	}
 	c.time, c.cells = &tm, &cellsAs[int64]{elem: elem[int64]{tm.parse, tm.append}}
 	return tm.check()
@@ -224,7 +224,7 @@ func (t *Table) Grow(rows int) {
 	}
 }
 
-// Reset removes all rows, and ends the use of what Dict returned.
+// Reset removes all rows. Dictionaries that Dict returned must not be used any more.
 func (t *Table) Reset() {
 	for _, c := range t.columns {
 		c.reset()

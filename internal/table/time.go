@@ -13,7 +13,7 @@ type Time struct {
 	// Unit is the unit of the numbers, which count from the start of 1970 in UTC: time.Second if
 	// it is 0.
 	Unit time.Duration
-	// Zone is that of texts without one, and of texts that are written: UTC if it is nil.
+	// Zone is the zone of texts that name none, and of written texts; nil means UTC.
 	Zone *time.Location
 }
 

@@ -13,7 +13,7 @@ var (
 	ErrSyntax = errors.New("bad quote")
 	// ErrFields says that a record has more or fewer fields than the first one.
 	ErrFields = errors.New("wrong number of fields")
-	// ErrHeader says that the columns of a file are not those of the schema.
+	// ErrHeader says that the columns of a file do not match the schema.
 	ErrHeader = errors.New("columns do not fit the schema")
 	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord: a quote may not be
 	// closed.
@@ -31,7 +31,7 @@ var (
 //
 //	Line   int           // from 1 on, where the field or the record begins
 //	Column int           // of the first byte of the field in its line, from 1 on; 0 for a record
-//	Key    nestedkey.Key // of the entry; "" if there is none
+//	Key    nestedkey.Key // of the entry, or ""
 //	Err    error         // the reason, which it unwraps to
 type ParseError = table.ParseError
 

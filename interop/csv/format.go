@@ -16,15 +16,15 @@ import (
 //
 //	Layout string         // one of package time, such as time.DateOnly
 //	Unit   time.Duration  // of the numbers, which count from 1970 on in UTC; 0: time.Second
-//	Zone   *time.Location // of texts without one, and of texts that are written; nil: UTC
+//	Zone   *time.Location // of texts that name none, and of written texts; nil: UTC
 //
 // A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
 // Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
 // whose text reads back as another is [ErrValue] too.
 type Time = table.Time
 
-// A Format says how a file is written: what was written with one reads back with the same. The zero
-// Format is that of comma-separated values with a header.
+// A Format describes the syntax of a file. Read and write a file with the same Format. The zero
+// Format has commas and a header.
 type Format struct {
 	// Comma stands between fields: ',' if it is 0. It is ASCII, and no letter, digit, quote or
 	// line end, nor one of "+-.()".
@@ -74,7 +74,7 @@ func delimits(c byte) bool {
 	return c < 0x80 && c != 0 && !alnum && !strings.ContainsRune("+-.()\"\r\n", rune(c))
 }
 
-// quotes reports whether a text needs quotes for what is in it.
+// quotes reports whether a text contains something that needs quotes.
 func (f *Format) quotes(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
 		f.Comment != 0 && len(text) > 0 && text[0] == f.Comment

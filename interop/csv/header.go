@@ -86,8 +86,8 @@ func cutIndex(header string) (name string, index shapeops.Shape) {
 	}
 }
 
-// arranged returns the columns of a file in the order of its headers, with nil for those that are
-// skipped, and the columns of the schema that the file lacks.
+// arranged returns the columns of a file in the order of its headers, a zero column for each that
+// is skipped, and the columns of the schema that are not in the file.
 func arranged(all []column, headers []string, skip bool) (there []column, lacking []*table.Column, err error) {
 	there = make([]column, len(headers))
 	byName := make(map[string]int, len(all))
@@ -134,7 +134,7 @@ func listed(all []column) string {
 	return strings.Join(slices.Clip(names), ", ")
 }
 
-// key returns the key of the entry, "" if there is none.
+// key returns the key of the entry, or "" of a skipped column.
 func (c *column) key() nestedkey.Key {
 	if c.values == nil {
 		return ""

@@ -22,7 +22,7 @@ import (
 //
 //   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
 //     numbers Float64;
-//   - what f.Times has is Int64;
+//   - columns in f.Times are Int64;
 //   - anything else is text: also what f.Categories has, integers that no type holds, and numbers
 //     such as 007 and 1_0;
 //   - a column with a missing value is Optional, unless f.Fill has the key;
@@ -61,7 +61,7 @@ func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	return in.schema()
 }
 
-// An inferrer collects what rows have.
+// An inferrer looks at rows.
 type inferrer struct {
 	splitter *table.Splitter
 	format   *Format
@@ -105,7 +105,7 @@ func (in *inferrer) row() error {
 	return nil
 }
 
-// A seen is what all rows have in a column.
+// A seen counts the fields of a column by their types.
 type seen struct {
 	header        string
 	time          *Time // if it is one of f.Times
@@ -144,7 +144,7 @@ func newSeen(header string, f *Format) *seen {
 // someTexts bounds the distinct texts that are counted.
 const someTexts = 100
 
-// add adds a field. It returns [ErrValue] if that should be a time and is none.
+// add adds a field. It returns [ErrValue] for a field of a column of times that is not a time.
 func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
 	na := in.na.has(field)
 	switch {
@@ -238,7 +238,7 @@ func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	return spec
 }
 
-// dtype returns the narrowest type, and what was seen. Categories are text.
+// dtype returns the narrowest type, and a text about the fields. Categories are text.
 func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
@@ -254,11 +254,11 @@ func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	default:
 		return 0, tensor.Int64, "integers " + extremes
 	}
-	return tdict.KindText, 0, s.said()
+	return tdict.KindText, 0, s.describe()
 }
 
-// said says what texts there are.
-func (s *seen) said() string {
+// describe returns the lengths and the number of distinct texts, for a Doc.
+func (s *seen) describe() string {
 	if s.longest < s.shortest {
 		return "no values, as text"
 	}
@@ -269,7 +269,7 @@ func (s *seen) said() string {
 	return fmt.Sprintf("texts of %d to %d bytes, %s distinct", s.shortest, s.longest, distinct)
 }
 
-// schema proposes a schema for all columns. It returns [ErrHeader] if they cannot be those of one.
+// schema proposes a schema for all columns. It returns [ErrHeader] if no schema can have them.
 func (in *inferrer) schema() (tdict.Schema, error) {
 	var s tdict.Schema
 	in.headers, in.elements = map[string]bool{}, map[string]int{}

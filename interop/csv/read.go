@@ -33,7 +33,7 @@ type ReadOptions struct {
 // What is allocated for one does not depend on its rows, but for new categories.
 //
 // After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
-// [ErrFormat], the cause of ctx, the error of r, or what is wrong with the file. All rows before
+// [ErrFormat], the cause of ctx, the error of r, or a [*ParseError]. All rows before
 // the wrong one have come then, the last of them in a chunk that is shorter. Reading is ahead of
 // the loop; when that ends, early or not, Read waits for a call of r.Read that is under way, and no
 // goroutine is left.

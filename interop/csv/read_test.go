@@ -30,14 +30,8 @@ import (
 var bg = context.Background()
 
 // read reads all rows, as clones of the chunks.
-func read(text string, schema tdict.Schema, opt csv.ReadOptions) (chunks []*tdict.TensorDict, err error) {
-	for td, err := range csv.Read(bg, strings.NewReader(text), schema, opt) {
-		if err != nil {
-			return chunks, err
-		}
-		chunks = append(chunks, tensor.Must(td.Clone()))
-	}
-	return chunks, nil
+func read(text string, schema tdict.Schema, opt csv.ReadOptions) ([]*tdict.TensorDict, error) {
+	return tabletest.Clones(csv.Read(bg, strings.NewReader(text), schema, opt))
 }
 
 // values returns the entries of all rows, in lines: texts quoted, all else as JSON.

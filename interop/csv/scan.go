@@ -153,7 +153,7 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 	return &ParseError{Line: line, Err: fmt.Errorf("%w: got %d, want %d", ErrFields, n, want)}
 }
 
-// splitter returns what cuts r into records of at most a number of bytes.
+// splitter returns a splitter of r into records of at most a number of bytes.
 func (f *Format) splitter(r io.Reader, most int) *table.Splitter {
 	return table.NewSplitter(r, &records{comment: f.Comment}, most)
 }

@@ -45,7 +45,7 @@ type printer struct {
 	na      naSet
 	table   *table.Table
 	columns []column
-	missing string    // what is written for a missing value
+	missing string    // the spelling of a missing value
 	special [256]bool // bytes for which a text may need quotes
 	rows    int       // of the blocks before
 	out     []byte

@@ -1,7 +1,7 @@
 // Package jsonl reads tables of JSON lines, an object on each line, as dictionaries, chunk by
 // chunk, and writes them.
 //
-//	schema, err := jsonl.Infer(file, 1000) // look at it, correct it
+//	schema, err := jsonl.Infer(file, 1000) // look at the first 1000 rows
 //	file.Seek(0, io.SeekStart)
 //	for td, err := range jsonl.Read(ctx, file, schema, jsonl.ReadOptions{Rows: 4096}) {
 //		if err != nil {
@@ -11,12 +11,14 @@
 //	}
 //	err = jsonl.Write(ctx, w, schema, chunks, jsonl.WriteOptions{})
 //
-// memmap.SaveRows makes a dataset of what [Read] yields, in memory that is bounded by a few chunks.
+// memmap.SaveRows makes a dataset of the chunks that [Read] yields, in the memory of a few chunks.
+// A tdict.Schema lists the fields: correct the schema that [Infer] proposes. Package csv has the
+// same functions for tables with a delimiter.
 //
 // # Values
 //
 // An object is a dictionary: a field "x" of an object in the field "obs" is the entry "obs/x". The
-// schema says what the other values are:
+// schema tells how other values are read:
 //
 //   - A tensor is a number or a bool, or lists of exactly the sizes of its Shape.
 //   - A ragged tensor is Depth lists of any length, one in the other, and in these lists of the
@@ -24,36 +26,37 @@
 //   - Text is a string, or lists of strings. All escapes are read; half of a surrogate pair, and
 //     bytes that are not UTF-8, are errors.
 //   - Integers are exact, and spelled with digits only: 1.0 and 1e3 are errors in an integer entry,
-//     and so is what is out of range.
+//     and so are numbers out of range.
 //   - Floats are numbers in any spelling, rounded to the nearest. Numbers beyond the largest are
-//     errors. What JSON has no number for is one of the strings "NaN", "+Inf" and "-Inf", so that
-//     each line is JSON for every reader. [Read] also takes the strings "Infinity" and "-Infinity",
-//     and the words NaN, Infinity and -Infinity, which Python's json.dumps writes.
+//     errors. NaN and infinities are written as the strings "NaN", "+Inf" and "-Inf", so that each
+//     line is valid JSON. [Read] also takes the strings "Infinity" and "-Infinity", and the words
+//     NaN, Infinity and -Infinity, which Python's json.dumps writes.
 //   - Complex numbers are strings such as "(1+2i)". Read takes numbers too.
 //   - Bools are true and false.
 //
-// What [Write] wrote reads back equal, but for the payload of a NaN, and what is where a value is
-// missing.
+// Values that [Write] wrote read back equal, except for the payload of a NaN and for elements that
+// a mask hides.
 //
-// ReadOptions.Times has entries that are strings of dates or times, which are int64.
-// ReadOptions.Categories makes texts int32 codes: they are stable over all chunks, and files, that
-// use the same ragged.TextCodes. Its Texts, when all is read, are the list, to be kept as Data by
-// tdict.NewData(codes.Texts()); the chunks do not have it, since it grows from one to the next.
+// ReadOptions.Times lists the int64 entries that are strings of dates or times.
+// ReadOptions.Categories lists the text entries that are read as int32 codes. A code is the same in
+// all chunks and files that use the same ragged.TextCodes. Its method Texts returns the list of
+// texts. The chunks do not contain the list, because it grows: when all rows are read, keep it as
+// Data, tdict.NewData(codes.Texts()).
 //
 // # Missing values
 //
-// A value is missing if it is null, or its object lacks the field or is itself null or lacking.
+// A value is missing if it is null, if its object has no such field, or if its object is missing.
 // That is an error unless the entry is Optional or in ReadOptions.Fill. An Optional entry has a
-// mask beside it, a bool for each element or text, and for each row of a ragged tensor, that is
-// false where it is missing. Its key is that of the entry with "_mask" after it, which no other
-// entry may have: tdict.ErrSchema. A missing value itself is zero, an empty text or its code, an
-// empty list, or what Fill says. In a list of a ragged tensor nothing can be missing.
+// mask beside it: a bool for each element or text, or for each row of a ragged tensor, false where
+// the value is missing. The key of the mask is the key of the entry followed by "_mask"; if another
+// entry has that key, the error is tdict.ErrSchema. A missing value is ReadOptions.Fill if that has
+// the key, and else zero, an empty text or list, or the code of the empty text. An element of a
+// ragged list cannot be missing. [ChunkSchema] lists the masks and codes, too.
 //
 // # Fields
 //
-// A field that the schema lacks is an error, [ErrField], or skipped with ReadOptions.SkipUnknown:
-// its JSON is checked, but not whether it or a field in it comes twice. Other fields that come
-// twice are an error.
+// A field that is not in the schema is an error, [ErrField]. With ReadOptions.SkipUnknown it is
+// skipped: its JSON is checked, but duplicates in it are not. Other duplicate fields are an error.
 //
 // # Lines
 //
@@ -62,7 +65,7 @@
 //
 // # Errors
 //
-// An error in a file is a [*ParseError], with line and key. A long line is an error too,
-// [ErrTooLong], and so is one that nests too deep, so that a file takes no more memory than
-// ReadOptions.MaxRecord, MaxDepth and a chunk allow.
+// An error in a file is a [*ParseError], with line and key. A line longer than
+// ReadOptions.MaxRecord is [ErrTooLong], and one nested deeper than MaxDepth is [ErrSyntax]. So
+// reading takes memory for some chunks and lines only.
 package jsonl

@@ -17,7 +17,7 @@ var (
 	ErrTooLong = table.ErrTooLong
 	// ErrUsed says that the rows of a Read were read already.
 	ErrUsed = table.ErrUsed
-	// ErrValue says that a value is not that of its entry, or that it cannot be written so that it
+	// ErrValue says that a value does not fit its entry, or that it cannot be written so that it
 	// reads back equal.
 	ErrValue = table.ErrValue
 )
@@ -26,6 +26,6 @@ var (
 //
 //	Line   int           // from 1 on
 //	Column int           // 0
-//	Key    nestedkey.Key // of the entry; "" if there is none
+//	Key    nestedkey.Key // of the entry, or ""
 //	Err    error         // the reason, which it unwraps to
 type ParseError = table.ParseError

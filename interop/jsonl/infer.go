@@ -21,7 +21,7 @@ import (
 //   - lists of lengths that agree in all rows are dims; lists of other lengths are levels of a
 //     ragged tensor, down to the last level at which they differ, and the dims below are features;
 //   - lists that are all empty are ragged and Float64;
-//   - objects are nested keys, and those that are all empty KindDict;
+//   - objects are nested keys; a field whose objects are all empty is KindDict;
 //   - a field that is null or lacking in a row is Optional;
 //   - anything else is text, that Read takes with [ReadOptions.Raw]: values of different types,
 //     lists that hold objects, or strings and different lengths, and fields that are always null.
@@ -63,7 +63,7 @@ func (in *inferrer) schema() (tdict.Schema, error) {
 	return s, nil
 }
 
-// An inferrer collects what rows have.
+// An inferrer looks at rows.
 type inferrer struct {
 	scan jsonscan.Scanner
 	row  int
@@ -80,7 +80,7 @@ func (in *inferrer) add(line []byte) error {
 	return in.scan.End()
 }
 
-// A seen is what all rows have at one place.
+// A seen counts the values of one field by their types.
 type seen struct {
 	name   string
 	row    int     // the row that had the field last
@@ -103,7 +103,7 @@ type number struct {
 	text  string
 }
 
-// field returns what rows have in a field of s.
+// field returns the seen of a field of s.
 func (s *seen) field(name []byte) *seen {
 	if f := s.named[string(name)]; f != nil {
 		return f

@@ -210,7 +210,7 @@ func duplicate(name string) error {
 	return fmt.Errorf("%w: got the field %s twice", ErrField, errtext.Quote(name))
 }
 
-// lacking appends what a row has not.
+// lacking appends missing values for the fields that a row has not.
 func (p *parser) lacking(o *object) error {
 	for _, f := range o.fields {
 		if f.row != p.row {
@@ -359,7 +359,7 @@ func (p *parser) refused(f *field, depth int) error {
 	return fmt.Errorf("%w: got %s, want %s%s", ErrValue, errtext.Cut(string(text), 60), f.what(depth), advice)
 }
 
-// what says what a value that is in a number of lists is.
+// what describes the value that a field wants within depth lists, for errors.
 func (f *field) what(depth int) string {
 	switch {
 	case depth < len(f.levels) && f.levels[depth].size >= 0:

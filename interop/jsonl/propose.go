@@ -36,7 +36,7 @@ func (s *seen) count(of int) string {
 	return fmt.Sprintf("%d of %d rows, %d null", s.values, of, s.nulls)
 }
 
-// propose sets what s fits, and adds to the Doc.
+// propose sets the kind, dtype and shape that s fits, and adds to the Doc.
 func (s *seen) propose(spec *tdict.Spec) {
 	dtype, what := s.dtype()
 	switch {
@@ -61,7 +61,8 @@ func (s *seen) even() bool {
 	return s.shallow == s.deep && len(s.lengths) == s.deep && s.objects+s.listed == 0
 }
 
-// dtype returns the narrowest dtype, 0 for text, and what was seen, "" for more than one type.
+// dtype returns the narrowest dtype, 0 for text, and a text about the values, "" if their types are
+// mixed.
 func (s *seen) dtype() (tensor.DType, string) {
 	numbers := s.ints + s.floats
 	switch {

@@ -48,7 +48,7 @@ type ReadOptions struct {
 //
 //	Layout string         // one of package time, such as time.DateOnly
 //	Unit   time.Duration  // of the numbers, which count from 1970 on in UTC; 0: time.Second
-//	Zone   *time.Location // of texts without one, and of texts that are written; nil: UTC
+//	Zone   *time.Location // of texts that name none, and of written texts; nil: UTC
 //
 // A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
 // Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
@@ -63,7 +63,7 @@ type Time = table.Time
 // What is allocated for one does not depend on its rows, but for new categories.
 //
 // After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
-// the cause of ctx, or what is wrong with the file, as a [*ParseError]: [ErrSyntax], [ErrField],
+// the cause of ctx, or a [*ParseError]: [ErrSyntax], [ErrField],
 // [ErrValue], [ErrTooLong] or the error of r. All rows before the wrong one have come then, the
 // last of them in a chunk that is shorter. Reading is ahead of the loop; when that ends, early or
 // not, Read waits for a call of r.Read that is under way, and no goroutine is left.

@@ -28,14 +28,8 @@ import (
 var bg = context.Background()
 
 // read reads all rows, as clones of the chunks.
-func read(text string, schema tdict.Schema, opt jsonl.ReadOptions) (chunks []*tdict.TensorDict, err error) {
-	for td, err := range jsonl.Read(bg, strings.NewReader(text), schema, opt) {
-		if err != nil {
-			return chunks, err
-		}
-		chunks = append(chunks, tensor.Must(td.Clone()))
-	}
-	return chunks, nil
+func read(text string, schema tdict.Schema, opt jsonl.ReadOptions) ([]*tdict.TensorDict, error) {
+	return tabletest.Clones(jsonl.Read(bg, strings.NewReader(text), schema, opt))
 }
 
 // rows returns the entries of all rows as JSON, without dtypes.

@@ -50,7 +50,7 @@ var visitColumns = tdict.Schema{
 	{Key: "stage", DType: tensor.Int32, Doc: "histologic, 1 to 4"},
 }
 
-// Visits returns the table of visits, those of a patient in the order of days, with the entries of
+// Visits returns the table of visits, ordered by patient and day, with the entries of
 // visitColumns: [N]. A measurement that is missing is NaN.
 func Visits() (*tdict.TensorDict, error) {
 	file, err := VisitsCSV()

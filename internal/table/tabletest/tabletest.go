@@ -4,6 +4,7 @@ package tabletest
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -142,4 +143,15 @@ func Goroutines(most int) int {
 		time.Sleep(time.Millisecond)
 	}
 	return runtime.NumGoroutine()
+}
+
+// Clones returns clones of the chunks before an error, and the error.
+func Clones(chunks iter.Seq2[*tdict.TensorDict, error]) (clones []*tdict.TensorDict, err error) {
+	for chunk, err := range chunks {
+		if err != nil {
+			return clones, err
+		}
+		clones = append(clones, tensor.Must(chunk.Clone()))
+	}
+	return clones, nil
 }
