@@ -137,7 +137,7 @@ func TestQuotedTimes(t *testing.T) {
 func TestClocksThatGoBack(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no time zones are installed here: ", err)
 	}
 	failed := 0
 	for _, n := range []int64{1730611800, 1730615400} {
