@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+)
+
+const pagePath = "../../docs/cli.md"
+
+// TestPage runs the commands of the console blocks of docs/cli.md, in their order and in one
+// directory, and compares what they print. UPDATE_TEXTS=1 writes what they print to the page.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile(pagePath)
+	require.NoError(t, err)
+	dir := testkit.TempDir(t)
+	visits(t, dir)
+	path, err := binary()
+	require.NoError(t, err)
+	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
+
+	got := replay(string(text), func(command string) string {
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput() // the page prints the exit code where it is of interest
+		return string(out)
+	})
+	if os.Getenv("UPDATE_TEXTS") != "" {
+		require.NoError(t, os.WriteFile(pagePath, []byte(got), 0o666))
+	}
+	require.Equal(t, string(text), got)
+}
+
+// replay returns a page whose console blocks have what run returns for each command.
+func replay(page string, run func(command string) string) string {
+	var out strings.Builder
+	console := false
+	for line := range strings.Lines(page) {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			console = line == "```console\n"
+		case console && !isCommand:
+			continue // output
+		}
+		out.WriteString(line)
+		if console && isCommand {
+			out.WriteString(run(command))
+		}
+	}
+	return out.String()
+}
+
+// TestPageIsCompared sees that the page is read as it should be.
+func TestPageIsCompared(t *testing.T) {
+	page := "# a\n```console\n$ one\nold\n$ two\n```\n```sh\n$ three\n```\n"
+	got := replay(page, func(command string) string { return "ran " + command })
+	require.Equal(t, "# a\n```console\n$ one\nran one\n$ two\nran two\n```\n```sh\n$ three\n```\n", got)
+}
+
+// leaves returns the commands, with what they are below.
+func leaves(t *testing.T) []*kong.Node {
+	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
+	require.NoError(t, err)
+	return parser.Model.Leaves(true)
+}
+
+// TestCommandsAreOnThePage wants a section and a transcript for each command.
+func TestCommandsAreOnThePage(t *testing.T) {
+	text, err := os.ReadFile(pagePath)
+	require.NoError(t, err)
+	for _, node := range leaves(t) {
+		name := node.Name
+		if name == "of" {
+			name = "schema" // tdict schema PATH
+		} else if node.Parent.Name == "schema" {
+			name = "schema " + node.Name
+		}
+		section, _, _ := strings.Cut(name, " ")
+		require.Contains(t, string(text), "\n## "+section+"\n", "a section of %s", name)
+		require.Contains(t, string(text), "\n$ tdict "+name+" ", "a transcript of %s", name)
+	}
+}
+
+// TestExamplesParse parses the examples in the help of each command.
+func TestExamplesParse(t *testing.T) {
+	examples := 0
+	for _, node := range leaves(t) {
+		for node.Parent.Parent != nil {
+			node = node.Parent
+		}
+		require.Contains(t, node.Detail, "\n\ttdict "+node.Name+" ", node.Name)
+		for line := range strings.Lines(node.Detail) {
+			if command, ok := strings.CutPrefix(line, "\ttdict "); ok {
+				examples++
+				_, err := parse(words(t, command), nil, nil)
+				require.NoError(t, err, command)
+			}
+		}
+	}
+	require.Greater(t, examples, 10)
+}
+
+// words returns the arguments of a command as a shell cuts them, without what is redirected.
+func words(t *testing.T, command string) []string {
+	command, _, _ = strings.Cut(command, " > ")
+	out, err := exec.CommandContext(t.Context(), "bash", "-fc", `printf '%s\0' `+command).Output()
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A quoter passes text on, and quotes control characters, other characters that do not print, and
+// bytes that are not UTF-8, as Go does. Lines and tabs stay.
+type quoter struct {
+	to   io.Writer
+	rest []byte // the beginning of a character
+}
+
+func (q *quoter) Write(text []byte) (int, error) {
+	clean, rest := quoted(nil, append(q.rest, text...))
+	q.rest = rest
+	if _, err := q.to.Write(clean); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// quoted appends text to clean, and returns the bytes of text that begin a character.
+func quoted(clean, text []byte) (_, rest []byte) {
+	for len(text) > 0 && utf8.FullRune(text) {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			clean = fmt.Appendf(clean, `\x%02x`, text[0])
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			clean = append(clean, text[:size]...)
+		default:
+			quoted := strconv.QuoteRune(r)
+			clean = append(clean, quoted[1:len(quoted)-1]...)
+		}
+		text = text[size:]
+	}
+	return clean, text
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A session is one run of the command.
+type session struct {
+	ctx      context.Context
+	name     string        // of the command
+	stdout   io.Writer     // for data that is not text
+	out      *bufio.Writer // stdout, for text: control characters are quoted
+	errs     io.Writer     // standard error, for text
+	tty      bool          // stdout is a terminal
+	wantBars bool          // standard error is a terminal
+	start    time.Time
+	bar      *progressbar.ProgressBar
+}
+
+func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
+	return &session{
+		ctx: ctx, stdout: stdout, out: bufio.NewWriterSize(&quoter{to: stdout}, 1<<16), errs: &quoter{to: stderr},
+		tty: isTerminal(stdout), wantBars: isTerminal(stderr), start: time.Now(),
+	}
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// width returns the columns of the terminal, or 80.
+func (s *session) width() int {
+	if f, ok := s.stdout.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// errReported is the error of a command that has printed its errors.
+var errReported = errors.New("reported")
+
+// errNo is the error of a command whose answer is no, which it has printed.
+var errNo = errors.New("no")
+
+// A usageError is a command line that is wrong.
+type usageError struct {
+	command string // with a space before it, or ""
+	error
+}
+
+func (e usageError) Error() string {
+	return fmt.Sprintf("%v; see tdict%s --help", e.error, e.command)
+}
+
+// usage returns a usageError of the command that runs.
+func (s *session) usage(format string, args ...any) error {
+	return usageError{" " + s.name, fmt.Errorf(format, args...)}
+}
+
+// report prints an error, and returns the exit code for it.
+func (s *session) report(err error) int {
+	var wrong usageError
+	switch {
+	case err == nil || errors.Is(err, syscall.EPIPE):
+		return 0
+	case errors.Is(err, errNo):
+		return exitNo
+	case errors.Is(err, errReported):
+		return exitFailure
+	case s.ctx.Err() != nil:
+		s.print(context.Cause(s.ctx))
+		if strings.HasPrefix(context.Cause(s.ctx).Error(), syscall.SIGTERM.String()) {
+			return exitTerminated
+		}
+		return exitInterrupted
+	case errors.As(err, &wrong):
+		s.name = strings.TrimSpace(wrong.command)
+		s.print(err)
+		return exitUsage
+	}
+	s.print(err)
+	return exitFailure
+}
+
+// print prints an error on one line of standard error.
+func (s *session) print(err error) {
+	s.endBar()
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	if s.name != "" {
+		text = s.name + ": " + text
+	}
+	fmt.Fprintln(s.errs, "tdict: "+text)
+}
+
+// progress shows how far the command is, on a terminal and after its first second. The library calls
+// it by one goroutine at a time.
+func (s *session) progress(done, total int64) {
+	if !s.wantBars || time.Since(s.start) < time.Second {
+		return
+	}
+	if s.bar == nil {
+		s.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionSetDescription(s.name), progressbar.OptionShowBytes(true),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	s.bar.ChangeMax64(total)
+	_ = s.bar.Set64(done) // a bar that cannot be drawn does not stop the command
+}
+
+// endBar removes the bar from the terminal.
+func (s *session) endBar() {
+	if s.bar != nil {
+		_ = s.bar.Clear()
+		s.bar, s.wantBars = nil, false
+	}
+}

@@ -1,0 +1,20 @@
+package main
+
+import "fmt"
+
+// count returns a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// size returns a number of bytes with three digits.
+func size(bytes int64) string {
+	x, unit := float64(bytes), 0
+	for x >= 999.5 {
+		x, unit = x/1000, unit+1
+	}
+	return fmt.Sprintf("%.3g %sB", x, []string{"", "k", "M", "G", "T", "P", "E"}[unit])
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/memmap"
+)
+
+type verifyCmd struct {
+	Paths []string `arg:"" name:"path" help:"Directories and archives."`
+}
+
+func (verifyCmd) Help() string {
+	return `
+Verify compares each block of 64 MiB of each leaf with its checksum, and each meta.json with what it may say. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read.
+
+	tdict verify visits
+	tdict verify visits.tdz parts/*`
+}
+
+func (c *verifyCmd) Run(s *session) error {
+	var answer error
+	for _, path := range c.Paths {
+		err := c.verify(s, path)
+		if s.ctx.Err() != nil {
+			return err
+		}
+		if err != nil && !errors.Is(err, errNo) {
+			s.print(err)
+			answer = errReported
+		} else if answer == nil {
+			answer = err
+		}
+	}
+	return answer
+}
+
+// verify verifies one path.
+func (c *verifyCmd) verify(s *session, path string) error {
+	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress})
+	s.endBar()
+	if report == nil {
+		return err
+	}
+	for _, fault := range report.Faults {
+		fmt.Fprintf(s.out, "%s: %v\n", path, fault)
+	}
+	if err != nil && len(report.Faults) > 0 {
+		return errNo
+	} else if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: sound, %s, %s", path, count(report.Leaves, "leaf", "leaves"), size(report.Bytes))
+	if n := len(report.Unsummed); n > 0 {
+		fmt.Fprintf(s.out, "; %s without checksums", count(n, "leaf", "leaves"))
+	}
+	fmt.Fprintln(s.out)
+	return nil
+}
