@@ -1,0 +1,132 @@
+package forms
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/zipfile"
+)
+
+// A Form is how a dataset lies on disk. The zero Form stands for a choice that a function makes.
+type Form uint8
+
+// The forms.
+const (
+	Directory   Form = iota + 1 // a directory of mapped files, see package memmap
+	Archive                     // such a directory in one file, NAME.tdz
+	Npy                         // one array, NAME.npy; opened also structured arrays
+	Npz                         // arrays with names, NAME.npz
+	Safetensors                 // tensors with names, NAME.safetensors; opened also NAME.index.json
+	NRT                         // ragged tensors of one tree, NAME.nrt
+	CSV                         // a table of comma-separated values, NAME.csv
+	JSONL                       // a JSON object on each line, NAME.jsonl
+)
+
+var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl"}
+
+// ErrForm says that a name or a file tells no form.
+var ErrForm = errors.New("unknown form")
+
+// String returns the name of the form: "directory", or the suffix of a file without its dot.
+func (f Form) String() string {
+	if f == 0 || int(f) >= len(names) {
+		return fmt.Sprintf("Form(%d)", uint8(f))
+	}
+	return names[f]
+}
+
+// UnmarshalText sets f to the form of a name that String returns. It returns [ErrForm], with a list
+// of the names, for another text.
+func (f *Form) UnmarshalText(text []byte) error {
+	i := slices.Index(names[1:], strings.ToLower(string(text)))
+	if i < 0 {
+		return fmt.Errorf("%w: got %s, want %s", ErrForm, errtext.Quote(string(text)), list())
+	}
+	*f = Form(i + 1)
+	return nil
+}
+
+// list returns the names of all forms.
+func list() string {
+	last := len(names) - 1
+	return strings.Join(names[1:last], ", ") + " or " + names[last]
+}
+
+// For returns the form of an output by its name: a suffix in any case, as .csv, or [Directory] for a
+// name that has none or ends in a slash. It returns [ErrForm], with a list of the forms, for an
+// empty name and for any other suffix.
+func For(path string) (f Form, err error) {
+	suffix := filepath.Ext(path)
+	switch {
+	case path == "":
+	case os.IsPathSeparator(path[len(path)-1]), suffix == "", strings.Trim(filepath.Base(path), ".") == "":
+		return Directory, nil
+	case f.UnmarshalText([]byte(suffix[1:])) == nil && f != Directory:
+		return f, nil
+	case strings.HasSuffix(path, indexSuffix):
+		return Safetensors, nil
+	}
+	return 0, fmt.Errorf("%w: got %s, want a name that ends in %s, or one without a dot for a directory",
+		ErrForm, errtext.Quote(path), "."+strings.Join(names[2:], ", ."))
+}
+
+// indexSuffix is that of the index of a set of safetensors files.
+const indexSuffix = ".index.json"
+
+// Of returns the form of what is at a path. It looks at the first bytes, and at the suffix where
+// they do not tell, as for text and for .nrt, which are safetensors files too. It returns [ErrForm]
+// if neither tells or what is there is neither a directory nor a regular file, and errors of the
+// system, such as fs.ErrNotExist.
+func Of(path string) (Form, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return 0, err
+	case info.IsDir():
+		return Directory, nil
+	case !info.Mode().IsRegular():
+		return 0, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: got %v, want a regular file or a directory", ErrForm, info.Mode().Type())}
+	}
+	file, err := vfs.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close() // it was only read
+	byName, unnamed := For(path)
+	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) {
+		return f, nil
+	}
+	if unnamed != nil || byName == Directory {
+		return 0, fmt.Errorf("%w: neither the bytes nor the name of %s tell it: say one of %s", ErrForm, errtext.Quote(path), list())
+	}
+	return byName, nil
+}
+
+// sniff returns the form that the first bytes of a file tell, or 0.
+func sniff(file *os.File) Form {
+	head := make([]byte, 9)
+	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
+	head = head[:n]
+	const maxHeader = 100 << 20 // of safetensors
+	switch {
+	case strings.HasPrefix(string(head), "\x93NUMPY"):
+		return Npy
+	case strings.HasPrefix(string(head), "PK\x03\x04"), strings.HasPrefix(string(head), "PK\x05\x06"):
+		if is, err := zipfile.StartsWith(file, "meta.json"); err == nil && is {
+			return Archive
+		}
+		return 0
+	case n == len(head) && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
+		return Safetensors
+	}
+	return 0
+}
