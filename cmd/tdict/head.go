@@ -1,18 +1,39 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/interop/jsonl"
+	"github.com/go-tensordict/tensordict/interop/npy"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// rowsFlags say what to print of a dataset.
+type rowsFlags struct {
+	Path string        `arg:"" help:"A dataset or a file."`
+	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
+	N    int           `short:"n" default:"10" help:"How many rows."`
+	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
+	tableFlags
+}
 
 type headCmd struct {
 	rowsFlags
-	N int `short:"n" default:"10" help:"Print N rows."`
+	Index string `help:"Print these rows instead: an index expression, such as '5:9' or '[0, 7]'." placeholder:"EXPR"`
 }
 
 func (headCmd) Help() string {
 	return `
-Of one leaf, --index may go on with the dims after the batch shape, as in '5:9, :, 3'. The forms csv, jsonl and npy are for other programs; npy needs a KEY.
+The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor.
 
 	tdict head visits
 	tdict head visits chol -n 3
@@ -21,22 +42,162 @@ Of one leaf, --index may go on with the dims after the batch shape, as in '5:9, 
 }
 
 func (c *headCmd) Run(s *session) error {
-	if c.N < 0 {
-		return s.usage("-n %d is negative", c.N)
+	part := []ix.Index{ix.Range(0, c.N)}
+	if c.Index != "" {
+		var err error
+		if part, err = ix.Parse(c.Index); err != nil {
+			return s.usage("--index: %w", err)
+		}
 	}
-	d, err := c.open(s)
+	in, err := c.open(s)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	return c.print(s, d, ix.Range(0, c.N))
+	defer in.Close()
+	return c.print(s, in.Dict, in.Schema, part...)
 }
 
-// rowsFlags say what to print of a dataset.
-type rowsFlags struct {
-	Path  string        `arg:"" help:"A dataset or a file."`
-	Key   nestedkey.Key `arg:"" optional:"" help:"A leaf, or a dictionary in the dataset."`
-	Index string        `help:"Print these rows: an index expression, such as '5:9' or '[0, 7]'."`
-	As    string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
-	tableFlags
+type tailCmd struct {
+	rowsFlags
+	Follow bool `short:"f" help:"Go on with the rows that a Writer commits, until interrupted."`
+}
+
+func (tailCmd) Help() string {
+	return `
+	tdict tail visits -n 3
+	tdict tail -f log --as jsonl`
+}
+
+func (c *tailCmd) Run(s *session) error {
+	in, err := c.open(s)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	switch n := rows(in.Dict); {
+	case !c.Follow:
+		return c.print(s, in.Dict, in.Schema, ix.Range(max(0, n-c.N), ix.End))
+	case in.Form != forms.Directory:
+		return fmt.Errorf("%s: -f follows directories, got the form %v", c.Path, in.Form)
+	default:
+		return c.follow(s, max(0, n-c.N), in.Schema)
+	}
+}
+
+// follow prints the rows that are appended to a directory, from a row on.
+func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
+	ds, err := memmap.Open(c.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ds.Close() }() // it was only read
+	for {
+		if n := rows(ds.TensorDict); n > row {
+			if err := c.print(s, ds.TensorDict, schema, ix.Range(row, n)); err != nil {
+				return err
+			}
+			row = n
+		}
+		if err := s.out.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+		next, err := ds.Refresh()
+		if err != nil {
+			return err
+		} else if next != ds {
+			_ = ds.Close() // it was only read
+			ds = next
+		}
+	}
+}
+
+// open opens the dataset.
+func (c *rowsFlags) open(s *session) (*source, error) {
+	switch {
+	case c.N < 0:
+		return nil, s.usage("-n %d is negative", c.N)
+	case c.As == "npy" && c.Key == "":
+		return nil, s.usage("--as npy needs the KEY of a tensor")
+	case c.As == "npy" && s.tty:
+		return nil, s.usage("--as npy writes bytes: redirect standard output to a file")
+	}
+	return s.open(c.Path, c.tableFlags)
+}
+
+// print prints a part of a dictionary.
+func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema, part ...ix.Index) (err error) {
+	if c.Key != "" {
+		v, err := td.Get(c.Key)
+		if err != nil {
+			return err
+		}
+		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {
+			return c.tensor(s, t, part)
+		}
+		td = td.SelectPresent(c.Key, c.Key+"_mask")
+		schema = slices.DeleteFunc(slices.Clone(schema), func(spec tdict.Spec) bool { return !td.Has(spec.Key) })
+	}
+	if len(td.Shape()) == 0 {
+		td, err = td.Unsqueeze(0)
+	} else {
+		td, err = td.Index(part...)
+	}
+	if err != nil {
+		return err
+	}
+	return c.table(s, td, schema)
+}
+
+// tensor prints a part of a tensor.
+func (c *rowsFlags) tensor(s *session, t *tensor.Tensor, part []ix.Index) (err error) {
+	if len(t.Shape()) > 0 {
+		if t, err = t.Index(part...); err != nil {
+			return err
+		}
+	}
+	if c.As == "npy" {
+		return npy.Write(s.stdout, t)
+	}
+	_, err = fmt.Fprintln(s.out, t)
+	return err
+}
+
+// table prints rows.
+func (c *rowsFlags) table(s *session, td *tdict.TensorDict, schema tdict.Schema) error {
+	chunks := func(yield func(*tdict.TensorDict, error) bool) { yield(td, nil) }
+	switch c.As {
+	case "csv":
+		f, err := c.options()
+		if err != nil {
+			return err
+		}
+		return csv.Write(s.ctx, s.data(), schema, chunks, f.CSV)
+	case "jsonl":
+		return jsonl.Write(s.ctx, s.data(), schema, chunks, jsonl.WriteOptions{})
+	case "npy":
+		return fmt.Errorf("%s: %q is no tensor, which --as npy needs", c.Path, c.Key)
+	}
+	_, err := fmt.Fprintln(s.out, schema.Head(td, rows(td)))
+	return err
+}
+
+// rows returns the size of the first batch dim, or 0.
+func rows(td *tdict.TensorDict) int {
+	if len(td.Shape()) == 0 {
+		return 0
+	}
+	return td.Shape()[0]
+}
+
+// data returns standard output for text that other programs read.
+func (s *session) data() io.Writer {
+	if s.tty {
+		return s.out
+	}
+	return s.stdout
 }

@@ -27,9 +27,16 @@ const (
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version of tdict."`
 
-	Head   headCmd   `cmd:"" help:"Print the first rows."`
-	Verify verifyCmd `cmd:"" help:"Read all of a dataset, and report what is damaged."`
-	Schema schemaCmd `cmd:"" help:"Print, propose or check a schema."`
+	Show    showCmd    `cmd:"" help:"Print the keys, dtypes and shapes of a dataset."`
+	Head    headCmd    `cmd:"" help:"Print the first rows."`
+	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f those that are appended."`
+	Stats   statsCmd   `cmd:"" help:"Print count, range, mean and quantiles of each leaf."`
+	Verify  verifyCmd  `cmd:"" help:"Read all of a dataset, and report what is damaged."`
+	Diff    diffCmd    `cmd:"" help:"List how two datasets differ."`
+	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or several as one."`
+	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`
+	Split   splitCmd   `cmd:"" help:"Divide the rows of a dataset at random."`
+	Schema  schemaCmd  `cmd:"" help:"Print, propose or check a schema."`
 }
 
 func main() {

@@ -78,7 +78,7 @@ func TestCommandsAreOnThePage(t *testing.T) {
 	require.NoError(t, err)
 	for _, node := range leaves(t) {
 		name := node.Name
-		if name == "of" {
+		if name == "print" {
 			name = "schema" // tdict schema PATH
 		} else if node.Parent.Name == "schema" {
 			name = "schema " + node.Name

@@ -3,15 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 type schemaCmd struct {
-	Of    schemaOf    `cmd:"" name:"of" default:"withargs" help:"Print the schema of a dataset as JSON; propose one for a csv or jsonl file."`
+	Of    schemaOf    `cmd:"" name:"print" default:"withargs" help:"Print the schema of a dataset as JSON; propose one for a csv or jsonl file."`
 	Check schemaCheck `cmd:"" help:"Check that a dataset has the entries of a schema."`
 }
 
@@ -27,20 +30,50 @@ A schema of a csv or jsonl file is a proposal: the narrowest dtypes that all row
 type schemaOf struct {
 	Path  string `arg:"" help:"A dataset or a file."`
 	Table bool   `help:"Print a table for people."`
-	Rows  int    `short:"n" help:"Look at the first N rows of a csv or jsonl file only."`
 	tableFlags
 }
 
 func (c *schemaOf) Run(s *session) error {
-	schema, err := c.schemaOf(s, c.Path)
+	opt, err := c.options()
 	if err != nil {
 		return err
 	}
-	if c.Table {
-		_, err = fmt.Fprintln(s.out, schema)
+	in, err := forms.Open(c.Path, opt)
+	if err != nil {
 		return err
 	}
-	return writeSchema(s.out, schema)
+	defer in.Close()
+	if c.Table {
+		_, err = fmt.Fprintln(s.out, in.Schema)
+		return err
+	}
+	return writeSchema(s.out, in.Schema)
+}
+
+type schemaCheck struct {
+	Path string `arg:"" help:"A dataset or a file."`
+	File string `arg:"" name:"schema" help:"A file that 'tdict schema' has printed."`
+}
+
+func (c *schemaCheck) Run(s *session) error {
+	want, err := readSchema(c.File)
+	if err != nil {
+		return err
+	}
+	in, err := s.open(c.Path, tableFlags{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if want, err = csv.ChunkSchema(want, csv.Format{}); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	err = want.Check(in.Dict)
+	if !errors.Is(err, tdict.ErrSchema) {
+		return err
+	}
+	fmt.Fprintln(s.out, err)
+	return errNo
 }
 
 // writeSchema writes a schema as JSON, with a line for each entry.

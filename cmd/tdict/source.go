@@ -1,33 +1,81 @@
 package main
 
 import (
-	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/tdict"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/forms"
 )
 
-// tableFlags say how tables are read and written.
+// tableFlags say how csv and jsonl files are read and written.
 type tableFlags struct {
-	Schema string   `help:"A file with the schema of the csv or jsonl files, as 'tdict schema' prints it." placeholder:"FILE"`
-	Comma  string   `help:"The character between the fields of csv." placeholder:"CHAR"`
-	NA     []string `name:"na" help:"Spellings of missing values in csv." placeholder:"TEXT"`
+	Schema string   `help:"Read csv and jsonl by the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
+	Comma  string   `help:"What separates the fields of csv." placeholder:"CHAR"`
+	NA     []string `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and nothing without it. Repeat it for more." placeholder:"TEXT"`
 }
 
-func (c *rowsFlags) open(s *session) (*memmap.Dataset, error) { return memmap.Open(c.Path) }
+// options returns what the flags say.
+func (f *tableFlags) options() (opt forms.OpenOptions, err error) {
+	opt.CSV = csv.Format{NA: f.NA}
+	if len(f.Comma) > 1 {
+		return opt, errors.New("--comma takes one character")
+	} else if f.Comma != "" {
+		opt.CSV.Comma = f.Comma[0]
+	}
+	if f.Schema != "" {
+		opt.Schema, err = readSchema(f.Schema)
+	}
+	return opt, err
+}
 
-func (c *schemaOf) schemaOf(s *session, path string) (tdict.Schema, error) {
-	d, err := memmap.Open(path)
+// A source is an opened dataset. Dict is never nil.
+type source struct {
+	*forms.Input
+	made string // a temporary directory that Close removes
+}
+
+// open opens a dataset for reading. A table is converted to a temporary directory.
+func (s *session) open(path string, flags tableFlags) (*source, error) {
+	opt, err := flags.options()
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	return tdict.SchemaOf(d.TensorDict), nil
+	in, err := forms.Open(path, opt)
+	if err != nil || in.Dict != nil {
+		return &source{Input: in}, err
+	}
+	if err := in.Close(); err != nil {
+		return nil, err
+	}
+	made, err := os.MkdirTemp("", "tdict-")
+	if err != nil {
+		return nil, err
+	}
+	table := *in
+	in, err = s.converted(filepath.Join(made, "rows"), path, opt)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(made))
+	}
+	in.Path, in.Form = table.Path, table.Form
+	return &source{in, made}, nil
 }
 
-type schemaCheck struct {
-	Path   string `arg:""`
-	Schema string `arg:""`
+// converted opens a directory that it makes of a table.
+func (s *session) converted(to, path string, opt forms.OpenOptions) (*forms.Input, error) {
+	err := forms.Convert(s.ctx, to, []string{path}, forms.Options{Open: opt, Progress: s.progress})
+	if err != nil {
+		return nil, err
+	}
+	return forms.Open(to, forms.OpenOptions{})
 }
 
-func (c *schemaCheck) Run(s *session) error { return nil }
-
-func (c *rowsFlags) print(s *session, args ...any) error { return nil }
+// Close unmaps the files.
+func (in *source) Close() error {
+	err := in.Input.Close()
+	if in.made != "" {
+		err = errors.Join(err, os.RemoveAll(in.made))
+	}
+	return err
+}

@@ -14,7 +14,7 @@ import (
 // begins with a paragraph and a piece of code.
 func TestDocsBeginWithAnExample(t *testing.T) {
 	for _, p := range packages(t) {
-		if strings.HasPrefix(p.name, "internal/") || strings.HasPrefix(p.name, "examples/") {
+		if !importable(p.name) {
 			continue
 		}
 		path := filepath.Join("..", "..", p.name, "doc.go")

@@ -65,7 +65,7 @@ func TestMethods(t *testing.T) {
 func exported(t *testing.T) (lines []string) {
 	t.Helper()
 	for _, p := range packages(t) {
-		if strings.HasPrefix(p.name, "internal/") || strings.HasPrefix(p.name, "examples/") {
+		if !importable(p.name) {
 			continue
 		}
 		files, err := filepath.Glob(filepath.Join("..", "..", p.name, "*.go"))

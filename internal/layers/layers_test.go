@@ -32,21 +32,24 @@ var layers = []string{
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
 	"examples/internal/",
-	"examples/ internal/conformance internal/layers",
+	"cmd/ examples/ internal/conformance internal/layers",
 }
 
 // leashed says which packages alone may import a package, besides tests.
 var leashed = map[string][]string{
-	"unsafe":                       {"internal/cast", "internal/mapping"},
-	"reflect":                      {},
-	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
-	"golang.org/x/sys/cpu":         {"internal/vector"},
-	"golang.org/x/sys/unix":        {"internal/host", "internal/mapping", "internal/vfs"},
-	"golang.org/x/sys/windows":     {"internal/mapping"},
-	"github.com/google/go-cmp/":    {"tdict/tdictcmp"},
-	"github.com/stretchr/testify/": {},
-	module + "internal/naive":      {"internal/testkit"},
-	module + "internal/testkit":    {},
+	"unsafe":                            {"internal/cast", "internal/mapping"},
+	"github.com/alecthomas/kong":        {"cmd/tdict"},
+	"github.com/schollz/progressbar/v3": {"cmd/tdict"},
+	"golang.org/x/term":                 {"cmd/tdict"},
+	"reflect":                           {},
+	"github.com/edsrzf/mmap-go":         {"internal/mapping"},
+	"golang.org/x/sys/cpu":              {"internal/vector"},
+	"golang.org/x/sys/unix":             {"internal/host", "internal/mapping", "internal/vfs"},
+	"golang.org/x/sys/windows":          {"internal/mapping"},
+	"github.com/google/go-cmp/":         {"tdict/tdictcmp"},
+	"github.com/stretchr/testify/":      {},
+	module + "internal/naive":           {"internal/testkit"},
+	module + "internal/testkit":         {},
 }
 
 // A pkg is a package of this module with what it imports, tests left out.
@@ -72,6 +75,11 @@ func packages(t *testing.T) []pkg {
 		t.Fatalf("got %d packages", len(all))
 	}
 	return all
+}
+
+// importable reports whether other modules may import a package.
+func importable(name string) bool {
+	return !strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "cmd/")
 }
 
 // layer returns the number of a package's line, or -1.
