@@ -2,9 +2,12 @@ package inspect
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -27,7 +30,166 @@ type DifferencesOptions struct {
 	Workers int
 }
 
-// Differences returns an iterator over the differences between a and b.
+// Differences returns an iterator over the differences between a and b: first those of structure, in
+// the order of a, which need no element; then, leaf by leaf, those of elements.
+//
+//   - Structure: batch shapes and the names of their dims, keys that one of them lacks, kinds, dtypes, shapes.
+//   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
+//     Values of such a leaf are not compared.
+//   - Elements: one Difference for each leaf, with the first that differ and how many do in all.
+//     Of text, which is ragged uint8 without features, a row is an element, and A and B are the
+//     texts, quoted.
+//
+// Numbers follow the rule of NumPy's allclose, in which b is the one that is right: see
+// [DifferencesOptions]. Infinities are equal only to themselves. Integers are compared as they are,
+// and complex numbers by their distance. Data compares exactly.
+//
+// Leaves are read in blocks of 1 MiB, of which opt.Workers are compared at a time; leaves that are
+// views with gaps are copied block by block. Ragged leaves that were permuted are copied whole.
+//
+// After an error the iterator yields it, with no Difference, and ends: tdict.ErrKind if a or b is
+// nil or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or
+// why elements cannot be read, with the key. Ranging again begins again. Neither dictionary must be
+// changed meanwhile.
 func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
-	return func(yield func(tdict.Difference, error) bool) {}
+	return func(yield func(tdict.Difference, error) bool) {
+		if err := opt.check(a, b); err != nil {
+			yield(tdict.Difference{}, err)
+			return
+		}
+		c := &comparison{ctx: ctx, opt: opt, yield: yield}
+		if !c.dicts("", a, b) {
+			return
+		}
+		for _, p := range c.pairs {
+			d, differ, err := c.leaf(p)
+			if err != nil {
+				yield(tdict.Difference{}, &tdict.KeyError{Op: "differences", Key: p.key, Err: err})
+				return
+			}
+			if differ && !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (opt *DifferencesOptions) check(a, b *tdict.TensorDict) error {
+	if !(opt.RTol >= 0) || !(opt.ATol >= 0) {
+		return fmt.Errorf("differences: %w: got RTol %v and ATol %v, want none negative or NaN", tdict.ErrKind, opt.RTol, opt.ATol)
+	}
+	return selection(opt.Keys).check("differences", a, b)
+}
+
+// most returns how many elements a Difference lists.
+func (opt *DifferencesOptions) most() int {
+	if opt.Most == 0 {
+		return 3
+	}
+	return max(0, opt.Most)
+}
+
+// A comparison is one loop over Differences.
+type comparison struct {
+	ctx   context.Context
+	opt   DifferencesOptions
+	yield func(tdict.Difference, error) bool
+	pairs []pair // whose elements are to be compared
+}
+
+// A pair is the leaves under one key, which agree in structure.
+type pair struct {
+	key  nestedkey.Key
+	a, b tdict.Value
+}
+
+// dicts compares the structure of two dictionaries, and lists the leaves that agree in it. It
+// returns false once the loop has ended.
+func (c *comparison) dicts(key nestedkey.Key, a, b *tdict.TensorDict) bool {
+	keys := selection(c.opt.Keys)
+	if keys.has(key) && !c.batches(key, a, b) {
+		return false
+	}
+	for name, v := range a.All() {
+		at := below(key, name)
+		if keys.within(at) && !c.entry(at, v, b, name) {
+			return false
+		}
+	}
+	for name, v := range b.All() {
+		at := below(key, name)
+		if keys.within(at) && !a.Has(name) && !c.say(tdict.DiffExtra, at, "", described(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// batches compares batch shapes, and the names of their dims.
+func (c *comparison) batches(key nestedkey.Key, a, b *tdict.TensorDict) bool {
+	if !a.Shape().Equal(b.Shape()) {
+		return c.say(tdict.DiffShape, key, described(a), described(b))
+	}
+	if slices.Equal(a.Names(), b.Names()) {
+		return true
+	}
+	return c.say(tdict.DiffShape, key, fmt.Sprintf("dims %q", a.Names()), fmt.Sprintf("dims %q", b.Names()))
+}
+
+// entry compares the structure of a value with what b has under its name.
+func (c *comparison) entry(key nestedkey.Key, v tdict.Value, b *tdict.TensorDict, name nestedkey.Key) bool {
+	if !b.Has(name) {
+		return c.say(tdict.DiffMissing, key, described(v), "")
+	}
+	w, err := b.Get(name)
+	if err != nil {
+		c.yield(tdict.Difference{}, err)
+		return false
+	}
+	inA, isDict := v.(*tdict.TensorDict)
+	inB, alsoDict := w.(*tdict.TensorDict)
+	if isDict && alsoDict {
+		return c.dicts(key, inA, inB)
+	}
+	if kind := unlike(v, w); kind != "" {
+		return c.say(kind, key, described(v), described(w))
+	}
+	c.pairs = append(c.pairs, pair{key, v, w})
+	return true
+}
+
+// say yields a difference of structure.
+func (c *comparison) say(kind tdict.DifferenceKind, key nestedkey.Key, a, b string) bool {
+	d := tdict.Difference{Kind: kind, Key: key, A: a, B: b}
+	switch kind {
+	case tdict.DiffMissing:
+		d.Text = fmt.Sprintf("%q: %s, missing in the other", string(key), a)
+	case tdict.DiffExtra:
+		d.Text = fmt.Sprintf("%q: %s, only in the other", string(key), b)
+	default:
+		d.Text = fmt.Sprintf("%q: %s, other %s", string(key), a, b)
+	}
+	return c.yield(d, nil)
+}
+
+// unlike returns in what two values differ besides their elements, or "".
+func unlike(v, w tdict.Value) tdict.DifferenceKind {
+	if kindOf(v) != kindOf(w) {
+		return tdict.DiffKind
+	}
+	if dtypeOf(v) != dtypeOf(w) {
+		return tdict.DiffDType
+	}
+	same := v.Shape().Equal(w.Shape())
+	switch v := v.(type) {
+	case *ragged.Tensor:
+		w := w.(*ragged.Tensor)
+		same = same && v.Depth() == w.Depth() && v.Features().Equal(w.Features())
+	case *tdict.Unbatched:
+		same = same && v.Tensor().Shape().Equal(w.(*tdict.Unbatched).Tensor().Shape())
+	}
+	if !same {
+		return tdict.DiffShape
+	}
+	return ""
 }

@@ -1,7 +1,11 @@
 package memmap
 
 import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -28,5 +32,75 @@ type Entry struct {
 	Summed bool           // there are checksums of the elements
 }
 
-// Look returns what is known of the dictionary saved at dir without opening a leaf.
-func Look(dir string, opt OpenOptions) (*Listing, error) { return nil, nil }
+// Look returns what is known of the dictionary saved at dir, a directory or an archive, without
+// mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
+// the sizes of files, and reads the offsets of ragged rows and lazy stacks of Python's, which opt
+// bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
+// tdict.KindRagged.
+//
+// The errors are those of [OpenWith]: what it refuses, Look does.
+func Look(dir string, opt OpenOptions) (*Listing, error) {
+	opt.Writable = false
+	d, err := OpenWith(dir, opt)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
+	if d.set == nil {
+		l.Form = Archive
+	}
+	l.dict("", d.TensorDict)
+	return l, d.Close()
+}
+
+// dict lists the entries of a dictionary.
+func (l *Listing) dict(outer nestedkey.Key, td *tdict.TensorDict) {
+	for name, v := range td.All() {
+		key := name
+		if outer != "" {
+			key = nestedkey.Join(outer, name)
+		}
+		l.Entries = append(l.Entries, entryOf(key, v))
+		if inner, ok := v.(*tdict.TensorDict); ok {
+			l.dict(key, inner)
+		}
+	}
+}
+
+// entryOf returns the entry of a value.
+func entryOf(key nestedkey.Key, v tdict.Value) Entry {
+	e := Entry{Key: key, Kind: tdict.KindData, Shape: v.Shape().Clone()}
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		e.Kind = tdict.KindTensor
+		e.elements(v)
+	case *tdict.TensorDict:
+		e.Kind, e.Names = tdict.KindDict, dimNames(v)
+	case *tdict.Unbatched:
+		e.Kind, e.Shape = tdict.KindUnbatched, v.Tensor().Shape().Clone()
+		e.elements(v.Tensor())
+	case *ragged.Tensor:
+		e.Kind, e.DType = tdict.KindRagged, v.DType()
+		e.Shape = slices.Concat(v.Shape(), slices.Repeat(shapeops.Shape{tdict.Any}, v.Depth()), v.Features())
+		if values, err := v.ValuesView(); err == nil {
+			e.elements(values)
+		}
+	}
+	return e
+}
+
+// elements notes where the elements of a leaf are.
+func (e *Entry) elements(t *tensor.Tensor) {
+	e.DType, e.Bytes = t.DType(), int64(t.ByteSize())
+	file, ok := t.Lender().(lender)
+	if !ok { // it has no elements, or a lazy stack was copied
+		return
+	}
+	e.File = file.Path()
+	switch f := file.(type) {
+	case *mapfile.File:
+		e.Summed = len(f.Sums) > 0
+	default: // zip has a sum of every file
+		e.Summed = true
+	}
+}

@@ -122,6 +122,9 @@ func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) err
 	}
 	r.files = append(r.files, l)
 	if !r.opt.Writable {
+		if file, ok := f.(*mapfile.File); ok {
+			file.Sums = l.sums
+		}
 		return nil
 	}
 	if l.node.leaf == nil {

@@ -21,6 +21,9 @@ func (l *zipLeaf) verify(buf []byte) error {
 	return err
 }
 
+// sum returns the CRC-32 of the file, and how many bytes it has.
+func (l *zipLeaf) sum() (uint32, int64) { return l.entry.CRC, l.entry.Size }
+
 // An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it
 // is first wanted.
 type inflated struct {

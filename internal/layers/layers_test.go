@@ -28,7 +28,7 @@ var layers = []string{
 	"tdict",
 	"internal/bundle internal/table internal/table/tabletest",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
-	"loader samplecache/engine",
+	"inspect loader samplecache/engine",
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
 	"examples/internal/",

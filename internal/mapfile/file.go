@@ -15,6 +15,10 @@ import (
 // A File lends the first bytes of a file, which it maps when they are first wanted. It implements
 // tensor.Lender. Safe for concurrent use.
 type File struct {
+	// Sums are what the file's owner knows of its content: mapfile does not look at them. They are
+	// set before the file is lent, and do not change.
+	Sums []uint32
+
 	set     *Set
 	dir     *Dir
 	path    string // below the top of set

@@ -1,0 +1,225 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// compareBytes is about how many bytes of a leaf one goroutine compares at a time.
+const compareBytes = 1 << 20
+
+// A found is an element in which two leaves differ: its number, and both values.
+type found struct {
+	at   int
+	a, b string
+}
+
+// A tallied is what a block of two leaves differs in.
+type tallied struct {
+	first []found
+	count int
+}
+
+// leaf compares the elements of two leaves.
+func (c *comparison) leaf(p pair) (d tdict.Difference, differ bool, err error) {
+	switch a := p.a.(type) {
+	case *tensor.Tensor:
+		return c.tensors(p, a, p.b.(*tensor.Tensor), a.Shape().Position)
+	case *tdict.Unbatched:
+		return c.tensors(p, a.Tensor(), p.b.(*tdict.Unbatched).Tensor(), a.Tensor().Shape().Position)
+	case *ragged.Tensor:
+		return c.rows(p, a, p.b.(*ragged.Tensor))
+	case *tdict.Data:
+		return c.data(p, a, p.b.(*tdict.Data))
+	}
+	return d, false, fmt.Errorf("%w: got %T", tdict.ErrKind, p.a)
+}
+
+// tensors compares two tensors. position returns that of an element by its number.
+func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) []int) (d tdict.Difference, differ bool, err error) {
+	exact := c.opt.NaNDiffers && (a.DType().IsFloat() || a.DType().IsComplex())
+	if c.opt.TrustSums && !exact && memmap.SameSums(a, b) {
+		return d, false, nil
+	}
+	xs, err := flattened(a, b)
+	if err != nil {
+		return d, false, err
+	}
+	rule := comparers[a.DType()]
+	size := max(1, compareBytes/a.DType().Size())
+	return c.blocks(p, (a.Size()+size-1)/size, position, func(block int) (t tallied, err error) {
+		at := block * size
+		err = eachBox(xs, at, min(at+size, a.Size()), func(parts []*tensor.Tensor) error {
+			err := rule(&c.opt, &t, at, parts[0], parts[1])
+			at += parts[0].Size()
+			return err
+		})
+		return t, err
+	})
+}
+
+// blocks compares blocks and puts together what they differ in.
+func (c *comparison) blocks(p pair, n int, position func(i int) []int, compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
+	all := make([]tallied, n)
+	err := workers.Do(c.ctx, n, c.opt.Workers, func(block int) (err error) {
+		all[block], err = compare(block)
+		return err
+	})
+	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
+	for _, t := range all {
+		for _, f := range t.first[:min(len(t.first), c.opt.most()-len(d.Elements))] {
+			d.Elements = append(d.Elements, tensor.ElementDiff{Position: position(f.at), A: f.a, B: f.b})
+		}
+		d.Count += t.count
+	}
+	d.Text = elementsText(d)
+	return d, d.Count > 0, err
+}
+
+// elementsText returns the text of a difference of elements.
+func elementsText(d tdict.Difference) string {
+	what := "elements differ"
+	if d.Count == 1 {
+		what = "element differs"
+	}
+	text := fmt.Sprintf("%q: %d %s", string(d.Key), d.Count, what)
+	if len(d.Elements) > 0 {
+		e := d.Elements[0]
+		text += fmt.Sprintf(": %v is %s, other %s", e.Position, e.A, e.B)
+	}
+	return text
+}
+
+// add notes an element that differs.
+func (t *tallied) add(opt *DifferencesOptions, at int, texts func() (a, b string)) {
+	if t.count++; t.count <= opt.most() {
+		a, b := texts()
+		t.first = append(t.first, found{at, a, b})
+	}
+}
+
+// A comparer adds to t the elements in which a and b differ, the first of which has the number at.
+type comparer func(opt *DifferencesOptions, t *tallied, at int, a, b *tensor.Tensor) error
+
+// comparers has a comparer for each dtype.
+var comparers = map[tensor.DType]comparer{
+	tensor.Bool:       comparing(func(_ *DifferencesOptions, a, b bool) bool { return a == b }, strconv.FormatBool),
+	tensor.Uint8:      comparing(nearInts[uint8], intText[uint8]),
+	tensor.Uint16:     comparing(nearInts[uint16], intText[uint16]),
+	tensor.Uint32:     comparing(nearInts[uint32], intText[uint32]),
+	tensor.Uint64:     comparing(nearInts[uint64], intText[uint64]),
+	tensor.Int8:       comparing(nearInts[int8], intText[int8]),
+	tensor.Int16:      comparing(nearInts[int16], intText[int16]),
+	tensor.Int32:      comparing(nearInts[int32], intText[int32]),
+	tensor.Int64:      comparing(nearInts[int64], intText[int64]),
+	tensor.Float16:    comparing(nearHalf[tensor.F16], halfText[tensor.F16]),
+	tensor.BFloat16:   comparing(nearHalf[tensor.BF16], halfText[tensor.BF16]),
+	tensor.Float32:    comparing(nearFloats[float32], func(v float32) string { return floatText(float64(v), 32) }),
+	tensor.Float64:    comparing(nearFloats[float64], func(v float64) string { return floatText(v, 64) }),
+	tensor.Complex64:  comparing(nearComplex[complex64], func(v complex64) string { return strconv.FormatComplex(complex128(v), 'g', -1, 64) }),
+	tensor.Complex128: comparing(nearComplex[complex128], func(v complex128) string { return strconv.FormatComplex(v, 'g', -1, 128) }),
+}
+
+// pieceElements is how many elements are compared as bytes before they are looked at.
+const pieceElements = 1024
+
+// comparing returns a comparer of elements that are T. Equal bytes need no closer look, unless NaN
+// differs from itself.
+func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool, text func(T) string) comparer {
+	dtype := tensor.DTypeOf[T]()
+	floats := dtype.IsFloat() || dtype.IsComplex()
+	return func(opt *DifferencesOptions, t *tallied, at int, a, b *tensor.Tensor) error {
+		closely := floats && opt.NaNDiffers
+		return readBoth(a, b, func(a, b []T) {
+			for from := 0; from < len(a); from += pieceElements {
+				stop := min(from+pieceElements, len(a))
+				p, q := a[from:stop], b[from:stop]
+				if !closely && bytes.Equal(cast.Bytes(p), cast.Bytes(q)) {
+					continue
+				}
+				for i, v := range p {
+					if !near(opt, v, q[i]) {
+						t.add(opt, at+from+i, func() (string, string) { return text(v), text(q[i]) })
+					}
+				}
+			}
+		})
+	}
+}
+
+// readBoth is tensor.Read of two tensors.
+func readBoth[T tensor.Elem](a, b *tensor.Tensor, fn func(a, b []T)) error {
+	var inner error
+	err := tensor.Read(a, func(p []T) {
+		inner = tensor.Read(b, func(q []T) { fn(p, q) })
+	})
+	return cmp.Or(err, inner)
+}
+
+// nearInts compares integers as they are, which a float64 would round.
+func nearInts[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](opt *DifferencesOptions, a, b T) bool {
+	if a == b {
+		return true
+	}
+	apart := uint64(max(a, b)) - uint64(min(a, b)) // right for negative ones too
+	most := opt.within(math.Abs(float64(b)))
+	return most >= 1<<64 || apart <= uint64(most)
+}
+
+// within returns how far from a number of a size another may be.
+func (opt *DifferencesOptions) within(size float64) float64 {
+	if opt.RTol == 0 { // times an infinity it is NaN
+		return opt.ATol
+	}
+	return opt.ATol + opt.RTol*size
+}
+
+func nearFloats[T float32 | float64](opt *DifferencesOptions, a, b T) bool {
+	switch {
+	case a == b:
+		return true
+	case a != a || b != b:
+		return a != a && b != b && !opt.NaNDiffers
+	}
+	x, y := float64(a), float64(b)
+	if math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return false
+	}
+	return math.Abs(x-y) <= opt.within(math.Abs(y))
+}
+
+func nearHalf[T interface{ Float32() float32 }](opt *DifferencesOptions, a, b T) bool {
+	return nearFloats(opt, a.Float32(), b.Float32())
+}
+
+func nearComplex[T complex64 | complex128](opt *DifferencesOptions, a, b T) bool {
+	x, y := complex128(a), complex128(b)
+	switch {
+	case x == y:
+		return true
+	case cmplx.IsNaN(x) || cmplx.IsNaN(y):
+		return cmplx.IsNaN(x) && cmplx.IsNaN(y) && !opt.NaNDiffers
+	case cmplx.IsInf(x) || cmplx.IsInf(y):
+		return false
+	}
+	return cmplx.Abs(x-y) <= opt.within(cmplx.Abs(y))
+}
+
+func intText[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](v T) string {
+	return fmt.Sprint(v)
+}
+
+func halfText[T interface{ Float64() float64 }](v T) string { return floatText(v.Float64(), 32) }
+
+func floatText(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

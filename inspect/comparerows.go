@@ -1,0 +1,167 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// values returns the values of all rows, [V F...], and the layout: t's own where they lie in order.
+func values(t *ragged.Tensor) (*tensor.Tensor, *ragged.Layout, error) {
+	v, err := t.ValuesView()
+	if errors.Is(err, tensor.ErrLayout) {
+		v, err = t.Values()
+	}
+	return v, t.Layout(), err
+}
+
+// rows compares two ragged leaves of one batch shape, depth and features.
+func (c *comparison) rows(p pair, a, b *ragged.Tensor) (d tdict.Difference, differ bool, err error) {
+	va, la, err := values(a)
+	if err != nil {
+		return d, false, err
+	}
+	vb, lb, err := values(b)
+	if err != nil {
+		return d, false, err
+	}
+	outer := la.Depth()
+	if kindOf(a) == tdict.KindText {
+		outer-- // the lengths of the texts are part of them
+	}
+	for level := 1; level <= outer; level++ {
+		if d, differ, err = c.lengths(p, la, lb, level); differ || err != nil {
+			return d, differ, err
+		}
+	}
+	if kindOf(a) == tdict.KindText {
+		return c.texts(p, la, lb, va, vb)
+	}
+	width := max(1, a.Features().Size())
+	position := func(i int) []int {
+		return slices.Concat(rowPosition(la, la.Depth(), i/width), a.Features().Position(i%width))
+	}
+	return c.tensors(p, va, vb, position)
+}
+
+// lengths compares the lengths of the rows of one level.
+func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Difference, differ bool, err error) {
+	la, err := a.Offsets(level)
+	if err != nil {
+		return d, false, err
+	}
+	lb, err := b.Offsets(level)
+	if err != nil || slices.Equal(la, lb) {
+		return d, false, err
+	}
+	var t tallied
+	for i := range len(la) - 1 {
+		if m, n := la[i+1]-la[i], lb[i+1]-lb[i]; m != n {
+			t.add(&c.opt, i, func() (string, string) { return fmt.Sprintf("length %d", m), fmt.Sprintf("length %d", n) })
+		}
+	}
+	d, differ, err = c.blocks(p, 1, func(i int) []int { return rowPosition(a, level-1, i) }, func(int) (tallied, error) { return t, nil })
+	d.Kind = tdict.DiffShape
+	return d, differ, err
+}
+
+// rowPosition returns where the row of a level is, by its number: its position in the batch, and
+// that in the row of each level around it.
+func rowPosition(l *ragged.Layout, level, i int) []int {
+	var inner []int
+	for ; level > 0; level-- {
+		offsets, err := l.Offsets(level)
+		if err != nil { // there is such a level
+			return nil
+		}
+		row := sort.Search(len(offsets), func(k int) bool { return offsets[k] > int64(i) }) - 1
+		inner = append(inner, i-int(offsets[row]))
+		i = row
+	}
+	slices.Reverse(inner)
+	return append(l.Shape().Position(i), inner...)
+}
+
+// textRows is how many texts one goroutine compares at a time.
+const textRows = 1 << 12
+
+// texts compares texts, which are the rows of the last level. The levels around it are equal.
+func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (d tdict.Difference, differ bool, err error) {
+	oa, err := la.Offsets(-1)
+	if err != nil {
+		return d, false, err
+	}
+	ob, err := lb.Offsets(-1)
+	if err != nil {
+		return d, false, err
+	}
+	n := len(oa) - 1
+	position := func(i int) []int { return rowPosition(la, la.Depth()-1, i) }
+	if c.opt.TrustSums && slices.Equal(oa, ob) && memmap.SameSums(a, b) {
+		return d, false, nil
+	}
+	return c.blocks(p, (n+textRows-1)/textRows, position, func(block int) (t tallied, err error) {
+		first := block * textRows
+		last := min(first+textRows, n)
+		err = readTexts(a, b, oa[first:last+1], ob[first:last+1], func(i int, x, y []byte) {
+			if string(x) != string(y) {
+				t.add(&c.opt, first+i, func() (string, string) { return textOf(x), textOf(y) })
+			}
+		})
+		return t, err
+	})
+}
+
+// readTexts calls fn with each two texts, by their offsets.
+func readTexts(a, b *tensor.Tensor, oa, ob []int64, fn func(i int, x, y []byte)) error {
+	part := func(x *tensor.Tensor, o []int64) (*tensor.Tensor, error) {
+		return x.Index(ix.Range(int(o[0]), int(o[len(o)-1])))
+	}
+	pa, err := part(a, oa)
+	if err != nil {
+		return err
+	}
+	pb, err := part(b, ob)
+	if err != nil {
+		return err
+	}
+	return readBoth(pa, pb, func(x, y []uint8) {
+		for i := range len(oa) - 1 {
+			fn(i, x[oa[i]-oa[0]:oa[i+1]-oa[0]], y[ob[i]-ob[0]:ob[i+1]-ob[0]])
+		}
+	})
+}
+
+// textOf returns a text quoted, the beginning of a long one.
+func textOf(b []byte) string {
+	const most = 60
+	if len(b) > most {
+		return strconv.Quote(string(b[:most])) + "..."
+	}
+	return strconv.Quote(string(b))
+}
+
+// data compares values of Data, as tdict.Diffs does.
+func (c *comparison) data(p pair, a, b *tdict.Data) (d tdict.Difference, differ bool, err error) {
+	var both [2]*tdict.TensorDict
+	for i, v := range []*tdict.Data{a, b} {
+		if both[i], err = tdict.FromMap(v.Shape(), tdict.Entries{"data": v}); err != nil {
+			return d, false, err
+		}
+	}
+	for d := range both[0].Diffs(both[1]) {
+		d.Key = p.key
+		d.Elements = d.Elements[:min(len(d.Elements), c.opt.most())]
+		d.Text = elementsText(d)
+		return d, true, d.Err
+	}
+	return d, false, nil
+}

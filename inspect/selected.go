@@ -1,0 +1,61 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A selection is the keys of what is looked at; empty means everything.
+type selection []nestedkey.Key
+
+// check returns tdict.ErrMissing for a key that none of the dictionaries has.
+func (s selection) check(op string, tds ...*tdict.TensorDict) error {
+	for _, td := range tds {
+		if td == nil {
+			return fmt.Errorf("%s: %w: got a nil dictionary", op, tdict.ErrKind)
+		}
+	}
+	for _, key := range s {
+		if err := key.Check(); err != nil {
+			return &tdict.KeyError{Op: op, Key: key, Err: err}
+		}
+		found := false
+		for _, td := range tds {
+			found = found || td.Has(key)
+		}
+		if !found {
+			return &tdict.KeyError{Op: op, Key: key, Err: tdict.ErrMissing}
+		}
+	}
+	return nil
+}
+
+// has reports whether a key, or a dictionary around it, is selected.
+func (s selection) has(key nestedkey.Key) bool {
+	for _, k := range s {
+		if key.HasPrefix(k) {
+			return true
+		}
+	}
+	return len(s) == 0
+}
+
+// within reports whether something below a key is selected.
+func (s selection) within(key nestedkey.Key) bool {
+	for _, k := range s {
+		if k.HasPrefix(key) {
+			return true
+		}
+	}
+	return s.has(key)
+}
+
+// below returns the key of an entry of the dictionary under outer, which is "" for the outermost.
+func below(outer, name nestedkey.Key) nestedkey.Key {
+	if outer == "" {
+		return name
+	}
+	return nestedkey.Join(outer, name)
+}

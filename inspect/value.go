@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// kindOf returns the kind of a value. Nothing says that bytes are text: ragged uint8 without
+// features is taken for it.
+func kindOf(v tdict.Value) tdict.Kind {
+	switch v := v.(type) {
+	case *tdict.TensorDict:
+		return tdict.KindDict
+	case *tdict.Data:
+		return tdict.KindData
+	case *tdict.Unbatched:
+		return tdict.KindUnbatched
+	case *ragged.Tensor:
+		if v.DType() == tensor.Uint8 && v.Depth() > 0 && len(v.Features()) == 0 {
+			return tdict.KindText
+		}
+		return tdict.KindRagged
+	}
+	return tdict.KindTensor
+}
+
+// dtypeOf returns the dtype of a value, 0 for one that has none.
+func dtypeOf(v tdict.Value) tensor.DType {
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		return v.DType()
+	case *ragged.Tensor:
+		return v.DType()
+	case *tdict.Unbatched:
+		return v.Tensor().DType()
+	}
+	return 0
+}
+
+// shapeOf returns all dims of a value, tdict.Any for those whose size differs between rows.
+func shapeOf(v tdict.Value) shapeops.Shape {
+	switch v := v.(type) {
+	case *ragged.Tensor:
+		return slices.Concat(v.Shape(), slices.Repeat(shapeops.Shape{tdict.Any}, v.Depth()), v.Features())
+	case *tdict.Unbatched:
+		return v.Tensor().Shape()
+	}
+	return v.Shape()
+}
+
+// described returns kind, dtype and shape in a few words: "float32 [2 3]", "ragged uint8 [5 *]".
+func described(v tdict.Value) string {
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		return fmt.Sprintf("%v %v", v.DType(), v.Shape())
+	case *ragged.Tensor:
+		return v.Text()
+	case *tdict.Unbatched:
+		return fmt.Sprintf("unbatched %v %v", v.Tensor().DType(), v.Tensor().Shape())
+	}
+	return fmt.Sprintf("%v %v", kindOf(v), v.Shape())
+}

@@ -1,0 +1,44 @@
+package memmap
+
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// SameSums reports whether stored checksums say that two tensors have the same bytes, without
+// reading these: if both have one dtype and shape, each is the whole of a leaf of a [Dataset] that
+// was opened for reading, both in directories or both in archives, and their checksums are equal. Of
+// other tensors it says false, which says nothing about them.
+//
+// Checksums say what was saved, not what lies there now: [Verify] finds damage. Two leaves that
+// differ have the same CRC-32 in one of 2^32 cases.
+func SameSums(a, b *tensor.Tensor) bool {
+	if a == nil || b == nil || a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	x, zipped := sumsOf(a)
+	y, alsoZipped := sumsOf(b)
+	return x != nil && zipped == alsoZipped && slices.Equal(x, y)
+}
+
+// sumsOf returns the stored sums of a tensor that is the whole of a file, or nil: those of blocks,
+// or the one of a file in an archive.
+func sumsOf(t *tensor.Tensor) (sums []uint32, zipped bool) {
+	file, ok := t.Lender().(lender)
+	if !ok || file.Size() != t.ByteSize() || !t.View().IsContiguous() {
+		return nil, false
+	}
+	switch f := file.(type) {
+	case *mapfile.File:
+		if len(f.Sums) == (f.Size()+blockBytes-1)/blockBytes {
+			return f.Sums, false
+		}
+	case interface{ sum() (uint32, int64) }:
+		if sum, size := f.sum(); size == int64(t.ByteSize()) {
+			return []uint32{sum}, true
+		}
+	}
+	return nil, false
+}
