@@ -27,7 +27,7 @@ var layers = []string{
 	"ragged",
 	"tdict",
 	"internal/bundle internal/table internal/table/tabletest",
-	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
+	"memmap transform where pickstack interop/ loader/sampler tdict/tdictcmp",
 	"inspect loader samplecache/engine",
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
