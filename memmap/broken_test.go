@@ -1,12 +1,10 @@
 package memmap_test
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -43,17 +41,7 @@ import (
 //	save: ErrForeign          Save refuses to replace the directory; otherwise it does replace it
 //	bytes: 2000000            Open allocates so many bytes at most; otherwise 1 MiB
 //
-// The sections behind them make the directory. One whose name was there before goes on with that
-// file. The newline at the end of a section does not count, and DIR is the directory.
-//
-//	-- name --                the text below
-//	-- name: 7 bytes --       so many zeros
-//	-- name: 7 times --       the text below, so often
-//	-- name: hex --           the bytes below
-//	-- dir name --            a directory
-//	-- link name -> to --     a symbolic link
-//	-- pipe name --           a named pipe, or the case is skipped where there are none
-//	-- nest name 300 deep --  name, name/name and so on, each with the meta.json of the top
+// The sections after them make the directory, as testkit.BuildDir says.
 const brokenDir = "testdata/broken"
 
 // brokenErrors are the errors that a case can name.
@@ -71,11 +59,8 @@ type brokenCase struct {
 }
 
 func readBroken(t *testing.T, file string) brokenCase {
-	text := strings.ReplaceAll(string(tensor.Must(os.ReadFile(file))), "\r\n", "\n")
-	sections := strings.Split(strings.TrimSuffix(text, "\n"), "\n-- ")
-	lines := strings.Split(strings.TrimSpace(sections[0]), "\n")
-	require.GreaterOrEqual(t, len(lines), 3, "what is broken, the error, and its text")
-	c := brokenCase{lines[1], lines[2], map[string]string{}, sections[1:]}
+	lines, sections := testkit.Sections(t, file)
+	c := brokenCase{lines[1], lines[2], map[string]string{}, sections}
 	require.Contains(t, brokenErrors, c.err)
 	for _, line := range lines[3:] {
 		name, value, _ := strings.Cut(line, ": ")
@@ -88,66 +73,7 @@ func readBroken(t *testing.T, file string) brokenCase {
 // build makes the directory.
 func (c brokenCase) build(t *testing.T, dir string) {
 	require.NoError(t, os.Mkdir(dir, 0o777))
-	for _, s := range c.sections {
-		head, body, _ := strings.Cut(s, " --\n")
-		head = strings.TrimSuffix(head, " --")
-		kind, name, _ := strings.Cut(head, " ")
-		switch kind {
-		case "dir":
-			require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
-		case "link":
-			name, to, _ := strings.Cut(name, " -> ")
-			require.NoError(t, os.Symlink(strings.ReplaceAll(to, "DIR", dir), filepath.Join(dir, name)))
-		case "pipe":
-			makePipe(t, filepath.Join(dir, name))
-		case "nest":
-			nest(t, dir, name)
-		default:
-			name, how, _ := strings.Cut(head, ": ")
-			extend(t, filepath.Join(dir, name), how, body)
-		}
-	}
-}
-
-func makePipe(t *testing.T, at string) {
-	if exec.Command("mkfifo", at).Run() != nil {
-		t.Skip("no named pipes on this system")
-	}
-}
-
-// nest makes "name 300 deep".
-func nest(t *testing.T, dir, what string) {
-	var name string
-	var deep int
-	require.NoError(t, testkit.Err(fmt.Sscanf(what, "%s %d deep", &name, &deep)))
-	meta := tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))
-	for range deep {
-		dir = filepath.Join(dir, name)
-		require.NoError(t, os.Mkdir(dir, 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o666))
-	}
-}
-
-// extend appends to a file, which it makes if need be.
-func extend(t *testing.T, at, how, body string) {
-	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o777))
-	f := tensor.Must(os.OpenFile(at, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666))
-	defer f.Close()
-	count, unit, _ := strings.Cut(how, " ")
-	n, _ := strconv.ParseInt(count, 10, 64)
-	switch {
-	case how == "":
-		require.NoError(t, testkit.Err(f.WriteString(body)))
-	case how == "hex":
-		bytes := tensor.Must(hex.DecodeString(strings.Join(strings.Fields(body), "")))
-		require.NoError(t, testkit.Err(f.Write(bytes)))
-	case unit == "times" && n > 0:
-		require.NoError(t, testkit.Err(f.WriteString(strings.Repeat(body, int(n)))))
-	case unit == "bytes":
-		require.NoError(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // which takes no room
-	default:
-		t.Fatalf("section %q: what is %q?", at, how)
-	}
+	testkit.BuildDir(t, dir, c.sections)
 }
 
 // says returns the text and the error that an operation must return; nil if it works.

@@ -114,14 +114,14 @@ func TestBatchOfRecords(t *testing.T) {
 
 // TestOthersAreLeftOut opens an archive with members that are not read, or not arrays of numbers.
 func TestOthersAreLeftOut(t *testing.T) {
-	path := put(t, archive{
-		{"a.npy", false, array("'<f4'", "False", "(2,)", 8)},
-		{"s.npy", false, array("'<U1'", "False", "(2,)", 8)},
-		{"o.npy", true, array("'|O'", "False", "(2,)", 8)},
-		{"r.npy", true, array("[('x', '<f4'), ('s', '|S4')]", "False", "(2,)", 16)},
-		{"README", false, []byte("hello")},
-		{"two.npy", false, array("'<f4'", "False", "(1,)", 8)},
-	}.bytes(t))
+	path := put(t, testkit.Archive(t,
+		testkit.Stored("a.npy", array("'<f4'", "False", "(2,)", 8)),
+		testkit.Stored("s.npy", array("'<U1'", "False", "(2,)", 8)),
+		testkit.Packed("o.npy", array("'|O'", "False", "(2,)", 8)),
+		testkit.Packed("r.npy", array("[('x', '<f4'), ('s', '|S4')]", "False", "(2,)", 16)),
+		testkit.Stored("README", []byte("hello")),
+		testkit.Stored("two.npy", array("'<f4'", "False", "(1,)", 8)),
+	))
 	_, err := npy.OpenDict(path)
 	testkit.Fails(t, npy.ErrUnsupported, maskPath(err))
 	for _, name := range []string{`"s.npy"`, `"o.npy"`, `"r/s"`, `"README"`, `"two.npy"`} {
@@ -148,7 +148,7 @@ func maskPath(err error) error {
 // TestMaxCopy: inflated bytes count, headers too, and copied ones.
 func TestMaxCopy(t *testing.T) {
 	head := len(array("'>f4'", "False", "(2,)", 0))
-	path := put(t, archive{{"a.npy", true, array("'>f4'", "False", "(2,)", 8)}, {"b.npy", false, array("'>f4'", "False", "(2,)", 8)}}.bytes(t))
+	path := put(t, testkit.Archive(t, testkit.Packed("a.npy", array("'>f4'", "False", "(2,)", 8)), testkit.Stored("b.npy", array("'>f4'", "False", "(2,)", 8))))
 	need := int64(head + 8 + 8 + 8)
 	_, err := npy.OpenDictWith(path, npy.DictOptions{MaxCopy: need - 1})
 	require.ErrorIs(t, err, npy.ErrUnsupported)
@@ -193,7 +193,7 @@ func TestSubarrayOfASubarray(t *testing.T) {
 		"('b', ('<f4', ()), (3,))":                    {2, 3},
 		"('b', ([('x', '<f4', (4,))], (2,)), (3, 1))": {2, 3, 1, 2, 4},
 	} {
-		content := header(1, "{'descr': ["+descr+"], 'fortran_order': False, 'shape': (2,), }")
+		content := testkit.NpyHeader(1, "{'descr': ["+descr+"], 'fortran_order': False, 'shape': (2,), }")
 		n := 1
 		for _, size := range want {
 			n *= size

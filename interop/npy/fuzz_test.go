@@ -27,7 +27,7 @@ func FuzzHeader(f *testing.F) {
 	}
 	f.Add("{'descr': '>c8', 'fortran_order': True, 'shape': (2, 1, 3)}", byte(3), 48)
 	f.Fuzz(func(t *testing.T, text string, version byte, n int) {
-		file := append(header(version, text), make([]byte, min(max(n, 0), 1<<12))...)
+		file := append(testkit.NpyHeader(version, text), make([]byte, min(max(n, 0), 1<<12))...)
 		var x *tensor.Tensor
 		var err error
 		if testkit.Allocated(func() { x, err = npy.Read(bytes.NewReader(file)) }) > 4<<20 {
@@ -47,7 +47,7 @@ func FuzzHeader(f *testing.F) {
 func FuzzOpenDict(f *testing.F) {
 	f.Add(array("[('a', '<i4'), ('n', [('b', '>f8', (2,)), ('c', '|b1')], (2,))]", "True", "(2, 3)", 228))
 	f.Add(tensor.Must(os.ReadFile(saved(f, visits(f)))))
-	f.Add(archive{{"a.npy", true, array("'<f4'", "False", "(2,)", 8)}, {"r.npy", false, array("[('x', '<f4')]", "False", "(2,)", 8)}}.bytes(f))
+	f.Add(testkit.Archive(f, testkit.Packed("a.npy", array("'<f4'", "False", "(2,)", 8)), testkit.Stored("r.npy", array("[('x', '<f4')]", "False", "(2,)", 8))))
 	path := filepath.Join(f.TempDir(), "x")
 	f.Fuzz(func(t *testing.T, file []byte) {
 		require.NoError(t, os.WriteFile(path, file, 0o666))

@@ -23,7 +23,7 @@ import (
 
 // array returns the file of an array of a descr, an order, a shape and n bytes of elements.
 func array(descr, order, shape string, n int) []byte {
-	return append(header(1, fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s}", descr, order, shape)), make([]byte, n)...)
+	return append(testkit.NpyHeader(1, fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s}", descr, order, shape)), make([]byte, n)...)
 }
 
 // TestHeadersAreParsed reads headers as NumPy does not write them today.
@@ -45,7 +45,7 @@ func TestHeadersAreParsed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			file := append(header(tt.version, tt.text), 1, 0, 2, 0)
+			file := append(testkit.NpyHeader(tt.version, tt.text), 1, 0, 2, 0)
 			f := open(t, put(t, file))
 			x := tensor.Must(npy.Read(bytes.NewReader(file)))
 			require.Equal(t, tt.shape, []int(f.Shape()))
@@ -60,7 +60,7 @@ func TestHeadersAreParsed(t *testing.T) {
 func TestNamesOfFields(t *testing.T) {
 	for version, name := range map[byte]string{1: "\xe9", 2: "\xe9", 3: "é"} {
 		text := "{'descr': [('" + name + "', '|u1'), ('it\\'s', '|u1')], 'fortran_order': False, 'shape': (1,)}"
-		d := openDict(t, put(t, append(header(version, text), 7, 8)))
+		d := openDict(t, put(t, append(testkit.NpyHeader(version, text), 7, 8)))
 		require.Equal(t, []string{"é", "it's"}, keysOf(d.TensorDict))
 	}
 }
@@ -175,7 +175,7 @@ func TestErrorsAreFileErrors(t *testing.T) {
 		_, err = npy.OpenDict(path)
 		require.IsType(t, &npy.FileError{}, err)
 	}
-	_, err := npy.OpenDictWith(put(t, archive{{"a.npy", false, two}}.bytes(t)), npy.DictOptions{})
+	_, err := npy.OpenDictWith(put(t, testkit.Archive(t, testkit.Stored("a.npy", two))), npy.DictOptions{})
 	require.IsType(t, &npy.FileError{}, err)
 }
 

@@ -1,12 +1,9 @@
 package safetensors_test
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,18 +31,8 @@ import (
 //
 // The first line says what is broken, the second names the error, and the third is the beginning of
 // its text after "open DIR/", where DIR is the directory. A fourth, "bytes: 2000000", says how many
-// bytes opening allocates at most, otherwise 1 MiB. The sections make the directory. One whose name
-// was there before continues that file. The newline at the end of a section does not count.
-//
-//	-- name --                the text below
-//	-- name: header --        the text below, after its length
-//	-- name: length 7 --      the length of a header
-//	-- name: 7 bytes --       zeros
-//	-- name: 7 times --       the text below, repeated
-//	-- name: hex --           the bytes below
-//	-- dir name --            a directory
-//	-- link name -> to --     a symbolic link
-//	-- pipe name --           a named pipe, or the case is skipped where there are none
+// bytes opening allocates at most, otherwise 1 MiB. The sections make the directory, as
+// testkit.BuildDir says.
 //
 // The index is opened if there is one, and otherwise x.safetensors.
 const brokenDir = "testdata/broken"
@@ -64,64 +51,13 @@ type brokenCase struct {
 }
 
 func readBroken(t *testing.T, file string) brokenCase {
-	text := strings.ReplaceAll(string(tensor.Must(os.ReadFile(file))), "\r\n", "\n")
-	sections := strings.Split(strings.TrimSuffix(text, "\n"), "\n-- ")
-	lines := strings.Split(strings.TrimSpace(sections[0]), "\n")
-	require.GreaterOrEqual(t, len(lines), 3, "what is broken, the error, and its text")
+	lines, sections := testkit.Sections(t, file)
 	require.Contains(t, brokenErrors, lines[1])
-	c := brokenCase{lines[1], lines[2], 1 << 20, sections[1:]}
+	c := brokenCase{lines[1], lines[2], 1 << 20, sections}
 	if len(lines) > 3 {
 		c.bytes = tensor.Must(strconv.ParseUint(strings.TrimPrefix(lines[3], "bytes: "), 10, 64))
 	}
 	return c
-}
-
-// build makes the directory.
-func (c brokenCase) build(t *testing.T, dir string) {
-	for _, s := range c.sections {
-		head, body, _ := strings.Cut(s, " --\n")
-		head = strings.TrimSuffix(head, " --")
-		kind, name, _ := strings.Cut(head, " ")
-		switch kind {
-		case "dir":
-			require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
-		case "link":
-			name, to, _ := strings.Cut(name, " -> ")
-			require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
-		case "pipe":
-			if exec.Command("mkfifo", filepath.Join(dir, name)).Run() != nil {
-				t.Skip("no named pipes on this system")
-			}
-		default:
-			name, how, _ := strings.Cut(head, ": ")
-			extend(t, filepath.Join(dir, name), how, body)
-		}
-	}
-}
-
-// extend appends to a file, which it makes if need be.
-func extend(t *testing.T, at, how, body string) {
-	f := tensor.Must(os.OpenFile(at, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666))
-	defer f.Close()
-	write := func(b []byte) { require.NoError(t, testkit.Err(f.Write(b))) }
-	count, unit, _ := strings.Cut(how, " ")
-	n, _ := strconv.ParseInt(count, 10, 64)
-	switch {
-	case how == "":
-		write([]byte(body))
-	case how == "header":
-		write(fileOf(body))
-	case how == "hex":
-		write(tensor.Must(hex.DecodeString(strings.Join(strings.Fields(body), ""))))
-	case count == "length":
-		write(binary.LittleEndian.AppendUint64(nil, tensor.Must(strconv.ParseUint(unit, 10, 64))))
-	case unit == "times" && n > 0:
-		write([]byte(strings.Repeat(body, int(n))))
-	case unit == "bytes":
-		require.NoError(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // which takes no room
-	default:
-		t.Fatalf("section %q: what is %q?", at, how)
-	}
 }
 
 func TestBroken(t *testing.T) {
@@ -131,7 +67,7 @@ func TestBroken(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			c, dir := readBroken(t, file), filepath.Join(testkit.MemoryDir(t), "broken")
 			require.NoError(t, os.Mkdir(dir, 0o777))
-			c.build(t, dir)
+			testkit.BuildDir(t, dir, c.sections)
 			path := filepath.Join(dir, "model.safetensors.index.json")
 			if _, err := os.Lstat(path); err != nil {
 				path = filepath.Join(dir, "x.safetensors")
