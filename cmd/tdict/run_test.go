@@ -1,0 +1,157 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+)
+
+// TestExitCodes runs each kind of end.
+func TestExitCodes(t *testing.T) {
+	dir := testkit.TempDir(t)
+	visits(t, dir)
+	require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", "visits"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.txt"), []byte("a note"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ragged.csv"), []byte("a,b\n1,2\n3\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"version":1,"entries":[{"key":"id","kind":"tensor"}]}`), 0o666))
+	for _, tt := range []struct {
+		rule string
+		args string
+		code int
+		says string // in standard error if the code is 2 or 3, otherwise in standard output
+	}{
+		{"no arguments print the help", "", 0, "Usage: tdict <command>"},
+		{"help of a command", "slice --help", 0, "tdict slice visits adults"},
+		{"the version", "--version", 0, "tdict "},
+		{"no such command", "shwo visits", 2, "tdict: unexpected argument shwo, did you mean \"show\"?; see tdict --help"},
+		{"no such flag", "show visits --deep", 2, "tdict: show: unknown flag --deep"},
+		{"a number that is not one", "head visits -n x", 2, "tdict: head: "},
+		{"a negative number", "head visits -n -1", 2, "tdict: head: "},
+		{"a form that is not one", "convert visits.csv out --to parquet", 2, "tdict: convert: "},
+		{"one path", "convert visits", 2, "tdict: convert: got one path, want inputs and an output; see tdict convert --help"},
+		{"an index that does not parse", "head visits --index 5:x", 2, "tdict: head: --index: "},
+		{"a condition that does not parse", "slice visits out --where age>", 2, "tdict: slice: --where: "},
+		{"rows by two flags", "slice visits out --where age>1 --index 5", 2, "tdict: slice: --index and --where can't be used together"},
+		{"sizes by two flags", "split visits out --sizes 1 --count 1945", 2, "tdict: split: --sizes and --count can't be used together"},
+		{"npy without a key", "head visits --as npy", 2, "tdict: head: --as npy needs the KEY of a tensor"},
+		{"a separator of two characters", "show visits.csv --comma ::", 2, "tdict: show: --comma "},
+
+		{"nothing is there", "show nowhere", 3, "nowhere"},
+		{"no form", "show note.txt", 3, "note.txt"},
+		{"no such key", "head visits nokey", 3, "nokey"},
+		{"a key of a condition that is not there", "slice visits out --where nokey>1", 3, "nokey"},
+		{"the output is there", "convert visits.csv visits", 3, "visits"},
+		{"the output is the input", "convert visits visits --force", 3, "visits"},
+		{"the output is in the input", "convert visits visits/x", 3, "visits"},
+		{"a table with a line of one field", "convert ragged.csv out", 3, "ragged.csv"},
+		{"a form that cannot hold the input", "convert visits out.npy", 3, "out.npy"},
+		{"no schema", "schema check visits nowhere.json", 3, "nowhere.json"},
+		{"verify of nothing", "verify visits nowhere", 3, "nowhere"},
+
+		{"a sound dataset", "verify visits", 0, "visits: sound, "},
+		{"datasets that are equal", "diff visits visits.csv", 0, ""},
+		{"a schema that does not fit", "schema check visits other.json", 1, "futime"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			got := command(t, dir, strings.Fields(tt.args)...)
+			require.Equal(t, tt.code, got.code, "%+v", got)
+			if tt.code < 2 {
+				require.Empty(t, got.stderr)
+				require.Contains(t, got.stdout, tt.says)
+				return
+			}
+			require.Contains(t, got.stderr, tt.says)
+			requireOneLine(t, got.stderr)
+			require.NoFileExists(t, filepath.Join(dir, "out"))
+		})
+	}
+}
+
+// requireOneLine requires one line of an error.
+func requireOneLine(t testing.TB, stderr string) {
+	t.Helper()
+	require.True(t, strings.HasPrefix(stderr, "tdict: "), stderr)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	require.Less(t, len(stderr), 2048)
+}
+
+// TestVerifyGoesOn verifies paths after one with a fault and one that is not there.
+func TestVerifyGoesOn(t *testing.T) {
+	dir := testkit.TempDir(t)
+	visits(t, dir)
+	for _, name := range []string{"a", "b"} {
+		require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", name))
+	}
+	path := filepath.Join(dir, "a", "age.memmap")
+	leaf, err := os.ReadFile(path)
+	require.NoError(t, err)
+	leaf[100] ^= 1
+	require.NoError(t, os.WriteFile(path, leaf, 0o666))
+
+	got := command(t, dir, "verify", "a", "b")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stdout, `a: "age": age.memmap: block 0: `)
+	require.Contains(t, got.stdout, "b: sound, ")
+	require.Empty(t, got.stderr)
+
+	got = command(t, dir, "verify", "visits.csv", "a", "b")
+	require.Equal(t, 3, got.code)
+	require.Contains(t, got.stdout, "b: sound, ")
+	requireOneLine(t, got.stderr)
+}
+
+// TestClosedPipe writes to a pipe that nobody reads.
+func TestClosedPipe(t *testing.T) {
+	dir := testkit.TempDir(t)
+	visits(t, dir)
+	require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", "visits"))
+	path, err := binary()
+	require.NoError(t, err)
+	for _, args := range []string{"head visits -n 2000 --as csv", "head visits -n 2000 --as jsonl", "head visits age -n 2000 --as npy", "head visits -n 2000", "show visits", "tail -f visits"} {
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", path+" "+args+` | true; echo "${PIPESTATUS[0]}"`)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err)
+		require.Equal(t, "0\n", string(out), args)
+	}
+}
+
+// TestNames shows a dataset whose keys would command a terminal.
+func TestNames(t *testing.T) {
+	dir := testkit.TempDir(t)
+	header := "a\x1b[31m,b\u202ec\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte(header+"1,2\n"), 0o666))
+	require.Equal(t, 0, command(t, dir, "convert", "odd.csv", "odd").code)
+	for _, args := range []string{"show odd", "head odd", "stats odd", "schema odd --table", "schema odd", "show odd --json", "verify odd", "show odd nokey\x1b[31m", "show no\x1b[31m"} {
+		got := command(t, dir, strings.Split(args, " ")...)
+		require.NotContains(t, got.stdout+got.stderr, "\x1b", args)
+		require.NotContains(t, got.stdout+got.stderr, "\u202e", args)
+	}
+	require.Equal(t, header+"1,2\n", command(t, dir, "head", "odd", "--as", "csv").stdout, "data is not quoted")
+}
+
+// FuzzArguments parses command lines.
+func FuzzArguments(f *testing.F) {
+	for _, line := range []string{"show visits", "head visits chol -n 3 --index 5:9", "split a b --sizes 0.8,0.2 --by id --names train,test", "convert a b c --to npz --na '' --comma ;", "slice a b --where age>1 --keys a,b --force"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		defer func() {
+			if r := recover(); r != nil {
+				require.IsType(t, exited(0), r)
+			}
+		}()
+		command, err := parse(strings.Fields(line), new(strings.Builder), new(strings.Builder))
+		if err != nil {
+			require.ErrorAs(t, err, new(usageError))
+		} else {
+			require.NotEmpty(t, command.Selected().Name)
+		}
+	})
+}
