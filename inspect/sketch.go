@@ -1,0 +1,180 @@
+package inspect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/splitmix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+const (
+	sketchSize = 1024    // numbers of the largest level of a sketch
+	mostPicked = 1 << 20 // numbers of a leaf that are put in a sketch
+)
+
+// A sketch is the KLL sketch of Karnin, Lang and Liberty: a number in level i stands for 1<<i of the
+// numbers that were added. A level that is full is sorted, and every second number of it goes to the
+// next. The coins that say which of two are a hash, so that the same numbers give the same sketch.
+type sketch struct {
+	levels [][]float64
+	size   int // numbers in all levels
+	most   int // that there may be
+	seed   uint64
+	coins  uint64 // that were thrown
+}
+
+func newSketch(seed uint64) *sketch {
+	s := &sketch{seed: seed}
+	s.grow()
+	return s
+}
+
+// grow adds a level.
+func (s *sketch) grow() {
+	s.levels = append(s.levels, nil)
+	s.most = 0
+	for level := range s.levels {
+		s.most += s.capacity(level)
+	}
+}
+
+// capacity returns how many numbers a level has before it is compacted: 2/3 of the level above it.
+func (s *sketch) capacity(level int) int {
+	above := len(s.levels) - 1 - level
+	return max(8, int(math.Ceil(sketchSize*math.Pow(2./3, float64(above)))))
+}
+
+func (s *sketch) add(v float64) {
+	s.levels[0] = append(s.levels[0], v)
+	if s.size++; s.size > s.most {
+		s.compact()
+	}
+}
+
+// join adds the numbers of a sketch of what follows.
+func (s *sketch) join(next *sketch) {
+	for len(s.levels) < len(next.levels) {
+		s.grow()
+	}
+	for level, numbers := range next.levels {
+		s.levels[level] = append(s.levels[level], numbers...)
+	}
+	s.size += next.size
+	for s.size > s.most {
+		s.compact()
+	}
+}
+
+// compact compacts the lowest level that is full. There is one, as the sketch is.
+func (s *sketch) compact() {
+	level := 0
+	for len(s.levels[level]) < s.capacity(level) {
+		level++
+	}
+	if level+1 == len(s.levels) {
+		s.grow()
+	}
+	numbers := s.levels[level]
+	slices.Sort(numbers)
+	odd := len(numbers) & 1
+	up := s.levels[level+1]
+	for i := odd + s.coin(); i < len(numbers); i += 2 {
+		up = append(up, numbers[i])
+	}
+	s.levels[level+1] = up
+	s.levels[level] = numbers[:odd]
+	s.size -= (len(numbers) - odd) / 2
+}
+
+// coin returns 0 or 1. Every second one is the opposite of the one before, so that errors cancel.
+func (s *sketch) coin() int {
+	at := s.coins
+	s.coins++
+	return int((splitmix.Mix(s.seed, at/2) ^ at) & 1)
+}
+
+// A weighted number stands for as many equal ones.
+type weighted struct {
+	v      float64
+	weight int
+}
+
+// quantiles returns the quantiles qs of what was added, of which the least and the greatest are
+// given, as arith.Quantile does: at position q*(n-1) of the n numbers in order, linearly between
+// neighbours.
+func (s *sketch) quantiles(qs []float64, low, high float64) ([]float64, error) {
+	all, n := s.sorted()
+	out := make([]float64, len(qs))
+	for i, q := range qs {
+		whole, part := math.Modf(q * float64(n-1))
+		ends := tensor.Vector(ranked(all, int(whole)), ranked(all, int(math.Ceil(q*float64(n-1)))))
+		v, err := arith.Quantile(ends, arith.Whole, part)
+		if err == nil {
+			out[i], err = tensor.Item[float64](v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch q {
+		case 0:
+			out[i] = low
+		case 1:
+			out[i] = high
+		}
+	}
+	return out, nil
+}
+
+// sorted returns all numbers in order, and the sum of their weights.
+func (s *sketch) sorted() (all []weighted, n int) {
+	for level, numbers := range s.levels {
+		for _, v := range numbers {
+			all = append(all, weighted{v, 1 << level})
+		}
+		n += len(numbers) << level
+	}
+	slices.SortFunc(all, func(a, b weighted) int { return cmp.Compare(a.v, b.v) })
+	return all, n
+}
+
+// ranked returns the number at a position.
+func ranked(all []weighted, at int) float64 {
+	for _, w := range all {
+		if at -= w.weight; at < 0 {
+			return w.v
+		}
+	}
+	return all[len(all)-1].v
+}
+
+// A sampler picks one of each 1<<shift numbers of a leaf, by a hash of where they are.
+type sampler struct{ shift int }
+
+// newSampler returns the sampler of a leaf of n positions, which picks no more than mostPicked.
+func newSampler(n int) *sampler {
+	s := &sampler{}
+	for n>>s.shift > mostPicked {
+		s.shift++
+	}
+	return s
+}
+
+// pick calls fn with the numbers of x that are picked, the first of which has the number at.
+func (s *sampler) pick(at uint64, x []float64, fn func(float64)) {
+	if s.shift == 0 {
+		for _, v := range x {
+			fn(v)
+		}
+		return
+	}
+	stop := at + uint64(len(x))
+	for run := at >> s.shift; run<<s.shift < stop; run++ {
+		i := run<<s.shift + splitmix.Mix(0, run)&(1<<s.shift-1)
+		if i >= at && i < stop {
+			fn(x[i-at])
+		}
+	}
+}

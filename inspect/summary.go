@@ -1,0 +1,296 @@
+package inspect
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// tensor describes a tensor as a whole, or each of its columns.
+func (d *describer) tensor(s Summary, x *tensor.Tensor, mask tdict.Value) error {
+	m, _ := mask.(*tensor.Tensor)
+	if d.opt.ByColumn {
+		return d.columns(s, x, m)
+	}
+	return d.whole(s, x, m)
+}
+
+// whole describes all elements of a tensor.
+func (d *describer) whole(s Summary, x, mask *tensor.Tensor) error {
+	in, err := newSeries(x, mask)
+	if err != nil {
+		return err
+	}
+	made, err := d.tallies([]series{in}, in.n, partSize)
+	if err != nil {
+		return err
+	}
+	return d.add(s, made[0])
+}
+
+// columns describes each feature of a tensor, a tile of them at a time.
+func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
+	batch, err := d.batchDims(s.Key)
+	if err != nil {
+		return err
+	}
+	features := x.Shape()[batch:]
+	for first := 0; first < features.Size(); first += columnTile {
+		var tile []series
+		for f := first; f < min(first+columnTile, features.Size()); f++ {
+			column, err := columnOf(x, mask, batch, features.Position(f))
+			if err != nil {
+				return err
+			}
+			tile = append(tile, column)
+		}
+		made, err := d.tallies(tile, tile[0].n, columnPart)
+		if err != nil {
+			return err
+		}
+		for i, t := range made {
+			s.Column = features.Position(first + i)
+			if err := d.add(s, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// columnOf returns one feature of a tensor.
+func columnOf(x, mask *tensor.Tensor, batch int, feature []int) (series, error) {
+	at := slices.Repeat([]ix.Index{ix.All}, batch)
+	for _, i := range feature {
+		at = append(at, ix.At(i))
+	}
+	var err error
+	if mask != nil {
+		if mask, err = expanded(mask, x.Shape()); err == nil {
+			mask, err = mask.Index(at...)
+		}
+		if err != nil {
+			return series{}, err
+		}
+	}
+	column, err := x.Index(at...)
+	if err != nil {
+		return series{}, err
+	}
+	return newSeries(column, mask)
+}
+
+// batchDims returns how many batch dims the dictionary has in which a leaf is.
+func (d *describer) batchDims(key nestedkey.Key) (int, error) {
+	outer, nested := key.Parent()
+	if !nested {
+		return len(d.td.Shape()), nil
+	}
+	td, err := d.td.Dict(outer)
+	if err != nil {
+		return 0, err
+	}
+	return len(td.Shape()), nil
+}
+
+// add adds the Summary of values with a tally to the result.
+func (d *describer) add(s Summary, t *tally) error {
+	s.Count, s.Missing = t.count, s.Missing+t.missing
+	s.NaN, s.Inf, s.Zeros = t.nan, t.inf, t.zeros
+	if s.DType == tensor.Bool {
+		s.True = t.count - t.zeros
+	}
+	if t.numbers > 0 {
+		s.Min, s.Max = t.extremes(s.DType)
+		s.Mean, s.Std = t.sum/float64(t.numbers), math.Sqrt(t.m2/float64(t.numbers))
+		if len(d.opt.Quantiles) > 0 && t.sketch.size > 0 {
+			var err error
+			if s.Quantiles, err = t.sketch.quantiles(d.opt.Quantiles, t.min, t.max); err != nil {
+				return err
+			}
+		}
+	}
+	d.all = append(d.all, s)
+	return nil
+}
+
+// extremes returns the least and the greatest number.
+func (t *tally) extremes(dtype tensor.DType) (low, high any) {
+	switch {
+	case dtype == tensor.Int64:
+		return t.ints.low, t.ints.high
+	case dtype == tensor.Uint64:
+		return t.ints.least, t.ints.most
+	case dtype.IsInteger() || dtype == tensor.Bool:
+		return int64(t.min), int64(t.max)
+	}
+	return t.min, t.max
+}
+
+// data counts rows of Data. A mask hides rows.
+func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
+	there, err := rowMask(mask, v, v.Shape().Size())
+	if err != nil {
+		return err
+	}
+	row := 0
+	for value := range v.All() {
+		if value == nil || there != nil && !there[row] {
+			s.Missing++
+		} else {
+			s.Count++
+		}
+		row++
+	}
+	d.all = append(d.all, s)
+	return nil
+}
+
+// rowMask returns which of the batch rows of a value a mask over leading dims does not hide: nil if
+// it is no mask of rows.
+func rowMask(mask, v tdict.Value, rows int) ([]bool, error) {
+	m, ok := mask.(*tensor.Tensor)
+	if !ok {
+		return nil, nil
+	}
+	wide, err := expanded(m, v.Shape())
+	if err != nil {
+		return nil, err
+	}
+	there := make([]bool, 0, rows)
+	err = tensor.Read(wide, func(bits []bool) { there = append(there, bits...) })
+	return there, err
+}
+
+// rows describes a ragged leaf: the lengths of its rows, and its values or texts.
+func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
+	there, err := rowMask(mask, v, v.Shape().Size())
+	if err == nil && there != nil {
+		all := v.Shape().Size()
+		if v, err = shown(v, there); err == nil {
+			s.Missing = all - v.Shape().Size()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	x, layout, err := values(v)
+	if err != nil {
+		return err
+	}
+	if layout.Depth() > 0 {
+		lengths, err := layout.Lengths(-1)
+		if err != nil {
+			return err
+		}
+		s.Rows = lengthsOf(lengths)
+		if s.Kind == tdict.KindText {
+			return d.texts(s, x, lengths)
+		}
+	}
+	var bits *tensor.Tensor
+	if m, ok := mask.(*ragged.Tensor); ok {
+		if bits, _, err = values(m); err != nil {
+			return err
+		}
+	}
+	return d.whole(s, x, bits)
+}
+
+// shown returns the rows of the batch that a mask does not hide: a view if the others are empty, as
+// missing rows mostly are.
+func shown(v *ragged.Tensor, there []bool) (*ragged.Tensor, error) {
+	layout := v.Layout()
+	x, err := v.ValuesView()
+	if err != nil || layout.Depth() == 0 {
+		return v.Index(ix.Mask(there, v.Shape()...))
+	}
+	offsets := make([][]int64, layout.Depth())
+	for level := range offsets {
+		if offsets[level], err = layout.Offsets(level + 1); err != nil {
+			return nil, err
+		}
+	}
+	kept := []int64{0}
+	for i, yes := range there {
+		switch empty := offsets[0][i] == offsets[0][i+1]; {
+		case yes:
+			kept = append(kept, offsets[0][i+1])
+		case !empty:
+			return v.Index(ix.Mask(there, v.Shape()...))
+		}
+	}
+	offsets[0] = kept
+	layout, err = ragged.NewLayout(shapeops.Shape{len(kept) - 1}, offsets...)
+	if err != nil {
+		return nil, err
+	}
+	return ragged.New(x, layout)
+}
+
+// lengthsOf describes lengths.
+func lengthsOf(lengths []int64) *Lengths {
+	l := &Lengths{Count: len(lengths), Mean: math.NaN()}
+	if len(lengths) == 0 {
+		return l
+	}
+	sum := 0
+	for _, n := range lengths {
+		sum += int(n)
+	}
+	l.Min, l.Max = int(slices.Min(lengths)), int(slices.Max(lengths))
+	l.Mean = float64(sum) / float64(len(lengths))
+	return l
+}
+
+const (
+	mostTexts     = 1024    // distinct texts that are counted
+	mostTextBytes = 1 << 16 // of them all together
+)
+
+// texts counts texts, and how many are distinct, as far as these are few.
+func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64) error {
+	s.Count = len(lengths)
+	known, size, first := map[string]bool{}, 0, 0
+	for len(lengths) > 0 && len(known) <= mostTexts && size <= mostTextBytes {
+		if err := context.Cause(d.ctx); err != nil {
+			return err
+		}
+		n, total := min(len(lengths), textRows), 0
+		for _, l := range lengths[:n] {
+			total += int(l)
+		}
+		part, err := x.Index(ix.Range(first, first+total))
+		if err != nil {
+			return err
+		}
+		err = tensor.Read(part, func(b []uint8) {
+			for _, l := range lengths[:n] {
+				if text := b[:l]; !known[string(text)] {
+					known[string(text)] = true
+					size += int(l)
+				}
+				b = b[l:]
+				if len(known) > mostTexts || size > mostTextBytes {
+					break
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		lengths, first = lengths[n:], first+total
+	}
+	if s.Distinct = len(known); len(known) > mostTexts || size > mostTextBytes {
+		s.Distinct = -1
+	}
+	d.all = append(d.all, s)
+	return nil
+}

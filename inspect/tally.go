@@ -1,0 +1,229 @@
+package inspect
+
+import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
+)
+
+const (
+	sumBlock  = 64      // elements of a block of a sum, as arith.Sum has it
+	pieceSize = 1 << 12 // numbers that are taken in at a time, while they are in the cache
+)
+
+// A tally is what is known of some values. Tallies of parts are joined in the order of the parts.
+type tally struct {
+	count, missing, nan, inf, zeros int
+
+	numbers  int // values that are not NaN
+	min, max float64
+	ints     extremes
+	sum      float64
+	mean, m2 float64 // of the numbers, and the sum of the squares of the distances from it
+	sketch   *sketch // nil if no quantiles are wanted
+}
+
+// extremes are the least and the greatest integer, which a float64 may not hold.
+type extremes struct {
+	low, high   int64
+	least, most uint64
+}
+
+func newTally(sampler *sampler, seed int) *tally {
+	t := &tally{min: math.Inf(1), max: math.Inf(-1)}
+	t.ints = extremes{math.MaxInt64, math.MinInt64, math.MaxUint64, 0}
+	if sampler != nil {
+		t.sketch = newSketch(uint64(seed))
+	}
+	return t
+}
+
+// join adds what is known of the values that follow, all but their sum.
+func (t *tally) join(next *tally) {
+	t.count, t.missing, t.nan = t.count+next.count, t.missing+next.missing, t.nan+next.nan
+	t.inf, t.zeros = t.inf+next.inf, t.zeros+next.zeros
+	t.min, t.max = min(t.min, next.min), max(t.max, next.max)
+	t.ints.low, t.ints.high = min(t.ints.low, next.ints.low), max(t.ints.high, next.ints.high)
+	t.ints.least, t.ints.most = min(t.ints.least, next.ints.least), max(t.ints.most, next.ints.most)
+	t.moments(next.numbers, next.mean, next.m2)
+	if t.sketch != nil {
+		t.sketch.join(next.sketch)
+	}
+}
+
+// moments joins the mean and the squares of n further numbers, as Chan, Golub and LeVeque do.
+func (t *tally) moments(n int, mean, m2 float64) {
+	if n == 0 {
+		return
+	}
+	before, all := float64(t.numbers), float64(t.numbers+n)
+	apart := mean - t.mean
+	if t.numbers == 0 {
+		t.mean, t.m2 = mean, m2
+	} else {
+		t.mean += apart * (float64(n) / all)
+		t.m2 += m2 + apart*apart*(before*float64(n)/all)
+	}
+	t.numbers += n
+}
+
+// A pairwise adds up sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on.
+type pairwise struct {
+	blocks int
+	tree   [64]float64 // the sum of 1<<level blocks, if that bit of blocks is set
+}
+
+// push adds the sum of the next block.
+func (p *pairwise) push(sum float64) {
+	level := 0
+	for b := p.blocks; b&1 == 1; b >>= 1 {
+		sum = p.tree[level] + sum
+		level++
+	}
+	p.tree[level] = sum
+	p.blocks++
+}
+
+// total returns the sum of all blocks and, if it is not nil, of a shorter one after them: the
+// smallest first.
+func (p *pairwise) total(rest *float64) (sum float64) {
+	has := rest != nil
+	if has {
+		sum = *rest
+	}
+	for level := 0; p.blocks>>level > 0; level++ {
+		switch {
+		case p.blocks>>level&1 == 0:
+		case has:
+			sum = p.tree[level] + sum
+		default:
+			sum, has = p.tree[level], true
+		}
+	}
+	return sum
+}
+
+// A taker takes in the values of one part of a leaf.
+type taker struct {
+	*tally
+	sums    pairwise
+	sampler *sampler
+	at      uint64    // where in the leaf the part begins, and the numbers that were taken in since
+	piece   []float64 // numbers that wait until they are pieceSize
+	scratch []float64
+	bits    []uint8
+	lines   [pieceSize / sumBlock]float64
+}
+
+// newTaker returns a taker of the part that begins at a position of a leaf.
+func newTaker(sampler *sampler, at int) *taker {
+	return &taker{
+		tally: newTally(sampler, at), sampler: sampler, at: uint64(at),
+		piece: make([]float64, 0, pieceSize), scratch: make([]float64, pieceSize), bits: make([]uint8, pieceSize),
+	}
+}
+
+// room returns the free end of the piece, where the next numbers go.
+func (t *taker) room() []float64 { return t.piece[len(t.piece):pieceSize] }
+
+// took says that n values were put in the room. NaNs among them are counted, and dropped.
+func (t *taker) took(n int) {
+	from := len(t.piece)
+	t.count += n
+	added := t.piece[from : from+n]
+	low, high := vector.Least(math.Inf(1), added), vector.Greatest(math.Inf(-1), added)
+	if low != low {
+		n = dropNaN(added)
+		t.nan += len(added) - n
+		added = added[:n]
+		low, high = vector.Least(math.Inf(1), added), vector.Greatest(math.Inf(-1), added)
+	}
+	if n > 0 && (math.IsInf(low, -1) || math.IsInf(high, 1)) {
+		t.inf += countInf(added)
+	}
+	if low <= 0 && high >= 0 {
+		t.zeros += t.countZeros(added)
+	}
+	t.min, t.max = min(t.min, low), max(t.max, high)
+	if t.piece = t.piece[:from+n]; len(t.piece) == pieceSize {
+		t.flush()
+	}
+}
+
+// dropNaN moves the numbers to the front, and returns how many there are.
+func dropNaN(x []float64) (n int) {
+	for _, v := range x {
+		if v == v {
+			x[n] = v
+			n++
+		}
+	}
+	return n
+}
+
+func countInf(x []float64) (n int) {
+	for _, v := range x {
+		if math.IsInf(v, 0) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *taker) countZeros(x []float64) (n int) {
+	bits := t.bits[:len(x)]
+	vector.EqualNumber(bits, x, 0)
+	for _, b := range bits {
+		n += int(b)
+	}
+	return n
+}
+
+// flush takes in the numbers of the piece.
+func (t *taker) flush() {
+	x := t.piece
+	if len(x) == 0 {
+		return
+	}
+	if t.sketch != nil {
+		t.sampler.pick(t.at, x, t.sketch.add)
+	}
+	whole := len(x) / sumBlock
+	var sums pairwise
+	t.add(&sums, x, whole)
+	for _, sum := range t.lines[:whole] {
+		t.sums.push(sum)
+	}
+	rest := t.rest(x[whole*sumBlock:])
+	t.sum = t.sums.total(rest) // of all so far; the last one counts
+	mean := sums.total(rest) / float64(len(x))
+	square := t.scratch[:len(x)]
+	vector.SubNumber(square, x, mean)
+	vector.Mul(square, square, square)
+	var squares pairwise
+	t.add(&squares, square, whole)
+	t.moments(len(x), mean, squares.total(t.rest(square[whole*sumBlock:])))
+	t.at += uint64(len(x))
+	t.piece = t.piece[:0]
+}
+
+// add pushes the sums of whole blocks, which stay in lines.
+func (t *taker) add(sums *pairwise, x []float64, whole int) {
+	lines := t.lines[:whole]
+	vector.Sums(lines, x, sumBlock, sumBlock)
+	for _, sum := range lines {
+		sums.push(sum)
+	}
+}
+
+// rest returns the sum of a shorter block, nil if it has no number.
+func (t *taker) rest(x []float64) *float64 {
+	if len(x) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return &sum
+}
