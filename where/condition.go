@@ -1,6 +1,7 @@
 package where
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,51 +12,23 @@ import (
 // A Condition is what [Parse] reads. It never changes. Safe for concurrent use.
 type Condition struct{ root *node }
 
-// A node is a part of a condition: and, or, not of args, or a test of a key.
+// A node is a part of a condition: "and", "or", "not" of args, or a test of a key. The op of a test
+// is as it is spelled, and "" for a bare key.
 type node struct {
-	op       op
+	op       string
 	args     []*node
 	key      nestedkey.Key
 	literals []literal
 }
 
-// An op is an operation, as it is spelled.
-type op string
-
-const (
-	opEqual        op = "=="
-	opNotEqual     op = "!="
-	opLess         op = "<"
-	opLessEqual    op = "<="
-	opGreater      op = ">"
-	opGreaterEqual op = ">="
-	opIn           op = "in"
-	opHolds        op = "" // a bare key
-	opMissing      op = "missing"
-	opNaN          op = "nan"
-	opAnd          op = "and"
-	opOr           op = "or"
-	opNot          op = "not"
-	opNever        op = "never"  // of terms only
-	opAlways       op = "always" // of terms only
-)
-
-// reserved are the words that are no keys.
-var reserved = []string{"and", "or", "not", "in", "true", "false", "missing", "nan"}
-
 // A literal is a number as it was written, a text without quotes, or "true" or "false".
-type literal struct {
-	kind kind
-	text string
-}
+type literal struct{ kind, text string }
 
-type kind uint8
-
+// The kinds of literals, as errors call them.
 const (
-	kindNumber kind = iota
-	kindText
-	kindBool
-	kindNone
+	aNumber = "a number"
+	aText   = "a text"
+	aBool   = "true or false"
 )
 
 // Keys returns the leaves that c may read, each once, in the order in which c names them. After
@@ -73,7 +46,7 @@ func (c *Condition) Keys() (keys []nestedkey.Key) {
 
 func maskOf(key nestedkey.Key) nestedkey.Key { return key + "_mask" }
 
-// tests appends the tests of keys in n.
+// tests appends the tests in n.
 func (n *node) tests(all []*node) []*node {
 	if n.args == nil {
 		return append(all, n)
@@ -89,31 +62,29 @@ func (c *Condition) String() string { return c.root.String() }
 
 func (n *node) String() string {
 	switch n.op {
-	case opAnd, opOr:
-		return texts(n.args, n.inner, " "+string(n.op)+" ")
-	case opNot:
+	case "and", "or":
+		return joined(n.args, n.inner, " "+n.op+" ")
+	case "not":
 		return "not " + n.inner(n.args[0])
-	case opHolds:
+	case "":
 		return keyText(n.key)
-	case opMissing, opNaN:
-		return string(n.op) + "(" + keyText(n.key) + ")"
+	case "missing", "nan":
+		return n.op + "(" + keyText(n.key) + ")"
+	case "in":
+		return keyText(n.key) + " in (" + joined(n.literals, literal.String, ", ") + ")"
 	}
-	list := texts(n.literals, literal.String, ", ")
-	if n.op == opIn {
-		list = "(" + list + ")"
-	}
-	return keyText(n.key) + " " + string(n.op) + " " + list
+	return keyText(n.key) + " " + n.op + " " + n.literals[0].String()
 }
 
 // inner returns the text of an argument of n, in parentheses if it needs them.
 func (n *node) inner(arg *node) string {
-	if arg.op == opOr || arg.op == opAnd && n.op != opOr {
+	if arg.op == "or" || arg.op == "and" && n.op != "or" {
 		return "(" + arg.String() + ")"
 	}
 	return arg.String()
 }
 
-func texts[T any](list []T, text func(T) string, between string) string {
+func joined[T any](list []T, text func(T) string, between string) string {
 	all := make([]string, len(list))
 	for i, x := range list {
 		all[i] = text(x)
@@ -122,16 +93,21 @@ func texts[T any](list []T, text func(T) string, between string) string {
 }
 
 func (l literal) String() string {
-	if l.kind == kindText {
+	if l.kind == aText {
 		return strconv.Quote(l.text)
 	}
 	return l.text
 }
 
+// plain matches the keys that need no quotes, and reserved are the words that do.
+var (
+	plain    = regexp.MustCompile(`^[A-Za-z0-9_/.]+$`)
+	reserved = []string{"and", "or", "not", "in", "true", "false", "missing", "nan"}
+)
+
 func keyText(key nestedkey.Key) string {
-	text := string(key)
-	if text == "" || plainKey.FindString(text) != text || slices.Contains(reserved, text) {
+	if text := string(key); !plain.MatchString(text) || slices.Contains(reserved, text) {
 		return "`" + strings.ReplaceAll(text, "`", "``") + "`"
 	}
-	return text
+	return string(key)
 }

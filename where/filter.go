@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -16,7 +17,7 @@ import (
 type Filter struct {
 	root  *node
 	bound map[*node]bound
-	rooms [][]bool
+	rooms []*tensor.Tensor
 	td    *tdict.TensorDict // while Mask runs
 }
 
@@ -41,121 +42,106 @@ func (f *Filter) Mask(td *tdict.TensorDict) (*tensor.Tensor, error) {
 
 // eval returns the mask of n, or of its negation, in a room. It may use the rooms that follow.
 // Negations become those of tests, so that they leave out missing values.
-func (f *Filter) eval(n *node, negated bool, room int) (*tensor.Tensor, error) {
+func (f *Filter) eval(n *node, negated bool, room int) (mask *tensor.Tensor, err error) {
 	switch n.op {
-	case opNot:
+	case "not":
 		return f.eval(n.args[0], !negated, room)
-	case opAnd, opOr:
-		join := arith.OrInto[*tensor.Tensor]
-		if (n.op == opAnd) != negated {
-			join = arith.AndInto
-		}
-		return fold(n.args, join, room, func(arg *node, room int) (*tensor.Tensor, error) {
+	case "and", "or":
+		return fold(n.args, (n.op == "and") != negated, room, func(arg *node, room int) (*tensor.Tensor, error) {
 			return f.eval(arg, negated, room)
 		})
 	}
 	b := f.bound[n]
-	mask, err := f.test(b, negated, room)
-	if err != nil {
-		return nil, wrong(b.key, err)
-	}
-	return mask, nil
-}
-
-// fold joins the masks of a list in a room.
-func fold[T any](list []T, join func(dst, x *tensor.Tensor, y any) error, room int,
-	mask func(x T, room int) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
-	all, err := mask(list[0], room)
-	for _, x := range list[1:] {
-		if err != nil {
-			break
-		}
-		var next *tensor.Tensor
-		if next, err = mask(x, room+1); err == nil {
-			err = join(all, all, next)
-		}
-	}
-	return all, err
-}
-
-// test returns the mask of a test, or of its negation.
-func (f *Filter) test(b bound, negated bool, room int) (*tensor.Tensor, error) {
-	mask, err := fold(b.terms, arith.OrInto, room, func(t term, room int) (*tensor.Tensor, error) {
-		return f.compare(b, t, room)
+	mask, err = fold(b.terms, false, room, func(t term, room int) (*tensor.Tensor, error) {
+		return f.compare(b.key, t, room)
 	})
 	if err == nil && negated {
 		err = arith.NotInto(mask, mask)
 	}
 	if err == nil && b.masked {
 		var present *tensor.Tensor
-		if present, err = f.column(bound{key: maskOf(b.key)}); err == nil {
+		if present, err = f.column(maskOf(b.key)); err == nil {
 			err = arith.AndInto(mask, mask, any(present))
 		}
 	}
-	return mask, err
+	if err != nil {
+		return nil, wrong(b.key, err)
+	}
+	return mask, nil
+}
+
+// fold joins the masks of a list, by and or by or.
+func fold[T any](list []T, and bool, room int, mask func(x T, room int) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	join := arith.OrInto[*tensor.Tensor]
+	if and {
+		join = arith.AndInto
+	}
+	all, err := mask(list[0], room)
+	for i := 1; i < len(list) && err == nil; i++ {
+		var next *tensor.Tensor
+		if next, err = mask(list[i], room+1); err == nil {
+			err = join(all, all, next)
+		}
+	}
+	return all, err
 }
 
 // compare returns the mask of a term.
-func (f *Filter) compare(b bound, t term, room int) (*tensor.Tensor, error) {
-	bits, mask, err := f.room(room)
+func (f *Filter) compare(key nestedkey.Key, t term, room int) (*tensor.Tensor, error) {
+	mask, err := f.room(room)
 	switch {
 	case err != nil:
 		return nil, err
-	case t.op == opNever || t.op == opAlways:
-		return mask, arith.FillInPlace(mask, t.op == opAlways)
-	case t.element == nil && t.op != opNaN:
-		return mask, f.compareText(b, t, bits)
+	case t.op == "never" || t.op == "always":
+		return mask, arith.FillInPlace(mask, t.op == "always")
+	case t.text != nil:
+		return mask, f.compareText(key, t, mask)
 	}
-	x, err := f.column(b)
+	x, err := f.column(key)
 	if err != nil {
 		return nil, err
-	}
-	if t.op == opNaN {
-		return mask, arith.IsNaNInto(mask, x)
 	}
 	return mask, verbs[t.op](mask, x, t.element)
 }
 
-var verbs = map[op]func(dst, x *tensor.Tensor, y any) error{
-	opEqual:        arith.EqualInto[*tensor.Tensor],
-	opNotEqual:     arith.NotEqualInto[*tensor.Tensor],
-	opLess:         arith.LessInto[*tensor.Tensor],
-	opLessEqual:    arith.LessEqualInto[*tensor.Tensor],
-	opGreater:      arith.GreaterInto[*tensor.Tensor],
-	opGreaterEqual: arith.GreaterEqualInto[*tensor.Tensor],
+var verbs = map[string]func(dst, x *tensor.Tensor, y any) error{
+	"==": arith.EqualInto[*tensor.Tensor], "!=": arith.NotEqualInto[*tensor.Tensor],
+	"<": arith.LessInto[*tensor.Tensor], "<=": arith.LessEqualInto[*tensor.Tensor],
+	">": arith.GreaterInto[*tensor.Tensor], ">=": arith.GreaterEqualInto[*tensor.Tensor],
+	"nan": func(dst, x *tensor.Tensor, _ any) error { return arith.IsNaNInto(dst, x) },
 }
 
-// room returns memory for a mask, as a slice and as a tensor.
-func (f *Filter) room(number int) ([]bool, *tensor.Tensor, error) {
-	if number == len(f.rooms) {
-		f.rooms = append(f.rooms, nil)
-	}
+// room returns memory for a mask.
+func (f *Filter) room(number int) (_ *tensor.Tensor, err error) {
 	n := f.td.Shape()[0]
-	if cap(f.rooms[number]) < n {
-		f.rooms[number] = make([]bool, n)
+	if number == len(f.rooms) {
+		f.rooms = append(f.rooms, tensor.Vector[bool]())
 	}
-	bits := f.rooms[number][:n]
-	mask, err := tensor.From(bits, n)
-	return bits, mask, err
+	if f.rooms[number].Size() < n {
+		if f.rooms[number], err = tensor.New(tensor.Bool, n); err != nil {
+			return nil, err
+		}
+	}
+	return f.rooms[number].Narrow(0, 0, n)
 }
 
-// column returns the leaf of a test as [N].
-func (f *Filter) column(b bound) (*tensor.Tensor, error) {
-	x, err := f.td.Tensor(b.key)
+// column returns a leaf as [N].
+func (f *Filter) column(key nestedkey.Key) (*tensor.Tensor, error) {
+	x, err := f.td.Tensor(key)
 	if err != nil {
 		return nil, err
 	}
 	return x.Reshape(f.td.Shape()[0])
 }
 
-// compareText sets bits to the mask of a term on text.
-func (f *Filter) compareText(b bound, t term, bits []bool) error {
-	x, err := tdict.Get[*ragged.Tensor](f.td, b.key)
+// compareText sets mask to that of a term on text.
+func (f *Filter) compareText(key nestedkey.Key, t term, mask *tensor.Tensor) error {
+	x, err := tdict.Get[*ragged.Tensor](f.td, key)
 	if err != nil {
 		return err
 	}
-	if k, text := kindOf(x); k != kindText || x.Shape().Size() != len(bits) {
-		return fmt.Errorf("%w: got %s %v, want text [%d *]", shapeops.ErrShape, text, x.Shape(), len(bits))
+	if kind, text := kindOf(x); kind != aText || x.Shape().Size() != mask.Size() {
+		return fmt.Errorf("%w: got %s, want text [%d *]", shapeops.ErrShape, text, mask.Size())
 	}
 	offsets, err := x.Layout().Offsets(1)
 	if err != nil {
@@ -165,7 +151,11 @@ func (f *Filter) compareText(b bound, t term, bits []bool) error {
 	if err != nil {
 		return err
 	}
-	holds := t.op.holds()
+	bits, err := tensor.Of[bool](mask)
+	if err != nil {
+		return err
+	}
+	holds := holds[t.op]
 	return tensor.Read(values, func(v []uint8) {
 		for i := range bits {
 			bits[i] = holds[1+bytes.Compare(v[offsets[i]:offsets[i+1]], t.text)]

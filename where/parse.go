@@ -23,26 +23,22 @@ const (
 
 // The tokens of the grammar. The exponent of a number is bounded, so that its exact value is small.
 var (
-	token      = regexp.MustCompile(`^([A-Za-z0-9_/.]+|[=!<>]=|.)`)
-	comparison = regexp.MustCompile(`^([=!<>]=|[<>])`)
-	plainKey   = regexp.MustCompile(`^[A-Za-z0-9_/.]+`)
-	quotedKey  = regexp.MustCompile("^`([^`]|``)*`")
-	quotedText = regexp.MustCompile(`^(?s:'([^'\\]|\\.)*'|"([^"\\]|\\.)*")`)
-	boolean    = regexp.MustCompile(`^(true|false)`)
+	token      = regexp.MustCompile(`^([A-Za-z0-9_/.]+|.)`)
+	comparison = regexp.MustCompile(`^([=!<>]=|[<>]|in\b)`)
+	keyToken   = regexp.MustCompile("^([A-Za-z0-9_/.]+|`([^`]|``)*`)")
+	textToken  = regexp.MustCompile(`^('([^']|'')*'|"([^"\\]|\\.)*")`)
+	boolToken  = regexp.MustCompile(`^(true|false)`)
 	number     = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?`)
 )
 
 // Parse reads a condition. It returns [ErrSyntax], with the offset in bytes and the text there, if
 // the text is none.
 func Parse(text string) (*Condition, error) {
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%w: got %d bytes, want at most %d", ErrSyntax, len(text), maxBytes)
+	if len(text) > maxBytes || !utf8.ValidString(text) {
+		return nil, fmt.Errorf(`%w: got %d bytes, want at most %d of UTF-8: write other bytes as "\xff"`,
+			ErrSyntax, len(text), maxBytes)
 	}
 	p := &parser{text: text}
-	if !utf8.ValidString(text) {
-		p.fail(`text is not UTF-8: write other bytes as \xff`)
-		return nil, p.err
-	}
 	root := p.or()
 	if p.rest() != "" {
 		p.fail("want one of == != < <= > >= in after a key, and, or, or the end")
@@ -61,16 +57,14 @@ type parser struct {
 	err   error
 }
 
-// fail keeps the first error.
-func (p *parser) fail(format string, args ...any) {
-	if p.err != nil {
-		return
-	}
+func (p *parser) fail(want string) {
 	got := "the end"
 	if p.at < len(p.text) {
 		got = errtext.Quote(p.text[p.at:])
 	}
-	p.err = fmt.Errorf("%w: byte %d, at %s: %w", ErrSyntax, p.at, got, fmt.Errorf(format, args...))
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: byte %d, at %s: %s", ErrSyntax, p.at, got, want)
+	}
 	p.at = len(p.text)
 }
 
@@ -81,7 +75,7 @@ func (p *parser) rest() string {
 	return rest
 }
 
-// take returns what comes next if it matches a token, and "" otherwise.
+// take returns the token that comes next, or "" if there is another.
 func (p *parser) take(token *regexp.Regexp) string {
 	got := token.FindString(p.rest())
 	p.at += len(got)
@@ -90,136 +84,124 @@ func (p *parser) take(token *regexp.Regexp) string {
 
 // accept skips a word or sign if it comes next.
 func (p *parser) accept(want string) bool {
-	ok := token.FindString(p.rest()) == want
-	if ok {
-		p.at += len(want)
+	got := p.take(token)
+	if got != want {
+		p.at -= len(got)
 	}
-	return ok
+	return got == want
 }
 
 func (p *parser) expect(want string) {
 	if !p.accept(want) {
-		p.fail("want %q", want)
+		p.fail("want " + want)
 	}
 }
 
-func (p *parser) or() *node  { return p.chain(opOr, p.and) }
-func (p *parser) and() *node { return p.chain(opAnd, p.unary) }
+func (p *parser) or() *node  { return p.chain("or", p.and) }
+func (p *parser) and() *node { return p.chain("and", p.unary) }
 
 // chain reads arguments with an operation between them.
-func (p *parser) chain(o op, arg func() *node) *node {
+func (p *parser) chain(op string, arg func() *node) *node {
 	args := []*node{arg()}
-	for p.accept(string(o)) {
+	for p.accept(op) {
 		args = append(args, arg())
 	}
 	if len(args) == 1 {
 		return args[0]
 	}
-	return &node{op: o, args: args}
+	return &node{op: op, args: args}
 }
 
-// unary reads a negation, a condition in parentheses or a test of a key.
-func (p *parser) unary() (n *node) {
+// unary reads a negation, a condition in parentheses or a test.
+func (p *parser) unary() *node {
 	if p.depth++; p.depth > maxDepth {
-		p.fail("nested more than %d deep", maxDepth)
+		p.fail(fmt.Sprintf("nested more than %d deep", maxDepth))
 	}
 	defer func() { p.depth-- }()
 	switch {
 	case p.accept("not"):
-		return &node{op: opNot, args: []*node{p.unary()}}
+		return &node{op: "not", args: []*node{p.unary()}}
 	case p.accept("("):
-		n = p.or()
-		p.expect(")")
-		return n
+		defer p.expect(")")
+		return p.or()
 	case p.accept("missing"):
-		return p.call(opMissing, nil)
+		return p.call(&node{op: "missing"})
 	case p.accept("nan"):
-		return p.call(opNaN, []literal{{kindNumber, "nan"}})
+		return p.call(&node{op: "nan", literals: []literal{{aNumber, "nan"}}})
 	}
 	return p.test()
 }
 
-func (p *parser) call(o op, literals []literal) *node {
+func (p *parser) call(n *node) *node {
 	p.expect("(")
-	n := &node{op: o, key: p.key(), literals: literals}
+	n.key = p.key()
 	p.expect(")")
 	return n
 }
 
 // test reads a comparison of a key, or a bare one.
 func (p *parser) test() *node {
-	n := &node{key: p.key()}
-	if p.accept("in") {
-		n.op = opIn
+	n := &node{key: p.key(), op: p.take(comparison)}
+	switch n.op {
+	case "":
+		n.literals = []literal{{aBool, "true"}}
+	case "in":
 		p.expect("(")
-		for n.literals = p.literals(nil); p.accept(","); {
-			n.literals = p.literals(n.literals)
+		for more := true; more; more = p.accept(",") {
+			n.literals = append(n.literals, p.literal())
 		}
 		p.expect(")")
-		return n
-	}
-	if n.op = op(p.take(comparison)); n.op == opHolds {
-		n.literals = []literal{{kindBool, "true"}}
-		return n
-	}
-	n.literals = p.literals(nil)
-	if n.literals[0].kind == kindBool && n.op != opEqual && n.op != opNotEqual {
-		p.fail("want == or != before true and false, got %s", n.op)
+	default:
+		n.literals = []literal{p.literal()}
+		if n.literals[0].kind == aBool && n.op != "==" && n.op != "!=" {
+			p.fail("want == or != before true and false, got " + n.op)
+		}
 	}
 	return n
 }
 
 func (p *parser) key() nestedkey.Key {
-	if quoted := p.take(quotedKey); quoted != "" {
-		key, err := nestedkey.Parse(strings.ReplaceAll(quoted[1:len(quoted)-1], "``", "`"))
-		if err != nil {
-			p.at -= len(quoted)
-			p.fail("%w", err)
-		}
-		return key
+	quoted := p.take(keyToken)
+	text := quoted
+	if text == "" || slices.Contains(reserved, text) {
+		p.at -= len(text)
+		p.fail("want a key; other characters and the words of the grammar stand between backquotes")
 	}
-	word := p.take(plainKey)
-	if p.at -= len(word); word == "" {
-		p.fail("want a key; one with other characters stands between backquotes")
-	} else if slices.Contains(reserved, word) {
-		p.fail("want a key: write `%s` if it is one", word)
-	} else {
-		p.at += len(word)
+	if strings.HasPrefix(text, "`") {
+		text = strings.ReplaceAll(text[1:len(text)-1], "``", "`")
 	}
-	return nestedkey.Key(word)
+	key, err := nestedkey.Parse(text)
+	if err != nil {
+		p.at -= len(quoted)
+		p.fail(err.Error())
+	}
+	return key
 }
 
-// literals appends a literal to a list.
-func (p *parser) literals(list []literal) []literal {
-	if text := p.take(quotedText); text != "" {
-		return append(list, literal{kindText, p.unquoted(text)})
+func (p *parser) literal() literal {
+	if text := p.take(textToken); text != "" {
+		return literal{aText, p.unquoted(text)}
 	}
-	if text := p.take(boolean); text != "" {
-		return append(list, literal{kindBool, text})
+	if text := p.take(boolToken); text != "" {
+		return literal{aBool, text}
 	}
 	text := p.take(number)
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		p.at -= len(text)
 		p.fail("want a number that float64 holds, a text between quotes, true or false")
 	}
-	return append(list, literal{kindNumber, text})
+	return literal{aNumber, text}
 }
 
 // unquoted returns what stands between the quotes of the text just taken.
 func (p *parser) unquoted(quoted string) string {
-	var text []byte
-	for rest := quoted[1 : len(quoted)-1]; rest != ""; {
-		c, wide, tail, err := strconv.UnquoteChar(rest, quoted[0])
-		if err != nil {
-			p.at -= len(rest) + 1
-			p.fail("invalid escape")
-			return ""
-		}
-		if rest = tail; wide {
-			text = utf8.AppendRune(text, c)
-		} else {
-			text = append(text, byte(c))
-		}
+	if quoted[0] == '\'' {
+		return strings.ReplaceAll(quoted[1:len(quoted)-1], "''", "'")
 	}
-	return string(text)
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		p.at -= len(quoted)
+		p.fail("the text has an escape that Go does not have, or the end of a line")
+	}
+	return text
 }

@@ -1,0 +1,103 @@
+package where
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A term compares a leaf with an element of its dtype, or with a text. Its op is a comparison,
+// "nan", "never" or "always".
+type term struct {
+	op      string
+	element *tensor.Tensor
+	text    []byte
+}
+
+// term returns the comparison of a leaf with l.
+func (l literal) term(op string, leaf tdict.Value) (t term, err error) {
+	want, text := kindOf(leaf)
+	if l.kind != want {
+		return t, fmt.Errorf("%w: got the literal %s for %s, want %s", tensor.ErrDType, l, text, want)
+	}
+	if t.op = op; op == "in" || op == "" {
+		t.op = "=="
+	}
+	switch {
+	case want == aText:
+		t.text = []byte(l.text)
+	case want == aBool:
+		t.element = tensor.Scalar(l.text == "true")
+	case op != "nan":
+		var order int
+		t.element, order, err = l.nearest(leaf.(*tensor.Tensor).DType())
+		t.op = against(t.op, t.element, order)
+	}
+	return t, err
+}
+
+// nearest returns an element of a dtype next to a number, and the order of the two: -1, 0 or 1 if
+// the element is less than the number, equals it, or is greater. Integers may have no such element:
+// then it is nil, and the order is that of all elements.
+func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int, err error) {
+	if dtype.IsInteger() {
+		element, order = l.floor(dtype)
+		return element, order, nil
+	}
+	want, _ := strconv.ParseFloat(l.text, 64)
+	if element, err = tensor.Scalar(want).Cast(dtype); err != nil {
+		return nil, 0, err
+	}
+	wide, err := element.Cast(tensor.Float64)
+	if err != nil {
+		return nil, 0, err
+	}
+	got, err := tensor.Item[float64](wide)
+	return element, cmp.Compare(got, want), err
+}
+
+// floor is nearest of integers.
+func (l literal) floor(dtype tensor.DType) (element *tensor.Tensor, order int) {
+	exact, _ := new(big.Rat).SetString(l.text)
+	down := new(big.Int).Div(exact.Num(), exact.Denom())
+	if down.IsInt64() {
+		element, _ = tensor.ScalarOf(dtype, down.Int64())
+	} else if down.IsUint64() {
+		element, _ = tensor.ScalarOf(dtype, down.Uint64())
+	}
+	if element == nil {
+		return nil, -down.Sign()
+	}
+	return element, new(big.Rat).SetInt(down).Cmp(exact)
+}
+
+// holds says of a comparison whether it holds for less, equal and greater.
+var holds = map[string][3]bool{
+	"==": {false, true, false}, "<": {true, false, false}, ">": {false, false, true},
+	"!=": {true, false, true}, "<=": {true, true, false}, ">=": {false, true, true},
+}
+
+// against returns the comparison with what nearest returns that means the comparison op with the
+// number.
+func against(op string, element *tensor.Tensor, order int) string {
+	h := holds[op]
+	switch {
+	case element != nil && order == 0:
+		return op
+	case element == nil && h[1+order], h[0] && h[2]:
+		return "always"
+	case element == nil, h[0] == h[2]:
+		return "never"
+	case order < 0 && h[0]:
+		return "<="
+	case order < 0:
+		return ">"
+	case h[0]:
+		return "<"
+	}
+	return ">="
+}
