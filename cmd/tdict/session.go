@@ -21,16 +21,17 @@ type session struct {
 	name     string        // of the command
 	stdout   io.Writer     // for data that is not text
 	out      *bufio.Writer // stdout, for text: control characters are quoted
-	errs     io.Writer     // standard error, for text
-	tty      bool          // stdout is a terminal
-	wantBars bool          // standard error is a terminal
+	stderr   io.Writer
+	errs     io.Writer // stderr, for text
+	tty      bool      // stdout is a terminal
+	wantBars bool      // standard error is a terminal
 	start    time.Time
 	bar      *progressbar.ProgressBar
 }
 
 func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
 	return &session{
-		ctx: ctx, stdout: stdout, out: bufio.NewWriterSize(&quoter{to: stdout}, 1<<16), errs: &quoter{to: stderr},
+		ctx: ctx, stdout: stdout, stderr: stderr, out: bufio.NewWriterSize(&quoter{to: stdout}, 1<<16), errs: &quoter{to: stderr},
 		tty: isTerminal(stdout), wantBars: isTerminal(stderr), start: time.Now(),
 	}
 }
@@ -114,7 +115,7 @@ func (s *session) progress(done, total int64) {
 		return
 	}
 	if s.bar == nil {
-		s.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(os.Stderr),
+		s.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(s.stderr),
 			progressbar.OptionSetDescription(s.name), progressbar.OptionShowBytes(true),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+)
+
+// onTerminal runs the command with a terminal as standard output and error, and returns what appears
+// there.
+func onTerminal(t *testing.T, dir string, args ...string) (text string, code int) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals: ", err)
+	}
+	defer master.Close()
+	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminals: ", err)
+	}
+	path, err := binary()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
+	require.NoError(t, cmd.Start())
+	require.NoError(t, slave.Close())
+	all, _ := io.ReadAll(master) // ends with EIO when the command has ended
+	_ = cmd.Wait()               // the exit code says more
+	return string(all), cmd.ProcessState.ExitCode()
+}
+
+// TestTerminal sees that data which commands a terminal does not reach it.
+func TestTerminal(t *testing.T) {
+	dir := testkit.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte("a\x1b[31m,b\n1,\x1b[2J\n"), 0o666))
+	require.Equal(t, 0, command(t, dir, "convert", "odd.csv", "odd").code)
+	for _, as := range []string{"text", "csv", "jsonl"} {
+		text, code := onTerminal(t, dir, "head", "odd", "--as", as)
+		require.Zero(t, code, text)
+		require.NotContains(t, text, "\x1b", as)
+		require.Contains(t, text, `[31m`, as)
+	}
+	text, code := onTerminal(t, dir, "head", "odd", "b", "--as", "npy")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, text, "redirect standard output to a file")
+}
