@@ -43,7 +43,7 @@ func (d *doc) leads(all []*doc, target string) bool {
 	return anchor == "" || i >= 0 && slices.Contains(all[i].anchors(), anchor)
 }
 
-var command = regexp.MustCompile(`go (?:run|doc|test)(?: -C (\w+))? \./(\w[\w/]*)`)
+var command = regexp.MustCompile(`go (?:run|doc|test|install)(?: -C (\w+))? \./(\w[\w/]*)`)
 
 // TestCommands checks that packages named in commands of the pages exist.
 func TestCommands(t *testing.T) {

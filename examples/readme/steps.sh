@@ -12,6 +12,8 @@ here=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+export GOBIN=$work/bin PATH=$work/bin:$PATH # where go install puts tdict
+
 csv=$(cd bench && go mod download -json gonum.org/v1/gonum | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')/graph/formats/rdf/testdata/manifest.csv
 
 # The clone is one of this repository, as it is committed.
