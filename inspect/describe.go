@@ -80,7 +80,7 @@ type Lengths struct {
 // Each leaf is read once, in parts of 131,072 positions, or 4,096 of each column. In a part, values
 // that count are added as float64 in the order that arith.Sum states, and so are the sums of
 // parts. So without masks and NaN the Mean is that of arith.Mean of float64. Std is the population's
-// (arith.VarOptions.Correction 0): squares of distances from the mean of 4,096 values, joined in
+// (arith.VarOptions.Correction 0): squares of distances from the mean of 1,024 values, joined in
 // order as Chan, Golub and LeVeque do. Nothing depends on opt.Workers.
 //
 // # Quantiles

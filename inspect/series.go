@@ -148,6 +148,10 @@ func keep[T any](to, x []T, mask []bool) []T {
 
 func ofNumbers[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32](_ *tally, dst []float64, x []T) {
 	dst = dst[:len(x)]
+	for len(x) >= 4 && len(dst) >= 4 { // the compiler does not unroll it
+		dst[0], dst[1], dst[2], dst[3] = float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3])
+		x, dst = x[4:], dst[4:]
+	}
 	for i, v := range x {
 		dst[i] = float64(v)
 	}

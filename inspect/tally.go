@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/vector"
@@ -8,7 +9,7 @@ import (
 
 const (
 	sumBlock  = 64      // elements of a block of a sum, as arith.Sum has it
-	pieceSize = 1 << 12 // numbers that are taken in at a time, while they are in the cache
+	pieceSize = 1 << 10 // numbers that are taken in at a time, while they are in the cache
 )
 
 // A tally is what is known of some values. Tallies of parts are joined in the order of the parts.
@@ -106,7 +107,8 @@ func (p *pairwise) total(rest *float64) (sum float64) {
 // A taker takes in the values of one part of a leaf.
 type taker struct {
 	*tally
-	sums    pairwise
+	sums    pairwise // of the whole part
+	line    pairwise // of a piece
 	sampler *sampler
 	at      uint64    // where in the leaf the part begins, and the numbers that were taken in since
 	piece   []float64 // numbers that wait until they are pieceSize
@@ -173,6 +175,22 @@ func countInf(x []float64) (n int) {
 func (t *taker) countZeros(x []float64) (n int) {
 	bits := t.bits[:len(x)]
 	vector.EqualNumber(bits, x, 0)
+	return countOnes(bits)
+}
+
+// countOnes returns the sum of bytes that are 0 or 1, eight at a time.
+func countOnes(bits []uint8) (n int) {
+	for len(bits) >= 8 {
+		some := bits[:min(len(bits)&^7, 8*255)] // else a byte of the sums overflows
+		bits = bits[len(some):]
+		var eight uint64
+		for ; len(some) >= 8; some = some[8:] {
+			eight += binary.LittleEndian.Uint64(some)
+		}
+		for ; eight > 0; eight >>= 8 {
+			n += int(eight & 0xff)
+		}
+	}
 	for _, b := range bits {
 		n += int(b)
 	}
@@ -188,42 +206,35 @@ func (t *taker) flush() {
 	if t.sketch != nil {
 		t.sampler.pick(t.at, x, t.sketch.add)
 	}
-	whole := len(x) / sumBlock
-	var sums pairwise
-	t.add(&sums, x, whole)
-	for _, sum := range t.lines[:whole] {
-		t.sums.push(sum)
+	sum, rest := t.addUp(x)
+	for _, line := range t.lines[:len(x)/sumBlock] {
+		t.sums.push(line)
 	}
-	rest := t.rest(x[whole*sumBlock:])
-	t.sum = t.sums.total(rest) // of all so far; the last one counts
-	mean := sums.total(rest) / float64(len(x))
-	square := t.scratch[:len(x)]
-	vector.SubNumber(square, x, mean)
-	vector.Mul(square, square, square)
-	var squares pairwise
-	t.add(&squares, square, whole)
-	t.moments(len(x), mean, squares.total(t.rest(square[whole*sumBlock:])))
+	t.sum = t.sums.total(rest) // only the last piece has a rest
+	mean := sum / float64(len(x))
+	squares := t.scratch[:len(x)]
+	vector.SubNumber(squares, x, mean)
+	vector.Mul(squares, squares, squares)
+	m2, _ := t.addUp(squares)
+	t.moments(len(x), mean, m2)
 	t.at += uint64(len(x))
 	t.piece = t.piece[:0]
 }
 
-// add pushes the sums of whole blocks, which stay in lines.
-func (t *taker) add(sums *pairwise, x []float64, whole int) {
-	lines := t.lines[:whole]
-	vector.Sums(lines, x, sumBlock, sumBlock)
-	for _, sum := range lines {
-		sums.push(sum)
+// addUp returns the sum of the numbers of a piece, and that of the shorter block at its end, nil if
+// there is none. The sums of whole blocks stay in lines.
+func (t *taker) addUp(x []float64) (sum float64, rest *float64) {
+	whole := len(x) / sumBlock
+	vector.Sums(t.lines[:whole], x, sumBlock, sumBlock)
+	t.line.blocks = 0
+	for _, line := range t.lines[:whole] {
+		t.line.push(line)
 	}
-}
-
-// rest returns the sum of a shorter block, nil if it has no number.
-func (t *taker) rest(x []float64) *float64 {
-	if len(x) == 0 {
-		return nil
+	if x = x[whole*sumBlock:]; len(x) > 0 {
+		rest = new(float64)
+		for _, v := range x {
+			*rest += v
+		}
 	}
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return &sum
+	return t.line.total(rest), rest
 }
