@@ -48,39 +48,37 @@ func checkRows(td *tdict.TensorDict) error {
 	return nil
 }
 
-// A bound is a test of a leaf of known dtype: one of its terms holds.
+// A bound is a test of a leaf of known dtype: it compares with an element of that dtype, or with a
+// text. Its op is a comparison, "nan", "never" or "always".
 type bound struct {
-	key    nestedkey.Key
-	terms  []term
-	masked bool // values may be missing
+	key     nestedkey.Key
+	masked  bool // values may be missing
+	op      string
+	element *tensor.Tensor
+	text    []byte
 }
 
 // bind returns the bound of a test.
-func (n *node) bind(td *tdict.TensorDict) (b bound, err error) {
+func (n *node) bind(td *tdict.TensorDict) (bound, error) {
 	leaf, err := column(td, n.key)
 	if err != nil {
-		return b, err
+		return bound{}, err
 	}
+	masked := false
 	if mask, missing := td.Tensor(maskOf(n.key)); missing == nil && mask.DType() == tensor.Bool {
-		if _, err = column(td, maskOf(n.key)); err != nil {
-			return b, err
-		}
-		b.masked = true
+		masked = true
+		_, err = column(td, maskOf(n.key))
 	}
-	switch b.key = n.key; {
-	case n.op == "missing" && b.masked:
-		return bound{key: maskOf(n.key), terms: []term{{op: "==", element: tensor.Scalar(false)}}}, nil
+	switch {
+	case err != nil:
+		return bound{}, err
+	case n.op == "missing" && masked:
+		return bound{key: maskOf(n.key), op: "==", element: tensor.Scalar(false)}, nil
 	case n.op == "missing":
-		b.terms = []term{{op: "never"}}
+		return bound{key: n.key, op: "never"}, nil
 	}
-	for _, l := range n.literals {
-		t, err := l.term(n.op, leaf)
-		if err != nil {
-			return b, err
-		}
-		b.terms = append(b.terms, t)
-	}
-	return b, nil
+	b := bound{key: n.key, masked: masked, op: n.op}
+	return b, b.compare(n.literal, leaf)
 }
 
 // column returns the leaf under a key, which must have one column.

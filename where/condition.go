@@ -12,13 +12,13 @@ import (
 // A Condition is what [Parse] reads. It never changes. Safe for concurrent use.
 type Condition struct{ root *node }
 
-// A node is a part of a condition: "and", "or", "not" of args, or a test of a key. The op of a test
-// is as it is spelled, and "" for a bare key.
+// A node is a part of a condition: "and", "or", "not" of args, or a test of a key: "missing", "nan"
+// or a comparison. A bare key is one with true, and "in" becomes several.
 type node struct {
-	op       string
-	args     []*node
-	key      nestedkey.Key
-	literals []literal
+	op      string
+	args    []*node
+	key     nestedkey.Key
+	literal literal
 }
 
 // A literal is a number as it was written, a text without quotes, or "true" or "false".
@@ -63,17 +63,17 @@ func (c *Condition) String() string { return c.root.String() }
 func (n *node) String() string {
 	switch n.op {
 	case "and", "or":
-		return joined(n.args, n.inner, " "+n.op+" ")
+		texts := make([]string, len(n.args))
+		for i, arg := range n.args {
+			texts[i] = n.inner(arg)
+		}
+		return strings.Join(texts, " "+n.op+" ")
 	case "not":
 		return "not " + n.inner(n.args[0])
-	case "":
-		return keyText(n.key)
 	case "missing", "nan":
 		return n.op + "(" + keyText(n.key) + ")"
-	case "in":
-		return keyText(n.key) + " in (" + joined(n.literals, literal.String, ", ") + ")"
 	}
-	return keyText(n.key) + " " + n.op + " " + n.literals[0].String()
+	return keyText(n.key) + " " + n.op + " " + n.literal.String()
 }
 
 // inner returns the text of an argument of n, in parentheses if it needs them.
@@ -82,14 +82,6 @@ func (n *node) inner(arg *node) string {
 		return "(" + arg.String() + ")"
 	}
 	return arg.String()
-}
-
-func joined[T any](list []T, text func(T) string, between string) string {
-	all := make([]string, len(list))
-	for i, x := range list {
-		all[i] = text(x)
-	}
-	return strings.Join(all, between)
 }
 
 func (l literal) String() string {

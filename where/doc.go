@@ -19,8 +19,9 @@
 //	not a and b or (c and d)     not binds more tightly than and, and more tightly than or
 //
 // A literal is a decimal number, true, false or a text. A number (40, -3.5, 1e-3) has an exponent
-// from -999 to 999, and float64 holds it. A text is between " with the escapes of Go, or between '
-// without any: there a quote is written twice, as in 'it''s'. The key is on the left.
+// from -999 to 999, and float64 holds it. A text is between double quotes, with the escapes of Go,
+// or between single quotes without escapes, where a single quote in it is written twice. The key is
+// on the left.
 //
 // A key stands as it is if it consists of the characters A-Z, a-z, 0-9, "_", "/" and ".", and is
 // none of the words and, or, not, in, true, false, missing and nan. Any other key stands between

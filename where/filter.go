@@ -42,19 +42,15 @@ func (f *Filter) Mask(td *tdict.TensorDict) (*tensor.Tensor, error) {
 
 // eval returns the mask of n, or of its negation, in a room. It may use the rooms that follow.
 // Negations become those of tests, so that they leave out missing values.
-func (f *Filter) eval(n *node, negated bool, room int) (mask *tensor.Tensor, err error) {
+func (f *Filter) eval(n *node, negated bool, room int) (*tensor.Tensor, error) {
 	switch n.op {
 	case "not":
 		return f.eval(n.args[0], !negated, room)
 	case "and", "or":
-		return fold(n.args, (n.op == "and") != negated, room, func(arg *node, room int) (*tensor.Tensor, error) {
-			return f.eval(arg, negated, room)
-		})
+		return f.join(n.args, (n.op == "and") != negated, negated, room)
 	}
 	b := f.bound[n]
-	mask, err = fold(b.terms, false, room, func(t term, room int) (*tensor.Tensor, error) {
-		return f.compare(b.key, t, room)
-	})
+	mask, err := f.compare(b, room)
 	if err == nil && negated {
 		err = arith.NotInto(mask, mask)
 	}
@@ -70,38 +66,38 @@ func (f *Filter) eval(n *node, negated bool, room int) (mask *tensor.Tensor, err
 	return mask, nil
 }
 
-// fold joins the masks of a list, by and or by or.
-func fold[T any](list []T, and bool, room int, mask func(x T, room int) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
-	join := arith.OrInto[*tensor.Tensor]
-	if and {
-		join = arith.AndInto
+// join returns where all args hold, or any of them.
+func (f *Filter) join(args []*node, all, negated bool, room int) (*tensor.Tensor, error) {
+	into := arith.OrInto[*tensor.Tensor]
+	if all {
+		into = arith.AndInto
 	}
-	all, err := mask(list[0], room)
-	for i := 1; i < len(list) && err == nil; i++ {
+	mask, err := f.eval(args[0], negated, room)
+	for i := 1; i < len(args) && err == nil; i++ {
 		var next *tensor.Tensor
-		if next, err = mask(list[i], room+1); err == nil {
-			err = join(all, all, next)
+		if next, err = f.eval(args[i], negated, room+1); err == nil {
+			err = into(mask, mask, next)
 		}
 	}
-	return all, err
+	return mask, err
 }
 
-// compare returns the mask of a term.
-func (f *Filter) compare(key nestedkey.Key, t term, room int) (*tensor.Tensor, error) {
+// compare returns the mask of a test, missing values included.
+func (f *Filter) compare(b bound, room int) (*tensor.Tensor, error) {
 	mask, err := f.room(room)
 	switch {
 	case err != nil:
 		return nil, err
-	case t.op == "never" || t.op == "always":
-		return mask, arith.FillInPlace(mask, t.op == "always")
-	case t.text != nil:
-		return mask, f.compareText(key, t, mask)
+	case b.op == "never" || b.op == "always":
+		return mask, arith.FillInPlace(mask, b.op == "always")
+	case b.text != nil:
+		return mask, f.compareText(b, mask)
 	}
-	x, err := f.column(key)
+	x, err := f.column(b.key)
 	if err != nil {
 		return nil, err
 	}
-	return mask, verbs[t.op](mask, x, t.element)
+	return mask, verbs[b.op](mask, x, b.element)
 }
 
 var verbs = map[string]func(dst, x *tensor.Tensor, y any) error{
@@ -134,9 +130,9 @@ func (f *Filter) column(key nestedkey.Key) (*tensor.Tensor, error) {
 	return x.Reshape(f.td.Shape()[0])
 }
 
-// compareText sets mask to that of a term on text.
-func (f *Filter) compareText(key nestedkey.Key, t term, mask *tensor.Tensor) error {
-	x, err := tdict.Get[*ragged.Tensor](f.td, key)
+// compareText sets mask to that of a test of text.
+func (f *Filter) compareText(b bound, mask *tensor.Tensor) error {
+	x, err := tdict.Get[*ragged.Tensor](f.td, b.key)
 	if err != nil {
 		return err
 	}
@@ -155,10 +151,10 @@ func (f *Filter) compareText(key nestedkey.Key, t term, mask *tensor.Tensor) err
 	if err != nil {
 		return err
 	}
-	holds := holds[t.op]
+	holds := holds[b.op]
 	return tensor.Read(values, func(v []uint8) {
 		for i := range bits {
-			bits[i] = holds[1+bytes.Compare(v[offsets[i]:offsets[i+1]], t.text)]
+			bits[i] = holds[1+bytes.Compare(v[offsets[i]:offsets[i+1]], b.text)]
 		}
 	})
 }

@@ -97,13 +97,13 @@ func (p *parser) expect(want string) {
 	}
 }
 
-func (p *parser) or() *node  { return p.chain("or", p.and) }
-func (p *parser) and() *node { return p.chain("and", p.unary) }
+func (p *parser) or() *node  { return p.list("or", "or", p.and) }
+func (p *parser) and() *node { return p.list("and", "and", p.unary) }
 
-// chain reads arguments with an operation between them.
-func (p *parser) chain(op string, arg func() *node) *node {
+// list reads arguments of an operation with a word or sign between them.
+func (p *parser) list(between, op string, arg func() *node) *node {
 	args := []*node{arg()}
-	for p.accept(op) {
+	for p.accept(between) {
 		args = append(args, arg())
 	}
 	if len(args) == 1 {
@@ -127,7 +127,7 @@ func (p *parser) unary() *node {
 	case p.accept("missing"):
 		return p.call(&node{op: "missing"})
 	case p.accept("nan"):
-		return p.call(&node{op: "nan", literals: []literal{{aNumber, "nan"}}})
+		return p.call(&node{op: "nan", literal: literal{aNumber, "nan"}})
 	}
 	return p.test()
 }
@@ -144,18 +144,14 @@ func (p *parser) test() *node {
 	n := &node{key: p.key(), op: p.take(comparison)}
 	switch n.op {
 	case "":
-		n.literals = []literal{{aBool, "true"}}
+		return &node{op: "==", key: n.key, literal: literal{aBool, "true"}}
 	case "in":
 		p.expect("(")
-		for more := true; more; more = p.accept(",") {
-			n.literals = append(n.literals, p.literal())
-		}
-		p.expect(")")
-	default:
-		n.literals = []literal{p.literal()}
-		if n.literals[0].kind == aBool && n.op != "==" && n.op != "!=" {
-			p.fail("want == or != before true and false, got " + n.op)
-		}
+		defer p.expect(")")
+		return p.list(",", "or", func() *node { return &node{op: "==", key: n.key, literal: p.literal()} })
+	}
+	if n.literal = p.literal(); n.literal.kind == aBool && n.op != "==" && n.op != "!=" {
+		p.fail("want == or != before true and false, got " + n.op)
 	}
 	return n
 }

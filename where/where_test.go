@@ -122,12 +122,12 @@ func TestMask(t *testing.T) {
 
 func TestString(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"parentheses that say nothing", "((a)) and (b == 1)", "a and b == 1"},
-		{"parentheses that do", "(a and b) and (c or not (d or e))", "(a and b) and (c or not (d or e))"},
-		{"and within or", "(a and b) or c", "a and b or c"},
+		{"parentheses that say nothing, and a bare key", "((a)) and (b == 1)", "a == true and b == 1"},
+		{"parentheses that do", "(a<1 and b<1) and (c<1 or not (d<1 or e<1))", "(a < 1 and b < 1) and (c < 1 or not (d < 1 or e < 1))"},
+		{"and within or", "(a<1 and b<1) or c<1", "a < 1 and b < 1 or c < 1"},
 		{"numbers stay as they are written", "a<+3.50e1", "a < +3.50e1"},
-		{"texts", `a in ('it''s', "\xff\n", '\n')`, `a in ("it's", "\xff\n", "\\n")`},
-		{"keys", "missing(`and`) or nan(`x```) or ``", "missing(`and`) or nan(`x```) or ``"},
+		{"texts", `a in ('it''s', "\xff\n", '\n')`, `a == "it's" or a == "\xff\n" or a == "\\n"`},
+		{"keys", "missing(`and`) or nan(`x```) or ``<0", "missing(`and`) or nan(`x```) or `` < 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,34 +10,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A term compares a leaf with an element of its dtype, or with a text. Its op is a comparison,
-// "nan", "never" or "always".
-type term struct {
-	op      string
-	element *tensor.Tensor
-	text    []byte
-}
-
-// term returns the comparison of a leaf with l.
-func (l literal) term(op string, leaf tdict.Value) (t term, err error) {
+// compare makes b the comparison of a leaf with l.
+func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 	want, text := kindOf(leaf)
-	if l.kind != want {
-		return t, fmt.Errorf("%w: got the literal %s for %s, want %s", tensor.ErrDType, l, text, want)
-	}
-	if t.op = op; op == "in" || op == "" {
-		t.op = "=="
-	}
 	switch {
+	case l.kind != want:
+		return fmt.Errorf("%w: got the literal %s for %s, want %s", tensor.ErrDType, l, text, want)
 	case want == aText:
-		t.text = []byte(l.text)
+		b.text = []byte(l.text)
 	case want == aBool:
-		t.element = tensor.Scalar(l.text == "true")
-	case op != "nan":
+		b.element = tensor.Scalar(l.text == "true")
+	case b.op != "nan":
 		var order int
-		t.element, order, err = l.nearest(leaf.(*tensor.Tensor).DType())
-		t.op = against(t.op, t.element, order)
+		b.element, order, err = l.nearest(leaf.(*tensor.Tensor).DType())
+		b.op = against(b.op, b.element, order)
 	}
-	return t, err
+	return err
 }
 
 // nearest returns an element of a dtype next to a number, and the order of the two: -1, 0 or 1 if
