@@ -1,8 +1,11 @@
 package inspect_test
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -102,4 +105,19 @@ func random(t testing.TB, r *rand.Rand, dtype tensor.DType, shape ...int) *tenso
 		x = tensor.Must(x.Cast(tensor.Float64))
 	}
 	return tensor.Must(x.Cast(dtype))
+}
+
+// damage changes the last element of x, which is 3, in a dataset.
+func damage(t testing.TB, path string) {
+	t.Helper()
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "x.memmap")
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	three := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40} // 1, 2, 3
+	at := bytes.Index(text, three)
+	require.GreaterOrEqual(t, at, 0)
+	text[at+8] ^= 1
+	require.NoError(t, os.WriteFile(path, text, 0o666))
 }
