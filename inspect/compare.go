@@ -89,11 +89,10 @@ func (c *comparison) blocks(p pair, n int, position func(i int) []int, compare f
 
 // elementsText returns the text of a difference of elements.
 func elementsText(d tdict.Difference) string {
-	what := "elements differ"
-	if d.Count == 1 {
-		what = "element differs"
+	text := fmt.Sprintf("%q: %s %s", string(d.Key), grouped(d.Count), plural(d.Count, "element differs", "elements differ"))
+	if d.Kind == tdict.DiffShape {
+		text = fmt.Sprintf("%q: lengths of %s %s", string(d.Key), grouped(d.Count), plural(d.Count, "row differ", "rows differ"))
 	}
-	text := fmt.Sprintf("%q: %d %s", string(d.Key), d.Count, what)
 	if len(d.Elements) > 0 {
 		e := d.Elements[0]
 		text += fmt.Sprintf(": %v is %s, other %s", e.Position, e.A, e.B)
@@ -208,13 +207,16 @@ func nearComplex[T complex64 | complex128](opt *DifferencesOptions, a, b T) bool
 	switch {
 	case x == y:
 		return true
-	case cmplx.IsNaN(x) || cmplx.IsNaN(y):
-		return cmplx.IsNaN(x) && cmplx.IsNaN(y) && !opt.NaNDiffers
+	case isNaN(x) || isNaN(y):
+		return isNaN(x) && isNaN(y) && !opt.NaNDiffers
 	case cmplx.IsInf(x) || cmplx.IsInf(y):
 		return false
 	}
 	return cmplx.Abs(x-y) <= opt.within(cmplx.Abs(y))
 }
+
+// isNaN reports whether a part of a complex number is NaN, whatever the other is.
+func isNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
 
 func intText[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](v T) string {
 	return fmt.Sprint(v)

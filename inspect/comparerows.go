@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -65,11 +64,12 @@ func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Di
 	var t tallied
 	for i := range len(la) - 1 {
 		if m, n := la[i+1]-la[i], lb[i+1]-lb[i]; m != n {
-			t.add(&c.opt, i, func() (string, string) { return fmt.Sprintf("length %d", m), fmt.Sprintf("length %d", n) })
+			t.add(&c.opt, i, func() (string, string) { return strconv.FormatInt(m, 10), strconv.FormatInt(n, 10) })
 		}
 	}
 	d, differ, err = c.blocks(p, 1, func(i int) []int { return rowPosition(a, level-1, i) }, func(int) (tallied, error) { return t, nil })
 	d.Kind = tdict.DiffShape
+	d.Text = elementsText(d)
 	return d, differ, err
 }
 

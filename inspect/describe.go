@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -181,7 +182,10 @@ func fits(mask, v tdict.Value) error {
 	}
 	switch m := mask.(type) {
 	case *tensor.Tensor:
-		return v.Shape().CheckPrefix(m.Shape())
+		if !v.Shape().HasPrefix(m.Shape()) {
+			return fmt.Errorf("mask: %w: got %v, want leading dims of %v", shapeops.ErrShape, m.Shape(), v.Shape())
+		}
+		return nil
 	case *ragged.Tensor:
 		if r, ok := v.(*ragged.Tensor); ok && kindOf(v) == tdict.KindRagged && len(m.Features()) == 0 {
 			return r.Layout().CheckEqual(m.Layout())

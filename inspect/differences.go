@@ -33,7 +33,8 @@ type DifferencesOptions struct {
 // Differences returns an iterator over the differences between a and b: first those of structure, in
 // the order of a, which need no element; then, leaf by leaf, those of elements.
 //
-//   - Structure: batch shapes and the names of their dims, keys that one of them lacks, kinds, dtypes, shapes.
+//   - Structure: batch shapes and the names of their dims, keys that one of them lacks, kinds,
+//     dtypes, shapes.
 //   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
 //     Values of such a leaf are not compared.
 //   - Elements: one Difference for each leaf, with the first that differ and how many do in all.
@@ -42,7 +43,7 @@ type DifferencesOptions struct {
 //
 // Numbers follow the rule of NumPy's allclose, in which b is the one that is right: see
 // [DifferencesOptions]. Infinities are equal only to themselves. Integers are compared as they are,
-// and complex numbers by their distance. Data compares exactly.
+// and complex numbers by their distance. Bools and Data compare exactly.
 //
 // Leaves are read in blocks of 1 MiB, of which opt.Workers are compared at a time; leaves that are
 // views with gaps are copied block by block. Ragged leaves that were permuted are copied whole.

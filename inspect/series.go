@@ -182,7 +182,7 @@ func ofHalf[T interface{ Float64() float64 }](_ *tally, dst []float64, x []T) {
 func ofComplex[T complex64 | complex128](dst []float64, x []T) {
 	for i, v := range x {
 		z := complex128(v)
-		if dst[i] = cmplx.Abs(z); cmplx.IsNaN(z) || math.IsNaN(real(z)) || math.IsNaN(imag(z)) {
+		if dst[i] = cmplx.Abs(z); isNaN(z) {
 			dst[i] = math.NaN()
 		}
 	}

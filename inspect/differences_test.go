@@ -1,0 +1,367 @@
+package inspect_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/inspect"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// differences returns all of Differences, which must not fail.
+func differences(t testing.TB, a, b *tdict.TensorDict, opt inspect.DifferencesOptions) (all []tdict.Difference) {
+	t.Helper()
+	for d, err := range inspect.Differences(context.Background(), a, b, opt) {
+		require.NoError(t, err)
+		all = append(all, d)
+	}
+	return all
+}
+
+// of returns a dictionary with one leaf x.
+func of(t testing.TB, v tdict.Value) *tdict.TensorDict {
+	t.Helper()
+	td := tdict.New()
+	require.NoError(t, td.Set("x", v))
+	return td
+}
+
+// farApart reports whether numbers differ, as NumPy's allclose says.
+func farApart(a, b complex128, opt inspect.DifferencesOptions) bool {
+	nan := func(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
+	switch {
+	case nan(a) || nan(b):
+		return opt.NaNDiffers || nan(a) != nan(b)
+	case cmplx.IsInf(a) || cmplx.IsInf(b):
+		return a != b
+	}
+	tolerance := opt.ATol
+	if opt.RTol != 0 {
+		tolerance += opt.RTol * cmplx.Abs(b)
+	}
+	return cmplx.Abs(a-b) > tolerance
+}
+
+// scattered returns x in a layout, with some elements changed.
+func scattered(t testing.TB, r *rand.Rand, x *tensor.Tensor, layout string) *tensor.Tensor {
+	other := randomLike(t, r, x.DType(), layout, x.Shape()...)
+	if layout == "repeated" {
+		return other
+	}
+	where := make([]bool, x.Size())
+	for i := range where {
+		where[i] = r.IntN(3) > 0
+	}
+	for i, keep := range where {
+		if keep {
+			at := tensorAt(t, other, x.Shape().Position(i))
+			require.NoError(t, at.CopyFrom(tensorAt(t, x, x.Shape().Position(i))))
+		}
+	}
+	return other
+}
+
+func TestDifferencesEqualLoops(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, dtype := range tensor.DTypes() {
+		for layout := range layouts {
+			for _, shape := range [][]int{{}, {0}, {1}, {3, 0, 2}, {2, 3, 4}, {5, 7, 11}} {
+				for _, opt := range []inspect.DifferencesOptions{
+					{}, {NaNDiffers: true}, {ATol: 1, Most: 5}, {RTol: 0.5, Most: -1}, {ATol: 0.1, RTol: 1, NaNDiffers: true},
+				} {
+					a := randomLike(t, r, dtype, layout, shape...)
+					b := scattered(t, r, a, "transposed")
+					compareNaively(t, a, b, opt)
+					compareNaively(t, a, scattered(t, r, a, layout), opt)
+				}
+			}
+		}
+	}
+}
+
+// tensorAt returns the element at a position.
+func tensorAt(t testing.TB, x *tensor.Tensor, at []int) *tensor.Tensor {
+	for _, i := range at {
+		x = tensor.Must(x.Index(ix.At(i)))
+	}
+	return x
+}
+
+// compareNaively compares two tensors by Differences and in loops.
+func compareNaively(t testing.TB, a, b *tensor.Tensor, opt inspect.DifferencesOptions) {
+	t.Helper()
+	var first []tensor.ElementDiff
+	count := 0
+	most := opt.Most
+	if most == 0 {
+		most = 3
+	}
+	wide := func(x *tensor.Tensor) []complex128 {
+		return testkit.Elements[complex128](t, tensor.Must(x.Cast(tensor.Complex128)))
+	}
+	p, q := wide(a), wide(b)
+	for i := range p {
+		differ := farApart(p[i], q[i], opt)
+		if a.DType() == tensor.Bool || a.DType().IsInteger() && opt.ATol == 0 && opt.RTol == 0 { // which complex128 would round
+			differ = !tensorAt(t, a, a.Shape().Position(i)).Equal(tensorAt(t, b, a.Shape().Position(i)))
+		}
+		if !differ {
+			continue
+		}
+		if count++; count <= most {
+			first = append(first, tensor.ElementDiff{Position: a.Shape().Position(i)})
+		}
+	}
+	got := differences(t, of(t, a), of(t, b), opt)
+	if count == 0 {
+		require.Empty(t, got)
+		return
+	}
+	require.Lenf(t, got, 1, "%v %v: want %d", a, b, count)
+	require.Equal(t, tdict.DiffElements, got[0].Kind)
+	require.Equal(t, count, got[0].Count, "%v %+v", a.DType(), opt)
+	for i, e := range got[0].Elements {
+		for _, text := range []struct {
+			x    *tensor.Tensor
+			text string
+		}{{a, e.A}, {b, e.B}} {
+			require.Contains(t, tensorAt(t, text.x, e.Position).String(), text.text)
+		}
+		got[0].Elements[i].A, got[0].Elements[i].B = "", ""
+	}
+	require.Equal(t, first, got[0].Elements)
+}
+
+// TestDifferencesOfIntegers has integers that a float64 would round.
+func TestDifferencesOfIntegers(t *testing.T) {
+	tests := []struct {
+		a, b       int64
+		rtol, atol float64
+		want       bool
+	}{
+		{1 << 53, 1<<53 + 1, 0, 0, true},
+		{1 << 53, 1<<53 + 1, 0, 1, false},
+		{math.MinInt64, math.MaxInt64, 0, 1 << 63, true},
+		{math.MinInt64, math.MaxInt64, 0, math.Inf(1), false},
+		{math.MinInt64, math.MaxInt64, 3, 0, false},
+		{100, 0, 1, 0, true}, // b is 0
+		{0, 100, 1, 0, false},
+		{3, 5, 0, 1.9, true},
+	}
+	for _, tt := range tests {
+		got := differences(t, of(t, tensor.Vector(tt.a)), of(t, tensor.Vector(tt.b)), inspect.DifferencesOptions{RTol: tt.rtol, ATol: tt.atol})
+		require.Equal(t, tt.want, len(got) == 1, "%+v", tt)
+	}
+}
+
+// TestDifferencesInBlocks has leaves of several blocks in different layouts.
+func TestDifferencesInBlocks(t *testing.T) {
+	const rows, width = 1500, 701
+	make1 := func() []float64 {
+		x := make([]float64, rows*width)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		return x
+	}
+	a, b := make1(), make1()
+	changed := []int{0, 131071, 131072, 400000, rows*width - 1}
+	for _, i := range changed {
+		b[i] = -1
+	}
+	x := tensor.Must(tensor.From(a, rows, width))
+	y := tensor.Must(tensor.From(b, rows, width))
+	turned := tensor.Must(tensor.Must(tensor.Must(y.Transpose(0, 1)).Clone()).Transpose(0, 1))
+	for name, y := range map[string]*tensor.Tensor{"contiguous": y, "transposed": turned} {
+		for workers := 1; workers < 4; workers++ {
+			got := differences(t, of(t, x), of(t, y), inspect.DifferencesOptions{Most: 4, Workers: workers})
+			require.Len(t, got, 1, name)
+			require.Equal(t, 5, got[0].Count)
+			for i, e := range got[0].Elements {
+				require.Equal(t, x.Shape().Position(changed[i]), e.Position)
+			}
+			require.Len(t, got[0].Elements, 4)
+		}
+	}
+}
+
+func TestDifferencesOfStructure(t *testing.T) {
+	a := tdict.New(2)
+	b := tdict.New(2)
+	set := func(td *tdict.TensorDict, key nestedkey.Key, v tdict.Value) { require.NoError(t, td.Set(key, v)) }
+	set(a, "only/a", tensor.Vector[int8](1, 2))
+	set(a, "kind", tensor.Vector[int8](1, 2))
+	set(b, "kind", tensor.Must(tdict.NewData("x", 2)))
+	set(a, "dtype", tensor.Vector[int8](1, 2))
+	set(b, "dtype", tensor.Vector[uint8](1, 2))
+	set(a, "in/shape", tensor.Must(tensor.New(tensor.Bool, 2, 3)))
+	set(b, "in/shape", tensor.Must(tensor.New(tensor.Bool, 2, 4)))
+	set(a, "batch", tdict.New(2, 1))
+	set(b, "batch", tdict.New(2))
+	set(a, "values", tensor.Must(tdict.DataFrom([]any{"a", int64(2)}, 2)))
+	set(b, "values", tensor.Must(tdict.DataFrom([]any{"a", int64(3)}, 2)))
+	set(a, "same", tensor.Vector[float32](1, 2))
+	set(b, "same", tensor.Vector[float32](1, 2))
+	set(b, "in/b", tensor.Vector[float32](1, 2))
+	set(a, "one", tensor.Must(tdict.NewUnbatched(tensor.Vector[float32](1, 2, 3))))
+	set(b, "one", tensor.Must(tdict.NewUnbatched(tensor.Vector[float32](1, 2, 4))))
+	require.NoError(t, a.SetNames("time"))
+	var got []string
+	for _, d := range differences(t, a, b, inspect.DifferencesOptions{}) {
+		got = append(got, fmt.Sprintf("%s %s", d.Kind, d.Text))
+	}
+	require.Equal(t, []string{
+		`shape "": dims ["time"], other dims [""]`,
+		`missing "only": dictionary [2], missing in the other`,
+		`kind "kind": int8 [2], other data [2]`,
+		`dtype "dtype": int8 [2], other uint8 [2]`,
+		`shape "in": dims ["time"], other dims [""]`,
+		`shape "in/shape": bool [2 3], other bool [2 4]`,
+		`extra "in/b": float32 [2], only in the other`,
+		`shape "batch": dictionary [2 1], other dictionary [2]`,
+		`elements "values": 1 element differs: [1] is 2, other 3`,
+		`elements "one": 1 element differs: [2] is 3, other 4`,
+	}, got)
+
+	opt := inspect.DifferencesOptions{Keys: []nestedkey.Key{"in", "dtype"}}
+	got = nil
+	for _, d := range differences(t, a, b, opt) {
+		got = append(got, string(d.Key))
+	}
+	require.Equal(t, []string{"dtype", "in", "in/shape", "in/b"}, got)
+}
+
+func TestDifferencesOfRagged(t *testing.T) {
+	lists := func(x any) *ragged.Tensor { return tensor.Must(ragged.From[int32](x)) }
+	texts := func(s ...string) *ragged.Tensor { return tensor.Must(ragged.FromStrings(s)) }
+	tests := []struct {
+		name string
+		a, b *ragged.Tensor
+		want string // "" for none
+	}{
+		{"equal", lists([][]int32{{1}, {2, 3}}), lists([][]int32{{1}, {2, 3}}), ""},
+		{"lengths", lists([][]int32{{1}, {2, 3}, {}}), lists([][]int32{{1}, {2}, {4, 5}}), `shape "x": lengths of 2 rows differ: [1] is 2, other 1`},
+		{"values", lists([][]int32{{1}, {2, 3}}), lists([][]int32{{1}, {2, 4}}), `elements "x": 1 element differs: [1 1] is 3, other 4`},
+		{"inner lengths", lists([][][]int32{{{1}, {2}}, {}, {{3, 4}}}), lists([][][]int32{{{1}, {2}}, {}, {{3}}}), `shape "x": lengths of 1 row differ: [2 0] is 2, other 1`},
+		{"inner values", lists([][][]int32{{{1}, {2}}, {}, {{3, 4}}}), lists([][][]int32{{{1}, {2}}, {}, {{3, 5}}}), `elements "x": 1 element differs: [2 0 1] is 4, other 5`},
+		{"texts", texts("a", "bc\x1b", "d"), texts("a", "b", "e"), `elements "x": 2 elements differ: [1] is "bc\x1b", other "b"`},
+		{"equal texts", texts("a", "", "d"), texts("a", "", "d"), ""},
+		{"no rows", texts(), texts(), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := differences(t, of(t, tt.a), of(t, tt.b), inspect.DifferencesOptions{})
+			if tt.want == "" {
+				require.Empty(t, got)
+				return
+			}
+			require.Len(t, got, 1)
+			require.Equal(t, tt.want, fmt.Sprintf("%s %s", got[0].Kind, got[0].Text))
+		})
+	}
+	turned := tensor.Must(lists([][]int32{{1}, {2, 3}}).Index(ix.Range(1, 2)))
+	require.Empty(t, differences(t, of(t, turned), of(t, lists([][]int32{{2, 3}})), inspect.DifferencesOptions{}))
+}
+
+// TestDifferencesTrustSums changes an element behind the back of the checksums.
+func TestDifferencesTrustSums(t *testing.T) {
+	for _, suffix := range []string{"", ".tdz"} {
+		top := testkit.TempDir(t)
+		td := tdict.New(3)
+		require.NoError(t, td.Set("x", tensor.Vector[float32](1, 2, 3)))
+		require.NoError(t, td.Set("t", tensor.Must(ragged.FromStrings([]string{"a", "bb", ""}))))
+		var ds [3]*memmap.Dataset
+		for i := range ds {
+			if i == 2 {
+				require.NoError(t, td.Set("x", tensor.Vector[float32](1, 2, 4)))
+			}
+			path := filepath.Join(top, fmt.Sprint(i)+suffix)
+			require.NoError(t, memmap.Save(path, td))
+			if i == 1 {
+				damage(t, path)
+			}
+			d, err := memmap.Open(path)
+			require.NoError(t, err)
+			defer d.Close()
+			ds[i] = d
+		}
+		for i, want := range []int{0, 1, 1} {
+			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{})
+			require.Len(t, got, want)
+		}
+		for i, want := range []int{0, 0, 1} {
+			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{TrustSums: true})
+			require.Len(t, got, want, "trusted")
+		}
+		got := differences(t, ds[0].TensorDict, ds[1].TensorDict, inspect.DifferencesOptions{TrustSums: true, NaNDiffers: true})
+		require.Len(t, got, 1, "a sum does not say that there is no NaN")
+		part := func(d *memmap.Dataset) *tdict.TensorDict { return tensor.Must(d.Index(ix.Range(1, 3))) }
+		require.Len(t, differences(t, part(ds[0]), part(ds[1]), inspect.DifferencesOptions{TrustSums: true}), 1, "a part of a leaf has no sum")
+	}
+}
+
+func TestDifferencesErrors(t *testing.T) {
+	td := of(t, tensor.Vector[float32](1))
+	meta := of(t, tensor.Must(tensor.NewMeta(tensor.Float32, 1)))
+	tests := []struct {
+		name string
+		a, b *tdict.TensorDict
+		opt  inspect.DifferencesOptions
+		want error
+	}{
+		{"no dictionary", td, nil, inspect.DifferencesOptions{}, tdict.ErrKind},
+		{"a tolerance below 0", td, td, inspect.DifferencesOptions{ATol: -1}, tdict.ErrKind},
+		{"a tolerance that is NaN", td, td, inspect.DifferencesOptions{RTol: math.NaN()}, tdict.ErrKind},
+		{"a key that neither has", td, td, inspect.DifferencesOptions{Keys: []nestedkey.Key{"x", "y"}}, tdict.ErrMissing},
+		{"elements that are nowhere", td, meta, inspect.DifferencesOptions{}, tensor.ErrMeta},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var errs []error
+			for d, err := range inspect.Differences(context.Background(), tt.a, tt.b, tt.opt) {
+				require.Zero(t, d)
+				errs = append(errs, err)
+			}
+			require.Len(t, errs, 1)
+			testkit.Fails(t, tt.want, errs[0])
+		})
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(shapeops.ErrDim)
+	for _, err := range inspect.Differences(ctx, td, td, inspect.DifferencesOptions{}) {
+		require.ErrorIs(t, err, shapeops.ErrDim)
+	}
+}
+
+func TestDifferencesEndEarly(t *testing.T) {
+	a, b := tdict.New(), tdict.New()
+	for _, key := range []nestedkey.Key{"x", "y", "z"} {
+		require.NoError(t, a.Set(key, tensor.Scalar(1.)))
+		require.NoError(t, b.Set(key, tensor.Scalar(2.)))
+	}
+	require.NoError(t, b.Set("extra", tensor.Scalar(2.)))
+	for most := 1; most <= 4; most++ {
+		var got []string
+		for d := range inspect.Differences(context.Background(), a, b, inspect.DifferencesOptions{}) {
+			if got = append(got, string(d.Key)); len(got) == most {
+				break
+			}
+		}
+		require.Equal(t, []string{"extra", "x", "y", "z"}[:most], slices.Clone(got))
+	}
+}
