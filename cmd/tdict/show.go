@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -40,6 +39,9 @@ func (c *showCmd) Run(s *session) error {
 		return err
 	}
 	if c.JSON {
+		if err := facts.list(in.Dict); err != nil {
+			return err
+		}
 		return json.NewEncoder(s.out).Encode(facts)
 	}
 	td := in.Dict
@@ -78,20 +80,9 @@ type entry struct {
 	Bytes int64         `json:"bytes"`
 }
 
-// factsOf returns the facts of a dataset.
+// factsOf returns the facts of a dataset, without entries.
 func factsOf(in *source) (*facts, error) {
 	f := &facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names()}
-	for _, spec := range tdict.SchemaOf(in.Dict) {
-		e, err := entryOf(in.Dict, spec)
-		if err != nil {
-			return nil, err
-		}
-		f.Entries = append(f.Entries, e)
-		f.Bytes += e.Bytes
-		if spec.Kind != tdict.KindDict {
-			f.Leaves++
-		}
-	}
 	if in.Form != forms.Directory && in.Form != forms.Archive {
 		return f, nil
 	}
@@ -103,12 +94,25 @@ func factsOf(in *source) (*facts, error) {
 	return f, nil
 }
 
+// list adds the entries.
+func (f *facts) list(td *tdict.TensorDict) error {
+	for _, spec := range tdict.SchemaOf(td) {
+		e, err := entryOf(td, spec)
+		if err != nil {
+			return err
+		}
+		f.Entries = append(f.Entries, e)
+		f.Bytes += e.Bytes
+		if spec.Kind != tdict.KindDict {
+			f.Leaves++
+		}
+	}
+	return nil
+}
+
 // entryOf returns the entry of td that a spec says.
 func entryOf(td *tdict.TensorDict, spec tdict.Spec) (entry, error) {
-	e := entry{Key: spec.Key, Kind: spec.Kind.String(), Shape: []*int{}}
-	if spec.DType != 0 {
-		e.DType = spec.DType.String()
-	}
+	e := entry{Key: spec.Key, Kind: spec.Kind.String(), DType: dtypeText(spec.DType), Shape: []*int{}}
 	sizes := slices.Concat(spec.Batch, slices.Repeat([]int{tdict.Any}, spec.Depth), spec.Shape)
 	if spec.Kind != tdict.KindUnbatched {
 		sizes = slices.Concat(td.Shape(), sizes)
@@ -129,15 +133,15 @@ func entryOf(td *tdict.TensorDict, spec tdict.Spec) (entry, error) {
 
 // String returns a line for people.
 func (f *facts) String() string {
-	parts := []string{f.Form, count(f.Leaves, "leaf", "leaves"), size(f.Bytes)}
+	text := f.Path + ": " + f.Form
 	if f.Summed > 0 {
-		parts = append(parts, fmt.Sprint(f.Summed, " with checksums"))
+		text += fmt.Sprint(", ", count(f.Summed, "leaf has", "leaves have"), " checksums")
 	}
 	if f.Growing {
-		parts = append(parts, "a Writer has not finished it")
+		text += ", a Writer has not finished it"
 	}
 	if n := len(f.Leftovers); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s of a killed save beside it", count(n, "leftover", "leftovers")))
+		text += ", beside it " + count(n, "leftover", "leftovers") + " of a killed save"
 	}
-	return f.Path + ": " + strings.Join(parts, ", ")
+	return text
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
 )
 
 type statsCmd struct {
@@ -29,9 +31,6 @@ Missing values are left out and counted. Min to max are of numbers other than Na
 	tdict stats digits image --by-column`
 }
 
-// quantiles are those that stats prints.
-var quantiles = []float64{0.25, 0.5, 0.75}
-
 func (c *statsCmd) Run(s *session) error {
 	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
@@ -39,39 +38,28 @@ func (c *statsCmd) Run(s *session) error {
 	}
 	defer in.Close()
 	all, err := inspect.Describe(s.ctx, in.Dict, inspect.DescribeOptions{
-		Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: quantiles,
+		Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: []float64{0.25, 0.5, 0.75},
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return writeStats(s, all)
+		return writeStats(s.out, all)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tmin\t25%\t50%\t75%\tmax\tmean\tstd\t")
+	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tmin\t25%\t50%\t75%\tmax\tmean\tstd")
 	for _, x := range all {
-		fmt.Fprintln(w, strings.Join(statsLine(x), "\t"))
+		fmt.Fprint(w, name(x), "\t", kindText(x), "\t", x.Count, "\t", x.Missing)
+		if x.Min == nil {
+			fmt.Fprint(w, strings.Repeat("\t", 7))
+		} else {
+			for _, n := range []any{x.Min, x.Quantiles[0], x.Quantiles[1], x.Quantiles[2], x.Max, x.Mean, x.Std} {
+				fmt.Fprint(w, "\t", short(n))
+			}
+		}
+		fmt.Fprintln(w, notes(x))
 	}
 	return w.Flush()
-}
-
-// statsLine returns the cells of a summary.
-func statsLine(x inspect.Summary) []string {
-	kind := x.Kind.String()
-	if x.DType != 0 {
-		kind = x.DType.String()
-	}
-	cells := []string{name(x), kind, fmt.Sprint(x.Count), fmt.Sprint(x.Missing)}
-	if x.Min == nil {
-		cells = append(cells, "", "", "", "", "", "", "")
-	} else {
-		cells = append(cells, short(x.Min))
-		for _, q := range x.Quantiles {
-			cells = append(cells, short(q))
-		}
-		cells = append(cells, short(x.Max), short(x.Mean), short(x.Std))
-	}
-	return append(cells, notes(x))
 }
 
 // name returns the key of a summary, with the feature.
@@ -90,7 +78,15 @@ func short(x any) string {
 	return fmt.Sprint(x)
 }
 
-// notes returns what only some leaves have.
+// kindText returns the dtype of a leaf, or its kind if that says more.
+func kindText(x inspect.Summary) string {
+	if x.Kind == tdict.KindText || x.DType == 0 {
+		return x.Kind.String()
+	}
+	return x.DType.String()
+}
+
+// notes returns a cell with what only some leaves have, or nothing.
 func notes(x inspect.Summary) string {
 	var notes []string
 	for _, n := range []struct {
@@ -104,47 +100,31 @@ func notes(x inspect.Summary) string {
 	if x.Rows != nil {
 		notes = append(notes, fmt.Sprintf("lengths %d to %d, mean %.4g", x.Rows.Min, x.Rows.Max, x.Rows.Mean))
 	}
-	return strings.Join(notes, ", ")
+	if notes == nil {
+		return ""
+	}
+	return "\t" + strings.Join(notes, ", ")
 }
 
-// A summaryJSON is a summary as --json prints it. A number is null if there is none, or if it is not
-// finite.
-type summaryJSON struct {
-	Key       nestedkey.Key    `json:"key"`
-	Kind      string           `json:"kind"`
-	DType     string           `json:"dtype,omitempty"`
-	Column    []int            `json:"column,omitempty"`
-	Count     int              `json:"count"`
-	Missing   int              `json:"missing"`
-	NaN       int              `json:"nan"`
-	Inf       int              `json:"inf"`
-	Zeros     int              `json:"zeros"`
-	True      int              `json:"true"`
-	Min       any              `json:"min"`
-	Max       any              `json:"max"`
-	Mean      any              `json:"mean"`
-	Std       any              `json:"std"`
-	Quantiles map[string]any   `json:"quantiles"`
-	Lengths   *inspect.Lengths `json:"lengths,omitempty"`
-	Distinct  int              `json:"distinct,omitempty"`
-}
-
-// writeStats writes a line of JSON for each summary.
-func writeStats(s *session, all []inspect.Summary) error {
-	e := json.NewEncoder(s.out)
+// writeStats writes a line of JSON for each summary. A number is null if there is none, or if it is
+// not finite.
+func writeStats(w io.Writer, all []inspect.Summary) error {
 	for _, x := range all {
-		line := summaryJSON{
-			Key: x.Key, Kind: x.Kind.String(), Column: x.Column, Count: x.Count, Missing: x.Missing,
-			NaN: x.NaN, Inf: x.Inf, Zeros: x.Zeros, True: x.True, Min: finite(x.Min), Max: finite(x.Max),
-			Mean: finite(x.Mean), Std: finite(x.Std), Quantiles: map[string]any{}, Lengths: x.Rows, Distinct: x.Distinct,
+		line := map[string]any{
+			"key": x.Key, "kind": x.Kind.String(), "dtype": dtypeText(x.DType), "column": x.Column,
+			"count": x.Count, "missing": x.Missing, "nan": x.NaN, "inf": x.Inf, "zeros": x.Zeros, "true": x.True,
+			"min": finite(x.Min), "max": finite(x.Max), "mean": finite(x.Mean), "std": finite(x.Std),
 		}
-		if x.DType != 0 {
-			line.DType = x.DType.String()
+		if x.Quantiles != nil {
+			line["quantiles"] = []any{finite(x.Quantiles[0]), finite(x.Quantiles[1]), finite(x.Quantiles[2])}
 		}
-		for i, q := range x.Quantiles {
-			line.Quantiles[fmt.Sprint(quantiles[i])] = finite(q)
+		if x.Distinct >= 0 {
+			line["distinct"] = x.Distinct
 		}
-		if err := e.Encode(line); err != nil {
+		if x.Rows != nil {
+			line["lengths"] = map[string]any{"count": x.Rows.Count, "min": x.Rows.Min, "max": x.Rows.Max, "mean": finite(x.Rows.Mean)}
+		}
+		if err := json.NewEncoder(w).Encode(line); err != nil {
 			return err
 		}
 	}

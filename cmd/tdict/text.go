@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
 
 // count returns a number with its noun.
 func count(n int, one, many string) string {
@@ -17,4 +21,12 @@ func size(bytes int64) string {
 		x, unit = x/1000, unit+1
 	}
 	return fmt.Sprintf("%.3g %sB", x, []string{"", "k", "M", "G", "T", "P", "E"}[unit])
+}
+
+// dtypeText returns the name of a dtype, or "" for none.
+func dtypeText(d tensor.DType) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
 }
