@@ -42,7 +42,7 @@ type writeFlags struct {
 
 // write calls fn with the options that the flags say.
 func (f *writeFlags) write(s *session, fn func(opt forms.Options) error) error {
-	open, err := f.options()
+	open, err := f.options(s)
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (c *rowsFlags) table(s *session, td *tdict.TensorDict, schema tdict.Schema)
 	chunks := func(yield func(*tdict.TensorDict, error) bool) { yield(td, nil) }
 	switch c.As {
 	case "csv":
-		f, err := c.options()
+		f, err := c.options(s)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}()
 	command, err := parse(args, s.out, s.errs)
 	if err == nil {
-		s.name = command.Selected().Name
+		s.name = nameOf(command)
 		err = command.Run(s)
 	}
 	s.endBar()
@@ -92,17 +93,17 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	command, err := parser.Parse(args)
 	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
-		return nil, usageError{at(parsed.Context), err}
+		return nil, usageError{nameOf(parsed.Context), err}
 	}
 	return command, err
 }
 
-// at returns the name of the command that arguments got to, with a space before it.
-func at(c *kong.Context) string {
-	if node := c.Selected(); node != nil {
-		return " " + node.Name
+// nameOf returns the name of the command that arguments got to, such as "schema check".
+func nameOf(c *kong.Context) string {
+	if c.Selected() == nil {
+		return ""
 	}
-	return ""
+	return strings.TrimPrefix(c.Selected().FullPath(), "tdict ")
 }
 
 // version returns the version of the module, or the commit that it was built from.

@@ -19,7 +19,7 @@ func TestExitCodes(t *testing.T) {
 	require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", "visits"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.txt"), []byte("a note"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ragged.csv"), []byte("a,b\n1,2\n3\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"version":1,"entries":[{"key":"id","kind":"tensor"}]}`), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"version":1,"entries":[{"key":"id","kind":"tensor","dtype":"int64"}]}`), 0o666))
 	for _, tt := range []struct {
 		rule string
 		args string

@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -34,7 +34,7 @@ type schemaOf struct {
 }
 
 func (c *schemaOf) Run(s *session) error {
-	opt, err := c.options()
+	opt, err := c.options(s)
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,13 @@ func (c *schemaCheck) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	if want, err = csv.ChunkSchema(want, csv.Format{}); err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+	var masks []nestedkey.Key // which a schema of a table does not list
+	for _, spec := range want {
+		if spec.Optional {
+			masks = append(masks, spec.Key+"_mask")
+		}
 	}
-	err = want.Check(in.Dict)
+	err = want.Check(in.Dict.Exclude(masks...))
 	if !errors.Is(err, tdict.ErrSchema) {
 		return err
 	}

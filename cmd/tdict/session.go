@@ -60,17 +60,17 @@ var errNo = errors.New("no")
 
 // A usageError is a command line that is wrong.
 type usageError struct {
-	command string // with a space before it, or ""
+	command string
 	error
 }
 
 func (e usageError) Error() string {
-	return fmt.Sprintf("%v; see tdict%s --help", e.error, e.command)
+	return fmt.Sprintf("%v; see %s --help", e.error, strings.TrimSpace("tdict "+e.command))
 }
 
 // usage returns a usageError of the command that runs.
 func (s *session) usage(format string, args ...any) error {
-	return usageError{" " + s.name, fmt.Errorf(format, args...)}
+	return usageError{s.name, fmt.Errorf(format, args...)}
 }
 
 // report prints an error, and returns the exit code for it.
@@ -90,7 +90,7 @@ func (s *session) report(err error) int {
 		}
 		return exitInterrupted
 	case errors.As(err, &wrong):
-		s.name = strings.TrimSpace(wrong.command)
+		s.name = wrong.command
 		s.print(err)
 		return exitUsage
 	}

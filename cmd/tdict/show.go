@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -83,6 +84,9 @@ type entry struct {
 // factsOf returns the facts of a dataset, without entries.
 func factsOf(in *source) (*facts, error) {
 	f := &facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names()}
+	if strings.Join(f.Names, "") == "" {
+		f.Names = nil
+	}
 	if in.Form != forms.Directory && in.Form != forms.Archive {
 		return f, nil
 	}

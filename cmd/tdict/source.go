@@ -17,10 +17,10 @@ type tableFlags struct {
 }
 
 // options returns what the flags say.
-func (f *tableFlags) options() (opt forms.OpenOptions, err error) {
+func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	opt.CSV = csv.Format{NA: f.NA}
 	if len(f.Comma) > 1 {
-		return opt, errors.New("--comma takes one character")
+		return opt, s.usage("--comma takes one character, got %q", f.Comma)
 	} else if f.Comma != "" {
 		opt.CSV.Comma = f.Comma[0]
 	}
@@ -38,7 +38,7 @@ type source struct {
 
 // open opens a dataset for reading. A table is converted to a temporary directory.
 func (s *session) open(path string, flags tableFlags) (*source, error) {
-	opt, err := flags.options()
+	opt, err := flags.options(s)
 	if err != nil {
 		return nil, err
 	}
