@@ -205,6 +205,9 @@ func whyNoColumn(s tdict.Spec, listed bool, to Form) string {
 	if !listed {
 		return ""
 	}
+	if to == CSV && s.Kind == tdict.KindRagged {
+		return s.Kind.String()
+	}
 	var err error
 	if to == CSV {
 		_, err = csv.ChunkSchema(tdict.Schema{s}, csv.Format{})

@@ -132,7 +132,7 @@ func sniff(file *os.File) Form {
 			return Archive
 		}
 		return 0
-	case n == len(head) && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
+	case n > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
 		return Safetensors
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
@@ -25,7 +26,7 @@ type Options struct {
 	Form  Form
 	Force bool // replaces what is at the output
 	Lossy bool // leaves out what the form of the output cannot hold
-	// NoSync does not wait for the disk. Tables do, and Split does.
+	// NoSync does not wait for the disk, as memmap.SaveOptions says. Split waits nevertheless.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
 	// that were written, and with all of them, 0 if that is not known, by one goroutine at a time.
@@ -70,17 +71,27 @@ func (s *saver) close() error {
 	return errors.Join(failed...)
 }
 
+// beside makes a directory beside the output, which close removes unless it was moved.
+func (s *saver) beside() (dir string, err error) {
+	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o777)
+	if err != nil {
+		return "", err
+	}
+	s.temp = append(s.temp, temp)
+	return temp.New(), vfs.OS.Mkdir(temp.New(), 0o777)
+}
+
 // stage saves chunks as a directory beside the output, and returns its rows, mapped.
 func (s *saver) stage(r rows) (rows, error) {
-	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o700)
+	dir, err := s.beside()
 	if err != nil {
 		return r, err
 	}
-	s.temp = append(s.temp, temp)
-	if err := saveRows(s.ctx, temp.New(), r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
+	dir = filepath.Join(dir, "rows")
+	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
 		return r, err
 	}
-	ds, err := memmap.Open(temp.New())
+	ds, err := memmap.Open(dir)
 	if err != nil {
 		return r, err
 	}
@@ -90,16 +101,23 @@ func (s *saver) stage(r rows) (rows, error) {
 
 // saveRows is memmap.SaveRows that returns errors of chunks as they are.
 func saveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt memmap.SaveOptions) error {
-	var failed error
-	err := memmap.SaveRows(ctx, dir, func(yield func(*tdict.TensorDict, error) bool) {
+	return consume(chunks, func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
+		return memmap.SaveRows(ctx, dir, chunks, opt)
+	})
+}
+
+// consume returns the error of chunks if they yield one, and else that of use.
+func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdict.TensorDict, error]) error) error {
+	var wrong error
+	err := use(func(yield func(*tdict.TensorDict, error) bool) {
 		for chunk, err := range chunks {
-			if failed = err; !yield(chunk, err) {
+			if wrong = err; !yield(chunk, err) {
 				return
 			}
 		}
-	}, opt)
-	if failed != nil {
-		return failed
+	})
+	if wrong != nil {
+		return wrong
 	}
 	return err
 }
@@ -193,10 +211,11 @@ func (s *saver) table(to string, f Form, r rows) error {
 			kept = append(kept, spec)
 		}
 	}
-	err := vfs.SaveFile(s.ctx, vfs.OS, to, vfs.FileOptions{NoReplace: !s.opt.Force}, func(file vfs.File) error {
-		return s.write(file, f, kept, r.chunks)
+	return consume(r.chunks, func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
+		opt := vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
+		err := vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error { return s.write(file, f, kept, chunks) })
+		return failed("save", to, err)
 	})
-	return failed("save", to, err)
 }
 
 func (s *saver) write(w io.Writer, f Form, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error]) error {

@@ -188,12 +188,8 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 
 // publish saves the parts beside the output, and puts them there.
 func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old fs.FileInfo) error {
-	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o777)
+	dir, err := s.beside()
 	if err != nil {
-		return err
-	}
-	s.temp = append(s.temp, temp)
-	if err := vfs.OS.Mkdir(temp.New(), 0o777); err != nil {
 		return err
 	}
 	m := &meter{total: int64(r.td.ByteSize()), progress: s.opt.Progress}
@@ -201,13 +197,13 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 		part := rows{like: r.like, schema: r.schema, chunks: m.count(taken(s.ctx, r.td, list))}
 		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
 		one.opt.Force, one.opt.NoSync = false, false
-		err := one.save(filepath.Join(temp.New(), names[i]), forms[i], part)
+		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {
 			return err
 		}
 	}
 	if old == nil {
-		return vfs.PublishNew(vfs.OS, temp.New(), s.at, false)
+		return vfs.PublishNew(vfs.OS, dir, s.at, false)
 	}
-	return vfs.Publish(vfs.OS, temp.New(), s.at, old)
+	return vfs.Publish(vfs.OS, dir, s.at, old)
 }
