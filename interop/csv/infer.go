@@ -33,36 +33,16 @@ import (
 // among them [ErrValue] for a text that is not a time of f.Times. It reads further than the n rows,
 // and takes memory in proportion to the columns.
 func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
-	f, err := f.withDefaults()
-	if err != nil {
+	in := NewInferrer(f)
+	if err := in.Add(r, n); err != nil {
 		return nil, err
 	}
-	if n <= 0 {
-		n = math.MaxInt
-	}
-	in := &inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f), line: 1}
-	if !f.NoHeader {
-		h, err := f.readHeader(in.splitter)
-		if err != nil {
-			return nil, err
-		}
-		in.line = h.line
-		for _, header := range h.names {
-			in.columns = append(in.columns, newSeen(header, &f))
-		}
-	}
-	for in.rows < n {
-		if err := in.row(); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return in.schema()
+	return in.Schema()
 }
 
-// An inferrer looks at rows.
-type inferrer struct {
+// An Inferrer proposes one schema for several files, as [Infer] does for one. Not safe for
+// concurrent use.
+type Inferrer struct {
 	splitter *table.Splitter
 	format   *Format
 	na       naSet
@@ -70,13 +50,79 @@ type inferrer struct {
 	text     []byte
 	line     int // of the header, or the first one
 	rows     int
-	columns  []*seen
+	known    []*seen // of the first file, in its order; nil before that
+	columns  []*seen // in the order of the present file
 	headers  map[string]bool
 	elements map[string]int // of columns whose headers are this name and an index
 }
 
+// NewInferrer returns an Inferrer of files with a Format.
+func NewInferrer(f Format) *Inferrer { return &Inferrer{format: &f} }
+
+// Add looks at the first n rows of a file, or at all if n is 0. Each file must have the columns of
+// the first one, in any order, or without headers equally many: others are [ErrHeader] or
+// [ErrFields]. Add returns the errors of Infer; then the Inferrer must not be used any more.
+func (in *Inferrer) Add(r io.Reader, n int) error {
+	f, err := in.format.withDefaults()
+	if err != nil {
+		return err
+	}
+	if n <= 0 {
+		n = math.MaxInt
+	}
+	*in = Inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f), line: 1,
+		rows: in.rows, known: in.known, columns: in.known}
+	if !f.NoHeader {
+		if err := in.header(); err != nil {
+			return err
+		}
+	}
+	for range n {
+		if err = in.row(); err != nil {
+			break
+		}
+	}
+	if in.known == nil {
+		in.known = in.columns
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// header reads the line of headers, which must be those of the first file.
+func (in *Inferrer) header() error {
+	h, err := in.format.readHeader(in.splitter)
+	if err != nil {
+		return err
+	}
+	in.line, in.columns = h.line, nil
+	byName := map[string]*seen{}
+	for _, c := range in.known {
+		byName[c.header] = c
+	}
+	for _, header := range h.names {
+		c := byName[header]
+		switch {
+		case in.known == nil:
+			c = newSeen(header, in.format)
+		case c == nil:
+			return &ParseError{Line: h.line, Err: fmt.Errorf("%w: got %q, want the columns of the first file", ErrHeader, header)}
+		}
+		delete(byName, header)
+		in.columns = append(in.columns, c)
+	}
+	for _, c := range in.known {
+		if byName[c.header] != nil {
+			return &ParseError{Line: h.line, Err: fmt.Errorf("%w: got no %q, want the columns of the first file", ErrHeader, c.header)}
+		}
+	}
+	return nil
+}
+
 // row adds a row. It returns io.EOF after the last one.
-func (in *inferrer) row() error {
+func (in *Inferrer) row() error {
 	line := in.splitter.Line()
 	text, n, err := in.splitter.Next(in.text[:0], 1)
 	if in.text = text; n == 0 {
@@ -86,7 +132,7 @@ func (in *inferrer) row() error {
 	in.scan.more()
 	line = in.scan.line
 	for i, last := 0, false; !last || i < len(in.columns); i++ {
-		if in.rows == 0 && in.format.NoHeader && i == len(in.columns) {
+		if in.known == nil && in.rows == 0 && in.format.NoHeader && i == len(in.columns) {
 			in.columns = append(in.columns, newSeen("column"+strconv.Itoa(i), in.format))
 		}
 		if last || i == len(in.columns) {
@@ -145,7 +191,7 @@ func newSeen(header string, f *Format) *seen {
 const someTexts = 100
 
 // add adds a field. It returns [ErrValue] for a field of a column of times that is not a time.
-func (s *seen) add(in *inferrer, field []byte, quoted bool) error {
+func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 	na := in.na.has(field)
 	switch {
 	case na && !quoted:
@@ -269,9 +315,14 @@ func (s *seen) describe() string {
 	return fmt.Sprintf("texts of %d to %d bytes, %s distinct", s.shortest, s.longest, distinct)
 }
 
-// schema proposes a schema for all columns. It returns [ErrHeader] if no schema can have them.
-func (in *inferrer) schema() (tdict.Schema, error) {
+// Schema proposes a schema for all rows, with the columns in the order of the first file. It returns
+// [ErrHeader] if no schema can have them, or if no file has columns.
+func (in *Inferrer) Schema() (tdict.Schema, error) {
+	if in.known == nil {
+		return nil, fmt.Errorf("%w: got no columns, want one", ErrHeader)
+	}
 	var s tdict.Schema
+	in.columns = in.known
 	in.headers, in.elements = map[string]bool{}, map[string]int{}
 	for _, c := range in.columns {
 		name, _ := cutIndex(c.header)
@@ -298,7 +349,7 @@ func (in *inferrer) schema() (tdict.Schema, error) {
 
 // together proposes an entry for column i and those after it that are its elements, and returns how
 // many columns it is.
-func (in *inferrer) together(i int) (tdict.Spec, int) {
+func (in *Inferrer) together(i int) (tdict.Spec, int) {
 	one := in.columns[i].spec(in.format, in.rows)
 	name, index := cutIndex(in.columns[i].header)
 	if len(index) == 0 || index.Size() != 0 || slices.Max(index) != 0 || in.headers[name] {

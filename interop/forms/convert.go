@@ -3,39 +3,223 @@ package forms
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"os"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Options say how [Convert], [Slice] and [Split] read and write. The zero value is the default.
-type Options struct {
-	Open OpenOptions // of the inputs; Schema and CSV are also those of csv and jsonl that is written
-	// Form is that of the output; 0 means what [For] returns. Split has forms by the names of parts.
-	Form  Form
-	Force bool // replaces what is at the output
-	Lossy bool // leaves out what the form of the output cannot hold
-	// Progress, if not nil, is called with the bytes that were read or written, and with all of
-	// them, 0 if that is not known.
-	Progress func(done, total int64)
+// Convert saves the rows of one or more datasets at to, one after the other, in the form of its
+// name or of opt.Form:
+//
+//	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
+//
+// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if ctx
+// ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that lists
+// it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and shapes of
+// rows; tables among them are read with one schema of each form.
+//
+// Memory is bounded, see the package. Rows that do not come from one mapped input lie on the disk
+// twice while Npy, Npz, Safetensors and NRT are written, and while an Archive is.
+//
+// Convert returns [ErrForm], [ErrLoss], [ErrOverlap], fs.ErrExist if something is at to and Force
+// is not set, memmap.ErrBusy if a memmap.Writer is at work there, fs.ErrNotExist if no directory is
+// around it, tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an
+// input that has no rows where rows are needed, tdict.ErrMissing if there is no input, and the
+// errors of the packages of the forms.
+func Convert(ctx context.Context, to string, from []string, opt Options) (err error) {
+	if len(from) == 0 {
+		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
+	}
+	s, err := newSaver(ctx, to, from, opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	f, err := s.form(to)
+	if err != nil {
+		return err
+	}
+	if len(from) > 1 {
+		r, err := s.laid(from)
+		if err != nil {
+			return err
+		}
+		return s.save(s.at, f, r)
+	}
+	in, err := Open(from[0], opt.Open)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // it was only read
+	return s.save(s.at, f, s.rows(in))
 }
 
-// A Loss is an entry, or a property of one, that a form cannot hold.
-type Loss struct {
-	Key    nestedkey.Key // "" for the whole
-	Reason string
+// rows returns all rows of an input.
+func (s *saver) rows(in *Input) rows {
+	r := rows{like: in.like, td: in.Dict, schema: in.Schema}
+	if in.Form == Directory || in.Form == Archive {
+		r.copyOf = in.Path
+	}
+	p := &meter{total: in.size(), progress: s.opt.Progress}
+	if in.Dict == nil {
+		r.chunks = in.read(s.ctx, p.add)
+	} else {
+		r.chunks = p.count(in.Chunks(s.ctx))
+	}
+	return r
 }
 
-// A LossError lists what a form cannot hold.
-type LossError struct {
-	Path   string // of the input
-	Form   Form   // of the output
-	Losses []Loss
+// A meter tells progress.
+type meter struct {
+	done, total int64
+	progress    func(done, total int64)
 }
 
-// Error returns the list.
-func (e *LossError) Error() string { return "" }
+// size returns the bytes that Chunks reads, 0 if they are not known.
+func (in *Input) size() int64 {
+	if in.Dict != nil {
+		return int64(in.Dict.ByteSize())
+	}
+	info, err := os.Stat(in.Path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
-// Convert saves the rows of one or more datasets.
-func Convert(ctx context.Context, to string, from []string, opt Options) error {
-	return errors.ErrUnsupported
+func (m *meter) add(n int) {
+	if m.done += int64(n); m.progress != nil {
+		m.progress(m.done, m.total)
+	}
+}
+
+// count adds the sizes of chunks when they were used.
+func (m *meter) count(chunks iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for chunk, err := range chunks {
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+			m.add(chunk.ByteSize())
+		}
+	}
+}
+
+// laid returns the rows of several inputs. It opens each, and closes it, to look for differences,
+// and again when its rows are wanted: their number is not bounded by open files.
+func (s *saver) laid(from []string) (rows, error) {
+	opts, err := s.agree(from)
+	if err != nil {
+		return rows{}, err
+	}
+	first, err := Open(from[0], opts[0])
+	if err != nil {
+		return rows{}, err
+	}
+	defer first.Close() // it was only looked at
+	like, err := emptied(first.like)
+	if err != nil {
+		return rows{}, failed("open", from[0], err)
+	}
+	m := &meter{progress: s.opt.Progress}
+	want := tdict.SchemaOf(like)
+	for i, path := range from {
+		in, err := Open(path, opts[i])
+		if err != nil {
+			return rows{}, err
+		}
+		m.total += in.size()
+		err = same(want, first, in)
+		_ = in.Close() // it was only looked at
+		if err != nil {
+			return rows{}, err
+		}
+	}
+	return rows{like: like, schema: first.Schema, chunks: s.each(from, opts, m)}, nil
+}
+
+// emptied returns a copy of td without rows.
+func emptied(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if len(td.Shape()) == 0 {
+		return nil, errNoRows(td)
+	}
+	none, err := td.Narrow(0, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return none.Clone()
+}
+
+// same returns tdict.ErrSchema, with the path, unless an input has rows like those of the first.
+func same(want tdict.Schema, first, in *Input) error {
+	if len(in.like.Shape()) == 0 {
+		return failed("open", in.Path, errNoRows(in.like))
+	}
+	if a, b := first.like.Shape()[1:], in.like.Shape()[1:]; !a.Equal(b) {
+		return failed("open", in.Path, fmt.Errorf("%w: got batch shape [N %v], want [N %v] of %s", tdict.ErrSchema, b, a, first.Path))
+	}
+	if err := want.Check(in.like); err != nil {
+		return failed("open", in.Path, fmt.Errorf("rows differ from those of %s: %w", first.Path, err))
+	}
+	return nil
+}
+
+// agree returns options with which all tables of one form have one schema.
+func (s *saver) agree(from []string) ([]OpenOptions, error) {
+	opts := make([]OpenOptions, len(from))
+	tables := map[Form][]string{}
+	for i, path := range from {
+		opts[i] = s.opt.Open
+		if opts[i].Form == 0 {
+			f, err := Of(path)
+			if err != nil {
+				return nil, err
+			}
+			opts[i].Form = f
+		}
+		if f := opts[i].Form; f == CSV || f == JSONL {
+			tables[f] = append(tables[f], path)
+		}
+	}
+	if s.opt.Open.Schema != nil {
+		return opts, nil
+	}
+	for f, paths := range tables {
+		schema, err := infer(f, paths, s.opt.Open.CSV)
+		if err != nil {
+			return nil, err
+		}
+		for i := range opts {
+			if opts[i].Form == f {
+				opts[i].Schema, opts[i].raw = schema, true
+			}
+		}
+	}
+	return opts, nil
+}
+
+// each yields the rows of several inputs.
+func (s *saver) each(from []string, opts []OpenOptions, m *meter) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for i, path := range from {
+			in, err := Open(path, opts[i])
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			chunks := m.count(in.Chunks(s.ctx))
+			if in.Dict == nil {
+				chunks = in.read(s.ctx, m.add)
+			}
+			for chunk, err := range chunks {
+				if !yield(chunk, err) || err != nil {
+					_ = in.Close() // it was only read
+					return
+				}
+			}
+			_ = in.Close() // it was only read
+		}
+	}
 }

@@ -33,8 +33,15 @@ const (
 
 var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl"}
 
-// ErrForm says that a name or a file tells no form.
-var ErrForm = errors.New("unknown form")
+// What can be wrong with an input or an output.
+var (
+	// ErrForm says that neither a name nor a file tells a form.
+	ErrForm = errors.New("unknown form")
+	// ErrLoss says that a form cannot hold all of a dataset; see [LossError].
+	ErrLoss = errors.New("the form cannot hold all of it")
+	// ErrOverlap says that an output is an input, or lies in one, or around it.
+	ErrOverlap = errors.New("output overlaps an input")
+)
 
 // String returns the name of the form: "directory", or the suffix of a file without its dot.
 func (f Form) String() string {
@@ -125,7 +132,7 @@ func sniff(file *os.File) Form {
 			return Archive
 		}
 		return 0
-	case n == len(head) && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
+	case n > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
 		return Safetensors
 	}
 	return 0

@@ -3,21 +3,207 @@ package forms
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SplitOptions say how [Split] deals rows. Fractions or Counts must be given.
+// SplitOptions say how [Split] deals rows. Either Fractions or Counts must be given.
 type SplitOptions struct {
 	Options
-	Fractions []float64     // of the rows, or of the groups; they add up to 1
-	Counts    []int         // of rows, or of groups; they add up to their number
-	Names     []string      // of the parts, whose suffixes tell forms; nil means 0, 1 and so on
-	By        nestedkey.Key // of integers, bools or text: rows with equal values are one group
-	Seed      uint64
+	Fractions []float64 // of the rows, or of the groups; they add up to 1
+	Counts    []int     // of rows, or of groups; they add up to their number
+	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the forms
+	// of the parts, as [For] says.
+	Names []string
+	// By is the key of integers, bools or texts: rows with equal values are one group, which stays
+	// whole. "" splits rows. Missing values are one group with zeros, or with empty texts.
+	By   nestedkey.Key
+	Seed uint64
 }
 
-// Split deals the rows of a dataset to parts, in a directory.
-func Split(ctx context.Context, to, from string, opt SplitOptions) error {
-	return errors.ErrUnsupported
+// Split deals the rows of a dataset to parts at random, which become the datasets to/0, to/1 and so
+// on, or those of opt.Names:
+//
+//	input [N R...] -> parts [n R...], which add up to N
+//
+// The parts are those of sampler.Split, or with opt.By of sampler.SplitGroups: they depend on N or
+// the groups, the sizes and the seed alone, on every platform. Rows keep their order within a part.
+// All parts appear at once, durably, or none does. With Force a directory is replaced that holds
+// nothing but datasets with names of parts.
+//
+// Split takes 16 bytes of memory for each row, and a table is laid on the disk once; otherwise what
+// is said of memory and of errors at [Convert] holds here too. Split also returns sampler.ErrSize
+// for sizes that do not add up, fs.ErrInvalid for names that are not distinct names of files, or not
+// one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By, and
+// memmap.ErrForeign for a directory that Force does not replace.
+func Split(ctx context.Context, to, from string, opt SplitOptions) (err error) {
+	names, forms, err := opt.names()
+	if err != nil {
+		return failed("split", to, err)
+	}
+	s, err := newSaver(ctx, to, []string{from}, opt.Options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	old, err := replaced(s.at, names)
+	if err != nil {
+		return failed("split", to, err)
+	}
+	in, err := Open(from, opt.Open)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // it was only read
+	r := s.rows(in)
+	if r.td == nil {
+		if r, err = s.stage(r); err != nil {
+			return err
+		}
+	}
+	parts, err := deal(r.td, opt)
+	if err != nil {
+		return failed("split", from, err)
+	}
+	return s.publish(r, parts, names, forms, old)
+}
+
+// names returns the names of the parts, and their forms.
+func (opt SplitOptions) names() (names []string, forms []Form, err error) {
+	n := len(opt.Fractions) + len(opt.Counts)
+	if (opt.Fractions == nil) == (opt.Counts == nil) {
+		return nil, nil, fmt.Errorf("%w: want either Fractions or Counts", sampler.ErrSize)
+	}
+	if names = opt.Names; names == nil {
+		for i := range n {
+			names = append(names, strconv.Itoa(i))
+		}
+	}
+	if len(names) != n {
+		return nil, nil, fmt.Errorf("%w: got %d names for %d parts", fs.ErrInvalid, len(names), n)
+	}
+	for i, name := range names {
+		if name != filepath.Base(name) || strings.Trim(name, ".") == "" || slices.ContainsFunc(names[:i], func(x string) bool { return strings.EqualFold(x, name) }) {
+			return nil, nil, fmt.Errorf("%w: got the name %s, want distinct names of files", fs.ErrInvalid, errtext.Quote(name))
+		}
+		f, err := For(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		forms = append(forms, f)
+	}
+	return names, forms, nil
+}
+
+// replaced describes the directory that parts replace, nil if there is none. It returns
+// memmap.ErrForeign if there is more in it than datasets with names of the parts.
+func replaced(at string, names []string) (fs.FileInfo, error) {
+	info, err := os.Lstat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := os.ReadDir(at)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range found {
+		if err := replaceablePart(filepath.Join(at, entry.Name()), slices.Contains(names, entry.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return info, nil
+}
+
+// replaceablePart returns an error unless what is at a path is a dataset that may go.
+func replaceablePart(path string, named bool) error {
+	f, err := Of(path)
+	if err != nil || !named {
+		return fmt.Errorf("%w: %s would be lost; save elsewhere", memmap.ErrForeign, path)
+	}
+	if f != Directory {
+		return nil
+	}
+	if err := checkIdle(path); err != nil {
+		return err
+	}
+	ds, err := memmap.Open(path)
+	if err != nil {
+		return fmt.Errorf("%w: %s would be lost; save elsewhere: %w", memmap.ErrForeign, path, err)
+	}
+	return ds.Close()
+}
+
+// deal returns the rows of each part.
+func deal(td *tdict.TensorDict, opt SplitOptions) ([][]int, error) {
+	if len(td.Shape()) == 0 {
+		return nil, errNoRows(td)
+	}
+	n := td.Shape()[0]
+	switch {
+	case opt.By == "" && opt.Counts != nil:
+		return sampler.Split(n, opt.Counts, opt.Seed)
+	case opt.By == "":
+		return sampler.Split(n, opt.Fractions, opt.Seed)
+	}
+	ids, err := groupIDs(td, opt.By)
+	if err == nil && opt.Counts != nil {
+		return sampler.SplitGroups(ids, opt.Counts, opt.Seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sampler.SplitGroups(ids, opt.Fractions, opt.Seed)
+}
+
+// groupIDs returns the ids of the rows, for texts their codes.
+func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
+	v, err := td.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	texts, ok := v.(*ragged.Tensor)
+	if !ok {
+		return td.Tensor(key)
+	}
+	codes, _, err := ragged.Categories(texts)
+	return codes, err
+}
+
+// publish saves the parts beside the output, and puts them there.
+func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old fs.FileInfo) error {
+	dir, err := s.beside()
+	if err != nil {
+		return err
+	}
+	m := &meter{total: int64(r.td.ByteSize()), progress: s.opt.Progress}
+	for i, list := range parts {
+		part := rows{like: r.like, schema: r.schema, chunks: m.count(taken(s.ctx, r.td, list))}
+		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
+		one.opt.Force, one.opt.NoSync = false, false
+		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
+		if err = errors.Join(err, one.close()); err != nil {
+			return err
+		}
+	}
+	if old == nil {
+		return vfs.PublishNew(vfs.OS, dir, s.at, false)
+	}
+	return vfs.Publish(vfs.OS, dir, s.at, old)
 }

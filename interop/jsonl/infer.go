@@ -30,33 +30,47 @@ import (
 // tdict.ErrSchema if a field has the name that the mask of another would have. It reads further
 // than the n rows, and takes memory in proportion to the different fields of the rows.
 func Infer(r io.Reader, n int) (tdict.Schema, error) {
+	var in Inferrer
+	if err := in.Add(r, n); err != nil {
+		return nil, err
+	}
+	return in.Schema()
+}
+
+// An Inferrer proposes one schema for several files, as [Infer] does for one. The zero Inferrer is
+// ready for use. Not safe for concurrent use.
+type Inferrer struct{ rows inferrer }
+
+// Add looks at the first n rows of a file, or at all if n is 0. It returns the errors of Infer; then
+// the Inferrer must not be used any more.
+func (x *Inferrer) Add(r io.Reader, n int) error {
 	if n <= 0 {
 		n = math.MaxInt
 	}
-	var in inferrer
+	in := &x.rows
 	var line []byte
 	s := table.NewSplitter(r, lines{}, maxRecord)
-	for in.row < n {
+	for range n {
 		number := s.Line()
 		text, rows, err := s.Next(line[:0], 1)
 		line = text
 		switch {
 		case rows > 0:
 			if err := in.add(line); err != nil {
-				return nil, &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
+				return &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
 			}
 		case err == io.EOF:
-			return in.schema()
+			return nil
 		case err != nil:
-			return nil, err
+			return err
 		}
 	}
-	return in.schema()
+	return nil
 }
 
-// schema proposes a schema. It returns tdict.ErrSchema if a table cannot have it.
-func (in *inferrer) schema() (tdict.Schema, error) {
-	s := in.root.schema(nil, nil, in.row)
+// Schema proposes a schema for all rows. It returns tdict.ErrSchema if a table cannot have it.
+func (x *Inferrer) Schema() (tdict.Schema, error) {
+	s := x.rows.root.schema(nil, nil, x.rows.row)
 	if _, err := table.New(s, table.Options{}); err != nil {
 		return nil, err
 	}
