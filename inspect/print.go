@@ -75,11 +75,11 @@ type item struct {
 // dict prints the entries of a dictionary at a depth, in at most the given number of lines.
 func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	items := p.items(td)
-	shown := len(items)
+	shown, more := len(items), 0
 	if shown > rows {
-		shown = max(0, rows-1)
+		shown, more = rows-1, 1
 	}
-	p.share(items[:shown], depth, rows-shown)
+	p.share(items[:shown], depth, rows-shown-more)
 	indent := strings.Repeat("  ", depth)
 	for _, it := range items[:shown] {
 		fmt.Fprintf(p.out, "%s%s: %s\n", indent, printable(it.name), p.text(it.value))
@@ -91,7 +91,7 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	for _, it := range items[shown:] {
 		left += leavesOf(it.value)
 	}
-	if shown < len(items) {
+	if more > 0 {
 		fmt.Fprintf(p.out, "%s... %s more\n", indent, grouped(left))
 	}
 }

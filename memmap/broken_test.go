@@ -120,6 +120,11 @@ func (c brokenCase) open(t *testing.T, dir, op string, opt memmap.OpenOptions) {
 	} else {
 		requireSaid(t, dir, err, want, text)
 	}
+	if !opt.Writable {
+		var looked error
+		testkit.MaxBytes(t, c.bytes(), func() { _, looked = memmap.Look(dir, opt) })
+		require.Equal(t, fmt.Sprint(err), fmt.Sprint(looked), "Look refuses what Open does")
+	}
 	require.LessOrEqual(t, mapping.Live(), live, "%s: nothing stays mapped", op)
 }
 

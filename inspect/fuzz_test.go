@@ -1,0 +1,64 @@
+package inspect_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/inspect"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// fuzzed returns a dtype, a layout and a shape of at most 4,000 elements that numbers stand for.
+func fuzzed(kind, layout uint8, a, b, c uint8) (tensor.DType, string, []int) {
+	all := []string{"contiguous", "transposed", "stepped", "repeated"}
+	dtypes := tensor.DTypes()
+	shape := []int{int(a) % 21, int(b) % 13, int(c) % 17}
+	return dtypes[int(kind)%len(dtypes)], all[int(layout)%len(all)], shape[:int(kind/16)%4]
+}
+
+func FuzzDescribe(f *testing.F) {
+	f.Add(uint64(1), uint8(60), uint8(1), uint8(20), uint8(12), uint8(16), int8(-1))
+	f.Add(uint64(2), uint8(58), uint8(3), uint8(5), uint8(0), uint8(4), int8(2))
+	f.Fuzz(func(t *testing.T, seed uint64, kind, layout, a, b, c uint8, dims int8) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		dtype, name, shape := fuzzed(kind, layout, a, b, c)
+		x := randomLike(t, r, dtype, name, shape...)
+		td := tdict.New()
+		require.NoError(t, td.Set("x", x))
+		var there []bool
+		if dims >= 0 {
+			var mask *tensor.Tensor
+			mask, there = maskOf(t, r, name, shape, int(dims)%(len(shape)+1))
+			require.NoError(t, td.Set("x_mask", mask))
+		}
+		got := describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"x"}, Quantiles: quantiles, Workers: 1 + int(seed%3)})
+		want := naively(t, inspect.Summary{Key: "x", DType: dtype}, numbersOf(t, x), there)
+		if got[0].Count-got[0].NaN > 1024 { // approximate
+			want.Quantiles, got[0].Quantiles = nil, nil
+		}
+		same(t, want, got[0])
+	})
+}
+
+func FuzzDifferences(f *testing.F) {
+	f.Add(uint64(1), uint8(60), uint8(1), uint8(20), uint8(12), uint8(16), 0.5, 0., false)
+	f.Add(uint64(2), uint8(58), uint8(2), uint8(5), uint8(1), uint8(4), 0., 3., true)
+	f.Fuzz(func(t *testing.T, seed uint64, kind, layout, a, b, c uint8, rtol, atol float64, nan bool) {
+		if !(rtol >= 0) || !(atol >= 0) {
+			return
+		}
+		r := rand.New(rand.NewPCG(seed, 0))
+		dtype, name, shape := fuzzed(kind, layout, a, b, c)
+		if slices.Contains([]tensor.DType{tensor.Int64, tensor.Uint64}, dtype) {
+			rtol, atol = 0, 0 // which the loops would round
+		}
+		x := randomLike(t, r, dtype, name, shape...)
+		opt := inspect.DifferencesOptions{RTol: rtol, ATol: atol, NaNDiffers: nan, Most: int(seed%7) - 1, Workers: 1 + int(seed%3)}
+		compareNaively(t, x, scattered(t, r, x, []string{"contiguous", "transposed", "stepped"}[seed%3]), opt)
+	})
+}
