@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
 )
@@ -27,7 +29,7 @@ func (c *convertCmd) Run(s *session) error {
 	if last < 1 {
 		return s.usage("got one path, want inputs and an output")
 	}
-	return c.write(s, func(opt forms.Options) error {
+	return c.write(s, c.Paths[last], func(opt forms.Options) error {
 		return forms.Convert(s.ctx, c.Paths[last], c.Paths[:last], opt)
 	})
 }
@@ -40,20 +42,30 @@ type writeFlags struct {
 	tableFlags
 }
 
-// write calls fn with the options that the flags say.
-func (f *writeFlags) write(s *session, fn func(opt forms.Options) error) error {
+// write calls fn, which writes to a path, with the options that the flags say.
+func (f *writeFlags) write(s *session, to string, fn func(opt forms.Options) error) error {
 	open, err := f.options(s)
 	if err != nil {
 		return err
 	}
 	opt := forms.Options{Open: open, Form: f.To, Force: f.Force, Progress: s.progress}
 	err = fn(opt)
+	if errors.Is(err, fs.ErrExist) && !f.Force {
+		return fmt.Errorf("%s is there already; --force replaces it", to)
+	}
 	lost, ok := errors.AsType[*forms.LossError](err)
-	if !ok || !f.Lossy {
+	if !ok {
 		return err
 	}
+	var lines []string
 	for _, loss := range lost.Losses {
-		fmt.Fprintf(s.errs, "tdict: %s: left out %q: %s\n", s.name, loss.Key, loss.Reason)
+		lines = append(lines, fmt.Sprintf("%q: %s", loss.Key, loss.Reason))
+	}
+	if !f.Lossy {
+		return fmt.Errorf("%v cannot hold %s; --lossy leaves it out", lost.Form, strings.Join(lines, ", "))
+	}
+	for _, line := range lines {
+		fmt.Fprintf(s.errs, "tdict: %s: left out %s\n", s.name, line)
 	}
 	opt.Lossy = true
 	return fn(opt)

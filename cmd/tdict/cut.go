@@ -42,7 +42,7 @@ func (c *sliceCmd) Run(s *session) (err error) {
 		}
 		opt.Keep = func(chunk *tdict.TensorDict) (*tensor.Tensor, error) { return keep(condition, chunk) }
 	}
-	return c.write(s, func(o forms.Options) error {
+	return c.write(s, c.Out, func(o forms.Options) error {
 		opt.Options = o
 		return forms.Slice(s.ctx, c.Out, c.In, opt)
 	})
@@ -77,7 +77,10 @@ The same seed divides the same rows in the same way, on any machine.
 }
 
 func (c *splitCmd) Run(s *session) error {
-	return c.write(s, func(o forms.Options) error {
+	if c.Sizes == nil && c.Count == nil {
+		return s.usage("want --sizes or --count")
+	}
+	return c.write(s, c.Out, func(o forms.Options) error {
 		return forms.Split(s.ctx, c.Out, c.In, forms.SplitOptions{
 			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Seed: c.Seed,
 		})

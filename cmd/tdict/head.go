@@ -103,7 +103,7 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 		}
 		select {
 		case <-s.ctx.Done():
-			return s.ctx.Err()
+			return nil
 		case <-time.After(200 * time.Millisecond):
 		}
 		next, err := ds.Refresh()

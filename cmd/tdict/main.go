@@ -84,6 +84,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 		kong.Name("tdict"),
 		kong.Description("Look at datasets, check, cut and convert them. Keys are spelled obs/pixels."),
 		kong.Vars{"version": version()},
+		kong.WithHyphenPrefixedParameters(true), // --index -2:
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, FlagsLast: true}),

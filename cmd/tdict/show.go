@@ -39,18 +39,19 @@ func (c *showCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	td := in.Dict
+	if c.Key != "" {
+		if td, err = td.Select(c.Key); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
-		if err := facts.list(in.Dict); err != nil {
+		if err := facts.list(td); err != nil {
 			return err
 		}
 		return json.NewEncoder(s.out).Encode(facts)
 	}
-	td := in.Dict
-	if c.Key == "" {
-		fmt.Fprintln(s.out, facts)
-	} else if td, err = td.Select(c.Key); err != nil {
-		return err
-	}
+	fmt.Fprintln(s.out, facts)
 	opt := inspect.PrintOptions{Depth: c.Depth, Sort: c.Sort}
 	if c.All {
 		opt.Rows = -1

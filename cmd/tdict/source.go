@@ -11,14 +11,15 @@ import (
 
 // tableFlags say how csv and jsonl files are read and written.
 type tableFlags struct {
-	Schema string   `help:"Read csv and jsonl by the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
-	Comma  string   `help:"What separates the fields of csv." placeholder:"CHAR"`
-	NA     []string `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and nothing without it. Repeat it for more." placeholder:"TEXT"`
+	From   forms.Form `help:"The form of the inputs, if neither bytes nor suffix tell it." placeholder:"FORM"`
+	Schema string     `help:"Read csv and jsonl by the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
+	Comma  string     `help:"What separates the fields of csv." placeholder:"CHAR"`
+	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and nothing without it. Repeat it for more." placeholder:"TEXT"`
 }
 
 // options returns what the flags say.
 func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
-	opt.CSV = csv.Format{NA: f.NA}
+	opt.Form, opt.CSV = f.From, csv.Format{NA: f.NA}
 	if len(f.Comma) > 1 {
 		return opt, s.usage("--comma takes one character, got %q", f.Comma)
 	} else if f.Comma != "" {
