@@ -1,2 +1,57 @@
-// Package forms opens, converts, cuts and splits datasets in any form that this module knows.
+// Package forms opens, converts, cuts and splits datasets in any form that this module knows: a
+// directory, an archive, .npy, .npz, .safetensors, .nrt, .csv or .jsonl.
+//
+//	err := forms.Convert(ctx, "visits.tdz", []string{"may.csv", "june.csv"}, forms.Options{})
+//	err = forms.Slice(ctx, "old.npz", "visits.tdz", forms.SliceOptions{Keep: old})
+//	err = forms.Split(ctx, "parts", "visits.tdz", forms.SplitOptions{Fractions: []float64{0.8, 0.2}})
+//	in, err := forms.Open("parts/0", forms.OpenOptions{})
+//	defer in.Close()
+//	for chunk, err := range in.Chunks(ctx) {
+//		...
+//	}
+//
+// The packages memmap, npy, nrt, safetensors, csv and jsonl do the work, and have more options.
+//
+// # Forms
+//
+// [Of] tells the form of an input by its first bytes, and by its suffix where these do not tell;
+// [For] tells that of an output by its suffix. OpenOptions.Form and Options.Form overrule them.
+//
+// What the form of an output cannot hold is a [Loss]:
+//
+//	form           entries                    batch shape       names of dims
+//	directory, tdz all, see below             kept              kept
+//	npz, npy       tensors, but bfloat16      one dim           lost
+//	safetensors    tensors, but complex128    kept              kept
+//	nrt            fields of one tree         one dim           lost
+//	csv            tensors, text              one dim           lost
+//	jsonl          tensors, text, ragged      one dim           lost
+//
+// An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
+// ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
+// leaf decides which tree. Data with a value for each row is lost where rows come from several
+// inputs, are picked by a list, a mask or Keep, or are split: then rows are appended. Safetensors
+// lists keys in their order. The order of keys is otherwise kept, but for .nrt.
+//
+// # Tables
+//
+// The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables hold
+// no dtypes, so a schema restores them. In what is written, ragged uint8 of one level is text, unless
+// the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf KEY_mask that
+// fits KEY is not a column: values that it hides are written as missing, and reading makes the mask
+// again, and zeros of the values. A mask that hides nothing comes back only with a schema that says
+// Optional.
+//
+// # Outputs
+//
+// An output appears whole or not at all. It is refused, before any input is read, if something is
+// there and Force is not set, if it is an input, lies in one or around one, links resolved, or if a
+// memmap.Writer is at work in it or in the dataset around it. Until it is whole, its rows lie beside
+// it, under names that a later save removes if the process is killed.
+//
+// # Memory
+//
+// Held in memory are chunks of about 16 MiB, or one row that is larger, the offsets of ragged rows,
+// and 16 bytes for each row that Split deals. A list or a mask of Slice is in memory too. So are
+// elements that the packages copy to open them, as deflated or big-endian ones, up to 1 GiB.
 package forms

@@ -72,8 +72,8 @@ func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.Tensor
 	})
 }
 
-// taken returns copies of some rows of td.
-func taken(ctx context.Context, td *tdict.TensorDict, list []int) iter.Seq2[*tdict.TensorDict, error] {
+// taken returns copies of listed rows of td, or of parts of these, which expr selects.
+func taken(ctx context.Context, td *tdict.TensorDict, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
 	sized, uneven := sizeable(td)
 	bytes := rowBytes(sized)
 	size := func(start, n int) (total int, err error) {
@@ -92,7 +92,7 @@ func taken(ctx context.Context, td *tdict.TensorDict, list []int) iter.Seq2[*tdi
 		return total, nil
 	}
 	return cut(ctx, len(list), bytes, size, func(start, n int) (*tdict.TensorDict, error) {
-		return td.Index(ix.Take(list[start : start+n]...))
+		return td.Index(expr(start, n)...)
 	})
 }
 

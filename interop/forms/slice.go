@@ -21,7 +21,7 @@ type SliceOptions struct {
 	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
 	// entries, also those that are not saved. Not together with Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	Keys []nestedkey.Key // of entries that are saved, in this order; nil means all
+	Keys []nestedkey.Key // of entries that are saved; nil means all
 	Drop []nestedkey.Key // of entries that are not saved, taken away after Keys
 }
 
@@ -175,20 +175,36 @@ func (s *saver) ranged(td *tdict.TensorDict, first ix.Index, rest []ix.Index) (r
 	return rows{like: like, schema: schemaOf(like), chunks: chunks}, nil
 }
 
-// listed returns listed rows, and the same part of each row.
+// listed returns listed rows, and the same part of each row. Lists after the first are of equal
+// length, and are taken along with it.
 func (s *saver) listed(td *tdict.TensorDict, first ix.Index, rest []ix.Index) (rows, error) {
 	list, err := positions(first, td.Shape()[0])
 	if err != nil {
 		return rows{}, err
 	}
-	r, err := s.ranged(td, ix.All, rest)
+	none, err := td.Index(block(list, rest, 0, min(1, len(list)))...)
+	if err == nil {
+		none, err = emptied(none)
+	}
 	if err != nil {
 		return rows{}, err
 	}
-	inner := append([]ix.Index{ix.All}, rest...)
-	r.td = nil
-	r.chunks = mapped(taken(s.ctx, td, list), func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return chunk.Index(inner...) })
-	return r, nil
+	chunks := taken(s.ctx, td, list, func(start, n int) []ix.Index { return block(list, rest, start, n) })
+	return rows{like: none, schema: schemaOf(none), chunks: chunks}, nil
+}
+
+// block returns the part of an expression, a list of rows and what follows, that selects n of the
+// rows.
+func block(list []int, rest []ix.Index, start, n int) []ix.Index {
+	expr := []ix.Index{ix.Take(list[start : start+n]...)}
+	for _, x := range rest {
+		advanced := x.Kind() == ix.KindTake || x.Kind() == ix.KindMask
+		if other := x.List(); advanced && x.Rank() == 1 && len(other) == len(list) {
+			x = ix.Take(other[start : start+n]...)
+		}
+		expr = append(expr, x)
+	}
+	return expr
 }
 
 // positions returns the rows that a list or a mask selects among n.
