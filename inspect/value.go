@@ -2,10 +2,8 @@ package inspect
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -40,17 +38,6 @@ func dtypeOf(v tdict.Value) tensor.DType {
 		return v.Tensor().DType()
 	}
 	return 0
-}
-
-// shapeOf returns all dims of a value, tdict.Any for those whose size differs between rows.
-func shapeOf(v tdict.Value) shapeops.Shape {
-	switch v := v.(type) {
-	case *ragged.Tensor:
-		return slices.Concat(v.Shape(), slices.Repeat(shapeops.Shape{tdict.Any}, v.Depth()), v.Features())
-	case *tdict.Unbatched:
-		return v.Tensor().Shape()
-	}
-	return v.Shape()
 }
 
 // described returns kind, dtype and shape in a few words: "float32 [2 3]", "ragged uint8 [5 *]".

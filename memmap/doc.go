@@ -91,8 +91,9 @@
 // of a leaf are written for the first time, or handed out to be by tensor.Of, those of the leaf,
 // and of the leaves beside it, are made void, durably; a full [Dataset.Flush] or Close sets them
 // again, for which it reads the whole leaf. They, and Save, sum what is there: what was damaged
-// before passes for sound from then on, so Verify first. Offsets of ragged rows, which are never
-// written in place, have theirs compared by Open. Data and meta.json have no checksums.
+// before passes for sound from then on, so Verify first. Copy compares them while it copies.
+// Offsets of ragged rows, which are never written in place, have theirs compared by Open. Data and
+// meta.json have no checksums.
 //
 // In an archive, zip's CRC-32 of each file stands for them, meta.json included.
 //

@@ -1,6 +1,8 @@
 package memmap_test
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -8,7 +10,9 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -60,4 +64,64 @@ func TestSameSums(t *testing.T) {
 			require.Equal(t, tt.want, memmap.SameSums(tt.y, tt.x))
 		})
 	}
+}
+
+// TestCopyFindsDamage changes a byte of a leaf: a copy would give it a new sum.
+func TestCopyFindsDamage(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("in/x", tensor.Vector[int32](0x11223344, 0x55667788)))
+	require.NoError(t, td.Set("r", tensor.Must(ragged.From[int32]([][]int32{{0x01020304}, {0x05060708, 3}}))))
+	tests := []struct {
+		name, file string
+		content    []byte
+	}{
+		{"a tensor", "in/x.memmap", []byte{0x88, 0x77, 0x66, 0x55}},
+		{"ragged rows", "r/values.memmap", []byte{0x04, 0x03, 0x02, 0x01}},
+	}
+	for _, from := range []string{"from", "from.tdz"} {
+		for _, to := range []string{"to", "to.tdz"} {
+			for _, tt := range tests {
+				t.Run(from+" "+to+" "+tt.name, func(t *testing.T) {
+					top := testkit.TempDir(t)
+					from, to := filepath.Join(top, from), filepath.Join(top, to)
+					opt := memmap.SaveOptions{NoSync: true}
+					require.NoError(t, memmap.SaveWith(t.Context(), from, td, opt))
+					require.NoError(t, memmap.Copy(t.Context(), from, to, memmap.CopyOptions{Save: opt}))
+					before := pictureOf(t, to)
+					flip(t, from, tt.file, tt.content)
+					err := memmap.Copy(t.Context(), from, to, memmap.CopyOptions{Save: opt})
+					require.ErrorIs(t, err, memmap.ErrCorrupt)
+					require.ErrorContains(t, err, "copy "+from+": "+tt.file+": corrupt: ")
+					require.Equal(t, before, pictureOf(t, to), "what was there stays")
+				})
+			}
+		}
+	}
+}
+
+// TestCopyFindsDamageInABlock has damage in the second block of a leaf, and in no block.
+func TestCopyFindsDamageInABlock(t *testing.T) {
+	large := tensor.Must(tensor.New(tensor.Uint8, memmap.BlockSize+3))
+	require.NoError(t, large.SetIndex(tensor.Scalar[uint8](0xab), ix.At(-1)))
+	td := tdict.New()
+	require.NoError(t, td.Set("large", large))
+	top := testkit.TempDir(t)
+	from, to := filepath.Join(top, "from"), filepath.Join(top, "to")
+	opt := memmap.SaveOptions{NoSync: true}
+	require.NoError(t, memmap.SaveWith(t.Context(), from, td, opt))
+	require.NoError(t, memmap.Copy(t.Context(), from, to, memmap.CopyOptions{Save: opt}))
+	flip(t, from, "large.memmap", []byte{0, 0xab})
+	require.ErrorIs(t, memmap.Copy(t.Context(), from, to, memmap.CopyOptions{Save: opt}), memmap.ErrCorrupt)
+}
+
+// flip changes a bit of the last byte of content in a file of a dataset.
+func flip(t *testing.T, path, file string, content []byte) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, filepath.FromSlash(file))
+	}
+	text := tensor.Must(os.ReadFile(path))
+	at := bytes.Index(text, content)
+	require.GreaterOrEqual(t, at, 0)
+	text[at+len(content)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, text, 0o666))
 }

@@ -201,6 +201,7 @@ type saver struct {
 	noSums  bool    // these have no sums, rather than void ones
 	grow    bool    // a Writer appends to it
 	from    *Writer // has the files of leaves, unless it is nil
+	checks  *place  // what is copied: leaves that have sums must agree with these; nil if it is not
 
 	nodes []*savedNode
 	files []*savedFile
