@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -50,7 +51,7 @@ func (f *writeFlags) write(s *session, to string, fn func(opt forms.Options) err
 	}
 	opt := forms.Options{Open: open, Form: f.To, Force: f.Force, Progress: s.progress}
 	err = fn(opt)
-	if errors.Is(err, fs.ErrExist) && !f.Force {
+	if _, missing := os.Lstat(to); missing == nil && errors.Is(err, fs.ErrExist) && !f.Force {
 		return fmt.Errorf("%s is there already; --force replaces it", to)
 	}
 	lost, ok := errors.AsType[*forms.LossError](err)

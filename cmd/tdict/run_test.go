@@ -50,7 +50,7 @@ func TestExitCodes(t *testing.T) {
 		{"the output is the input", "convert visits visits --force", 3, "visits"},
 		{"the output is in the input", "convert visits visits/x", 3, "visits"},
 		{"a table with a line of one field", "convert ragged.csv out", 3, "ragged.csv"},
-		{"a form that cannot hold the input", "convert visits out.npy", 3, "out.npy"},
+		{"a form that cannot hold the input", "convert visits out.npy", 3, `npy cannot hold "sex"`},
 		{"no schema", "schema check visits nowhere.json", 3, "nowhere.json"},
 		{"verify of nothing", "verify visits nowhere", 3, "nowhere"},
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -75,10 +76,10 @@ func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	return r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
 }
 
-// entries returns td with some entries, and without others.
+// entries returns td with some entries, and without others. A mask goes with its entry.
 func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
 	if keys != nil {
-		if td, err = td.Select(keys...); err != nil {
+		if td, err = td.Select(withMasks(td, keys)...); err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +88,19 @@ func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorD
 			return nil, &tdict.KeyError{Op: "drop", Key: key, Err: tdict.ErrMissing}
 		}
 	}
-	return td.Exclude(drop...), nil
+	return td.Exclude(withMasks(td, drop)...), nil
+}
+
+// withMasks returns keys, each followed by its mask if td has one.
+func withMasks(td *tdict.TensorDict, keys []nestedkey.Key) (all []nestedkey.Key) {
+	for _, key := range keys {
+		all = append(all, key)
+		mask, err := td.Tensor(key + maskSuffix)
+		if err == nil && mask.DType() == tensor.Bool && !slices.Contains(keys, key+maskSuffix) {
+			all = append(all, key+maskSuffix)
+		}
+	}
+	return all
 }
 
 // kept returns the rows for which keep returns true.
