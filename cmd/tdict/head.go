@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -21,9 +20,10 @@ import (
 type rowsFlags struct {
 	Path string        `arg:"" help:"A dataset or a file."`
 	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
-	N    int           `short:"n" default:"10" help:"How many rows."`
+	N    int           `short:"n" default:"10" help:"How many rows; -2 of head is all but the last two."`
 	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
 	tableFlags
+	noHeader bool // it is printed already
 }
 
 type headCmd struct {
@@ -49,7 +49,7 @@ func (c *headCmd) Run(s *session) error {
 			return s.usage("--index: %w", err)
 		}
 	}
-	in, err := c.open(s)
+	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (tailCmd) Help() string {
 }
 
 func (c *tailCmd) Run(s *session) error {
-	in, err := c.open(s)
+	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 			if err := c.print(s, ds.TensorDict, schema, ix.Range(row, n)); err != nil {
 				return err
 			}
-			row = n
+			row, c.noHeader = n, true
 		}
 		if err := s.out.Flush(); err != nil {
 			return err
@@ -114,19 +114,6 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 			ds = next
 		}
 	}
-}
-
-// open opens the dataset.
-func (c *rowsFlags) open(s *session) (*source, error) {
-	switch {
-	case c.N < 0:
-		return nil, s.usage("-n %d is negative", c.N)
-	case c.As == "npy" && c.Key == "":
-		return nil, s.usage("--as npy needs the KEY of a tensor")
-	case c.As == "npy" && s.tty:
-		return nil, s.usage("--as npy writes bytes: redirect standard output to a file")
-	}
-	return s.open(c.Path, c.tableFlags)
 }
 
 // print prints a part of a dictionary.
@@ -160,7 +147,9 @@ func (c *rowsFlags) tensor(s *session, t *tensor.Tensor, part []ix.Index) (err e
 			return err
 		}
 	}
-	if c.As == "npy" {
+	if c.As == "npy" && s.tty {
+		return s.usage("--as npy writes bytes: redirect standard output to a file")
+	} else if c.As == "npy" {
 		return npy.Write(s.stdout, t)
 	}
 	_, err = fmt.Fprintln(s.out, t)
@@ -176,11 +165,12 @@ func (c *rowsFlags) table(s *session, td *tdict.TensorDict, schema tdict.Schema)
 		if err != nil {
 			return err
 		}
-		return csv.Write(s.ctx, s.data(), schema, chunks, f.CSV)
+		f.CSV.NoHeader = c.noHeader
+		return csv.Write(s.ctx, s.data, schema, chunks, f.CSV)
 	case "jsonl":
-		return jsonl.Write(s.ctx, s.data(), schema, chunks, jsonl.WriteOptions{})
+		return jsonl.Write(s.ctx, s.data, schema, chunks, jsonl.WriteOptions{})
 	case "npy":
-		return fmt.Errorf("%s: %q is no tensor, which --as npy needs", c.Path, c.Key)
+		return s.usage("--as npy needs the KEY of a tensor, got %q", c.Key)
 	}
 	_, err := fmt.Fprintln(s.out, schema.Head(td, rows(td)))
 	return err
@@ -192,12 +182,4 @@ func rows(td *tdict.TensorDict) int {
 		return 0
 	}
 	return td.Shape()[0]
-}
-
-// data returns standard output for text that other programs read.
-func (s *session) data() io.Writer {
-	if s.tty {
-		return s.out
-	}
-	return s.stdout
 }

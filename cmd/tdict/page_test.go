@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
@@ -15,55 +17,63 @@ import (
 
 const pagePath = "../../docs/cli.md"
 
-// TestPage runs the commands of the console blocks of docs/cli.md, in their order and in one
-// directory, and compares what they print. UPDATE_TEXTS=1 writes what they print to the page.
+// TestPage runs the commands of the console blocks of docs/cli.md and README.md that have a line of
+// tdict, in their order and in one directory for each page, and compares what they print.
+// UPDATE_TEXTS=1 writes what they print to the page.
 func TestPage(t *testing.T) {
-	text, err := os.ReadFile(pagePath)
-	require.NoError(t, err)
-	dir := testkit.TempDir(t)
-	visits(t, dir)
 	path, err := binary()
 	require.NoError(t, err)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
-
-	got := replay(string(text), func(command string) string {
-		cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
-		cmd.Dir = dir
-		out, _ := cmd.CombinedOutput() // the page prints the exit code where it is of interest
-		return string(out)
-	})
-	if os.Getenv("UPDATE_TEXTS") != "" {
-		require.NoError(t, os.WriteFile(pagePath, []byte(got), 0o666))
-		return
+	for _, page := range []string{pagePath, "../../README.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			dir := testkit.TempDir(t)
+			visits(t, dir)
+			got := replay(string(text), func(command string) string {
+				if strings.HasPrefix(command, "go install ") || strings.HasPrefix(command, "gunzip ") {
+					return "" // they are done
+				}
+				cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
+				cmd.Dir = dir
+				out, _ := cmd.CombinedOutput() // the page prints the exit code where it is of interest
+				return string(out)
+			})
+			if os.Getenv("UPDATE_TEXTS") != "" {
+				require.NoError(t, os.WriteFile(page, []byte(got), 0o666))
+				return
+			}
+			if got != string(text) {
+				t.Error(cmp.Diff(string(text), got))
+			}
+		})
 	}
-	require.Equal(t, string(text), got)
 }
 
-// replay returns a page whose console blocks have what run returns for each command.
+var block = regexp.MustCompile("(?ms)^```console\n.*?^```\n")
+
+// replay returns a page whose console blocks with commands of tdict have what run returns for each
+// command.
 func replay(page string, run func(command string) string) string {
-	var out strings.Builder
-	console := false
-	for line := range strings.Lines(page) {
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			console = line == "```console\n"
-		case console && !isCommand:
-			continue // output
+	return block.ReplaceAllStringFunc(page, func(text string) string {
+		if !strings.Contains(text, "\n$ tdict ") {
+			return text
 		}
-		out.WriteString(line)
-		if console && isCommand {
-			out.WriteString(run(command))
+		out := "```console\n"
+		for line := range strings.Lines(text) {
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				out += line + run(strings.TrimSpace(command))
+			}
 		}
-	}
-	return out.String()
+		return out + "```\n"
+	})
 }
 
-// TestPageIsCompared sees that the page is read as it should be.
-func TestPageIsCompared(t *testing.T) {
-	page := "# a\n```console\n$ one\nold\n$ two\n```\n```sh\n$ three\n```\n"
-	got := replay(page, func(command string) string { return "ran " + command })
-	require.Equal(t, "# a\n```console\n$ one\nran one\n$ two\nran two\n```\n```sh\n$ three\n```\n", got)
+// TestReplay sees that a page is read as it should be.
+func TestReplay(t *testing.T) {
+	page := "# a\n```console\n$ tdict one\nold\n$ two\n```\n```sh\n$ tdict three\n```\n```console\n$ four\nold\n```\n"
+	got := replay(page, func(command string) string { return "ran " + command + "\n" })
+	require.Equal(t, "# a\n```console\n$ tdict one\nran tdict one\n$ two\nran two\n```\n```sh\n$ tdict three\n```\n```console\n$ four\nold\n```\n", got)
 }
 
 // leaves returns the commands, with what they are below.

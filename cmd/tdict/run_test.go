@@ -32,7 +32,7 @@ func TestExitCodes(t *testing.T) {
 		{"no such command", "shwo visits", 2, "tdict: unexpected argument shwo, did you mean \"show\"?; see tdict --help"},
 		{"no such flag", "show visits --deep", 2, "tdict: show: unknown flag --deep"},
 		{"a number that is not one", "head visits -n x", 2, "tdict: head: "},
-		{"a negative number", "head visits -n -1", 2, "tdict: head: "},
+		{"a negative number counts from the end", "head visits id -n -1943", 0, "int64 [2]"},
 		{"a form that is not one", "convert visits.csv out --to parquet", 2, "tdict: convert: "},
 		{"one path", "convert visits", 2, "tdict: convert: got one path, want inputs and an output; see tdict convert --help"},
 		{"an index that does not parse", "head visits --index 5:x", 2, "tdict: head: --index: "},

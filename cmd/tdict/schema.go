@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -47,7 +46,13 @@ func (c *schemaOf) Run(s *session) error {
 		_, err = fmt.Fprintln(s.out, in.Schema)
 		return err
 	}
-	return writeSchema(s.out, in.Schema)
+	text, err := json.Marshal(in.Schema)
+	if err != nil {
+		return err
+	}
+	text = bytes.ReplaceAll(text, []byte(`{"key":`), []byte("\n  {\"key\":")) // in texts quotes are escaped
+	_, err = fmt.Fprintf(s.out, "%s\n", text)
+	return err
 }
 
 type schemaCheck struct {
@@ -77,21 +82,6 @@ func (c *schemaCheck) Run(s *session) error {
 	}
 	fmt.Fprintln(s.out, err)
 	return errNo
-}
-
-// writeSchema writes a schema as JSON, with a line for each entry.
-func writeSchema(w io.Writer, schema tdict.Schema) error {
-	fmt.Fprint(w, `{"version":1,"entries":[`)
-	for i, spec := range schema {
-		text, err := json.Marshal(tdict.Schema{spec})
-		if err != nil {
-			return err
-		}
-		text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"version":1,"entries":[`)), []byte("]}"))
-		fmt.Fprintf(w, "%s\n  %s", []string{"", ","}[min(i, 1)], text)
-	}
-	_, err := fmt.Fprintln(w, "]}")
-	return err
 }
 
 // readSchema reads a file that schema printed.

@@ -19,7 +19,8 @@ import (
 type session struct {
 	ctx      context.Context
 	name     string        // of the command
-	stdout   io.Writer     // for data that is not text
+	stdout   io.Writer     // for bytes
+	data     io.Writer     // for text that programs read: out on a terminal, otherwise stdout
 	out      *bufio.Writer // stdout, for text: control characters are quoted
 	stderr   io.Writer
 	errs     io.Writer // stderr, for text
@@ -30,26 +31,20 @@ type session struct {
 }
 
 func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
-	return &session{
-		ctx: ctx, stdout: stdout, stderr: stderr, out: bufio.NewWriterSize(&quoter{to: stdout}, 1<<16), errs: &quoter{to: stderr},
+	s := &session{
+		ctx: ctx, stdout: stdout, data: stdout, stderr: stderr, out: bufio.NewWriterSize(&quoter{to: stdout}, 1<<16), errs: &quoter{to: stderr},
 		tty: isTerminal(stdout), wantBars: isTerminal(stderr), start: time.Now(),
 	}
+	if s.tty {
+		s.data = s.out
+	}
+	return s
 }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// width returns the columns of the terminal, or 80.
-func (s *session) width() int {
-	if f, ok := s.stdout.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return 80
 }
 
 // errReported is the error of a command that has printed its errors.
@@ -109,9 +104,9 @@ func (s *session) print(err error) {
 }
 
 // progress shows how far the command is, on a terminal and after its first second. The library calls
-// it by one goroutine at a time.
+// it by one goroutine at a time; there is no bar for a total of 0.
 func (s *session) progress(done, total int64) {
-	if !s.wantBars || time.Since(s.start) < time.Second {
+	if !s.wantBars || total == 0 || time.Since(s.start) < time.Second {
 		return
 	}
 	if s.bar == nil {
@@ -119,7 +114,6 @@ func (s *session) progress(done, total int64) {
 			progressbar.OptionSetDescription(s.name), progressbar.OptionShowBytes(true),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
-	s.bar.ChangeMax64(total)
 	_ = s.bar.Set64(done) // a bar that cannot be drawn does not stop the command
 }
 

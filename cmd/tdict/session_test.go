@@ -22,6 +22,8 @@ func TestProgress(t *testing.T) {
 	require.Empty(t, stderr.String(), "the first second")
 
 	s.start = time.Now().Add(-2 * time.Second)
+	s.progress(20, 0)
+	require.Empty(t, stderr.String(), "nobody knows of how much")
 	s.progress(30, 100)
 	require.Contains(t, stderr.String(), "convert")
 	require.Contains(t, stderr.String(), "30%")
@@ -31,10 +33,4 @@ func TestProgress(t *testing.T) {
 	require.Empty(t, strings.TrimSpace(drawn[strings.LastIndex(strings.TrimRight(drawn, "\r"), "\r")+1:]), "the line is empty")
 	s.progress(40, 100)
 	require.Equal(t, drawn, stderr.String(), "not after its end")
-}
-
-func TestSize(t *testing.T) {
-	for bytes, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 999_499: "999 kB", 999_500: "1 MB", 1_234_567_890: "1.23 GB", 1<<63 - 1: "9.22 EB"} {
-		require.Equal(t, want, size(bytes))
-	}
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -35,9 +33,13 @@ func (c *showCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	facts, err := factsOf(in)
-	if err != nil {
-		return err
+	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize()}
+	if in.Form == forms.Directory || in.Form == forms.Archive {
+		report, err := inspect.Dataset(in.Path)
+		if err != nil {
+			return err
+		}
+		f.Summed, f.Growing, f.Leftovers = report.Summed, report.Growing, report.Leftovers
 	}
 	td := in.Dict
 	if c.Key != "" {
@@ -46,12 +48,10 @@ func (c *showCmd) Run(s *session) error {
 		}
 	}
 	if c.JSON {
-		if err := facts.list(td); err != nil {
-			return err
-		}
-		return json.NewEncoder(s.out).Encode(facts)
+		f.Schema = tdict.SchemaOf(td)
+		return json.NewEncoder(s.out).Encode(f)
 	}
-	fmt.Fprintln(s.out, facts)
+	fmt.Fprintln(s.out, f)
 	opt := inspect.PrintOptions{Depth: c.Depth, Sort: c.Sort}
 	if c.All {
 		opt.Rows = -1
@@ -61,92 +61,28 @@ func (c *showCmd) Run(s *session) error {
 
 // facts are what show prints of a dataset besides its entries, and with --json also these.
 type facts struct {
-	Path      string   `json:"path"`
-	Form      string   `json:"form"`
-	Batch     []int    `json:"batch"`
-	Names     []string `json:"names,omitempty"` // of the batch dims
-	Leaves    int      `json:"leaves"`
-	Bytes     int64    `json:"bytes"`
-	Summed    int      `json:"summed"`            // leaves with checksums
-	Growing   bool     `json:"growing,omitempty"` // a Writer has not finished it
-	Leftovers []string `json:"leftovers,omitempty"`
-	Entries   []entry  `json:"entries"`
-}
-
-// An entry is an entry as --json prints it. A size that differs between rows is null.
-type entry struct {
-	Key   nestedkey.Key `json:"key"`
-	Kind  string        `json:"kind"`
-	DType string        `json:"dtype,omitempty"`
-	Shape []*int        `json:"shape"`
-	Bytes int64         `json:"bytes"`
-}
-
-// factsOf returns the facts of a dataset, without entries.
-func factsOf(in *source) (*facts, error) {
-	f := &facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names()}
-	if strings.Join(f.Names, "") == "" {
-		f.Names = nil
-	}
-	if in.Form != forms.Directory && in.Form != forms.Archive {
-		return f, nil
-	}
-	report, err := inspect.Dataset(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	f.Summed, f.Growing, f.Leftovers = report.Summed, report.Growing, report.Leftovers
-	return f, nil
-}
-
-// list adds the entries.
-func (f *facts) list(td *tdict.TensorDict) error {
-	for _, spec := range tdict.SchemaOf(td) {
-		e, err := entryOf(td, spec)
-		if err != nil {
-			return err
-		}
-		f.Entries = append(f.Entries, e)
-		f.Bytes += e.Bytes
-		if spec.Kind != tdict.KindDict {
-			f.Leaves++
-		}
-	}
-	return nil
-}
-
-// entryOf returns the entry of td that a spec says.
-func entryOf(td *tdict.TensorDict, spec tdict.Spec) (entry, error) {
-	e := entry{Key: spec.Key, Kind: spec.Kind.String(), DType: dtypeText(spec.DType), Shape: []*int{}}
-	sizes := slices.Concat(spec.Batch, slices.Repeat([]int{tdict.Any}, spec.Depth), spec.Shape)
-	if spec.Kind != tdict.KindUnbatched {
-		sizes = slices.Concat(td.Shape(), sizes)
-	}
-	for _, n := range sizes {
-		if n == tdict.Any {
-			e.Shape = append(e.Shape, nil)
-		} else {
-			e.Shape = append(e.Shape, &n)
-		}
-	}
-	v, err := td.Get(spec.Key)
-	if v, ok := v.(interface{ ByteSize() int }); ok && spec.Kind != tdict.KindDict {
-		e.Bytes = int64(v.ByteSize())
-	}
-	return e, err
+	Path      string       `json:"path"`
+	Form      string       `json:"form"`
+	Batch     []int        `json:"batch"`
+	Names     []string     `json:"names"` // of the batch dims
+	Bytes     int          `json:"bytes"` // of elements
+	Summed    int          `json:"summed"`
+	Growing   bool         `json:"growing"`
+	Leftovers []string     `json:"leftovers"`
+	Schema    tdict.Schema `json:"schema"`
 }
 
 // String returns a line for people.
-func (f *facts) String() string {
+func (f facts) String() string {
 	text := f.Path + ": " + f.Form
 	if f.Summed > 0 {
-		text += fmt.Sprint(", ", count(f.Summed, "leaf has", "leaves have"), " checksums")
+		text += fmt.Sprint(", leaves with checksums: ", f.Summed)
 	}
 	if f.Growing {
 		text += ", a Writer has not finished it"
 	}
 	if n := len(f.Leftovers); n > 0 {
-		text += ", beside it " + count(n, "leftover", "leftovers") + " of a killed save"
+		text += fmt.Sprint(", leftovers of killed saves beside it: ", n)
 	}
 	return text
 }

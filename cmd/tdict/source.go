@@ -54,22 +54,16 @@ func (s *session) open(path string, flags tableFlags) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := *in
-	in, err = s.converted(filepath.Join(made, "rows"), path, opt)
+	table, rows := *in, filepath.Join(made, "rows")
+	err = forms.Convert(s.ctx, rows, []string{path}, forms.Options{Open: opt, Progress: s.progress, NoSync: true})
+	if err == nil {
+		in, err = forms.Open(rows, forms.OpenOptions{})
+	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(made))
 	}
 	in.Path, in.Form = table.Path, table.Form
 	return &source{in, made}, nil
-}
-
-// converted opens a directory that it makes of a table.
-func (s *session) converted(to, path string, opt forms.OpenOptions) (*forms.Input, error) {
-	err := forms.Convert(s.ctx, to, []string{path}, forms.Options{Open: opt, Progress: s.progress})
-	if err != nil {
-		return nil, err
-	}
-	return forms.Open(to, forms.OpenOptions{})
 }
 
 // Close unmaps the files.

@@ -47,27 +47,24 @@ func (c *statsCmd) Run(s *session) error {
 		return writeStats(s.out, all)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tmin\t25%\t50%\t75%\tmax\tmean\tstd")
+	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tNaN\tzeros\tmin\t25%\t50%\t75%\tmax\tmean\tstd")
 	for _, x := range all {
-		fmt.Fprint(w, name(x), "\t", kindText(x), "\t", x.Count, "\t", x.Missing)
-		if x.Min == nil {
-			fmt.Fprint(w, strings.Repeat("\t", 7))
-		} else {
+		key := strings.TrimSuffix(fmt.Sprint(x.Key, x.Column), "[]")
+		fmt.Fprint(w, key, "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
+		if x.Min != nil {
 			for _, n := range []any{x.Min, x.Quantiles[0], x.Quantiles[1], x.Quantiles[2], x.Max, x.Mean, x.Std} {
 				fmt.Fprint(w, "\t", short(n))
 			}
 		}
-		fmt.Fprintln(w, notes(x))
+		if x.Rows != nil {
+			fmt.Fprintf(w, "\tlengths %d to %d", x.Rows.Min, x.Rows.Max)
+		}
+		if x.Distinct >= 0 {
+			fmt.Fprintf(w, ", %d different", x.Distinct)
+		}
+		fmt.Fprintln(w)
 	}
 	return w.Flush()
-}
-
-// name returns the key of a summary, with the feature.
-func name(x inspect.Summary) string {
-	if x.Column == nil {
-		return string(x.Key)
-	}
-	return fmt.Sprint(x.Key, x.Column)
 }
 
 // short returns a number in six digits, an integer whole.
@@ -86,32 +83,12 @@ func kindText(x inspect.Summary) string {
 	return x.DType.String()
 }
 
-// notes returns a cell with what only some leaves have, or nothing.
-func notes(x inspect.Summary) string {
-	var notes []string
-	for _, n := range []struct {
-		count int
-		what  string
-	}{{x.NaN, "NaN"}, {x.Inf, "infinite"}, {x.Zeros, "zero"}, {x.True, "true"}, {x.Distinct, "different"}} {
-		if n.count > 0 {
-			notes = append(notes, fmt.Sprint(n.count, " ", n.what))
-		}
-	}
-	if x.Rows != nil {
-		notes = append(notes, fmt.Sprintf("lengths %d to %d, mean %.4g", x.Rows.Min, x.Rows.Max, x.Rows.Mean))
-	}
-	if notes == nil {
-		return ""
-	}
-	return "\t" + strings.Join(notes, ", ")
-}
-
 // writeStats writes a line of JSON for each summary. A number is null if there is none, or if it is
 // not finite.
 func writeStats(w io.Writer, all []inspect.Summary) error {
 	for _, x := range all {
 		line := map[string]any{
-			"key": x.Key, "kind": x.Kind.String(), "dtype": dtypeText(x.DType), "column": x.Column,
+			"key": x.Key, "kind": x.Kind.String(), "dtype": kindText(x), "column": x.Column,
 			"count": x.Count, "missing": x.Missing, "nan": x.NaN, "inf": x.Inf, "zeros": x.Zeros, "true": x.True,
 			"min": finite(x.Min), "max": finite(x.Max), "mean": finite(x.Mean), "std": finite(x.Std),
 		}

@@ -44,7 +44,7 @@ func onTerminal(t *testing.T, dir string, args ...string) (text string, code int
 // TestTerminal sees that data which commands a terminal does not reach it.
 func TestTerminal(t *testing.T) {
 	dir := testkit.TempDir(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte("a\x1b[31m,b\n1,\x1b[2J\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte("a\x1b[31m,b,c\n1,\x1b[2J,7\n"), 0o666))
 	require.Equal(t, 0, command(t, dir, "convert", "odd.csv", "odd").code)
 	for _, as := range []string{"text", "csv", "jsonl"} {
 		text, code := onTerminal(t, dir, "head", "odd", "--as", as)
@@ -52,7 +52,7 @@ func TestTerminal(t *testing.T) {
 		require.NotContains(t, text, "\x1b", as)
 		require.Contains(t, text, `[31m`, as)
 	}
-	text, code := onTerminal(t, dir, "head", "odd", "b", "--as", "npy")
+	text, code := onTerminal(t, dir, "head", "odd", "c", "--as", "npy")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, text, "redirect standard output to a file")
 }

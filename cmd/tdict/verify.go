@@ -51,10 +51,6 @@ func (c *verifyCmd) verify(s *session, path string) error {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s: sound, %s, %s", path, count(report.Leaves, "leaf", "leaves"), size(report.Bytes))
-	if n := len(report.Unsummed); n > 0 {
-		fmt.Fprintf(s.out, "; %s without checksums", count(n, "leaf", "leaves"))
-	}
-	fmt.Fprintln(s.out)
+	fmt.Fprintf(s.out, "%s: sound, leaves: %d, without checksums: %d, bytes: %d\n", path, report.Leaves, len(report.Unsummed), report.Bytes)
 	return nil
 }
