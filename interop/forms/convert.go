@@ -58,7 +58,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) (err er
 
 // rows returns all rows of an input.
 func (s *saver) rows(in *Input) rows {
-	r := rows{like: in.like, td: in.Dict, schema: in.Schema}
+	r := rows{like: in.like, td: in.Dict, schema: in.Schema, from: in.Path}
 	if in.Form == Directory || in.Form == Archive {
 		r.copyOf = in.Path
 	}
@@ -137,7 +137,7 @@ func (s *saver) laid(from []string) (rows, error) {
 			return rows{}, err
 		}
 	}
-	return rows{like: like, schema: first.Schema, chunks: s.each(from, opts, m)}, nil
+	return rows{like: like, schema: first.Schema, from: from[0], chunks: s.each(from, opts, m)}, nil
 }
 
 // emptied returns a copy of td without rows.

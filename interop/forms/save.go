@@ -96,7 +96,7 @@ func (s *saver) stage(r rows) (rows, error) {
 		return r, err
 	}
 	s.done = append(s.done, ds.Close)
-	return rows{like: ds.TensorDict, td: ds.TensorDict, schema: r.schema, chunks: chunksOf(s.ctx, ds.TensorDict)}, nil
+	return rows{like: ds.TensorDict, td: ds.TensorDict, schema: r.schema, from: r.from, chunks: chunksOf(s.ctx, ds.TensorDict)}, nil
 }
 
 // saveRows is memmap.SaveRows that returns errors of chunks as they are.
@@ -131,9 +131,10 @@ func (s *saver) save(to string, f Form, r rows) error {
 	if len(fit.drop) > 0 {
 		r.copyOf = ""
 	}
+	from := r.from
 	r, err := r.each(fit.apply)
 	if err != nil {
-		return failed("save", to, err)
+		return failed("open", from, err)
 	}
 	switch f {
 	case Directory, Archive:

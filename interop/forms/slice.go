@@ -53,6 +53,7 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) (err error) {
 	if err != nil {
 		return failed("slice", from, err)
 	}
+	r.from = from
 	return s.save(s.at, f, r)
 }
 

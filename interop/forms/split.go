@@ -195,7 +195,7 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 	}
 	m := &meter{total: int64(r.td.ByteSize()), progress: s.opt.Progress}
 	for i, list := range parts {
-		part := rows{like: r.like, schema: r.schema, chunks: m.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
+		part := rows{like: r.like, schema: r.schema, from: r.from, chunks: m.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
 		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
