@@ -12,6 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -64,15 +65,20 @@ func TestInfer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := csv.Infer(strings.NewReader(tt.text), 0, tt.format)
 			require.NoError(t, err)
-			lines := strings.Split(s.String(), "\n")[1:]
-			for i := range lines {
-				lines[i] = strings.Join(strings.Fields(lines[i]), " ")
-			}
-			require.Equal(t, tt.want, strings.Join(lines, "\n"))
+			require.Equal(t, tt.want, lines(s))
 			_, err = read(tt.text, s, in(tt.format))
 			require.NoError(t, err, "what was seen can be read")
 		})
 	}
+}
+
+// lines returns the entries of a schema, with single blanks.
+func lines(s tdict.Schema) string {
+	lines := strings.Split(s.String(), "\n")[1:]
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // TestInferReadsSoManyRows looks at the first rows only.
@@ -117,4 +123,47 @@ func TestInferOfManyColumns(t *testing.T) {
 	s := tensor.Must(csv.Infer(strings.NewReader(headers.String()+"y"+row), 1, csv.Format{}))
 	require.Len(t, s, n+1)
 	require.Less(t, time.Since(start), 30*time.Second)
+}
+
+// TestInferrer proposes one schema for several files.
+func TestInferrer(t *testing.T) {
+	tests := []struct {
+		name   string
+		files  []string
+		format csv.Format
+		want   string // of String, without the headers of the table, or of the error
+	}{
+		{"a wider type", []string{"x\n1\n", "x\n0.5\n"}, csv.Format{}, "x tensor float64 [] 2 of 2 fields: numbers from 0.5 to 1"},
+		{"missing in the second", []string{"x\n1\n", "x\nNA\n"}, csv.Format{}, "x tensor int64 [] optional, 1 of 2 fields: integers from 1 to 1"},
+		{"columns in another order", []string{"x,s\n1,a\n", "s,x\nb,2\n"}, csv.Format{}, "x tensor int64 [] 2 of 2 fields: integers from 1 to 2\ns text [] 2 of 2 fields: texts of 1 to 1 bytes, 2 distinct"},
+		{"elements", []string{"p.0,p.1\n1,2\n", "p.0,p.1\n3,4.5\n"}, csv.Format{}, "p tensor float64 [2] 4 of 4 fields: numbers from 1 to 4.5"},
+		{"a file without rows", []string{"x\n", "x\n1\n"}, csv.Format{}, "x tensor int64 [] 1 of 1 fields: integers from 1 to 1"},
+		{"no headers", []string{"1\n", "2\n"}, csv.Format{NoHeader: true}, "column0 tensor int64 [] 2 of 2 fields: integers from 1 to 2"},
+		{"no headers and an empty file", []string{"", "2\n"}, csv.Format{NoHeader: true}, "column0 tensor int64 [] 1 of 1 fields: integers from 2 to 2"},
+		{"nothing", []string{""}, csv.Format{NoHeader: true}, "columns do not fit the schema: got no columns, want one"},
+		{"a column more", []string{"x\n1\n", "x,y\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "y", want the columns of the first file`},
+		{"a column less", []string{"x,y\n1,2\n", "x\n1\n"}, csv.Format{}, `line 1: columns do not fit the schema: got no "y", want the columns of the first file`},
+		{"a column twice", []string{"x\n1\n", "x,x\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "x", want the columns of the first file`},
+		{"a field more", []string{"1\n", "1,2\n"}, csv.Format{NoHeader: true}, "line 1: wrong number of fields: got 2, want 1"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			in := csv.NewInferrer(test.format)
+			var err error
+			for _, text := range test.files {
+				if err = in.Add(strings.NewReader(text), 0); err != nil {
+					break
+				}
+			}
+			schema, failed := in.Schema()
+			if err == nil {
+				err = failed
+			}
+			if err != nil {
+				require.Equal(t, test.want, err.Error())
+				return
+			}
+			require.Equal(t, test.want, lines(schema))
+		})
+	}
 }

@@ -2,10 +2,10 @@ package forms
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -28,45 +28,30 @@ import (
 // around it, tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an
 // input that has no rows where rows are needed, tdict.ErrMissing if there is no input, and the
 // errors of the packages of the forms.
-func Convert(ctx context.Context, to string, from []string, opt Options) (err error) {
+func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	if len(from) == 0 {
 		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
 	}
-	s, err := newSaver(ctx, to, from, opt)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	f, err := s.form(to)
-	if err != nil {
-		return err
-	}
-	if len(from) > 1 {
+	return saving(ctx, to, from, opt, func(s *saver) error {
 		r, err := s.laid(from)
 		if err != nil {
 			return err
 		}
-		return s.save(s.at, f, r)
-	}
-	in, err := Open(from[0], opt.Open)
-	if err != nil {
-		return err
-	}
-	defer in.Close() // it was only read
-	return s.save(s.at, f, s.rows(in))
+		return s.save(s.at, s.form, r)
+	})
 }
 
 // rows returns all rows of an input.
 func (s *saver) rows(in *Input) rows {
-	r := rows{like: in.like, td: in.Dict, schema: in.Schema}
+	r := rows{like: in.like, td: in.Dict, schema: in.Schema, from: in.Path}
 	if in.Form == Directory || in.Form == Archive {
 		r.copyOf = in.Path
 	}
-	p := &meter{total: in.size(), progress: s.opt.Progress}
+	s.meter.total += in.size()
 	if in.Dict == nil {
-		r.chunks = in.read(s.ctx, p.add)
+		r.chunks = in.read(s.ctx, s.meter.add)
 	} else {
-		r.chunks = p.count(in.Chunks(s.ctx))
+		r.chunks = s.meter.count(in.Chunks(s.ctx))
 	}
 	return r
 }
@@ -107,37 +92,47 @@ func (m *meter) count(chunks iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdi
 	}
 }
 
-// laid returns the rows of several inputs. It opens each, and closes it, to look for differences,
-// and again when its rows are wanted: their number is not bounded by open files.
-func (s *saver) laid(from []string) (rows, error) {
-	opts, err := s.agree(from)
-	if err != nil {
-		return rows{}, err
+// laid returns the rows of all inputs, one after the other.
+func (s *saver) laid(from []string) (r rows, err error) {
+	opts := []OpenOptions{s.opt.Open}
+	if len(from) > 1 {
+		if opts, err = s.agree(from); err != nil {
+			return r, err
+		}
 	}
-	first, err := Open(from[0], opts[0])
-	if err != nil {
-		return rows{}, err
-	}
-	defer first.Close() // it was only looked at
-	like, err := emptied(first.like)
-	if err != nil {
-		return rows{}, failed("open", from[0], err)
-	}
-	m := &meter{progress: s.opt.Progress}
-	want := tdict.SchemaOf(like)
+	var first *Input
+	var all []iter.Seq2[*tdict.TensorDict, error]
 	for i, path := range from {
-		in, err := Open(path, opts[i])
+		in, err := s.open(path, opts[i])
 		if err != nil {
-			return rows{}, err
+			return r, err
 		}
-		m.total += in.size()
-		err = same(want, first, in)
-		_ = in.Close() // it was only looked at
-		if err != nil {
-			return rows{}, err
+		if i == 0 {
+			first, r = in, s.rows(in)
+			all = append(all, r.chunks)
+			continue
+		}
+		if err := same(first, in); err != nil {
+			return r, failed("open", path, err)
+		}
+		r.td, r.copyOf = nil, ""
+		all = append(all, s.rows(in).chunks)
+	}
+	r.chunks = joined(all)
+	return r, nil
+}
+
+// joined yields the chunks of several iterators, until one yields an error.
+func joined(all []iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for _, chunks := range all {
+			for chunk, err := range chunks {
+				if !yield(chunk, err) || err != nil {
+					return
+				}
+			}
 		}
 	}
-	return rows{like: like, schema: first.Schema, chunks: s.each(from, opts, m)}, nil
 }
 
 // emptied returns a copy of td without rows.
@@ -152,16 +147,22 @@ func emptied(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	return none.Clone()
 }
 
-// same returns tdict.ErrSchema, with the path, unless an input has rows like those of the first.
-func same(want tdict.Schema, first, in *Input) error {
-	if len(in.like.Shape()) == 0 {
-		return failed("open", in.Path, errNoRows(in.like))
+// same returns tdict.ErrSchema unless an input has rows like those of the first.
+func same(first, in *Input) error {
+	want, err := emptied(first.like)
+	if err != nil {
+		return err
 	}
-	if a, b := first.like.Shape()[1:], in.like.Shape()[1:]; !a.Equal(b) {
-		return failed("open", in.Path, fmt.Errorf("%w: got batch shape [N %v], want [N %v] of %s", tdict.ErrSchema, b, a, first.Path))
+	got, err := emptied(in.like)
+	if err != nil {
+		return err
 	}
-	if err := want.Check(in.like); err != nil {
-		return failed("open", in.Path, fmt.Errorf("rows differ from those of %s: %w", first.Path, err))
+	if a, b := want.Shape(), got.Shape(); !a.Equal(b) || !slices.Equal(want.Names(), got.Names()) {
+		return fmt.Errorf("%w: got batch shape %v %q, want %v %q of %s, whatever the first size is",
+			tdict.ErrSchema, in.like.Shape(), got.Names(), first.like.Shape(), want.Names(), first.Path)
+	}
+	if err := tdict.SchemaOf(want).Check(got); err != nil {
+		return fmt.Errorf("rows differ from those of %s: %w", first.Path, err)
 	}
 	return nil
 }
@@ -198,28 +199,4 @@ func (s *saver) agree(from []string) ([]OpenOptions, error) {
 		}
 	}
 	return opts, nil
-}
-
-// each yields the rows of several inputs.
-func (s *saver) each(from []string, opts []OpenOptions, m *meter) iter.Seq2[*tdict.TensorDict, error] {
-	return func(yield func(*tdict.TensorDict, error) bool) {
-		for i, path := range from {
-			in, err := Open(path, opts[i])
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			chunks := m.count(in.Chunks(s.ctx))
-			if in.Dict == nil {
-				chunks = in.read(s.ctx, m.add)
-			}
-			for chunk, err := range chunks {
-				if !yield(chunk, err) || err != nil {
-					_ = in.Close() // it was only read
-					return
-				}
-			}
-			_ = in.Close() // it was only read
-		}
-	}
 }

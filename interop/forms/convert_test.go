@@ -17,6 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -274,6 +275,9 @@ func TestConvertRefusals(t *testing.T) {
 		{"an input of no form", "out", []string{"odd.bin"}, forms.Options{}, forms.ErrForm},
 		{"other dtypes", "out", []string{"in", "other"}, forms.Options{}, tdict.ErrSchema},
 		{"other keys", "out", []string{"in", "b.csv"}, forms.Options{}, tdict.ErrSchema},
+		{"other names of dims", "out", []string{"in", "named"}, forms.Options{}, tdict.ErrSchema},
+		{"an input without rows, of several", "out", []string{"in", "scalar"}, forms.Options{}, shapeops.ErrDim},
+		{"an input without rows, as a table", "out.csv", []string{"scalar"}, forms.Options{}, shapeops.ErrDim},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -286,6 +290,10 @@ func TestConvertRefusals(t *testing.T) {
 			}
 			require.NoError(t, memmap.Save(at("in"), td))
 			require.NoError(t, memmap.Save(at("other"), dict(t, []int{1}, tdict.Entries{"x": tensor.Vector[float32](1)})))
+			named := dict(t, []int{1}, tdict.Entries{"x": tensor.Vector[int64](1)})
+			require.NoError(t, named.SetNames("time"))
+			require.NoError(t, memmap.Save(at("named"), named))
+			require.NoError(t, memmap.Save(at("scalar"), dict(t, nil, tdict.Entries{"x": tensor.Vector[int64](1)})))
 			require.NoError(t, os.Symlink("in", at("link")))
 			require.NoError(t, os.WriteFile(at("b.csv"), []byte("y\n1\n"), 0o666))
 			require.NoError(t, os.WriteFile(at("odd.bin"), []byte("?"), 0o666))
@@ -299,7 +307,7 @@ func TestConvertRefusals(t *testing.T) {
 			}
 			err = forms.Convert(ctx, at(test.to), from, test.opt)
 			require.ErrorIs(t, err, test.want)
-			litter(t, dir, "in", "other", "link", "b.csv", "odd.bin", "growing")
+			litter(t, dir, "in", "other", "named", "scalar", "link", "b.csv", "odd.bin", "growing")
 			got := read(t, at("in"), nil)
 			require.True(t, td.Equal(got))
 		})

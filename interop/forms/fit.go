@@ -59,21 +59,43 @@ type fitting struct {
 	drop   []nestedkey.Key // entries that the form cannot hold
 	rows   bool            // the form has rows and no other batch dims
 	layout *ragged.Layout  // of the first ragged leaf
+	inner  shapeops.Shape  // the batch dims after the first
 }
 
 // newFitting finds out what of td a form cannot hold. schema has the columns of a table; appended
 // says that rows are appended chunk by chunk.
 func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended bool) *fitting {
-	f := &fitting{rows: to == CSV || to == JSONL || to == NRT}
-	specs := map[nestedkey.Key]tdict.Spec{}
+	f := &fitting{rows: to == CSV || to == JSONL || to == NRT, inner: td.Shape()[min(1, len(td.Shape())):]}
+	columns := map[nestedkey.Key]tdict.Spec{}
 	for _, s := range schema {
-		specs[s.Key] = s
+		columns[s.Key] = s
 	}
-	for key := range td.NestedKeys() {
-		v, err := td.Get(key)
-		if err == nil {
-			s, listed := specs[key]
-			f.entry(td, key, v, to, s, listed, appended)
+	for _, s := range tdict.SchemaOf(td) {
+		v, err := td.Get(s.Key)
+		if err != nil {
+			continue // all are there
+		}
+		column, listed := columns[s.Key]
+		why, stays := "", false
+		switch {
+		case s.Kind == tdict.KindDict && to != Directory && to != Archive && to != Safetensors:
+			why, stays = whyNoDict(v, to)
+		case to == Directory || to == Archive:
+			why = whyNotAppended(v, appended)
+		case to == NRT:
+			why = f.whyNotJoint(s, v)
+		case to == CSV || to == JSONL:
+			if listed { // else it is a mask
+				why = whyNoColumn(column, to)
+			}
+		default:
+			why, stays = whyNoArray(s, to)
+		}
+		if why != "" {
+			f.losses = append(f.losses, Loss{s.Key, why})
+		}
+		if why != "" && !stays {
+			f.drop = append(f.drop, s.Key)
 		}
 	}
 	if to != Directory && to != Archive && to != Safetensors {
@@ -82,41 +104,16 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended boo
 	return f
 }
 
-// entry notes an entry that does not fit.
-func (f *fitting) entry(td *tdict.TensorDict, key nestedkey.Key, v tdict.Value, to Form, s tdict.Spec, listed, appended bool) {
-	if inner, ok := v.(*tdict.TensorDict); ok {
-		f.inner(td, key, inner, to)
-		return
+// whyNoDict returns what is lost of a dictionary that is empty or has dims of its own, and whether
+// the rest stays.
+func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
+	switch inner, ok := v.(*tdict.TensorDict); {
+	case ok && inner.NumEntries() > 0:
+		return fmt.Sprintf("batch shape %v of its own", inner.Shape()), true
+	case to == JSONL:
+		return "", true
 	}
-	var why string
-	switch to {
-	case Directory, Archive:
-		why = whyNotAppended(v, appended)
-	case Npy, Npz, Safetensors:
-		why = whyNoArray(v, to)
-	case NRT:
-		why = f.whyNotJoint(key, v)
-	case CSV, JSONL:
-		why = whyNoColumn(s, listed, to)
-	}
-	if why != "" {
-		f.losses = append(f.losses, Loss{key, why})
-		f.drop = append(f.drop, key)
-	} else if to == Safetensors && strings.Contains(string(key), ".") {
-		f.losses = append(f.losses, Loss{key, "a dot in a key reads back as a nested key"})
-	}
-}
-
-// inner notes what of a nested dictionary a form loses.
-func (f *fitting) inner(td *tdict.TensorDict, key nestedkey.Key, inner *tdict.TensorDict, to Form) {
-	switch {
-	case to == Directory || to == Archive || to == Safetensors:
-	case inner.NumEntries() == 0 && to != JSONL:
-		f.losses = append(f.losses, Loss{key, "an empty dictionary"})
-		f.drop = append(f.drop, key)
-	case len(inner.Shape()) > len(td.Shape()):
-		f.losses = append(f.losses, Loss{key, fmt.Sprintf("batch shape %v of its own", inner.Shape())})
-	}
+	return "an empty dictionary", false
 }
 
 // dims notes names of dims, and a batch shape that would read back as another.
@@ -150,44 +147,41 @@ func whyNotAppended(v tdict.Value, appended bool) string {
 	return "data with a value for each row"
 }
 
-func whyNoArray(v tdict.Value, to Form) string {
-	t, ok := v.(*tensor.Tensor)
+// whyNoArray returns what an entry is that no file of arrays holds, and whether it stays
+// nevertheless.
+func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
 	switch {
-	case !ok:
-		return kindOf(v)
-	case to == Safetensors && t.DType() == tensor.Complex128, to != Safetensors && t.DType() == tensor.BFloat16:
-		return t.DType().String()
+	case s.Kind == tdict.KindDict:
+		return "", true
+	case s.Kind != tdict.KindTensor:
+		return s.Kind.String(), false
+	case to == Safetensors && s.DType == tensor.Complex128, to != Safetensors && s.DType == tensor.BFloat16:
+		return s.DType.String(), false
+	case to == Safetensors && strings.Contains(string(s.Key), "."):
+		return "a dot in a key reads back as a nested key", true
 	}
-	return ""
+	return "", true
 }
 
 // whyNotJoint returns why an entry cannot be a field of a collection with the lengths of the first
 // ragged leaf.
-func (f *fitting) whyNotJoint(key nestedkey.Key, v tdict.Value) string {
-	var features shapeops.Shape
-	var dtype tensor.DType
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		features, dtype = v.Shape()[min(1, len(v.Shape())):], v.DType()
-	case *ragged.Tensor:
-		features, dtype = append(v.Shape()[min(1, len(v.Shape())):].Clone(), v.Features()...), v.DType()
+func (f *fitting) whyNotJoint(s tdict.Spec, v tdict.Value) string {
+	if r, ok := v.(*ragged.Tensor); ok {
 		if f.layout == nil {
-			f.layout = v.Layout()
+			f.layout = r.Layout()
 		}
-		if depth := min(f.layout.Depth(), v.Depth()); !sameTo(depth, f.layout, v.Layout()) {
+		if !sameTo(min(f.layout.Depth(), r.Depth()), f.layout, r.Layout()) {
 			return "other lengths than those of the leaves before"
 		}
-	case *tdict.Unbatched:
-		features, dtype = v.Shape(), v.Tensor().DType()
-	default:
-		return kindOf(v)
 	}
-	switch {
-	case len(features) > 0:
-		return fmt.Sprintf("dims %v", features)
-	case dtype == tensor.BFloat16 || dtype == tensor.Complex64 || dtype == tensor.Complex128:
-		return dtype.String()
-	case strings.Contains(string(key), "/"):
+	switch dims := slices.Concat(f.inner, s.Batch, s.Shape); {
+	case s.Kind == tdict.KindData:
+		return s.Kind.String()
+	case len(dims) > 0:
+		return fmt.Sprintf("dims %v", dims)
+	case s.DType == tensor.BFloat16 || s.DType == tensor.Complex64 || s.DType == tensor.Complex128:
+		return s.DType.String()
+	case strings.Contains(string(s.Key), "/"):
 		return "a nested key"
 	}
 	return ""
@@ -200,39 +194,21 @@ func sameTo(depth int, a, b *ragged.Layout) bool {
 	return errA == nil && errB == nil && a.Equal(b)
 }
 
-// whyNoColumn returns why a table cannot have a column; a mask is part of that of another entry.
-func whyNoColumn(s tdict.Spec, listed bool, to Form) string {
-	if !listed {
-		return ""
-	}
-	if to == CSV && s.Kind == tdict.KindRagged {
-		return s.Kind.String()
-	}
+// whyNoColumn returns what an entry is that a table cannot hold.
+func whyNoColumn(s tdict.Spec, to Form) string {
 	var err error
-	if to == CSV {
+	if to == CSV && s.Kind != tdict.KindRagged {
 		_, err = csv.ChunkSchema(tdict.Schema{s}, csv.Format{})
-	} else {
+	} else if to == JSONL {
 		_, err = jsonl.ChunkSchema(tdict.Schema{s}, jsonl.ReadOptions{})
 	}
-	if err == nil {
+	switch {
+	case err == nil && (to == JSONL || s.Kind != tdict.KindRagged):
 		return ""
-	}
-	if s.Kind == tdict.KindTensor {
+	case s.Kind == tdict.KindTensor:
 		return fmt.Sprintf("a tensor of shape %v", s.Shape)
 	}
 	return s.Kind.String()
-}
-
-func kindOf(v tdict.Value) string {
-	switch v.(type) {
-	case *ragged.Tensor:
-		return tdict.KindRagged.String()
-	case *tdict.Unbatched:
-		return tdict.KindUnbatched.String()
-	case *tdict.Data:
-		return tdict.KindData.String()
-	}
-	return fmt.Sprintf("%T", v)
 }
 
 // apply returns td without what does not fit.

@@ -147,6 +147,9 @@ func (in *Input) openTable() (err error) {
 			return err
 		}
 	}
+	if len(in.Schema) == 0 {
+		return in.failed("open", fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema))
+	}
 	chunks, err := in.chunkSchema()
 	if err == nil {
 		in.like, err = chunks.Zeros(0)

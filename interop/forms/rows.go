@@ -18,6 +18,7 @@ type rows struct {
 	copyOf string            // a saved dictionary that td is all of, or ""
 	chunks iter.Seq2[*tdict.TensorDict, error]
 	schema tdict.Schema // of a table
+	from   string       // the input, for errors
 }
 
 // each returns the rows with a function applied to each chunk, and to all.

@@ -35,28 +35,35 @@ type Options struct {
 
 // A saver saves rows.
 type saver struct {
-	ctx  context.Context
-	opt  Options
-	at   string // the output, resolved
-	temp []*vfs.Temp
-	done []func() error // closes what was staged
+	ctx   context.Context
+	opt   Options
+	at    string // the output, resolved
+	form  Form   // of the output
+	meter meter  // of what is read
+	temp  []*vfs.Temp
+	done  []func() error // closes what was opened
 }
 
-// newSaver checks the output.
-func newSaver(ctx context.Context, to string, from []string, opt Options) (*saver, error) {
-	at, err := checkOutput(to, from, opt.Force)
+// saving checks an output and calls fn with a saver for it, which is closed then.
+func saving(ctx context.Context, to string, from []string, opt Options, fn func(*saver) error) (err error) {
+	s := &saver{ctx: ctx, opt: opt, form: opt.Form, meter: meter{progress: opt.Progress}}
+	if s.at, err = checkOutput(to, from, opt.Force); err == nil && s.form == 0 {
+		s.form, err = For(to)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &saver{ctx: ctx, opt: opt, at: at}, nil
+	defer func() { err = errors.Join(err, s.close()) }()
+	return fn(s)
 }
 
-// form returns the form of an output.
-func (s *saver) form(to string) (Form, error) {
-	if s.opt.Form != 0 {
-		return s.opt.Form, nil
+// open opens an input, which close closes.
+func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
+	in, err := Open(path, opt)
+	if err == nil {
+		s.done = append(s.done, in.Close)
 	}
-	return For(to)
+	return in, err
 }
 
 // close removes what was staged.
@@ -96,7 +103,7 @@ func (s *saver) stage(r rows) (rows, error) {
 		return r, err
 	}
 	s.done = append(s.done, ds.Close)
-	return rows{like: ds.TensorDict, td: ds.TensorDict, schema: r.schema, chunks: chunksOf(s.ctx, ds.TensorDict)}, nil
+	return rows{like: ds.TensorDict, td: ds.TensorDict, schema: r.schema, from: r.from, chunks: chunksOf(s.ctx, ds.TensorDict)}, nil
 }
 
 // saveRows is memmap.SaveRows that returns errors of chunks as they are.
@@ -131,9 +138,10 @@ func (s *saver) save(to string, f Form, r rows) error {
 	if len(fit.drop) > 0 {
 		r.copyOf = ""
 	}
+	from := r.from
 	r, err := r.each(fit.apply)
 	if err != nil {
-		return failed("save", to, err)
+		return failed("open", from, err)
 	}
 	switch f {
 	case Directory, Archive:

@@ -2,7 +2,6 @@ package forms
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -32,29 +31,22 @@ type SliceOptions struct {
 // Slice also returns shapeops.ErrIndex for an Index that does not fit or begins with what is not
 // allowed, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
 // error of Keep.
-func Slice(ctx context.Context, to, from string, opt SliceOptions) (err error) {
+func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	if opt.Index != nil && opt.Keep != nil {
 		return fmt.Errorf("slice: %w: got Index and Keep, want one of them", shapeops.ErrIndex)
 	}
-	s, err := newSaver(ctx, to, []string{from}, opt.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	f, err := s.form(to)
-	if err != nil {
-		return err
-	}
-	in, err := Open(from, opt.Open)
-	if err != nil {
-		return err
-	}
-	defer in.Close() // it was only read
-	r, err := s.part(s.rows(in), opt)
-	if err != nil {
-		return failed("slice", from, err)
-	}
-	return s.save(s.at, f, r)
+	return saving(ctx, to, []string{from}, opt.Options, func(s *saver) error {
+		in, err := s.open(from, opt.Open)
+		if err != nil {
+			return err
+		}
+		r, err := s.part(s.rows(in), opt)
+		if err != nil {
+			return failed("slice", from, err)
+		}
+		r.from = from
+		return s.save(s.at, s.form, r)
+	})
 }
 
 // part returns the rows and the entries that options say.

@@ -51,36 +51,34 @@ type SplitOptions struct {
 // for sizes that do not add up, fs.ErrInvalid for names that are not distinct names of files, or not
 // one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By, and
 // memmap.ErrForeign for a directory that Force does not replace.
-func Split(ctx context.Context, to, from string, opt SplitOptions) (err error) {
+func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	names, forms, err := opt.names()
 	if err != nil {
 		return failed("split", to, err)
 	}
-	s, err := newSaver(ctx, to, []string{from}, opt.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	old, err := replaced(s.at, names)
-	if err != nil {
-		return failed("split", to, err)
-	}
-	in, err := Open(from, opt.Open)
-	if err != nil {
-		return err
-	}
-	defer in.Close() // it was only read
-	r := s.rows(in)
-	if r.td == nil {
-		if r, err = s.stage(r); err != nil {
+	opt.Form = Directory
+	return saving(ctx, to, []string{from}, opt.Options, func(s *saver) error {
+		old, err := replaced(s.at, names)
+		if err != nil {
+			return failed("split", to, err)
+		}
+		in, err := s.open(from, opt.Open)
+		if err != nil {
 			return err
 		}
-	}
-	parts, err := deal(r.td, opt)
-	if err != nil {
-		return failed("split", from, err)
-	}
-	return s.publish(r, parts, names, forms, old)
+		r := s.rows(in)
+		if r.td == nil {
+			if r, err = s.stage(r); err != nil {
+				return err
+			}
+			s.meter.total += int64(r.td.ByteSize())
+		}
+		parts, err := deal(r.td, opt)
+		if err != nil {
+			return failed("split", from, err)
+		}
+		return s.publish(r, parts, names, forms, old)
+	})
 }
 
 // names returns the names of the parts, and their forms.
@@ -193,9 +191,8 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 	if err != nil {
 		return err
 	}
-	m := &meter{total: int64(r.td.ByteSize()), progress: s.opt.Progress}
 	for i, list := range parts {
-		part := rows{like: r.like, schema: r.schema, chunks: m.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
+		part := rows{like: r.like, schema: r.schema, from: r.from, chunks: s.meter.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
 		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)

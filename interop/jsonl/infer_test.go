@@ -125,3 +125,16 @@ func TestManyFields(t *testing.T) {
 	require.Len(t, tensor.Must(read(b.String()+"}", s, jsonl.ReadOptions{Workers: 1})), 1)
 	require.Less(t, time.Since(start), 30*time.Second)
 }
+
+// TestInferrer proposes one schema for several files, of which the first has no last line end.
+func TestInferrer(t *testing.T) {
+	var in jsonl.Inferrer
+	for _, text := range []string{`{"x":1,"l":[1]}`, "", `{"x":0.5,"l":[1,2]}` + "\n" + `{"l":[]}`} {
+		require.NoError(t, in.Add(strings.NewReader(text), 0))
+	}
+	s, err := in.Schema()
+	require.NoError(t, err)
+	require.Equal(t, tdict.Spec{Key: "x", DType: tensor.Float64, Optional: true, Doc: "2 of 3 rows: numbers from 0.5 to 1"}, s[0])
+	require.Equal(t, tdict.Spec{Key: "l", Kind: tdict.KindRagged, DType: tensor.Int64, Depth: 1, Doc: "3 of 3 rows: lists of 0 to 2 integers from 1 to 2"}, s[1])
+	require.ErrorContains(t, in.Add(strings.NewReader("\n?"), 0), "line 2")
+}
