@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -102,6 +103,7 @@ func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([
 		return nil, err
 	}
 	d := &describer{ctx: ctx, td: td, opt: opt}
+	d.takers.New = func() any { return &taker{} }
 	for key, v := range td.Leaves() {
 		if !selection(opt.Keys).has(key) {
 			continue
@@ -134,6 +136,8 @@ type describer struct {
 	td  *tdict.TensorDict
 	opt DescribeOptions
 	all []Summary
+
+	takers sync.Pool // of *taker
 }
 
 // leaf describes a leaf.

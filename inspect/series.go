@@ -36,9 +36,9 @@ func newSeries(x, mask *tensor.Tensor) (s series, err error) {
 	return s, err
 }
 
-// part returns the tally of the positions from and up to stop, and their sum.
-func (s *series) part(sampler *sampler, from, stop int) (*tally, error) {
-	t := newTaker(sampler, from)
+// part returns the tally of the positions from and up to stop.
+func (s *series) part(t *taker, sampler *sampler, from, stop int) (*tally, error) {
+	t.begin(sampler, from)
 	take := takers[s.from[0].DType()]
 	err := eachBox(s.from, from, stop, func(parts []*tensor.Tensor) error {
 		if len(parts) == 1 {
@@ -65,10 +65,11 @@ func (d *describer) tallies(tile []series, n, size int) ([]*tally, error) {
 	parts := (n + size - 1) / size
 	ahead := workers.Count(d.opt.Workers, parts)
 	made := workers.Stream(d.ctx, parts, d.opt.Workers, ahead, func(_ context.Context, part int) ([]*tally, error) {
-		each := make([]*tally, len(tile))
+		each, t := make([]*tally, len(tile)), d.takers.Get().(*taker)
+		defer d.takers.Put(t)
 		for i := range tile {
 			var err error
-			if each[i], err = tile[i].part(s, part*size, min(part*size+size, n)); err != nil {
+			if each[i], err = tile[i].part(t, s, part*size, min(part*size+size, n)); err != nil {
 				return nil, err
 			}
 		}

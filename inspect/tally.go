@@ -117,12 +117,13 @@ type taker struct {
 	lines   [pieceSize / sumBlock]float64
 }
 
-// newTaker returns a taker of the part that begins at a position of a leaf.
-func newTaker(sampler *sampler, at int) *taker {
-	return &taker{
-		tally: newTally(sampler, at), sampler: sampler, at: uint64(at),
-		piece: make([]float64, 0, pieceSize), scratch: make([]float64, pieceSize), bits: make([]uint8, pieceSize),
+// begin makes t ready for the part that begins at a position of a leaf.
+func (t *taker) begin(sampler *sampler, at int) {
+	if t.piece == nil {
+		t.piece, t.scratch, t.bits = make([]float64, 0, pieceSize), make([]float64, pieceSize), make([]uint8, pieceSize)
 	}
+	t.tally, t.sampler, t.at, t.piece = newTally(sampler, at), sampler, uint64(at), t.piece[:0]
+	t.sums.blocks = 0
 }
 
 // room returns the free end of the piece, where the next numbers go.
@@ -215,10 +216,23 @@ func (t *taker) flush() {
 	squares := t.scratch[:len(x)]
 	vector.SubNumber(squares, x, mean)
 	vector.Mul(squares, squares, squares)
-	m2, _ := t.addUp(squares)
-	t.moments(len(x), mean, m2)
+	t.moments(len(x), mean, halved(squares))
 	t.at += uint64(len(x))
 	t.piece = t.piece[:0]
+}
+
+// halved returns the sum of numbers, which it changes: it adds their second half to the first, until
+// few are left.
+func halved(x []float64) (sum float64) {
+	for len(x) > 8 {
+		half := len(x) / 2
+		vector.Add(x[:half], x[:half], x[len(x)-half:])
+		x = x[:len(x)-half]
+	}
+	for _, v := range x {
+		sum += v
+	}
+	return sum
 }
 
 // addUp returns the sum of the numbers of a piece, and that of the shorter block at its end, nil if
