@@ -51,7 +51,9 @@ func (c *statsCmd) Run(s *session) error {
 	for _, x := range all {
 		key := strings.TrimSuffix(fmt.Sprint(x.Key, x.Column), "[]")
 		fmt.Fprint(w, key, "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
-		if x.Min != nil {
+		if x.Min == nil {
+			fmt.Fprint(w, strings.Repeat("\t", 7))
+		} else {
 			for _, n := range []any{x.Min, x.Quantiles[0], x.Quantiles[1], x.Quantiles[2], x.Max, x.Mean, x.Std} {
 				fmt.Fprint(w, "\t", short(n))
 			}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -23,7 +21,9 @@ func Sections(t testing.TB, file string) (lines, sections []string) {
 	text := strings.ReplaceAll(string(tensor.Must(os.ReadFile(file))), "\r\n", "\n")
 	sections = strings.Split(strings.TrimSuffix(text, "\n"), "\n-- ")
 	lines = strings.Split(strings.TrimSpace(sections[0]), "\n")
-	require.GreaterOrEqual(t, len(lines), 3, "what is broken, the error, and its text")
+	if len(lines) < 3 {
+		t.Fatalf("%s: got %q, want what is broken, the error, and its text", file, lines)
+	}
 	return lines, sections[1:]
 }
 
@@ -48,10 +48,10 @@ func BuildDir(t testing.TB, dir string, sections []string) {
 		kind, name, _ := strings.Cut(head, " ")
 		switch kind {
 		case "dir":
-			require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
+			works(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
 		case "link":
 			name, to, _ := strings.Cut(name, " -> ")
-			require.NoError(t, os.Symlink(strings.ReplaceAll(to, "DIR", dir), filepath.Join(dir, name)))
+			works(t, os.Symlink(strings.ReplaceAll(to, "DIR", dir), filepath.Join(dir, name)))
 		case "pipe":
 			if exec.Command("mkfifo", filepath.Join(dir, name)).Run() != nil {
 				t.Skip("no named pipes on this system")
@@ -70,18 +70,18 @@ func nest(t testing.TB, dir string, words []string) {
 	meta := tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))
 	for range tensor.Must(strconv.Atoi(words[1])) {
 		dir = filepath.Join(dir, words[0])
-		require.NoError(t, os.Mkdir(dir, 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o666))
+		works(t, os.Mkdir(dir, 0o777))
+		works(t, os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o666))
 	}
 }
 
 // extend appends to a file, which it makes if need be.
 func extend(t testing.TB, at, how, body string) {
 	t.Helper()
-	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o777))
+	works(t, os.MkdirAll(filepath.Dir(at), 0o777))
 	f := tensor.Must(os.OpenFile(at, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666))
 	defer f.Close()
-	write := func(b []byte) { require.NoError(t, Err(f.Write(b))) }
+	write := func(b []byte) { works(t, Err(f.Write(b))) }
 	length := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 	count, unit, _ := strings.Cut(how, " ")
 	n, _ := strconv.ParseInt(count, 10, 64)
@@ -97,9 +97,17 @@ func extend(t testing.TB, at, how, body string) {
 	case unit == "times" && n > 0:
 		write([]byte(strings.Repeat(body, int(n))))
 	case unit == "bytes":
-		require.NoError(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // which takes no room
+		works(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // which takes no room
 	default:
 		t.Fatalf("section %q: what is %q?", at, how)
+	}
+}
+
+// works ends the test after an error.
+func works(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -140,7 +148,9 @@ func BuildFile(t testing.TB, sections []string) []byte {
 			out.Write(unhex(body))
 		default:
 			c := map[string]string{"zeros": "\x00", "spaces": " "}[what]
-			require.NotEmpty(t, c, head)
+			if c == "" {
+				t.Fatalf("section %q: what is %q?", head, what)
+			}
 			out.WriteString(strings.Repeat(c, tensor.Must(strconv.Atoi(kind))))
 		}
 	}
@@ -182,9 +192,9 @@ func Archive(t testing.TB, members ...Member) []byte {
 	w := zipfile.NewWriter(f)
 	for _, m := range members {
 		_, err := tensor.Must(w.Create(zipfile.Header{Name: m.name, Deflate: m.deflate})).Write(m.content)
-		require.NoError(t, err)
+		works(t, err)
 	}
-	require.NoError(t, w.Close())
-	require.NoError(t, f.Close())
+	works(t, w.Close())
+	works(t, f.Close())
 	return tensor.Must(os.ReadFile(path))
 }
