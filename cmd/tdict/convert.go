@@ -65,9 +65,7 @@ func (f *writeFlags) write(s *session, to string, fn func(opt forms.Options) err
 	if !f.Lossy {
 		return fmt.Errorf("%v cannot hold %s; --lossy leaves it out", lost.Form, strings.Join(lines, ", "))
 	}
-	for _, line := range lines {
-		fmt.Fprintf(s.errs, "tdict: %s: left out %s\n", s.name, line)
-	}
+	fmt.Fprintf(s.errs, "tdict: %s: left out %s\n", s.name, strings.Join(lines, ", "))
 	opt.Lossy = true
 	return fn(opt)
 }

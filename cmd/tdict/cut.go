@@ -40,7 +40,13 @@ func (c *sliceCmd) Run(s *session) (err error) {
 		if err != nil {
 			return s.usage("--where: %w", err)
 		}
-		opt.Keep = func(chunk *tdict.TensorDict) (*tensor.Tensor, error) { return keep(condition, chunk) }
+		opt.Keep = func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
+			filter, err := condition.Bind(chunk)
+			if err != nil {
+				return nil, err
+			}
+			return filter.Mask(chunk)
+		}
 	}
 	return c.write(s, c.Out, func(o forms.Options) error {
 		opt.Options = o
@@ -48,20 +54,11 @@ func (c *sliceCmd) Run(s *session) (err error) {
 	})
 }
 
-// keep returns the mask of the rows for which a condition holds.
-func keep(condition *where.Condition, chunk *tdict.TensorDict) (*tensor.Tensor, error) {
-	filter, err := condition.Bind(chunk)
-	if err != nil {
-		return nil, err
-	}
-	return filter.Mask(chunk)
-}
-
 type splitCmd struct {
 	In    string        `arg:"" help:"A dataset or a file."`
 	Out   string        `arg:"" help:"The directory of the parts."`
-	Sizes []float64     `xor:"sizes" help:"The parts' shares of the rows, which add up to 1." placeholder:"SHARE"`
-	Count []int         `xor:"sizes" help:"The parts' numbers of rows." placeholder:"N"`
+	Sizes []float64     `required:"" xor:"sizes" help:"The parts' shares of the rows, which add up to 1." placeholder:"SHARE"`
+	Count []int         `required:"" xor:"sizes" help:"The parts' numbers of rows." placeholder:"N"`
 	Names []string      `help:"The names of the parts; their suffixes say their forms. Without it 0, 1 and so on." placeholder:"NAME"`
 	By    nestedkey.Key `help:"Keep rows with equal values of KEY together; --count counts groups." placeholder:"KEY"`
 	Seed  uint64        `placeholder:"N" help:"Another number gives another order of the rows."`
@@ -77,9 +74,6 @@ The same seed divides the same rows in the same way, on any machine.
 }
 
 func (c *splitCmd) Run(s *session) error {
-	if c.Sizes == nil && c.Count == nil {
-		return s.usage("want --sizes or --count")
-	}
 	return c.write(s, c.Out, func(o forms.Options) error {
 		return forms.Split(s.ctx, c.Out, c.In, forms.SplitOptions{
 			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Seed: c.Seed,

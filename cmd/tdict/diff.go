@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/inspect"
@@ -36,13 +37,9 @@ func (c *diffCmd) Run(s *session) error {
 		return err
 	}
 	defer b.Close()
-	most := c.Max
-	if most < 1 {
-		most = -1
-	}
 	var answer error
 	for d, err := range inspect.Differences(s.ctx, a.Dict, b.Dict, inspect.DifferencesOptions{
-		Keys: c.Keys, RTol: c.RTol, ATol: c.ATol, Most: most, TrustSums: c.TrustSums,
+		Keys: c.Keys, RTol: c.RTol, ATol: c.ATol, Most: cmp.Or(c.Max, -1), TrustSums: c.TrustSums,
 	}) {
 		if err != nil {
 			return err

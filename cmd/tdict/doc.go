@@ -15,5 +15,5 @@
 //	1    the answer is no: verify found a fault, diff a difference, schema check a misfit
 //	2    the command line is wrong
 //	3    the command failed
-//	130  interrupted by SIGINT; 143 by SIGTERM
+//	130  interrupted, by SIGINT or SIGTERM
 package main

@@ -21,7 +21,6 @@ const (
 	exitUsage       = 2
 	exitFailure     = 3
 	exitInterrupted = 130
-	exitTerminated  = 143
 )
 
 // commands are the commands and flags of tdict.
@@ -109,9 +108,6 @@ func nameOf(c *kong.Context) string {
 
 // version returns the version of the module, or the commit that it was built from.
 func version() string {
-	text := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		text = info.Main.Version
-	}
-	return fmt.Sprintf("tdict %s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	info, _ := debug.ReadBuildInfo() // there is one in a program that go build makes
+	return fmt.Sprintf("tdict %s %s %s/%s", info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -80,9 +80,6 @@ func (s *session) report(err error) int {
 		return exitFailure
 	case s.ctx.Err() != nil:
 		s.print(context.Cause(s.ctx))
-		if strings.HasPrefix(context.Cause(s.ctx).Error(), syscall.SIGTERM.String()) {
-			return exitTerminated
-		}
 		return exitInterrupted
 	case errors.As(err, &wrong):
 		s.name = wrong.command

@@ -68,9 +68,5 @@ func (s *session) open(path string, flags tableFlags) (*source, error) {
 
 // Close unmaps the files.
 func (in *source) Close() error {
-	err := in.Input.Close()
-	if in.made != "" {
-		err = errors.Join(err, os.RemoveAll(in.made))
-	}
-	return err
+	return errors.Join(in.Input.Close(), os.RemoveAll(in.made)) // which does nothing for ""
 }

@@ -1,0 +1,59 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestFollow appends rows to a dataset while tail -f reads it.
+func TestFollow(t *testing.T) {
+	path, err := binary()
+	require.NoError(t, err)
+	for as, want := range map[string][]string{
+		"jsonl": {`{"x":2}`, `{"x":3}`, `{"x":4}`, `{"x":5}`, `{"x":6}`},
+		"csv":   {"x", "2", "3", "4", "5", "6"},
+	} {
+		t.Run(as, func(t *testing.T) {
+			dir := testkit.TempDir(t)
+			row := tensor.Must(tdict.FromValues(nil, tdict.Values{"x": int64(0)}))
+			w := tensor.Must(memmap.NewWriter(filepath.Join(dir, "log"), row, memmap.WriterOptions{}))
+			add := func(values ...int64) {
+				for _, x := range values {
+					require.NoError(t, w.Append(tensor.Must(tdict.FromValues(nil, tdict.Values{"x": x}))))
+				}
+				require.NoError(t, w.Commit())
+			}
+			add(1, 2, 3)
+			cmd := exec.CommandContext(t.Context(), path, "tail", "-f", "log", "-n", "2", "--as", as)
+			cmd.Dir = dir
+			out, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			lines, got := bufio.NewScanner(out), []string(nil)
+			for len(got) < len(want) && lines.Scan() {
+				switch got = append(got, lines.Text()); len(want) - len(got) {
+				case 3:
+					add(4, 5)
+				case 1:
+					add(6)
+				}
+			}
+			require.Equal(t, want, got)
+			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+			require.NoError(t, cmd.Wait(), "interrupted, which is no error")
+			require.NoError(t, w.Finish())
+		})
+	}
+}
