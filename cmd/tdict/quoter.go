@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -34,8 +35,7 @@ func quoted(clean, text []byte) (_, rest []byte) {
 		case r == '\n' || r == '\t' || unicode.IsPrint(r):
 			clean = append(clean, text[:size]...)
 		default:
-			quoted := strconv.QuoteRune(r)
-			clean = append(clean, quoted[1:len(quoted)-1]...)
+			clean = append(clean, strings.Trim(strconv.QuoteRune(r), "'")...)
 		}
 		text = text[size:]
 	}
