@@ -91,9 +91,8 @@ const indexSuffix = ".index.json"
 
 // Of returns the form of what is at a path. It looks at the first bytes, and at the suffix where
 // they do not tell, as for text, for .nrt, which are safetensors files too, and for a .tdz that
-// another program has zipped. It returns [ErrForm]
-// if neither tells or what is there is neither a directory nor a regular file, and errors of the
-// system, such as fs.ErrNotExist.
+// another program has zipped. It returns [ErrForm] if neither tells or what is there is neither a
+// directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
 func Of(path string) (Form, error) {
 	info, err := os.Stat(path)
 	switch {
