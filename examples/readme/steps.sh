@@ -39,7 +39,7 @@ try() {
 	fi
 	eval "$1" >"$work/output"
 	cat "$work/output"
-	[ "$2" = - ] || diff <(untimed <<<"$2") <(untimed <"$work/output")
+	[ "$2" = - ] || diff <([ -z "$2" ] || untimed <<<"$2") <(untimed <"$work/output")
 }
 
 # shown runs the commands that README shows with their output.

@@ -90,9 +90,9 @@ func For(path string) (f Form, err error) {
 const indexSuffix = ".index.json"
 
 // Of returns the form of what is at a path. It looks at the first bytes, and at the suffix where
-// they do not tell, as for text and for .nrt, which are safetensors files too. It returns [ErrForm]
-// if neither tells or what is there is neither a directory nor a regular file, and errors of the
-// system, such as fs.ErrNotExist.
+// they do not tell, as for text, for .nrt, which are safetensors files too, and for a .tdz that
+// another program has zipped. It returns [ErrForm] if neither tells or what is there is neither a
+// directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
 func Of(path string) (Form, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -109,7 +109,7 @@ func Of(path string) (Form, error) {
 	}
 	defer file.Close() // it was only read
 	byName, unnamed := For(path)
-	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) {
+	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
 	}
 	if unnamed != nil || byName == Directory {
@@ -131,7 +131,7 @@ func sniff(file *os.File) Form {
 		if is, err := zipfile.StartsWith(file, "meta.json"); err == nil && is {
 			return Archive
 		}
-		return 0
+		return Npz
 	case n > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
 		return Safetensors
 	}

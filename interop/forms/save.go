@@ -131,6 +131,9 @@ func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdi
 
 // save saves rows at a path in a form.
 func (s *saver) save(to string, f Form, r rows) error {
+	if r.td != nil && r.copyOf == "" && len(r.td.Shape()) > 0 && !contiguous(r.td) {
+		r.td = nil // chunk by chunk, since a leaf would be copied as a whole
+	}
 	fit := newFitting(r.like, f, r.schema, r.td == nil)
 	if len(fit.losses) > 0 && !s.opt.Lossy {
 		return &LossError{to, f, fit.losses}
@@ -149,7 +152,7 @@ func (s *saver) save(to string, f Form, r rows) error {
 	case CSV, JSONL:
 		return s.table(to, f, r)
 	}
-	if r.td == nil || !contiguous(r.td) {
+	if r.td == nil {
 		if r, err = s.stage(r); err != nil {
 			return err
 		}
@@ -167,7 +170,7 @@ func (s *saver) dataset(to string, f Form, r rows) error {
 		opt.Progress = s.opt.Progress
 		return memmap.Copy(s.ctx, r.copyOf, to, memmap.CopyOptions{Save: opt})
 	}
-	if r.td == nil || !contiguous(r.td) {
+	if r.td == nil {
 		return saveRows(s.ctx, to, r.chunks, opt)
 	}
 	opt.Progress = s.opt.Progress

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -327,4 +328,50 @@ func TestSplitForce(t *testing.T) {
 	require.ErrorContains(t, forms.Split(ctx, out, in, opt), "notes.txt would be lost")
 	litter(t, out, "0", "1", "notes.txt")
 	litter(t, dir, "out")
+}
+
+// TestDataOfEachRow is carried where rows are not appended, and a loss where they are.
+func TestDataOfEachRow(t *testing.T) {
+	data, err := tdict.DataFrom([]string{"a", "b", "c"}, 3)
+	require.NoError(t, err)
+	in := saved(t, dict(t, []int{3}, tdict.Entries{"d": data, "x": tensor.Vector[int64](1, 2, 3)}))
+	for _, test := range []struct {
+		index string
+		lost  bool
+	}{{"1:", false}, {"...", false}, {"1", false}, {"::2", true}, {"[0, 1]", true}} {
+		expr, err := ix.Parse(test.index)
+		require.NoError(t, err)
+		dir := testkit.TempDir(t)
+		out := filepath.Join(dir, "out")
+		err = forms.Slice(ctx, out, in, forms.SliceOptions{Index: expr})
+		require.Equal(t, test.lost, err != nil, "%s: %v", test.index, err)
+		if test.lost {
+			require.ErrorContains(t, err, `"d": data with a value for each row`)
+			litter(t, dir)
+			opt := forms.SliceOptions{Index: expr}
+			opt.Lossy = true
+			require.NoError(t, forms.Slice(ctx, out, in, opt))
+			require.False(t, read(t, out, nil).Has("d"))
+		}
+	}
+}
+
+// TestFortranOrder is written row by row, since its leaf is not contiguous.
+func TestFortranOrder(t *testing.T) {
+	x := tensor.Must(tensor.From([]int64{1, 2, 3, 4, 5, 6}, 2, 3))
+	turned, err := x.Permute(1, 0)
+	require.NoError(t, err)
+	dir := testkit.TempDir(t)
+	path := filepath.Join(dir, "x.npy")
+	require.NoError(t, npy.Save(path, turned))
+	for _, suffix := range all {
+		if suffix == ".nrt" {
+			continue
+		}
+		out := filepath.Join(dir, "out"+suffix)
+		require.NoError(t, forms.Convert(ctx, out, []string{path}, forms.Options{}))
+		got, err := read(t, out, nil).Tensor(forms.ArrayKey)
+		require.NoError(t, err)
+		require.True(t, turned.Equal(got), suffix)
+	}
 }
