@@ -125,9 +125,9 @@ func (d *describer) add(s Summary, t *tally) error {
 func (t *tally) extremes(dtype tensor.DType) (low, high any) {
 	switch {
 	case dtype == tensor.Int64:
-		return t.ints.low, t.ints.high
+		return t.low, t.high
 	case dtype == tensor.Uint64:
-		return t.ints.least, t.ints.most
+		return uint64(t.low) ^ 1<<63, uint64(t.high) ^ 1<<63
 	case dtype.IsInteger() || dtype == tensor.Bool:
 		return int64(t.min), int64(t.max)
 	}
