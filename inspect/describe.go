@@ -64,8 +64,7 @@ type Lengths struct {
 //
 //   - Values that a mask hides are missing, and nothing else is said of them. A mask is over leading
 //     dims of its leaf, or, for a ragged leaf, over its batch or as ragged as it is. Hidden rows of
-//     a ragged leaf count as one missing each; they have no part in Rows. If they are not empty, the
-//     other rows are copied.
+//     a ragged leaf count as one missing each, and are not in Rows. Unbatched tensors have no mask.
 //   - NaNs are counted, and left out of everything else. Infinities are counted, and are numbers: with
 //     one the Mean is infinite and Std is NaN.
 //   - float16 and bfloat16 are converted to float64, exactly. Integers are too, with the nearest
@@ -89,7 +88,7 @@ type Lengths struct {
 //
 // They are those of arith.Quantile for up to 1,024 values, and at 0 and 1. Of more values they come
 // from a KLL sketch of at most about 3,000 numbers: with q the value of the rank q*n is one with a
-// rank within 0.01*n, and mostly within 0.003*n. Beyond 2^20 positions, one value of each 2, 4, 8 ...
+// rank within 0.01*n. Beyond 2^20 positions, one value of each 2, 4, 8 ...
 // neighbours goes into the sketch, picked by a hash: values must not repeat in step with that. The
 // same values give the same quantiles.
 //
@@ -142,6 +141,9 @@ type describer struct {
 
 // leaf describes a leaf.
 func (d *describer) leaf(key nestedkey.Key, v tdict.Leaf) error {
+	if err := context.Cause(d.ctx); err != nil {
+		return err
+	}
 	mask, err := d.mask(key, v)
 	if err != nil {
 		return err

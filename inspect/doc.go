@@ -23,7 +23,7 @@
 //     64 columns are described at a time. Both hold offsets of ragged rows.
 //   - A ragged leaf that was permuted, or of which an index with steps is taken, is copied. Leaves of
 //     datasets are not.
-//   - Masks of rows of ragged leaves and Data take a byte a row.
+//   - Masks of rows take a byte for each row, and for each value of a ragged leaf.
 //   - Data is compared and counted value by value, on one goroutine, and shows at most 8 differences.
 //   - Quantiles are approximate beyond 1,024 values, see Describe.
 //   - Nothing says that bytes are text: ragged uint8 without features is taken for text.

@@ -64,7 +64,7 @@ func (d *describer) tallies(tile []series, n, size int) ([]*tally, error) {
 		all[i] = newTally(s, -1)
 	}
 	parts := (n + size - 1) / size
-	ahead := workers.Count(d.opt.Workers, parts)
+	ahead := 4 * workers.Count(d.opt.Workers, parts)
 	made := workers.Stream(d.ctx, parts, d.opt.Workers, ahead, func(_ context.Context, part int) ([]*tally, error) {
 		each, t := make([]*tally, len(tile)), d.takers.Get().(*taker)
 		defer d.takers.Put(t)
