@@ -195,11 +195,7 @@ func (p *printer) size(n int) string {
 	for ; v >= 999.5; unit++ {
 		v /= 1000
 	}
-	digits := 2
-	for limit := 9.995; digits > 0 && v >= limit; limit *= 10 {
-		digits--
-	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " " + units[unit]
+	return strings.TrimSuffix(fmt.Sprintf("%#.3g", v), ".") + " " + units[unit]
 }
 
 // named reports whether a dim has a name.

@@ -18,29 +18,22 @@ const (
 	columnTile = 64      // columns whose parts follow one another
 )
 
-// A series is the values that one Summary describes.
-type series struct {
-	n    int              // positions
-	from []*tensor.Tensor // the values and, if there is one, the mask, of one shape
-}
+// A series is the values that one Summary describes and, if there is one, their mask, of one shape.
+type series []*tensor.Tensor
 
-func newSeries(x, mask *tensor.Tensor) (s series, err error) {
-	s.n = x.Size()
+func newSeries(x, mask *tensor.Tensor) (series, error) {
 	if mask == nil {
-		s.from, err = flattened(x)
-		return s, err
+		return series{x}, nil
 	}
-	if mask, err = expanded(mask, x.Shape()); err == nil {
-		s.from, err = flattened(x, mask)
-	}
-	return s, err
+	mask, err := expanded(mask, x.Shape())
+	return series{x, mask}, err
 }
 
 // part returns the tally of the positions from and up to stop.
-func (s *series) part(t *taker, sampler *sampler, from, stop int) (*tally, error) {
+func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error) {
 	t.begin(sampler, from)
-	take := takers[s.from[0].DType()]
-	err := eachBox(s.from, from, stop, func(parts []*tensor.Tensor) error {
+	take := takers[s[0].DType()]
+	err := eachBox(s, from, stop, func(parts []*tensor.Tensor) error {
 		if len(parts) == 1 {
 			return take(t, parts[0], nil)
 		}
@@ -53,8 +46,9 @@ func (s *series) part(t *taker, sampler *sampler, from, stop int) (*tally, error
 	return t.tally, err
 }
 
-// tallies returns the tally of each series, all of n positions, read in parts of a size.
-func (d *describer) tallies(tile []series, n, size int) ([]*tally, error) {
+// tallies returns the tally of each series, all of one shape, read in parts of a number of positions.
+func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
+	n := tile[0][0].Size()
 	var s *sampler
 	if len(d.opt.Quantiles) > 0 {
 		s = newSampler(n)
@@ -62,6 +56,10 @@ func (d *describer) tallies(tile []series, n, size int) ([]*tally, error) {
 	all, sums := make([]*tally, len(tile)), make([][]float64, len(tile))
 	for i := range all {
 		all[i] = newTally(s, -1)
+		var err error
+		if tile[i], err = flattened(tile[i]...); err != nil {
+			return nil, err
+		}
 	}
 	parts := (n + size - 1) / size
 	ahead := 4 * workers.Count(d.opt.Workers, parts)

@@ -37,7 +37,7 @@ func (d *describer) tally(x, mask *tensor.Tensor) (*tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := d.tallies([]series{in}, in.n, partSize)
+	made, err := d.tallies([]series{in}, partSize)
 	if err != nil {
 		return nil, err
 	}
@@ -50,17 +50,23 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
+	all, err := newSeries(x, mask)
+	if err != nil {
+		return err
+	}
 	features := x.Shape()[batch:]
 	for first := 0; first < features.Size(); first += columnTile {
-		var tile []series
-		for f := first; f < min(first+columnTile, features.Size()); f++ {
-			column, err := columnOf(x, mask, batch, features.Position(f))
-			if err != nil {
+		tile := make([]series, min(columnTile, features.Size()-first))
+		for i := range tile {
+			at := slices.Repeat([]ix.Index{ix.All}, batch)
+			for _, k := range features.Position(first + i) {
+				at = append(at, ix.At(k))
+			}
+			if tile[i], err = indexed(all, at...); err != nil {
 				return err
 			}
-			tile = append(tile, column)
 		}
-		made, err := d.tallies(tile, tile[0].n, columnPart)
+		made, err := d.tallies(tile, columnPart)
 		if err != nil {
 			return err
 		}
@@ -72,28 +78,6 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 		}
 	}
 	return nil
-}
-
-// columnOf returns one feature of a tensor.
-func columnOf(x, mask *tensor.Tensor, batch int, feature []int) (series, error) {
-	at := slices.Repeat([]ix.Index{ix.All}, batch)
-	for _, i := range feature {
-		at = append(at, ix.At(i))
-	}
-	var err error
-	if mask != nil {
-		if mask, err = expanded(mask, x.Shape()); err == nil {
-			mask, err = mask.Index(at...)
-		}
-		if err != nil {
-			return series{}, err
-		}
-	}
-	column, err := x.Index(at...)
-	if err != nil {
-		return series{}, err
-	}
-	return newSeries(column, mask)
 }
 
 // batchDims returns how many batch dims the dictionary has in which a leaf is.
