@@ -20,9 +20,9 @@ import (
 // compareBytes is about how many bytes of a leaf one goroutine compares at a time.
 const compareBytes = 1 << 20
 
-// A tallied is what a block of two leaves differs in.
+// A tallied has the elements of a block in which two leaves differ.
 type tallied struct {
-	first []int // numbers of elements
+	first []int // their numbers, at most DifferencesOptions.Most
 	count int
 }
 
@@ -92,8 +92,7 @@ func elementOf(a, b *tensor.Tensor, i int, position []int) (d tensor.ElementDiff
 	return d, err
 }
 
-// blocks compares n blocks and puts together what they differ in. element returns the element with a
-// number.
+// blocks compares n blocks, and joins their differences. element returns the element with a number.
 func (c *comparison) blocks(p pair, n int, element func(i int) (tensor.ElementDiff, error), compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
 	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
 	all := make([]tallied, n)

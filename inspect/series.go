@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	partSize   = 1 << 17 // positions of a whole leaf that one goroutine takes in at a time
+	partSize   = 1 << 17 // positions of a whole leaf in a part, which one goroutine takes in
 	columnPart = 1 << 12 // positions of each column
-	columnTile = 64      // columns whose parts follow one another
+	columnTile = 64      // columns that are described at a time
 )
 
 // A series is the values that one Summary describes and, if there is one, their mask, of one shape.
@@ -29,7 +29,7 @@ func newSeries(x, mask *tensor.Tensor) (series, error) {
 	return series{x, mask}, err
 }
 
-// part returns the tally of the positions from and up to stop.
+// part returns the tally of the positions from <= i < stop.
 func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error) {
 	t.begin(sampler, from)
 	take := takers[s[0].DType()]
@@ -62,7 +62,7 @@ func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 		}
 	}
 	parts := (n + size - 1) / size
-	ahead := 4 * workers.Count(d.opt.Workers, parts)
+	ahead := max(1, 4/len(tile)) * workers.Count(d.opt.Workers, parts) // a tally may have a sketch
 	made := workers.Stream(d.ctx, parts, d.opt.Workers, ahead, func(_ context.Context, part int) ([]*tally, error) {
 		each, t := make([]*tally, len(tile)), d.takers.Get().(*taker)
 		defer d.takers.Put(t)
@@ -89,8 +89,8 @@ func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 	return all, nil
 }
 
-// takers has a function for each dtype that takes in the elements that mask, if it is not nil, does
-// not hide.
+// takers has a function for each dtype. It takes in the elements of x. A mask that is not nil hides
+// those where it is false.
 var takers = map[tensor.DType]func(t *taker, x *tensor.Tensor, mask []bool) error{
 	tensor.Bool:       taking(func(_ []uint8, x []bool) []uint8 { return cast.Bytes(x) }),
 	tensor.Uint8:      taking(numbers[uint8]),

@@ -14,19 +14,19 @@ const (
 	pieceSize = 1 << 10 // numbers that are taken in at a time, while they are in the cache
 )
 
-// A tally is what is known of some values. Tallies of parts are joined in the order of the parts.
+// A tally describes some values. Tallies of parts are joined in the order of the parts.
 type tally struct {
 	count, missing, nan, inf, zeros int
 
-	numbers   int // values that are not NaN
+	numbers   int // values but NaN
 	min, max  float64
-	low, high int64 // the same, exactly: of int64, and of uint64 as ordered has them
+	low, high int64 // min and max, exactly: of int64, and of uint64 as ordered maps them
 	sum       float64
-	mean, m2  float64 // of the numbers, and the sum of the squares of the distances from it
+	mean, m2  float64 // of the numbers; the sum of their squared distances from mean
 	sketch    *sketch // nil if no quantiles are wanted
 }
 
-// ordered returns an integer that is in the order of the int64 what v is in that of the uint64.
+// ordered maps uint64 to int64, and keeps their order.
 func ordered(v uint64) int64 { return int64(v ^ 1<<63) }
 
 func newTally(sampler *sampler, seed int) *tally {
@@ -37,7 +37,7 @@ func newTally(sampler *sampler, seed int) *tally {
 	return t
 }
 
-// join adds what is known of the values that follow, all but their sum.
+// join adds the tally of the values that follow, except its sum.
 func (t *tally) join(next *tally) {
 	t.count, t.missing, t.nan = t.count+next.count, t.missing+next.missing, t.nan+next.nan
 	t.inf, t.zeros = t.inf+next.inf, t.zeros+next.zeros
@@ -49,7 +49,7 @@ func (t *tally) join(next *tally) {
 	}
 }
 
-// moments joins the mean and the squares of n further numbers, as Chan, Golub and LeVeque do.
+// moments adds n further numbers, by their mean and m2, as Chan, Golub and LeVeque do.
 func (t *tally) moments(n int, mean, m2 float64) {
 	if n == 0 {
 		return
@@ -82,7 +82,7 @@ func total(sums []float64) float64 {
 type taker struct {
 	*tally
 	sampler *sampler
-	at      uint64    // where in the leaf the part begins, and the numbers that were added since
+	at      uint64    // first position of the part, plus the numbers that were added
 	piece   []float64 // numbers that wait until they are pieceSize
 	sums    []float64 // of the pieces
 	blocks  []float64 // room for the sums of the blocks of a piece
@@ -98,7 +98,7 @@ func (t *taker) begin(sampler *sampler, at int) {
 	t.piece, t.sums = t.piece[:0], t.sums[:0]
 }
 
-// take takes in values, at most as many as the piece has room for.
+// take takes in values, for which the piece must have room.
 func take[N vector.Real](t *taker, x []N) {
 	t.count += len(x)
 	from := len(t.piece)
@@ -123,7 +123,7 @@ func take[N vector.Real](t *taker, x []N) {
 	}
 }
 
-// look notes extremes, zeros and infinities, or returns false if there is a NaN.
+// look notes extremes, zeros and infinities. If there is a NaN, it notes nothing and returns false.
 func look[N vector.Real](t *taker, x []N) bool {
 	if len(x) == 0 {
 		return true
@@ -152,7 +152,7 @@ func look[N vector.Real](t *taker, x []N) bool {
 	return true
 }
 
-// countZeros returns how many numbers are 0. Bits is room for a byte for each.
+// countZeros returns how many numbers are 0. It overwrites bits, which has the length of x.
 func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	switch x := any(x).(type) {
 	case []float32:
@@ -170,7 +170,7 @@ func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	return n
 }
 
-// flush adds up the numbers of the piece.
+// flush adds the numbers of the piece, and empties it.
 func (t *taker) flush() {
 	if t.sketch != nil {
 		t.sampler.pick(t.at, t.piece, t.sketch.add)
@@ -179,7 +179,7 @@ func (t *taker) flush() {
 	t.piece = t.piece[:0]
 }
 
-// addUp adds the sum of the numbers of a piece, and the squares of their distances from its mean.
+// addUp adds the sum and the moments of the numbers of a piece.
 func addUp[N vector.Real](t *taker, x []N) {
 	if len(x) == 0 {
 		return
@@ -232,5 +232,5 @@ func squares[N vector.Real](x []N, mean float64) (sum float64) {
 	return sum + (a + b) + (c + d)
 }
 
-// square returns v*v, rounded: no machine fuses it with a sum.
+// square returns v*v, rounded: the conversion keeps the compiler from fusing it with a sum.
 func square(v float64) float64 { return float64(v * v) }
