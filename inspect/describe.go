@@ -18,8 +18,8 @@ import (
 type DescribeOptions struct {
 	// Keys selects leaves; the key of a dictionary selects all in it. Empty means all.
 	Keys []nestedkey.Key
-	// Mask is the key of a bool leaf, false where a value of a selected leaf is missing. "" means that
-	// each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
+	// Mask is the key of a bool leaf, false where a value of a selected leaf is missing. "" means
+	// that each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
 	Mask nestedkey.Key
 	// ByColumn describes each feature of a tensor by itself.
 	ByColumn bool
@@ -62,11 +62,11 @@ type Lengths struct {
 //
 // # What is counted
 //
-//   - Values that a mask hides count as Missing, and in nothing else. A mask has the leading dims of
-//     its leaf. That of a ragged leaf has its batch dims, or its lengths; a row that is hidden by a
-//     batch dim is one Missing. Unbatched tensors have no mask.
-//   - NaN counts in NaN, and in nothing else but Count. Infinities are numbers: with one, Std is NaN,
-//     and Mean is infinite, or NaN if there are both signs.
+//   - Values that a mask hides count as Missing, and in nothing else. A mask has the leading dims
+//     of its leaf. That of a ragged leaf has its batch dims, or its lengths; a row that is hidden
+//     by a batch dim is one Missing. Unbatched tensors have no mask.
+//   - NaN counts in NaN, and in nothing else but Count. Infinities are numbers: with one, Std is
+//     NaN, and Mean is infinite, or NaN if there are both signs.
 //   - float16 and bfloat16 are converted to float64, exactly. Integers are too, with the nearest
 //     float64 beyond 2^53; Min and Max are exact. A true bool is 1. Of complex numbers the absolute
 //     values are described; one with a NaN in either part is NaN.
@@ -81,21 +81,22 @@ type Lengths struct {
 // part are added as float64 in the order that arith.Sum states, and then the sums of the parts. So
 // without masks and NaN, Mean equals arith.Mean of the values as float64. Std divides by the number
 // of values, as arith.VarOptions.Correction 0 does. It adds the squared distances from the mean of
-// each 1,024 numbers, and joins them in order as Chan, Golub and LeVeque do. Results do not depend on
-// opt.Workers.
+// each 1,024 numbers, and joins them in order as Chan, Golub and LeVeque do. Results do not depend
+// on opt.Workers.
 //
 // # Quantiles
 //
-// Quantiles of up to 1,024 values, and at 0 and 1, equal those of arith.Quantile. Otherwise they come
-// from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven orders, the
-// rank of each is within 0.01*n of q*n. A leaf of more than 2^20 positions is sampled: a hash of its
-// position picks one of each 2, 4, 8 ... neighbours. The same values give the same quantiles.
+// Quantiles of up to 1,024 values, and at 0 and 1, equal those of arith.Quantile. Otherwise they
+// come from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven
+// orders, the rank of each is within 0.01*n of q*n. A leaf of more than 2^20 positions is sampled:
+// a hash of its position picks one of each 2, 4, 8 ... neighbours. The same values give the same
+// quantiles.
 //
 // Describe returns the cause of ctx, the error of a read, or one of these, with the key if it is
 // about one. It must not run while td is changed.
 //
-//   - tdict.ErrKind: td is nil, a quantile is not from 0 to 1, or opt.Mask is of another kind than a
-//     mask of the leaf can be
+//   - tdict.ErrKind: td is nil, a quantile is not from 0 to 1, or opt.Mask is of another kind than
+//     a mask of the leaf can be
 //   - tdict.ErrMissing: td lacks a key or opt.Mask
 //   - tensor.ErrDType, shapeops.ErrShape: opt.Mask is not bool, or does not fit a leaf
 func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([]Summary, error) {

@@ -18,8 +18,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestDescribeOddLeaves has leaves without rows, masks of fewer dims than their leaves, and rows that
-// are empty, nil or repeated.
+// TestDescribeOddLeaves has leaves without rows, masks of fewer dims than their leaves, and rows
+// that are empty, nil or repeated.
 func TestDescribeOddLeaves(t *testing.T) {
 	must := func(err error) { t.Helper(); require.NoError(t, err) }
 	inner := tdict.New(0, 3)
@@ -124,8 +124,8 @@ func TestDifferencesOfOddNumbers(t *testing.T) {
 	}
 }
 
-// TestOddStates has leaves of every kind that nothing can be read from any more, or that nobody waits
-// for.
+// TestOddStates has leaves of every kind that nothing can be read from any more, or that nobody
+// waits for.
 func TestOddStates(t *testing.T) {
 	path := filepath.Join(testkit.TempDir(t), "d")
 	require.NoError(t, memmap.Save(path, kinds(t)))

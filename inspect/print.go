@@ -18,7 +18,8 @@ import (
 
 // PrintOptions say what [Print] prints. The zero value is the default.
 type PrintOptions struct {
-	// Depth is how many levels of dictionaries are printed; 0 means all. The others are a line each.
+	// Depth is how many levels of dictionaries are printed; 0 means all. The others are a line
+	// each.
 	Depth int
 	// Sort prints the entries of each dictionary in the order of their keys.
 	Sort bool

@@ -46,7 +46,8 @@ func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error)
 	return t.tally, err
 }
 
-// tallies returns the tally of each series, all of one shape, read in parts of a number of positions.
+// tallies returns the tally of each series, all of one shape, read in parts of a number of
+// positions.
 func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 	n := tile[0][0].Size()
 	var s *sampler

@@ -146,7 +146,8 @@ func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
 	return nil
 }
 
-// rowMask returns which batch rows of a value a mask does not hide: nil if it is not a mask of rows.
+// rowMask returns which batch rows of a value a mask does not hide: nil if it is not a mask of
+// rows.
 func rowMask(mask, v tdict.Value) (there []bool, err error) {
 	m, ok := mask.(*tensor.Tensor)
 	if !ok {

@@ -65,8 +65,8 @@ func (t *tally) moments(n int, mean, m2 float64) {
 	t.numbers += n
 }
 
-// total adds up the sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on. The
-// last block may be shorter.
+// total adds up the sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on.
+// The last block may be shorter.
 func total(sums []float64) float64 {
 	switch len(sums) {
 	case 0:
@@ -191,8 +191,8 @@ func addUp[N vector.Real](t *taker, x []N) {
 	t.at += uint64(len(x))
 }
 
-// blockSums appends the sums of blocks of x, the last of which may be shorter. Numbers are added one
-// after the other, in four blocks at a time.
+// blockSums appends the sums of blocks of x, the last of which may be shorter. Numbers are added
+// one after the other, in four blocks at a time.
 func blockSums[N vector.Real](to []float64, x []N) []float64 {
 	for ; len(x) >= 4*sumBlock; x = x[4*sumBlock:] {
 		p, q, r, s := x[:sumBlock], x[sumBlock:][:sumBlock], x[2*sumBlock:][:sumBlock], x[3*sumBlock:][:sumBlock]
@@ -215,7 +215,8 @@ func blockSums[N vector.Real](to []float64, x []N) []float64 {
 	return to
 }
 
-// squares returns the sum of the squares of the distances from a mean, in four parts of x at a time.
+// squares returns the sum of the squares of the distances from a mean, in four parts of x at a
+// time.
 func squares[N vector.Real](x []N, mean float64) (sum float64) {
 	n := len(x) / 4
 	p, q, r, s := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
