@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -150,4 +151,20 @@ func TestOddStates(t *testing.T) {
 	for _, err := range inspect.Differences(context.Background(), td, td, inspect.DifferencesOptions{}) {
 		require.ErrorIs(t, err, memmap.ErrClosed)
 	}
+}
+
+// TestDescribeRaggedFeatures hides rows of a ragged leaf whose values have features.
+func TestDescribeRaggedFeatures(t *testing.T) {
+	layout := tensor.Must(ragged.NewLayout(shapeops.Shape{3}, []int64{0, 1, 1, 3}))
+	values := tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, float32(math.NaN())}, 3, 2))
+	td := tdict.New(3)
+	require.NoError(t, td.Set("r", tensor.Must(ragged.New(values, layout))))
+	require.NoError(t, td.Set("r_mask", tensor.Vector(false, true, true)))
+	got := describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"r"}})[0]
+	require.Equal(t, []any{4, 1, 1, 3., 5., 4.}, []any{got.Count, got.Missing, got.NaN, got.Min, got.Max, got.Mean})
+	require.Equal(t, inspect.Lengths{Count: 2, Min: 0, Max: 2, Mean: 1}, *got.Rows)
+
+	require.NoError(t, td.Set("r_mask", tensor.Must(ragged.New(tensor.Vector(true, false, true), layout))))
+	got = describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"r"}})[0]
+	require.Equal(t, []any{4, 2, 1, 1., 5., 8. / 3}, []any{got.Count, got.Missing, got.NaN, got.Min, got.Max, got.Mean})
 }
