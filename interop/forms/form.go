@@ -43,6 +43,9 @@ var (
 	ErrOverlap = errors.New("output overlaps an input")
 )
 
+func (f Form) isTable() bool   { return f == CSV || f == JSONL }
+func (f Form) isDataset() bool { return f == Directory || f == Archive }
+
 // String returns the name of the form: "directory", or the suffix of a file without its dot.
 func (f Form) String() string {
 	if f == 0 || int(f) >= len(names) {

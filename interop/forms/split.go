@@ -67,10 +67,11 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 			return err
 		}
 		r := s.rows(in)
-		if r.td == nil {
-			if r, err = s.stage(r); err != nil {
-				return err
-			}
+		staged := r.td == nil
+		if r, err = s.stage(r); err != nil {
+			return err
+		}
+		if staged {
 			s.meter.total += int64(r.td.ByteSize())
 		}
 		parts, err := deal(r.td, opt)
@@ -154,21 +155,22 @@ func deal(td *tdict.TensorDict, opt SplitOptions) ([][]int, error) {
 	if len(td.Shape()) == 0 {
 		return nil, errNoRows(td)
 	}
-	n := td.Shape()[0]
-	switch {
-	case opt.By == "" && opt.Counts != nil:
-		return sampler.Split(n, opt.Counts, opt.Seed)
-	case opt.By == "":
-		return sampler.Split(n, opt.Fractions, opt.Seed)
+	if opt.Counts != nil {
+		return dealt(td, opt, opt.Counts)
+	}
+	return dealt(td, opt, opt.Fractions)
+}
+
+// dealt returns the rows of each part by its size.
+func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S) ([][]int, error) {
+	if opt.By == "" {
+		return sampler.Split(td.Shape()[0], sizes, opt.Seed)
 	}
 	ids, err := groupIDs(td, opt.By)
-	if err == nil && opt.Counts != nil {
-		return sampler.SplitGroups(ids, opt.Counts, opt.Seed)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return sampler.SplitGroups(ids, opt.Fractions, opt.Seed)
+	return sampler.SplitGroups(ids, sizes, opt.Seed)
 }
 
 // groupIDs returns the ids of the rows, for texts their codes.
@@ -192,8 +194,9 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 		return err
 	}
 	for i, list := range parts {
-		part := rows{like: r.like, schema: r.schema, from: r.from, chunks: s.meter.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
-		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
+		expr := func(start, n int) []ix.Index { return block(list, nil, start, n) }
+		part := rows{like: r.like, schema: r.schema, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
+		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {
