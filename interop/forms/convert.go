@@ -96,7 +96,7 @@ func (s *saver) laid(from []string) (r rows, err error) {
 			}
 		}
 	}
-	return rows{like: first.like, schema: first.Schema, chunks: chunks}, nil
+	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: chunks}, nil
 }
 
 // agree returns options with which all tables of one form have one schema.

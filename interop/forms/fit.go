@@ -61,9 +61,9 @@ type fitting struct {
 	layout *ragged.Layout  // of the first ragged leaf
 }
 
-// newFitting finds out what of td a form cannot hold. schema has the columns of a table; appended
-// says that rows are appended chunk by chunk.
-func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended bool) *fitting {
+// newFitting finds out what of td a form cannot hold. schema has the columns of a table;
+// source has the rows that are appended chunk by chunk, nil if none are.
+func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdict.TensorDict) *fitting {
 	f := &fitting{to: to, inner: td.Shape()[min(1, len(td.Shape())):]}
 	columns := map[nestedkey.Key]tdict.Spec{}
 	for _, s := range schema {
@@ -77,7 +77,7 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended boo
 		why, stays := "", false
 		switch column, listed := columns[s.Key]; {
 		case to.isDataset():
-			why = whyNotAppended(v, appended)
+			why = whyNotAppended(s.Key, source)
 		case s.Kind == tdict.KindDict:
 			why, stays = whyNoDict(v, to)
 		case to == NRT:
@@ -118,10 +118,13 @@ func (f *fitting) dims(td *tdict.TensorDict) {
 	}
 }
 
-// whyNotAppended returns why rows of an entry cannot be appended.
-func whyNotAppended(v tdict.Value, appended bool) string {
-	data, ok := v.(*tdict.Data)
-	if !ok || !appended {
+// whyNotAppended returns why rows of an entry of source cannot be appended.
+func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
+	if source == nil {
+		return ""
+	}
+	data, err := tdict.Get[*tdict.Data](source, key)
+	if err != nil || data.Shape().Size() == 0 {
 		return ""
 	}
 	if _, same := data.Uniform(); same {

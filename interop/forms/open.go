@@ -246,7 +246,7 @@ func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.Tensor
 // all. Tables keep no dtypes: that is no loss, since a schema says them. Nor is the key of the one
 // array of [Npy].
 func (in *Input) Losses(to Form) []Loss {
-	return newFitting(in.like, to, in.Schema, false).losses
+	return newFitting(in.like, to, in.Schema, nil).losses
 }
 
 // Close unmaps the files. Elements of Dict and of views are not to be used any more.

@@ -16,6 +16,7 @@ import (
 // rows are what is to be saved.
 type rows struct {
 	like   *tdict.TensorDict // has the entries of each chunk
+	source *tdict.TensorDict // the rows are among those of source, or are read
 	td     *tdict.TensorDict // all rows, in mapped files; nil if there are only chunks
 	schema tdict.Schema      // of a table
 	chunks iter.Seq2[*tdict.TensorDict, error]
@@ -23,12 +24,12 @@ type rows struct {
 
 // mappedRows returns all rows of a dictionary in mapped files.
 func mappedRows(ctx context.Context, td *tdict.TensorDict) rows {
-	return rows{like: td, td: td, schema: schemaOf(td), chunks: chunksOf(ctx, td)}
+	return rows{like: td, source: td, td: td, schema: schemaOf(td), chunks: chunksOf(ctx, td)}
 }
 
 // each returns the rows with a function applied to each chunk, and to all.
 func (r rows) each(fn func(*tdict.TensorDict) (*tdict.TensorDict, error)) (out rows, err error) {
-	out = rows{schema: r.schema, chunks: mapped(r.chunks, fn)}
+	out = rows{source: r.source, schema: r.schema, chunks: mapped(r.chunks, fn)}
 	if out.like, err = fn(r.like); err == nil && r.td != nil {
 		out.td, err = fn(r.td)
 	}

@@ -77,7 +77,7 @@ func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 // rows returns all rows of an input.
 func (s *saver) rows(in *Input) rows {
 	s.meter.total += in.size()
-	return rows{like: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
+	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
 // beside makes a directory beside the output, which close removes unless it was moved.
@@ -140,7 +140,10 @@ func (s *saver) save(to string, f Form, r rows) error {
 	if r.td != nil && len(r.td.Shape()) > 0 && !contiguous(r.td) {
 		r.td = nil // chunk by chunk, since a leaf would be copied as a whole
 	}
-	fit := newFitting(r.like, f, r.schema, r.td == nil)
+	if r.td != nil {
+		r.source = nil // rows are not appended
+	}
+	fit := newFitting(r.like, f, r.schema, r.source)
 	if len(fit.losses) > 0 && !s.opt.Lossy {
 		return &LossError{to, f, fit.losses}
 	}

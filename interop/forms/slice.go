@@ -63,7 +63,11 @@ func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
+	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
+	if err == nil && (opt.Keys != nil || opt.Drop != nil) {
+		r.schema = schemaOf(r.like) // a mask that is left alone is a column
+	}
+	return r, err
 }
 
 // entries returns td with some entries, and without others.
@@ -139,7 +143,7 @@ func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r row
 	if err != nil {
 		return r, err
 	}
-	return rows{like: like, schema: schemaOf(like), chunks: cut(s.ctx, td, n, list, expr)}, nil
+	return rows{like: like, source: td, schema: schemaOf(like), chunks: cut(s.ctx, td, n, list, expr)}, nil
 }
 
 // opened replaces "..." at the beginning of an expression over a number of dims by ":" for each dim
