@@ -3,6 +3,7 @@ package forms
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/memmap"
@@ -70,33 +71,28 @@ func (s *saver) laid(from []string) (r rows, err error) {
 			return r, err
 		}
 		s.meter.total += in.size()
-		if err := in.Close(); err != nil {
-			return r, err
-		}
+		_ = in.Close() // it was only read
 	}
-	chunks := func(yield func(*tdict.TensorDict, error) bool) {
-		for i, path := range from {
-			in, err := openLike(first, path, opts[i])
+	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: s.joined(first, from, opts)}, nil
+}
+
+// joined yields the rows of inputs, each of which is open while it is read.
+func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		for i, more := 0, true; more && i < len(from); i++ {
+			in, err := openLike(first, from[i], opts[i])
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			more := true
 			for chunk, err := range in.chunks(s.ctx, s.meter.add) {
 				if more = yield(chunk, err) && err == nil; !more {
 					break
 				}
 			}
-			if err := in.Close(); err != nil && more {
-				yield(nil, err)
-				return
-			}
-			if !more {
-				return
-			}
+			_ = in.Close() // it was only read
 		}
 	}
-	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: chunks}, nil
 }
 
 // agree returns options with which all tables of one form have one schema.

@@ -74,16 +74,13 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 		if err != nil {
 			continue // all are there
 		}
+		column, listed := columns[s.Key]
 		why, stays := "", false
-		switch column, listed := columns[s.Key]; {
+		switch {
 		case to.isDataset():
 			why = whyNotAppended(s.Key, source)
-		case s.Kind == tdict.KindDict:
-			why, stays = whyNoDict(v, to)
-		case to == NRT:
-			why = f.whyNotJoint(s, v)
-		case !to.isTable():
-			why, stays = whyNoArray(s, to)
+		case !to.isTable() || s.Kind == tdict.KindDict:
+			why, stays = f.why(s, v)
 		case listed: // else it is a mask
 			why = whyNoColumn(column, to)
 		}
@@ -98,6 +95,17 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 		f.dims(td)
 	}
 	return f
+}
+
+// why returns why a file cannot hold an entry, and whether it stays nevertheless.
+func (f *fitting) why(s tdict.Spec, v tdict.Value) (why string, stays bool) {
+	switch {
+	case s.Kind == tdict.KindDict:
+		return whyNoDict(v, f.to)
+	case f.to == NRT:
+		return f.whyNotJoint(s, v), false
+	}
+	return whyNoArray(s, f.to)
 }
 
 // dims notes names of dims, and a batch shape that would read back as another.

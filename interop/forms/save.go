@@ -30,6 +30,7 @@ type Options struct {
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
 	// that were written, and with all of them, 0 if that is not known, by one goroutine at a time.
+	// While Npy, Npz, Safetensors or NRT is made of one mapped input, it is called once, at the end.
 	Progress func(done, total int64)
 }
 
@@ -160,10 +161,16 @@ func (s *saver) save(to string, f Form, r rows) error {
 		opt.Progress = s.opt.Progress
 		return memmap.SaveWith(s.ctx, to, r.td, opt)
 	}
-	if r, err = s.stage(r); err != nil {
+	if r.td == nil {
+		if r, err = s.stage(r); err == nil {
+			err = s.file(to, f, r.td)
+		}
 		return err
 	}
-	return s.file(to, f, r.td)
+	if err = s.file(to, f, r.td); err == nil {
+		s.meter.add(int(s.meter.total)) // nothing was counted before
+	}
+	return err
 }
 
 // contiguous reports whether all tensors can be written from where they are.

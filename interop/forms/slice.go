@@ -24,8 +24,8 @@ type SliceOptions struct {
 	Drop []nestedkey.Key // of entries that are not saved, taken away after Keys
 }
 
-// Slice saves a part of a dataset at to. What is said of the output, of memory and of errors at
-// [Convert] holds here too. A table is laid on the disk once to be indexed.
+// Slice saves a part of a dataset at to. The rules of [Convert] about the output, memory and errors
+// hold here too. A table is laid on the disk once to be indexed.
 //
 // Slice also returns shapeops.ErrIndex for an Index that does not fit or begins with what is not
 // allowed, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the

@@ -46,8 +46,8 @@ type SplitOptions struct {
 // All parts appear at once, durably, or none does. With Force a directory is replaced that holds
 // nothing but datasets with names of parts.
 //
-// Split takes 16 bytes of memory for each row, and a table is laid on the disk once; otherwise what
-// is said of memory and of errors at [Convert] holds here too. Split also returns sampler.ErrSize
+// Split takes memory for each row, see the package, and a table is laid on the disk once. Otherwise
+// the rules of [Convert] about memory and errors hold here too. Split also returns sampler.ErrSize
 // for sizes that do not add up, fs.ErrInvalid for names that are not distinct names of files, or not
 // one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By, and
 // memmap.ErrForeign for a directory that Force does not replace.
