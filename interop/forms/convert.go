@@ -15,11 +15,11 @@ import (
 //
 //	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
 //
-// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if ctx
-// ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that lists
-// it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and shapes of
-// rows; tables among them are read with one schema of each form. They are checked before anything
-// is written, and then read one at a time, so their number is not limited by open files.
+// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if
+// ctx ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that
+// lists it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and
+// shapes of rows; tables among them are read with one schema of each form. They are checked before
+// anything is written, and then read one at a time, so their number is not limited by open files.
 //
 // Memory is bounded, see the package. Rows that do not come from one mapped input lie on the disk
 // twice while Npy, Npz, Safetensors and NRT are written, and while an Archive is.
@@ -35,7 +35,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	}
 	return saving(ctx, to, from, opt, func(s *saver) error {
 		if len(from) > 1 {
-			r, err := s.laid(from)
+			r, err := s.several(from)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if in.Form.isDataset() && s.form.isDataset() { // keeps what else Python has saved in it
+		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python as such
 			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form)}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
@@ -54,9 +54,9 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	})
 }
 
-// laid returns the rows of several inputs, one after the other. Each but the first is opened to be
-// checked, and again to be read.
-func (s *saver) laid(from []string) (r rows, err error) {
+// several returns the rows of several inputs, one after the other. Each but the first is opened to
+// be checked, and again to be read.
+func (s *saver) several(from []string) (r rows, err error) {
 	opts, err := s.agree(from)
 	if err != nil {
 		return r, err

@@ -29,14 +29,14 @@ func (l Loss) String() string {
 	return errtext.Quote(string(l.Key)) + ": " + l.Reason
 }
 
-// A LossError lists what a form cannot hold. It unwraps to [ErrLoss].
+// A LossError lists the entries and properties that a form cannot hold. It unwraps to [ErrLoss].
 type LossError struct {
 	Path   string // of the output
 	Form   Form   // of the output
 	Losses []Loss
 }
 
-// Error returns the path, the form and the first losses.
+// Error returns the path, the form and the first eight losses.
 func (e *LossError) Error() string {
 	const most = 8
 	var list []string
@@ -61,8 +61,8 @@ type fitting struct {
 	layout *ragged.Layout  // of the first ragged leaf
 }
 
-// newFitting finds out what of td a form cannot hold. schema has the columns of a table;
-// source has the rows that are appended chunk by chunk, nil if none are.
+// newFitting finds the entries and properties of td that a form cannot hold. schema has the columns
+// of a table; source has the rows that are appended chunk by chunk, nil if none are.
 func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdict.TensorDict) *fitting {
 	f := &fitting{to: to, inner: td.Shape()[min(1, len(td.Shape())):]}
 	columns := map[nestedkey.Key]tdict.Spec{}
@@ -141,8 +141,8 @@ func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	return "data with a value for each row"
 }
 
-// whyNoDict returns what is lost of a dictionary that is empty or has dims of its own, and whether
-// the rest stays.
+// whyNoDict returns the loss of a dictionary that is empty or has dims of its own, and whether its
+// entries stay.
 func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
 	inner, ok := v.(*tdict.TensorDict)
 	switch {

@@ -21,7 +21,7 @@ import (
 
 // OpenOptions say how [Open] opens. The zero value is the default.
 type OpenOptions struct {
-	// Form is that of the input; 0 means the one that [Of] returns.
+	// Form is the form of the input; 0 means the one that [Of] returns.
 	Form Form
 	// Schema has the columns of a csv or jsonl file; nil means the one that all rows fit, which are
 	// read twice then.

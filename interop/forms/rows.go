@@ -13,7 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// rows are what is to be saved.
+// rows are the rows to save.
 type rows struct {
 	like   *tdict.TensorDict // has the entries of each chunk
 	source *tdict.TensorDict // the rows are among those of source, or are read

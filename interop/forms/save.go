@@ -22,10 +22,10 @@ import (
 // Options say how [Convert], [Slice] and [Split] read and write. The zero value is the default.
 type Options struct {
 	Open OpenOptions // of the inputs; Schema and CSV are also those of csv and jsonl that is written
-	// Form is that of the output; 0 means what [For] returns. Split does not look at it.
+	// Form is the form of the output; 0 means the one that [For] returns. Split ignores it.
 	Form  Form
-	Force bool // replaces what is at the output
-	Lossy bool // leaves out what the form of the output cannot hold
+	Force bool // replaces the output if it exists
+	Lossy bool // leaves out entries and properties that the form of the output cannot hold
 	// NoSync does not wait for the disk, as memmap.SaveOptions says. Split waits nevertheless.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
@@ -41,7 +41,7 @@ type saver struct {
 	at    string // the output, resolved
 	form  Form   // of the output
 	from  string // the first input, for errors
-	meter meter  // of what is read
+	meter meter  // of the bytes that were read
 	done  []func() error
 }
 
@@ -58,7 +58,7 @@ func saving(ctx context.Context, to string, from []string, opt Options, fn func(
 	return fn(s)
 }
 
-// close closes the inputs and removes what was staged, the last one first.
+// close closes the inputs and removes staged rows, the last one first.
 func (s *saver) close() (err error) {
 	for _, done := range slices.Backward(s.done) {
 		err = errors.Join(err, done())
@@ -120,7 +120,7 @@ func saveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDic
 	})
 }
 
-// consume returns the error of chunks if they yield one, and else that of use.
+// consume returns the error that chunks yield, and otherwise the error of use.
 func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdict.TensorDict, error]) error) error {
 	var wrong error
 	err := use(func(yield func(*tdict.TensorDict, error) bool) {

@@ -11,11 +11,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SliceOptions say what of a dataset [Slice] saves: by default all of it.
+// SliceOptions select the rows and entries that [Slice] saves: by default all.
 type SliceOptions struct {
 	Options
 	// Index selects along the batch dims, as TensorDict.Index does. It begins with positions,
-	// ranges, "...", a list, or a mask of one dim: not with a new dim, nor with what covers several.
+	// ranges, "...", or a list or mask of one dim: not with a new dim, nor an index of several dims.
 	Index []ix.Index
 	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
 	// entries, also those that are not saved. Not together with Index.
@@ -25,10 +25,10 @@ type SliceOptions struct {
 }
 
 // Slice saves a part of a dataset at to. The rules of [Convert] about the output, memory and errors
-// hold here too. A table is laid on the disk once to be indexed.
+// hold here too. A table is saved beside the output before it is indexed.
 //
-// Slice also returns shapeops.ErrIndex for an Index that does not fit or begins with what is not
-// allowed, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
+// Slice also returns shapeops.ErrIndex for an Index that does not fit, begins with another kind of
+// index, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
 // error of Keep.
 func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	if opt.Index != nil && opt.Keep != nil {

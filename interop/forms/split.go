@@ -46,11 +46,11 @@ type SplitOptions struct {
 // All parts appear at once, durably, or none does. With Force a directory is replaced that holds
 // nothing but datasets with names of parts.
 //
-// Split takes memory for each row, see the package, and a table is laid on the disk once. Otherwise
-// the rules of [Convert] about memory and errors hold here too. Split also returns sampler.ErrSize
-// for sizes that do not add up, fs.ErrInvalid for names that are not distinct names of files, or not
-// one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By, and
-// memmap.ErrForeign for a directory that Force does not replace.
+// Split takes memory for each row, see the package, and a table is saved beside the output first.
+// Otherwise the rules of [Convert] about memory and errors hold here too. Split also returns
+// sampler.ErrSize for sizes that do not add up, fs.ErrInvalid for names that are not distinct names
+// of files, or not one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about
+// opt.By, and memmap.ErrForeign for a directory that Force does not replace.
 func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	names, forms, err := opt.names()
 	if err != nil {
@@ -131,7 +131,7 @@ func replaced(at string, names []string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replaceablePart returns an error unless what is at a path is a dataset that may go.
+// replaceablePart returns an error unless a path is a dataset with the name of a part.
 func replaceablePart(path string, named bool) error {
 	f, err := Of(path)
 	if err != nil || !named {
