@@ -3,7 +3,7 @@
 //
 //	err := forms.Convert(ctx, "visits.tdz", []string{"may.csv", "june.csv"}, forms.Options{})
 //	err = forms.Slice(ctx, "old.npz", "visits.tdz", forms.SliceOptions{Keep: old})
-//	err = forms.Split(ctx, "parts", "visits.tdz", forms.SplitOptions{Fractions: []float64{0.8, 0.2}})
+//	err = forms.Split(ctx, "parts", "visits.tdz", forms.SplitOptions{Counts: []int{80, 20}})
 //	in, err := forms.Open("parts/0", forms.OpenOptions{})
 //	defer in.Close()
 //	for chunk, err := range in.Chunks(ctx) {
