@@ -255,7 +255,7 @@ func (n *jsonNode) dict() (Value, error) {
 	if first != second {
 		return nil, fmt.Errorf("%w: duplicate entry %.40q", tensor.ErrJSON, n.names[second].Name())
 	}
-	return &TensorDict{batch: n.batch, entries: entries, names: tidy(n.dims)}, nil
+	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims)}}, nil
 }
 
 // checkFit returns shapeops.ErrShape unless a value begins with the batch shape. Unlike Set, it

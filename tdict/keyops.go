@@ -79,7 +79,10 @@ func (td *TensorDict) SortKeys() *TensorDict {
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
 // key is given twice, or one below another.
-func (td *TensorDict) SplitKeys(sets ...[]nestedkey.Key) ([]*TensorDict, error) {
+func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
+	if td == nil {
+		return nil, failed("split keys", errNil)
+	}
 	tree, err := td.pick("split keys", sets...)
 	if err != nil {
 		return nil, err
