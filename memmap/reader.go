@@ -79,7 +79,9 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 		return nil, err
 	}
 	v, err := r.class(n, m, e, batch, depth)
-	n.known().td, _ = v.(*tdict.TensorDict)
+	if dictClasses[m.class] { // another's is that of a node below it
+		n.known().td, _ = v.(*tdict.TensorDict)
+	}
 	return v, err
 }
 
