@@ -53,7 +53,11 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 		return err
 	}
 	read, _ = asDict(v)
-	td.batch, td.entries, td.names = read.batch, read.entries, read.names
+	if err := td.checkContent(read); err != nil {
+		return err
+	}
+	td.replaceAll(read.entries)
+	td.batch, td.names = read.batch, read.names
 	return nil
 }
 

@@ -19,6 +19,8 @@ type TensorDict struct {
 	entries store
 	header
 
+	bond *bond // to a schema, by Enforce; nil for none
+
 	locked bool   // by Lock
 	why    string // why it is locked, for errors
 	holds  int    // how many locked dictionaries have this one as an entry
@@ -61,6 +63,11 @@ func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 // emptied returns a dictionary without entries in the place of td.
 func (td *TensorDict) emptied() *TensorDict {
 	return &TensorDict{batch: td.batch.Clone(), header: td.header}
+}
+
+// made returns a dictionary without entries, as Set makes them in td.
+func (td *TensorDict) made() *TensorDict {
+	return &TensorDict{batch: td.batch.Clone(), header: header{names: td.names}}
 }
 
 // Shape returns the batch shape. The caller must not change it.
