@@ -20,7 +20,7 @@ type CopyOptions struct {
 // Copy saves the dictionary at from, a directory or an archive, at to, in the form that
 // opt.Save.Form says: by default that of what is there, and where nothing is, an archive for a name
 // that ends in .tdz, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
-// dims, offsets that are shared. Checksums are those of what is read: [Verify] first.
+// dims and classes, offsets that are shared; and the schema, unless opt.Save has another. Checksums are those of what is read: [Verify] first.
 //
 // It copies leaf by leaf from the mapped files. Held in memory are only lazy stacks of Python's,
 // which become the dictionaries that [Open] shows, up to MaxCopy bytes in all, and compressed
@@ -63,6 +63,9 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 	td, err := r.all()
 	if err != nil {
 		return err
+	}
+	if opt.Schema == nil {
+		opt.Schema = r.schema
 	}
 	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
 	return SaveWith(ctx, to, td, opt)

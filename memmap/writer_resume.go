@@ -54,6 +54,15 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 	if err := w.isLike(ds.TensorDict); err != nil {
 		return err
 	}
+	if ds.schema != nil {
+		text, err := ds.schema.MarshalJSON()
+		if err == nil {
+			err = w.keepSchema(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	n := ds.Shape()[0]
 	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // which it grows to
 	if err != nil {
