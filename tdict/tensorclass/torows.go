@@ -1,0 +1,154 @@
+package tensorclass
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ToRows returns the rows of td, whose batch shape is [N], copied: N of them. Entries that T does
+// not name are no matter, and fields for optional entries that td lacks are zero. Strings and
+// slices of neighbouring rows share memory, in which each has its own part; an empty slice is nil.
+//
+// It returns [ErrType] if T does not map to rows; tdict.ErrSchema in a *tdict.KeyError, with the
+// field, what was got and wanted, for an entry that is missing, or of another kind, dtype or shape;
+// shapeops.ErrDim for another batch shape; tensor.ErrDType for a bool that is neither 0 nor 1;
+// tdict.ErrKind if td is nil; the errors of encoding/json for a value of Data that the field does
+// not take; and an error if lent memory is gone, as after Close of a dataset.
+func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
+	r, err := open[T]("to rows", td)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]T, r.n)
+	if err := r.read(0, reflect.ValueOf(rows)); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// Rows returns an iterator over the rows of td, as [ToRows] has them. A row is valid until the next
+// one, whose memory is the same; a copy of it can be kept. Writing to it leaves td as it is. Rows
+// are read in blocks of at most 512, in each of which strings, slices and pointers are allocated,
+// and numbers are not.
+//
+// The error is not nil at most once, at the end, with a nil row: at once for what ToRows refuses,
+// or in the middle, as when a mapped file cannot be read any more.
+func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		r, err := open[T]("rows", td)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		block := make([]T, min(r.blockRows(), r.n))
+		for lo := 0; lo < r.n; lo += len(block) {
+			block = block[:min(len(block), r.n-lo)]
+			clear(block)
+			if err := r.read(lo, reflect.ValueOf(block)); err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range block {
+				if !yield(&block[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Fields
+// that are no entries become zero. Its errors are those of [ToRows], and shapeops.ErrIndex if there
+// is no such row; on an error *t is as it was. Of many rows, [Rows] is faster.
+func Row[T any](td *tdict.TensorDict, i int, t *T) error {
+	r, err := open[T]("row", td)
+	if err != nil {
+		return err
+	}
+	if i, err = r.at(i, t == nil); err != nil {
+		return err
+	}
+	var row [1]T
+	if err := r.read(i, reflect.ValueOf(row[:])); err != nil {
+		return err
+	}
+	*t = row[0]
+	return nil
+}
+
+// A reader reads rows of a dictionary.
+type reader struct {
+	*plan
+	op      string
+	n       int // rows
+	columns []reading
+	missing []*field // of optional entries
+}
+
+// A reading is the column of a field.
+type reading struct {
+	*field
+	source          // of a dense field, or of a mask
+	offsets []int64 // of a ragged column, in values
+	values  *tensor.Tensor
+	data    *tdict.Data
+	sub     *reader // of what pointers lead to
+}
+
+// open returns a reader of td, or an error if td does not have the entries of T.
+func open[T any](op string, td *tdict.TensorDict) (*reader, error) {
+	p, err := rowPlan(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	if td == nil {
+		return nil, errNil
+	}
+	if s := td.Shape(); len(s) != 1 {
+		return nil, fmt.Errorf("%s: %w: got batch shape %v, want one dim: Reshape it first", op, shapeops.ErrDim, s)
+	}
+	return p.open(op, td)
+}
+
+// at returns the number of a row, or an error if there is none, or no struct for it.
+func (r *reader) at(i int, none bool) (int, error) {
+	if none {
+		return 0, fmt.Errorf("%s: %w: got a nil *%v", r.op, tdict.ErrKind, r.typ)
+	}
+	i, err := shapeops.Shape{r.n}.At(0, i)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", r.op, err)
+	}
+	return i, nil
+}
+
+// open returns a reader of td.
+func (p *plan) open(op string, td *tdict.TensorDict) (*reader, error) {
+	r := &reader{plan: p, op: op, n: td.Shape()[0], columns: make([]reading, 0, len(p.fields))}
+	for i := range p.fields {
+		f := &p.fields[i]
+		spec := f.spec
+		if f.role == masked {
+			spec = f.maskSpec()
+		}
+		v, err := p.find(op, td, f, &spec)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			r.missing = append(r.missing, f)
+			continue
+		}
+		c := reading{field: f}
+		if err := c.open(op, td, v); err != nil {
+			return nil, within(op, f, err)
+		}
+		r.columns = append(r.columns, c)
+	}
+	return r, nil
+}
