@@ -108,7 +108,7 @@ func (p *plan) denseColumns(rows reflect.Value) ([][]byte, error) {
 	for lo := 0; lo < n; lo += block {
 		for i := range p.fields {
 			if f := &p.fields[i]; f.role == dense {
-				f.gather(cols[i][lo*f.width():], all[lo*size:], size, min(block, n-lo))
+				f.gather(cols[i][lo*f.width():min(lo+block, n)*f.width()], all[lo*size:], size)
 			}
 		}
 	}

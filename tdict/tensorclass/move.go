@@ -9,11 +9,15 @@ import (
 )
 
 // Rows are moved in blocks of so many bytes, field after field, so that a block stays in the cache
-// nearest to the core until its last field is done.
-const blockBytes = 8 << 10
+// nearest to the core until its last field is done. Structs of less than 8 bytes make blocks of
+// mostRows.
+const (
+	blockBytes = 4 << 10
+	mostRows   = 512
+)
 
 // blockRows returns the rows of a block.
-func (p *plan) blockRows() int { return min(max(blockBytes/max(int(p.typ.Size()), 1), 1), 512) }
+func (p *plan) blockRows() int { return min(max(blockBytes/max(int(p.typ.Size()), 1), 1), mostRows) }
 
 // memory returns the bytes of the elements of a slice.
 func memory(s reflect.Value) []byte {
@@ -23,71 +27,103 @@ func memory(s reflect.Value) []byte {
 // width returns the bytes of a row of a dense field, or of a value of a list.
 func (f *field) width() int { return f.unit * f.units }
 
-// gather writes the field of n rows to a column.
-func (f *field) gather(col, rows []byte, size, n int) {
-	if f.units > 0 && n > 0 {
-		f.move(col, rows[f.offset:], f.units, size/f.unit, n)
+// gather writes the field of rows to a column, whose bytes say how many they are.
+func (f *field) gather(col, rows []byte, size int) {
+	if len(col) == 0 {
+		return
 	}
-}
-
-// scatter writes n rows of a column to the field.
-func (f *field) scatter(rows, col []byte, size, n int) {
-	if f.units > 0 && n > 0 {
-		f.move(rows[f.offset:], col, size/f.unit, f.units, n)
-	}
-}
-
-// move moves the units of n rows that lie so many units apart. Every row of a type, and every field
-// in it, lies at a multiple of its units.
-func (f *field) move(dst, src []byte, dstStep, srcStep, n int) {
-	switch f.unit {
+	switch rows = rows[f.offset:]; f.unit {
 	case 1:
-		moveUnits[uint8](dst, src, f.units, dstStep, srcStep, n)
+		gather[uint8](col, rows, f.units, size)
 	case 2:
-		moveUnits[uint16](dst, src, f.units, dstStep, srcStep, n)
+		gather[uint16](col, rows, f.units, size)
 	case 4:
-		moveUnits[uint32](dst, src, f.units, dstStep, srcStep, n)
+		gather[uint32](col, rows, f.units, size)
 	case 8:
-		moveUnits[uint64](dst, src, f.units, dstStep, srcStep, n)
+		gather[uint64](col, rows, f.units, size)
 	}
 }
 
-// whole returns bytes as units, without a rest of them.
-func whole[U cast.Fixed](b []byte) []U {
+// scatter writes a column to the field of rows.
+func (f *field) scatter(rows, col []byte, size int) {
+	if len(col) == 0 {
+		return
+	}
+	switch rows = rows[f.offset:]; f.unit {
+	case 1:
+		scatter[uint8](rows, col, f.units, size)
+	case 2:
+		scatter[uint16](rows, col, f.units, size)
+	case 4:
+		scatter[uint32](rows, col, f.units, size)
+	case 8:
+		scatter[uint64](rows, col, f.units, size)
+	}
+}
+
+// units returns bytes as units, without a rest. A row, and a field in it, begins at a whole unit.
+func units[U cast.Fixed](b []byte) []U {
 	size := cast.Size[U]()
 	s, _ := cast.Slice[U](b[:len(b)/size*size])
 	return s
 }
 
-// moveUnits is move by units of type U. Few units of a row are moved as one value.
-func moveUnits[U cast.Fixed](to, from []byte, units, dstStep, srcStep, n int) {
-	dst, src := whole[U](to), whole[U](from)
-	d, s := 0, 0
-	switch units {
+// gather takes n units from each row of so many bytes. Up to three need no call of copy.
+func gather[U cast.Fixed](to, rows []byte, n, size int) {
+	dst, src := units[U](to), units[U](rows)
+	step, at := size/cast.Size[U](), 0
+	switch n {
 	case 1:
-		for range n {
-			dst[d] = src[s]
-			d, s = d+dstStep, s+srcStep
+		for i := range dst {
+			dst[i] = src[at]
+			at += step
 		}
 	case 2:
-		for range n {
-			*(*[2]U)(dst[d:]) = [2]U(src[s:])
-			d, s = d+dstStep, s+srcStep
+		for ; len(dst) >= 2; dst = dst[2:] {
+			from := src[at : at+2]
+			dst[0], dst[1] = from[0], from[1]
+			at += step
 		}
 	case 3:
-		for range n {
-			*(*[3]U)(dst[d:]) = [3]U(src[s:])
-			d, s = d+dstStep, s+srcStep
-		}
-	case 4:
-		for range n {
-			*(*[4]U)(dst[d:]) = [4]U(src[s:])
-			d, s = d+dstStep, s+srcStep
+		for ; len(dst) >= 3; dst = dst[3:] {
+			from := src[at : at+3]
+			dst[0], dst[1], dst[2] = from[0], from[1], from[2]
+			at += step
 		}
 	default:
-		for range n {
-			copy(dst[d:d+units], src[s:])
-			d, s = d+dstStep, s+srcStep
+		for ; len(dst) > 0; dst = dst[n:] {
+			copy(dst[:n], src[at:])
+			at += step
+		}
+	}
+}
+
+// scatter is gather the other way.
+func scatter[U cast.Fixed](rows, from []byte, n, size int) {
+	dst, src := units[U](rows), units[U](from)
+	step, at := size/cast.Size[U](), 0
+	switch n {
+	case 1:
+		for _, v := range src {
+			dst[at] = v
+			at += step
+		}
+	case 2:
+		for ; len(src) >= 2; src = src[2:] {
+			to := dst[at : at+2]
+			to[0], to[1] = src[0], src[1]
+			at += step
+		}
+	case 3:
+		for ; len(src) >= 3; src = src[3:] {
+			to := dst[at : at+3]
+			to[0], to[1], to[2] = src[0], src[1], src[2]
+			at += step
+		}
+	default:
+		for ; len(src) > 0; src = src[n:] {
+			copy(dst[at:], src[:n])
+			at += step
 		}
 	}
 }

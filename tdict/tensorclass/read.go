@@ -48,8 +48,18 @@ func (r *reader) read(lo int, rows reflect.Value) error {
 				return within(r.op, c.field, err)
 			}
 		}
+		for _, f := range r.missing {
+			f.clear(rows.Slice(at, at+m))
+		}
 	}
 	return nil
+}
+
+// clear makes the field of rows zero.
+func (f *field) clear(rows reflect.Value) {
+	for i := range rows.Len() {
+		f.in(rows.Index(i)).SetZero()
+	}
 }
 
 // readDense fills the field of n rows, whose bytes are given, with the rows from lo on.
@@ -58,12 +68,13 @@ func (c *reading) readDense(lo int, rows []byte, size, n int) error {
 	if err != nil {
 		return err
 	}
-	c.scatter(rows, col, size, n)
+	c.scatter(rows, col, size)
 	return nil
 }
 
 // readEach fills the field of rows, one by one.
 func (c *reading) readEach(lo int, rows reflect.Value) error {
+	c.clear(rows)
 	switch c.role {
 	case data:
 		return c.readData(lo, rows)

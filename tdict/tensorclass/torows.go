@@ -46,10 +46,12 @@ func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 			return
 		}
 		block := make([]T, min(r.blockRows(), r.n))
+		rows := reflect.ValueOf(block)
 		for lo := 0; lo < r.n; lo += len(block) {
-			block = block[:min(len(block), r.n-lo)]
-			clear(block)
-			if err := r.read(lo, reflect.ValueOf(block)); err != nil {
+			if n := r.n - lo; n < len(block) {
+				block, rows = block[:n], rows.Slice(0, n)
+			}
+			if err := r.read(lo, rows); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -62,8 +64,7 @@ func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 	}
 }
 
-// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Fields
-// that are no entries become zero. Its errors are those of [ToRows], and shapeops.ErrIndex if there
+// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its errors are those of [ToRows], and shapeops.ErrIndex if there
 // is no such row; on an error *t is as it was. Of many rows, [Rows] is faster.
 func Row[T any](td *tdict.TensorDict, i int, t *T) error {
 	r, err := open[T]("row", td)
@@ -73,7 +74,7 @@ func Row[T any](td *tdict.TensorDict, i int, t *T) error {
 	if i, err = r.at(i, t == nil); err != nil {
 		return err
 	}
-	var row [1]T
+	row := [1]T{*t}
 	if err := r.read(i, reflect.ValueOf(row[:])); err != nil {
 		return err
 	}
