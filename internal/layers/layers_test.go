@@ -26,7 +26,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"internal/bundle internal/table internal/table/tabletest",
+	"internal/bundle internal/table internal/table/tabletest tdict/tensorclass",
 	"memmap transform pickstack interop/ loader/sampler tdict/tdictcmp",
 	"loader samplecache/engine",
 	"loader/loadertest samplecache",
@@ -38,7 +38,7 @@ var layers = []string{
 // leashed says which packages alone may import a package, besides tests.
 var leashed = map[string][]string{
 	"unsafe":                       {"internal/cast", "internal/mapping"},
-	"reflect":                      {},
+	"reflect":                      {"tdict/tensorclass"},
 	"github.com/edsrzf/mmap-go":    {"internal/mapping"},
 	"golang.org/x/sys/cpu":         {"internal/vector"},
 	"golang.org/x/sys/unix":        {"internal/host", "internal/mapping", "internal/vfs"},

@@ -17,7 +17,7 @@ import (
 // and, in a *tdict.KeyError with the field and the row, tdict.ErrKind for a value that JSON, or
 // tdict.Data, does not take.
 func FromRows[T any](rows []T) (*tdict.TensorDict, error) {
-	p, err := rowPlan(reflect.TypeFor[T]())
+	p, err := planFor(reflect.TypeFor[T](), true)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +28,9 @@ func FromRows[T any](rows []T) (*tdict.TensorDict, error) {
 	return td, td.SetClass(p.class)
 }
 
-// AppendRows appends rows to w, such as a *memmap.Writer, whose prototype [SchemaFor] of T makes.
+// AppendRows appends rows to w, such as a *memmap.Writer whose prototype [SchemaFor] of T makes.
 // Its errors are those of [FromRows] and of w.
-func AppendRows[T any](w Appender, rows []T) error {
+func AppendRows[T any](w interface{ Append(*tdict.TensorDict) error }, rows []T) error {
 	td, err := FromRows(rows)
 	if err != nil {
 		return err
@@ -39,41 +39,27 @@ func AppendRows[T any](w Appender, rows []T) error {
 }
 
 // SetRow writes *t to row i of td, whose batch shape is [N]; a negative i counts from the end. It
-// writes elements, which td's views share. A field for an optional entry that td lacks must be
-// zero. Its errors are those of [Row], [FromRows] and tdict.TensorDict.SetIndex; on an error td is
-// as it was.
+// writes elements, which views of td share, and td must have optional entries too. Its errors are
+// those of [Row], [FromRows] and tdict.TensorDict.SetIndex; on an error td is as it was.
 func SetRow[T any](td *tdict.TensorDict, i int, t *T) error {
-	r, err := open[T]("set row", td)
+	_, i, err := openRow("set row", td, i, t)
 	if err != nil {
-		return err
-	}
-	if i, err = r.at(i, t == nil); err != nil {
 		return err
 	}
 	row, err := FromRows([]T{*t})
 	if err != nil {
 		return err
 	}
-	for _, f := range r.missing {
-		if !f.in(reflect.ValueOf(t).Elem()).IsZero() {
-			return r.plan.failed("set row", f, fmt.Errorf("%w: got a value, want zero", tdict.ErrMissing))
-		}
-		if err := row.Delete(f.spec.Key); err != nil {
-			return err
-		}
-	}
 	return td.SetIndex(row, ix.Range(i, i+1))
 }
 
 // columns sets the columns of rows in td.
 func (p *plan) columns(td *tdict.TensorDict, rows reflect.Value) error {
-	cols, err := p.denseColumns(rows)
-	if err != nil {
-		return err
-	}
+	cols := p.denseColumns(rows)
 	for i := range p.fields {
 		f, key := &p.fields[i], p.fields[i].spec.Key
 		var v tdict.Value
+		var err error
 		switch f.role {
 		case dense:
 			v, err = tensor.FromBytes(f.spec.DType, cols[i], append([]int{rows.Len()}, f.spec.Shape...)...)
@@ -89,57 +75,49 @@ func (p *plan) columns(td *tdict.TensorDict, rows reflect.Value) error {
 			err = td.Set(key, v)
 		}
 		if err != nil {
-			return within("from rows", f, err)
+			return p.fail("from rows", f, err)
 		}
 	}
 	return nil
 }
 
 // denseColumns returns the bytes of the columns of dense fields, by the number of the field.
-func (p *plan) denseColumns(rows reflect.Value) ([][]byte, error) {
-	n, size, block := rows.Len(), int(p.typ.Size()), p.blockRows()
+func (p *plan) denseColumns(rows reflect.Value) [][]byte {
+	n, size, block, all := rows.Len(), int(p.typ.Size()), p.blockRows(), memory(rows)
 	cols := make([][]byte, len(p.fields))
-	for i := range p.fields {
-		if f := &p.fields[i]; f.role == dense {
-			cols[i] = cast.Uninit(n * f.width())
-		}
-	}
-	all := memory(rows)
 	for lo := 0; lo < n; lo += block {
 		for i := range p.fields {
-			if f := &p.fields[i]; f.role == dense {
-				f.gather(cols[i][lo*f.width():min(lo+block, n)*f.width()], all[lo*size:], size)
+			f := &p.fields[i]
+			if f.role != dense {
+				continue
 			}
+			if lo == 0 {
+				cols[i] = cast.Uninit(n * f.width())
+			}
+			f.move(cols[i][lo*f.width():], all[lo*size+f.offset:], f.width(), size, min(block, n-lo))
 		}
 	}
-	return cols, nil
+	return cols
 }
 
 // raggedColumn returns the column of texts or of slices.
 func (f *field) raggedColumn(rows reflect.Value) (tdict.Value, error) {
-	n := rows.Len()
-	offsets := make([]int64, n+1)
-	for i := range n {
-		offsets[i+1] = offsets[i] + int64(f.in(rows.Index(i)).Len())
+	offsets := make([]int64, rows.Len()+1)
+	var b []byte
+	for i := range rows.Len() {
+		v := f.in(rows.Index(i))
+		offsets[i+1] = offsets[i] + int64(v.Len())
+		b = append(b, cast.Memory(v.UnsafePointer(), v.Len()*f.width())...)
 	}
-	l, err := ragged.NewLayout(shapeops.Shape{n}, offsets)
+	d := f.spec.DType
+	if f.role == text {
+		d = tensor.Uint8
+	}
+	values, err := tensor.FromBytes(d, b, append([]int{int(offsets[rows.Len()])}, f.spec.Shape...)...)
 	if err != nil {
 		return nil, err
 	}
-	d, width := f.spec.DType, f.width()
-	if f.role == text {
-		d, width = tensor.Uint8, 1
-	}
-	b := cast.Uninit(int(offsets[n]) * width)
-	for i := range n {
-		to, from := b[int(offsets[i])*width:], f.in(rows.Index(i))
-		if f.role == text {
-			copy(to, from.String())
-		} else {
-			copy(to, memory(from))
-		}
-	}
-	values, err := tensor.FromBytes(d, b, append([]int{int(offsets[n])}, f.spec.Shape...)...)
+	l, err := ragged.NewLayout(shapeops.Shape{rows.Len()}, offsets)
 	if err != nil {
 		return nil, err
 	}

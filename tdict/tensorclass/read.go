@@ -9,47 +9,90 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// A reader reads rows of a dictionary.
+type reader struct {
+	*plan
+	op      string
+	n       int // rows
+	columns []reading
+	missing []*field // of optional entries
+}
+
+// A reading is the column of a field.
+type reading struct {
+	*field
+	source          // of a dense field, of a mask, or of the values of a ragged column
+	offsets []int64 // of a ragged column
+	data    *tdict.Data
+	sub     *reader // of what pointers lead to
+}
+
+// open returns a reader of td.
+func (p *plan) open(op string, td *tdict.TensorDict) (*reader, error) {
+	r := &reader{plan: p, op: op, n: td.Shape()[0]}
+	for i := range p.fields {
+		f := &p.fields[i]
+		spec := f.spec
+		if f.role == masked {
+			spec = f.maskSpec()
+		}
+		v, err := p.find(op, td, f, &spec)
+		if err == nil && v == nil {
+			r.missing = append(r.missing, f)
+			continue
+		}
+		c := reading{field: f}
+		if err == nil {
+			err = c.open(op, td, v)
+		}
+		if err != nil {
+			return nil, p.fail(op, f, err)
+		}
+		r.columns = append(r.columns, c)
+	}
+	return r, nil
+}
+
 // open begins to read an entry of td.
 func (c *reading) open(op string, td *tdict.TensorDict, v tdict.Value) (err error) {
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		if c.role == masked {
-			if c.sub, err = c.field.sub.open(op, td); err == nil {
-				c.source, err = newSource(v, 1, 1)
-			}
-			return err
+	col, _ := v.(*tensor.Tensor)
+	c.data, _ = v.(*tdict.Data)
+	if r, ok := v.(*ragged.Tensor); ok {
+		if col, err = r.Values(); err == nil {
+			c.offsets, err = r.Layout().Offsets(1)
 		}
-		c.source, err = newSource(v, c.width(), c.unit)
-	case *ragged.Tensor:
-		if c.values, err = v.Values(); err == nil {
-			c.offsets, err = v.Layout().Offsets(1)
-		}
-	case *tdict.Data:
-		c.data = v
+	}
+	if err == nil && col != nil {
+		c.source, err = newSource(col, c.width(), c.unit)
+	}
+	if err == nil && c.role == masked {
+		c.sub, err = c.field.sub.open(op, td)
 	}
 	return err
 }
 
 // read fills a slice with the rows from lo on.
 func (r *reader) read(lo int, rows reflect.Value) error {
-	n, block, size := rows.Len(), r.blockRows(), int(r.typ.Size())
-	all := memory(rows)
-	for at := 0; at < n; at += block {
-		m := min(block, n-at)
+	size, all := int(r.typ.Size()), memory(rows)
+	for at := 0; at < rows.Len(); at += r.blockRows() {
+		n := min(r.blockRows(), rows.Len()-at)
 		for i := range r.columns {
 			c := &r.columns[i]
 			var err error
 			if c.role == dense {
-				err = c.readDense(lo+at, all[at*size:], size, m)
+				var col []byte
+				if col, err = c.rows(lo+at, n); err == nil {
+					c.move(all[at*size+c.offset:], col, size, c.size, n)
+				}
 			} else {
-				err = c.readEach(lo+at, rows.Slice(at, at+m))
+				err = c.read(lo+at, rows.Slice(at, at+n))
 			}
 			if err != nil {
-				return within(r.op, c.field, err)
+				return r.fail(r.op, c.field, err)
 			}
 		}
 		for _, f := range r.missing {
-			f.clear(rows.Slice(at, at+m))
+			f.clear(rows.Slice(at, at+n))
 		}
 	}
 	return nil
@@ -62,18 +105,8 @@ func (f *field) clear(rows reflect.Value) {
 	}
 }
 
-// readDense fills the field of n rows, whose bytes are given, with the rows from lo on.
-func (c *reading) readDense(lo int, rows []byte, size, n int) error {
-	col, err := c.rows(lo, n)
-	if err != nil {
-		return err
-	}
-	c.scatter(rows, col, size)
-	return nil
-}
-
-// readEach fills the field of rows, one by one.
-func (c *reading) readEach(lo int, rows reflect.Value) error {
+// read fills the field of rows, which is not dense, with those from lo on.
+func (c *reading) read(lo int, rows reflect.Value) error {
 	c.clear(rows)
 	switch c.role {
 	case data:
@@ -86,48 +119,33 @@ func (c *reading) readEach(lo int, rows reflect.Value) error {
 
 // readRagged fills the field with parts of one text, or of one slice.
 func (c *reading) readRagged(lo int, rows reflect.Value) error {
-	n := rows.Len()
-	first, last := int(c.offsets[lo]), int(c.offsets[lo+n])
-	typ := c.typ
-	if c.role == text {
-		typ = reflect.TypeFor[[]byte]()
-	}
-	values := reflect.MakeSlice(typ, last-first, last-first)
-	if err := c.copyValues(memory(values), first, last); err != nil {
+	offsets := c.offsets[lo : lo+rows.Len()+1]
+	first, n := int(offsets[0]), int(offsets[rows.Len()]-offsets[0])
+	b, err := c.rows(first, n)
+	if err != nil {
 		return err
 	}
 	var all string
+	var values reflect.Value
 	if c.role == text {
-		all = string(values.Bytes())
+		all = string(b)
+	} else {
+		values = reflect.MakeSlice(c.typ, n, n)
+		copy(memory(values), b)
 	}
-	for i := range n {
-		a, b := int(c.offsets[lo+i])-first, int(c.offsets[lo+i+1])-first
+	for i := range rows.Len() {
+		from, end := int(offsets[i])-first, int(offsets[i+1])-first
 		switch to := c.in(rows.Index(i)); {
 		case c.role == text:
-			to.SetString(all[a:b])
-		case a < b:
-			to.Set(values.Slice3(a, b, b))
+			to.SetString(all[from:end])
+		case from < end:
+			to.Set(values.Slice3(from, end, end))
 		}
 	}
 	return nil
 }
 
-// copyValues copies values of a ragged column to bytes.
-func (c *reading) copyValues(to []byte, first, last int) error {
-	from, err := c.values.Narrow(0, first, last-first)
-	if err != nil {
-		return err
-	}
-	dst, err := tensor.FromBytes(from.DType(), to, from.Shape()...)
-	if err == nil {
-		err = dst.CopyFrom(from)
-	}
-	if err == nil && from.DType() == tensor.Bool {
-		err = tensor.CheckBools(to)
-	}
-	return err
-}
-
+// readData decodes the value of each row.
 func (c *reading) readData(lo int, rows reflect.Value) error {
 	for i := range rows.Len() {
 		v, err := c.data.At(lo + i)
@@ -144,18 +162,15 @@ func (c *reading) readData(lo int, rows reflect.Value) error {
 // readMasked points the field to values of their own where the mask is true.
 func (c *reading) readMasked(lo int, rows reflect.Value) error {
 	n := rows.Len()
-	present, err := c.rows(lo, n)
-	if err != nil {
-		return err
-	}
 	values := reflect.MakeSlice(reflect.SliceOf(c.sub.typ), n, n)
 	if err := c.sub.read(lo, values); err != nil {
 		return err
 	}
+	present, err := c.rows(lo, n)
 	for i, p := range present {
 		if p == 1 {
 			c.in(rows.Index(i)).Set(values.Index(i).Addr())
 		}
 	}
-	return nil
+	return err
 }

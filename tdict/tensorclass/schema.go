@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -18,12 +17,9 @@ import (
 // SchemaFor returns [ErrType] if T does not map, or holds itself, so that there is no end to its
 // entries.
 func SchemaFor[T any]() (tdict.Schema, error) {
-	p, err := planOf(reflect.TypeFor[T]())
+	p, err := planFor(reflect.TypeFor[T](), true)
 	if err != nil {
-		return nil, err
-	}
-	if p.noRows != nil {
-		err = p.noView
+		p, err = planFor(reflect.TypeFor[T](), false)
 	}
 	if err != nil {
 		return nil, err
@@ -70,50 +66,44 @@ func (p *plan) specs() (s tdict.Schema) {
 // maskSpec returns the spec of the mask of a pointer.
 func (f *field) maskSpec() tdict.Spec { return tdict.Spec{Key: f.mask, DType: tensor.Bool} }
 
-// find returns the entry of td for a spec of a field, or nil if it is missing and optional.
+// find returns the entry of td for a spec of a field, or nil if it is missing and optional. A tensor
+// that fits is found fast; of others [tdict.Schema.Check] says whether they do.
 func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (tdict.Value, error) {
 	v, err := td.Get(s.Key)
-	switch {
-	case err == nil && fits(s, v, td.Shape()):
+	missing := errors.Is(err, tdict.ErrMissing)
+	if missing && s.Optional || err == nil && fits(s, v, td.Shape()) {
 		return v, nil
-	case errors.Is(err, tdict.ErrMissing) && s.Optional:
-		return nil, nil
 	}
-	err = compare(td, *s)
-	if bad, ok := errors.AsType[*tdict.KeyError](err); ok {
-		err = &tdict.KeyError{Op: op, Key: s.Key, Err: fmt.Errorf("field %v.%s: %w", p.typ, f.name, bad.Err)}
-	}
-	return v, err
-}
-
-// fits reports whether it takes little to see that an entry fits a spec.
-func fits(s *tdict.Spec, v tdict.Value, batch shapeops.Shape) bool {
-	if !v.Shape().HasPrefix(batch) {
-		return false
-	}
-	more := v.Shape()[len(batch):]
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		return s.Kind == tdict.KindTensor && (s.DType == 0 || s.DType == v.DType()) && more.Equal(s.Shape)
-	case *ragged.Tensor:
-		isText := s.Kind == tdict.KindText && v.DType() == tensor.Uint8 && v.Depth() == 1
-		isList := s.Kind == tdict.KindRagged && (s.DType == 0 || s.DType == v.DType()) && s.Depth == v.Depth()
-		return (isText || isList) && len(more) == 0 && v.Features().Equal(s.Shape)
-	case *tdict.Data:
-		return s.Kind == tdict.KindData && more.Equal(s.Shape)
-	}
-	return false
-}
-
-// compare returns the error of an entry that does not fit a spec, or nil.
-func compare(td *tdict.TensorDict, s tdict.Spec) error {
-	s.Optional = false
 	part := tdict.New(td.Shape()...)
-	if td.Has(s.Key) {
-		var err error
-		if part, err = td.Select(s.Key); err != nil {
-			return err
-		}
+	if !missing {
+		part, err = td.Select(s.Key)
 	}
-	return tdict.Schema{s}.Check(part)
+	if err == nil || missing {
+		err = tdict.Schema{*s}.Check(part)
+	}
+	if err != nil {
+		return nil, p.fail(op, f, err)
+	}
+	return v, nil
+}
+
+// fail returns the error of a field, or of one that it leads to.
+func (p *plan) fail(op string, f *field, err error) error {
+	bad, ok := errors.AsType[*tdict.KeyError](err)
+	switch {
+	case ok && bad.Op == op && f.role == inner:
+		return &tdict.KeyError{Op: op, Key: nestedkey.Join(f.spec.Key, bad.Key), Err: bad.Err}
+	case ok && bad.Op == op:
+		return err
+	case ok:
+		err = bad.Err
+	}
+	return &tdict.KeyError{Op: op, Key: f.spec.Key, Err: fmt.Errorf("field %v.%s: %w", p.typ, f.name, err)}
+}
+
+// fits reports whether an entry is a tensor that is seen to fit a spec.
+func fits(s *tdict.Spec, v tdict.Value, batch shapeops.Shape) bool {
+	t, ok := v.(*tensor.Tensor)
+	return ok && s.Kind == tdict.KindTensor && (s.DType == 0 || s.DType == t.DType()) &&
+		t.Shape().HasPrefix(batch) && s.Shape.Equal(t.Shape()[len(batch):])
 }

@@ -19,9 +19,8 @@ type tag struct {
 	optional bool
 	data     bool
 	mask     nestedkey.Key // "" for none
-	depth    int           // 0 for none
+	depth    int           // how many levels the tag shape has
 	shape    shapeops.Shape
-	shaped   bool // there is a tag shape
 }
 
 // tagOf returns the tags of a field. Its key is the name of the field in lower case, unless they
@@ -33,10 +32,7 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 	}
 	t.given = given
 	key, options, more := strings.Cut(text, ",")
-	if key == "-" {
-		if more {
-			return t, fmt.Errorf(`got td:%q, want td:"-" without options`, text)
-		}
+	if text == "-" {
 		return tag{given: true, out: true}, nil
 	}
 	if t.key = nestedkey.Of(strings.ToLower(f.Name)); key != "" {
@@ -67,41 +63,36 @@ func lookup(f reflect.StructField, name string) (string, bool, error) {
 
 // add adds an option.
 func (t *tag) add(option string) (err error) {
-	name, value, _ := strings.Cut(option, "=")
+	mask, isMask := strings.CutPrefix(option, "mask=")
 	switch {
 	case option == "optional":
 		t.optional = true
 	case option == "data":
 		t.data = true
-	case name == "mask" && value != "":
-		t.mask = nestedkey.Key(value)
+	case isMask && mask != "":
+		t.mask = nestedkey.Key(mask)
 		err = t.mask.Check()
-	case name == "depth":
-		if t.depth, err = strconv.Atoi(value); err != nil || t.depth < 1 || t.depth > tdict.MaxDepth {
-			err = fmt.Errorf("got %q, want a depth from 1 to %d", option, tdict.MaxDepth)
-		}
 	default:
-		err = fmt.Errorf("got the option %q, want optional, data, mask=KEY or depth=N", option)
+		err = fmt.Errorf("got the option %q, want optional, data or mask=KEY", option)
 	}
 	return err
 }
 
-// addShape adds the tag shape, such as "3,?".
+// addShape adds the tag shape, such as "*,3,?".
 func (t *tag) addShape(f reflect.StructField) error {
-	text, ok, err := lookup(f, "shape")
-	if err != nil || !ok {
-		return err
-	}
-	t.shaped = true
+	text, given, err := lookup(f, "shape")
 	for size := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(size)
-		if size == "?" {
-			n, err = tdict.Any, nil
-		} else if n < 0 {
-			err = strconv.ErrRange
-		}
-		if err != nil {
-			return fmt.Errorf(`got shape:%q, want sizes such as "84,84", "?" for any`, text)
+		n, failed := strconv.Atoi(size)
+		switch {
+		case !given:
+			return err
+		case size == "*" && t.shape == nil:
+			t.depth++
+			continue
+		case size == "?":
+			n = tdict.Any
+		case failed != nil || n < 0:
+			return fmt.Errorf(`got shape:%q, want sizes such as "84,?", ? for any, after a * for each level`, text)
 		}
 		t.shape = append(t.shape, n)
 	}
@@ -110,16 +101,12 @@ func (t *tag) addShape(f reflect.StructField) error {
 
 // fits returns an error if a field has options that are of no use to it.
 func (t *tag) fits(f *field) error {
-	isColumn := f.role == column
-	switch {
-	case t.mask != "" && f.role != masked:
-		return fmt.Errorf("got mask=%s of %v, want it of a pointer to elements", t.mask, f.typ)
-	case t.mask != "" && t.optional:
-		return fmt.Errorf("got optional and mask=%s, want one of them", t.mask)
-	case t.depth != 0 && !(isColumn && f.spec.Kind == tdict.KindRagged):
-		return fmt.Errorf("got depth=%d of %v, want it of a *ragged.Tensor", t.depth, f.typ)
-	case t.shaped && !isColumn:
-		return fmt.Errorf("got a tag shape of %v, whose type says its shape", f.typ)
+	if t.mask != "" && (f.role != masked || t.optional) ||
+		t.optional && f.role == nested ||
+		t.depth > 0 && f.spec.Kind != tdict.KindRagged ||
+		t.depth+len(t.shape) > 0 && f.role != column {
+		return fmt.Errorf("got tags of %v that are of no use: mask=KEY is for a pointer, without optional; "+
+			"shape for a column, with * if that is ragged; optional not for a struct", f.typ)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // ToRows returns the rows of td, whose batch shape is [N], copied: N of them. Entries that T does
@@ -32,9 +31,9 @@ func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 }
 
 // Rows returns an iterator over the rows of td, as [ToRows] has them. A row is valid until the next
-// one, whose memory is the same; a copy of it can be kept. Writing to it leaves td as it is. Rows
-// are read in blocks of at most 512, in each of which strings, slices and pointers are allocated,
-// and numbers are not.
+// one, whose memory may be the same; a copy of it can be kept. Writing to it leaves td as it is.
+// Rows are read in blocks of at most 512, in each of which strings, slices and pointers are
+// allocated, and numbers are not.
 //
 // The error is not nil at most once, at the end, with a nil row: at once for what ToRows refuses,
 // or in the middle, as when a mapped file cannot be read any more.
@@ -64,46 +63,25 @@ func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 	}
 }
 
-// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its errors are those of [ToRows], and shapeops.ErrIndex if there
-// is no such row; on an error *t is as it was. Of many rows, [Rows] is faster.
+// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its errors
+// are those of [ToRows], and shapeops.ErrIndex if there is no such row; on an error *t is as it was.
+// Of many rows, [Rows] is faster.
 func Row[T any](td *tdict.TensorDict, i int, t *T) error {
-	r, err := open[T]("row", td)
+	r, i, err := openRow("row", td, i, t)
 	if err != nil {
 		return err
 	}
-	if i, err = r.at(i, t == nil); err != nil {
-		return err
-	}
-	row := [1]T{*t}
-	if err := r.read(i, reflect.ValueOf(row[:])); err != nil {
+	row := []T{*t}
+	if err := r.read(i, reflect.ValueOf(row)); err != nil {
 		return err
 	}
 	*t = row[0]
 	return nil
 }
 
-// A reader reads rows of a dictionary.
-type reader struct {
-	*plan
-	op      string
-	n       int // rows
-	columns []reading
-	missing []*field // of optional entries
-}
-
-// A reading is the column of a field.
-type reading struct {
-	*field
-	source          // of a dense field, or of a mask
-	offsets []int64 // of a ragged column, in values
-	values  *tensor.Tensor
-	data    *tdict.Data
-	sub     *reader // of what pointers lead to
-}
-
 // open returns a reader of td, or an error if td does not have the entries of T.
 func open[T any](op string, td *tdict.TensorDict) (*reader, error) {
-	p, err := rowPlan(reflect.TypeFor[T]())
+	p, err := planFor(reflect.TypeFor[T](), true)
 	if err != nil {
 		return nil, err
 	}
@@ -116,40 +94,14 @@ func open[T any](op string, td *tdict.TensorDict) (*reader, error) {
 	return p.open(op, td)
 }
 
-// at returns the number of a row, or an error if there is none, or no struct for it.
-func (r *reader) at(i int, none bool) (int, error) {
-	if none {
-		return 0, fmt.Errorf("%s: %w: got a nil *%v", r.op, tdict.ErrKind, r.typ)
+// openRow is open of one row, which it numbers from the start.
+func openRow[T any](op string, td *tdict.TensorDict, i int, t *T) (*reader, int, error) {
+	r, err := open[T](op, td)
+	if err == nil && t == nil {
+		err = fmt.Errorf("%s: %w: got a nil %T", op, tdict.ErrKind, t)
 	}
-	i, err := shapeops.Shape{r.n}.At(0, i)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", r.op, err)
+	if err == nil {
+		i, err = td.Shape().At(0, i)
 	}
-	return i, nil
-}
-
-// open returns a reader of td.
-func (p *plan) open(op string, td *tdict.TensorDict) (*reader, error) {
-	r := &reader{plan: p, op: op, n: td.Shape()[0], columns: make([]reading, 0, len(p.fields))}
-	for i := range p.fields {
-		f := &p.fields[i]
-		spec := f.spec
-		if f.role == masked {
-			spec = f.maskSpec()
-		}
-		v, err := p.find(op, td, f, &spec)
-		if err != nil {
-			return nil, err
-		}
-		if v == nil {
-			r.missing = append(r.missing, f)
-			continue
-		}
-		c := reading{field: f}
-		if err := c.open(op, td, v); err != nil {
-			return nil, within(op, f, err)
-		}
-		r.columns = append(r.columns, c)
-	}
-	return r, nil
+	return r, i, err
 }
