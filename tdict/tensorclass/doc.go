@@ -1,7 +1,6 @@
 // Package tensorclass maps Go structs to dictionaries: fields have names and types that the
-// compiler knows, and keys are spelled once, in tags. (Python: tensorclass.)
-//
-// A struct of columns is a view of a dictionary:
+// compiler knows, and keys are spelled once, in tags. (Python: tensorclass.) A struct of columns is
+// a view of a dictionary:
 //
 //	type Frame struct {
 //		_      tensorclass.Class       `td:"my.module.Frame"`
@@ -32,9 +31,9 @@
 //	td:"KEY,optional"   the dictionary may lack the entry
 //	td:"KEY,data"       the value becomes Data by way of JSON, whatever its type is
 //	td:"KEY,mask=KEY"   of a pointer in a row: the bool entry that says where it is not nil
-//	td:"KEY,depth=N"    of a *ragged.Tensor: how many levels it has, by default 1
 //	td:"-"              the field is no entry; no function changes it
 //	shape:"84,?"        of a column: the dims after the batch shape, by default none; ? is any size
+//	shape:"*,*,3"       of a *ragged.Tensor: a star for each level, by default one, and features
 //
 // The fields of an embedded struct are those of the struct around it. A struct is an inner
 // dictionary with the batch shape of the one around it. An entry that no field names is no matter.
