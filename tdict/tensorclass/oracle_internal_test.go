@@ -247,6 +247,20 @@ func anys[T tensor.Elem](x *tensor.Tensor) (all []any) {
 	return all
 }
 
+// TestOverlookedTags has tags that reflect does not find.
+func TestOverlookedTags(t *testing.T) {
+	for _, tag := range []reflect.StructTag{`td:a`, `json:"a"td:"b"`, `json:a td:"b"`, `shape:3`} {
+		f := reflect.StructField{Name: "A", Type: reflect.TypeFor[Leaf[int8]](), Tag: tag}
+		_, err := planFor(reflect.StructOf([]reflect.StructField{f}), false)
+		if _, found := tag.Lookup("td"); !found {
+			require.ErrorIs(t, err, ErrType, tag)
+		}
+	}
+	f := reflect.StructField{Name: "A", Type: reflect.TypeFor[Leaf[int8]](), Tag: `doc:"of td: none"`}
+	_, err := planFor(reflect.StructOf([]reflect.StructField{f}), false)
+	require.NoError(t, err)
+}
+
 // FuzzTag makes plans of structs with any tags: an error, never a panic, and a plan only for keys
 // that a dictionary takes.
 func FuzzTag(f *testing.F) {

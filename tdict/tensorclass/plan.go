@@ -166,6 +166,8 @@ func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 		return err
 	case f.Anonymous && !tag.given && f.Type.Kind() == reflect.Struct && !isLeaf(f.Type):
 		return p.structure(at, f.Type)
+	case f.Anonymous && !tag.given && f.Type.Kind() == reflect.Pointer:
+		return fmt.Errorf("got %v embedded, want the struct itself, or a key for it", f.Type)
 	case !f.IsExported():
 		return errors.New(`got a field that is not exported, want a name with a capital, or td:"-"`)
 	}

@@ -89,16 +89,16 @@ func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (t
 
 // fail returns the error of a field, or of one that it leads to.
 func (p *plan) fail(op string, f *field, err error) error {
-	bad, ok := errors.AsType[*tdict.KeyError](err)
-	switch {
-	case ok && bad.Op == op && f.role == inner:
-		return &tdict.KeyError{Op: op, Key: nestedkey.Join(f.spec.Key, bad.Key), Err: bad.Err}
-	case ok && bad.Op == op:
-		return err
-	case ok:
-		err = bad.Err
+	key := f.spec.Key
+	if bad, ok := errors.AsType[*tdict.KeyError](err); ok {
+		switch key, err = bad.Key, bad.Err; {
+		case bad.Op == op && f.role == inner:
+			return &tdict.KeyError{Op: op, Key: nestedkey.Join(f.spec.Key, key), Err: err}
+		case bad.Op == op:
+			return bad
+		}
 	}
-	return &tdict.KeyError{Op: op, Key: f.spec.Key, Err: fmt.Errorf("field %v.%s: %w", p.typ, f.name, err)}
+	return &tdict.KeyError{Op: op, Key: key, Err: fmt.Errorf("field %v.%s: %w", p.typ, f.name, err)}
 }
 
 // fits reports whether an entry is a tensor that is seen to fit a spec.

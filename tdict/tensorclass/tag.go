@@ -3,6 +3,8 @@ package tensorclass
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,11 +53,16 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 	return t, t.addShape(f)
 }
 
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+
+// notName reports whether r ends the name of a tag.
+func notName(r rune) bool { return r == ' ' || r == ':' }
+
 // lookup returns a tag, and whether there is one. A tag that is not spelled as reflect wants it,
 // which would be overlooked, is an error.
 func lookup(f reflect.StructField, name string) (string, bool, error) {
 	text, ok := f.Tag.Lookup(name)
-	if !ok && strings.Contains(" "+string(f.Tag), " "+name+":") {
+	if bare := quoted.ReplaceAllString(string(f.Tag), ""); !ok && slices.Contains(strings.FieldsFunc(bare, notName), name) {
 		return "", false, fmt.Errorf("got the tag %s, want pairs such as %s:\"...\" with one space between them", f.Tag, name)
 	}
 	return text, ok, nil
