@@ -1,6 +1,7 @@
 package tensorclass
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -114,11 +115,8 @@ func (f *field) raggedColumn(rows reflect.Value) (tdict.Value, error) {
 		d = tensor.Uint8
 	}
 	values, err := tensor.FromBytes(d, b, append([]int{int(offsets[rows.Len()])}, f.spec.Shape...)...)
-	if err != nil {
-		return nil, err
-	}
-	l, err := ragged.NewLayout(shapeops.Shape{rows.Len()}, offsets)
-	if err != nil {
+	l, failed := ragged.NewLayout(shapeops.Shape{rows.Len()}, offsets)
+	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
 	return ragged.New(values, l)

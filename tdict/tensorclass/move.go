@@ -8,17 +8,11 @@ import (
 )
 
 // Rows are moved in blocks of so many bytes, field after field, so that a block stays in the cache
-// nearest to the core until its last field is done. Structs of less than 8 bytes make blocks of
-// mostRows.
-const (
-	blockBytes = 4 << 10
-	mostRows   = 512
-)
+// nearest to the core until its last field is done.
+const blockBytes = 4 << 10
 
-// blockRows returns the rows of a block.
-func (p *plan) blockRows() int {
-	return min(max(blockBytes/max(int(p.typ.Size()), 1), 1), mostRows)
-}
+// blockRows returns the rows of a block: at least one, and fewer than fit if they are tiny.
+func (p *plan) blockRows() int { return max(blockBytes/max(int(p.typ.Size()), 8), 1) }
 
 // memory returns the bytes of the elements of a slice.
 func memory(s reflect.Value) []byte {
@@ -30,9 +24,6 @@ func (f *field) width() int { return f.unit * f.units }
 
 // move moves the field of n rows that lie so many bytes apart. All are multiples of a unit.
 func (f *field) move(dst, src []byte, dstSize, srcSize, n int) {
-	if f.units == 0 {
-		return
-	}
 	switch f.unit {
 	case 1:
 		moveUnits[uint8](dst, src, f.units, dstSize, srcSize, n)
@@ -77,7 +68,8 @@ func moveUnits[U cast.Fixed](to, from []byte, units, dstSize, srcSize, n int) {
 	}
 }
 
-// windowBytes is how much of a column that does not lie in order in Go memory is copied at a time.
+// windowBytes is how much of a column that does not lie in order in Go memory is copied at a time,
+// at most, unless a block is more.
 const windowBytes = 128 << 10
 
 // A source lends the rows of a column.
@@ -124,9 +116,11 @@ func (s *source) rows(lo, n int) (b []byte, err error) {
 	return b, err
 }
 
-// slide copies rows from lo on, at least n, which are there.
+// slide copies rows from lo on, at least n, which are there: twice as many each time, so that who
+// wants one row pays for one.
 func (s *source) slide(lo, n int) error {
-	rows := min(max(windowBytes/max(s.size, 1), n), s.col.Shape()[0]-lo)
+	more := min(2*(s.end-s.start), windowBytes/max(s.size, 1))
+	rows := min(max(more, n), s.col.Shape()[0]-lo)
 	part, err := s.col.Narrow(0, lo, rows)
 	if err == nil {
 		part, err = part.Clone()

@@ -69,18 +69,15 @@ var plans sync.Map
 func planFor(t reflect.Type, rows bool) (*plan, error) {
 	once, ok := plans.Load(t)
 	if !ok {
-		once, _ = plans.LoadOrStore(t, sync.OnceValues(func() (*plan, error) {
-			return newPlan(t, map[reflect.Type]*plan{})
-		}))
+		once, _ = plans.LoadOrStore(t, sync.OnceValues(func() (*plan, error) { return newPlan(t, map[reflect.Type]*plan{}) }))
 	}
 	p, err := once.(func() (*plan, error))()
-	switch {
-	case err != nil:
-		return nil, err
-	case rows:
+	if err == nil && rows {
 		return p, p.noRows
+	} else if err == nil {
+		return p, p.noView
 	}
-	return p, p.noView
+	return nil, err
 }
 
 // A planner makes a plan.
@@ -184,17 +181,16 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	if err == nil {
 		err = tag.fits(&f)
 	}
-	if err != nil {
-		return err
-	}
 	f.spec.Key, f.spec.Optional = at.key, tag.optional
 	key := at.key
-	switch f.role {
-	case nested:
+	switch {
+	case err != nil:
+		return err
+	case f.role == nested:
 		return p.structure(at, t)
-	case inner:
+	case f.role == inner:
 		err = p.addInner(&f)
-	case masked:
+	case f.role == masked:
 		err, key = p.addMasked(&f), f.mask
 	}
 	if other, taken := p.keys[key]; taken && err == nil {

@@ -15,10 +15,9 @@ type reader struct {
 	op      string
 	n       int // rows
 	columns []reading
-	missing []*field // of optional entries
 }
 
-// A reading is the column of a field.
+// A reading is the column of a field, or nothing, if td lacks it.
 type reading struct {
 	*field
 	source          // of a dense field, of a mask, or of the values of a ragged column
@@ -37,10 +36,6 @@ func (p *plan) open(op string, td *tdict.TensorDict) (*reader, error) {
 			spec = f.maskSpec()
 		}
 		v, err := p.find(op, td, f, &spec)
-		if err == nil && v == nil {
-			r.missing = append(r.missing, f)
-			continue
-		}
 		c := reading{field: f}
 		if err == nil {
 			err = c.open(op, td, v)
@@ -79,7 +74,7 @@ func (r *reader) read(lo int, rows reflect.Value) error {
 		for i := range r.columns {
 			c := &r.columns[i]
 			var err error
-			if c.role == dense {
+			if c.role == dense && c.col != nil {
 				var col []byte
 				if col, err = c.rows(lo+at, n); err == nil {
 					c.move(all[at*size+c.offset:], col, size, c.size, n)
@@ -91,30 +86,24 @@ func (r *reader) read(lo int, rows reflect.Value) error {
 				return r.fail(r.op, c.field, err)
 			}
 		}
-		for _, f := range r.missing {
-			f.clear(rows.Slice(at, at+n))
-		}
 	}
 	return nil
 }
 
-// clear makes the field of rows zero.
-func (f *field) clear(rows reflect.Value) {
-	for i := range rows.Len() {
-		f.in(rows.Index(i)).SetZero()
-	}
-}
-
-// read fills the field of rows, which is not dense, with those from lo on.
+// read fills the field of rows, which is not dense or has no column, with those from lo on.
 func (c *reading) read(lo int, rows reflect.Value) error {
-	c.clear(rows)
-	switch c.role {
-	case data:
-		return c.readData(lo, rows)
-	case masked:
-		return c.readMasked(lo, rows)
+	for i := range rows.Len() {
+		c.in(rows.Index(i)).SetZero()
 	}
-	return c.readRagged(lo, rows)
+	switch {
+	case c.data != nil:
+		return c.readData(lo, rows)
+	case c.sub != nil:
+		return c.readMasked(lo, rows)
+	case c.offsets != nil:
+		return c.readRagged(lo, rows)
+	}
+	return nil
 }
 
 // readRagged fills the field with parts of one text, or of one slice.

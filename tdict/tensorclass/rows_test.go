@@ -255,6 +255,22 @@ func TestLeftOutFieldsStay(t *testing.T) {
 	require.Equal(t, "", v.Patient)
 }
 
+// TestEmbeddedFields sets fields of a struct that is embedded and not exported.
+func TestEmbeddedFields(t *testing.T) {
+	type row struct {
+		base
+		hidden
+		A bool
+	}
+	rows := []row{{base{1}, hidden{"x", []int8{1}}, true}, {base{2}, hidden{"y", nil}, false}}
+	require.Equal(t, rows, collect[row](t, tensor.Must(tensorclass.FromRows(rows))))
+}
+
+type hidden struct {
+	Text string
+	List []int8
+}
+
 func TestClassOfRows(t *testing.T) {
 	type row struct {
 		_ tensorclass.Class `td:"my.module.Row"`

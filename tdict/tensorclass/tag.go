@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,46 +42,36 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 	if err := t.key.Check(); err != nil {
 		return t, err
 	}
-	for more {
-		var option string
-		option, options, more = strings.Cut(options, ",")
-		if err := t.add(option); err != nil {
-			return t, err
+	for option := range strings.SplitSeq(options, ",") {
+		mask, isMask := strings.CutPrefix(option, "mask=")
+		switch {
+		case !more:
+		case option == "optional":
+			t.optional = true
+		case option == "data":
+			t.data = true
+		case isMask && mask != "":
+			t.mask = nestedkey.Key(mask)
+		default:
+			return t, fmt.Errorf("got the option %q, want optional, data or mask=KEY", option)
 		}
+	}
+	if err := t.mask.Check(); err != nil {
+		return t, err
 	}
 	return t, t.addShape(f)
 }
 
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
-// notName reports whether r ends the name of a tag.
-func notName(r rune) bool { return r == ' ' || r == ':' }
-
 // lookup returns a tag, and whether there is one. A tag that is not spelled as reflect wants it,
 // which would be overlooked, is an error.
 func lookup(f reflect.StructField, name string) (string, bool, error) {
 	text, ok := f.Tag.Lookup(name)
-	if bare := quoted.ReplaceAllString(string(f.Tag), ""); !ok && slices.Contains(strings.FieldsFunc(bare, notName), name) {
+	if bare := " " + quoted.ReplaceAllString(string(f.Tag), " "); !ok && strings.Contains(bare, " "+name+":") {
 		return "", false, fmt.Errorf("got the tag %s, want pairs such as %s:\"...\" with one space between them", f.Tag, name)
 	}
 	return text, ok, nil
-}
-
-// add adds an option.
-func (t *tag) add(option string) (err error) {
-	mask, isMask := strings.CutPrefix(option, "mask=")
-	switch {
-	case option == "optional":
-		t.optional = true
-	case option == "data":
-		t.data = true
-	case isMask && mask != "":
-		t.mask = nestedkey.Key(mask)
-		err = t.mask.Check()
-	default:
-		err = fmt.Errorf("got the option %q, want optional, data or mask=KEY", option)
-	}
-	return err
 }
 
 // addShape adds the tag shape, such as "*,3,?".
@@ -108,10 +97,8 @@ func (t *tag) addShape(f reflect.StructField) error {
 
 // fits returns an error if a field has options that are of no use to it.
 func (t *tag) fits(f *field) error {
-	if t.mask != "" && (f.role != masked || t.optional) ||
-		t.optional && f.role == nested ||
-		t.depth > 0 && f.spec.Kind != tdict.KindRagged ||
-		t.depth+len(t.shape) > 0 && f.role != column {
+	isColumn, isRagged := f.role == column, f.spec.Kind == tdict.KindRagged
+	if t.mask != "" && (f.role != masked || t.optional) || t.optional && f.role == nested || t.depth > 0 && !isRagged || t.depth+len(t.shape) > 0 && !isColumn {
 		return fmt.Errorf("got tags of %v that are of no use: mask=KEY is for a pointer, without optional; "+
 			"shape for a column, with * if that is ragged; optional not for a struct", f.typ)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -14,8 +15,6 @@ import (
 var (
 	classType = reflect.TypeFor[Class]()
 	leafType  = reflect.TypeFor[interface{ dtype() tensor.DType }]()
-	jsonType  = reflect.TypeFor[json.Marshaler]()
-	textType  = reflect.TypeFor[encoding.TextMarshaler]()
 
 	columnKinds = map[reflect.Type]tdict.Kind{
 		reflect.TypeFor[*tensor.Tensor]():   tdict.KindTensor,
@@ -52,7 +51,7 @@ func (f *field) classify(tag tag) error {
 		return nil
 	case kind == reflect.Pointer:
 		return fmt.Errorf("got %v without mask=KEY, the bool entry that says where it is not nil", t)
-	case kind == reflect.Struct && !opaque(t):
+	case kind == reflect.Struct && (!marshals(t) || slices.ContainsFunc(reflect.VisibleFields(t), reflect.StructField.IsExported)):
 		f.role = nested
 		return nil
 	}
@@ -107,17 +106,7 @@ func sizeless(t reflect.Type) bool {
 // marshals reports whether a type says itself how it becomes JSON.
 func marshals(t reflect.Type) bool {
 	t = reflect.PointerTo(t) // which has the methods of t too
-	return t.Implements(jsonType) || t.Implements(textType)
-}
-
-// opaque reports whether a struct shows none of its fields, but becomes JSON, as time.Time.
-func opaque(t reflect.Type) bool {
-	for f := range t.Fields() {
-		if f.IsExported() || f.Anonymous {
-			return false
-		}
-	}
-	return marshals(t)
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
 // checkJSON returns an error unless values of t become JSON.

@@ -55,9 +55,9 @@ func View[T any](td *tdict.TensorDict) (t T, err error) {
 		err = p.view(td, reflect.ValueOf(&t).Elem())
 	}
 	if err != nil {
-		return *new(T), err
+		t = *new(T)
 	}
-	return t, nil
+	return t, err
 }
 
 // view fills a struct.
@@ -81,7 +81,12 @@ func (p *plan) view(td *tdict.TensorDict, to reflect.Value) error {
 		case f.role == column:
 			f.in(to).Set(reflect.ValueOf(v))
 		default:
-			if err := f.viewData(v.(*tdict.Data), to); err != nil {
+			d := v.(*tdict.Data)
+			one, same := d.Uniform()
+			if err = fromData(one, f.in(to)); !same {
+				err = fmt.Errorf("%w: got data %v whose rows differ, want one value: make the field a *tdict.Data", tdict.ErrSchema, d.Shape())
+			}
+			if err != nil {
 				return p.fail("view", f, err)
 			}
 		}
@@ -109,15 +114,6 @@ func (p *plan) viewInner(td *tdict.TensorDict, f *field, to reflect.Value) error
 	}
 	f.in(to).Set(s)
 	return nil
-}
-
-// viewData fills a field with the value that all rows have.
-func (f *field) viewData(d *tdict.Data, to reflect.Value) error {
-	v, ok := d.Uniform()
-	if !ok {
-		return fmt.Errorf("%w: got data %v whose rows differ, want one value: make the field a *tdict.Data", tdict.ErrSchema, d.Shape())
-	}
-	return fromData(v, f.in(to))
 }
 
 // Dict returns the dictionary with a batch shape whose entries are the fields of *t. It shares the
