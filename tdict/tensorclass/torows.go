@@ -32,8 +32,8 @@ func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 
 // Rows returns an iterator over the rows of td, as [ToRows] has them. A row is valid until the next
 // one, whose memory may be the same; a copy of it can be kept. Writing to it leaves td as it is.
-// Rows are read in blocks of at most 512, in each of which strings, slices and pointers are
-// allocated, and numbers are not.
+// Rows are read in blocks of 4 KiB, in each of which strings, slices and pointers are allocated, and
+// numbers are not.
 //
 // The error is not nil at most once, at the end, with a nil row: at once for what ToRows refuses,
 // or in the middle, as when a mapped file cannot be read any more.

@@ -185,14 +185,12 @@ func TestViewOfAPart(t *testing.T) {
 	one := tensor.Must(td.Index(ix.At(1)))
 	require.EqualValues(t, 2, tensor.Must(tensor.Must(tensorclass.View[frame](one)).Action.At()))
 	dir := filepath.Join(testkit.TempDir(t), "frames")
-	require.NoError(t, td.SetClass(""))
-	next := tensor.Must(td.Dict("next"))
-	require.NoError(t, next.SetClass(""))
 	require.NoError(t, memmap.Save(dir, td))
 	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
 	f := tensor.Must(tensorclass.View[frame](ds.TensorDict))
 	require.EqualValues(t, 3, tensor.Must(f.Next.Action.At(2)))
+	require.Equal(t, "my.module.Frame", ds.Class())
 }
 
 func TestZeroLeaf(t *testing.T) {
