@@ -6,5 +6,5 @@
 //	rows := cast.Memory(p, n)            // n bytes of structs, which package tensorclass moves
 //
 // It and internal/mapping are the only packages that may import unsafe; a test enforces it. With
-// the build tag nounsafe, [Uninit] does without.
+// the build tag nounsafe, [Uninit] and [UninitOf] do without.
 package cast

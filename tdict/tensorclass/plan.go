@@ -35,6 +35,7 @@ type plan struct {
 	typ    reflect.Type
 	class  string
 	fields []field
+	mixed  bool  // a part of a row is not dense
 	noView error // why View does not take it, or nil
 	noRows error // why FromRows does not take it, or nil
 }
@@ -158,7 +159,7 @@ func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 		return err
 	}
 	tag, err := tagOf(f)
-	switch {
+	switch p.mixed = p.mixed || tag.out; {
 	case err != nil || tag.out:
 		return err
 	case f.Anonymous && !tag.given && f.Type.Kind() == reflect.Struct && !isLeaf(f.Type):
@@ -199,7 +200,7 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	if err != nil {
 		return err
 	}
-	p.keys[key] = f.name
+	p.keys[key], p.mixed = f.name, p.mixed || f.role != dense
 	if f.role >= dense && p.noView == nil {
 		p.noView = p.refuse(f.name, fmt.Errorf("got %v in a struct of columns, want a Leaf, or FromRows and ToRows for rows", t))
 	}

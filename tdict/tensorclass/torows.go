@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -23,7 +24,12 @@ func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]T, r.n)
+	var rows []T
+	if r.mixed {
+		rows = make([]T, r.n)
+	} else {
+		rows = cast.UninitOf[T](r.n)
+	}
 	if err := r.read(0, reflect.ValueOf(rows)); err != nil {
 		return nil, err
 	}
