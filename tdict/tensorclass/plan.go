@@ -153,7 +153,10 @@ func (p *planner) structure(outer place, t reflect.Type) error {
 // add adds a field of a struct.
 func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 	if f.Type == classType {
-		if p.class, _, err = lookup(f, "td"); p.class == "" && err == nil || outer.name != "" {
+		if p.class, _, err = lookup(f, "td"); err == nil {
+			err = tdict.New().SetClass(p.class) // which must be a name
+		}
+		if p.class == "" && err == nil || outer.name != "" {
 			err = errors.New(`got a Class without a tag td that names it, or within a struct that is no dictionary of its own`)
 		}
 		return err
@@ -190,7 +193,12 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	case f.role == nested:
 		return p.structure(at, t)
 	case f.role == inner:
-		err = p.addInner(&f)
+		if f.sub = p.known[t.Elem()]; f.sub == nil {
+			f.sub, err = newPlan(t.Elem(), p.known)
+		}
+		if err == nil && p.noView == nil {
+			p.noView = f.sub.noView
+		}
 	case f.role == masked:
 		err, key = p.addMasked(&f), f.mask
 	}
@@ -209,18 +217,6 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	}
 	p.fields = append(p.fields, f)
 	return nil
-}
-
-// addInner plans the struct of an inner dictionary, which may hold itself.
-func (p *planner) addInner(f *field) (err error) {
-	t := f.typ.Elem()
-	if f.sub = p.known[t]; f.sub == nil {
-		f.sub, err = newPlan(t, p.known)
-	}
-	if err == nil && p.noView == nil {
-		p.noView = f.sub.noView
-	}
-	return err
 }
 
 // addMasked plans what a pointer in a row leads to: entries of this dictionary.

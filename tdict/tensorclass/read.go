@@ -97,7 +97,15 @@ func (c *reading) read(lo int, rows reflect.Value) error {
 	}
 	switch {
 	case c.data != nil:
-		return c.readData(lo, rows)
+		for i := range rows.Len() {
+			v, err := c.data.At(lo + i)
+			if err == nil {
+				err = fromData(v, c.in(rows.Index(i)))
+			}
+			if err != nil {
+				return fmt.Errorf("row %d: %w", lo+i, err)
+			}
+		}
 	case c.sub != nil:
 		return c.readMasked(lo, rows)
 	case c.offsets != nil:
@@ -129,20 +137,6 @@ func (c *reading) readRagged(lo int, rows reflect.Value) error {
 			to.SetString(all[from:end])
 		case from < end:
 			to.Set(values.Slice3(from, end, end))
-		}
-	}
-	return nil
-}
-
-// readData decodes the value of each row.
-func (c *reading) readData(lo int, rows reflect.Value) error {
-	for i := range rows.Len() {
-		v, err := c.data.At(lo + i)
-		if err == nil {
-			err = fromData(v, c.in(rows.Index(i)))
-		}
-		if err != nil {
-			return fmt.Errorf("row %d: %w", lo+i, err)
 		}
 	}
 	return nil

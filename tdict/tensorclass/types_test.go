@@ -229,6 +229,10 @@ func TestTypesThatDoNotMap(t *testing.T) {
 			_ tensorclass.Class
 			A int64
 		}],
+		"a class that is no name": schema[struct {
+			_ tensorclass.Class `td:"a'b"`
+			A int64
+		}],
 		"columns and elements": schema[struct {
 			A tensorclass.Leaf[int8]
 			B int8
