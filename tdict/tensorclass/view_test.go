@@ -199,3 +199,41 @@ func TestZeroLeaf(t *testing.T) {
 	t.Run("at", func(t *testing.T) { testkit.Fails(t, tdict.ErrKind, testkit.Err(l.At(0))) })
 	t.Run("write", func(t *testing.T) { testkit.Fails(t, tdict.ErrKind, l.Write(func([]int8) {})) })
 }
+
+// TestGolden views what Python saved of a tensorclass, saves the struct and views it again.
+func TestGolden(t *testing.T) {
+	type myData struct {
+		_     tensorclass.Class       `td:"golden_classes.MyData"`
+		Image tensorclass.Leaf[uint8] `shape:"3,4"`
+		Label tensorclass.Leaf[int64]
+		Note  string `td:",data"`
+		Tags  *tdict.Data
+	}
+	ds := tensor.Must(memmap.Open(filepath.Join("..", "..", "testdata", "golden", "td10_tensorclass", "data")))
+	defer ds.Close()
+	d := tensor.Must(tensorclass.View[myData](ds.TensorDict))
+	require.Equal(t, "hi", d.Note)
+	require.EqualValues(t, 0x17, tensor.Must(d.Image.At(-1, -1, -1)))
+	again := tensor.Must(tensorclass.Dict(ds.Shape(), &d))
+	require.True(t, again.Equal(ds.TensorDict))
+	dir := filepath.Join(testkit.TempDir(t), "again")
+	require.NoError(t, memmap.Save(dir, again))
+	back := tensor.Must(memmap.Open(dir))
+	defer back.Close()
+	require.True(t, back.Equal(ds.TensorDict))
+	require.Equal(t, ds.Class(), back.Class())
+}
+
+// TestEnforcedSchema writes rows, and fields, of a dictionary that must keep the struct's schema.
+func TestEnforcedSchema(t *testing.T) {
+	td := tensor.Must(tensorclass.FromRows(visits(3)))
+	require.NoError(t, td.Enforce(tensor.Must(tensorclass.SchemaFor[visit]())))
+	require.NoError(t, tensorclass.SetRow(td, 1, &visit{Patient: "x"}))
+	require.ErrorIs(t, td.Delete("pos"), tdict.ErrSchema)
+
+	td = tenOf(t)
+	require.NoError(t, td.Enforce(tensor.Must(tensorclass.SchemaFor[ten]())))
+	v := tensor.Must(tensorclass.View[ten](td))
+	v.A.Tensor = tensor.Vector[float32](1, 2, 3, 4)
+	require.NoError(t, tensorclass.Update(td, &v))
+}
