@@ -47,7 +47,7 @@ func randomType(rng *rand.Rand, depth int) reflect.Type {
 	case n < 11 && depth < 3:
 		return reflect.PointerTo(randomType(rng, depth+1))
 	}
-	return []reflect.Type{reflect.TypeFor[map[string]float64](), reflect.TypeFor[[]string](), reflect.TypeFor[[][]int64]()}[rng.IntN(3)]
+	return []reflect.Type{reflect.TypeFor[map[string]float64](), reflect.TypeFor[[]string](), reflect.TypeFor[[][]int64](), reflect.TypeFor[[2]string]()}[rng.IntN(4)]
 }
 
 // randomStruct returns the type of a row.
@@ -71,7 +71,7 @@ func randomStruct(rng *rand.Rand, depth int) reflect.Type {
 
 // isData reports whether randomType returns t for Data.
 func isData(t reflect.Type) bool {
-	return t.Kind() == reflect.Map || t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Slice)
+	return t.Kind() == reflect.Map || t.Kind() == reflect.Array && t.Elem().Kind() == reflect.String || t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Slice)
 }
 
 // fill sets v to random values. Slices are not empty but nil.
@@ -98,7 +98,7 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			fill(rng, v.Index(i))
+			fillItem(rng, v.Index(i))
 		}
 	case reflect.Map:
 		v.Set(reflect.ValueOf(map[string]float64{"a": rng.Float64(), "b": 1}))

@@ -55,7 +55,7 @@ func (f *field) classify(tag tag) error {
 		f.role = nested
 		return nil
 	}
-	f.role, f.spec.Kind = data, tdict.KindData
+	f.role, f.spec = data, tdict.Spec{Kind: tdict.KindData}
 	return checkJSON(t, map[reflect.Type]bool{})
 }
 

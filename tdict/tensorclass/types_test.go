@@ -110,6 +110,8 @@ func TestSchemas(t *testing.T) {
 			F [][]float32
 			G big.Int
 			H int `td:",data"`
+			I [2]string
+			J [][2]string
 		}], `"a": data [], other none
 "b": data [], other none
 "c": data [], other none
@@ -117,7 +119,9 @@ func TestSchemas(t *testing.T) {
 "e": data [], other none
 "f": data [], other none
 "g": data [], other none
-"h": data [], other none`},
+"h": data [], other none
+"i": data [], other none
+"j": data [], other none`},
 		{"generic types", schema[pair[int8, pair[string, bool]]], `"first": tensor int8 [], other none
 "second/first": text [], other none
 "second/second": tensor bool [], other none`},
