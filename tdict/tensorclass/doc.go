@@ -42,7 +42,8 @@
 //
 // A column is a [Leaf], a *tensor.Tensor or a *ragged.Tensor (of any dtype), a *tdict.Data or a
 // *tdict.Unbatched. A field of Data has the value that all rows share. A pointer to a struct is an
-// inner dictionary that may be missing; so a struct can hold itself, as deep as the data are.
+// inner dictionary of its own, nil if it is optional and missing; so a struct can hold itself, as
+// deep as the data are.
 //
 // # Rows
 //
