@@ -25,9 +25,10 @@ import (
 // beside them share its offsets on disk. (Python: make_memmap_from_tensor.)
 //
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
-// with the batch shape, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
-// [ErrReplaced], [ErrClosed], [ErrForeign] if a directory that meta.json does not name is where one
-// for the entry is to be, and the errors of [SaveWith].
+// with the batch shape, tdict.ErrSchema if v would break the schema that was saved with d or is
+// bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind, [ErrReplaced],
+// [ErrClosed], [ErrForeign] if a directory that meta.json does not name is where one for the entry
+// is to be, and the errors of [SaveWith].
 func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed
@@ -86,6 +87,16 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	}
 	alone := tdict.New(td.Shape()...)
 	if err := alone.Set(rest, v); err != nil {
+		return nil, err
+	}
+	fitted, err := alone.Get(rest)
+	if err == nil {
+		err = td.Verbs().(setChecker).CheckSet(rest, fitted)
+	}
+	if err == nil {
+		err = d.checkSaved(key, v)
+	}
+	if err != nil {
 		return nil, err
 	}
 	first, more, nested := rest.Cut()

@@ -57,6 +57,7 @@ const (
 	dictClass      = "TensorDict"
 	dataClass      = "NonTensorData"
 	dataStackClass = "NonTensorStack"
+	metaDataClass  = "MetaData"
 	lazyClass      = "LazyStackedTensorDict"
 )
 
@@ -71,10 +72,12 @@ func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, dept
 		return r.dict(n, m, depth)
 	case m.class == lazyClass:
 		return r.lazy(n, m, depth)
-	case m.class == dataClass || m.class == "MetaData":
+	case m.class == dataClass || m.class == metaDataClass:
 		return r.data(n, m, e, batch)
 	case m.class == dataStackClass:
 		return r.dataStack(n, m, e, batch)
+	case n.has(classDir + "/" + metaName):
+		return r.instance(n, m, batch, depth)
 	}
 	return nil, r.fail(n, metaName, fmt.Errorf("%w: a %s", ErrUnsupported, quote(m.class)))
 }

@@ -20,7 +20,7 @@ type CopyOptions struct {
 // Copy saves the dictionary at from, a directory or an archive, at to, in the form that
 // opt.Save.Form says: by default that of what is there, and where nothing is, an archive for a name
 // that ends in .tdz, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
-// dims, offsets that are shared.
+// dims and classes, offsets that are shared; and the schema, unless opt.Save has another.
 //
 // While it copies, Copy compares the checksums that leaves of from have, so that damage does not
 // get new ones: a leaf whose sum is another is [ErrCorrupt], with its file in from. Leaves without
@@ -72,6 +72,9 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 	td, err := r.all()
 	if err != nil {
 		return err
+	}
+	if opt.Schema == nil {
+		opt.Schema = r.schema
 	}
 	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
 	s := newSaver(ctx, to, opt)

@@ -27,9 +27,10 @@ type CreateOptions struct {
 	// NoSums leaves the leaves without checksums, for good: Flush and Close read none. It is for
 	// elements that are written again and again, or summed elsewhere.
 	NoSums bool
-	// Workers and NoSync are those of [SaveOptions].
+	// Workers, NoSync and Schema are those of [SaveOptions].
 	Workers int
 	NoSync  bool
+	Schema  tdict.Schema
 }
 
 // Create makes a dictionary like prototype in the directory dir, with zeros for elements, and
@@ -57,7 +58,7 @@ type CreateOptions struct {
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
-		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync},
+		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync, Schema: opt.Schema},
 	}
 	if !opt.Replace {
 		s.may = replaceEmpty

@@ -33,8 +33,9 @@ type Dataset struct {
 
 	hidden  *dirSink // until Publish, if it was made so; nobody else knows the directory
 	growing bool     // a Writer has not finished it
-	token   string   // marks what this Dataset has made void
-	state   any      // of LiveOptions.OnOpen
+	schema  tdict.Schema
+	token   string // marks what this Dataset has made void
+	state   any    // of LiveOptions.OnOpen
 
 	settling sync.Mutex // held while sums are set: one Flush at a time
 	mu       sync.Mutex // guards the sums of files, here and in each meta.json

@@ -110,13 +110,13 @@ func (r *reader) addUnlisted(n tree, m *meta) error {
 	if err != nil {
 		return err
 	}
-	listed := map[string]bool{"_tensordict": true}
+	listed := map[string]bool{classDir: true}
 	for i := range m.entries {
 		listed[m.entries[i].name] = true
 	}
 	for _, name := range names {
 		switch {
-		case name == "_tensordict":
+		case name == classDir:
 		case listed[name]:
 			return r.fail(n, name, corrupt("a leaf has the same name"))
 		default:
@@ -131,7 +131,7 @@ func (r *reader) addUnlisted(n tree, m *meta) error {
 
 // inner adds a dictionary that is an entry to what is saved.
 func (s *saver) inner(n *savedNode, e *metaEntry, td *tdict.TensorDict, depth int) error {
-	e.class = dictClass
+	e.class = entryClass(td)
 	inner, err := s.claimNode(n, e.name)
 	if err != nil {
 		return err
@@ -145,6 +145,14 @@ func (s *saver) inner(n *savedNode, e *metaEntry, td *tdict.TensorDict, depth in
 
 // dict adds a dictionary, as the node n, to what is saved.
 func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
+	if td.Class() != "" {
+		return s.instance(n, td, depth)
+	}
+	return s.plain(n, td, depth)
+}
+
+// plain is dict of a dictionary whose class is not looked at.
+func (s *saver) plain(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if depth > tdict.MaxDepth {
 		return s.fail(n.at, fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth))
 	}

@@ -37,9 +37,10 @@ type node struct {
 	Members []node          `json:"tds"`
 	Data    json.RawMessage `json:"data"`
 	Parts   []node          `json:"components"`
+	Of      *node           `json:"tensordict"`
 }
 
-// readable reports whether a value consists of dictionaries, dense and nested tensors, data, and
+// readable reports whether a value consists of dictionaries, tensorclasses, tensors, data, and
 // stacks whose members agree.
 func (n node) readable() bool {
 	switch n.Kind {
@@ -47,6 +48,8 @@ func (n node) readable() bool {
 		return true
 	case "nontensor":
 		return !n.pickled()
+	case "tensorclass":
+		return n.Of.readable()
 	case "lazystack":
 		for _, m := range n.Members {
 			if !m.readable() || !m.alike(n.Members[0]) {
@@ -89,6 +92,9 @@ func (n node) alike(m node) bool {
 
 // dense returns a value with each lazy stack in it as one dictionary.
 func (n node) dense() node {
+	if n.Of != nil {
+		return n.Of.dense()
+	}
 	if n.Kind != "lazystack" {
 		keys := map[string]node{}
 		for name, inner := range n.Keys {

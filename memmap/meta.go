@@ -37,6 +37,9 @@ type meta struct {
 	dim     int      // of a lazy stack: the dim that its members lie along; -1 if it is not said
 	data    []byte   // of data: the JSON text of the value or values; nil if there is none
 	native  nodeFact // what this module adds
+
+	fullClass string // the whole name of the Python class
+	instance  []byte // the whole text, if class is one that has no form of its own; else nil
 }
 
 // A metaEntry is a leaf, or a node with a meta.json of its own.
@@ -114,6 +117,9 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !ownClass(d.m.class) {
+		d.m.instance = text
 	}
 	return &d.m, nil
 }
@@ -209,14 +215,9 @@ func (d *metaDecoder) late() error {
 // class reads "<class 'tensordict._td.TensorDict'>".
 func (d *metaDecoder) class() error {
 	text, err := d.Text()
-	d.m.class = lastPart(string(text))
+	d.m.fullClass = strings.TrimSuffix(strings.TrimPrefix(string(text), "<class '"), "'>")
+	d.m.class = lastPart(d.m.fullClass)
 	return err
-}
-
-// lastPart returns TensorDict of "<class 'tensordict._td.TensorDict'>".
-func lastPart(class string) string {
-	class = strings.TrimSuffix(strings.TrimPrefix(class, "<class '"), "'>")
-	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
 // shape reads a list of sizes, of which it looks at no more than there can be dims.
@@ -383,6 +384,18 @@ func (e *metaEntry) element() (tensor.DType, error) {
 		}
 	}
 	return 0, corrupt("there is no dtype %s", quote(e.dtype))
+}
+
+// holds reports whether the directory of that name is one of m's entries, or m's dictionary.
+func (m *meta) holds(dir string) bool {
+	return m.instance != nil && dir == classDir || m.number(dir) >= 0
+}
+
+// number returns which of the entries has a directory of that name, or -1.
+func (m *meta) number(dir string) int {
+	return slices.IndexFunc(m.entries, func(e metaEntry) bool {
+		return e.isNode() && (fileName(e.name) == dir || e.name == dir)
+	})
 }
 
 // old reports whether m was written before nodes were listed: no entry has a field that came later.

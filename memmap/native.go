@@ -32,12 +32,13 @@ type nodeFact struct {
 	nodes   []nodeShape
 	by      string   // the token of the last who made sums void, if some are
 	names   []string // of the dims of the batch shape, "" for none; nil if no dim has one
+	schema  []byte   // the text of the schema of the outermost dictionary; nil for none
 	more    []byte   // as that of a fact
 }
 
 // says reports whether there is anything to say.
 func (f *nodeFact) says() bool {
-	return f.growing || f.by != "" || f.names != nil || f.more != nil
+	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.more != nil
 }
 
 // later reports whether there are native fields of a later version, if these were kept.
@@ -141,6 +142,9 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				f.by = string(text)
 			case "names":
 				f.names, err = r.texts()
+			case "schema":
+				f.schema, err = r.Raw()
+				f.schema = slices.Clone(f.schema) // the rest of the text is not kept
 			case "nodes":
 				err = r.Array(func(int) error { return f.node(r, most) })
 			default:
@@ -255,6 +259,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	b = append(append(b, `[{"v":1`...), f.more...)
 	if f.names != nil {
 		b = appendTexts(append(b, `,"names":`...), f.names)
+	}
+	if f.schema != nil {
+		b = append(append(b, `,"schema":`...), f.schema...)
 	}
 	if f.by != "" {
 		b = appendText(append(b, `,"by":`...), f.by)

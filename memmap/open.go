@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -122,9 +121,7 @@ func outermost(at string) string {
 	}
 	for above := filepath.Dir(at); above != at; above = filepath.Dir(at) {
 		m, err := readNode(above)
-		if err != nil || !slices.ContainsFunc(m.entries, func(e metaEntry) bool {
-			return e.isNode() && (fileName(e.name) == filepath.Base(at) || e.name == filepath.Base(at))
-		}) {
+		if err != nil || !m.holds(filepath.Base(at)) {
 			break
 		}
 		at = above

@@ -81,6 +81,6 @@ func (p *place) read(d *Dataset) error {
 		return p.failAt("", unsupported("the whole of it is pickled"))
 	}
 	td.Lock(p.whyLocked(d))
-	d.TensorDict, d.files, d.nodes, d.growing = td, r.files, r.nodes, r.grows
+	d.TensorDict, d.files, d.nodes, d.growing, d.schema = td, r.files, r.nodes, r.grows, r.schema
 	return nil
 }

@@ -27,6 +27,7 @@ type reader struct {
 	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
 	copying  bool            // for Copy, which must know all native fields
 	grows    bool            // a Writer has not finished it
+	schema   tdict.Schema    // that was saved with it
 }
 
 // top reads the whole tree.
@@ -40,7 +41,10 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 	if v != nil && !ok {
 		return nil, r.fail(n, metaName, unsupported("an entry that is no dictionary: open the directory around it"))
 	}
-	return td, nil
+	if td == nil {
+		return nil, nil
+	}
+	return td, r.bind(td)
 }
 
 // tree returns the top of what was opened.
@@ -79,7 +83,10 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 		return nil, err
 	}
 	v, err := r.class(n, m, e, batch, depth)
-	n.known().td, _ = v.(*tdict.TensorDict)
+	if dictClasses[m.class] { // another's is that of a node below it
+		n.known().td, _ = v.(*tdict.TensorDict)
+		n.known().schema = m.native.schema
+	}
 	return v, err
 }
 

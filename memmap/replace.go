@@ -197,6 +197,9 @@ func checkAround(dir string, batch shapeops.Shape) error {
 	if m.class == lazyClass && strings.Trim(name, "0123456789") == "" {
 		return fmt.Errorf("%w: it is a member of the lazy stack in %s", ErrForeign, above)
 	}
+	if m.instance != nil && name == classDir {
+		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save that as a whole", ErrForeign, above, quote(m.class))
+	}
 	if dictClasses[m.class] && m.old() { // which lists no dictionaries: every one in it is an entry
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it would be an entry of %s: %w", ErrForeign, above, err)
@@ -222,12 +225,13 @@ func checkLent(dir string) error {
 	var names []string // of the entries that lead to dir
 	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
 		m, err := readNode(above)
+		if err == nil && m.instance != nil && filepath.Base(at) == classDir {
+			continue
+		}
 		if err != nil || !dictClasses[m.class] {
 			return nil
 		}
-		i := slices.IndexFunc(m.entries, func(e metaEntry) bool {
-			return e.isNode() && (fileName(e.name) == filepath.Base(at) || e.name == filepath.Base(at))
-		})
+		i := m.number(filepath.Base(at))
 		if i < 0 {
 			return nil
 		}

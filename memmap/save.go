@@ -54,6 +54,9 @@ type SaveOptions struct {
 	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
 	// must have one level and a batch shape of one dim. Layouts are not shared with them.
 	NestedTensors []nestedkey.Key
+	// Schema, if not nil, is saved too: [Dataset.Schema] returns it, and a dataset that breaks it is
+	// ErrCorrupt. SaveWith returns tdict.ErrSchema if the dictionary does. Python passes it over.
+	Schema tdict.Schema
 }
 
 // SaveWith writes td to dir, in the form that [SaveOptions.Form] says. If it returns nil, dir holds
@@ -183,7 +186,10 @@ func (s *saver) plan(td *tdict.TensorDict) error {
 	if err := s.checkNested(td); err != nil {
 		return err
 	}
-	return s.dict(&savedNode{}, td, 0)
+	if err := s.dict(&savedNode{}, td, 0); err != nil {
+		return err
+	}
+	return s.keepSchema(td)
 }
 
 // A namesChecker returns an error if dictionaries in one could not have the names of dims around

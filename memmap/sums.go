@@ -48,6 +48,7 @@ type leafNode struct {
 	sum  uint32            // of its text then
 	leaf map[string]*leafFile
 
+	schema []byte // its text, if the dictionary has one
 	owners owners // where the offsets are of layouts that leaves in it have
 
 	voided bool   // this Dataset has made sums in it void, and not set all of them again

@@ -30,6 +30,10 @@ type WriterOptions struct {
 	// [ErrReplaced] there, as after a Save. From then on it is unfinished, until Finish, or a Close
 	// before the first Commit.
 	Resume bool
+	// Schema, if not nil, is that of the dataset: see [SaveOptions]. A row that breaks it is
+	// tdict.ErrSchema, and so is another schema than that of rows that are there already. If it is
+	// nil, a Writer that goes on keeps the one there.
+	Schema tdict.Schema
 }
 
 // A Writer appends rows to a dictionary in a directory, without knowing how many there will be:

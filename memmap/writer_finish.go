@@ -54,12 +54,14 @@ func (w *Writer) nested() (*dirSink, error) {
 	defer ds.Close()
 	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), opt: SaveOptions{NoSync: w.opt.NoSync}}
 	td, err := inOrderOf(w.row, ds.TensorDict)
+	top := &savedNode{}
 	if err == nil {
-		err = s.dict(&savedNode{}, td, 0)
+		err = s.dict(top, td, 0)
 	}
 	if err != nil {
 		return nil, err
 	}
+	top.meta.native.schema = w.meta.native.schema
 	if err := w.linkFiles(s); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,15 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 	if err := w.isLike(ds.TensorDict); err != nil {
 		return err
 	}
+	if ds.schema != nil {
+		text, err := ds.schema.MarshalJSON()
+		if err == nil {
+			err = w.keepSchema(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	n := ds.Shape()[0]
 	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // which it grows to
 	if err != nil {
@@ -95,6 +104,16 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 // couldWrite returns ErrForeign if td, which was opened, has a value that no Writer could have
 // written.
 func (w *Writer) couldWrite(td *tdict.TensorDict) error {
+	if td.Class() != "" {
+		return fmt.Errorf("%w that a Writer could have written: it has the class %s", ErrForeign, quote(td.Class()))
+	}
+	for key, v := range td.All() {
+		if d, ok := v.(*tdict.TensorDict); ok {
+			if err := w.couldWrite(d); err != nil {
+				return w.keyError(key, err)
+			}
+		}
+	}
 	for key, v := range td.Leaves() {
 		d, ok := v.(*tdict.Data)
 		if !ok {

@@ -118,6 +118,9 @@ func (w *Writer) plan() (*saver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.keepSchema(nil); err != nil {
+		return nil, err
+	}
 	w.leaves, w.named = columnsOf(w.meta), w.meta.named()
 	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // names have other rules where they are nested
 }
@@ -236,6 +239,11 @@ func (w *Writer) create(s *saver) error {
 		return err
 	}
 	defer old.unlock()
+	if m, err := readNode(w.at); err == nil { // without rows
+		if err := w.keepSchema(m.native.schema); err != nil {
+			return err
+		}
+	}
 	if !w.isNew() { // another was faster: its lock will tell
 		return nil
 	}
@@ -320,6 +328,9 @@ func (w *Writer) goOn(m *meta) error {
 
 // agree takes over what m says of the rows so far, if they are like those to be appended.
 func (w *Writer) agree(m *meta) error {
+	if err := w.keepSchema(m.native.schema); err != nil {
+		return err
+	}
 	if len(m.entries) != len(w.meta.entries) {
 		return fmt.Errorf("%w: got a row of %d leaves, want the %d there", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
 	}

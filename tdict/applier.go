@@ -81,7 +81,7 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 	case a.opt.InPlace:
 		return td
 	case a.opt.Batch != nil:
-		return New(a.opt.Batch...)
+		return &TensorDict{batch: a.opt.Batch.Clone(), header: td.named(nil)}
 	}
 	return td.emptied()
 }

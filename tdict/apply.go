@@ -29,9 +29,12 @@ func (td *TensorDict) Apply(fn func(key nestedkey.Key, x *tensor.Tensor) (*tenso
 // returns nil is left out. Leaves that fn returns are shared, dictionaries copied; the result is
 // not locked. ApplyEntries returns fn's first error, or its panic, with the key, and the errors of
 // [TensorDict.Set] for what it returns. (Python: apply with call_on_nested.)
-func (td *TensorDict) ApplyEntries(fn func(name nestedkey.Key, v Value) (Value, error)) (*TensorDict, error) {
+func ApplyEntries(td *TensorDict, fn func(name nestedkey.Key, v Value) (Value, error)) (*TensorDict, error) {
 	if fn == nil {
 		return nil, failed("apply entries", errNoFunc)
+	}
+	if td == nil {
+		return nil, failed("apply entries", errNil)
 	}
 	out := td.emptied()
 	for name, v := range td.entries.all() {

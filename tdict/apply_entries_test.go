@@ -16,7 +16,7 @@ func TestApplyEntries(t *testing.T) {
 	td.Lock()
 	seen := []key{}
 	replaced := dict(nil, entry{"z", tdict.New()})
-	got, err := td.ApplyEntries(func(name key, v tdict.Value) (tdict.Value, error) {
+	got, err := tdict.ApplyEntries(td, func(name key, v tdict.Value) (tdict.Value, error) {
 		seen = append(seen, name)
 		require.True(t, v == tensor.Must(td.Get(name)))
 		switch name {
@@ -44,7 +44,7 @@ func TestApplyEntries(t *testing.T) {
 func TestApplyEntriesKeepsNames(t *testing.T) {
 	td := dict([]int{3}, entry{"d", tdict.New(3)})
 	require.NoError(t, td.SetNames("time"))
-	got := tensor.Must(td.ApplyEntries(func(key, tdict.Value) (tdict.Value, error) { return tdict.New(3), nil }))
+	got := tensor.Must(tdict.ApplyEntries(td, func(key, tdict.Value) (tdict.Value, error) { return tdict.New(3), nil }))
 	require.Equal(t, []string{"time"}, got.Names())
 	require.Equal(t, []string{"time"}, tensor.Must(got.Dict("d")).Names())
 }
@@ -52,7 +52,7 @@ func TestApplyEntriesKeepsNames(t *testing.T) {
 func TestApplyEntriesRefuses(t *testing.T) {
 	returns := func(v tdict.Value, err error) func(td *tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error {
-			return testkit.Err(td.ApplyEntries(func(name key, old tdict.Value) (tdict.Value, error) {
+			return testkit.Err(tdict.ApplyEntries(td, func(name key, old tdict.Value) (tdict.Value, error) {
 				if name == "b" {
 					return v, err
 				}
@@ -62,11 +62,11 @@ func TestApplyEntriesRefuses(t *testing.T) {
 	}
 	inner := &tdict.KeyError{Op: "own", Key: "k", Err: errStop}
 	refuse(t, sample, []refusal{
-		{"no function", func(td *tdict.TensorDict) error { return testkit.Err(td.ApplyEntries(nil)) }, tdict.ErrKind},
+		{"no function", func(td *tdict.TensorDict) error { return testkit.Err(tdict.ApplyEntries(td, nil)) }, tdict.ErrKind},
 		{"fn fails", returns(nil, errStop), errStop},
 		{"fn fails about a key of its own", returns(nil, inner), errStop},
 		{"fn panics", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.ApplyEntries(func(key, tdict.Value) (tdict.Value, error) { panic(errStop) }))
+			return testkit.Err(tdict.ApplyEntries(td, func(key, tdict.Value) (tdict.Value, error) { panic(errStop) }))
 		}, errStop},
 		{"a nil tensor", returns((*tensor.Tensor)(nil), nil), tdict.ErrKind},
 		{"a value of no kind", returns(stranger{count(3)}, nil), tdict.ErrKind},

@@ -45,7 +45,7 @@
 // # Functions over leaves and rows
 //
 //   - [Apply] and [TensorDict.Apply] make a dictionary of what a function makes of each tensor, or
-//     write that in place, and [MapElems] of each element; [TensorDict.ApplyEntries] of each entry,
+//     write that in place, and [MapElems] of each element; [ApplyEntries] of each entry,
 //     and [Fold] makes one value of all.
 //   - [Map], [MapIter] and [Vmap] call a function with chunks of rows, or with each row, on several
 //     goroutines; results come in order.

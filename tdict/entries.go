@@ -197,10 +197,15 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 	}
 	if d, ok := asDict(v); ok && d.reaches(td) {
 		return placement{}, ErrCycle
+	} else if ok && td.bond != nil {
+		v = d.Copy()
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
 	if err == nil {
 		v, err = td.under(v)
+	}
+	if err == nil {
+		err = td.checkPut(key, v)
 	}
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("%q: %w", string(inner.Key), inner.Err)
@@ -275,13 +280,13 @@ func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("
 
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	d, name, v, err := td.find(key)
-	if err == nil && d.Locked() {
-		err = d.errLocked()
+	if err == nil {
+		err = d.mayDrop(name)
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
 	}
-	d.entries.drop(name)
+	d.drop(name)
 	return v, nil
 }
 
@@ -295,11 +300,12 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 		return failedKey("rename", from, err)
 	}
 	p, err := td.place(to, v)
+	mayDrop := d.mayDrop(name)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
-	case d.Locked():
-		err = d.errLocked()
+	case mayDrop != nil:
+		err = mayDrop
 	case td.Has(to):
 		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
@@ -310,9 +316,12 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
+		if d.bond != nil {
+			d.tie(p.key, nil, v)
+		}
 		return nil
 	}
-	d.entries.drop(name)
+	d.drop(name)
 	p.set()
 	return nil
 }

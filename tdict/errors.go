@@ -17,7 +17,7 @@ var (
 	ErrCycle   = errors.New("dictionary would contain itself")
 	ErrDepth   = errors.New("nested too deep")
 	ErrDiffers = errors.New("values differ")
-	ErrName    = errors.New("bad name of a dim")
+	ErrName    = errors.New("bad name")
 	ErrSchema  = errors.New("schema mismatch")
 	ErrKind    = shapeops.ErrKind
 )

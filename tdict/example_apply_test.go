@@ -44,8 +44,8 @@ func ExampleApplyOptions() {
 	// [1.5 1.5] [3]
 }
 
-func ExampleTensorDict_ApplyEntries() {
-	only, err := steps().ApplyEntries(func(name nestedkey.Key, v tdict.Value) (tdict.Value, error) {
+func ExampleApplyEntries() {
+	only, err := tdict.ApplyEntries(steps(), func(name nestedkey.Key, v tdict.Value) (tdict.Value, error) {
 		if obs, ok := v.(*tdict.TensorDict); ok {
 			return obs.Get("pos") // a dictionary becomes one of its leaves
 		}

@@ -25,13 +25,13 @@ func samples() *tdict.TensorDict {
 func leafKeys(td *tdict.TensorDict) { fmt.Println(testkit.Keys(td.Leaves())) }
 
 // What a model gets, what it is judged by, and the rest.
-func ExampleTensorDict_SplitKeys() {
-	parts, err := samples().SplitKeys([]nestedkey.Key{"obs/pos"}, []nestedkey.Key{"label", "weight"})
+func ExampleSplitKeys() {
+	parts, err := tdict.SplitKeys(samples(), []nestedkey.Key{"obs/pos"}, []nestedkey.Key{"label", "weight"})
 	for _, part := range parts {
 		leafKeys(part)
 	}
 	fmt.Println(err)
-	_, err = samples().SplitKeys([]nestedkey.Key{"obs"}, []nestedkey.Key{"obs/time"})
+	_, err = tdict.SplitKeys(samples(), []nestedkey.Key{"obs"}, []nestedkey.Key{"obs/time"})
 	fmt.Println(err)
 	// Output:
 	// [obs/pos]

@@ -64,7 +64,7 @@ func ExampleTensorDict_SetNames() {
 	// <nil>
 	// ["time" "batch"]
 	// 1 <nil>
-	// dim of: bad name of a dim: got "channel", want one of ["batch" "time"]
+	// dim of: bad name: got "channel", want one of ["batch" "time"]
 }
 
 func ExampleTensorDict_RenameDims() {

@@ -37,7 +37,7 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 
 // planned returns a dictionary of entries with what p.Plan makes of td's batch shape.
 func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
-	return &TensorDict{batch: p.Extend(td.batch), entries: entries, names: td.plannedNames(p.Plan)}
+	return &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
 }
 
 // furnish gives a pass room for all tensors that the operation makes, unless it has that.

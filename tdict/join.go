@@ -22,7 +22,7 @@ func (verb *verbs) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	if err := td.furnish(p); err != nil {
 		return nil, err
 	}
-	out := &TensorDict{batch: batch, names: td.joinedNames(p.Join)}
+	out := &TensorDict{batch: batch, header: td.named(td.joinedNames(p.Join))}
 	var name nestedkey.Key
 	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
 		defer p.Leave(p.Enter(c.name))
@@ -147,7 +147,7 @@ type masker struct {
 
 // dict returns the masks of dictionaries, of which td is the first.
 func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
-	out := &TensorDict{batch: m.batch, names: m.names}
+	out := &TensorDict{batch: m.batch, header: header{names: m.names}}
 	for c, v := range td.entries.columns() {
 		mask, err := m.entry(v, xs, c)
 		if err != nil {

@@ -53,7 +53,11 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 		return err
 	}
 	read, _ = asDict(v)
-	td.batch, td.entries, td.names = read.batch, read.entries, read.names
+	if err := td.checkContent(read); err != nil {
+		return err
+	}
+	td.replaceAll(read.entries)
+	td.batch, td.names = read.batch, read.names
 	return nil
 }
 
@@ -255,7 +259,7 @@ func (n *jsonNode) dict() (Value, error) {
 	if first != second {
 		return nil, fmt.Errorf("%w: duplicate entry %.40q", tensor.ErrJSON, n.names[second].Name())
 	}
-	return &TensorDict{batch: n.batch, entries: entries, names: tidy(n.dims)}, nil
+	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims)}}, nil
 }
 
 // checkFit returns shapeops.ErrShape unless a value begins with the batch shape. Unlike Set, it

@@ -12,7 +12,12 @@ func (td *TensorDict) Clear() error {
 	if td.Locked() {
 		return failed("clear", td.errLocked())
 	}
-	td.entries = store{}
+	for name := range td.entries.all() {
+		if err := td.checkDrop(name); err != nil {
+			return &KeyError{"clear", name, err}
+		}
+	}
+	td.replaceAll(store{})
 	return nil
 }
 
@@ -79,7 +84,10 @@ func (td *TensorDict) SortKeys() *TensorDict {
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
 // key is given twice, or one below another.
-func (td *TensorDict) SplitKeys(sets ...[]nestedkey.Key) ([]*TensorDict, error) {
+func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
+	if td == nil {
+		return nil, failed("split keys", errNil)
+	}
 	tree, err := td.pick("split keys", sets...)
 	if err != nil {
 		return nil, err
@@ -132,15 +140,16 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 		return nil, err
 	}
 	for _, key := range keys {
-		if d, _, _, _ := td.find(key); d.Locked() {
-			return nil, &KeyError{"separate", key, d.errLocked()}
+		d, name, _, _ := td.find(key)
+		if err := d.mayDrop(name); err != nil {
+			return nil, &KeyError{"separate", key, err}
 		}
 	}
 	out := td.part(keys).Copy()
 	for _, key := range keys {
 		d, name, _, err := td.find(key)
 		if err == nil { // else d is in td twice, and this was its other key
-			d.entries.drop(name)
+			d.drop(name)
 		}
 	}
 	return out, nil

@@ -35,7 +35,7 @@ func frozenForest() *tdict.TensorDict {
 }
 
 func splitKeys(sets ...keyList) func(td *tdict.TensorDict) error {
-	return func(td *tdict.TensorDict) error { return testkit.Err(td.SplitKeys(sets...)) }
+	return func(td *tdict.TensorDict) error { return testkit.Err(tdict.SplitKeys(td, sets...)) }
 }
 
 func separate(all ...nestedkey.Key) func(td *tdict.TensorDict) error {
@@ -151,7 +151,7 @@ func TestSplitKeys(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			td := forest()
 			testkit.Unchanged(t, td, state, func() {
-				got, err := td.SplitKeys(tt.sets...)
+				got, err := tdict.SplitKeys(td, tt.sets...)
 				require.NoError(t, err)
 				require.Len(t, got, len(tt.want))
 				for i, part := range got {
@@ -168,7 +168,7 @@ func TestSplitKeys(t *testing.T) {
 func TestSplitKeysKeepsBatchShapes(t *testing.T) {
 	td := sample()
 	require.NoError(t, td.Set("b/d", count(3, 4)))
-	for _, part := range tensor.Must(td.SplitKeys(keyList{"b/c"})) {
+	for _, part := range tensor.Must(tdict.SplitKeys(td, keyList{"b/c"})) {
 		require.Equal(t, shapeops.Shape{3, 4}, tensor.Must(part.Dict("b")).Shape())
 	}
 	out := tensor.Must(td.Separate("b/d"))
@@ -513,7 +513,7 @@ func TestKeyOperationsShareLeavesOnly(t *testing.T) {
 	type maker = func(td *tdict.TensorDict) (*tdict.TensorDict, error)
 	part := func(i int, sets ...keyList) maker {
 		return func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-			parts, err := td.SplitKeys(sets...)
+			parts, err := tdict.SplitKeys(td, sets...)
 			return parts[i], err
 		}
 	}
@@ -749,7 +749,7 @@ func TestKeyOperationsModel(t *testing.T) {
 
 		sets := []keyList{somePresent(g, td, 2), somePresent(g, td, 2)}
 		both := slices.Concat(sets...)
-		parts, err := td.SplitKeys(sets...)
+		parts, err := tdict.SplitKeys(td, sets...)
 		if outcome("split keys", f.has(both...) && !overlap(both), err) {
 			for i, set := range sets {
 				same(f.only(func(key string) bool { return under(key, set) || around(key, set) }), parts[i], "seed %d: set %d of %v", seed, i, sets)
@@ -910,7 +910,7 @@ func TestHeadReadsOnlyWhatItShows(t *testing.T) {
 var keyBulks = []bulk{
 	{"split-keys", func(n int) func() error {
 		td, all := manyLeaves(n)
-		return func() error { return testkit.Err(td.SplitKeys(all[:n/2], all[n/2:n-n/4])) }
+		return func() error { return testkit.Err(tdict.SplitKeys(td, all[:n/2], all[n/2:n-n/4])) }
 	}},
 	{"split-keys-each", func(n int) func() error {
 		td := grouped(n)
@@ -918,7 +918,7 @@ var keyBulks = []bulk{
 		for key := range td.Leaves() {
 			sets = append(sets, keyList{key})
 		}
-		return func() error { return testkit.Err(td.SplitKeys(sets...)) }
+		return func() error { return testkit.Err(tdict.SplitKeys(td, sets...)) }
 	}},
 	{"separate", func(n int) func() error {
 		td, all := manyLeaves(n)
@@ -993,7 +993,7 @@ func TestKeyOperationsOnANegativeBatchShape(t *testing.T) {
 	for range td.Rows() {
 		t.Error("got a row")
 	}
-	require.Len(t, tensor.Must(td.SplitKeys(nil)), 2)
+	require.Len(t, tensor.Must(tdict.SplitKeys(td, nil)), 2)
 }
 
 // What is nested deep costs what its keys are long.
@@ -1003,7 +1003,7 @@ func TestDeepKeyOperations(t *testing.T) {
 	for name, got := range map[string]*tdict.TensorDict{
 		"filter empty": td.FilterEmpty(), "sort keys": td.SortKeys(),
 		"merge": tensor.Must(tdict.Merge([]*tdict.TensorDict{td, td}, tdict.MergeOptions{})),
-		"split": tensor.Must(td.SplitKeys(keyList{"x"}))[1],
+		"split": tensor.Must(tdict.SplitKeys(td, keyList{"x"}))[1],
 	} {
 		require.True(t, got.Has(path(3999)), name)
 	}

@@ -105,7 +105,7 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	if first != second {
 		return nil, td.collision(first, second)
 	}
-	return &TensorDict{batch: td.batch, entries: entries, names: td.names}, nil
+	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
 }
 
 // collision is the error of two leaves, counted in order, that FlattenKeys gives one key.

@@ -163,7 +163,7 @@ func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TensorDict{batch: r.Shape().Clone(), names: td.reducedNames(r)}, nil
+	return &TensorDict{batch: r.Shape().Clone(), header: td.named(td.reducedNames(r))}, nil
 }
 
 // lacking puts in td, for each entry that only others have, what fn makes of what stands for it.

@@ -38,9 +38,9 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 	if err != nil {
 		return nil, within("zeros like", name, err)
 	}
-	out := &TensorDict{batch: to, entries: entries}
-	if len(batch) == dims {
-		out.names = td.names
+	out := &TensorDict{batch: to, entries: entries, header: td.header}
+	if len(batch) != dims {
+		out.names = nil
 	}
 	return out, nil
 }

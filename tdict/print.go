@@ -64,6 +64,9 @@ func (p *treePrinter) print(td *TensorDict, indent string, room int) {
 	if td.names != nil {
 		fmt.Fprintf(b, ",\n%snames=%q", indent+step, td.names)
 	}
+	if td.class != "" {
+		fmt.Fprintf(b, ",\n%sclass=%s", indent+step, td.class)
+	}
 	if p.more {
 		fmt.Fprintf(b, ",\n%slocked=%t", indent+step, td.Locked())
 	}

@@ -37,5 +37,5 @@ func checkRaggedPad(t *ragged.Tensor, p *plan.Pass) error {
 }
 
 func specRagged(t *ragged.Tensor) Spec {
-	return Spec{Kind: KindRagged, DType: t.DType(), Depth: t.Depth(), Shape: t.Features().Clone()}
+	return Spec{Kind: KindRagged, DType: t.DType(), Depth: t.Depth(), Shape: t.Features()}
 }

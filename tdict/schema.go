@@ -88,7 +88,7 @@ func SchemaOf(td *TensorDict) Schema {
 	}
 	var s Schema
 	td.walk(nil, func(key nestedkey.Key, v Value) bool {
-		spec := specOf(v, len(td.batch))
+		spec := specOf(v, len(td.batch)).clone()
 		spec.Key = key
 		if d, ok := asDict(v); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
 			s = append(s, spec)
@@ -98,17 +98,32 @@ func SchemaOf(td *TensorDict) Schema {
 	return s
 }
 
-// specOf returns the spec of v, without a key, in a dictionary with dims batch dims.
+// clone returns a copy of s that shares no memory.
+func (s Schema) clone() Schema {
+	c := make(Schema, len(s))
+	for i := range s {
+		c[i] = s[i].clone()
+	}
+	return c
+}
+
+func (s Spec) clone() Spec {
+	s.Batch, s.Shape = s.Batch.Clone(), s.Shape.Clone()
+	return s
+}
+
+// specOf returns the spec of v, without a key, in a dictionary with dims batch dims. Its shapes are
+// those of v.
 func specOf(v Value, dims int) Spec {
 	s := opsOf(v).spec(v)
 	all := v.Shape()[dims:]
 	switch s.Kind {
 	case KindRagged:
-		s.Batch = all.Clone()
+		s.Batch = all
 	case KindUnbatched:
-		s.Batch = all[:len(all)-len(s.Shape)].Clone()
+		s.Batch = all[:len(all)-len(s.Shape)]
 	default:
-		s.Shape = all.Clone()
+		s.Shape = all
 	}
 	return s
 }

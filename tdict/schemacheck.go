@@ -48,8 +48,13 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	case err != nil:
 		return err
 	}
-	if got := specOf(v, len(td.batch)); !want.fits(got) {
-		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.what(td.batch), want.what(td.batch))
+	return want.checkValue(v, td.batch)
+}
+
+// checkValue returns ErrSchema unless a value in a dictionary with a batch shape fits s.
+func (s *Spec) checkValue(v Value, batch shapeops.Shape) error {
+	if got := specOf(v, len(batch)); !s.fits(&got) {
+		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.what(batch), s.what(batch))
 	}
 	return nil
 }
@@ -76,25 +81,30 @@ func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse fun
 		if outer != nil {
 			key = nestedkey.Join(*outer, name)
 		}
-		inner, isDict := asDict(v)
-		switch spec := x.specs[key]; {
-		case spec == nil && !x.outer[key]:
-			refuse(key, fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v)))
-		case spec == nil && !isDict:
-			refuse(key, fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v)))
-		case isDict && (spec == nil || spec.Kind == KindDict):
-			x.checkOthers(inner, &key, refuse)
-		}
+		x.checkOther(key, v, refuse)
+	}
+}
+
+// checkOther is checkOthers of one entry and those in it.
+func (x schemaIndex) checkOther(key nestedkey.Key, v Value, refuse func(nestedkey.Key, error)) {
+	inner, isDict := asDict(v)
+	switch spec := x.specs[key]; {
+	case spec == nil && !x.outer[key]:
+		refuse(key, fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v)))
+	case spec == nil && !isDict:
+		refuse(key, fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v)))
+	case isDict && (spec == nil || spec.Kind == KindDict):
+		x.checkOthers(inner, &key, refuse)
 	}
 }
 
 // fits reports whether an entry with the spec got fits s.
-func (s *Spec) fits(got Spec) bool {
+func (s *Spec) fits(got *Spec) bool {
 	if s.Kind == KindText && got.Kind == KindRagged {
 		if got.DType != tensor.Uint8 || got.Depth != 1 || len(got.Shape) > 0 {
 			return false
 		}
-		got = Spec{Kind: KindText, Shape: got.Batch}
+		got = &Spec{Kind: KindText, Shape: got.Batch}
 	}
 	return s.Kind == got.Kind && (s.DType == 0 || s.DType == got.DType) && s.Depth == got.Depth &&
 		sizesFit(s.Batch, got.Batch) && sizesFit(s.Shape, got.Shape)

@@ -176,7 +176,24 @@ func (w *setter) zeros(v Value) (Value, error) {
 	if w.zeroed == nil {
 		w.zeroed = new(plan.Pass)
 	}
+	if d, ok := asDict(v); ok { // with all its entries, which a schema may want
+		return w.zeroDict(d, shape)
+	}
 	return opsOf(v).zerosLike(v, w.zeroed, shape)
+}
+
+// zeroDict is zeros of a dictionary.
+func (w *setter) zeroDict(d *TensorDict, shape shapeops.Shape) (Value, error) {
+	out, err := zeroDict(d, nil, shape)
+	if err != nil {
+		return nil, err
+	}
+	var name nestedkey.Key
+	out.entries, name, err = d.entries.mapped(func(_ column, v Value) (Value, error) { return w.zeros(v) })
+	if err != nil {
+		return nil, within(cmp.Or(w.pass.Op, "set index"), name, err)
+	}
+	return out, nil
 }
 
 // A placement is an entry that is known to fit and waits to be set.
@@ -187,15 +204,11 @@ type placement struct {
 }
 
 func (p placement) set() {
-	d := p.in
-	for {
-		first, rest, nested := p.key.Cut()
-		if !nested {
-			d.entries.put(first, p.value)
-			return
-		}
-		inner := d.emptied()
-		d.entries.put(first, inner)
-		d, p.key = inner, rest
+	first, rest, nested := p.key.Cut()
+	if nested {
+		inner := p.in.made()
+		placement{inner, rest, p.value}.set()
+		p.value = inner
 	}
+	p.in.put(first, p.value)
 }

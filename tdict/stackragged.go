@@ -67,7 +67,7 @@ func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, within(s.op, name, err)
 	}
-	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries}, nil
+	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries, header: td.named(nil)}, nil
 }
 
 // The methods that follow return a value whose first dim is that of all rows with rows of the
@@ -184,7 +184,7 @@ func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, within("unstack ragged", name, err)
 	}
-	return &TensorDict{batch: td.batch, entries: entries}, nil
+	return &TensorDict{batch: td.batch, entries: entries, header: td.named(nil)}, nil
 }
 
 // checkLengths returns an error unless all leaves have the lengths of the first at level 1.
@@ -234,7 +234,7 @@ func (u *raggedUnstack) checkLists(d *Data) error {
 
 // dict returns a row of a dictionary that has been checked.
 func (u *raggedUnstack) dict(td *TensorDict) (*TensorDict, error) {
-	out := New(u.rows())
+	out := &TensorDict{batch: shapeops.Shape{u.rows()}, header: td.named(nil)}
 	var name nestedkey.Key
 	var err error
 	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).unstacked(v, u) })

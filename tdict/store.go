@@ -66,26 +66,28 @@ func (s *store) has(name nestedkey.Key) bool { return s.table.find(name) >= 0 }
 // namedAs reports whether s is known to have the names of other.
 func (s *store) namedAs(other *store) bool { return s.table == other.table }
 
-// put sets the value under a name.
-func (s *store) put(name nestedkey.Key, v Value) {
+// put sets the value under a name. It returns the value that was there, or nil.
+func (s *store) put(name nestedkey.Key, v Value) (was Value) {
 	if i := s.table.find(name); i >= 0 {
-		s.values[i] = v
-		return
+		was, s.values[i] = s.values[i], v
+		return was
 	}
 	s.table = s.table.own()
 	s.table.add(name)
 	s.values = append(s.values, v)
+	return nil
 }
 
-// drop removes the entry under a name, which must be there.
-func (s *store) drop(name nestedkey.Key) {
+// drop removes the entry under a name, which must be there. It returns the value.
+func (s *store) drop(name nestedkey.Key) (was Value) {
 	s.table = s.table.own()
 	i := s.table.find(name)
-	s.values[i] = nil
+	was, s.values[i] = s.values[i], nil
 	if s.table.remove(i) {
 		s.table.compact()
 		s.values = slices.DeleteFunc(s.values, func(v Value) bool { return v == nil })
 	}
+	return was
 }
 
 // rename gives the entry under a name another one, which must be new, in its place.

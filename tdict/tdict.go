@@ -17,7 +17,9 @@ import (
 type TensorDict struct {
 	batch   shapeops.Shape
 	entries store
-	names   []string // of the batch dims, "" for none; nil if no dim has one
+	header
+
+	bond *bond // to a schema, by Enforce; nil for none
 
 	locked bool   // by Lock
 	why    string // why it is locked, for errors
@@ -60,7 +62,12 @@ func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 
 // emptied returns a dictionary without entries in the place of td.
 func (td *TensorDict) emptied() *TensorDict {
-	return &TensorDict{batch: td.batch.Clone(), names: td.names}
+	return &TensorDict{batch: td.batch.Clone(), header: td.header}
+}
+
+// made returns a dictionary without entries, as Set makes them in td.
+func (td *TensorDict) made() *TensorDict {
+	return &TensorDict{batch: td.batch.Clone(), header: header{names: td.names}}
 }
 
 // Shape returns the batch shape. The caller must not change it.
@@ -73,7 +80,7 @@ func (td *TensorDict) NumEntries() int { return td.entries.len() }
 // Copy returns a dictionary with the same leaves and a structure of its own, at every depth, that
 // is not locked.
 func (td *TensorDict) Copy() *TensorDict {
-	out := &TensorDict{batch: td.batch, names: td.names}
+	out := &TensorDict{batch: td.batch, header: td.header}
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) { return shallow(v), nil })
 	return out
 }
@@ -105,7 +112,7 @@ func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
 	if err != nil {
 		return nil, within("set", name, err)
 	}
-	return &TensorDict{batch: batch, entries: entries, names: td.prefixNames(batch)}, nil
+	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil
 }
 
 // Clone returns a copy of td with leaves in memory of their own and dictionaries that are not
@@ -120,7 +127,7 @@ func (td *TensorDict) cloneIn(p *plan.Pass) (*TensorDict, error) {
 	if err != nil {
 		return nil, within("clone", name, err)
 	}
-	return &TensorDict{batch: td.batch, entries: entries, names: td.names}, nil
+	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
 }
 
 // Equal reports whether td and other have the same batch shape and equal values under the same

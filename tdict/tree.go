@@ -123,9 +123,9 @@ type builder struct {
 }
 
 func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
-	out := &TensorDict{batch: b.fit(d.batch)}
-	if len(b.batch) == len(b.was) {
-		out.names = d.names
+	out := &TensorDict{batch: b.fit(d.batch), header: d.header}
+	if len(b.batch) != len(b.was) {
+		out.names = nil
 	}
 	var name nestedkey.Key
 	var err error

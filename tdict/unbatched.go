@@ -199,5 +199,5 @@ func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched
 }
 
 func specUnbatched(u *Unbatched) Spec {
-	return Spec{Kind: KindUnbatched, DType: u.tensor.DType(), Shape: u.tensor.Shape().Clone()}
+	return Spec{Kind: KindUnbatched, DType: u.tensor.DType(), Shape: u.tensor.Shape()}
 }

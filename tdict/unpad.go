@@ -21,7 +21,10 @@ import (
 // Unpad returns shapeops.ErrDim if td has fewer than two batch dims, shapeops.ErrShape if the mask
 // has another shape, or, with the key, for Data and ragged tensors with further batch dims, and the
 // errors of [TensorDict.MaskedSelect].
-func (td *TensorDict) Unpad(mask *tensor.Tensor) (*TensorDict, error) {
+func Unpad(td *TensorDict, mask *tensor.Tensor) (*TensorDict, error) {
+	if td == nil {
+		return nil, failed("unpad", errNil)
+	}
 	mask, err := tensor.OwnMask(mask)
 	if err != nil {
 		return nil, failed("unpad", err)

@@ -26,7 +26,7 @@ func TestUnpadUndoesPadSequence(t *testing.T) {
 		}
 		padded, masks, err := shapeops.PadSequenceMasked(tds, shapeops.PadSequenceOptions{Left: left, Value: -1})
 		require.NoError(t, err)
-		rows, err := padded.Unpad(tensor.Must(masks.Tensor("x")))
+		rows, err := tdict.Unpad(padded, tensor.Must(masks.Tensor("x")))
 		require.NoError(t, err)
 		require.Equal(t, "ragged int32 [4 * 2]", tensor.Must(tdict.Get[*ragged.Tensor](rows, "x")).Text())
 		x, y := tensor.Must(tdict.Get[*ragged.Tensor](rows, "x")), tensor.Must(tdict.Get[*ragged.Tensor](rows, "in/y"))
@@ -57,18 +57,18 @@ func TestUnpadRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tt.td.Unpad(tt.mask)
+			_, err := tdict.Unpad(tt.td, tt.mask)
 			require.ErrorIs(t, err, tt.want)
 		})
 	}
 }
 
-func ExampleTensorDict_Unpad() {
+func ExampleUnpad() {
 	td := tdict.New(2, 3) // two patients, padded to three visits
 	_ = td.Set("day", tensor.Must(tensor.From([]int32{0, 7, -1, 0, 9, 12}, 2, 3)))
 	mask := tensor.Must(tensor.From([]bool{true, true, false, true, true, true}, 2, 3))
 
-	fmt.Println(tensor.Must(td.Unpad(mask)))
+	fmt.Println(tensor.Must(tdict.Unpad(td, mask)))
 	// Output:
 	// TensorDict(
 	//     fields={

@@ -419,8 +419,8 @@ func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DTy
 
 func madeDict(td *TensorDict) bool { return td != nil }
 
-func zeroDict(_ *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
-	return New(shape...), nil
+func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
+	return &TensorDict{batch: shape.Clone(), header: td.named(nil)}, nil
 }
 
 func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }

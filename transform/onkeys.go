@@ -41,7 +41,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 	if td == nil || t.inner == nil {
 		return nil, fmt.Errorf("on keys: %w: got a nil dictionary or transform", tdict.ErrKind)
 	}
-	parts, err := td.SplitKeys(t.keys) // which checks the keys
+	parts, err := tdict.SplitKeys(td, t.keys) // which checks the keys
 	if err != nil {
 		return nil, named("on keys", err)
 	}

@@ -1,4 +1,5 @@
-// Tables takes a CSV file to a dataset, groups its rows, and takes these to JSON lines and back.
+// Tables takes a CSV file to a dataset, reads and appends rows as structs, groups rows, and takes
+// these to JSON lines and back.
 //
 //	go run ./examples/tables
 package main
@@ -20,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tdict/tensorclass"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -31,6 +33,7 @@ func main() {
 	visits, lines := filepath.Join(dir, "visits"), filepath.Join(dir, "patients.jsonl")
 
 	sex := save(visits, correct(infer()))
+	high(visits, filepath.Join(dir, "high"))
 	patients := group(visits, sex)
 	write(lines, patients)
 	fmt.Println("\nread back equal:", read(lines, schemaOf(patients)).Equal(patients))
@@ -79,6 +82,35 @@ func save(dir string, schema tdict.Schema) []string {
 	check(ds.AddLeaf("sex_texts", tensor.Must(tdict.NewData(sex.Texts(), ds.Shape()...))))
 	check(ds.Close())
 	return sex.Texts()
+}
+
+// A visit is a row of the dataset. It names the columns that are needed.
+type visit struct {
+	ID, Day int32
+	Bili    float32
+	Chol    *float32 `td:"chol,mask=chol_mask"` // nil if it was not measured
+}
+
+// high appends the visits with much bilirubin to a dataset of their own.
+func high(dir, to string) {
+	ds := tensor.Must(memmap.Open(dir))
+	defer ds.Close()
+	var some []visit
+	for v, err := range tensorclass.Rows[visit](ds.TensorDict) {
+		check(err)
+		if v.Bili > 30 {
+			some = append(some, *v)
+		}
+	}
+	row := tensor.Must(tensor.Must(tensorclass.SchemaFor[visit]()).Meta())
+	w := tensor.Must(memmap.NewWriter(to, row, memmap.WriterOptions{}))
+	check(tensorclass.AppendRows(w, some))
+	check(w.Commit())
+	check(w.Close())
+
+	found := tensor.Must(memmap.Open(to))
+	defer found.Close()
+	fmt.Printf("\nvisits with much bilirubin:\n%v\n", found.Head(3))
 }
 
 // group makes a row of each patient, with the visits as ragged rows.

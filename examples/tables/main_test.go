@@ -34,6 +34,13 @@ func Example() {
 	// chol   tensor  float32  []     optional
 	// stage  tensor  int8     []
 	//
+	// visits with much bilirubin:
+	// id  day   bili  chol  chol_mask
+	// 20  1344  32    0     false
+	// 30  299   36    0     false
+	// 56  1838  41    0     false
+	// 6 rows more
+	//
 	// visits:
 	// id  age       sex  day  bili  chol  chol_mask  stage
 	// 1   58.76523  0    0    14.5  261   true       4

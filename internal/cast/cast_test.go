@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,6 +49,33 @@ func TestUninitIsAligned(t *testing.T) {
 			b[i] = 0xff
 		}
 	}
+}
+
+func TestUninitOf(t *testing.T) {
+	type row struct {
+		A int8
+		B float64
+	}
+	for _, n := range []int{0, 1, 63, 64, 1000} {
+		rows := cast.UninitOf[row](n)
+		require.Len(t, rows, n)
+		for i := range rows {
+			rows[i] = row{int8(i), float64(i)}
+		}
+		for i := range rows {
+			require.Equal(t, row{int8(i), float64(i)}, rows[i])
+		}
+	}
+	require.Len(t, cast.UninitOf[struct{}](3), 3)
+}
+
+func TestMemory(t *testing.T) {
+	s := []uint16{1, 2, 3}
+	b := cast.Memory(unsafe.Pointer(&s[0]), 6)
+	require.Equal(t, cast.Bytes(s), b)
+	b[2], b[3] = 0, 0
+	require.Equal(t, []uint16{1, 0, 3}, s)
+	require.Empty(t, cast.Memory(nil, 0))
 }
 
 func TestShift(t *testing.T) {

@@ -3,7 +3,8 @@
 //
 //	b := cast.Bytes([]float32{1, 2})     // 8 bytes, in the same memory
 //	x, aligned := cast.Slice[float32](b) // and back
+//	rows := cast.Memory(p, n)            // n bytes of structs, which package tensorclass moves
 //
 // It and internal/mapping are the only packages that may import unsafe; a test enforces it. With
-// the build tag nounsafe, [Uninit] does without.
+// the build tag nounsafe, [Uninit] and [UninitOf] do without.
 package cast

@@ -21,3 +21,16 @@ func Uninit(n int) []byte {
 	// used again, so nobody holds these bytes as a string.
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
 }
+
+// UninitOf is [Uninit] of n elements of a type that holds no pointer, of which the caller must fill
+// each field.
+func UninitOf[T any](n int) []T {
+	var v T
+	b := Uninit(n * int(unsafe.Sizeof(v)))
+	if len(b) == 0 {
+		return make([]T, n)
+	}
+	// Aligned, as long as n elements, and of no pointer that the garbage collector would have to
+	// know.
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}

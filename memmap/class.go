@@ -1,0 +1,114 @@
+package memmap
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// An instance of a Python class, a tensorclass, is a node whose meta.json has the name of the class
+// and fields, and whose dictionary is a node in it.
+const (
+	classDir    = "_tensordict"
+	classPickle = "other.pickle"
+)
+
+// ownClass reports whether a node of a class, given the last part of its name, has a meaning of its
+// own: it is not read as an instance.
+func ownClass(last string) bool {
+	return dictClasses[last] || slices.Contains([]string{lazyClass, dataClass, metaDataClass, dataStackClass}, last)
+}
+
+// lastPart returns Frame of my.module.Frame.
+func lastPart(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
+
+// instance returns the dictionary of an instance, with its class, and the fields beside it as Data.
+func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.Value, error) {
+	v, err := r.inner(n, &metaEntry{name: classDir}, batch, depth)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	td, ok := v.(*tdict.TensorDict)
+	if !ok || td.Class() != "" {
+		return nil, r.fail(n, classDir, corrupt("want a dictionary"))
+	}
+	if n.has(classPickle) && !r.opt.SkipPickled {
+		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, which is never executed: leave them out with SkipPickled", quote(m.class)))
+	}
+	if err := r.fields(td, m.instance); err != nil {
+		return nil, r.fail(n, metaName, dataError(err))
+	}
+	return td, r.fail(n, metaName, asCorrupt(td.SetClass(m.fullClass)))
+}
+
+// fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
+// to an entry.
+func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
+	scan := &valueReader{Scanner: jsonscan.New(text)}
+	return scan.Object(func(name []byte) error {
+		if string(name) == fieldType {
+			return scan.Skip()
+		}
+		v, err := scan.value(0)
+		if err != nil {
+			return err
+		}
+		if r.entries++; r.entries > r.maxEntries() {
+			return tooMany(r.maxEntries())
+		}
+		key := nestedkey.Of(string(name))
+		if td.Has(key) {
+			if v == nil {
+				return nil
+			}
+			return corrupt("field %s is an entry too", quote(string(name)))
+		}
+		d, err := tdict.NewData(v, td.Shape()...)
+		if err != nil {
+			return err
+		}
+		return asCorrupt(td.Set(key, fixed(d)))
+	})
+}
+
+// instance adds a dictionary that has a class, as the node n, to what is saved. Its Data of null
+// are fields beside the dictionary, as Python writes them.
+func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
+	if ownClass(lastPart(td.Class())) {
+		return s.fail(n.at, fmt.Errorf("%w: a dictionary of class %s would be read as something else", ErrName, quote(td.Class())))
+	}
+	n.text = appendText([]byte(`{"`+fieldType+`":`), "<class '"+td.Class()+"'>")
+	var nulls []nestedkey.Key
+	for key, v := range td.All() {
+		d, ok := v.(*tdict.Data)
+		if !ok || !d.Shape().Equal(td.Shape()) {
+			continue
+		}
+		if one, same := d.Uniform(); one == nil && (same || d.Shape().Size() == 0) {
+			if why := nameClash(key.Name(), fileName(key.Name()), nil); why != "" {
+				return s.fail(n.at, fmt.Errorf("%w: %s: %s", ErrName, quote(key.Name()), why))
+			}
+			nulls = append(nulls, key)
+			n.text = append(appendText(append(n.text, ','), key.Name()), ":null"...)
+		}
+	}
+	n.text = append(n.text, '}')
+	if nulls != nil {
+		td = td.Exclude(nulls...)
+	}
+	s.nodes = append(s.nodes, n)
+	inner := &savedNode{at: path.Join(n.at, classDir), names: n.names}
+	err := s.plain(inner, td, depth+1)
+	n.owners = inner.owners
+	return err
+}
+
+// entryClass returns the class of the entry of a dictionary.
+func entryClass(td *tdict.TensorDict) string { return cmp.Or(lastPart(td.Class()), dictClass) }

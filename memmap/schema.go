@@ -1,0 +1,141 @@
+package memmap
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Schema returns the schema that was saved with d, or nil. It is bound to d: what would break it, in
+// memory or by AddLeaf, is tdict.ErrSchema. The caller must not change it.
+func (d *Dataset) Schema() tdict.Schema { return d.schema }
+
+// partsPerEntry bounds the keys of a schema: the parts of all of them, for each entry that a
+// dictionary may have.
+const partsPerEntry = 4
+
+// readSchema reads the text of a schema of so many entries at most. Sizes and keys are counted
+// before memory is taken for them.
+func readSchema(text []byte, most int) (s tdict.Schema, err error) {
+	scan, parts := jsonscan.New(text), 0
+	sizes := func(i int) error {
+		if i == maxDims {
+			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
+		}
+		return scan.Skip()
+	}
+	entry := func(field []byte) error {
+		switch string(field) {
+		case "shape", "batch":
+			return scan.Array(sizes)
+		case "key":
+			key, err := scan.Text()
+			parts += 1 + bytes.Count(key, []byte("/"))
+			return err
+		}
+		return scan.Skip()
+	}
+	err = scan.Object(func(field []byte) error {
+		if string(field) != "entries" {
+			return scan.Skip()
+		}
+		return scan.Array(func(i int) error {
+			if i >= most || parts/partsPerEntry >= most {
+				return tooMany(most)
+			}
+			return scan.Object(entry)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.UnmarshalJSON(text)
+}
+
+// bind makes the schema that was saved with td hold, which is ErrCorrupt if td breaks it.
+func (r *reader) bind(td *tdict.TensorDict) error {
+	i := slices.IndexFunc(r.nodes, func(n *leafNode) bool { return n.td == td })
+	if i < 0 || r.nodes[i].schema == nil || r.faults.number() > 0 {
+		return nil
+	}
+	s, err := readSchema(r.nodes[i].schema, r.maxEntries())
+	if err == nil {
+		err = td.Enforce(s)
+	}
+	if err != nil && !known(err) {
+		err = corrupt("schema: %w", err)
+	}
+	r.schema = s
+	return r.failAt(path.Join(r.nodes[i].path, metaName), err)
+}
+
+// keepSchema has the outermost dictionary that is saved keep the schema of the options.
+func (s *saver) keepSchema(td *tdict.TensorDict) error {
+	if s.opt.Schema == nil {
+		return nil
+	}
+	text, err := schemaText(s.opt.Schema, td)
+	if err != nil {
+		return s.fail("", err)
+	}
+	i := slices.IndexFunc(s.nodes, func(n *savedNode) bool { return n.meta != nil })
+	s.nodes[i].meta.native.schema = text
+	return nil
+}
+
+// schemaText returns the text of a schema, or an error if it cannot be read again, or td breaks it.
+func schemaText(s tdict.Schema, td *tdict.TensorDict) ([]byte, error) {
+	text, err := s.MarshalJSON()
+	if err == nil {
+		_, err = readSchema(text, math.MaxInt)
+	}
+	if err == nil {
+		err = s.Check(td)
+	}
+	return text, err
+}
+
+// keepSchema has the rows keep the schema of the options, which must be the one there if there is
+// one, or else the one there, of which it is given the text.
+func (w *Writer) keepSchema(there []byte) (err error) {
+	s := w.opt.Schema
+	if there != nil {
+		was, err := readSchema(there, math.MaxInt)
+		if err != nil {
+			return corrupt("schema: %w", err)
+		}
+		if s != nil && was.Diff(s) != "" {
+			return fmt.Errorf("%w: got another schema than the one there: leave it out to keep that", tdict.ErrSchema)
+		}
+		s = was
+	}
+	if s != nil {
+		w.meta.native.schema, err = schemaText(s, w.none)
+	}
+	return err
+}
+
+// checkSaved returns ErrSchema if v under a key that d does not have breaks the schema that was saved
+// with d. The one that is bound to d can be another by now.
+func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
+	if d.schema == nil {
+		return nil
+	}
+	td := d.TensorDict.Copy()
+	if err := td.Set(key, v); err != nil {
+		return err
+	}
+	return d.schema.Check(td)
+}
+
+// A setChecker returns the error that Set would return for a schema.
+type setChecker interface {
+	CheckSet(key nestedkey.Key, v tdict.Value) error
+}

@@ -1,0 +1,106 @@
+package tensorclass
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A tag is what the tags of a field say.
+type tag struct {
+	key      nestedkey.Key
+	given    bool // there is a tag td
+	out      bool // the field is no entry
+	optional bool
+	data     bool
+	mask     nestedkey.Key // "" for none
+	depth    int           // how many levels the tag shape has
+	shape    shapeops.Shape
+}
+
+// tagOf returns the tags of a field. Its key is the name of the field in lower case, unless they
+// say otherwise.
+func tagOf(f reflect.StructField) (t tag, err error) {
+	text, given, err := lookup(f, "td")
+	if err != nil {
+		return t, err
+	}
+	t.given = given
+	key, options, more := strings.Cut(text, ",")
+	if text == "-" {
+		return tag{given: true, out: true}, nil
+	}
+	if t.key = nestedkey.Of(strings.ToLower(f.Name)); key != "" {
+		t.key = nestedkey.Key(key)
+	}
+	if err := t.key.Check(); err != nil {
+		return t, err
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		mask, isMask := strings.CutPrefix(option, "mask=")
+		switch {
+		case !more:
+		case option == "optional":
+			t.optional = true
+		case option == "data":
+			t.data = true
+		case isMask && mask != "":
+			t.mask = nestedkey.Key(mask)
+		default:
+			return t, fmt.Errorf("got the option %q, want optional, data or mask=KEY", option)
+		}
+	}
+	if err := t.mask.Check(); err != nil {
+		return t, err
+	}
+	return t, t.addShape(f)
+}
+
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+
+// lookup returns a tag, and whether there is one. A tag that is not spelled as reflect wants it,
+// which would be overlooked, is an error.
+func lookup(f reflect.StructField, name string) (string, bool, error) {
+	text, ok := f.Tag.Lookup(name)
+	if bare := " " + quoted.ReplaceAllString(string(f.Tag), " "); !ok && strings.Contains(bare, " "+name+":") {
+		return "", false, fmt.Errorf("got the tag %s, want pairs such as %s:\"...\" with one space between them", f.Tag, name)
+	}
+	return text, ok, nil
+}
+
+// addShape adds the tag shape, such as "*,3,?".
+func (t *tag) addShape(f reflect.StructField) error {
+	text, given, err := lookup(f, "shape")
+	for size := range strings.SplitSeq(text, ",") {
+		n, failed := strconv.Atoi(size)
+		switch {
+		case !given:
+			return err
+		case size == "*" && t.shape == nil:
+			t.depth++
+			continue
+		case size == "?":
+			n = tdict.Any
+		case failed != nil || n < 0:
+			return fmt.Errorf(`got shape:%q, want sizes such as "84,?", ? for any, after a * for each level`, text)
+		}
+		t.shape = append(t.shape, n)
+	}
+	return nil
+}
+
+// fits returns an error if a field has options that are of no use to it.
+func (t *tag) fits(f *field) error {
+	isColumn, isRagged := f.role == column, f.spec.Kind == tdict.KindRagged
+	if t.mask != "" && (f.role != masked || t.optional) || t.optional && f.role == nested || t.depth > 0 && !isRagged || t.depth+len(t.shape) > 0 && !isColumn {
+		return fmt.Errorf("got tags of %v that are of no use: mask=KEY is for a pointer, without optional; "+
+			"shape for a column, with * if that is ragged; optional not for a struct", f.typ)
+	}
+	return nil
+}
