@@ -34,6 +34,9 @@
 // is [ErrReplaced], and so are Flush and Close of one opened with Writable, since nobody will see
 // what was written. Data beside mapped files keeps its values: it is saved as a whole.
 //
+// [SaveOptions] can have a schema, which is saved too: data that break it are then [ErrCorrupt], and
+// [Dataset.Schema] returns it.
+//
 // # Opening
 //
 // [Open] reads the meta.json files and checks the size of every leaf's file, but maps none: a leaf
@@ -43,7 +46,8 @@
 // regular file is [ErrCorrupt], as is a shape that does not fit. Nothing is unpickled, ever.
 //
 // Each kind of value has its form on disk: tensors, dictionaries, tdict.Data as Python's
-// NonTensorData and NonTensorStack, unbatched tensors, ragged tensors. A lazy stack of Python's is
+// NonTensorData and NonTensorStack, unbatched tensors, ragged tensors. A dictionary with a class is
+// Python's tensorclass, which is read as such without the class. A lazy stack of Python's is
 // read as one dictionary, a copy, if its members agree, and its nested tensors as ragged ones.
 // Other entries of Python's are [ErrUnsupported], as are values that Python would read back as
 // something else.

@@ -24,7 +24,7 @@ type WriterOptions struct {
 	// Resume goes on with a dataset that is finished, too. The rows there must be like row, in any
 	// order of keys, and their dims named alike; else the errors are those for rows that are not
 	// like row. A dataset that no Writer could have written, such as one with Data with a
-	// value for each row, or a nested tensor of Python's, is [ErrForeign], and one that is open
+	// value for each row, a class, or a nested tensor of Python's, is [ErrForeign], and one that is open
 	// Writable is [ErrBusy]. The leaves are not copied, unless a file has several names. Who has
 	// the dataset open keeps the rows that it shows; leaves that were not read yet are
 	// [ErrReplaced] there, as after a Save. From then on it is unfinished, until Finish, or a Close
@@ -89,7 +89,7 @@ type Writer struct {
 // shared by all rows, too, and saved at once. Ragged leaves of row may have any lengths. Those that
 // share a Layout in row share offsets on disk, and must have equal lengths in each Append. A Writer
 // that goes on keeps the sharing of the unfinished dataset. It reads all offsets into memory, as
-// Finish does.
+// Finish does. A Writer keeps no class of row: that dictionaries have one is lost.
 //
 // NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
 // dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,

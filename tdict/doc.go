@@ -41,6 +41,8 @@
 //   - An [Unbatched] tensor belongs to all rows alike; operations pass it through.
 //
 // A [Schema] says which entries a dictionary has, and which ragged leaves are text.
+// [TensorDict.Enforce] makes it hold: what would break it is refused. A dictionary can have the name
+// of a Python class ([TensorDict.SetClass]), which operations carry.
 //
 // # Functions over leaves and rows
 //
@@ -80,8 +82,8 @@
 // and memory that turns out to be unreadable in the middle of a copy, see tensor.Transfer. An error
 // about an entry is a [KeyError] that says which key, one about rows that a function was called
 // with a [RowsError] that says which rows. errors.Is finds the reason: [ErrMissing], [ErrExists],
-// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], or what
-// packages nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an
+// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind],
+// [ErrSchema], or what packages nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an
 // argument is ErrKind.
 //
 // # Concurrency

@@ -129,8 +129,8 @@ func (b *bond) below(name nestedkey.Key) *bond {
 }
 
 // checkPut returns ErrSchema if v must not be set under key, whose first part is missing if it has
-// more.
-func (td *TensorDict) checkPut(key nestedkey.Key, v Value) error {
+// more. was is the value there, if it is known, which v replaces.
+func (td *TensorDict) checkPut(key nestedkey.Key, v, was Value) error {
 	if td.bond == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (td *TensorDict) checkPut(key nestedkey.Key, v Value) error {
 		placement{made, rest, v}.set()
 		return td.bond.check(first, key, made)
 	}
-	if was, ok := td.entries.get(key); ok && sameType(was, v) {
+	if sameType(was, v) {
 		return nil
 	}
 	if spec := td.bond.own[key]; spec != nil && spec.Kind != KindDict {
@@ -266,5 +266,5 @@ func (td *TensorDict) replaceAll(entries store) {
 // locked.
 func (v *verbs) CheckSet(key nestedkey.Key, value Value) error {
 	td := (*TensorDict)(v)
-	return failedKey("set", key, td.checkPut(key, value))
+	return failedKey("set", key, td.checkPut(key, value, nil))
 }

@@ -181,7 +181,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		first, rest, nested := key.Cut()
 		there, ok := d.entries.get(first)
 		if !ok || !nested {
-			return d.placeHere(key, v)
+			return d.placeHere(key, v, there)
 		}
 		inner, ok := asDict(there)
 		if !ok {
@@ -191,7 +191,8 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	}
 }
 
-func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
+// placeHere is place in td, which has no entry under the first part of key, or was under all of it.
+func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, error) {
 	if td.Locked() {
 		return placement{}, td.errLocked()
 	}
@@ -205,7 +206,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 		v, err = td.under(v)
 	}
 	if err == nil {
-		err = td.checkPut(key, v)
+		err = td.checkPut(key, v, was)
 	}
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("%q: %w", string(inner.Key), inner.Err)

@@ -113,3 +113,23 @@ func ExampleSchema_MarshalJSON() {
 	// {"version":1,"entries":[{"key":"visits","kind":"ragged","dtype":"int64","depth":1,"doc":"day of each visit"},{"key":"photo","kind":"tensor","dtype":"uint8","shape":[null,null,3],"optional":true}]} <nil>
 	// true <nil>
 }
+
+// Once td is bound, a change that breaks the schema is refused, through an inner dictionary too.
+func ExampleTensorDict_Enforce() {
+	schema := tdict.Schema{
+		{Key: "name", Kind: tdict.KindText},
+		{Key: "body/height", DType: tensor.Float32},
+	}
+	td := tensor.Must(schema.Zeros(2))
+	if err := td.Enforce(schema); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(td.Set("body/height", tensor.Vector(1.62, 1.71))) // float64
+	fmt.Println(tensor.Must(td.Dict("body")).Delete("height"))
+	fmt.Println(td.Set("body/height", tensor.Vector[float32](1.62, 1.71)))
+	// Output:
+	// set "body/height": schema mismatch: got tensor float64 [2], want tensor float32 [2]
+	// delete "height": schema mismatch: got none, want tensor float32 [2]
+	// <nil>
+}

@@ -20,8 +20,8 @@ import (
 //		{Key: "name", Kind: tdict.KindText, Optional: true},
 //	}
 //
-// A dictionary does not keep its schema: [Schema.Check] compares the two when it is called.
-// [Schema.MarshalJSON] writes a schema for programs in any language.
+// [Schema.Check] compares a dictionary with a schema when it is called, and [TensorDict.Enforce]
+// makes a schema hold from then on. [Schema.MarshalJSON] writes a schema for programs in any language.
 //
 // A Schema is a slice and can be changed like one. Only UnmarshalJSON changes it. Methods that
 // return an error return [ErrSchema], with the key, if [Schema.Validate] does.

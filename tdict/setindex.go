@@ -144,7 +144,7 @@ func (w *setter) writeEntry(td *TensorDict, c column, v Value) error {
 	if err != nil {
 		return err
 	}
-	p, err := td.placeHere(c.name, zero)
+	p, err := td.placeHere(c.name, zero, nil)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,15 @@
 // What the fences of docs/schema.md use without declaring it.
 package fence
 
-import "github.com/go-tensordict/tensordict/tdict"
+import (
+	"context"
 
-var td *tdict.TensorDict
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+var (
+	ctx    context.Context
+	td     *tdict.TensorDict
+	wrong  tdict.Value
+	people tdict.Schema
+)
