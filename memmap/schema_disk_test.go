@@ -59,7 +59,11 @@ func TestSchemaIsKept(t *testing.T) {
 	rows := visitRows(t, 4)
 	classed := rows.Copy()
 	require.NoError(t, classed.SetClass("my.Frame"))
-	chunks := func(yield func(*tdict.TensorDict, error) bool) { _ = yield(rows, nil) && yield(rows, nil) }
+	chunks := func(yield func(*tdict.TensorDict, error) bool) {
+		if yield(rows, nil) {
+			yield(rows, nil)
+		}
+	}
 	with := memmap.SaveOptions{Schema: visitSpecs}
 	for name, save := range map[string]func() error{
 		"saved":       func() error { return memmap.SaveWith(t.Context(), at("saved"), rows, with) },
