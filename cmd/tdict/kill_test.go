@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 			require.Equal(t, 0, command(t, dir, tt.args...).code)
 			whole := time.Since(start)
 			require.NoError(t, os.RemoveAll(out))
-			for range longtests.Times(3, 60) {
+			for range longtests.Times(3, 20) {
 				for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 					code := signalled(t, dir, signal, rand.N(whole*5/4), tt.args)
 					if exists(out) {
