@@ -65,11 +65,11 @@ func eachBox(xs []*tensor.Tensor, from, stop int, fn func(parts []*tensor.Tensor
 }
 
 // indexed returns the same part of each tensor.
-func indexed(xs []*tensor.Tensor, at ix.Index) ([]*tensor.Tensor, error) {
+func indexed(xs []*tensor.Tensor, at ...ix.Index) ([]*tensor.Tensor, error) {
 	parts := make([]*tensor.Tensor, len(xs))
 	for i, x := range xs {
 		var err error
-		if parts[i], err = x.Index(at); err != nil {
+		if parts[i], err = x.Index(at...); err != nil {
 			return nil, err
 		}
 	}

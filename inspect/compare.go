@@ -3,15 +3,16 @@ package inspect
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/cmplx"
-	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -19,20 +20,24 @@ import (
 // compareBytes is about how many bytes of a leaf one goroutine compares at a time.
 const compareBytes = 1 << 20
 
-// A found is an element in which two leaves differ: its number, and both values.
-type found struct {
-	at   int
-	a, b string
+// A tallied has the elements of a block in which two leaves differ.
+type tallied struct {
+	first []int // their numbers, at most DifferencesOptions.Most
+	count int
 }
 
-// A tallied is what a block of two leaves differs in.
-type tallied struct {
-	first []found
-	count int
+// add notes an element that differs.
+func (t *tallied) add(opt *DifferencesOptions, at int) {
+	if t.count++; t.count <= opt.most() {
+		t.first = append(t.first, at)
+	}
 }
 
 // leaf compares the elements of two leaves.
 func (c *comparison) leaf(p pair) (d tdict.Difference, differ bool, err error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return d, false, err
+	}
 	switch a := p.a.(type) {
 	case *tensor.Tensor:
 		return c.tensors(p, a, p.b.(*tensor.Tensor), a.Shape().Position)
@@ -58,7 +63,8 @@ func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) [
 	}
 	rule := comparers[a.DType()]
 	size := max(1, compareBytes/a.DType().Size())
-	return c.blocks(p, (a.Size()+size-1)/size, position, func(block int) (t tallied, err error) {
+	element := func(i int) (tensor.ElementDiff, error) { return elementOf(a, b, i, position(i)) }
+	return c.blocks(p, (a.Size()+size-1)/size, element, func(block int) (t tallied, err error) {
 		at := block * size
 		err = eachBox(xs, at, min(at+size, a.Size()), func(parts []*tensor.Tensor) error {
 			err := rule(&c.opt, &t, at, parts[0], parts[1])
@@ -69,22 +75,46 @@ func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) [
 	})
 }
 
-// blocks compares blocks and puts together what they differ in.
-func (c *comparison) blocks(p pair, n int, position func(i int) []int, compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
+// elementOf returns the element with a number, in which a and b differ.
+func elementOf(a, b *tensor.Tensor, i int, position []int) (d tensor.ElementDiff, err error) {
+	for _, at := range a.Shape().Position(i) {
+		if a, err = a.Index(ix.At(at)); err == nil {
+			b, err = b.Index(ix.At(at))
+		}
+		if err != nil {
+			return d, err
+		}
+	}
+	first, _, err := a.Verbs().Differing(b, tensor.Tolerance{}, 1)
+	if len(first) > 0 {
+		d = tensor.ElementDiff{Position: position, A: first[0].A, B: first[0].B}
+	}
+	return d, err
+}
+
+// blocks compares n blocks, and joins their differences. element returns the element with a number.
+func (c *comparison) blocks(p pair, n int, element func(i int) (tensor.ElementDiff, error), compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
+	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
 	all := make([]tallied, n)
 	err := workers.Do(c.ctx, n, c.opt.Workers, func(block int) (err error) {
 		all[block], err = compare(block)
 		return err
 	})
-	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
+	if err != nil {
+		return d, false, err
+	}
 	for _, t := range all {
-		for _, f := range t.first[:min(len(t.first), c.opt.most()-len(d.Elements))] {
-			d.Elements = append(d.Elements, tensor.ElementDiff{Position: position(f.at), A: f.a, B: f.b})
+		for _, i := range t.first[:min(len(t.first), c.opt.most()-len(d.Elements))] {
+			e, err := element(i)
+			if err != nil {
+				return d, false, err
+			}
+			d.Elements = append(d.Elements, e)
 		}
 		d.Count += t.count
 	}
 	d.Text = elementsText(d)
-	return d, d.Count > 0, err
+	return d, d.Count > 0, nil
 }
 
 // elementsText returns the text of a difference of elements.
@@ -100,34 +130,26 @@ func elementsText(d tdict.Difference) string {
 	return text
 }
 
-// add notes an element that differs.
-func (t *tallied) add(opt *DifferencesOptions, at int, texts func() (a, b string)) {
-	if t.count++; t.count <= opt.most() {
-		a, b := texts()
-		t.first = append(t.first, found{at, a, b})
-	}
-}
-
 // A comparer adds to t the elements in which a and b differ, the first of which has the number at.
 type comparer func(opt *DifferencesOptions, t *tallied, at int, a, b *tensor.Tensor) error
 
 // comparers has a comparer for each dtype.
 var comparers = map[tensor.DType]comparer{
-	tensor.Bool:       comparing(func(_ *DifferencesOptions, a, b bool) bool { return a == b }, strconv.FormatBool),
-	tensor.Uint8:      comparing(nearInts[uint8], intText[uint8]),
-	tensor.Uint16:     comparing(nearInts[uint16], intText[uint16]),
-	tensor.Uint32:     comparing(nearInts[uint32], intText[uint32]),
-	tensor.Uint64:     comparing(nearInts[uint64], intText[uint64]),
-	tensor.Int8:       comparing(nearInts[int8], intText[int8]),
-	tensor.Int16:      comparing(nearInts[int16], intText[int16]),
-	tensor.Int32:      comparing(nearInts[int32], intText[int32]),
-	tensor.Int64:      comparing(nearInts[int64], intText[int64]),
-	tensor.Float16:    comparing(nearHalf[tensor.F16], halfText[tensor.F16]),
-	tensor.BFloat16:   comparing(nearHalf[tensor.BF16], halfText[tensor.BF16]),
-	tensor.Float32:    comparing(nearFloats[float32], func(v float32) string { return floatText(float64(v), 32) }),
-	tensor.Float64:    comparing(nearFloats[float64], func(v float64) string { return floatText(v, 64) }),
-	tensor.Complex64:  comparing(nearComplex[complex64], func(v complex64) string { return strconv.FormatComplex(complex128(v), 'g', -1, 64) }),
-	tensor.Complex128: comparing(nearComplex[complex128], func(v complex128) string { return strconv.FormatComplex(v, 'g', -1, 128) }),
+	tensor.Bool:       comparing(func(_ *DifferencesOptions, a, b bool) bool { return a == b }),
+	tensor.Uint8:      comparing(nearInts[uint8]),
+	tensor.Uint16:     comparing(nearInts[uint16]),
+	tensor.Uint32:     comparing(nearInts[uint32]),
+	tensor.Uint64:     comparing(nearInts[uint64]),
+	tensor.Int8:       comparing(nearInts[int8]),
+	tensor.Int16:      comparing(nearInts[int16]),
+	tensor.Int32:      comparing(nearInts[int32]),
+	tensor.Int64:      comparing(nearInts[int64]),
+	tensor.Float16:    comparing(nearHalf[tensor.F16]),
+	tensor.BFloat16:   comparing(nearHalf[tensor.BF16]),
+	tensor.Float32:    comparing(nearFloats[float32]),
+	tensor.Float64:    comparing(nearFloats[float64]),
+	tensor.Complex64:  comparing(nearComplex[complex64]),
+	tensor.Complex128: comparing(nearComplex[complex128]),
 }
 
 // pieceElements is how many elements are compared as bytes before they are looked at.
@@ -135,7 +157,7 @@ const pieceElements = 1024
 
 // comparing returns a comparer of elements that are T. Equal bytes need no closer look, unless NaN
 // differs from itself.
-func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool, text func(T) string) comparer {
+func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool) comparer {
 	dtype := tensor.DTypeOf[T]()
 	floats := dtype.IsFloat() || dtype.IsComplex()
 	return func(opt *DifferencesOptions, t *tallied, at int, a, b *tensor.Tensor) error {
@@ -149,7 +171,7 @@ func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool, t
 				}
 				for i, v := range p {
 					if !near(opt, v, q[i]) {
-						t.add(opt, at+from+i, func() (string, string) { return text(v), text(q[i]) })
+						t.add(opt, at+from+i)
 					}
 				}
 			}
@@ -178,7 +200,7 @@ func nearInts[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64]
 
 // within returns how far from a number of a size another may be.
 func (opt *DifferencesOptions) within(size float64) float64 {
-	if opt.RTol == 0 { // times an infinity it is NaN
+	if opt.RTol == 0 || size == 0 { // times an infinity they are NaN
 		return opt.ATol
 	}
 	return opt.ATol + opt.RTol*size
@@ -217,11 +239,3 @@ func nearComplex[T complex64 | complex128](opt *DifferencesOptions, a, b T) bool
 
 // isNaN reports whether a part of a complex number is NaN, whatever the other is.
 func isNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
-
-func intText[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](v T) string {
-	return fmt.Sprint(v)
-}
-
-func halfText[T interface{ Float64() float64 }](v T) string { return floatText(v.Float64(), 32) }
-
-func floatText(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

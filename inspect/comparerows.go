@@ -63,15 +63,21 @@ func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Di
 	}
 	var t tallied
 	for i := range len(la) - 1 {
-		if m, n := la[i+1]-la[i], lb[i+1]-lb[i]; m != n {
-			t.add(&c.opt, i, func() (string, string) { return strconv.FormatInt(m, 10), strconv.FormatInt(n, 10) })
+		if la[i+1]-la[i] != lb[i+1]-lb[i] {
+			t.add(&c.opt, i)
 		}
 	}
-	d, differ, err = c.blocks(p, 1, func(i int) []int { return rowPosition(a, level-1, i) }, func(int) (tallied, error) { return t, nil })
+	element := func(i int) (tensor.ElementDiff, error) {
+		return tensor.ElementDiff{Position: rowPosition(a, level-1, i), A: length(la, i), B: length(lb, i)}, nil
+	}
+	d, differ, err = c.blocks(p, 1, element, func(int) (tallied, error) { return t, nil })
 	d.Kind = tdict.DiffShape
 	d.Text = elementsText(d)
 	return d, differ, err
 }
+
+// length returns the length of a row, by its number.
+func length(offsets []int64, i int) string { return strconv.FormatInt(offsets[i+1]-offsets[i], 10) }
 
 // rowPosition returns where the row of a level is, by its number: its position in the batch, and
 // that in the row of each level around it.
@@ -104,16 +110,20 @@ func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (
 		return d, false, err
 	}
 	n := len(oa) - 1
-	position := func(i int) []int { return rowPosition(la, la.Depth()-1, i) }
 	if c.opt.TrustSums && slices.Equal(oa, ob) && memmap.SameSums(a, b) {
 		return d, false, nil
 	}
-	return c.blocks(p, (n+textRows-1)/textRows, position, func(block int) (t tallied, err error) {
+	element := func(i int) (d tensor.ElementDiff, err error) {
+		d.Position = rowPosition(la, la.Depth()-1, i)
+		err = readTexts(a, b, oa[i:i+2], ob[i:i+2], func(_ int, x, y []byte) { d.A, d.B = textOf(x), textOf(y) })
+		return d, err
+	}
+	return c.blocks(p, (n+textRows-1)/textRows, element, func(block int) (t tallied, err error) {
 		first := block * textRows
 		last := min(first+textRows, n)
 		err = readTexts(a, b, oa[first:last+1], ob[first:last+1], func(i int, x, y []byte) {
 			if string(x) != string(y) {
-				t.add(&c.opt, first+i, func() (string, string) { return textOf(x), textOf(y) })
+				t.add(&c.opt, first+i)
 			}
 		})
 		return t, err

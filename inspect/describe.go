@@ -18,12 +18,12 @@ import (
 type DescribeOptions struct {
 	// Keys selects leaves; the key of a dictionary selects all in it. Empty means all.
 	Keys []nestedkey.Key
-	// Mask is the key of a bool leaf that says which values of all selected leaves are there. ""
-	// means that KEY_mask beside KEY says so for KEY, if it is there and fits.
+	// Mask is the key of a bool leaf, false where a value of a selected leaf is missing. "" means
+	// that each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
 	Mask nestedkey.Key
 	// ByColumn describes each feature of a tensor by itself.
 	ByColumn bool
-	// Quantiles are those wanted, each from 0 to 1.
+	// Quantiles to compute, each from 0 to 1.
 	Quantiles []float64
 	// Workers is how many blocks are read at a time; 0 means GOMAXPROCS. The result does not depend
 	// on it.
@@ -62,42 +62,43 @@ type Lengths struct {
 //
 // # What is counted
 //
-//   - Values that a mask hides are missing, and nothing else is said of them. A mask is over leading
-//     dims of its leaf, or, for a ragged leaf, over its batch or as ragged as it is. Hidden rows of
-//     a ragged leaf count as one missing each; they have no part in Rows. If they are not empty, the
-//     other rows are copied.
-//   - NaNs are counted, and left out of everything else. Infinities are counted, and are numbers: with
-//     one the Mean is infinite and Std is NaN.
+//   - Values that a mask hides count as Missing, and in nothing else. A mask has the leading dims
+//     of its leaf. That of a ragged leaf has its batch dims, or its lengths; a row that is hidden
+//     by a batch dim is one Missing. Unbatched tensors have no mask.
+//   - NaN counts in NaN, and in nothing else but Count. Infinities are numbers: with one, Std is
+//     NaN, and Mean is infinite, or NaN if there are both signs.
 //   - float16 and bfloat16 are converted to float64, exactly. Integers are too, with the nearest
 //     float64 beyond 2^53; Min and Max are exact. A true bool is 1. Of complex numbers the absolute
 //     values are described; one with a NaN in either part is NaN.
-//   - Ragged uint8 without features is taken for text, for nothing says that bytes are text: its
-//     texts are counted, with their lengths in bytes and how many are distinct, up to 1,024 of at
-//     most 64 KiB in all.
-//   - Of Data the rows are counted, and those that are nil.
-//   - ByColumn describes each feature of a dense tensor by itself, and all other leaves as a whole.
+//   - Ragged uint8 without features is taken for text. Count, Rows and Distinct describe its texts;
+//     Distinct stops at 1,024 texts or 64 KiB.
+//   - Count of Data is the rows that are not nil.
+//   - ByColumn describes each feature of a dense tensor by itself, and other leaves as a whole.
 //
 // # Sums
 //
-// Each leaf is read once, in parts of 131,072 positions, or 4,096 of each column. In a part, values
-// that count are added as float64 in the order that arith.Sum states, and so are the sums of
-// parts. So without masks and NaN the Mean is that of arith.Mean of float64. Std is the population's
-// (arith.VarOptions.Correction 0): squares of distances from the mean of 1,024 values, joined in
-// order as Chan, Golub and LeVeque do. Nothing depends on opt.Workers.
+// Each leaf is read once, in parts of 131,072 positions, or 4,096 of each column. The numbers of a
+// part are added as float64 in the order that arith.Sum states, and then the sums of the parts. So
+// without masks and NaN, Mean equals arith.Mean of the values as float64. Std divides by the number
+// of values, as arith.VarOptions.Correction 0 does. It adds the squared distances from the mean of
+// each 1,024 numbers, and joins them in order as Chan, Golub and LeVeque do. Results do not depend
+// on opt.Workers.
 //
 // # Quantiles
 //
-// They are those of arith.Quantile for up to 1,024 values, and at 0 and 1. Of more values they come
-// from a KLL sketch of at most about 3,000 numbers: with q the value of the rank q*n is one with a
-// rank within 0.01*n, and mostly within 0.003*n. Beyond 2^20 positions, one value of each 2, 4, 8 ...
-// neighbours goes into the sketch, picked by a hash: values must not repeat in step with that. The
-// same values give the same quantiles.
+// Quantiles of up to 1,024 values, and at 0 and 1, equal those of arith.Quantile. Otherwise they
+// come from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven
+// orders, the rank of each is within 0.01*n of q*n. A leaf of more than 2^20 positions is sampled:
+// a hash of its position picks one of each 2, 4, 8 ... neighbours. The same values give the same
+// quantiles.
 //
-// Describe returns tdict.ErrKind for a nil dictionary and for a quantile that is not from 0 to 1;
-// with the key tdict.ErrMissing for a key or mask that td lacks, tensor.ErrDType for a mask that is
-// not bool and shapeops.ErrShape for one that does not fit, both only for opt.Mask: what is called
-// KEY_mask and does not fit KEY is not its mask; the cause of ctx; and why elements cannot be read.
-// td must not be changed meanwhile.
+// Describe returns the cause of ctx, the error of a read, or one of these, with the key if it is
+// about one. It must not run while td is changed.
+//
+//   - tdict.ErrKind: td is nil, a quantile is not from 0 to 1, or opt.Mask is of another kind than
+//     a mask of the leaf can be
+//   - tdict.ErrMissing: td lacks a key or opt.Mask
+//   - tensor.ErrDType, shapeops.ErrShape: opt.Mask is not bool, or does not fit a leaf
 func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([]Summary, error) {
 	if err := opt.check(td); err != nil {
 		return nil, err
@@ -142,6 +143,9 @@ type describer struct {
 
 // leaf describes a leaf.
 func (d *describer) leaf(key nestedkey.Key, v tdict.Leaf) error {
+	if err := context.Cause(d.ctx); err != nil {
+		return err
+	}
 	mask, err := d.mask(key, v)
 	if err != nil {
 		return err

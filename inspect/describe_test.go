@@ -47,7 +47,8 @@ func numbersOf(t testing.TB, x *tensor.Tensor) []float64 {
 	return all
 }
 
-// naively describes numbers, of which some are there, in loops. Sum and quantiles are those of arith.
+// naively describes numbers, of which some are there, in loops. Sum and quantiles are those of
+// arith.
 func naively(t testing.TB, s inspect.Summary, numbers []float64, there []bool) inspect.Summary {
 	var kept []float64
 	low, high := math.Inf(1), math.Inf(-1)

@@ -30,28 +30,28 @@ type DifferencesOptions struct {
 	Workers int
 }
 
-// Differences returns an iterator over the differences between a and b: first those of structure, in
-// the order of a, which need no element; then, leaf by leaf, those of elements.
+// Differences returns an iterator over the differences between a and b. Those of structure come
+// first, in the order of a; no element is read for them. Those of elements follow, leaf by leaf.
 //
 //   - Structure: batch shapes and the names of their dims, keys that one of them lacks, kinds,
 //     dtypes, shapes.
 //   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
 //     Values of such a leaf are not compared.
-//   - Elements: one Difference for each leaf, with the first that differ and how many do in all.
-//     Of text, which is ragged uint8 without features, a row is an element, and A and B are the
-//     texts, quoted.
+//   - Elements: one Difference for each leaf, with the first elements that differ and the count of
+//     all. In text, which is ragged uint8 without features, each row is an element, and A and B are
+//     quoted.
 //
-// Numbers follow the rule of NumPy's allclose, in which b is the one that is right: see
-// [DifferencesOptions]. Infinities are equal only to themselves. Integers are compared as they are,
-// and complex numbers by their distance. Bools and Data compare exactly.
+// Numbers follow the rule of NumPy's allclose, which scales RTol by b: see [DifferencesOptions].
+// Infinities equal only themselves, and any RTol times 0 is 0. Integers are not rounded. Complex
+// numbers compare by their distance, Bools and Data exactly.
 //
-// Leaves are read in blocks of 1 MiB, of which opt.Workers are compared at a time; leaves that are
-// views with gaps are copied block by block. Ragged leaves that were permuted are copied whole.
+// Leaves are read in blocks of 1 MiB, opt.Workers of them at a time. A block of a view with gaps is
+// copied. A ragged leaf that was permuted is copied as a whole.
 //
-// After an error the iterator yields it, with no Difference, and ends: tdict.ErrKind if a or b is
-// nil or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or
-// why elements cannot be read, with the key. Ranging again begins again. Neither dictionary must be
-// changed meanwhile.
+// The iterator yields at most one error, with a zero Difference, and ends: tdict.ErrKind if a or b
+// is nil or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or
+// the error of a read, with the key. Ranging again begins again. It must not run while a or b is
+// changed.
 func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
 	return func(yield func(tdict.Difference, error) bool) {
 		if err := opt.check(a, b); err != nil {

@@ -51,7 +51,7 @@ func farApart(a, b complex128, opt inspect.DifferencesOptions) bool {
 		return a != b
 	}
 	tolerance := opt.ATol
-	if opt.RTol != 0 {
+	if opt.RTol != 0 && b != 0 {
 		tolerance += opt.RTol * cmplx.Abs(b)
 	}
 	return cmplx.Abs(a-b) > tolerance

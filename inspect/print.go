@@ -18,7 +18,8 @@ import (
 
 // PrintOptions say what [Print] prints. The zero value is the default.
 type PrintOptions struct {
-	// Depth is how many levels of dictionaries are printed; 0 means all. The others are a line each.
+	// Depth is how many levels of dictionaries are printed; 0 means all. The others are a line
+	// each.
 	Depth int
 	// Sort prints the entries of each dictionary in the order of their keys.
 	Sort bool
@@ -195,11 +196,7 @@ func (p *printer) size(n int) string {
 	for ; v >= 999.5; unit++ {
 		v /= 1000
 	}
-	digits := 2
-	for limit := 9.995; digits > 0 && v >= limit; limit *= 10 {
-		digits--
-	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " " + units[unit]
+	return strings.TrimSuffix(fmt.Sprintf("%#.3g", v), ".") + " " + units[unit]
 }
 
 // named reports whether a dim has a name.

@@ -15,9 +15,10 @@ const (
 	mostPicked = 1 << 20 // numbers of a leaf that are put in a sketch
 )
 
-// A sketch is the KLL sketch of Karnin, Lang and Liberty: a number in level i stands for 1<<i of the
-// numbers that were added. A level that is full is sorted, and every second number of it goes to the
-// next. The coins that say which of two are a hash, so that the same numbers give the same sketch.
+// A sketch is the KLL sketch of Karnin, Lang and Liberty: a number in level i stands for 1<<i of
+// the numbers that were added. A level that is full is sorted, and every second number of it goes
+// to the next. The coins that say which of two are a hash, so that the same numbers give the same
+// sketch.
 type sketch struct {
 	levels [][]float64
 	size   int // numbers in all levels

@@ -1,13 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -24,15 +24,24 @@ func (d *describer) tensor(s Summary, x *tensor.Tensor, mask tdict.Value) error 
 
 // whole describes all elements of a tensor.
 func (d *describer) whole(s Summary, x, mask *tensor.Tensor) error {
+	t, err := d.tally(x, mask)
+	if err != nil {
+		return err
+	}
+	return d.add(s, t)
+}
+
+// tally returns the tally of all elements of a tensor.
+func (d *describer) tally(x, mask *tensor.Tensor) (*tally, error) {
 	in, err := newSeries(x, mask)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	made, err := d.tallies([]series{in}, in.n, partSize)
+	made, err := d.tallies([]series{in}, partSize)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.add(s, made[0])
+	return made[0], nil
 }
 
 // columns describes each feature of a tensor, a tile of them at a time.
@@ -41,17 +50,23 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
+	all, err := newSeries(x, mask)
+	if err != nil {
+		return err
+	}
 	features := x.Shape()[batch:]
 	for first := 0; first < features.Size(); first += columnTile {
-		var tile []series
-		for f := first; f < min(first+columnTile, features.Size()); f++ {
-			column, err := columnOf(x, mask, batch, features.Position(f))
-			if err != nil {
+		tile := make([]series, min(columnTile, features.Size()-first))
+		for i := range tile {
+			at := slices.Repeat([]ix.Index{ix.All}, batch)
+			for _, k := range features.Position(first + i) {
+				at = append(at, ix.At(k))
+			}
+			if tile[i], err = indexed(all, at...); err != nil {
 				return err
 			}
-			tile = append(tile, column)
 		}
-		made, err := d.tallies(tile, tile[0].n, columnPart)
+		made, err := d.tallies(tile, columnPart)
 		if err != nil {
 			return err
 		}
@@ -63,28 +78,6 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 		}
 	}
 	return nil
-}
-
-// columnOf returns one feature of a tensor.
-func columnOf(x, mask *tensor.Tensor, batch int, feature []int) (series, error) {
-	at := slices.Repeat([]ix.Index{ix.All}, batch)
-	for _, i := range feature {
-		at = append(at, ix.At(i))
-	}
-	var err error
-	if mask != nil {
-		if mask, err = expanded(mask, x.Shape()); err == nil {
-			mask, err = mask.Index(at...)
-		}
-		if err != nil {
-			return series{}, err
-		}
-	}
-	column, err := x.Index(at...)
-	if err != nil {
-		return series{}, err
-	}
-	return newSeries(column, mask)
 }
 
 // batchDims returns how many batch dims the dictionary has in which a leaf is.
@@ -102,7 +95,7 @@ func (d *describer) batchDims(key nestedkey.Key) (int, error) {
 
 // add adds the Summary of values with a tally to the result.
 func (d *describer) add(s Summary, t *tally) error {
-	s.Count, s.Missing = t.count, s.Missing+t.missing
+	s.Count, s.Missing = t.count, t.missing
 	s.NaN, s.Inf, s.Zeros = t.nan, t.inf, t.zeros
 	if s.DType == tensor.Bool {
 		s.True = t.count - t.zeros
@@ -125,9 +118,9 @@ func (d *describer) add(s Summary, t *tally) error {
 func (t *tally) extremes(dtype tensor.DType) (low, high any) {
 	switch {
 	case dtype == tensor.Int64:
-		return t.ints.low, t.ints.high
+		return t.low, t.high
 	case dtype == tensor.Uint64:
-		return t.ints.least, t.ints.most
+		return uint64(t.low) ^ 1<<63, uint64(t.high) ^ 1<<63
 	case dtype.IsInteger() || dtype == tensor.Bool:
 		return int64(t.min), int64(t.max)
 	}
@@ -136,7 +129,7 @@ func (t *tally) extremes(dtype tensor.DType) (low, high any) {
 
 // data counts rows of Data. A mask hides rows.
 func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
-	there, err := rowMask(mask, v, v.Shape().Size())
+	there, err := rowMask(mask, v)
 	if err != nil {
 		return err
 	}
@@ -153,9 +146,9 @@ func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
 	return nil
 }
 
-// rowMask returns which of the batch rows of a value a mask over leading dims does not hide: nil if
-// it is no mask of rows.
-func rowMask(mask, v tdict.Value, rows int) ([]bool, error) {
+// rowMask returns which batch rows of a value a mask does not hide: nil if it is not a mask of
+// rows.
+func rowMask(mask, v tdict.Value) (there []bool, err error) {
 	m, ok := mask.(*tensor.Tensor)
 	if !ok {
 		return nil, nil
@@ -164,20 +157,13 @@ func rowMask(mask, v tdict.Value, rows int) ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := make([]bool, 0, rows)
-	err = tensor.Read(wide, func(bits []bool) { there = append(there, bits...) })
+	err = tensor.Read(wide, func(bits []bool) { there = append([]bool{}, bits...) })
 	return there, err
 }
 
 // rows describes a ragged leaf: the lengths of its rows, and its values or texts.
 func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
-	there, err := rowMask(mask, v, v.Shape().Size())
-	if err == nil && there != nil {
-		all := v.Shape().Size()
-		if v, err = shown(v, there); err == nil {
-			s.Missing = all - v.Shape().Size()
-		}
-	}
+	there, err := rowMask(mask, v)
 	if err != nil {
 		return err
 	}
@@ -185,54 +171,67 @@ func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
 	if err != nil {
 		return err
 	}
-	if layout.Depth() > 0 {
-		lengths, err := layout.Lengths(-1)
+	hidden := len(there) - len(keep(nil, there, there))
+	for level := range layout.Depth() {
+		lengths, err := layout.Lengths(level + 1)
 		if err != nil {
 			return err
 		}
-		s.Rows = lengthsOf(lengths)
-		if s.Kind == tdict.KindText {
-			return d.texts(s, x, lengths)
+		if level+1 == layout.Depth() {
+			s.Rows = lengthsOf(shown(lengths, there))
+			if s.Kind == tdict.KindText {
+				s.Missing = hidden
+				return d.texts(s, x, lengths, there)
+			}
 		}
+		there = spread(there, lengths)
 	}
-	var bits *tensor.Tensor
-	if m, ok := mask.(*ragged.Tensor); ok {
-		if bits, _, err = values(m); err != nil {
-			return err
-		}
+	bits, err := valueMask(mask, there)
+	if err != nil {
+		return err
 	}
-	return d.whole(s, x, bits)
+	t, err := d.tally(x, bits)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		t.missing = hidden
+	}
+	return d.add(s, t)
 }
 
-// shown returns the rows of the batch that a mask does not hide: a view if the others are empty, as
-// missing rows mostly are.
-func shown(v *ragged.Tensor, there []bool) (*ragged.Tensor, error) {
-	layout := v.Layout()
-	x, err := v.ValuesView()
-	if err != nil || layout.Depth() == 0 {
-		return v.Index(ix.Mask(there, v.Shape()...))
+// valueMask returns the mask of the values of a ragged leaf: there, or the values of a ragged mask.
+// It is nil if there is none.
+func valueMask(mask tdict.Value, there []bool) (*tensor.Tensor, error) {
+	if there != nil {
+		return tensor.From(there, len(there))
 	}
-	offsets := make([][]int64, layout.Depth())
-	for level := range offsets {
-		if offsets[level], err = layout.Offsets(level + 1); err != nil {
-			return nil, err
-		}
+	m, ok := mask.(*ragged.Tensor)
+	if !ok {
+		return nil, nil
 	}
-	kept := []int64{0}
-	for i, yes := range there {
-		switch empty := offsets[0][i] == offsets[0][i+1]; {
-		case yes:
-			kept = append(kept, offsets[0][i+1])
-		case !empty:
-			return v.Index(ix.Mask(there, v.Shape()...))
-		}
+	bits, _, err := values(m)
+	return bits, err
+}
+
+// shown returns the elements that are there.
+func shown[T any](x []T, there []bool) []T {
+	if there == nil {
+		return x
 	}
-	offsets[0] = kept
-	layout, err = ragged.NewLayout(shapeops.Shape{len(kept) - 1}, offsets...)
-	if err != nil {
-		return nil, err
+	return keep(nil, x, there)
+}
+
+// spread returns which rows of the next level are there, by the lengths of those of this one.
+func spread(there []bool, lengths []int64) []bool {
+	if there == nil {
+		return nil
 	}
-	return ragged.New(x, layout)
+	inner := []bool{}
+	for i, n := range lengths {
+		inner = append(inner, slices.Repeat(there[i:i+1], int(n))...)
+	}
+	return inner
 }
 
 // lengthsOf describes lengths.
@@ -255,42 +254,26 @@ const (
 	mostTextBytes = 1 << 16 // of them all together
 )
 
-// texts counts texts, and how many are distinct, as far as these are few.
-func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64) error {
-	s.Count = len(lengths)
-	known, size, first := map[string]bool{}, 0, 0
-	for len(lengths) > 0 && len(known) <= mostTexts && size <= mostTextBytes {
-		if err := context.Cause(d.ctx); err != nil {
-			return err
-		}
-		n, total := min(len(lengths), textRows), 0
-		for _, l := range lengths[:n] {
-			total += int(l)
-		}
-		part, err := x.Index(ix.Range(first, first+total))
-		if err != nil {
-			return err
-		}
-		err = tensor.Read(part, func(b []uint8) {
-			for _, l := range lengths[:n] {
-				if text := b[:l]; !known[string(text)] {
-					known[string(text)] = true
-					size += int(l)
-				}
-				b = b[l:]
-				if len(known) > mostTexts || size > mostTextBytes {
-					break
-				}
+// texts counts the texts that are there, and how many are distinct, as far as these are few.
+func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64, there []bool) error {
+	known, size := map[string]bool{}, 0
+	few := func() bool { return len(known) <= mostTexts && size <= mostTextBytes }
+	err := tensor.Read(x, func(b []uint8) {
+		for i, n := range lengths {
+			if !few() || i%textRows == 0 && d.ctx.Err() != nil {
+				return
 			}
-		})
-		if err != nil {
-			return err
+			if text := b[:n]; (there == nil || there[i]) && !known[string(text)] {
+				known[string(text)] = true
+				size += len(text)
+			}
+			b = b[n:]
 		}
-		lengths, first = lengths[n:], first+total
-	}
-	if s.Distinct = len(known); len(known) > mostTexts || size > mostTextBytes {
+	})
+	s.Count = s.Rows.Count
+	if s.Distinct = len(known); !few() {
 		s.Distinct = -1
 	}
 	d.all = append(d.all, s)
-	return nil
+	return cmp.Or(err, context.Cause(d.ctx))
 }

@@ -1,8 +1,10 @@
 package inspect
 
 import (
-	"encoding/binary"
+	"bytes"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
@@ -12,47 +14,42 @@ const (
 	pieceSize = 1 << 10 // numbers that are taken in at a time, while they are in the cache
 )
 
-// A tally is what is known of some values. Tallies of parts are joined in the order of the parts.
+// A tally describes some values. Tallies of parts are joined in the order of the parts.
 type tally struct {
 	count, missing, nan, inf, zeros int
 
-	numbers  int // values that are not NaN
-	min, max float64
-	ints     extremes
-	sum      float64
-	mean, m2 float64 // of the numbers, and the sum of the squares of the distances from it
-	sketch   *sketch // nil if no quantiles are wanted
+	numbers   int // values but NaN
+	min, max  float64
+	low, high int64 // min and max, exactly: of int64, and of uint64 as ordered maps them
+	sum       float64
+	mean, m2  float64 // of the numbers; the sum of their squared distances from mean
+	sketch    *sketch // nil if no quantiles are wanted
 }
 
-// extremes are the least and the greatest integer, which a float64 may not hold.
-type extremes struct {
-	low, high   int64
-	least, most uint64
-}
+// ordered maps uint64 to int64, and keeps their order.
+func ordered(v uint64) int64 { return int64(v ^ 1<<63) }
 
 func newTally(sampler *sampler, seed int) *tally {
-	t := &tally{min: math.Inf(1), max: math.Inf(-1)}
-	t.ints = extremes{math.MaxInt64, math.MinInt64, math.MaxUint64, 0}
+	t := &tally{min: math.Inf(1), max: math.Inf(-1), low: math.MaxInt64, high: math.MinInt64}
 	if sampler != nil {
 		t.sketch = newSketch(uint64(seed))
 	}
 	return t
 }
 
-// join adds what is known of the values that follow, all but their sum.
+// join adds the tally of the values that follow, except its sum.
 func (t *tally) join(next *tally) {
 	t.count, t.missing, t.nan = t.count+next.count, t.missing+next.missing, t.nan+next.nan
 	t.inf, t.zeros = t.inf+next.inf, t.zeros+next.zeros
 	t.min, t.max = min(t.min, next.min), max(t.max, next.max)
-	t.ints.low, t.ints.high = min(t.ints.low, next.ints.low), max(t.ints.high, next.ints.high)
-	t.ints.least, t.ints.most = min(t.ints.least, next.ints.least), max(t.ints.most, next.ints.most)
+	t.low, t.high = min(t.low, next.low), max(t.high, next.high)
 	t.moments(next.numbers, next.mean, next.m2)
 	if t.sketch != nil {
 		t.sketch.join(next.sketch)
 	}
 }
 
-// moments joins the mean and the squares of n further numbers, as Chan, Golub and LeVeque do.
+// moments adds n further numbers, by their mean and m2, as Chan, Golub and LeVeque do.
 func (t *tally) moments(n int, mean, m2 float64) {
 	if n == 0 {
 		return
@@ -68,187 +65,173 @@ func (t *tally) moments(n int, mean, m2 float64) {
 	t.numbers += n
 }
 
-// A pairwise adds up sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on.
-type pairwise struct {
-	blocks int
-	tree   [64]float64 // the sum of 1<<level blocks, if that bit of blocks is set
-}
-
-// push adds the sum of the next block.
-func (p *pairwise) push(sum float64) {
-	level := 0
-	for b := p.blocks; b&1 == 1; b >>= 1 {
-		sum = p.tree[level] + sum
-		level++
+// total adds up the sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on.
+// The last block may be shorter.
+func total(sums []float64) float64 {
+	switch len(sums) {
+	case 0:
+		return 0
+	case 1:
+		return sums[0]
 	}
-	p.tree[level] = sum
-	p.blocks++
-}
-
-// total returns the sum of all blocks and, if it is not nil, of a shorter one after them: the
-// smallest first.
-func (p *pairwise) total(rest *float64) (sum float64) {
-	has := rest != nil
-	if has {
-		sum = *rest
-	}
-	for level := 0; p.blocks>>level > 0; level++ {
-		switch {
-		case p.blocks>>level&1 == 0:
-		case has:
-			sum = p.tree[level] + sum
-		default:
-			sum, has = p.tree[level], true
-		}
-	}
-	return sum
+	half := 1 << (bits.Len(uint(len(sums)-1)) - 1)
+	return total(sums[:half]) + total(sums[half:])
 }
 
 // A taker takes in the values of one part of a leaf.
 type taker struct {
 	*tally
-	sums    pairwise // of the whole part
-	line    pairwise // of a piece
 	sampler *sampler
-	at      uint64    // where in the leaf the part begins, and the numbers that were taken in since
+	at      uint64    // first position of the part, plus the numbers that were added
 	piece   []float64 // numbers that wait until they are pieceSize
-	scratch []float64
-	bits    []uint8
-	lines   [pieceSize / sumBlock]float64
+	sums    []float64 // of the pieces
+	blocks  []float64 // room for the sums of the blocks of a piece
+	bits    []uint8   // room for a byte for each number of a piece
 }
 
 // begin makes t ready for the part that begins at a position of a leaf.
 func (t *taker) begin(sampler *sampler, at int) {
 	if t.piece == nil {
-		t.piece, t.scratch, t.bits = make([]float64, 0, pieceSize), make([]float64, pieceSize), make([]uint8, pieceSize)
+		t.piece, t.blocks, t.bits = make([]float64, 0, pieceSize), make([]float64, pieceSize/sumBlock), make([]uint8, pieceSize)
 	}
-	t.tally, t.sampler, t.at, t.piece = newTally(sampler, at), sampler, uint64(at), t.piece[:0]
-	t.sums.blocks = 0
+	t.tally, t.sampler, t.at = newTally(sampler, at), sampler, uint64(at)
+	t.piece, t.sums = t.piece[:0], t.sums[:0]
 }
 
-// room returns the free end of the piece, where the next numbers go.
-func (t *taker) room() []float64 { return t.piece[len(t.piece):pieceSize] }
-
-// took says that n values were put in the room. NaNs among them are counted, and dropped.
-func (t *taker) took(n int) {
+// take takes in values, for which the piece must have room.
+func take[N vector.Real](t *taker, x []N) {
+	t.count += len(x)
 	from := len(t.piece)
-	t.count += n
-	added := t.piece[from : from+n]
-	low, high := vector.Least(math.Inf(1), added), vector.Greatest(math.Inf(-1), added)
-	if low != low {
-		n = dropNaN(added)
-		t.nan += len(added) - n
-		added = added[:n]
-		low, high = vector.Least(math.Inf(1), added), vector.Greatest(math.Inf(-1), added)
+	switch {
+	case !look(t, x):
+		for _, v := range x {
+			if v == v {
+				t.piece = append(t.piece, float64(v))
+			}
+		}
+		t.nan += from + len(x) - len(t.piece)
+		look(t, t.piece[from:])
+	case len(x) == pieceSize && t.sketch == nil:
+		addUp(t, x)
+	default:
+		for _, v := range x {
+			t.piece = append(t.piece, float64(v))
+		}
 	}
-	if n > 0 && (math.IsInf(low, -1) || math.IsInf(high, 1)) {
-		t.inf += countInf(added)
-	}
-	if low <= 0 && high >= 0 {
-		t.zeros += t.countZeros(added)
-	}
-	t.min, t.max = min(t.min, low), max(t.max, high)
-	if t.piece = t.piece[:from+n]; len(t.piece) == pieceSize {
+	if len(t.piece) == pieceSize {
 		t.flush()
 	}
 }
 
-// dropNaN moves the numbers to the front, and returns how many there are.
-func dropNaN(x []float64) (n int) {
-	for _, v := range x {
-		if v == v {
-			x[n] = v
-			n++
-		}
-	}
-	return n
-}
-
-func countInf(x []float64) (n int) {
-	for _, v := range x {
-		if math.IsInf(v, 0) {
-			n++
-		}
-	}
-	return n
-}
-
-func (t *taker) countZeros(x []float64) (n int) {
-	bits := t.bits[:len(x)]
-	vector.EqualNumber(bits, x, 0)
-	return countOnes(bits)
-}
-
-// countOnes returns the sum of bytes that are 0 or 1, eight at a time.
-func countOnes(bits []uint8) (n int) {
-	for len(bits) >= 8 {
-		some := bits[:min(len(bits)&^7, 8*255)] // else a byte of the sums overflows
-		bits = bits[len(some):]
-		var eight uint64
-		for ; len(some) >= 8; some = some[8:] {
-			eight += binary.LittleEndian.Uint64(some)
-		}
-		for ; eight > 0; eight >>= 8 {
-			n += int(eight & 0xff)
-		}
-	}
-	for _, b := range bits {
-		n += int(b)
-	}
-	return n
-}
-
-// flush takes in the numbers of the piece.
-func (t *taker) flush() {
-	x := t.piece
+// look notes extremes, zeros and infinities. If there is a NaN, it notes nothing and returns false.
+func look[N vector.Real](t *taker, x []N) bool {
 	if len(x) == 0 {
-		return
+		return true
 	}
+	low, high := vector.Least(x[0], x), vector.Greatest(x[0], x)
+	if low != low {
+		return false
+	}
+	t.min, t.max = min(t.min, float64(low)), max(t.max, float64(high))
+	switch low := any(low).(type) {
+	case int64:
+		t.low, t.high = min(t.low, low), max(t.high, any(high).(int64))
+	case uint64:
+		t.low, t.high = min(t.low, ordered(low)), max(t.high, ordered(any(high).(uint64)))
+	}
+	if low <= 0 && high >= 0 {
+		t.zeros += countZeros(t.bits[:len(x)], x)
+	}
+	if math.IsInf(float64(low), -1) || math.IsInf(float64(high), 1) {
+		for _, v := range x {
+			if math.IsInf(float64(v), 0) {
+				t.inf++
+			}
+		}
+	}
+	return true
+}
+
+// countZeros returns how many numbers are 0. It overwrites bits, which has the length of x.
+func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
+	switch x := any(x).(type) {
+	case []float32:
+		vector.EqualNumber(bits, x, 0)
+		return bytes.Count(bits, []byte{1})
+	case []float64:
+		vector.EqualNumber(bits, x, 0)
+		return bytes.Count(bits, []byte{1})
+	}
+	for _, v := range x {
+		if v == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// flush adds the numbers of the piece, and empties it.
+func (t *taker) flush() {
 	if t.sketch != nil {
-		t.sampler.pick(t.at, x, t.sketch.add)
+		t.sampler.pick(t.at, t.piece, t.sketch.add)
 	}
-	sum, rest := t.addUp(x)
-	for _, line := range t.lines[:len(x)/sumBlock] {
-		t.sums.push(line)
-	}
-	t.sum = t.sums.total(rest) // only the last piece has a rest
-	mean := sum / float64(len(x))
-	squares := t.scratch[:len(x)]
-	vector.SubNumber(squares, x, mean)
-	vector.Mul(squares, squares, squares)
-	t.moments(len(x), mean, halved(squares))
-	t.at += uint64(len(x))
+	addUp(t, t.piece)
 	t.piece = t.piece[:0]
 }
 
-// halved returns the sum of numbers, which it changes: it adds their second half to the first, until
-// few are left.
-func halved(x []float64) (sum float64) {
-	for len(x) > 8 {
-		half := len(x) / 2
-		vector.Add(x[:half], x[:half], x[len(x)-half:])
-		x = x[:len(x)-half]
+// addUp adds the sum and the moments of the numbers of a piece.
+func addUp[N vector.Real](t *taker, x []N) {
+	if len(x) == 0 {
+		return
 	}
-	for _, v := range x {
-		sum += v
-	}
-	return sum
+	sum := total(blockSums(t.blocks[:0], x))
+	mean := sum / float64(len(x))
+	t.sums = append(t.sums, sum)
+	t.moments(len(x), mean, squares(x, mean))
+	t.at += uint64(len(x))
 }
 
-// addUp returns the sum of the numbers of a piece, and that of the shorter block at its end, nil if
-// there is none. The sums of whole blocks stay in lines.
-func (t *taker) addUp(x []float64) (sum float64, rest *float64) {
-	whole := len(x) / sumBlock
-	vector.Sums(t.lines[:whole], x, sumBlock, sumBlock)
-	t.line.blocks = 0
-	for _, line := range t.lines[:whole] {
-		t.line.push(line)
-	}
-	if x = x[whole*sumBlock:]; len(x) > 0 {
-		rest = new(float64)
-		for _, v := range x {
-			*rest += v
+// blockSums appends the sums of blocks of x, the last of which may be shorter. Numbers are added
+// one after the other, in four blocks at a time.
+func blockSums[N vector.Real](to []float64, x []N) []float64 {
+	for ; len(x) >= 4*sumBlock; x = x[4*sumBlock:] {
+		p, q, r, s := x[:sumBlock], x[sumBlock:][:sumBlock], x[2*sumBlock:][:sumBlock], x[3*sumBlock:][:sumBlock]
+		var a, b, c, d float64
+		for i := range p {
+			a += float64(p[i])
+			b += float64(q[i])
+			c += float64(r[i])
+			d += float64(s[i])
 		}
+		to = append(to, a, b, c, d)
 	}
-	return t.line.total(rest), rest
+	for block := range slices.Chunk(x, sumBlock) {
+		sum := 0.
+		for _, v := range block {
+			sum += float64(v)
+		}
+		to = append(to, sum)
+	}
+	return to
 }
+
+// squares returns the sum of the squares of the distances from a mean, in four parts of x at a
+// time.
+func squares[N vector.Real](x []N, mean float64) (sum float64) {
+	n := len(x) / 4
+	p, q, r, s := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
+	var a, b, c, d float64
+	for i := range p {
+		a += square(float64(p[i]) - mean)
+		b += square(float64(q[i]) - mean)
+		c += square(float64(r[i]) - mean)
+		d += square(float64(s[i]) - mean)
+	}
+	for _, v := range x[4*n:] {
+		sum += square(float64(v) - mean)
+	}
+	return sum + (a + b) + (c + d)
+}
+
+// square returns v*v, rounded: the conversion keeps the compiler from fusing it with a sum.
+func square(v float64) float64 { return float64(v * v) }

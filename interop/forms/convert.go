@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -15,10 +15,11 @@ import (
 //
 //	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
 //
-// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if ctx
-// ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that lists
-// it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and shapes of
-// rows; tables among them are read with one schema of each form.
+// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if
+// ctx ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that
+// lists it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and
+// shapes of rows; tables among them are read with one schema of each form. They are checked before
+// anything is written, and then read one at a time, so their number is not limited by open files.
 //
 // Memory is bounded, see the package. Rows that do not come from one mapped input lie on the disk
 // twice while Npy, Npz, Safetensors and NRT are written, and while an Archive is.
@@ -33,159 +34,81 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
 	}
 	return saving(ctx, to, from, opt, func(s *saver) error {
-		r, err := s.laid(from)
+		if len(from) > 1 {
+			r, err := s.several(from)
+			if err != nil {
+				return err
+			}
+			return s.save(s.at, s.form, r)
+		}
+		in, err := s.open(from[0], opt.Open)
 		if err != nil {
 			return err
 		}
-		return s.save(s.at, s.form, r)
+		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python as such
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form)}
+			opt.Save.Progress = s.opt.Progress
+			return memmap.Copy(ctx, in.Path, s.at, opt)
+		}
+		return s.save(s.at, s.form, s.rows(in))
 	})
 }
 
-// rows returns all rows of an input.
-func (s *saver) rows(in *Input) rows {
-	r := rows{like: in.like, td: in.Dict, schema: in.Schema, from: in.Path}
-	if in.Form == Directory || in.Form == Archive {
-		r.copyOf = in.Path
-	}
-	s.meter.total += in.size()
-	if in.Dict == nil {
-		r.chunks = in.read(s.ctx, s.meter.add)
-	} else {
-		r.chunks = s.meter.count(in.Chunks(s.ctx))
-	}
-	return r
-}
-
-// A meter tells progress.
-type meter struct {
-	done, total int64
-	progress    func(done, total int64)
-}
-
-// size returns the bytes that Chunks reads, 0 if they are not known.
-func (in *Input) size() int64 {
-	if in.Dict != nil {
-		return int64(in.Dict.ByteSize())
-	}
-	info, err := os.Stat(in.Path)
+// several returns the rows of several inputs, one after the other. Each but the first is opened to
+// be checked, and again to be read.
+func (s *saver) several(from []string) (r rows, err error) {
+	opts, err := s.agree(from)
 	if err != nil {
-		return 0
+		return r, err
 	}
-	return info.Size()
-}
-
-func (m *meter) add(n int) {
-	if m.done += int64(n); m.progress != nil {
-		m.progress(m.done, m.total)
+	first, err := s.open(from[0], opts[0])
+	if err != nil {
+		return r, err
 	}
-}
-
-// count adds the sizes of chunks when they were used.
-func (m *meter) count(chunks iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
-	return func(yield func(*tdict.TensorDict, error) bool) {
-		for chunk, err := range chunks {
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-			m.add(chunk.ByteSize())
-		}
-	}
-}
-
-// laid returns the rows of all inputs, one after the other.
-func (s *saver) laid(from []string) (r rows, err error) {
-	opts := []OpenOptions{s.opt.Open}
-	if len(from) > 1 {
-		if opts, err = s.agree(from); err != nil {
-			return r, err
-		}
-	}
-	var first *Input
-	var all []iter.Seq2[*tdict.TensorDict, error]
 	for i, path := range from {
-		in, err := s.open(path, opts[i])
+		in, err := openLike(first, path, opts[i])
 		if err != nil {
 			return r, err
 		}
-		if i == 0 {
-			first, r = in, s.rows(in)
-			all = append(all, r.chunks)
-			continue
-		}
-		if err := same(first, in); err != nil {
-			return r, failed("open", path, err)
-		}
-		r.td, r.copyOf = nil, ""
-		all = append(all, s.rows(in).chunks)
+		s.meter.total += in.size()
+		_ = in.Close() // it was only read
 	}
-	r.chunks = joined(all)
-	return r, nil
+	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: s.joined(first, from, opts)}, nil
 }
 
-// joined yields the chunks of several iterators, until one yields an error.
-func joined(all []iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
+// joined yields the rows of inputs, each of which is open while it is read.
+func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
-		for _, chunks := range all {
-			for chunk, err := range chunks {
-				if !yield(chunk, err) || err != nil {
-					return
+		for i, more := 0, true; more && i < len(from); i++ {
+			in, err := openLike(first, from[i], opts[i])
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for chunk, err := range in.chunks(s.ctx, s.meter.add) {
+				if more = yield(chunk, err) && err == nil; !more {
+					break
 				}
 			}
+			_ = in.Close() // it was only read
 		}
 	}
-}
-
-// emptied returns a copy of td without rows.
-func emptied(td *tdict.TensorDict) (*tdict.TensorDict, error) {
-	if len(td.Shape()) == 0 {
-		return nil, errNoRows(td)
-	}
-	none, err := td.Narrow(0, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	return none.Clone()
-}
-
-// same returns tdict.ErrSchema unless an input has rows like those of the first.
-func same(first, in *Input) error {
-	want, err := emptied(first.like)
-	if err != nil {
-		return err
-	}
-	got, err := emptied(in.like)
-	if err != nil {
-		return err
-	}
-	if a, b := want.Shape(), got.Shape(); !a.Equal(b) || !slices.Equal(want.Names(), got.Names()) {
-		return fmt.Errorf("%w: got batch shape %v %q, want %v %q of %s, whatever the first size is",
-			tdict.ErrSchema, in.like.Shape(), got.Names(), first.like.Shape(), want.Names(), first.Path)
-	}
-	if err := tdict.SchemaOf(want).Check(got); err != nil {
-		return fmt.Errorf("rows differ from those of %s: %w", first.Path, err)
-	}
-	return nil
 }
 
 // agree returns options with which all tables of one form have one schema.
-func (s *saver) agree(from []string) ([]OpenOptions, error) {
-	opts := make([]OpenOptions, len(from))
+func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 	tables := map[Form][]string{}
-	for i, path := range from {
-		opts[i] = s.opt.Open
-		if opts[i].Form == 0 {
-			f, err := Of(path)
-			if err != nil {
+	for _, path := range from {
+		opt := s.opt.Open
+		if opt.Form == 0 {
+			if opt.Form, err = Of(path); err != nil {
 				return nil, err
 			}
-			opts[i].Form = f
 		}
-		if f := opts[i].Form; f == CSV || f == JSONL {
-			tables[f] = append(tables[f], path)
+		if opt.Form.isTable() && opt.Schema == nil {
+			tables[opt.Form] = append(tables[opt.Form], path)
 		}
-	}
-	if s.opt.Open.Schema != nil {
-		return opts, nil
+		opts = append(opts, opt)
 	}
 	for f, paths := range tables {
 		schema, err := infer(f, paths, s.opt.Open.CSV)
@@ -199,4 +122,49 @@ func (s *saver) agree(from []string) ([]OpenOptions, error) {
 		}
 	}
 	return opts, nil
+}
+
+// openLike opens an input that has rows like those of the first.
+func openLike(first *Input, path string, opt OpenOptions) (*Input, error) {
+	in, err := Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := same(first, in); err != nil {
+		_ = in.Close() // it was only read
+		return nil, failed("open", path, err)
+	}
+	return in, nil
+}
+
+// same returns tdict.ErrSchema unless an input has rows like those of the first.
+func same(first, in *Input) error {
+	want, err := emptied(first.like)
+	if err != nil {
+		return err
+	}
+	got, err := emptied(in.like)
+	if err != nil {
+		return err
+	}
+	if a, b := want.Shape(), got.Shape(); !a.Equal(b) || !slices.Equal(want.Names(), got.Names()) {
+		return fmt.Errorf("%w: got batch shape %v %q, want %v %q of %s with any number of rows",
+			tdict.ErrSchema, in.like.Shape(), got.Names(), first.like.Shape(), want.Names(), first.Path)
+	}
+	if err := tdict.SchemaOf(want).Check(got); err != nil {
+		return fmt.Errorf("rows differ from those of %s: %w", first.Path, err)
+	}
+	return nil
+}
+
+// emptied returns a copy of td without rows.
+func emptied(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	if len(td.Shape()) == 0 {
+		return nil, errNoRows(td)
+	}
+	none, err := td.Narrow(0, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return none.Clone()
 }

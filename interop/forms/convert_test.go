@@ -354,7 +354,7 @@ func TestProgress(t *testing.T) {
 		want     int64
 	}{
 		{"a copy", "out", []string{in}, 24}, {"a table that is written", "out.csv", []string{in}, 24},
-		{"a table that is read", "out", []string{table}, 6}, {"several", "out.npz", []string{in, table}, 30},
+		{"a file", "out.npz", []string{in}, 24}, {"a table that is read", "out", []string{table}, 6}, {"several", "out.npz", []string{in, table}, 30},
 	} {
 		var done, total int64
 		opt := forms.Options{Progress: func(d, all int64) { done, total = d, all }}

@@ -3,7 +3,7 @@
 //
 //	err := forms.Convert(ctx, "visits.tdz", []string{"may.csv", "june.csv"}, forms.Options{})
 //	err = forms.Slice(ctx, "old.npz", "visits.tdz", forms.SliceOptions{Keep: old})
-//	err = forms.Split(ctx, "parts", "visits.tdz", forms.SplitOptions{Fractions: []float64{0.8, 0.2}})
+//	err = forms.Split(ctx, "parts", "visits.tdz", forms.SplitOptions{Counts: []int{80, 20}})
 //	in, err := forms.Open("parts/0", forms.OpenOptions{})
 //	defer in.Close()
 //	for chunk, err := range in.Chunks(ctx) {
@@ -14,10 +14,11 @@
 //
 // # Forms
 //
-// [Of] tells the form of an input by its first bytes, and by its suffix where these do not tell;
-// [For] tells that of an output by its suffix. OpenOptions.Form and Options.Form overrule them.
+// [Of] tells the form of an input by its first bytes, and by its suffix where the bytes do not
+// tell; [For] tells the form of an output by its suffix. OpenOptions.Form and Options.Form overrule
+// them.
 //
-// What the form of an output cannot hold is a [Loss]:
+// An entry or a property that the form of the output cannot hold is a [Loss]:
 //
 //	form           entries                    batch shape       names of dims
 //	directory, tdz all, see below             kept              kept
@@ -35,23 +36,31 @@
 //
 // # Tables
 //
-// The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables hold
-// no dtypes, so a schema restores them. In what is written, ragged uint8 of one level is text, unless
-// the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf KEY_mask that
-// fits KEY is not a column: values that it hides are written as missing, and reading makes the mask
-// again, and zeros of the values. A mask that hides nothing comes back only with a schema that says
-// Optional.
+// The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables
+// hold no dtypes, so a schema restores them. In the output, ragged uint8 of one level is text,
+// unless the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf
+// KEY_mask that fits KEY is not a column: values that it hides are written as missing, and reading
+// makes the mask again, and zeros of the values. A mask that hides nothing comes back only with a
+// schema that says Optional.
 //
 // # Outputs
 //
 // An output appears whole or not at all. It is refused, before any input is read, if something is
 // there and Force is not set, if it is an input, lies in one or around one, links resolved, or if a
-// memmap.Writer is at work in it or in the dataset around it. Until it is whole, its rows lie beside
-// it, under names that a later save removes if the process is killed.
+// memmap.Writer is at work in it or in the dataset around it. Until it is whole, its rows lie
+// beside it. If the process is killed, they stay there, and the first save of another process
+// beside them removes them.
 //
 // # Memory
 //
-// Held in memory are chunks of about 16 MiB, or one row that is larger, the offsets of ragged rows,
-// and 16 bytes for each row that Split deals. A list or a mask of Slice is in memory too. So are
-// elements that the packages copy to open them, as deflated or big-endian ones, up to 1 GiB.
+// Held in memory are:
+//
+//   - chunks of about 16 MiB, or one row that is larger
+//   - the offsets of ragged rows
+//   - a list or a mask of Slice
+//   - for each row that Split deals 16 bytes; by ids or texts about 40, and if nearly all of them
+//     are distinct about 90, but for ascending ids
+//   - elements that the packages copy to open them, as deflated or big-endian ones, up to 1 GiB
+//
+// Several inputs are open one at a time, but for the first one.
 package forms

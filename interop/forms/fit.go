@@ -8,7 +8,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/interop/csv"
-	"github.com/go-tensordict/tensordict/interop/jsonl"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -30,14 +29,14 @@ func (l Loss) String() string {
 	return errtext.Quote(string(l.Key)) + ": " + l.Reason
 }
 
-// A LossError lists what a form cannot hold. It unwraps to [ErrLoss].
+// A LossError lists the entries and properties that a form cannot hold. It unwraps to [ErrLoss].
 type LossError struct {
 	Path   string // of the output
 	Form   Form   // of the output
 	Losses []Loss
 }
 
-// Error returns the path, the form and the first losses.
+// Error returns the path, the form and the first eight losses.
 func (e *LossError) Error() string {
 	const most = 8
 	var list []string
@@ -55,17 +54,17 @@ func (e *LossError) Unwrap() error { return ErrLoss }
 
 // A fitting makes dictionaries fit a form.
 type fitting struct {
+	to     Form
 	losses []Loss
 	drop   []nestedkey.Key // entries that the form cannot hold
-	rows   bool            // the form has rows and no other batch dims
-	layout *ragged.Layout  // of the first ragged leaf
 	inner  shapeops.Shape  // the batch dims after the first
+	layout *ragged.Layout  // of the first ragged leaf
 }
 
-// newFitting finds out what of td a form cannot hold. schema has the columns of a table; appended
-// says that rows are appended chunk by chunk.
-func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended bool) *fitting {
-	f := &fitting{rows: to == CSV || to == JSONL || to == NRT, inner: td.Shape()[min(1, len(td.Shape())):]}
+// newFitting finds the entries and properties of td that a form cannot hold. schema has the columns
+// of a table; source has the rows that are appended chunk by chunk, nil if none are.
+func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdict.TensorDict) *fitting {
+	f := &fitting{to: to, inner: td.Shape()[min(1, len(td.Shape())):]}
 	columns := map[nestedkey.Key]tdict.Spec{}
 	for _, s := range schema {
 		columns[s.Key] = s
@@ -78,18 +77,12 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended boo
 		column, listed := columns[s.Key]
 		why, stays := "", false
 		switch {
-		case s.Kind == tdict.KindDict && to != Directory && to != Archive && to != Safetensors:
-			why, stays = whyNoDict(v, to)
-		case to == Directory || to == Archive:
-			why = whyNotAppended(v, appended)
-		case to == NRT:
-			why = f.whyNotJoint(s, v)
-		case to == CSV || to == JSONL:
-			if listed { // else it is a mask
-				why = whyNoColumn(column, to)
-			}
-		default:
-			why, stays = whyNoArray(s, to)
+		case to.isDataset():
+			why = whyNotAppended(s.Key, source)
+		case !to.isTable() || s.Kind == tdict.KindDict:
+			why, stays = f.why(s, v)
+		case listed: // else it is a mask
+			why = whyNoColumn(column, to)
 		}
 		if why != "" {
 			f.losses = append(f.losses, Loss{s.Key, why})
@@ -98,33 +91,30 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, appended boo
 			f.drop = append(f.drop, s.Key)
 		}
 	}
-	if to != Directory && to != Archive && to != Safetensors {
-		f.dims(td, to)
+	if !to.isDataset() && to != Safetensors {
+		f.dims(td)
 	}
 	return f
 }
 
-// whyNoDict returns what is lost of a dictionary that is empty or has dims of its own, and whether
-// the rest stays.
-func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
-	switch inner, ok := v.(*tdict.TensorDict); {
-	case ok && inner.NumEntries() > 0:
-		return fmt.Sprintf("batch shape %v of its own", inner.Shape()), true
-	case to == JSONL:
-		return "", true
+// why returns why a file cannot hold an entry, and whether it stays nevertheless.
+func (f *fitting) why(s tdict.Spec, v tdict.Value) (why string, stays bool) {
+	switch {
+	case s.Kind == tdict.KindDict:
+		return whyNoDict(v, f.to)
+	case f.to == NRT:
+		return f.whyNotJoint(s, v), false
 	}
-	return "an empty dictionary", false
+	return whyNoArray(s, f.to)
 }
 
 // dims notes names of dims, and a batch shape that would read back as another.
-func (f *fitting) dims(td *tdict.TensorDict, to Form) {
+func (f *fitting) dims(td *tdict.TensorDict) {
 	if slices.ContainsFunc(td.Names(), func(name string) bool { return name != "" }) {
 		f.losses = append(f.losses, Loss{"", fmt.Sprintf("names of dims %q", td.Names())})
 	}
-	var back shapeops.Shape
-	if f.rows {
-		back = td.Shape()[:min(1, len(td.Shape()))]
-	} else {
+	back := td.Shape()[:min(1, len(td.Shape()))]
+	if f.to == Npy || f.to == Npz {
 		var kept []bundle.Entry
 		for key, t := range td.Exclude(f.drop...).Tensors() {
 			kept = append(kept, bundle.Entry{Key: key, Value: t})
@@ -136,9 +126,13 @@ func (f *fitting) dims(td *tdict.TensorDict, to Form) {
 	}
 }
 
-func whyNotAppended(v tdict.Value, appended bool) string {
-	data, ok := v.(*tdict.Data)
-	if !ok || !appended {
+// whyNotAppended returns why rows of an entry of source cannot be appended.
+func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
+	if source == nil {
+		return ""
+	}
+	data, err := tdict.Get[*tdict.Data](source, key)
+	if err != nil || data.Shape().Size() == 0 {
 		return ""
 	}
 	if _, same := data.Uniform(); same {
@@ -147,15 +141,31 @@ func whyNotAppended(v tdict.Value, appended bool) string {
 	return "data with a value for each row"
 }
 
-// whyNoArray returns what an entry is that no file of arrays holds, and whether it stays
-// nevertheless.
-func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
+// whyNoDict returns the loss of a dictionary that is empty or has dims of its own, and whether its
+// entries stay.
+func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
+	inner, ok := v.(*tdict.TensorDict)
 	switch {
-	case s.Kind == tdict.KindDict:
+	case to == Safetensors:
 		return "", true
+	case ok && inner.NumEntries() > 0:
+		return fmt.Sprintf("batch shape %v of its own", inner.Shape()), true
+	case to == JSONL:
+		return "", true
+	}
+	return "an empty dictionary", false
+}
+
+// whyNoArray returns why a file of arrays cannot hold an entry, and whether it stays nevertheless.
+func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
+	lacks := tensor.BFloat16
+	if to == Safetensors {
+		lacks = tensor.Complex128
+	}
+	switch {
 	case s.Kind != tdict.KindTensor:
 		return s.Kind.String(), false
-	case to == Safetensors && s.DType == tensor.Complex128, to != Safetensors && s.DType == tensor.BFloat16:
+	case s.DType == lacks:
 		return s.DType.String(), false
 	case to == Safetensors && strings.Contains(string(s.Key), "."):
 		return "a dot in a key reads back as a nested key", true
@@ -163,8 +173,8 @@ func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
 	return "", true
 }
 
-// whyNotJoint returns why an entry cannot be a field of a collection with the lengths of the first
-// ragged leaf.
+// whyNotJoint returns why an entry cannot be a field of a tree with the lengths of the first ragged
+// leaf.
 func (f *fitting) whyNotJoint(s tdict.Spec, v tdict.Value) string {
 	if r, ok := v.(*ragged.Tensor); ok {
 		if f.layout == nil {
@@ -194,14 +204,9 @@ func sameTo(depth int, a, b *ragged.Layout) bool {
 	return errA == nil && errB == nil && a.Equal(b)
 }
 
-// whyNoColumn returns what an entry is that a table cannot hold.
+// whyNoColumn returns why a table cannot hold a column.
 func whyNoColumn(s tdict.Spec, to Form) string {
-	var err error
-	if to == CSV && s.Kind != tdict.KindRagged {
-		_, err = csv.ChunkSchema(tdict.Schema{s}, csv.Format{})
-	} else if to == JSONL {
-		_, err = jsonl.ChunkSchema(tdict.Schema{s}, jsonl.ReadOptions{})
-	}
+	_, err := chunkSchema(to, tdict.Schema{s}, csv.Format{})
 	switch {
 	case err == nil && (to == JSONL || s.Kind != tdict.KindRagged):
 		return ""
@@ -211,18 +216,14 @@ func whyNoColumn(s tdict.Spec, to Form) string {
 	return s.Kind.String()
 }
 
-// apply returns td without what does not fit.
+// apply returns td without the entries that do not fit, with a batch shape that does.
 func (f *fitting) apply(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	td = td.Exclude(f.drop...)
-	if !f.rows {
+	switch {
+	case f.to != NRT && !f.to.isTable():
 		return td, nil
-	}
-	if len(td.Shape()) == 0 {
+	case len(td.Shape()) == 0:
 		return nil, errNoRows(td)
 	}
 	return td.WithBatch(td.Shape()[0])
-}
-
-func errNoRows(td *tdict.TensorDict) error {
-	return fmt.Errorf("%w: got batch shape %v, want a dim of rows", shapeops.ErrDim, td.Shape())
 }

@@ -43,6 +43,9 @@ var (
 	ErrOverlap = errors.New("output overlaps an input")
 )
 
+func (f Form) isTable() bool   { return f == CSV || f == JSONL }
+func (f Form) isDataset() bool { return f == Directory || f == Archive }
+
 // String returns the name of the form: "directory", or the suffix of a file without its dot.
 func (f Form) String() string {
 	if f == 0 || int(f) >= len(names) {
@@ -86,12 +89,12 @@ func For(path string) (f Form, err error) {
 		ErrForm, errtext.Quote(path), "."+strings.Join(names[2:], ", ."))
 }
 
-// indexSuffix is that of the index of a set of safetensors files.
+// indexSuffix ends the name of the index of a set of safetensors files.
 const indexSuffix = ".index.json"
 
-// Of returns the form of what is at a path. It looks at the first bytes, and at the suffix where
+// Of returns the form of a file or directory. It looks at the first bytes, and at the suffix where
 // they do not tell, as for text, for .nrt, which are safetensors files too, and for a .tdz that
-// another program has zipped. It returns [ErrForm] if neither tells or what is there is neither a
+// another program has zipped. It returns [ErrForm] if neither tells or the path is neither a
 // directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
 func Of(path string) (Form, error) {
 	info, err := os.Stat(path)

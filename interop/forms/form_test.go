@@ -95,6 +95,13 @@ func TestCancelledMidway(t *testing.T) {
 		require.Equal(t, 1, chunks)
 		litter(t, dir)
 	}
+	for _, suffix := range []string{"", ".tdz", ".npz", ".safetensors", ".csv", ".jsonl"} {
+		dir := testkit.TempDir(t)
+		ended, cancel := context.WithCancel(ctx)
+		opt := forms.Options{Progress: func(int64, int64) { cancel() }}
+		require.ErrorIs(t, forms.Convert(ended, filepath.Join(dir, "out"+suffix), []string{in, in}, opt), context.Canceled)
+		litter(t, dir)
+	}
 	dir := testkit.TempDir(t)
 	ended, cancel := context.WithCancel(ctx)
 	opt := forms.SplitOptions{Fractions: []float64{0.5, 0.5}}

@@ -17,12 +17,11 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // OpenOptions say how [Open] opens. The zero value is the default.
 type OpenOptions struct {
-	// Form is that of the input; 0 means what [Of] returns.
+	// Form is the form of the input; 0 means the one that [Of] returns.
 	Form Form
 	// Schema has the columns of a csv or jsonl file; nil means the one that all rows fit, which are
 	// read twice then.
@@ -45,9 +44,9 @@ type Input struct {
 	// a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
 	Schema tdict.Schema
 
-	opt   OpenOptions
-	like  *tdict.TensorDict // Dict, or a chunk without rows
-	close func() error
+	opt  OpenOptions
+	like *tdict.TensorDict // Dict, or a chunk without rows
+	file io.Closer         // nil for csv and jsonl
 }
 
 // ArrayKey is the key of the array of an .npy file, NumPy's own for an array without a name.
@@ -60,19 +59,16 @@ const ArrayKey nestedkey.Key = "arr_0"
 //
 // Open returns [ErrForm], csv.ErrFormat for a Format with Categories, and the errors of the package
 // of the form, which say the path.
-func Open(path string, opt OpenOptions) (*Input, error) {
-	in := &Input{Path: path, Form: opt.Form, opt: opt, close: func() error { return nil }}
-	if in.Form == 0 {
-		f, err := Of(path)
-		if err != nil {
+func Open(path string, opt OpenOptions) (in *Input, err error) {
+	if opt.Form == 0 {
+		if opt.Form, err = Of(path); err != nil {
 			return nil, err
 		}
-		in.Form = f
 	}
-	var err error
-	if in.Form == CSV || in.Form == JSONL {
-		err = in.openTable()
-	} else if err = in.openMapped(); err == nil {
+	in = &Input{Path: path, Form: opt.Form, opt: opt}
+	if opt.Form.isTable() {
+		err = failed("open", path, in.openTable())
+	} else if in.Dict, in.file, err = openMapped(path, opt.Form); err == nil {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
 	}
 	if err != nil {
@@ -82,57 +78,65 @@ func Open(path string, opt OpenOptions) (*Input, error) {
 }
 
 // openMapped opens a form whose elements can be mapped.
-func (in *Input) openMapped() error {
-	switch in.Form {
+func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
+	switch f {
 	case Directory, Archive:
-		ds, err := memmap.Open(in.Path)
-		if err == nil {
-			in.Dict, in.close = ds.TensorDict, ds.Close
-		}
-		return err
-	case Npy:
-		return in.openArray()
-	case Npz:
-		return in.openArrays()
-	case Safetensors:
-		f, err := safetensors.Open(in.Path)
-		if err == nil {
-			in.Dict, in.close = f.TensorDict, f.Close
-		}
-		return err
-	case NRT:
-		f, err := nrt.Open(in.Path)
+		ds, err := memmap.Open(path)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		in.close = f.Close
-		in.Dict, err = tdict.FromJoint(f.Joint)
-		return in.failed("open", err)
+		return ds.TensorDict, ds, nil
+	case Npy:
+		return openArray(path)
+	case Npz:
+		return openArrays(path)
+	case Safetensors:
+		file, err := safetensors.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return file.TensorDict, file, nil
+	case NRT:
+		file, err := nrt.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		td, err := tdict.FromJoint(file.Joint)
+		return orClose(path, td, file, err)
 	}
-	return fmt.Errorf("%w: got %v, want %s", ErrForm, in.Form, list())
+	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, f, list())
 }
 
-// openArray opens an array, or a structured one.
-func (in *Input) openArray() error {
-	f, err := npy.Open(in.Path)
-	if err != nil {
-		if errors.Is(err, npy.ErrUnsupported) && in.openArrays() == nil {
-			return nil
+// openArray opens an array, or a structured one, which is several arrays.
+func openArray(path string) (*tdict.TensorDict, io.Closer, error) {
+	file, err := npy.Open(path)
+	if errors.Is(err, npy.ErrUnsupported) {
+		if td, file, failed := openArrays(path); failed == nil {
+			return td, file, nil
 		}
-		return err
 	}
-	in.close = f.Close
-	in.Dict, err = tdict.FromMap(f.Shape()[:min(1, len(f.Shape()))], tdict.Entries{ArrayKey: f.Tensor})
-	return err
+	if err != nil {
+		return nil, nil, err
+	}
+	td, err := tdict.FromMap(file.Shape()[:min(1, len(file.Shape()))], tdict.Entries{ArrayKey: file.Tensor})
+	return orClose(path, td, file, err)
 }
 
 // openArrays opens arrays with names.
-func (in *Input) openArrays() error {
-	d, err := npy.OpenDictWith(in.Path, npy.DictOptions{BatchDims: 1})
-	if err == nil {
-		in.Dict, in.close = d.TensorDict, d.Close
+func openArrays(path string) (*tdict.TensorDict, io.Closer, error) {
+	file, err := npy.OpenDictWith(path, npy.DictOptions{BatchDims: 1})
+	if err != nil {
+		return nil, nil, err
 	}
-	return err
+	return file.TensorDict, file, nil
+}
+
+// orClose returns the dictionary of a file, or closes the file.
+func orClose(path string, td *tdict.TensorDict, file io.Closer, err error) (*tdict.TensorDict, io.Closer, error) {
+	if err != nil {
+		return nil, nil, failed("open", path, errors.Join(err, file.Close()))
+	}
+	return td, file, nil
 }
 
 // openTable finds the schema of a table.
@@ -140,28 +144,28 @@ func (in *Input) openTable() (err error) {
 	if len(in.opt.CSV.Categories) > 0 {
 		return fmt.Errorf("%w: got Categories, whose texts would be lost, want none", csv.ErrFormat)
 	}
-	in.Schema = in.opt.Schema
-	if in.Schema == nil {
-		in.opt.raw = true
-		if in.Schema, err = infer(in.Form, []string{in.Path}, in.opt.CSV); err != nil {
+	if in.opt.Schema == nil {
+		if in.opt.Schema, err = infer(in.Form, []string{in.Path}, in.opt.CSV); err != nil {
 			return err
 		}
+		in.opt.raw = true
 	}
-	if len(in.Schema) == 0 {
-		return in.failed("open", fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema))
+	if in.Schema = in.opt.Schema; len(in.Schema) == 0 {
+		return fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema)
 	}
-	chunks, err := in.chunkSchema()
+	chunks, err := chunkSchema(in.Form, in.Schema, in.opt.CSV)
 	if err == nil {
 		in.like, err = chunks.Zeros(0)
 	}
-	return in.failed("open", err)
+	return err
 }
 
-func (in *Input) chunkSchema() (tdict.Schema, error) {
-	if in.Form == CSV {
-		return csv.ChunkSchema(in.Schema, in.opt.CSV)
+// chunkSchema returns the entries of chunks of a table.
+func chunkSchema(f Form, s tdict.Schema, format csv.Format) (tdict.Schema, error) {
+	if f == CSV {
+		return csv.ChunkSchema(s, format)
 	}
-	return jsonl.ChunkSchema(in.Schema, jsonl.ReadOptions{})
+	return jsonl.ChunkSchema(s, jsonl.ReadOptions{})
 }
 
 // An inferrer proposes a schema of several files.
@@ -177,24 +181,18 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 		in = csv.NewInferrer(format)
 	}
 	for _, path := range paths {
-		if err := addFile(in, path); err != nil {
+		file, err := os.Open(path)
+		if err != nil {
 			return nil, err
+		}
+		err = in.Add(file, 0)
+		_ = file.Close() // it was only read
+		if err != nil {
+			return nil, failed("read", path, err)
 		}
 	}
 	s, err := in.Schema()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", paths[0], err)
-	}
-	return s, nil
-}
-
-func addFile(in inferrer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // it was only read
-	return failed("read", path, in.Add(f, 0))
+	return s, failed("read", paths[0], err)
 }
 
 // Chunks returns an iterator over the rows, in their order:
@@ -205,26 +203,26 @@ func addFile(in inferrer, path string) error {
 // csv.Read and jsonl.Read yield them, valid until the loop goes on. Chunks yields errors of reading,
 // with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
-	if in.Dict != nil {
-		return chunksOf(ctx, in.Dict)
-	}
-	return in.read(ctx, nil)
+	return in.chunks(ctx, func(int) {})
 }
 
-// read reads a table, and tells progress of the bytes that it reads.
-func (in *Input) read(ctx context.Context, progress func(n int)) iter.Seq2[*tdict.TensorDict, error] {
+// chunks is Chunks that calls progress with numbers of bytes that were read.
+func (in *Input) chunks(ctx context.Context, progress func(n int)) iter.Seq2[*tdict.TensorDict, error] {
+	if in.Dict != nil {
+		return counted(chunksOf(ctx, in.Dict), progress)
+	}
 	return func(yield func(*tdict.TensorDict, error) bool) {
-		f, err := os.Open(in.Path)
+		file, err := os.Open(in.Path)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		defer f.Close() // it was only read
+		defer file.Close() // it was only read
 		some := false
-		for chunk, err := range in.parse(ctx, &counter{f, progress}) {
+		for chunk, err := range in.parse(ctx, &counter{file, progress}) {
 			some = true
 			if err != nil && ctx.Err() == nil {
-				err = in.failed("read", err)
+				err = failed("read", in.Path, err)
 			}
 			if !yield(chunk, err) || err != nil {
 				return
@@ -236,6 +234,7 @@ func (in *Input) read(ctx context.Context, progress func(n int)) iter.Seq2[*tdic
 	}
 }
 
+// parse returns the rows of a table.
 func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.TensorDict, error] {
 	if in.Form == CSV {
 		return csv.Read(ctx, r, in.Schema, csv.ReadOptions{Format: in.opt.CSV})
@@ -243,46 +242,25 @@ func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.Tensor
 	return jsonl.Read(ctx, r, in.Schema, jsonl.ReadOptions{Raw: in.opt.raw})
 }
 
-// A counter tells how many bytes were read.
-type counter struct {
-	io.Reader
-	progress func(n int)
-}
-
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	if c.progress != nil {
-		c.progress(n)
-	}
-	return n, err
-}
-
-// Losses lists what of the dataset a form cannot hold, nil if it holds all. Tables keep no dtypes:
-// that is no loss, since a schema says them. Nor is the key of the one array of [Npy].
+// Losses lists the entries and properties of the dataset that a form cannot hold, nil if it holds
+// all. Tables keep no dtypes: that is no loss, since a schema says them. Nor is the key of the one
+// array of [Npy].
 func (in *Input) Losses(to Form) []Loss {
-	fit := newFitting(in.like, to, in.Schema, false)
-	return fit.losses
+	return newFitting(in.like, to, in.Schema, nil).losses
 }
 
 // Close unmaps the files. Elements of Dict and of views are not to be used any more.
-func (in *Input) Close() error { return in.close() }
-
-func (in *Input) failed(op string, err error) error { return failed(op, in.Path, err) }
-
-// failed adds the path to an error.
-func failed(op, path string, err error) error {
-	if err == nil {
+func (in *Input) Close() error {
+	if in.file == nil {
 		return nil
 	}
-	return &fs.PathError{Op: op, Path: path, Err: err}
+	return in.file.Close()
 }
 
-// contiguous reports whether all tensors can be written from where they are.
-func contiguous(td *tdict.TensorDict) bool {
-	for _, leaf := range td.Leaves() {
-		if t, ok := leaf.(*tensor.Tensor); ok && !t.View().IsContiguous() {
-			return false
-		}
+// failed adds the path to an error that does not have it yet.
+func failed(op, path string, err error) error {
+	if where, ok := err.(*fs.PathError); err == nil || ok && where.Path == path {
+		return err
 	}
-	return true
+	return &fs.PathError{Op: op, Path: path, Err: err}
 }

@@ -2,40 +2,38 @@ package forms
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// rows are what is to be saved.
+// rows are the rows to save.
 type rows struct {
 	like   *tdict.TensorDict // has the entries of each chunk
+	source *tdict.TensorDict // the rows are among those of source, or are read
 	td     *tdict.TensorDict // all rows, in mapped files; nil if there are only chunks
-	copyOf string            // a saved dictionary that td is all of, or ""
+	schema tdict.Schema      // of a table
 	chunks iter.Seq2[*tdict.TensorDict, error]
-	schema tdict.Schema // of a table
-	from   string       // the input, for errors
+}
+
+// mappedRows returns all rows of a dictionary in mapped files.
+func mappedRows(ctx context.Context, td *tdict.TensorDict) rows {
+	return rows{like: td, source: td, td: td, schema: schemaOf(td), chunks: chunksOf(ctx, td)}
 }
 
 // each returns the rows with a function applied to each chunk, and to all.
 func (r rows) each(fn func(*tdict.TensorDict) (*tdict.TensorDict, error)) (out rows, err error) {
-	out = r
-	if out.like, err = fn(r.like); err != nil {
-		return out, err
+	out = rows{source: r.source, schema: r.schema, chunks: mapped(r.chunks, fn)}
+	if out.like, err = fn(r.like); err == nil && r.td != nil {
+		out.td, err = fn(r.td)
 	}
-	if r.td != nil {
-		if out.td, err = fn(r.td); err != nil {
-			return out, err
-		}
-	}
-	if r.chunks != nil {
-		out.chunks = mapped(r.chunks, fn)
-	}
-	return out, nil
+	return out, err
 }
 
 // mapped applies a function to each chunk.
@@ -52,7 +50,7 @@ func mapped(chunks iter.Seq2[*tdict.TensorDict, error], fn func(*tdict.TensorDic
 	}
 }
 
-// chunkBytes is how large a chunk is, about.
+// chunkBytes is the size of a chunk, unless rows are larger or few.
 const chunkBytes = 16 << 20
 
 // chunksOf returns views of the rows of td.
@@ -60,61 +58,35 @@ func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.Tensor
 	if len(td.Shape()) == 0 {
 		return func(yield func(*tdict.TensorDict, error) bool) { yield(nil, errNoRows(td)) }
 	}
-	sized, _ := sizeable(td)
-	size := func(start, n int) (int, error) {
-		part, err := sized.Narrow(0, start, n)
-		if err != nil {
-			return 0, err
-		}
-		return part.ByteSize(), nil
-	}
-	return cut(ctx, td.Shape()[0], rowBytes(sized), size, func(start, n int) (*tdict.TensorDict, error) {
-		return td.Narrow(0, start, n)
-	})
+	return cut(ctx, td, td.Shape()[0], nil, func(start, n int) []ix.Index { return []ix.Index{ix.Range(start, start+n)} })
 }
 
-// taken returns copies of listed rows of td, or of parts of these, which expr selects.
-func taken(ctx context.Context, td *tdict.TensorDict, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
+// cut yields n rows of td, all or those of a list, as chunks that expr selects: as many rows as have
+// [chunkBytes] on average, and fewer where they have twice that.
+func cut(ctx context.Context, td *tdict.TensorDict, n int, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
 	sized, uneven := sizeable(td)
-	bytes := rowBytes(sized)
-	size := func(start, n int) (total int, err error) {
-		if !uneven {
-			return n * bytes, nil
-		}
-		for _, row := range list[start : start+n] {
-			part, err := sized.Narrow(0, row, 1)
+	most := max(1, chunkBytes/max(1, sized.ByteSize()/max(1, td.Shape()[0])))
+	next := func(start int) (*tdict.TensorDict, int, error) {
+		k := min(most, n-start)
+		for uneven && k > 1 {
+			bytes, err := sizeOf(sized, start, k, list)
 			if err != nil {
-				return 0, err
+				return nil, 0, err
 			}
-			if total += part.ByteSize(); total > 2*chunkBytes {
+			if bytes <= 2*chunkBytes {
 				break
 			}
+			k /= 2
 		}
-		return total, nil
+		if err := context.Cause(ctx); err != nil {
+			return nil, 0, err
+		}
+		chunk, err := td.Index(expr(start, k)...)
+		return chunk, k, err
 	}
-	return cut(ctx, len(list), bytes, size, func(start, n int) (*tdict.TensorDict, error) {
-		return td.Index(expr(start, n)...)
-	})
-}
-
-// cut yields n rows as chunks of about [chunkBytes]: as many rows as have them on average, and fewer
-// where size finds them larger than others.
-func cut(ctx context.Context, n, bytes int, size func(start, n int) (int, error), span func(start, n int) (*tdict.TensorDict, error)) iter.Seq2[*tdict.TensorDict, error] {
-	most := max(1, chunkBytes/max(1, bytes))
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		for start := 0; start < n || start == 0; {
-			k := min(most, n-start)
-			total, err := size(start, k)
-			for ; err == nil && k > 1 && total > 2*chunkBytes; total, err = size(start, k) {
-				k /= 2
-			}
-			var chunk *tdict.TensorDict
-			if err == nil {
-				err = context.Cause(ctx)
-			}
-			if err == nil {
-				chunk, err = span(start, k)
-			}
+			chunk, k, err := next(start)
 			if !yield(chunk, err) || err != nil || n == 0 {
 				return
 			}
@@ -123,8 +95,27 @@ func cut(ctx context.Context, n, bytes int, size func(start, n int) (int, error)
 	}
 }
 
-// rowBytes returns how large a row is on average.
-func rowBytes(td *tdict.TensorDict) int { return td.ByteSize() / max(1, td.Shape()[0]) }
+// sizeOf returns the bytes of n rows of td, or of a list of its rows. It stops where a chunk is too
+// large.
+func sizeOf(td *tdict.TensorDict, start, n int, list []int) (total int, err error) {
+	if list == nil {
+		part, err := td.Narrow(0, start, n)
+		if err != nil {
+			return 0, err
+		}
+		return part.ByteSize(), nil
+	}
+	for _, row := range list[start : start+n] {
+		bytes, err := sizeOf(td, row, 1, nil)
+		if err != nil {
+			return 0, err
+		}
+		if total += bytes; total > 2*chunkBytes {
+			break
+		}
+	}
+	return total, nil
+}
 
 // sizeable returns the entries of td that grow with its rows, and whether rows differ in size.
 func sizeable(td *tdict.TensorDict) (sized *tdict.TensorDict, uneven bool) {
@@ -139,4 +130,8 @@ func sizeable(td *tdict.TensorDict) (sized *tdict.TensorDict, uneven bool) {
 		}
 	}
 	return td.Exclude(others...), uneven
+}
+
+func errNoRows(td *tdict.TensorDict) error {
+	return fmt.Errorf("%w: got batch shape %v, want a dim of rows", shapeops.ErrDim, td.Shape())
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
@@ -22,14 +22,15 @@ import (
 // Options say how [Convert], [Slice] and [Split] read and write. The zero value is the default.
 type Options struct {
 	Open OpenOptions // of the inputs; Schema and CSV are also those of csv and jsonl that is written
-	// Form is that of the output; 0 means what [For] returns. Split does not look at it.
+	// Form is the form of the output; 0 means the one that [For] returns. Split ignores it.
 	Form  Form
-	Force bool // replaces what is at the output
-	Lossy bool // leaves out what the form of the output cannot hold
+	Force bool // replaces the output if it exists
+	Lossy bool // leaves out entries and properties that the form of the output cannot hold
 	// NoSync does not wait for the disk, as memmap.SaveOptions says. Split waits nevertheless.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
 	// that were written, and with all of them, 0 if that is not known, by one goroutine at a time.
+	// While Npy, Npz, Safetensors or NRT is made of one mapped input, it is called once, at the end.
 	Progress func(done, total int64)
 }
 
@@ -39,14 +40,14 @@ type saver struct {
 	opt   Options
 	at    string // the output, resolved
 	form  Form   // of the output
-	meter meter  // of what is read
-	temp  []*vfs.Temp
-	done  []func() error // closes what was opened
+	from  string // the first input, for errors
+	meter meter  // of the bytes that were read
+	done  []func() error
 }
 
 // saving checks an output and calls fn with a saver for it, which is closed then.
 func saving(ctx context.Context, to string, from []string, opt Options, fn func(*saver) error) (err error) {
-	s := &saver{ctx: ctx, opt: opt, form: opt.Form, meter: meter{progress: opt.Progress}}
+	s := &saver{ctx: ctx, opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	if s.at, err = checkOutput(to, from, opt.Force); err == nil && s.form == 0 {
 		s.form, err = For(to)
 	}
@@ -55,6 +56,14 @@ func saving(ctx context.Context, to string, from []string, opt Options, fn func(
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	return fn(s)
+}
+
+// close closes the inputs and removes staged rows, the last one first.
+func (s *saver) close() (err error) {
+	for _, done := range slices.Backward(s.done) {
+		err = errors.Join(err, done())
+	}
+	return err
 }
 
 // open opens an input, which close closes.
@@ -66,16 +75,10 @@ func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 	return in, err
 }
 
-// close removes what was staged.
-func (s *saver) close() error {
-	var failed []error
-	for _, done := range s.done {
-		failed = append(failed, done())
-	}
-	for _, t := range s.temp {
-		failed = append(failed, t.Remove())
-	}
-	return errors.Join(failed...)
+// rows returns all rows of an input.
+func (s *saver) rows(in *Input) rows {
+	s.meter.total += in.size()
+	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
 // beside makes a directory beside the output, which close removes unless it was moved.
@@ -84,12 +87,15 @@ func (s *saver) beside() (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	s.temp = append(s.temp, temp)
+	s.done = append(s.done, temp.Remove)
 	return temp.New(), vfs.OS.Mkdir(temp.New(), 0o777)
 }
 
-// stage saves chunks as a directory beside the output, and returns its rows, mapped.
+// stage returns rows that are mapped: if they are not, it saves them beside the output first.
 func (s *saver) stage(r rows) (rows, error) {
+	if r.td != nil {
+		return r, nil
+	}
 	dir, err := s.beside()
 	if err != nil {
 		return r, err
@@ -98,12 +104,13 @@ func (s *saver) stage(r rows) (rows, error) {
 	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
 		return r, err
 	}
-	ds, err := memmap.Open(dir)
+	in, err := s.open(dir, OpenOptions{Form: Directory})
 	if err != nil {
 		return r, err
 	}
-	s.done = append(s.done, ds.Close)
-	return rows{like: ds.TensorDict, td: ds.TensorDict, schema: r.schema, from: r.from, chunks: chunksOf(s.ctx, ds.TensorDict)}, nil
+	staged := mappedRows(s.ctx, in.Dict)
+	staged.schema = r.schema
+	return staged, nil
 }
 
 // saveRows is memmap.SaveRows that returns errors of chunks as they are.
@@ -113,7 +120,7 @@ func saveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDic
 	})
 }
 
-// consume returns the error of chunks if they yield one, and else that of use.
+// consume returns the error that chunks yield, and otherwise the error of use.
 func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdict.TensorDict, error]) error) error {
 	var wrong error
 	err := use(func(yield func(*tdict.TensorDict, error) bool) {
@@ -131,50 +138,58 @@ func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdi
 
 // save saves rows at a path in a form.
 func (s *saver) save(to string, f Form, r rows) error {
-	if r.td != nil && r.copyOf == "" && len(r.td.Shape()) > 0 && !contiguous(r.td) {
+	if r.td != nil && len(r.td.Shape()) > 0 && !contiguous(r.td) {
 		r.td = nil // chunk by chunk, since a leaf would be copied as a whole
 	}
-	fit := newFitting(r.like, f, r.schema, r.td == nil)
+	if r.td != nil {
+		r.source = nil // rows are not appended
+	}
+	fit := newFitting(r.like, f, r.schema, r.source)
 	if len(fit.losses) > 0 && !s.opt.Lossy {
 		return &LossError{to, f, fit.losses}
 	}
-	if len(fit.drop) > 0 {
-		r.copyOf = ""
-	}
-	from := r.from
 	r, err := r.each(fit.apply)
-	if err != nil {
-		return failed("open", from, err)
-	}
-	switch f {
-	case Directory, Archive:
-		return s.dataset(to, f, r)
-	case CSV, JSONL:
+	switch {
+	case err != nil:
+		return failed("open", s.from, err)
+	case f.isTable():
 		return s.table(to, f, r)
+	case f.isDataset() && r.td == nil:
+		return saveRows(s.ctx, to, r.chunks, s.datasetOptions(f))
+	case f.isDataset():
+		opt := s.datasetOptions(f)
+		opt.Progress = s.opt.Progress
+		return memmap.SaveWith(s.ctx, to, r.td, opt)
 	}
 	if r.td == nil {
-		if r, err = s.stage(r); err != nil {
-			return err
+		if r, err = s.stage(r); err == nil {
+			err = s.file(to, f, r.td)
 		}
+		return err
 	}
-	return s.file(to, f, r.td)
+	if err = s.file(to, f, r.td); err == nil {
+		s.meter.add(int(s.meter.total)) // nothing was counted before
+	}
+	return err
 }
 
-// dataset saves a directory or an archive.
-func (s *saver) dataset(to string, f Form, r rows) error {
-	opt := memmap.SaveOptions{Form: memmap.Directory, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
+// contiguous reports whether all tensors can be written from where they are.
+func contiguous(td *tdict.TensorDict) bool {
+	for _, t := range td.Tensors() {
+		if !t.View().IsContiguous() {
+			return false
+		}
+	}
+	return true
+}
+
+// datasetOptions say how a directory or an archive is saved.
+func (s *saver) datasetOptions(f Form) memmap.SaveOptions {
+	form := memmap.Directory
 	if f == Archive {
-		opt.Form = memmap.Archive
+		form = memmap.Archive
 	}
-	if r.copyOf != "" {
-		opt.Progress = s.opt.Progress
-		return memmap.Copy(s.ctx, r.copyOf, to, memmap.CopyOptions{Save: opt})
-	}
-	if r.td == nil {
-		return saveRows(s.ctx, to, r.chunks, opt)
-	}
-	opt.Progress = s.opt.Progress
-	return memmap.SaveWith(s.ctx, to, r.td, opt)
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
 }
 
 // file saves a file of mapped leaves.
@@ -222,16 +237,13 @@ func (s *saver) table(to string, f Form, r rows) error {
 			kept = append(kept, spec)
 		}
 	}
+	opt := vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
 	return consume(r.chunks, func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
-		opt := vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
-		err := vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error { return s.write(file, f, kept, chunks) })
-		return failed("save", to, err)
+		return failed("save", to, vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error {
+			if f == CSV {
+				return csv.Write(s.ctx, file, kept, chunks, s.opt.Open.CSV)
+			}
+			return jsonl.Write(s.ctx, file, kept, chunks, jsonl.WriteOptions{})
+		}))
 	})
-}
-
-func (s *saver) write(w io.Writer, f Form, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error]) error {
-	if f == CSV {
-		return csv.Write(s.ctx, w, schema, chunks, s.opt.Open.CSV)
-	}
-	return jsonl.Write(s.ctx, w, schema, chunks, jsonl.WriteOptions{})
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SliceOptions say what of a dataset [Slice] saves: by default all of it.
+// SliceOptions select the rows and entries that [Slice] saves: by default all.
 type SliceOptions struct {
 	Options
 	// Index selects along the batch dims, as TensorDict.Index does. It begins with positions,
-	// ranges, "...", a list, or a mask of one dim: not with a new dim, nor with what covers several.
+	// ranges, "...", or a list or mask of one dim: not with a new dim, nor an index of several dims.
 	Index []ix.Index
 	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
 	// entries, also those that are not saved. Not together with Index.
@@ -25,15 +25,18 @@ type SliceOptions struct {
 	Drop []nestedkey.Key // of entries that are not saved, taken away after Keys
 }
 
-// Slice saves a part of a dataset at to. What is said of the output, of memory and of errors at
-// [Convert] holds here too. A table is laid on the disk once to be indexed.
+// Slice saves a part of a dataset at to. The rules of [Convert] about the output, memory and errors
+// hold here too. A table is saved beside the output before it is indexed.
 //
-// Slice also returns shapeops.ErrIndex for an Index that does not fit or begins with what is not
-// allowed, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
+// Slice also returns shapeops.ErrIndex for an Index that does not fit, begins with another kind of
+// index, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
 // error of Keep.
 func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	if opt.Index != nil && opt.Keep != nil {
 		return fmt.Errorf("slice: %w: got Index and Keep, want one of them", shapeops.ErrIndex)
+	}
+	if opt.Index == nil && opt.Keep == nil && opt.Keys == nil && opt.Drop == nil {
+		return Convert(ctx, to, []string{from}, opt.Options)
 	}
 	return saving(ctx, to, []string{from}, opt.Options, func(s *saver) error {
 		in, err := s.open(from, opt.Open)
@@ -44,28 +47,28 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 		if err != nil {
 			return failed("slice", from, err)
 		}
-		r.from = from
 		return s.save(s.at, s.form, r)
 	})
 }
 
 // part returns the rows and the entries that options say.
 func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
-	switch {
-	case opt.Keep != nil:
-		r = r.kept(opt.Keep)
-	case opt.Index != nil && r.td == nil:
-		if r, err = s.stage(r); err == nil {
-			r, err = s.indexed(r, opt.Index)
-		}
-	case opt.Index != nil:
-		r, err = s.indexed(r, opt.Index)
+	if opt.Keep != nil {
+		r.td, r.chunks = nil, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, opt.Keep) })
 	}
-	if err != nil || opt.Keys == nil && opt.Drop == nil {
+	if opt.Index != nil {
+		if r, err = s.stage(r); err == nil {
+			r, err = s.indexed(r.td, opt.Index)
+		}
+	}
+	if err != nil {
 		return r, err
 	}
-	r.copyOf = ""
-	return r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
+	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
+	if err == nil && (opt.Keys != nil || opt.Drop != nil) {
+		r.schema = schemaOf(r.like) // a mask that is left alone is a column
+	}
+	return r, err
 }
 
 // entries returns td with some entries, and without others. A mask goes with its entry.
@@ -96,27 +99,22 @@ func withMasks(td *tdict.TensorDict, keys []nestedkey.Key) (all []nestedkey.Key)
 }
 
 // kept returns the rows for which keep returns true.
-func (r rows) kept(keep func(*tdict.TensorDict) (*tensor.Tensor, error)) rows {
-	r.td, r.copyOf = nil, ""
-	r.chunks = mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
-		mask, err := keep(chunk)
-		if err != nil {
-			return nil, err
-		}
-		if mask == nil {
-			return nil, fmt.Errorf("%w: got no mask of rows", tensor.ErrKind)
-		}
-		if err := mask.Shape().CheckEqual(chunk.Shape()[:1]); err != nil {
-			return nil, fmt.Errorf("mask of rows: %w", err)
-		}
-		return chunk.MaskedSelect(mask)
-	})
-	return r
+func kept(chunk *tdict.TensorDict, keep func(*tdict.TensorDict) (*tensor.Tensor, error)) (*tdict.TensorDict, error) {
+	mask, err := keep(chunk)
+	if err != nil {
+		return nil, err
+	}
+	if mask == nil {
+		return nil, fmt.Errorf("%w: got no mask of rows", tensor.ErrKind)
+	}
+	if err := mask.Shape().CheckEqual(chunk.Shape()[:1]); err != nil {
+		return nil, fmt.Errorf("mask of rows: %w", err)
+	}
+	return chunk.MaskedSelect(mask)
 }
 
 // indexed returns the rows that an expression selects of mapped rows.
-func (s *saver) indexed(r rows, expr []ix.Index) (_ rows, err error) {
-	td := r.td
+func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err error) {
 	expr = opened(expr, len(td.Shape()))
 	for len(expr) > 0 && expr[0].Kind() == ix.KindAt { // views of one row
 		if td, err = td.Index(expr[0]); err != nil {
@@ -125,16 +123,40 @@ func (s *saver) indexed(r rows, expr []ix.Index) (_ rows, err error) {
 		expr = opened(expr[1:], len(td.Shape()))
 	}
 	if len(expr) == 0 {
-		return rows{like: td, td: td, schema: schemaOf(td), chunks: chunksOf(s.ctx, td)}, nil
+		return mappedRows(s.ctx, td), nil
 	}
-	first, rest := expr[0], expr[1:]
-	switch kind := first.Kind(); {
-	case kind == ix.KindAll || kind == ix.KindRange:
-		return s.ranged(td, first, rest)
-	case (kind == ix.KindTake || kind == ix.KindMask) && first.Rank() == 1:
-		return s.listed(td, first, rest)
+	var list []int
+	switch first := expr[0]; {
+	case first.Kind() == ix.KindAll || first.Kind() == ix.KindRange:
+		if td, err = td.Index(first); err == nil && len(expr) == 1 {
+			return mappedRows(s.ctx, td), nil
+		}
+	case (first.Kind() == ix.KindTake || first.Kind() == ix.KindMask) && first.Rank() == 1:
+		list, err = positions(first, td.Shape())
+	default:
+		err = fmt.Errorf("%w: got %v, want a position, a range, a list or a mask of one dim first", shapeops.ErrIndex, first)
 	}
-	return r, fmt.Errorf("%w: got %v, want a position, a range, a list or a mask of one dim first", shapeops.ErrIndex, first)
+	if err != nil {
+		return r, err
+	}
+	return s.picked(td, list, expr[1:])
+}
+
+// picked returns all rows of td, or those of a list, and the same part of each row.
+func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r rows, err error) {
+	n, expr := len(list), func(start, n int) []ix.Index { return block(list, rest, start, n) }
+	if list == nil {
+		n = td.Shape()[0]
+		expr = func(start, n int) []ix.Index { return append([]ix.Index{ix.Range(start, start+n)}, rest...) }
+	}
+	like, err := td.Index(expr(0, min(1, n))...)
+	if err == nil {
+		like, err = emptied(like)
+	}
+	if err != nil {
+		return r, err
+	}
+	return rows{like: like, source: td, schema: schemaOf(like), chunks: cut(s.ctx, td, n, list, expr)}, nil
 }
 
 // opened replaces "..." at the beginning of an expression over a number of dims by ":" for each dim
@@ -159,45 +181,6 @@ func opened(expr []ix.Index, dims int) []ix.Index {
 	return append(all, expr[1:]...)
 }
 
-// ranged returns a range of rows, and the same part of each row.
-func (s *saver) ranged(td *tdict.TensorDict, first ix.Index, rest []ix.Index) (rows, error) {
-	td, err := td.Index(first)
-	if err != nil {
-		return rows{}, err
-	}
-	if len(rest) == 0 {
-		return rows{like: td, td: td, schema: schemaOf(td), chunks: chunksOf(s.ctx, td)}, nil
-	}
-	inner := append([]ix.Index{ix.All}, rest...)
-	like, err := emptied(td)
-	if err == nil {
-		like, err = like.Index(inner...)
-	}
-	if err != nil {
-		return rows{}, err
-	}
-	chunks := mapped(chunksOf(s.ctx, td), func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return chunk.Index(inner...) })
-	return rows{like: like, schema: schemaOf(like), chunks: chunks}, nil
-}
-
-// listed returns listed rows, and the same part of each row. Lists after the first are of equal
-// length, and are taken along with it.
-func (s *saver) listed(td *tdict.TensorDict, first ix.Index, rest []ix.Index) (rows, error) {
-	list, err := positions(first, td.Shape()[0])
-	if err != nil {
-		return rows{}, err
-	}
-	none, err := td.Index(block(list, rest, 0, min(1, len(list)))...)
-	if err == nil {
-		none, err = emptied(none)
-	}
-	if err != nil {
-		return rows{}, err
-	}
-	chunks := taken(s.ctx, td, list, func(start, n int) []ix.Index { return block(list, rest, start, n) })
-	return rows{like: none, schema: schemaOf(none), chunks: chunks}, nil
-}
-
 // block returns the part of an expression, a list of rows and what follows, that selects n of the
 // rows.
 func block(list []int, rest []ix.Index, start, n int) []ix.Index {
@@ -212,12 +195,15 @@ func block(list []int, rest []ix.Index, start, n int) []ix.Index {
 	return expr
 }
 
-// positions returns the rows that a list or a mask selects among n.
-func positions(x ix.Index, n int) ([]int, error) {
+// positions returns the rows that a list or a mask selects, never nil.
+func positions(x ix.Index, batch shapeops.Shape) ([]int, error) {
+	if len(batch) == 0 {
+		return nil, fmt.Errorf("%w: got %v, want none for batch shape []", shapeops.ErrIndex, x)
+	}
+	n, list := batch[0], []int{}
 	if x.Kind() == ix.KindMask && x.Shape()[0] != n {
 		return nil, fmt.Errorf("%w: got a mask of %d rows, want %d", shapeops.ErrIndex, x.Shape()[0], n)
 	}
-	var list []int
 	for _, at := range x.List() {
 		if at < -n || at >= n {
 			return nil, fmt.Errorf("%w: got row %d, want one of %d rows", shapeops.ErrIndex, at, n)

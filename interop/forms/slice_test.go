@@ -79,6 +79,10 @@ func TestIndex(t *testing.T) {
 // testIndex compares slices of a saved dictionary with its own Index.
 func testIndex(t *testing.T, td *tdict.TensorDict, exprs ...string) {
 	in := saved(t, td)
+	suffixes := []string{"", ".tdz", ".safetensors"}
+	if td.Has("r") {
+		suffixes = suffixes[:2]
+	}
 	for _, text := range exprs {
 		t.Run(text, func(t *testing.T) {
 			expr, err := ix.Parse(text)
@@ -86,14 +90,18 @@ func testIndex(t *testing.T, td *tdict.TensorDict, exprs ...string) {
 			want, err := td.Index(expr...)
 			require.NoError(t, err)
 			dir := testkit.TempDir(t)
-			for _, suffix := range []string{"", ".tdz", ".safetensors"} {
+			for _, suffix := range suffixes {
 				out := filepath.Join(dir, "out"+suffix)
 				require.NoError(t, forms.Slice(ctx, out, in, forms.SliceOptions{Index: expr}))
 				diff, err := want.Diff(read(t, out, nil))
 				require.NoError(t, err)
 				require.Empty(t, diff, suffix)
 			}
-			litter(t, dir, "out", "out.tdz", "out.safetensors")
+			var outs []string
+			for _, suffix := range suffixes {
+				outs = append(outs, "out"+suffix)
+			}
+			litter(t, dir, outs...)
 		})
 	}
 }

@@ -46,11 +46,11 @@ type SplitOptions struct {
 // All parts appear at once, durably, or none does. With Force a directory is replaced that holds
 // nothing but datasets with names of parts.
 //
-// Split takes 16 bytes of memory for each row, and a table is laid on the disk once; otherwise what
-// is said of memory and of errors at [Convert] holds here too. Split also returns sampler.ErrSize
-// for sizes that do not add up, fs.ErrInvalid for names that are not distinct names of files, or not
-// one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By, and
-// memmap.ErrForeign for a directory that Force does not replace.
+// Split takes memory for each row, see the package, and a table is saved beside the output first.
+// Otherwise the rules of [Convert] about memory and errors hold here too. Split also returns
+// sampler.ErrSize for sizes that do not add up, fs.ErrInvalid for names that are not distinct names
+// of files, or not one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about
+// opt.By, and memmap.ErrForeign for a directory that Force does not replace.
 func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	names, forms, err := opt.names()
 	if err != nil {
@@ -67,10 +67,11 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 			return err
 		}
 		r := s.rows(in)
-		if r.td == nil {
-			if r, err = s.stage(r); err != nil {
-				return err
-			}
+		staged := r.td == nil
+		if r, err = s.stage(r); err != nil {
+			return err
+		}
+		if staged {
 			s.meter.total += int64(r.td.ByteSize())
 		}
 		parts, err := deal(r.td, opt)
@@ -130,7 +131,7 @@ func replaced(at string, names []string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replaceablePart returns an error unless what is at a path is a dataset that may go.
+// replaceablePart returns an error unless a path is a dataset with the name of a part.
 func replaceablePart(path string, named bool) error {
 	f, err := Of(path)
 	if err != nil || !named {
@@ -154,21 +155,22 @@ func deal(td *tdict.TensorDict, opt SplitOptions) ([][]int, error) {
 	if len(td.Shape()) == 0 {
 		return nil, errNoRows(td)
 	}
-	n := td.Shape()[0]
-	switch {
-	case opt.By == "" && opt.Counts != nil:
-		return sampler.Split(n, opt.Counts, opt.Seed)
-	case opt.By == "":
-		return sampler.Split(n, opt.Fractions, opt.Seed)
+	if opt.Counts != nil {
+		return dealt(td, opt, opt.Counts)
+	}
+	return dealt(td, opt, opt.Fractions)
+}
+
+// dealt returns the rows of each part by its size.
+func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S) ([][]int, error) {
+	if opt.By == "" {
+		return sampler.Split(td.Shape()[0], sizes, opt.Seed)
 	}
 	ids, err := groupIDs(td, opt.By)
-	if err == nil && opt.Counts != nil {
-		return sampler.SplitGroups(ids, opt.Counts, opt.Seed)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return sampler.SplitGroups(ids, opt.Fractions, opt.Seed)
+	return sampler.SplitGroups(ids, sizes, opt.Seed)
 }
 
 // groupIDs returns the ids of the rows, for texts their codes.
@@ -192,8 +194,9 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 		return err
 	}
 	for i, list := range parts {
-		part := rows{like: r.like, schema: r.schema, from: r.from, chunks: s.meter.count(taken(s.ctx, r.td, list, func(start, n int) []ix.Index { return block(list, nil, start, n) }))}
-		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at}
+		expr := func(start, n int) []ix.Index { return block(list, nil, start, n) }
+		part := rows{like: r.like, source: r.source, schema: r.schema, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
+		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {
