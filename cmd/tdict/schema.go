@@ -50,8 +50,7 @@ func (c *schemaOf) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	text = bytes.ReplaceAll(text, []byte(`{"key":`), []byte("\n  {\"key\":")) // in texts quotes are escaped
-	_, err = fmt.Fprintf(s.out, "%s\n", text)
+	_, err = fmt.Fprintf(s.out, "%s\n", bytes.ReplaceAll(text, []byte(`{"key":`), []byte("\n  {\"key\":"))) // in texts quotes are escaped
 	return err
 }
 
