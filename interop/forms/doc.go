@@ -55,7 +55,7 @@
 //
 // Held in memory are:
 //
-//   - chunks of about 16 MiB, or one row that is larger
+//   - chunks of about 4 MiB, or one row that is larger
 //   - the offsets of ragged rows
 //   - a list or a mask of Slice
 //   - for each row that Split deals 16 bytes; by ids or texts about 40, and if nearly all of them

@@ -199,7 +199,7 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 //
 //	chunk [n R...], n > 0, or one chunk [0 R...] if there are no rows
 //
-// Chunks of mapped forms are views, of about 16 MiB or one row; those of tables are as
+// Chunks of mapped forms are views, of about 4 MiB or one row; those of tables are as
 // csv.Read and jsonl.Read yield them, valid until the loop goes on. Chunks yields errors of reading,
 // with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {

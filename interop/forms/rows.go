@@ -3,8 +3,11 @@ package forms
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"math"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -50,8 +53,28 @@ func mapped(chunks iter.Seq2[*tdict.TensorDict, error], fn func(*tdict.TensorDic
 	}
 }
 
+// ahead yields chunks, which must not share memory, and makes the next one meanwhile.
+func ahead(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		next, stop := iter.Pull2(chunks)
+		defer stop()
+		one := func(context.Context, int) (*tdict.TensorDict, error) {
+			chunk, err, more := next()
+			if !more {
+				err = io.EOF
+			}
+			return chunk, err
+		}
+		for chunk, err := range workers.Stream(ctx, math.MaxInt, 1, 1, one) {
+			if err == io.EOF || !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
 // chunkBytes is the size of a chunk, unless rows are larger or few.
-const chunkBytes = 16 << 20
+const chunkBytes = 4 << 20
 
 // chunksOf returns views of the rows of td.
 func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.TensorDict, error] {

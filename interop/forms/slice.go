@@ -54,7 +54,8 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 // part returns the rows and the entries that options say.
 func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	if opt.Keep != nil {
-		r.td, r.chunks = nil, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, opt.Keep) })
+		r.td = nil
+		r.chunks = ahead(s.ctx, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, opt.Keep) }))
 	}
 	if opt.Index != nil {
 		if r, err = s.stage(r); err == nil {
