@@ -184,7 +184,7 @@ func (p *parser) literal() literal {
 	text := p.take(number)
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		p.at -= len(text)
-		p.fail("want a number that float64 holds, a text between quotes, true or false")
+		p.fail("want a number that a float64 can hold, a text between quotes, true or false")
 	}
 	return literal{aNumber, text}
 }
