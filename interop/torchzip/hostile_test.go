@@ -1,0 +1,256 @@
+package torchzip_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/torchzip"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// archive returns an archive with a pickle and a storage.
+func archive(t testing.TB, pickle string, storage []byte, more ...[2]string) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, e := range append([][2]string{{"data.pkl", pickle}, {"data/0", string(storage)}}, more...) {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: "x/" + e[0], Method: zip.Store})
+		require.NoError(t, err)
+		_, err = io.WriteString(f, e[1])
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// A view is the parts of the pickle of a tensor.
+type view struct{ fn, class, device, n, offset, shape, strides, end string }
+
+func (v view) pickle() string {
+	return "\x80\x02ctorch._utils\n" + v.fn + "\n((X\x07\x00\x00\x00storagec" + v.class + "\nX\x01\x00\x00\x000" +
+		"X" + string(rune(len(v.device))) + "\x00\x00\x00" + v.device + v.n + "tQ" + v.offset + "(" + v.shape + "t(" + v.strides + "t\x89ccollections\nOrderedDict\n)R" + v.end
+}
+
+func plain() view {
+	return view{"_rebuild_tensor_v2", "torch\nByteStorage", "cpu", "K\x06", "K\x00", "K\x02K\x03", "K\x03K\x01", "tR."}
+}
+
+// TestHostile opens files that are damaged, or hold something else, each unlike a good one in one
+// thing.
+func TestHostile(t *testing.T) {
+	const huge, negative = "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "J\xff\xff\xff\xff"
+	corrupt, unsupported := torchzip.ErrCorrupt, torchzip.ErrUnsupported
+	tests := []struct {
+		name   string
+		change func(v *view)
+		want   error
+	}{
+		{"unchanged", func(v *view) {}, nil},
+		{"a storage longer than the entry", func(v *view) { v.n = "K\x07" }, corrupt},
+		{"a storage shorter than the entry", func(v *view) { v.n = "K\x05" }, corrupt},
+		{"a negative storage", func(v *view) { v.n = negative }, corrupt},
+		{"a huge storage", func(v *view) { v.n = huge }, corrupt},
+		{"an offset beyond the storage", func(v *view) { v.offset = "K\x01" }, corrupt},
+		{"a huge offset", func(v *view) { v.offset = huge }, corrupt},
+		{"a negative offset", func(v *view) { v.offset = negative }, corrupt},
+		{"a size too large", func(v *view) { v.shape = "K\x03K\x03" }, corrupt},
+		{"a shape too large to count", func(v *view) { v.shape = huge + huge }, corrupt},
+		{"a negative size", func(v *view) { v.shape = negative + "K\x03" }, corrupt},
+		{"strides that overflow", func(v *view) { v.strides = huge + huge }, corrupt},
+		{"a negative stride", func(v *view) { v.strides = negative + "K\x01" }, corrupt},
+		{"fewer strides than sizes", func(v *view) { v.strides = "K\x01" }, corrupt},
+		{"a shape of strings", func(v *view) { v.shape = "X\x00\x00\x00\x00" + v.shape }, corrupt},
+		{"too many dims", func(v *view) {
+			v.shape = strings.Repeat("K\x01", 65)
+			v.strides = v.shape
+		}, corrupt},
+		{"another device", func(v *view) { v.device = "cuda" }, unsupported},
+		{"another class", func(v *view) { v.class = "torch\nQInt8Storage" }, unsupported},
+		{"a class without a dtype", func(v *view) { v.class = "torch.storage\nUntypedStorage" }, corrupt},
+		{"another function", func(v *view) { v.fn = "_rebuild_parameter" }, unsupported},
+		{"a function of other arguments", func(v *view) { v.end = "NtR." }, unsupported},
+		{"more arguments", func(v *view) { v.end = "K\x00tR." }, unsupported},
+		{"a value under the tensor", func(v *view) { v.end = "tRK\x00." }, unsupported},
+		{"bytes after the tensor", func(v *view) { v.end = "tR.." }, corrupt},
+		{"a dict", func(v *view) { v.end = "tR}." }, unsupported},
+		{"no end", func(v *view) { v.end = "tR" }, corrupt},
+		{"a tuple without a mark", func(v *view) { v.end = "tRtt." }, corrupt},
+		{"a long text", func(v *view) { v.end = "X\xff\xff\xff\xfftR." }, corrupt},
+		{"a long integer", func(v *view) { v.end = "\x8a\xff" + strings.Repeat("\xff", 255) + "tR." }, corrupt},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			v := plain()
+			test.change(&v)
+			_, err := read(archive(t, v.pickle(), []byte("abcdef")))
+			if test.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, test.want)
+			classified(t, err)
+		})
+	}
+}
+
+// TestPickles interprets pickles that have nothing of a tensor.
+func TestPickles(t *testing.T) {
+	for pickle, want := range map[string]error{
+		"":       torchzip.ErrCorrupt,
+		".":      torchzip.ErrCorrupt,
+		"R.":     torchzip.ErrCorrupt,
+		"Q.":     torchzip.ErrCorrupt,
+		"c":      torchzip.ErrCorrupt,
+		"h\x07.": torchzip.ErrUnsupported,
+		"K\x01.": torchzip.ErrUnsupported,
+		"]":      torchzip.ErrUnsupported,
+		"cposix\nsystem\n(X\x02\x00\x00\x00lstR.": torchzip.ErrUnsupported,
+		strings.Repeat("(", 70000):                torchzip.ErrUnsupported,
+	} {
+		_, err := read(archive(t, pickle, nil))
+		require.ErrorIs(t, err, want, "%.20q", pickle)
+		classified(t, err)
+	}
+}
+
+// TestArchives opens archives around a good pickle.
+func TestArchives(t *testing.T) {
+	good := plain()
+	tests := []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"big byte order", archive(t, good.pickle(), []byte("abcdef"), [2]string{"byteorder", "big"}), torchzip.ErrUnsupported},
+		{"a bool that is none", archive(t, strings.Replace(good.pickle(), "Byte", "Bool", 1), []byte("\x00\x01\x02\x00\x01\x00")), torchzip.ErrCorrupt},
+		{"an element flipped", bytes.Replace(archive(t, good.pickle(), []byte("abcdef")), []byte("abcdef"), []byte("abcdeg"), 1), torchzip.ErrCorrupt},
+		{"nothing", nil, torchzip.ErrCorrupt},
+		{"an empty archive", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), torchzip.ErrCorrupt},
+		{"other bytes", []byte(strings.Repeat("x", 100)), torchzip.ErrCorrupt},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := read(test.file)
+			require.ErrorIs(t, err, test.want)
+			classified(t, err)
+		})
+	}
+}
+
+// TestWriteRefuses writes what cannot be written.
+func TestWriteRefuses(t *testing.T) {
+	require.ErrorIs(t, torchzip.Write(io.Discard, nil), shapeops.ErrKind)
+	require.ErrorIs(t, torchzip.Write(io.Discard, tensor.Must(tensor.NewMeta(tensor.Bool, 2))), tensor.ErrMeta)
+	_, err := torchzip.NewLayout(tensor.Bool, -1)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+	_, err = torchzip.NewLayout(0, 1)
+	require.ErrorIs(t, err, tensor.ErrDType)
+	_, err = torchzip.NewLayout(tensor.Bool, make([]int, 65)...)
+	require.ErrorIs(t, err, torchzip.ErrUnsupported)
+	f, err := torchzip.Open(bytes.NewReader(file(t, "view.pt")), int64(len(file(t, "view.pt"))))
+	require.NoError(t, err)
+	require.ErrorIs(t, f.ReadInto(nil), shapeops.ErrKind)
+	require.ErrorIs(t, f.ReadInto(tensor.Must(tensor.Zeros[uint8](9))), shapeops.ErrShape)
+	require.ErrorIs(t, f.ReadInto(tensor.Must(tensor.Zeros[int8](10))), tensor.ErrDType)
+	for n := range 5 { // every write fails once
+		err := torchzip.Write(&full{n}, tensor.Vector[uint8](1, 2))
+		require.Equal(t, n < 3, errors.Is(err, errFull), "%d", n)
+	}
+}
+
+var errFull = errors.New("full")
+
+// A full writer has room for n writes.
+type full struct{ n int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.n--; f.n < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+// TestLarge lays out files of more than 4 GiB, which no one writes: the sizes have 64 bits.
+func TestLarge(t *testing.T) {
+	l, err := torchzip.NewLayout(tensor.Float32, 1<<20, 1<<11)
+	require.NoError(t, err)
+	f := spliced{l.Head(), 8 << 30, l.Tail(0)}
+	require.Equal(t, int(f.size()), l.Size())
+	got, err := torchzip.Open(f, f.size())
+	require.NoError(t, err)
+	require.Equal(t, shapeops.Shape{1 << 20, 1 << 11}, got.Meta().Shape())
+	testkit.MaxBytes(t, 64<<10, func() { l.Tail(1) })
+}
+
+// A spliced is a file with zeros between head and tail.
+type spliced struct {
+	head  []byte
+	zeros int64
+	tail  []byte
+}
+
+func (s spliced) size() int64 { return int64(len(s.head)) + s.zeros + int64(len(s.tail)) }
+
+func (s spliced) ReadAt(b []byte, at int64) (int, error) {
+	n := 0
+	for ; n < len(b) && at < s.size(); n, at = n+1, at+1 {
+		switch tail := at - int64(len(s.head)) - s.zeros; {
+		case at < int64(len(s.head)):
+			b[n] = s.head[at]
+		case tail >= 0:
+			b[n] = s.tail[tail]
+		default:
+			b[n] = 0
+		}
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// FuzzOpen opens files, and reads every element of the tensors that it gets. What was read is
+// written and read again.
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"uint8-3x4.pt", "uint16-2x3x4.pt", "view.pt", "transposed.pt", "expanded.pt", "bool-scalar.pt", "legacy.pt", "evil.pt", "dict.pt"} {
+		f.Add(file(f, name))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { checkRead(t, b) })
+}
+
+// FuzzPickle does the same with a pickle in an archive of zeros.
+func FuzzPickle(f *testing.F) {
+	f.Add(plain().pickle(), 6)
+	typed := plain()
+	typed.fn, typed.class, typed.end = "_rebuild_tensor_v3", "torch.storage\nUntypedStorage", "ctorch\nuint16\ntR."
+	f.Add(typed.pickle(), 6)
+	f.Fuzz(func(t *testing.T, pickle string, n int) {
+		checkRead(t, archive(t, pickle, make([]byte, min(max(n, 0), 1<<12))))
+	})
+}
+
+func checkRead(t *testing.T, b []byte) {
+	var x *tensor.Tensor
+	var err error
+	if testkit.Allocated(func() { x, err = read(b) }) > 1<<20+16*uint64(len(b)) {
+		t.Fatal("much memory")
+	}
+	if err != nil {
+		classified(t, err)
+		return
+	}
+	if x.ByteSize() > 1<<20 {
+		return // the elements repeat
+	}
+	again, err := read(written(t, x))
+	require.NoError(t, err)
+	require.Equal(t, x.Shape(), again.Shape())
+	require.Equal(t, testkit.Content(t, x), testkit.Content(t, again))
+}

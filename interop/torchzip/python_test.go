@@ -1,0 +1,51 @@
+package torchzip_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestPythonLoads has torch load files of all dtypes and several shapes without unpickling, and
+// save each again.
+func TestPythonLoads(t *testing.T) {
+	exe := os.Getenv("TENSORDICT_PYTHON")
+	if exe == "" {
+		t.Skip("TENSORDICT_PYTHON names no Python with torch")
+	}
+	dir := t.TempDir()
+	want := map[string]*tensor.Tensor{}
+	for _, d := range tensor.DTypes() {
+		for _, shape := range [][]int{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {300, 2}} {
+			name := filepath.Join(dir, d.String()+tensor.Must(tensor.NewMeta(d, shape...)).Shape().String())
+			x := tensor.Must(tensor.New(d, shape...))
+			b := testkit.Content(t, x)
+			for i := range b {
+				b[i] = byte(i % 2)
+			}
+			x = tensor.Must(tensor.FromBytes(d, b, shape...))
+			require.NoError(t, os.WriteFile(name, written(t, x), 0o644))
+			want[name] = x
+		}
+	}
+	out, err := exec.Command(exe, "-W", "ignore", "-c", `
+import glob, sys, torch
+for name in glob.glob(glob.escape(sys.argv[1]) + "/*"):
+    x = torch.load(name, weights_only=True)
+    assert f"{x.dtype}{list(x.shape)}".replace("torch.", "").replace(",", "") == name.split("/")[-1], name
+    torch.save(x, name)
+`, dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for name, x := range want {
+		got, err := read(tensor.Must(os.ReadFile(name)))
+		require.NoError(t, err, name)
+		require.Equal(t, testkit.Content(t, x), testkit.Content(t, got), name)
+		require.Equal(t, x.DType(), got.DType())
+	}
+}
