@@ -27,7 +27,7 @@ var layers = []string{
 	"ragged",
 	"tdict",
 	"internal/bundle internal/table internal/table/tabletest tdict/tensorclass",
-	"memmap transform where pickstack interop/csv interop/jsonl interop/npy interop/nrt interop/safetensors loader/sampler tdict/tdictcmp",
+	"memmap transform where pickstack interop/csv interop/jsonl interop/npy interop/nrt interop/safetensors interop/torchzip loader/sampler tdict/tdictcmp",
 	"inspect interop/forms loader samplecache/engine",
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
