@@ -33,7 +33,7 @@ type DifferencesOptions struct {
 // Differences returns an iterator over the differences between a and b. Those of structure come
 // first, in the order of a; no element is read for them. Those of elements follow, leaf by leaf.
 //
-//   - Structure: batch shapes and the names of their dims, keys that one of them lacks, kinds,
+//   - Structure: batch shapes, the names of their dims, classes, keys that one of them lacks, kinds,
 //     dtypes, shapes.
 //   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
 //     Values of such a leaf are not compared.
@@ -126,15 +126,15 @@ func (c *comparison) dicts(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	return true
 }
 
-// batches compares batch shapes, and the names of their dims.
+// batches compares batch shapes, the names of their dims, and classes.
 func (c *comparison) batches(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	if !a.Shape().Equal(b.Shape()) {
 		return c.say(tdict.DiffShape, key, described(a), described(b))
 	}
-	if slices.Equal(a.Names(), b.Names()) {
-		return true
+	if !slices.Equal(a.Names(), b.Names()) {
+		return c.say(tdict.DiffShape, key, fmt.Sprintf("dims %q", a.Names()), fmt.Sprintf("dims %q", b.Names()))
 	}
-	return c.say(tdict.DiffShape, key, fmt.Sprintf("dims %q", a.Names()), fmt.Sprintf("dims %q", b.Names()))
+	return a.Class() == b.Class() || c.say(tdict.DiffKind, key, fmt.Sprintf("class %q", a.Class()), fmt.Sprintf("class %q", b.Class()))
 }
 
 // entry compares the structure of a value with what b has under its name.

@@ -157,6 +157,9 @@ func (p *printer) text(v tdict.Value) string {
 		if named(v.Names()) {
 			text += fmt.Sprintf(", dims %q", v.Names())
 		}
+		if v.Class() != "" {
+			text += ", class " + printable(nestedkey.Key(v.Class()))
+		}
 	case *tensor.Tensor:
 		text += ", " + p.elements(v)
 	case *tdict.Unbatched:

@@ -38,6 +38,23 @@ func wide(t testing.TB, dicts, leaves int) *tdict.TensorDict {
 	return td
 }
 
+// A class is printed, quoted where it would command a terminal.
+func TestPrintClass(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("in/x", tensor.Vector[int8](1, 2)))
+	require.NoError(t, tensor.Must(td.Dict("in")).SetClass("my.Frame"))
+	var b strings.Builder
+	require.NoError(t, inspect.Print(&b, td, inspect.PrintOptions{Depth: 1}))
+	require.Equal(t, "dictionary [2], 1 leaf, 2 B\n  in: dictionary [2], 1 leaf, 2 B, class my.Frame\n", b.String())
+
+	other := td.Copy()
+	require.NoError(t, tensor.Must(other.Dict("in")).SetClass(""))
+	for d, err := range inspect.Differences(t.Context(), td, other, inspect.DifferencesOptions{}) {
+		require.NoError(t, err)
+		require.Equal(t, `"in": class "my.Frame", other class ""`, d.String())
+	}
+}
+
 func TestPrint(t *testing.T) {
 	td := tdict.New(2)
 	require.NoError(t, td.Set("b", tensor.Must(tensor.New(tensor.Float64, 2, 700))))

@@ -33,7 +33,7 @@ func (c *showCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize()}
+	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Saved: in.Saved != nil}
 	if in.Form == forms.Directory || in.Form == forms.Archive {
 		report, err := inspect.Dataset(in.Path)
 		if err != nil {
@@ -68,6 +68,7 @@ type facts struct {
 	Bytes     int          `json:"bytes"` // of elements
 	Summed    int          `json:"summed"`
 	Growing   bool         `json:"growing"`
+	Saved     bool         `json:"saved_schema"`
 	Leftovers []string     `json:"leftovers"`
 	Schema    tdict.Schema `json:"schema"`
 }
@@ -77,6 +78,9 @@ func (f facts) String() string {
 	text := f.Path + ": " + f.Form
 	if f.Summed > 0 {
 		text += fmt.Sprint(", leaves with checksums: ", f.Summed)
+	}
+	if f.Saved {
+		text += ", a schema is saved with it"
 	}
 	if f.Growing {
 		text += ", a Writer has not finished it"

@@ -34,6 +34,10 @@
 // inputs, are picked by a list, a mask or Keep, or are split: then rows are appended. Safetensors
 // lists keys in their order. The order of keys is otherwise kept, but for .nrt.
 //
+// A directory or an archive keeps the schema that was saved with the first input, without entries
+// that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
+// Loss. Other forms hold no classes, and no such schema: Input.Saved has it.
+//
 // # Tables
 //
 // The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables

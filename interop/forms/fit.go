@@ -94,7 +94,26 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 	if !to.isDataset() && to != Safetensors {
 		f.dims(td)
 	}
+	if !to.isDataset() || source != nil { // a memmap.Writer keeps no class
+		f.classes("", td)
+	}
 	return f
+}
+
+// classes notes the classes of a dictionary and of those in it.
+func (f *fitting) classes(key nestedkey.Key, td *tdict.TensorDict) {
+	if td.Class() != "" {
+		f.losses = append(f.losses, Loss{key, "class " + errtext.Quote(td.Class())})
+	}
+	for name, v := range td.All() {
+		inner, ok := v.(*tdict.TensorDict)
+		if key != "" {
+			name = nestedkey.Join(key, name)
+		}
+		if ok {
+			f.classes(name, inner)
+		}
+	}
 }
 
 // why returns why a file cannot hold an entry, and whether it stays nevertheless.

@@ -43,6 +43,8 @@ type Input struct {
 	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text, and
 	// a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
 	Schema tdict.Schema
+	// Saved is the schema that was saved with a Directory or an Archive; nil if none was.
+	Saved tdict.Schema
 
 	opt  OpenOptions
 	like *tdict.TensorDict // Dict, or a chunk without rows
@@ -70,6 +72,9 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		err = failed("open", path, in.openTable())
 	} else if in.Dict, in.file, err = openMapped(path, opt.Form); err == nil {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
+		if ds, ok := in.file.(*memmap.Dataset); ok {
+			in.Saved = ds.Schema()
+		}
 	}
 	if err != nil {
 		return nil, err

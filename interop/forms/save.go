@@ -38,10 +38,11 @@ type Options struct {
 type saver struct {
 	ctx   context.Context
 	opt   Options
-	at    string // the output, resolved
-	form  Form   // of the output
-	from  string // the first input, for errors
-	meter meter  // of the bytes that were read
+	at    string       // the output, resolved
+	form  Form         // of the output
+	from  string       // the first input, for errors
+	meter meter        // of the bytes that were read
+	saved tdict.Schema // the schema that was saved with the first input
 	done  []func() error
 }
 
@@ -71,6 +72,7 @@ func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 	in, err := Open(path, opt)
 	if err == nil {
 		s.done = append(s.done, in.Close)
+		s.saved = in.Saved
 	}
 	return in, err
 }
@@ -155,9 +157,9 @@ func (s *saver) save(to string, f Form, r rows) error {
 	case f.isTable():
 		return s.table(to, f, r)
 	case f.isDataset() && r.td == nil:
-		return saveRows(s.ctx, to, r.chunks, s.datasetOptions(f))
+		return saveRows(s.ctx, to, r.chunks, s.datasetOptions(f, r.like))
 	case f.isDataset():
-		opt := s.datasetOptions(f)
+		opt := s.datasetOptions(f, r.like)
 		opt.Progress = s.opt.Progress
 		return memmap.SaveWith(s.ctx, to, r.td, opt)
 	}
@@ -183,13 +185,22 @@ func contiguous(td *tdict.TensorDict) bool {
 	return true
 }
 
-// datasetOptions say how a directory or an archive is saved.
-func (s *saver) datasetOptions(f Form) memmap.SaveOptions {
+// datasetOptions say how a directory or an archive of rows like those of a dictionary is saved.
+func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOptions {
 	form := memmap.Directory
 	if f == Archive {
 		form = memmap.Archive
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.saved, like)}
+}
+
+// holding returns the specs of a schema without the entries that td lacks, or nil if td breaks them.
+func holding(schema tdict.Schema, td *tdict.TensorDict) tdict.Schema {
+	kept := slices.DeleteFunc(slices.Clone(schema), func(s tdict.Spec) bool { return !s.Optional && !td.Has(s.Key) })
+	if len(kept) == 0 || kept.Check(td) != nil {
+		return nil
+	}
+	return kept
 }
 
 // file saves a file of mapped leaves.
