@@ -133,3 +133,15 @@ func ExampleTensorDict_Enforce() {
 	// delete "height": schema mismatch: got none, want tensor float32 [2]
 	// <nil>
 }
+
+// A dictionary can be an instance of a Python class, which is a name.
+func ExampleTensorDict_SetClass() {
+	td := tdict.New(4)
+	if err := td.SetClass("my.module.Frame"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	half := tensor.Must(td.Narrow(0, 0, 2))
+	fmt.Println(half.Class())
+	// Output: my.module.Frame
+}
