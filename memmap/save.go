@@ -82,7 +82,8 @@ type SaveOptions struct {
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
-// than 256 deep. It is shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
+// than 256 deep, or a class that would be read as something else. It is tdict.ErrSchema if td breaks
+// opt.Schema, shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
 // data that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
 // [Writer] is at work in dir, or another has been replacing it for ten seconds, fs.ErrInvalid if
 // dir is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind
