@@ -82,6 +82,9 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	if err != nil {
 		return nil, err
 	}
+	if v, err = task.memberOf(v); err != nil {
+		return nil, err
+	}
 	k := opsOf(v)
 	if k != opsOf(task.leaf) {
 		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
@@ -90,6 +93,18 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 		return nil, err
 	}
 	return k.elementwise(v).tensor(p)
+}
+
+// memberOf returns v, or the member of it that stands where the task's leaf does.
+func (t *applyTask) memberOf(v Value) (Value, error) {
+	s, ok := asStacked(v)
+	if !ok || t.stack == nil {
+		return v, nil
+	}
+	if s.dim != t.stack.dim || len(s.members) != len(t.stack.members) {
+		return nil, fmt.Errorf("%w: got %s along dim %d, want %s along dim %d", shapeops.ErrShape, s.describe(), s.dim, t.stack.describe(), t.stack.dim)
+	}
+	return s.Member(t.member)
 }
 
 // standIn returns what stands for a tensor that is missing beside the first one.
