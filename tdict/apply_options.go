@@ -95,14 +95,23 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	return k.elementwise(v).tensor(p)
 }
 
-// memberOf returns v, or the member of it that stands where the task's leaf does.
+// memberOf returns what of v stands beside the task's leaf: the row beside a member.
 func (t *applyTask) memberOf(v Value) (Value, error) {
 	s, ok := asStacked(v)
-	if !ok || t.stack == nil {
-		return v, nil
-	}
-	if s.dim != t.stack.dim || len(s.members) != len(t.stack.members) {
-		return nil, fmt.Errorf("%w: got %s along dim %d, want %s along dim %d", shapeops.ErrShape, s.describe(), s.dim, t.stack.describe(), t.stack.dim)
+	switch {
+	case t.stack == nil:
+		return denseOf(v)
+	case !ok || s.dim != t.stack.dim:
+		if dim := t.stack.dim; dim >= len(v.Shape()) || v.Shape()[dim] != len(t.stack.members) {
+			return nil, fmt.Errorf("%w: got %s, want it beside %s along dim %d", shapeops.ErrShape, describe(v), t.stack.describe(), dim)
+		}
+		row, err := rowOf(v, t.stack.dim, t.member)
+		if err != nil {
+			return nil, err
+		}
+		return denseOf(row)
+	case len(s.members) != len(t.stack.members):
+		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, s.describe(), t.stack.describe())
 	}
 	return s.Member(t.member)
 }

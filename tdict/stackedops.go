@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -263,13 +264,28 @@ func (s *Stacked) checkApart(rows []int) error {
 	return tensor.CheckApart(all, nil)
 }
 
-// join joins the values of a column.
-func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err error) {
-	err = withColumn(p, xs, c, func(values []*Stacked) error {
-		v, err = k.stack(p, values)
-		return err
-	})
-	return v, err
+// join joins the values of a column, of which the first is a Stacked: by Dense, if others are not.
+func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, error) {
+	values := make([]Value, len(xs))
+	stacked := make([]*Stacked, len(xs))
+	all := true
+	for i, x := range xs {
+		v, err := c.of(x)
+		if err == nil {
+			v, err = beside(v, cmp.Or(values[0], v))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		values[i] = v
+		var ok bool
+		stacked[i], ok = asStacked(v)
+		all = all && ok
+	}
+	if !all {
+		return k.joinDense(p, values)
+	}
+	return k.stack(p, stacked)
 }
 
 // joined joins values, all of which are Stacked.
@@ -296,7 +312,7 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 	first, j := xs[0], p.Join
 	for _, x := range xs {
 		if j.Padded() || x.dim != first.dim {
-			return k.joinDense(p, xs)
+			return k.joinDense(p, valuesOf(xs))
 		}
 	}
 	rank := max(j.Rank(), first.dim+1)
@@ -348,19 +364,29 @@ func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	return stackMember{v, first.batch}, err
 }
 
-// joinDense joins what Dense makes of xs.
-func (k *stackedKind) joinDense(p *plan.Pass, xs []*Stacked) (Value, error) {
-	values := make([]Value, len(xs))
-	for i, x := range xs {
-		v, err := x.Dense()
+// joinDense joins values with what Dense makes of those that are Stacked.
+func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
+	dense := make([]Value, len(values))
+	for i, v := range values {
+		d, err := denseOf(v)
+		if err == nil && i > 0 && opsOf(d) != opsOf(dense[0]) {
+			err = mismatch(d, dense[0])
+		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
-		if values[i] = v; opsOf(v) != opsOf(values[0]) {
-			return nil, fmt.Errorf("value %d: %w", i, mismatch(v, values[0]))
-		}
+		dense[i] = d
 	}
-	return opsOf(values[0]).joined(p, values)
+	return opsOf(dense[0]).joined(p, dense)
+}
+
+// valuesOf returns xs as values.
+func valuesOf(xs []*Stacked) []Value {
+	values := make([]Value, len(xs))
+	for i, x := range xs {
+		values[i] = x
+	}
+	return values
 }
 
 // each returns s with what fn makes of each value.

@@ -381,7 +381,12 @@ func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(v
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			return fmt.Errorf("value %d: %w", i, mismatch(v, first))
+			if v, err = beside(v, first); err == nil {
+				t, ok = v.(T)
+			}
+		}
+		if !ok {
+			return fmt.Errorf("value %d: %w", i, err)
 		}
 		if values == nil {
 			values = make([]T, 0, len(xs))
