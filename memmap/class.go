@@ -23,7 +23,7 @@ const (
 // ownClass reports whether a node of a class, given the last part of its name, has a meaning of its
 // own: it is not read as an instance.
 func ownClass(last string) bool {
-	return dictClasses[last] || slices.Contains([]string{lazyClass, dataClass, metaDataClass, dataStackClass}, last)
+	return dictClasses[last] || slices.Contains([]string{lazyClass, viewClass, dataClass, metaDataClass, dataStackClass}, last)
 }
 
 // lastPart returns Frame of my.module.Frame.

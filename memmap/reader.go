@@ -21,6 +21,7 @@ type reader struct {
 	files    []*leafFile // of a directory, numbered as those of its set
 	nodes    []*leafNode
 	entries  int
+	copied   float64         // bytes of views
 	row      fileRow         // which row of the outermost dictionary the files that are opened are
 	taken    int64           // bytes of offsets
 	unpacked int64           // bytes of compressed entries

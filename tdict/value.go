@@ -64,7 +64,7 @@ func init() {
 		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
-		inRows:  (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
+		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
