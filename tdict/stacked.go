@@ -387,8 +387,8 @@ func (td *TensorDict) stackDim() (dim int, err error) {
 }
 
 // asMember returns td, the row at a position of the stack dim of a dictionary, with the batch shapes
-// of the one that was stacked: that which a leaf remembers, or the shortest of the dictionaries in it
-// if it has no leaf.
+// of the one that was stacked: that which a leaf remembers, or on which the dictionaries in it agree
+// if it has no leaf, as far as all values begin with it.
 func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 	batch, known := td.batch, false
 	var inner []*TensorDict
@@ -414,6 +414,9 @@ func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 	}
 	if len(inner) == td.entries.len() && len(inner) > 0 {
 		batch = agreedBatch(inner)
+	}
+	for _, v := range entries.all() { // a row of a leaf that is not stacked may have fewer dims
+		batch = batch[:agreeing(batch, v.Shape())]
 	}
 	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil
 }
