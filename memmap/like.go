@@ -81,7 +81,7 @@ func typeOf(v tdict.Value) valueType {
 	case *tdict.Unbatched:
 		t.dtype = x.Tensor().DType()
 	case *tdict.Stacked:
-		t.dtype = entryOf("", x).DType
+		t.dtype = x.DType()
 	}
 	return t
 }

@@ -93,7 +93,7 @@ func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 // stacked notes what the members are: their dtype if it is one, Any for a size in which they differ,
 // the bytes of all.
 func (e *Entry) stacked(s *tdict.Stacked) {
-	e.Kind, e.Summed = tdict.KindStacked, true
+	e.Kind, e.DType, e.Summed = tdict.KindStacked, s.DType(), true
 	first := true
 	for i := range s.Len() {
 		v, err := s.Member(i)
@@ -102,14 +102,10 @@ func (e *Entry) stacked(s *tdict.Stacked) {
 		}
 		m := entryOf(e.Key, v)
 		e.Bytes, e.Summed = e.Bytes+m.Bytes, e.Summed && m.Summed
-		switch {
-		case first:
-			e.DType, e.Shape, first = m.DType, slices.Insert(m.Shape, s.Dim(), s.Len()), false
-			continue
-		case m.DType != e.DType:
-			e.DType = 0
-		}
 		sizes := slices.Insert(m.Shape, s.Dim(), s.Len())
+		if first {
+			e.Shape, first = sizes, false
+		}
 		e.Shape = e.Shape[:min(len(e.Shape), len(sizes))]
 		for dim, n := range e.Shape {
 			if sizes[dim] != n {

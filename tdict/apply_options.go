@@ -103,7 +103,7 @@ func (t *applyTask) memberOf(v Value) (Value, error) {
 		return denseOf(v)
 	case !ok || s.dim != t.stack.dim:
 		if dim := t.stack.dim; dim >= len(v.Shape()) || v.Shape()[dim] != len(t.stack.members) {
-			return nil, fmt.Errorf("%w: got %s, want it beside %s along dim %d", shapeops.ErrShape, describe(v), t.stack.describe(), dim)
+			return nil, fmt.Errorf("%w: got %s, want it beside %s along dim %d", shapeops.ErrShape, describe(v), t.stack.Text(), dim)
 		}
 		row, err := rowOf(v, t.stack.dim, t.member)
 		if err != nil {
@@ -111,7 +111,7 @@ func (t *applyTask) memberOf(v Value) (Value, error) {
 		}
 		return denseOf(row)
 	case len(s.members) != len(t.stack.members):
-		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, s.describe(), t.stack.describe())
+		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, s.Text(), t.stack.Text())
 	}
 	return s.Member(t.member)
 }

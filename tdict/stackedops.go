@@ -426,7 +426,7 @@ func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Va
 	case s.Uniform():
 		return opsOf(s.first()).zerosLike(s.first(), p, shape)
 	}
-	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.describe(), shape)
+	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.Text(), shape)
 }
 
 // fitStacked returns s as an entry of a dictionary with a batch shape.

@@ -37,7 +37,7 @@ func (s *Stacked) Diff(x *Stacked) (string, error) {
 		return "", errNoStacked
 	}
 	if s.dim != x.dim || len(s.members) != len(x.members) {
-		return fmt.Sprintf("%s of dim %d, other %s of dim %d", s.describe(), s.dim, x.describe(), x.dim), nil
+		return fmt.Sprintf("%s of dim %d, other %s of dim %d", s.Text(), s.dim, x.Text(), x.dim), nil
 	}
 	for i, m := range s.members {
 		v, w := m.value, x.members[i].value
@@ -74,7 +74,7 @@ func (k *stackedKind) differing(a, b Value, tol tensor.Tolerance) (all []tensor.
 	case !ok:
 		return nil, 0, mismatch(b, a)
 	case s.dim != x.dim || len(s.members) != len(x.members):
-		return nil, 0, fmt.Errorf("%w: got %s of dim %d, want %s of dim %d", shapeops.ErrShape, x.describe(), x.dim, s.describe(), s.dim)
+		return nil, 0, fmt.Errorf("%w: got %s of dim %d, want %s of dim %d", shapeops.ErrShape, x.Text(), x.dim, s.Text(), s.dim)
 	}
 	for i, m := range s.members {
 		v, w := m.value, x.members[i].value
@@ -134,8 +134,11 @@ func (s *Stacked) size(dim int) string {
 	return fmt.Sprint(want)
 }
 
-// dtype returns the dtype of all members, or 0 if they differ or have none.
-func (s *Stacked) dtype() tensor.DType {
+// DType returns the dtype of all members, or 0 if they differ or have none.
+func (s *Stacked) DType() tensor.DType {
+	if !s.made() {
+		return 0
+	}
 	d := opsOf(s.first()).spec(s.first()).DType
 	for _, m := range s.members {
 		if m.value != nil && opsOf(m.value).spec(m.value).DType != d {
@@ -145,10 +148,13 @@ func (s *Stacked) dtype() tensor.DType {
 	return d
 }
 
-// describe says in an error what s is: "stacked float32 [2 * 3]".
-func (s *Stacked) describe() string {
+// Text describes s in a few words, with "*" where members differ: "stacked float32 [2 * 3]".
+func (s *Stacked) Text() string {
+	if !s.made() {
+		return "stacked <nil>"
+	}
 	text := "stacked "
-	if d := s.dtype(); d != 0 {
+	if d := s.DType(); d != 0 {
 		text += d.String() + " "
 	}
 	return text + s.sizes()
@@ -168,9 +174,9 @@ func (s *Stacked) missing() (n int) {
 // positions have no value.
 func (s *Stacked) String() string {
 	if !s.made() {
-		return "stacked <nil>"
+		return s.Text()
 	}
-	text := fmt.Sprintf("%s along dim %d", s.describe(), s.dim)
+	text := fmt.Sprintf("%s along dim %d", s.Text(), s.dim)
 	if n := s.missing(); n > 0 {
 		text += fmt.Sprintf(", %d missing", n)
 	}
@@ -180,7 +186,7 @@ func (s *Stacked) String() string {
 // showStacked prints s as an entry.
 func showStacked(s *Stacked, _ bool) string {
 	text := fmt.Sprintf("Stacked(shape=%s, dim=%d", s.sizes(), s.dim)
-	if d := s.dtype(); d != 0 {
+	if d := s.DType(); d != 0 {
 		text += fmt.Sprintf(", dtype=%v", d)
 	} else if opsOf(s.first()).elementwise(s.first()) != nil {
 		text += ", dtype=*"
@@ -191,7 +197,7 @@ func showStacked(s *Stacked, _ bool) string {
 	return text + ")"
 }
 
-func specStacked(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.dtype()} }
+func specStacked(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.DType()} }
 
 // texts returns the texts of the elements of members that agree, and what the others are.
 func (k *stackedKind) texts(v Value) (texts []string, err error) {

@@ -89,7 +89,7 @@ func init() {
 		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
 	stackeds = &stackedKind{kind[*Stacked]{
-		fit: fitStacked, describe: (*Stacked).describe, show: showStacked, made: (*Stacked).made,
+		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, made: (*Stacked).made,
 		specs:    specStacked,
 		elements: stackedElements,
 		inRows:   (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
