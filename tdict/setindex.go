@@ -106,6 +106,8 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 		var err error
 		if d, ok := asDict(v); ok {
 			err = w.fill(d, value)
+		} else if s, ok := asStacked(v); ok && !stackeds.passes(v) {
+			err = stackeds.put(w.tr, s, value, w.pass, func(int) error { return nil })
 		} else if k := opsOf(v); !k.passes(v) {
 			err = k.write(w.tr, v, value, w.pass)
 		}

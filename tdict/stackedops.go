@@ -170,6 +170,11 @@ func rowOf(v Value, dim, i int) (Value, error) {
 // the stack dim and lacks a member, that of dst stays.
 func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, _ := asStacked(dst)
+	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
+}
+
+// put is write that does at positions of s without a value as without says.
+func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass, without func(row int) error) error {
 	if err := p.CheckPlan(s.shape); err != nil {
 		return err
 	}
@@ -190,7 +195,9 @@ func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) e
 		switch {
 		case err != nil || part == nil:
 		case m.value == nil:
-			return s.lacks(row)
+			if err := without(row); err != nil {
+				return err
+			}
 		default:
 			err = opsOf(m.value).write(tr, m.value, part, &c.pass)
 		}
