@@ -133,13 +133,11 @@ func (s *Stacked) Uniform() bool { return s.made() && s.checkUniform() == nil }
 // checkUniform returns ErrMissing or shapeops.ErrShape, with the member, unless s is uniform.
 func (s *Stacked) checkUniform() error {
 	first := s.first()
-	want := opsOf(first).spec(first)
 	for i, m := range s.members {
 		if m.value == nil {
 			return s.lacks(i)
 		}
-		got := opsOf(m.value).spec(m.value)
-		if got.DType != want.DType || got.Depth != want.Depth || !got.Shape.Equal(want.Shape) || !m.value.Shape().Equal(first.Shape()) {
+		if !alike(m.value, first) {
 			return fmt.Errorf("member %d: %w: got %s, want %s as before it", i, shapeops.ErrShape, describe(m.value), describe(first))
 		}
 		if inner, ok := asStacked(m.value); ok {
@@ -149,6 +147,19 @@ func (s *Stacked) checkUniform() error {
 		}
 	}
 	return nil
+}
+
+// alike reports whether two values of one kind have one dtype and shape.
+func alike(a, b Value) bool {
+	if !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	if t, ok := asTensor(a); ok { // most are
+		u, _ := asTensor(b)
+		return t.DType() == u.DType()
+	}
+	got, want := opsOf(a).spec(a), opsOf(b).spec(b)
+	return got.DType == want.DType && got.Depth == want.Depth && got.Shape.Equal(want.Shape)
 }
 
 // Dense returns the members stacked: a value of their kind, with memory of its own. It returns

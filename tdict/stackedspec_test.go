@@ -137,9 +137,9 @@ func TestStacksAsInPython(t *testing.T) {
 			}
 		}},
 		{"what differs is not made dense, nor reshaped across", func(t *testing.T) {
-			testkit.Fails(t, shapeops.ErrShape, testkit.Err(lazy().Dense()))
+			require.ErrorIs(t, testkit.Err(lazy().Dense()), shapeops.ErrShape)
 			both := tensor.Must(tdict.LazyStack(1, dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 4)})))
-			testkit.Fails(t, shapeops.ErrShape, testkit.Err(both.Reshape(4)))
+			require.ErrorIs(t, testkit.Err(both.Reshape(4)), shapeops.ErrShape)
 		}},
 		{"a missing member is a row of length 0", func(t *testing.T) {
 			require.Equal(t, []int64{0, 1}, tensor.Must(tensor.Must(stacked(lazy(), "b").Ragged()).Layout().Lengths(1)))
