@@ -38,6 +38,9 @@
 // that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
 // Loss. Other forms hold no classes, and no such schema: Input.Saved has it.
 //
+// Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
+// for "format" and "total_size", which are about files.
+//
 // # Tables
 //
 // The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables
