@@ -28,6 +28,9 @@
 //	csv            tensors, text              one dim           lost
 //	jsonl          tensors, text, ragged      one dim           lost
 //
+// A key that has no name in a form, as "shape" in a directory, is an error of its package, with Lossy
+// too: Slice with Drop leaves it out.
+//
 // An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
 // leaf decides which tree. Data with a value for each row is lost where rows come from several
@@ -69,5 +72,6 @@
 //     are distinct about 90, but for ascending ids
 //   - elements that the packages copy to open them, as deflated or big-endian ones, up to 1 GiB
 //
-// Several inputs are open one at a time, but for the first one.
+// Several inputs are open one at a time, but for the first one. Pages of mapped files count in the
+// size of a process too; the system takes them back when memory is short.
 package forms
