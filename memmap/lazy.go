@@ -97,7 +97,7 @@ func (r *reader) member(n, inner tree, depth int) (*tdict.TensorDict, error) {
 // afterGap reports whether there is a member of a number by now, as another may have appended it. It
 // returns ErrCorrupt if there is not, but one of a higher number.
 func (r *reader) afterGap(n tree, number int) (more bool, err error) {
-	names, err := n.unlisted()
+	names, err := n.dirs()
 	if err != nil {
 		return false, err
 	}
