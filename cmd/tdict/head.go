@@ -20,20 +20,22 @@ import (
 type rowsFlags struct {
 	Path string        `arg:"" help:"A dataset or a file."`
 	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
-	N    int           `short:"n" default:"10" help:"How many rows; -2 of head is all but the last two."`
 	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
 	tableFlags
 	noHeader bool // it is printed already
 }
 
 type headCmd struct {
+	N int `short:"n" default:"10" help:"How many rows; -2 is all but the last two."`
 	rowsFlags
 	Index string `help:"Print these rows instead: an index expression, such as '5:9' or '[0, 7]'." placeholder:"EXPR"`
 }
 
 func (headCmd) Help() string {
 	return `
-The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor.
+The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor. The table has as many columns as fit in 100 characters: give a KEY, or --as jsonl, for the others.
+
+Examples:
 
 	tdict head visits
 	tdict head visits chol -n 3
@@ -58,17 +60,25 @@ func (c *headCmd) Run(s *session) error {
 }
 
 type tailCmd struct {
+	N int `short:"n" default:"10" help:"How many rows."`
 	rowsFlags
 	Follow bool `short:"f" help:"Go on with the rows that a Writer commits, until interrupted."`
 }
 
 func (tailCmd) Help() string {
 	return `
+With -f it goes on with a dataset that a Writer has finished, since another may append to it. It ends with an error if the dataset is replaced.
+
+Examples:
+
 	tdict tail visits -n 3
 	tdict tail -f log --as jsonl`
 }
 
 func (c *tailCmd) Run(s *session) error {
+	if c.N < 0 {
+		return s.usage("-n takes 0 or more rows, got %d", c.N)
+	}
 	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
 		return err
@@ -79,19 +89,23 @@ func (c *tailCmd) Run(s *session) error {
 		return c.print(s, in.Dict, in.Schema, ix.Range(max(0, n-c.N), ix.End))
 	case in.Form != forms.Directory:
 		return fmt.Errorf("%s: -f follows directories, got the form %v", c.Path, in.Form)
+	case len(in.Dict.Shape()) == 0:
+		return fmt.Errorf("%s: -f follows rows, got batch shape []", c.Path)
 	default:
 		return c.follow(s, max(0, n-c.N), in.Schema)
 	}
 }
 
-// follow prints the rows that are appended to a directory, from a row on.
+// follow prints the rows that are appended to a directory, from a row on. It says when a Writer has
+// finished it, and waits for another.
 func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 	ds, err := memmap.Open(c.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ds.Close() }() // it was only read
-	for {
+	finished := false
+	for next := ds; ; {
 		if n := rows(ds.TensorDict); n > row {
 			if err := c.print(s, ds.TensorDict, schema, ix.Range(row, n)); err != nil {
 				return err
@@ -101,19 +115,53 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
+		if next != nil {
+			if finished, err = c.finished(s, finished); err != nil {
+				return err
+			}
+		}
 		select {
 		case <-s.ctx.Done():
 			return nil
 		case <-time.After(200 * time.Millisecond):
 		}
-		next, err := ds.Refresh()
-		if err != nil {
+		if next, err = newer(ds); err != nil {
 			return err
-		} else if next != ds {
+		} else if next != nil {
 			_ = ds.Close() // it was only read
 			ds = next
 		}
 	}
+}
+
+// newer returns a dataset with the rows that were appended to ds, nil if none were, and
+// memmap.ErrReplaced if another has the place of ds.
+func newer(ds *memmap.Dataset) (*memmap.Dataset, error) {
+	next, err := ds.Refresh()
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := ds.Stale()
+	if err == nil && replaced {
+		err = memmap.ErrReplaced
+	}
+	switch {
+	case next == ds:
+		return nil, err
+	case err != nil:
+		_ = next.Close() // it was only read
+		return nil, err
+	}
+	return next, nil
+}
+
+// finished reports whether no Writer is at work on the dataset, and says so if one was before.
+func (c *tailCmd) finished(s *session, before bool) (bool, error) {
+	l, err := memmap.Look(c.Path, memmap.OpenOptions{})
+	if err == nil && !l.Growing && !before {
+		fmt.Fprintf(s.errs, "tdict: tail: %s is finished: waiting for a Writer to append to it\n", c.Path)
+	}
+	return err == nil && !l.Growing, err
 }
 
 // print prints a part of a dictionary.

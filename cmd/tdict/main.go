@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // Exit codes; doc.go says what they mean.
@@ -93,9 +96,61 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	command, err := parser.Parse(args)
 	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
-		return nil, usageError{nameOf(parsed.Context), err}
+		name := nameOf(parsed.Context)
+		if name == "schema print" && strings.HasPrefix(err.Error(), "unexpected argument") {
+			err = fmt.Errorf("%w: schema takes one PATH, did you mean \"schema check\"?", err)
+		}
+		return nil, usageError{name, err}
+	}
+	if err == nil {
+		err = checkValues(command)
 	}
 	return command, err
+}
+
+// checkValues refuses values that no flag or argument takes: an empty one, but of --na, and "-" where
+// a file is wanted.
+func checkValues(command *kong.Context) error {
+	for _, path := range command.Path {
+		given, name, isFile := path.Positional, "", true
+		if path.Flag != nil {
+			given, name, isFile = path.Flag.Value, "--"+path.Flag.Name, path.Flag.Name == "schema"
+		} else if given != nil {
+			name = "<" + given.Name + ">"
+		} else {
+			continue
+		}
+		for _, text := range texts(given.Target) {
+			switch {
+			case text == "" && name != "--na":
+				return usageError{nameOf(command), fmt.Errorf("%s: got an empty value", name)}
+			case text == "-" && isFile && !isKey(given.Target):
+				return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard input and output are not read or written", name)}
+			}
+		}
+	}
+	return nil
+}
+
+// texts returns a value that is a text, or a list of them. One empty text stands for an empty list.
+func texts(v reflect.Value) (all []string) {
+	switch {
+	case v.Kind() == reflect.String:
+		return []string{v.String()}
+	case v.Kind() == reflect.Slice && v.Len() == 0:
+		return []string{""}
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, texts(v.Index(i))...)
+		}
+	}
+	return all
+}
+
+// isKey reports whether a value is a key, or a list of them.
+func isKey(v reflect.Value) bool {
+	key := reflect.TypeFor[nestedkey.Key]()
+	return v.Type() == key || v.Kind() == reflect.Slice && v.Type().Elem() == key
 }
 
 // nameOf returns the name of the command that arguments got to, such as "schema check".
