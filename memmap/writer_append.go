@@ -142,7 +142,7 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 }
 
 // useText tells what to append instead of data with a value for each row.
-const useText = "texts that differ can be appended as ragged rows of uint8"
+const useText = "store texts that differ as ragged rows of uint8, and times as int64"
 
 // sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.
 func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {

@@ -33,7 +33,7 @@ type headCmd struct {
 
 func (headCmd) Help() string {
 	return `
-The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor. The table has as many columns as fit in 100 characters: give a KEY, or --as jsonl, for the others.
+The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor. The table shows the first eight leaves: --as jsonl prints all, and a KEY any one.
 
 Examples:
 

@@ -96,6 +96,10 @@ func readSchema(path string) (schema tdict.Schema, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &schema); err != nil {
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			before := text[:wrong.Offset]
+			path += fmt.Sprintf(": line %d, column %d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')-1)
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return schema, nil
