@@ -27,6 +27,7 @@ var (
 	comparison = regexp.MustCompile(`^([=!<>]=|[<>]|in\b)`)
 	keyToken   = regexp.MustCompile("^([A-Za-z0-9_/.]+|`([^`]|``)*`)")
 	textToken  = regexp.MustCompile(`^('([^']|'')*'|"([^"\\]|\\.)*")`)
+	letter     = regexp.MustCompile("^[A-Za-z_`]")
 	boolToken  = regexp.MustCompile(`^(true|false)`)
 	number     = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?`)
 )
@@ -207,7 +208,11 @@ func (p *parser) literal() literal {
 	text := p.take(number)
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		p.at -= len(text)
-		p.fail("want a number that a float64 can hold, a text between quotes, true or false; the key stands on the left")
+		want := "want a number that a float64 can hold, a text between quotes, true or false"
+		if letter.MatchString(p.text[p.at:]) {
+			want += ", and the key on the left"
+		}
+		p.fail(want)
 	}
 	return literal{aNumber, text}
 }

@@ -126,7 +126,7 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 		if next, err = newer(ds); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", c.Path, err)
 		} else if next != nil {
 			_ = ds.Close() // it was only read
 			ds = next
@@ -143,7 +143,7 @@ func newer(ds *memmap.Dataset) (*memmap.Dataset, error) {
 	}
 	replaced, err := ds.Stale()
 	if err == nil && replaced {
-		err = memmap.ErrReplaced
+		err = fmt.Errorf("%w while it was followed", memmap.ErrReplaced)
 	}
 	switch {
 	case next == ds:
