@@ -25,7 +25,7 @@ import (
 // SplitOptions say how [Split] deals rows. Either Fractions or Counts must be given.
 type SplitOptions struct {
 	Options
-	Fractions []float64 // of the rows, or of the groups; they add up to 1
+	Fractions []float64 // of the rows, or of the groups; they add up to 1; few groups may leave a part empty
 	Counts    []int     // of rows, or of groups; they add up to their number
 	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the forms
 	// of the parts, as [For] says.
