@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -96,18 +97,17 @@ func (c *tailCmd) Run(s *session) error {
 	}
 }
 
-// follow prints the rows that are appended to a directory, from a row on. It says when a Writer has
-// finished it, and waits for another.
+// follow prints the rows that are appended to a directory, from a row on.
 func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
-	ds, err := memmap.Open(c.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = ds.Close() }() // it was only read
-	finished := false
-	for next := ds; ; {
-		if n := rows(ds.TensorDict); n > row {
-			if err := c.print(s, ds.TensorDict, schema, ix.Range(row, n)); err != nil {
+	f := &followed{path: c.Path, grows: true}
+	defer f.close()
+	for {
+		more, err := f.refresh()
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if n := rows(f.ds.TensorDict); more && n > row {
+			if err := c.print(s, f.ds.TensorDict, schema, ix.Range(row, n)); err != nil {
 				return err
 			}
 			row, c.noHeader = n, true
@@ -115,53 +115,55 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
-		if next != nil {
-			if finished, err = c.finished(s, finished); err != nil {
-				return err
-			}
+		if more && !f.grows {
+			fmt.Fprintf(s.errs, "tdict: tail: %s is finished: waiting for a Writer to append to it\n", c.Path)
 		}
 		select {
 		case <-s.ctx.Done():
 			return nil
 		case <-time.After(200 * time.Millisecond):
 		}
-		if next, err = newer(ds); err != nil {
-			return fmt.Errorf("%s: %w", c.Path, err)
-		} else if next != nil {
-			_ = ds.Close() // it was only read
-			ds = next
-		}
 	}
 }
 
-// newer returns a dataset with the rows that were appended to ds, nil if none were, and
-// memmap.ErrReplaced if another has the place of ds.
-func newer(ds *memmap.Dataset) (*memmap.Dataset, error) {
-	next, err := ds.Refresh()
+// A followed is a dataset that is appended to.
+type followed struct {
+	path  string
+	ds    *memmap.Dataset // nil before the first refresh
+	grows bool            // a Writer has not finished it
+}
+
+// close unmaps the files.
+func (f *followed) close() {
+	if f.ds != nil {
+		_ = f.ds.Close() // it was only read
+	}
+}
+
+// refresh opens the dataset anew if it has changed, and reports whether it has. It returns an
+// error if another dataset has its place. A Writer replaces the directory when it
+// finishes a dataset, and when it goes on with one; the rows then stay.
+func (f *followed) refresh() (changed bool, err error) {
+	next, replaced := (*memmap.Dataset)(nil), false
+	if f.ds == nil {
+		next, err = memmap.Open(f.path)
+	} else if next, err = f.ds.Refresh(); err == nil && next != f.ds {
+		replaced, err = f.ds.Stale()
+	}
+	if err != nil || next == f.ds {
+		return false, err
+	}
+	l, err := memmap.Look(f.path, memmap.OpenOptions{})
+	if err == nil && replaced && (l.Growing == f.grows || rows(next.TensorDict) < rows(f.ds.TensorDict) || tdict.SchemaOf(f.ds.TensorDict).Check(next.TensorDict) != nil) {
+		err = errors.New("another dataset has replaced it")
+	}
 	if err != nil {
-		return nil, err
-	}
-	replaced, err := ds.Stale()
-	if err == nil && replaced {
-		err = fmt.Errorf("%w while it was followed", memmap.ErrReplaced)
-	}
-	switch {
-	case next == ds:
-		return nil, err
-	case err != nil:
 		_ = next.Close() // it was only read
-		return nil, err
+		return false, err
 	}
-	return next, nil
-}
-
-// finished reports whether no Writer is at work on the dataset, and says so if one was before.
-func (c *tailCmd) finished(s *session, before bool) (bool, error) {
-	l, err := memmap.Look(c.Path, memmap.OpenOptions{})
-	if err == nil && !l.Growing && !before {
-		fmt.Fprintf(s.errs, "tdict: tail: %s is finished: waiting for a Writer to append to it\n", c.Path)
-	}
-	return err == nil && !l.Growing, err
+	f.close()
+	f.ds, f.grows = next, l.Growing
+	return true, nil
 }
 
 // print prints a part of a dictionary.
