@@ -86,7 +86,7 @@ func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form
 	}
 	var lines []string
 	for _, loss := range lost.Losses {
-		lines = append(lines, fmt.Sprintf("%q: %s", loss.Key, loss.Reason))
+		lines = append(lines, loss.String())
 	}
 	if !f.Lossy {
 		return fmt.Errorf("%v cannot hold %s; --lossy leaves it out", lost.Form, strings.Join(lines, ", "))
