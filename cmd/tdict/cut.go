@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -89,11 +91,15 @@ func (c *splitCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return c.write(s, []string{c.In}, c.Out, as, func(o forms.Options) error {
+	err = c.write(s, []string{c.In}, c.Out, as, func(o forms.Options) error {
 		return forms.Split(s.ctx, c.Out, c.In, forms.SplitOptions{
 			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Seed: c.Seed,
 		})
 	})
+	if errors.Is(err, fs.ErrInvalid) {
+		return s.usage("%w", err) // of the names
+	}
+	return err
 }
 
 // parts returns the forms of the parts, or a usageError for sizes, counts and names that no dataset

@@ -59,6 +59,7 @@ func TestExitCodes(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ragged.csv"), []byte("a,b\n1,2\n3\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"version":1,"entries":[{"key":"id","kind":"tensor","dtype":"int64"}]}`), 0o666))
 	for name, text := range map[string]string{
+		"commas.csv": "day;score\n1,5;2\n", "texts.json": `{"version":1,"entries":[{"key":"a","kind":"text","dtype":"int64"}]}`,
 		"broken.json": "{\"version\":1,\n  x", "note.tsv": "a\tb\n1\t2\n", "tabs.csv": "a\tb\n1\t2\n", "scores.csv": "day;score\n1;7.5\n",
 		"scores.json": `{"version":1,"entries":[{"key":"day","kind":"tensor","dtype":"int64"},{"key":"score","kind":"tensor","dtype":"float64"}]}`,
 	} {
@@ -109,6 +110,7 @@ func TestExitCodes(t *testing.T) {
 		{"shares that do not add up", "split visits out --sizes 0.5,0.4", 2, "add up to 0.9, want 1"},
 		{"a negative count", "split visits out --count=1946,-1", 2, "--count takes 0 or more rows, got -1"},
 		{"a name too few", "split visits out --sizes 0.5,0.5 --names a", 2, "--names: got 1 names for 2 parts"},
+		{"a name twice", "split visits out --sizes 0.5,0.5 --names a,A", 2, "want distinct names of files"},
 		{"a name of no form", "split visits out --sizes 0.5,0.5 --names a,b.xls", 2, "--names: unknown form"},
 		{"an output of no form", "convert visits out.parquet", 2, "tdict: convert: unknown form: got \"out.parquet\""},
 		{"an output of a slice of no form", "slice visits out.parquet --index 0:1", 2, "tdict: slice: unknown form"},
@@ -119,6 +121,9 @@ func TestExitCodes(t *testing.T) {
 		{"a delimiter of jsonl", "convert visits out.jsonl --comma ;", 3, "tdict: convert: --comma is for csv, got [jsonl directory]"},
 		{"a broken schema", "show visits.csv --schema broken.json", 3, "broken.json: line 2, column 3: invalid character"},
 		{"a header with another delimiter", "show scores.csv --schema scores.json", 3, "give --comma"},
+		{"records with another delimiter", "show commas.csv", 3, "give --comma"},
+		{"a schema of an impossible dtype", "show visits.csv --schema texts.json", 3, `schema "a": schema mismatch: got int64 of a text, want none`},
+		{"the empty field is missing by a flag", "slice visits.csv out --na= --where nokey>1", 3, "nokey"},
 		{"a field that the schema lacks", "show visits.csv --schema other.json", 3, "give a --schema with it"},
 		{"a table of another suffix", "show note.tsv", 3, "give --from csv"},
 		{"a device", "convert /dev/null visits", 3, "neither a directory nor a regular file"},

@@ -95,6 +95,7 @@ var asFlags = strings.NewReplacer(
 	"set SkipUnknown", `give a --schema that has it`, "SkipUnknown skips others", "give a --schema with it",
 	"make the entry Optional, or give it a Fill", `write "optional":true in the schema`,
 	"set Comma to what separates the fields", "give --comma",
+	"schema mismatch: dtype mismatch", "schema mismatch",
 	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
 	"say one of", "give --from with one of",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
