@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -113,44 +113,48 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 func checkValues(command *kong.Context) error {
 	for _, path := range command.Path {
 		given, name, isFile := path.Positional, "", true
-		if path.Flag != nil {
+		switch {
+		case path.Flag != nil:
 			given, name, isFile = path.Flag.Value, "--"+path.Flag.Name, path.Flag.Name == "schema"
-		} else if given != nil {
+		case given != nil:
 			name = "<" + given.Name + ">"
-		} else {
+		default:
 			continue
 		}
-		for _, text := range texts(given.Target) {
-			switch {
-			case text == "" && name != "--na":
-				return usageError{nameOf(command), fmt.Errorf("%s: got an empty value", name)}
-			case text == "-" && isFile && !isKey(given.Target):
-				return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard input and output are not read or written", name)}
-			}
+		paths, keys := texts(given.Target.Interface())
+		switch {
+		case name != "--na" && (slices.Contains(paths, "") || slices.Contains(keys, "")):
+			return usageError{nameOf(command), fmt.Errorf("%s: got an empty value", name)}
+		case isFile && slices.Contains(paths, "-"):
+			return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard input and output are not read or written", name)}
 		}
 	}
 	return nil
 }
 
-// texts returns a value that is a text, or a list of them. One empty text stands for an empty list.
-func texts(v reflect.Value) (all []string) {
-	switch {
-	case v.Kind() == reflect.String:
-		return []string{v.String()}
-	case v.Kind() == reflect.Slice && v.Len() == 0:
-		return []string{""}
-	case v.Kind() == reflect.Slice:
-		for i := range v.Len() {
-			all = append(all, texts(v.Index(i))...)
-		}
+// texts returns the texts, or keys, of a value. One that is empty stands for an empty list.
+func texts(value any) (texts []string, keys []nestedkey.Key) {
+	empty := true
+	switch v := value.(type) {
+	case string:
+		return []string{v}, nil
+	case []string:
+		texts = v
+	case nestedkey.Key:
+		return nil, []nestedkey.Key{v}
+	case []nestedkey.Key:
+		keys = v
+	case []float64:
+		empty = len(v) == 0
+	case []int:
+		empty = len(v) == 0
+	default:
+		return nil, nil
 	}
-	return all
-}
-
-// isKey reports whether a value is a key, or a list of them.
-func isKey(v reflect.Value) bool {
-	key := reflect.TypeFor[nestedkey.Key]()
-	return v.Type() == key || v.Kind() == reflect.Slice && v.Type().Elem() == key
+	if empty && len(texts)+len(keys) == 0 {
+		texts = []string{""}
+	}
+	return texts, keys
 }
 
 // nameOf returns the name of the command that arguments got to, such as "schema check".
