@@ -26,9 +26,10 @@ import (
 //
 // Convert returns [ErrForm], [ErrLoss], [ErrOverlap], fs.ErrExist if something is at to and Force
 // is not set, memmap.ErrBusy if a memmap.Writer is at work there, fs.ErrNotExist if no directory is
-// around it, fs.ErrInvalid for a Schema if neither an input nor the output is a table, tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an
-// input that has no rows where rows are needed, tdict.ErrMissing if there is no input, and the
-// errors of the packages of the forms.
+// around it, fs.ErrInvalid for a Schema if neither an input nor the output is a table,
+// tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an input that has
+// no rows where rows are needed, tdict.ErrMissing if there is no input, and the errors of the
+// packages of the forms.
 func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	if len(from) == 0 {
 		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
