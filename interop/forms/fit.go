@@ -170,7 +170,7 @@ func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	if _, same := data.Uniform(); same {
 		return ""
 	}
-	return "data with a value for each row"
+	return "data with a value for each row, which rows that are picked or appended cannot carry"
 }
 
 // whyNoDict returns the loss of a dictionary that is empty or has dims of its own, and whether its
