@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -51,12 +51,12 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 // fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
 // to an entry.
 func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
-	scan := &valueReader{Scanner: jsonscan.New(text)}
+	scan := datajson.New(text)
 	return scan.Object(func(name []byte) error {
 		if string(name) == fieldType {
 			return scan.Skip()
 		}
-		v, err := scan.value(0)
+		v, err := scan.Value()
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 		if err != nil {
 			return err
 		}
-		return asCorrupt(td.Set(key, fixed(d)))
+		return asCorrupt(td.Set(key, datajson.Fixed(d)))
 	})
 }
 
