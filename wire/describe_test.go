@@ -159,14 +159,14 @@ func newMaker(t *testing.T, seed uint64, native bool) maker {
 // dict returns a dictionary of the batch shape of an outer one and perhaps more dims.
 func (m maker) dict(batch []int, depth int) *tdict.TensorDict {
 	td := tdict.New(batch...)
-	for i := range m.IntN(6) {
-		name := []string{"a", "b c", "é/ü", "", "cls.", "x~1", "\"", "obs"}[m.IntN(8)] + strconv.Itoa(i)
-		require.NoError(m.t, td.Set(nestedkey.Of(name), m.value(batch, depth)))
-	}
-	if m.IntN(3) == 0 && len(batch) > 0 {
+	if depth == 0 && m.IntN(3) == 0 && len(batch) > 0 {
 		names := make([]string, len(batch))
 		names[m.IntN(len(names))] = "dim"
 		require.NoError(m.t, td.SetNames(names...))
+	}
+	for i := range m.IntN(6) {
+		name := []string{"a", "b c", "é/ü", "", "cls.", "x~1", "\"", "obs"}[m.IntN(8)] + strconv.Itoa(i)
+		require.NoError(m.t, td.Set(nestedkey.Of(name), m.value(batch, depth)))
 	}
 	if m.native && m.IntN(4) == 0 {
 		require.NoError(m.t, td.SetClass("my.module.Frame"))

@@ -31,8 +31,7 @@ func TestGolden(t *testing.T) {
 
 func checkGolden(t *testing.T, folder string) {
 	var want struct {
-		Root   object `json:"root"`
-		Source object `json:"source"`
+		Root object `json:"root"`
 	}
 	require.NoError(t, json.Unmarshal(tensor.Must(os.ReadFile(filepath.Join(folder, "expected.json"))), &want))
 	data := tensor.Must(os.ReadFile(filepath.Join(folder, "data.tdc")))

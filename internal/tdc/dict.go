@@ -65,6 +65,9 @@ func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
 // dict returns a dictionary.
 func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 	td := tdict.New(d.batch...)
+	if err := d.label(td); err != nil {
+		return nil, fileformat.In(string(d.key), asCorrupt(err))
+	}
 	for _, x := range d.data {
 		v, err := b.data(x)
 		if err := b.set(td, d, x.name, v, err); err != nil {
@@ -95,7 +98,10 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
-	return td, fileformat.In(string(d.key), asCorrupt(d.finish(td)))
+	if d.locked {
+		td.Lock("the form in which it came says that it is locked")
+	}
+	return td, nil
 }
 
 // set sets an entry of td, unless making it failed.
@@ -106,22 +112,14 @@ func (b *builder) set(td *tdict.TensorDict, d *dict, name string, v tdict.Value,
 	return fileformat.In(string(keyIn(d, name)), err)
 }
 
-// finish gives td what the node says of it besides its entries.
-func (d *dict) finish(td *tdict.TensorDict) error {
+// label gives td the names of its dims and its class. Dictionaries that are locked are set later.
+func (d *dict) label(td *tdict.TensorDict) error {
 	if slices.ContainsFunc(d.names, func(name string) bool { return name != "" }) {
 		if err := td.SetNames(d.names...); err != nil {
 			return err
 		}
 	}
-	if d.goClass != "" {
-		if err := td.SetClass(d.goClass); err != nil {
-			return err
-		}
-	}
-	if d.locked {
-		td.Lock("the form in which it came says that it is locked")
-	}
-	return nil
+	return td.SetClass(d.goClass)
 }
 
 // sound returns v, or the error of making it from what a form says as fileformat.ErrCorrupt.
