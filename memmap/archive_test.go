@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: an archive is not changed in place: work in a directory; memmap.Copy converts both ways"
+	const text = "unsupported: a single file is not changed in place: work in a directory; memmap.Copy converts both ways"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)

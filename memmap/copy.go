@@ -70,6 +70,9 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
+	if c, ok := in.(*consolidated); ok && err == nil { // its sums are not of leaves
+		err = p.failAt("", c.verify(ctx))
+	}
 	if err != nil {
 		return err
 	}

@@ -111,8 +111,11 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	if err != nil {
 		return s.fail("", err)
 	}
-	if form == Archive {
+	switch form {
+	case Archive:
 		return s.archive(vfs.OS, td)
+	case Consolidated:
+		return s.consolidated(vfs.OS, td)
 	}
 	old, at, err := s.lookAt(td)
 	if err != nil {

@@ -141,6 +141,10 @@ func (v *verifier) verdict() error {
 
 // cut lists the blocks of all leaves.
 func (v *verifier) cut() {
+	if c, ok := v.in.(*consolidated); ok {
+		v.cutFile(c)
+		return
+	}
 	for _, l := range v.reader.files {
 		size := int64(l.file.Size())
 		v.report.Leaves, v.report.Bytes = v.report.Leaves+1, v.report.Bytes+size
@@ -160,6 +164,21 @@ func (v *verifier) cut() {
 			v.blocks = append(v.blocks, block{l, n, start, min(blockBytes, size-start)})
 		}
 	}
+	v.damaged = make([]error, len(v.blocks))
+}
+
+// cutFile lists the blocks of a consolidated file, unless it cannot be read.
+func (v *verifier) cutFile(c *consolidated) {
+	if v.faults.number() > 0 {
+		return
+	}
+	for _, l := range v.reader.files {
+		v.report.Leaves++
+		if c.form.Facts.Sums == nil {
+			v.report.Unsummed = append(v.report.Unsummed, l.key)
+		}
+	}
+	v.report.Bytes, v.blocks = int64(c.form.Size()), c.blocks()
 	v.damaged = make([]error, len(v.blocks))
 }
 
@@ -215,7 +234,7 @@ func (v *verifier) settled() []Fault {
 	now := map[*leafNode]map[string][]uint32{}
 	for i, err := range v.damaged {
 		b := v.blocks[i]
-		if m, ok := err.(*mismatch); ok {
+		if m, ok := err.(*mismatch); ok && b.leaf.node != nil {
 			sums, read := now[b.leaf.node]
 			if !read {
 				sums = v.sumsNow(b.leaf.node)
@@ -233,6 +252,9 @@ func (v *verifier) settled() []Fault {
 }
 
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {
+	if c, ok := v.in.(*consolidated); ok {
+		return c.sum(b, buf)
+	}
 	f, err := b.leaf.disk().Open()
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package tdc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -256,3 +257,21 @@ func byteSize(d tensor.DType, s shapeops.Shape) (int, error) {
 
 // Size returns the bytes of the data.
 func (f *Form) Size() int { return f.size }
+
+// FindTrailer returns where a trailer ends that lies within data, or -1 if none does.
+func FindTrailer(data []byte) int {
+	begin := []byte(`{"cls":`)
+	for from := 0; ; {
+		i := bytes.Index(data[from:], begin)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		s := jsonscan.New(data[from:])
+		if s.Skip() == nil && len(data)-from-s.Pos() >= tail &&
+			binary.LittleEndian.Uint64(data[from+s.Pos():]) == uint64(s.Pos()) {
+			return from + s.Pos() + tail
+		}
+		from += len(begin)
+	}
+}
