@@ -2,9 +2,7 @@ package memmap
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -32,27 +30,6 @@ type consolidated struct {
 
 func (c *consolidated) MapAll() error { return c.Map() }
 
-// endsAsConsolidated reports whether a file of size bytes ends as a consolidated one does: with JSON,
-// and the length of that.
-func endsAsConsolidated(r io.ReaderAt, size int64) bool {
-	end := make([]byte, min(size, 8))
-	if _, err := r.ReadAt(end, size-int64(len(end))); err != nil && err != io.EOF {
-		return false
-	}
-	if len(end) < 8 {
-		return false
-	}
-	n := binary.LittleEndian.Uint64(end)
-	if n < 2 || n > uint64(size-8) {
-		return false
-	}
-	at, text := size-8-int64(n), make([]byte, min(n, 16))
-	if _, err := r.ReadAt(text, at); err != nil && err != io.EOF {
-		return false
-	}
-	return bytes.HasPrefix(bytes.TrimLeft(text[1:], " "), []byte(`"`)) && text[0] == '{'
-}
-
 // isConsolidated reports whether the file at a path is consolidated.
 func isConsolidated(at string) (bool, error) {
 	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -64,7 +41,7 @@ func isConsolidated(at string) (bool, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return false, err
 	}
-	return endsAsConsolidated(f, info.Size()), nil
+	return tdc.Ends(f, info.Size()), nil
 }
 
 // consolidated returns the file at the path, which is consolidated.

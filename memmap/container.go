@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -60,7 +61,7 @@ func (p *place) file() (in container, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if endsAsConsolidated(file, int64(file.Size())) || namedForm(p.at) == Consolidated {
+	if tdc.Ends(file, int64(file.Size())) || namedForm(p.at) == Consolidated {
 		in, err = containerOr(p.consolidated(file))
 	} else {
 		in, err = containerOr(p.archive(file))

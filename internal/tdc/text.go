@@ -18,9 +18,6 @@ const (
 	lazyClass  = "LazyStackedTensorDict"
 )
 
-// tail is how many bytes follow the JSON: its length.
-const tail = 8
-
 // Facts are what a native field says of the whole form.
 type Facts struct {
 	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil if there are none

@@ -20,7 +20,7 @@ import (
 func TestFor(t *testing.T) {
 	for path, want := range map[string]string{
 		"a": "directory", "a.b/": "directory", ".": "directory", "..": "directory", "x/a": "directory", "x.csv/a": "directory",
-		"a.tdz": "tdz", "a.npy": "npy", "a.NPZ": "npz", "a.b.safetensors": "safetensors", "a.nrt": "nrt", "a.csv": "csv", "a.jsonl": "jsonl",
+		"a.tdz": "tdz", "a.tdc": "tdc", "a.npy": "npy", "a.NPZ": "npz", "a.b.safetensors": "safetensors", "a.nrt": "nrt", "a.csv": "csv", "a.jsonl": "jsonl",
 		"m.safetensors.index.json": "safetensors",
 		"":                         "", "a.": "", "a.json": "", "a.directory": "", "a.v1": "",
 	} {
