@@ -36,7 +36,7 @@ func TestFor(t *testing.T) {
 		require.NoError(t, back.UnmarshalText([]byte(want)))
 		require.Equal(t, f, back)
 	}
-	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv or jsonl")
+	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv, jsonl or tdc")
 }
 
 // TestOf looks at the bytes, whatever the name is, and at the name of text and of .nrt.
