@@ -57,7 +57,7 @@ func (f Fault) String() string {
 // shorter.
 const BlockSize = blockBytes
 
-// Verify reads all of the dictionary at dir, a directory or an archive, compares each block of each
+// Verify reads all of the dictionary at dir, a directory or a file, compares each block of each
 // leaf with its checksum, and reports every fault: blocks that were changed or damaged, files that
 // are missing or too short, what is wrong in a meta.json. It does not stop at the first. Checksums
 // are those of Save, [Writer] and [Dataset.Flush]; leaves that Python has saved have none, nor have
@@ -65,7 +65,8 @@ const BlockSize = blockBytes
 // its own mapping do not agree with theirs any more. Offsets of ragged rows are read and compared
 // on the way to the leaves, as Open does. Data and meta.json have none: of them only what cannot be
 // read is found. In an archive each file is compared with the CRC-32 of its entry: the whole file
-// is one block, and its faults have the Block -1.
+// is one block, and its faults have the Block -1. In a consolidated file blocks are of all its data,
+// whatever leaves they have, and their faults have no key.
 //
 // If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
 // or what kept Verify from looking at all: then there is no report.
