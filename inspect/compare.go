@@ -47,6 +47,8 @@ func (c *comparison) leaf(p pair) (d tdict.Difference, differ bool, err error) {
 		return c.rows(p, a, p.b.(*ragged.Tensor))
 	case *tdict.Data:
 		return c.data(p, a, p.b.(*tdict.Data))
+	case *tdict.Stacked:
+		return c.members(p, a, p.b.(*tdict.Stacked))
 	}
 	return d, false, fmt.Errorf("%w: got %T", tdict.ErrKind, p.a)
 }

@@ -181,6 +181,9 @@ func unlike(v, w tdict.Value) tdict.DifferenceKind {
 	if dtypeOf(v) != dtypeOf(w) {
 		return tdict.DiffDType
 	}
+	if s, ok := v.(*tdict.Stacked); ok {
+		return unlikeMembers(s, w.(*tdict.Stacked))
+	}
 	same := v.Shape().Equal(w.Shape())
 	switch v := v.(type) {
 	case *ragged.Tensor:
