@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -112,7 +113,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // entryClass returns the class of the entry of a dictionary.
 func entryClass(td *tdict.TensorDict) string {
-	if td.Class() == "" && isLazy(td) {
+	if td.Class() == "" && tdc.IsLazy(td) {
 		return lazyClass
 	}
 	return cmp.Or(lastPart(td.Class()), dictClass)

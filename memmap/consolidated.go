@@ -117,7 +117,11 @@ func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
 			continue
 		}
 		part, _ := c.Lend(string(l.Key), l.Start, l.Size) // which was lent before
-		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, alike: l.Alike, rows: l.Rows})
+		row := everyRow
+		if l.Lazy {
+			row = someRows
+		}
+		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, alike: l.Alike, rows: l.Rows, row: row})
 	}
 }
 

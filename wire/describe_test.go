@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -25,6 +26,9 @@ type object = map[string]any
 func describe(t *testing.T, v tdict.Value) object {
 	switch v := v.(type) {
 	case *tdict.TensorDict:
+		if dim, members, err := tdict.Members(v); err == nil && tdc.IsLazy(v) {
+			return describeStack(t, dim, v, members)
+		}
 		keys := object{}
 		for key, inner := range v.All() {
 			keys[key.Name()] = describe(t, inner)
@@ -45,6 +49,24 @@ func describe(t *testing.T, v tdict.Value) object {
 	}
 	t.Fatalf("a %T", v)
 	return nil
+}
+
+func describeStack(t *testing.T, dim int, td *tdict.TensorDict, members []*tdict.TensorDict) object {
+	tds := []any{}
+	for _, m := range members {
+		o := describe(t, m)
+		dropLocks(o) // which Members does not keep
+		tds = append(tds, o)
+	}
+	return object{"kind": "lazystack", "stack_dim": dim, "shape": td.Shape().Clone(), "tds": tds}
+}
+
+func dropLocks(o object) {
+	delete(o, "locked")
+	keys, _ := o["keys"].(object)
+	for _, v := range keys {
+		dropLocks(v.(object))
+	}
 }
 
 func describeTensor(t *testing.T, x *tensor.Tensor) object {
@@ -133,7 +155,7 @@ func sameFields(t *testing.T, at string, want, got any) {
 	}
 	for name, v := range a {
 		if other, ok := b[name]; ok {
-			if list, isList := v.([]any); isList && name == "components" {
+			if list, isList := v.([]any); isList && (name == "components" || name == "tds") {
 				require.Len(t, other, len(list), at)
 				for i := range list {
 					sameFields(t, at+"/"+strconv.Itoa(i), list[i], other.([]any)[i])
@@ -150,10 +172,11 @@ type maker struct {
 	*rand.Rand
 	t      *testing.T
 	native bool // also what only this module has
+	dense  bool // no lazy stacks
 }
 
 func newMaker(t *testing.T, seed uint64, native bool) maker {
-	return maker{rand.New(rand.NewPCG(seed, 1)), t, native}
+	return maker{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, native: native}
 }
 
 // dict returns a dictionary of the batch shape of an outer one and perhaps more dims.
@@ -187,6 +210,9 @@ func (m maker) value(batch []int, depth int) tdict.Value {
 	}
 	switch m.IntN(kinds) {
 	case 0:
+		if depth < 3 && !m.dense && m.IntN(4) == 0 && len(batch) > 0 && batch[0] > 0 {
+			return m.stack(batch, depth)
+		}
 		if depth < 3 {
 			return m.dict(append(slices.Clip(batch), m.sizes(1)...), depth+1)
 		}
@@ -200,6 +226,19 @@ func (m maker) value(batch []int, depth int) tdict.Value {
 		return m.rows(append(slices.Clip(batch), 2), 1)
 	}
 	return m.tensor(append(slices.Clip(batch), m.sizes(2)...))
+}
+
+// stack returns a lazy stack along the first dim, of members that may differ.
+func (m maker) stack(batch []int, depth int) *tdict.TensorDict {
+	var members []*tdict.TensorDict
+	for range batch[0] {
+		td := tdict.New(batch[1:]...)
+		for _, name := range []nestedkey.Key{"s", "in/t"} {
+			require.NoError(m.t, td.Set(name, m.tensor(append(slices.Clip(batch[1:]), m.sizes(2)...))))
+		}
+		members = append(members, td)
+	}
+	return tensor.Must(tdict.LazyStack(0, members...))
 }
 
 func (m maker) sizes(most int) []int {

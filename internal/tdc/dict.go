@@ -25,11 +25,12 @@ type Maker struct {
 // Dict returns the dictionary of the form, locked if that says so. Its errors are those of m.Tensor,
 // and a fileformat.Error that says the key: fileformat.ErrCorrupt, or fileformat.ErrUnsupported.
 func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
-	if f.root.class == lazyClass {
-		return nil, lazyStack()
-	}
 	f.layouts = nil
-	return (&builder{m, f}).dict(f.root)
+	b := &builder{m, f}
+	if f.root.class == lazyClass {
+		return b.lazy(f.root)
+	}
+	return b.dict(f.root)
 }
 
 // A builder makes the values of a form.
@@ -45,14 +46,12 @@ func (b *builder) value(d *dict) (tdict.Value, error) {
 	case d.class == stackClass:
 		return valueOr(b.stack(d))
 	case d.class == lazyClass:
-		return nil, lazyStack()
+		return valueOr(b.lazy(d))
 	case d.rowsDepth > 0:
 		return valueOr(b.levels(d))
 	}
 	return valueOr(b.dict(d))
 }
-
-func lazyStack() error { return fileformat.Unsupported("a %s", lazyClass) }
 
 // valueOr returns v, or a nil Value with an error: a nil pointer would be one that is not nil.
 func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
@@ -98,10 +97,7 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
-	if d.locked {
-		td.Lock("the form in which it came says that it is locked")
-	}
-	return td, nil
+	return b.locked(td, d), nil
 }
 
 // set sets an entry of td, unless making it failed.

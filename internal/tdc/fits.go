@@ -6,7 +6,7 @@ import "github.com/go-tensordict/tensordict/nestedkey"
 // where they belong, and all data is one value for all rows.
 func (p *Plan) Dense() bool {
 	for i := range p.nodes {
-		if n := &p.nodes[i]; n.stack || n.rows != nil {
+		if n := &p.nodes[i]; n.stack || n.lazy || n.rows != nil {
 			return false
 		}
 	}

@@ -438,6 +438,8 @@ func (d *dict) checkMembers() error {
 		return fileformat.Corrupt("a stack has the leaf %s, want members only", quote(d.leaves[0].name))
 	case n == 0:
 		return fileformat.Corrupt("a stack without members")
+	case d.class == lazyClass && len(d.data) > 0:
+		return fileformat.Corrupt("a lazy stack has the data %s, want dictionaries", quote(d.data[0].name))
 	}
 	for _, name := range d.members() {
 		if i, err := strconv.Atoi(name); err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {

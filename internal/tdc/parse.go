@@ -49,6 +49,7 @@ type Leaf struct {
 	Alike bool           // an unbatched tensor
 	Rows  *ragged.Layout // of values of ragged rows; else nil
 	Whole bool           // it is a value, or values of ragged rows, and not offsets
+	Lazy  bool           // it is in a member of a lazy stack
 
 	name string
 	stop int
@@ -111,8 +112,10 @@ func (f *Form) order() error {
 func (d *dict) collect(all []*Leaf) []*Leaf {
 	for e := range d.inOrder {
 		if e.leaf != nil {
+			e.leaf.Lazy = d.lazy
 			all = append(all, e.leaf)
 		} else {
+			e.dict.lazy = d.lazy || d.class == lazyClass
 			all = e.dict.collect(all)
 		}
 	}
@@ -157,6 +160,7 @@ type dict struct {
 	class  string
 	key    nestedkey.Key
 	name   string
+	lazy   bool // it is in a member of a lazy stack
 	leaves []*Leaf
 	dicts  []*dict
 	data   []datum

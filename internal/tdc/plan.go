@@ -47,7 +47,9 @@ type node struct {
 	td     *tdict.TensorDict // nil for rows of data, and for ragged rows that are not jagged
 	locked bool
 	stack  bool           // of data, along its first dim
-	dim    string         // the name of that dim
+	lazy   bool           // of dictionaries
+	along  int            // the dim of a lazy stack
+	dim    string         // the name of the dim of a stack
 	rows   *ragged.Tensor // that the node holds
 	leaves []int          // numbers of leaves
 	nodes  []int          // numbers of nodes
@@ -119,6 +121,9 @@ func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	}
 	if err := checkShape(td.Shape()); err != nil {
 		return n, err
+	}
+	if IsLazy(td) {
+		return n, p.lazy(n, td, depth)
 	}
 	for key, v := range td.All() {
 		if err := p.value(n, key.Name(), v, depth+1); err != nil {

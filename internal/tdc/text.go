@@ -49,8 +49,11 @@ func (p *Plan) appendNode(b []byte, i int, f *Facts) []byte {
 }
 
 func (n *node) class() string {
-	if n.stack {
+	switch {
+	case n.stack:
 		return stackClass
+	case n.lazy:
+		return lazyClass
 	}
 	return dictClass
 }
@@ -112,8 +115,9 @@ func appendShape(b []byte, s shapeops.Shape) []byte {
 
 // appendMeta appends what a node says of the value that it is.
 func (n *node) appendMeta(b []byte) []byte {
-	if n.stack {
-		b = appendDim(append(b, `"stack_dim":0,"stack_dim_name":`...), n.dim)
+	if n.stack || n.lazy {
+		b = strconv.AppendInt(append(b, `"stack_dim":`...), int64(n.along), 10)
+		b = appendDim(append(b, `,"stack_dim_name":`...), n.dim)
 	} else {
 		b = append(b, `"device":null,"names":[`...)
 		if n.td != nil {

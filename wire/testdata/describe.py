@@ -3,7 +3,7 @@
 import json, os, random, sys, warnings
 warnings.filterwarnings("ignore")
 import torch
-from tensordict import NonTensorData, NonTensorStack, TensorDict
+from tensordict import NonTensorData, NonTensorStack, TensorDict, lazy_stack
 from tensordict.utils import _is_non_tensor
 
 
@@ -32,7 +32,7 @@ DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.i
 
 
 def make(r, batch, depth):
-    td = TensorDict({}, batch)
+    td = TensorDict({"plain": torch.ones(batch)}, batch)  # else all leaves could be stacked, which ours takes for a stack
     for i in range(r.randrange(6)):
         td[r.choice(["a", "b c", "é/ü", "", "cls.", 'q"']) + str(i)] = value(r, batch, depth)
     if r.random() < 0.2:
@@ -43,6 +43,8 @@ def make(r, batch, depth):
 def value(r, batch, depth):
     sizes = lambda most: [r.randrange(4) for _ in range(r.randrange(most + 1))]
     kind = r.randrange(6)
+    if kind == 5 and depth < 3 and len(batch) and batch[0] and r.random() < 0.5:
+        return lazy_stack([TensorDict({"s": torch.ones(batch[1:] + sizes(2)), "in": {"t": torch.ones(batch[1:] + sizes(1))}}, batch[1:]) for _ in range(batch[0])], 0)
     if kind == 0 and depth < 3:
         return make(r, batch + sizes(1), depth + 1)
     if kind == 1 and torch.Size(batch).numel():  # ours has no value without a row
