@@ -52,11 +52,15 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 // fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
 // to an entry.
 func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
-	scan := datajson.New(text)
+	scan, seen := datajson.New(text), map[string]bool{}
 	return scan.Object(func(name []byte) error {
 		if string(name) == fieldType {
 			return scan.Skip()
 		}
+		if seen[string(name)] {
+			return corrupt("duplicate field %s", quote(string(name)))
+		}
+		seen[string(name)] = true
 		v, err := scan.Value()
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func TestConsolidatedCopies(t *testing.T) {
 // TestConsolidatedGolden copies what Python wrote: the data is equal, and the metadata but for what
 // this module adds.
 func TestConsolidatedGolden(t *testing.T) {
-	for _, file := range tensor.Must(filepath.Glob(filepath.Join("..", "testdata", "golden", "con0[1356]*", "data.tdc"))) {
+	for _, file := range tensor.Must(filepath.Glob(filepath.Join("..", "testdata", "golden", "con0*", "data.tdc"))) {
 		ds := tensor.Must(memmap.Open(file))
 		require.NotEmpty(t, tensor.Must(memmap.Verify(t.Context(), file, memmap.VerifyOptions{})).Unsummed, "as Python has none")
 		copied := filepath.Join(t.TempDir(), "c.tdc")
