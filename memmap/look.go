@@ -13,7 +13,7 @@ import (
 
 // A Listing is a saved dictionary as its meta.json files describe it.
 type Listing struct {
-	Form    Form           // Directory or Archive
+	Form    Form           // Directory, Archive or Consolidated
 	Growing bool           // a Writer has not finished it
 	Batch   shapeops.Shape // of the whole dictionary
 	Names   []string       // of its batch dims, "" for none; nil if no dim has one
@@ -32,7 +32,7 @@ type Entry struct {
 	Summed bool           // there are checksums of the elements
 }
 
-// Look returns what is known of the dictionary saved at dir, a directory or an archive, without
+// Look returns what is known of the dictionary saved at dir, a directory or a file, without
 // mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
 // the sizes of files, and reads the offsets of ragged rows, which opt bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
 // tdict.KindRagged.
@@ -45,8 +45,11 @@ func Look(dir string, opt OpenOptions) (*Listing, error) {
 		return nil, err
 	}
 	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
-	if d.set == nil {
+	switch d.in.(type) {
+	case *archive:
 		l.Form = Archive
+	case *consolidated:
+		l.Form = Consolidated
 	}
 	l.dict("", d.TensorDict)
 	return l, d.Close()
@@ -126,6 +129,8 @@ func (e *Entry) elements(t *tensor.Tensor) {
 	switch f := file.(type) {
 	case *mapfile.File:
 		e.Summed = len(f.Sums) > 0
+	case *filePart:
+		e.Summed = f.of.form.Facts.Sums != nil
 	default: // zip has a sum of every file
 		e.Summed = true
 	}

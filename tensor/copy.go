@@ -88,6 +88,44 @@ func writeAll(w io.Writer, b []byte) (int64, error) {
 	return int64(n), err
 }
 
+// ReadFull sets the elements to what r yields: as many bytes as [Tensor.WriteTo] writes, row-major
+// and in the machine's byte order, straight to where they belong. Elements that are not contiguous
+// are read into a copy first. An error of r leaves elements before it changed: it is
+// io.ErrUnexpectedEOF if r ends too early. ReadFull returns [ErrReadOnly], and [ErrLayout] if two
+// elements are one in memory, before it reads anything.
+func (t *Tensor) ReadFull(r io.Reader) error {
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	if b, ok := t.solid(); ok {
+		return readAll(r, b)
+	}
+	if !t.view.IsContiguous() {
+		c, err := New(t.dtype, t.view.Shape...)
+		if err == nil {
+			err = c.ReadFull(r)
+		}
+		if err != nil {
+			return err
+		}
+		return t.CopyFrom(c)
+	}
+	var failed error
+	err := t.useBy(memory.borrowToWrite, func(b []byte) { failed = readAll(r, t.own(b)) })
+	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a read call
+		failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+	}
+	return cmp.Or(failed, err)
+}
+
+func readAll(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF && len(b) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // copyBytes is about how much of a tensor that is not contiguous is copied at a time.
 const copyBytes = 1 << 20
 

@@ -40,7 +40,7 @@ func (c *showCmd) Run(s *session) error {
 	}
 	defer in.Close()
 	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Saved: in.Saved != nil, Metadata: in.Metadata}
-	if in.Form == forms.Directory || in.Form == forms.Archive {
+	if in.Form == forms.Directory || in.Form == forms.Archive || in.Form == forms.Consolidated {
 		report, err := inspect.Dataset(in.Path)
 		if err != nil {
 			return err

@@ -40,6 +40,7 @@ func TestSavedSchemaGoesAlong(t *testing.T) {
 	}
 	for name, make := range map[string]func(out string) error{
 		"copy.tdz": func(out string) error { return forms.Convert(ctx, out, []string{at("in")}, forms.Options{}) },
+		"copy.tdc": func(out string) error { return forms.Convert(ctx, out, []string{at("in")}, forms.Options{}) },
 		"twice":    func(out string) error { return forms.Convert(ctx, out, []string{at("in"), at("in")}, forms.Options{}) },
 		"kept":     func(out string) error { return forms.Slice(ctx, out, at("in"), forms.SliceOptions{Keep: keep}) },
 	} {
