@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CastScale returns x * scale + shift as a floating-point dtype, in one pass: pixels of bytes
-// between -1 and 1 are CastScale(x, tensor.Float32, 2./255, -1).
+// CastScale returns x * scale + shift as a floating-point dtype, in one pass. For example,
+// CastScale(x, tensor.Float32, 2./255, -1) maps pixels of bytes to the range from -1 to 1.
 //
 //	x [F...] -> [F...]
 //
-// It computes in float32, where the dtype is no wider and float32 holds all values of x's dtype,
-// and else in float64, and rounds the product before it adds. Data stays as it is. CastScale
-// returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
+// It computes in float32 if dtype is no wider and float32 holds all values of x's dtype, otherwise
+// in float64. It rounds the product before it adds shift. Data stays as it is. CastScale returns
+// tensor.ErrDType if dtype is not a floating-point dtype, or if x holds bools or complex numbers.
 func CastScale[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
 	k, err := scaleKernel(x, dtype, scale, shift)
 	return leafwise("cast scale", k, err, x)
@@ -29,8 +29,8 @@ func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift 
 	return leafwiseInto("cast scale", k, err, dst, x)
 }
 
-// CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its
-// errors are those of [CastScale].
+// CastScaleInPlace sets x, whose leaves have floating-point dtypes, to x * scale + shift. It
+// returns the errors of [CastScale].
 func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	k, err := scaleKernel(x, tensor.Float64, scale, shift)
 	if err != nil {
@@ -42,7 +42,7 @@ func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	return x.Verbs().LeafwiseInto(x, k)
 }
 
-// A line is what x * scale + shift is about.
+// A line holds the coefficients of x * scale + shift.
 type line struct{ scale, shift float64 }
 
 func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
@@ -62,15 +62,15 @@ func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64
 	}, checkFraction(dtype)
 }
 
-// checkFraction returns an error for a dtype that is not a floating-point one.
+// checkFraction returns an error unless d is a floating-point dtype.
 func checkFraction(d tensor.DType) error {
 	if !d.IsFloat() {
-		return fmt.Errorf("%w: got %v to make, want %v", tensor.ErrDType, d, fractions)
+		return fmt.Errorf("%w: got %v for the result, want %v", tensor.ErrDType, d, fractions)
 	}
 	return nil
 }
 
-// run runs on a block.
+// run computes one block.
 func (l line) run(b *tensor.Block) error {
 	switch b.Src[0].DType {
 	case tensor.Uint8:
@@ -99,9 +99,10 @@ func (l line) run(b *tensor.Block) error {
 	return scaleFrom(b, l, asIs[float64])
 }
 
-// asIs and widened return elements as numbers to compute with.
+// asIs returns elements that need no conversion.
 func asIs[S cast.Fixed](s []S, _ *scratch) []S { return s }
 
+// widened returns a function that converts 16-bit floats to float32.
 func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []float32 {
 	return func(s []uint16, room *scratch) []float32 {
 		wide, _ := cast.Slice[float32](room[0][:4*len(s)])
@@ -110,7 +111,7 @@ func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []
 	}
 }
 
-// scaleFrom is run of elements of type S, which load returns as numbers.
+// scaleFrom is run for elements of type S, which load converts to V.
 func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, load func([]S, *scratch) []V) error {
 	room := scratches.Get().(*scratch)
 	defer scratches.Put(room)
@@ -148,7 +149,7 @@ func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func
 	}
 }
 
-// scale computes in D, if float32 holds all of V, and else in float64.
+// scale computes in D if float32 holds all values of V, otherwise in float64.
 func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
 	switch {
 	case !short[V]():
@@ -170,7 +171,7 @@ func scaleShort[D ordinary, V integers | ordinary](dst []D, src []V, scale, shif
 	}
 }
 
-// scaleByVectors is scale of the types that there are vectors for.
+// scaleByVectors is scale for the types that package vector has. It returns false for others.
 func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l line) bool {
 	to, ok := any(dst).([]float32)
 	if !ok {

@@ -1,23 +1,23 @@
 package arith
 
-// A columns sifts several lines side by side, of each of which other elements count.
+// A columns collects the elements that count of several lines side by side, whose masks differ.
 type columns[T, D any] struct {
 	folds []fold[T, D]
-	step  int    // elements in room of each line
-	room  []T    // what was sifted
-	bits  []byte // of a row
-	count []int  // of each line, elements in room
+	step  int    // elements of room for each line
+	room  []T    // the collected elements, line by line
+	bits  []byte // the mask of a row
+	count []int  // number of elements in room, for each line
 }
 
-// The columns that are sifted at once, and the rows.
+// Lines and rows that are handled at once.
 const (
 	siftColumns = 64
 	siftRows    = 256
-	siftStep    = 8*sumBlock + siftRows + 16 // so that lines do not compete for a place in the cache
+	siftStep    = 8*sumBlock + siftRows + 16 // the 16 keep lines from sharing a cache set
 )
 
-// sift sets dst, whose first element is result number at, to the results of a group of rows in
-// which each element counts by itself, from column c0 on.
+// sift reduces the group of rows [from, to), where each element has its own mask bit, beginning at
+// column c0. It sets dst, whose first element is result number at.
 func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
 	if w.columns == nil {
 		n, step := min(siftColumns, w.inner), min(siftStep, w.n+16)
@@ -45,7 +45,7 @@ func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
 	return nil
 }
 
-// siftRows gives the folds of n columns from c0 on the elements of some rows that count.
+// siftRows gives the elements that count, of rows lo to hi-1, to the folds of n columns from c0 on.
 func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
 	if w.positional {
 		w.siftPositions(o, from, lo, hi, c0, n)
@@ -66,7 +66,7 @@ func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
 	}
 }
 
-// rowBits returns the bits of n elements of a row.
+// rowBits returns the mask bits of n elements of a row.
 func (w *reducer[T, D]) rowBits(o, r, c0, n int) []byte {
 	row := w.bits[o*w.sieve.outer+r*w.sieve.row:]
 	if w.sieve.rep == 1 {
@@ -79,7 +79,7 @@ func (w *reducer[T, D]) rowBits(o, r, c0, n int) []byte {
 	return out
 }
 
-// siftPositions is siftRows of folds that need positions: they are given run by run.
+// siftPositions is siftRows for folds that need positions: it gives them one run at a time.
 func (w *reducer[T, D]) siftPositions(o, from, lo, hi, c0, n int) {
 	cs := w.columns
 	for c, f := range cs.folds[:n] {
