@@ -12,11 +12,12 @@ const sumBlock = 64
 // A floatSum is a fold that adds numbers in the order that [Sum] states.
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
-	lined  int                             // the number of lines
-	part   []T                             // for each line, the sum of the current block
-	filled int                             // rows in the current block
-	blocks int                             // complete blocks before it
-	tree   []T                             // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
+
+	lined  int // the number of lines
+	part   []T // for each line, the sum of the current block
+	filled int // rows in the current block
+	blocks int // complete blocks before it
+	tree   []T // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
 
 	blockSums [64]T // scratch for eights
 }

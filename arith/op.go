@@ -10,7 +10,7 @@ import (
 // An op is an operation on each element by itself. A family computes several ops on slices.
 type op uint8
 
-// The ops, family by family.
+// The ops, grouped by family.
 const (
 	opAdd op = iota
 	opSub

@@ -2,7 +2,7 @@ package arith
 
 import "github.com/go-tensordict/tensordict/internal/cast"
 
-// A reducer is what one core does of a job.
+// A reducer is the work of one core on a job.
 type reducer[T cast.Fixed, D any] struct {
 	*job[T, D]
 	cut
@@ -12,11 +12,11 @@ type reducer[T cast.Fixed, D any] struct {
 	bits    []byte
 	dst     []D
 	list    rowList
-	room    []T // elements that count
+	room    []T // scratch for elements that count
 	columns *columns[T, D]
 }
 
-// units does units from lo to before hi, each some groups and some lines side by side.
+// units reduces units lo to hi-1. Each unit is some groups of some lines side by side.
 func (w *reducer[T, D]) units(lo, hi int) error {
 	parts := len(w.parts) - 1
 	if w.inner == 1 && w.bits == nil && w.splits == nil {
@@ -32,7 +32,7 @@ func (w *reducer[T, D]) units(lo, hi int) error {
 	return nil
 }
 
-// unit does some groups of the lines from column c0 to before c1.
+// unit reduces groups g0 to g1-1 of the lines at columns c0 to c1-1, at outer position o.
 func (w *reducer[T, D]) unit(o, g0, g1, c0, c1 int) error {
 	groups := w.groups()
 	if w.inner == 1 && w.bits == nil && g1 > g0 && w.splits != nil {
@@ -49,7 +49,7 @@ func (w *reducer[T, D]) unit(o, g0, g1, c0, c1 int) error {
 	return nil
 }
 
-// group sets dst, whose first element is result number at, to the results of a group of rows.
+// group reduces the group of rows [from, to). It sets dst, whose first element is result number at.
 func (w *reducer[T, D]) group(dst []D, at, o, from, to, c0 int) error {
 	if w.bits != nil && w.sieve.each {
 		return w.sift(dst, at, o, from, to, c0)
@@ -59,7 +59,8 @@ func (w *reducer[T, D]) group(dst []D, at, o, from, to, c0 int) error {
 	return w.fold.end(dst)
 }
 
-// feed gives the fold the elements that count of the rows from lo to before hi of a group.
+// feed gives the fold the elements that count of rows lo to hi-1, in a group that begins at row
+// from.
 func (w *reducer[T, D]) feed(o, from, lo, hi, c0 int) {
 	x := w.x[o*w.n*w.inner:]
 	switch {
@@ -79,7 +80,7 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0 int) {
 	}
 }
 
-// listRows lists those rows from lo to before hi that count, in a group that begins with from.
+// listRows lists the rows that count from lo to hi-1, in a group that begins at row from.
 func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 	if w.list.at == nil {
 		w.list = rowList{make([]int, 256), make([]int, 256)}
@@ -104,7 +105,7 @@ func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 	w.list = rowList{offs[:n], at[:n]}
 }
 
-// eachRun calls fn with each run of elements, of the only line, that count.
+// eachRun calls fn with each run of elements that count, of a line that lies by itself.
 func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
 	bits, lo := w.bits[o*w.sieve.outer:], -1
 	for j := from; j < to; j = min(to, (j/w.sieve.rep+1)*w.sieve.rep) {
@@ -121,7 +122,7 @@ func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
 	}
 }
 
-// sifted gives the fold the elements of a line whose bit is set, many at a time.
+// sifted gives the fold the elements of a line whose bit is 1, many at a time.
 func (w *reducer[T, D]) sifted(x []T, bits []byte) {
 	w.room = grown(w.room, min(2*siftChunk, len(x))+1)
 	n := 0
@@ -133,11 +134,11 @@ func (w *reducer[T, D]) sifted(x []T, bits []byte) {
 	}
 }
 
-// siftChunk is how many elements are sifted at once.
+// siftChunk is the number of elements that are compressed at once.
 const siftChunk = 4096
 
-// flush gives a fold what has been sifted, or as much of it as is whole blocks, and returns how
-// many elements are left at the beginning.
+// flush gives a fold the collected elements: whole groups of eight blocks, or, if all is true, all
+// of them. It moves the rest to the beginning and returns their number.
 func (w *reducer[T, D]) flush(f fold[T, D], sifted []T, all bool) int {
 	n := len(sifted) &^ (8*sumBlock - 1)
 	if all {
@@ -150,8 +151,8 @@ func (w *reducer[T, D]) flush(f fold[T, D], sifted []T, all bool) int {
 	return copy(sifted, sifted[n:])
 }
 
-// compress copies those elements of x whose bit is set, and returns how many they are. dst has room
-// for one more than x has.
+// compress copies the elements of x whose bit is 1 to dst, and returns their number. It may write
+// one element more than that; dst has room for len(x)+1.
 func compress[T any](dst, x []T, bits []byte) int {
 	n := 0
 	bits = bits[:len(x)]

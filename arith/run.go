@@ -5,10 +5,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A runner does ops on the elements of a block of one dtype.
+// A runner computes an op on a block of one dtype.
 type runner func(b *tensor.Block, o op) error
 
-// run does an op on a block, with the runner of its family and dtype.
+// run computes an op on a block, with the runner for the op and dtype.
 func (o op) run(b *tensor.Block) error {
 	d := b.Src[0].DType
 	switch {
@@ -20,7 +20,7 @@ func (o op) run(b *tensor.Block) error {
 	return computations[d](b, o)
 }
 
-// computations are the runners of ops that make numbers of numbers.
+// computations are the runners of ops that return numbers.
 var computations = [...]runner{
 	tensor.Uint8:      func(b *tensor.Block, o op) error { return spelled(b, o, integerOps[uint8]) },
 	tensor.Uint16:     func(b *tensor.Block, o op) error { return spelled(b, o, integerOps[uint16]) },
@@ -38,7 +38,7 @@ var computations = [...]runner{
 	tensor.Complex128: func(b *tensor.Block, o op) error { return spelled(b, o, complexOps[complex128]) },
 }
 
-// comparisons are the runners of ops that make bools, and of those on bools.
+// comparisons are the runners of ops that return bools, and of ops on bools.
 var comparisons = [...]runner{
 	tensor.Bool:       func(b *tensor.Block, o op) error { return spelled(b, o, boolOps) },
 	tensor.Uint8:      func(b *tensor.Block, o op) error { return spelled(b, o, compareOps[uint8]) },
@@ -57,7 +57,7 @@ var comparisons = [...]runner{
 	tensor.Complex128: func(b *tensor.Block, o op) error { return spelled(b, o, complexCompareOps[complex128]) },
 }
 
-// logics are the runners of ops on the bits of integers, by their bytes.
+// logics are the runners of ops on the bits of integers, by width in bytes.
 var logics = [...]runner{
 	1: func(b *tensor.Block, o op) error { return spelled(b, o, logicOps[uint8]) },
 	2: func(b *tensor.Block, o op) error { return spelled(b, o, logicOps[uint16]) },

@@ -5,13 +5,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A sieve is a mask as a reduction needs it: which elements count.
+// A sieve is a mask in the form that a reduction needs.
 type sieve struct {
-	bits  *tensor.Tensor // [size], contiguous, or nil: all count
-	outer int            // bits for each position of outer: 0 if all have the same
-	each  bool           // the elements of a row [inner] differ
-	row   int            // then bits for each row: 0 if all have the same
-	rep   int            // elements, or else rows, for which one bit stands
+	bits  *tensor.Tensor // [size], contiguous; nil means that all elements count
+	outer int            // bits for each position of outer; 0 if all positions share the bits
+	each  bool           // the elements of a row [inner] have separate bits
+	row   int            // if each: bits for each row; 0 if all rows share the bits
+	rep   int            // elements, or unless each, rows that one bit stands for
 }
 
 // sieve returns the sieve of the mask.
@@ -22,7 +22,7 @@ func (a arranged) sieve() (sieve, error) {
 	s, rank := a.mask.Shape(), len(a.mask.Shape())
 	sv := sieve{each: a.masked(a.to, rank), rep: 1}
 	rows := a.masked(a.from, a.to)
-	first, last, repeated := a.from, a.to, a.from // the dims that bits of one position of outer have
+	first, last, repeated := a.from, a.to, a.from // the dims of the bits of one outer position
 	if sv.each {
 		last, repeated = rank, a.to
 		if !rows {
@@ -52,7 +52,7 @@ func (a arranged) sieve() (sieve, error) {
 	return sv, err
 }
 
-// masked reports whether elements that differ only in some dims may differ in the mask.
+// masked reports whether the mask depends on a dim in the range [from, to).
 func (a arranged) masked(from, to int) bool {
 	v := a.mask.View()
 	for dim := from; dim < to; dim++ {
@@ -63,7 +63,8 @@ func (a arranged) masked(from, to int) bool {
 	return false
 }
 
-// flat returns the elements of a tensor, or a copy of them, as they lie: [size], contiguous.
+// flat returns the elements of a tensor as [size], contiguous. They are a copy unless the tensor is
+// contiguous.
 func flat(t *tensor.Tensor, err error) (*tensor.Tensor, error) {
 	if err == nil {
 		t, err = t.Contiguous()

@@ -1,9 +1,9 @@
 package arith
 
-// wideChunk is how many elements are widened at once: whole blocks of a sum.
+// wideChunk is the number of elements that are widened at once. It is a multiple of sumBlock.
 const wideChunk = 2048
 
-// A wideFold is a fold of elements that another takes widened.
+// A wideFold is a fold that widens elements, and gives them to another fold.
 type wideFold[S, T, D any] struct {
 	fold[T, D]
 	widen func(dst []T, src []S)
@@ -16,7 +16,7 @@ func widen[S, T, D any](to func(dst []T, src []S), f fold[T, D]) fold[S, D] {
 	return &wideFold[S, T, D]{fold: f, widen: to}
 }
 
-// widenRecipe returns the recipe of elements that are widened first.
+// widenRecipe returns the recipe r with elements widened first.
 func widenRecipe[S, T, D any](r recipe[T, D], to func(dst []T, src []S)) recipe[S, D] {
 	out := recipe[S, D]{positional: r.positional, joins: r.joins, tile: r.tile}
 	out.fold = func(first []D) fold[S, D] { return widen(to, r.fold(first)) }
@@ -26,7 +26,7 @@ func widenRecipe[S, T, D any](r recipe[T, D], to func(dst []T, src []S)) recipe[
 	return out
 }
 
-// grown returns room for n elements, room itself if it has it.
+// grown returns room if it has n elements, otherwise new memory of n elements.
 func grown[T any](room []T, n int) []T {
 	if len(room) < n {
 		return make([]T, n)
