@@ -22,16 +22,16 @@ type arranged struct {
 
 // reduceArranged sets dst, which has the dims of an arranged tensor, to the result of recipe r.
 func reduceArranged[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
-	err := reduceLaid(dst, a, r)
+	err := reduceContiguous(dst, a, r)
 	if errors.Is(err, errUnaligned) {
 		return reducePieces(dst, a, r)
 	}
 	return err
 }
 
-// reduceLaid is reduceArranged of a contiguous tensor. It returns errUnaligned if the tensor is not
-// contiguous.
-func reduceLaid[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
+// reduceContiguous is reduceArranged of a contiguous tensor. It returns errUnaligned if the tensor
+// is not contiguous.
+func reduceContiguous[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
 	switch {
 	case dst.Size() == 0:
 		return nil
@@ -60,7 +60,7 @@ func reduceNone[T, D element](dst []D, r recipe[T, D]) error {
 
 // jobOf returns the job of a contiguous arranged tensor.
 func jobOf[T, D element](a arranged, r recipe[T, D]) (*job[T, D], error) {
-	sv, err := a.sieve()
+	bm, err := a.bitmask()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func jobOf[T, D element](a arranged, r recipe[T, D]) (*job[T, D], error) {
 	s := a.x.Shape()
 	return &job[T, D]{
 		outer: s[:a.from].Size(), n: s[a.from:a.to].Size(), inner: s[a.to:].Size(),
-		recipe: r, sieve: sv, splits: a.splits, x: x,
+		recipe: r, bitmask: bm, splits: a.splits, x: x,
 	}, nil
 }
 

@@ -42,8 +42,8 @@ func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	return x.Verbs().LeafwiseInto(x, k)
 }
 
-// A line holds the coefficients of x * scale + shift.
-type line struct{ scale, shift float64 }
+// An affine holds the coefficients of x * scale + shift.
+type affine struct{ scale, shift float64 }
 
 func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
 	var none T
@@ -58,7 +58,7 @@ func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64
 			}
 			return dtype, xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) error { return line{scale, shift}.run(b) },
+		Elements: func(b *tensor.Block) error { return affine{scale, shift}.run(b) },
 	}, checkFraction(dtype)
 }
 
@@ -71,7 +71,7 @@ func checkFraction(d tensor.DType) error {
 }
 
 // run computes one block.
-func (l line) run(b *tensor.Block) error {
+func (l affine) run(b *tensor.Block) error {
 	switch b.Src[0].DType {
 	case tensor.Uint8:
 		return scaleFrom(b, l, asIs[uint8])
@@ -112,26 +112,26 @@ func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []
 }
 
 // scaleFrom is run for elements of type S, which load converts to V.
-func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, load func([]S, *scratch) []V) error {
+func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l affine, load func([]S, *scratch) []V) error {
 	room := scratches.Get().(*scratch)
 	defer scratches.Put(room)
 	wide := !short[V]()
 	switch d := b.DType; {
 	case d == tensor.Float16 && wide:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
+		return byChunk(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
 	case d == tensor.Float16:
-		return spelled(b, 0, narrowed(l, load, room, vector.NarrowF16))
+		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowF16))
 	case d == tensor.BFloat16 && wide:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
+		return byChunk(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
 	case d == tensor.BFloat16:
-		return spelled(b, 0, narrowed(l, load, room, vector.NarrowBF16))
+		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowBF16))
 	case d == tensor.Float32:
-		return spelled(b, 0, scaled[S, V, float32](l, load, room))
+		return byChunk(b, 0, scaled[S, V, float32](l, load, room))
 	}
-	return spelled(b, 0, scaled[S, V, float64](l, load, room))
+	return byChunk(b, 0, scaled[S, V, float64](l, load, room))
 }
 
-func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([]S, *scratch) []V, room *scratch) family[S, D] {
+func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func([]S, *scratch) []V, room *scratch) family[S, D] {
 	return func(_ op, dst []D, x [3][]S) error {
 		scale(dst, load(x[0], room), l)
 		return nil
@@ -139,7 +139,7 @@ func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([
 }
 
 // narrowed computes in W, and rounds to 16 bits.
-func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func([]S, *scratch) []V, room *scratch,
+func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l affine, load func([]S, *scratch) []V, room *scratch,
 	narrow func([]uint16, []W)) family[S, uint16] {
 	return func(_ op, dst []uint16, x [3][]S) error {
 		wide, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
@@ -150,7 +150,7 @@ func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func
 }
 
 // scale computes in D if float32 holds all values of V, otherwise in float64.
-func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
+func scale[D ordinary, V integers | ordinary](dst []D, src []V, l affine) {
 	switch {
 	case !short[V]():
 		scaleWide(dst, src[:len(dst)], l.scale, l.shift)
@@ -172,7 +172,7 @@ func scaleShort[D ordinary, V integers | ordinary](dst []D, src []V, scale, shif
 }
 
 // scaleByVectors is scale for the types that package vector has. It returns false for others.
-func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l line) bool {
+func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l affine) bool {
 	to, ok := any(dst).([]float32)
 	if !ok {
 		return false

@@ -12,9 +12,9 @@ import (
 func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 	switch {
 	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
-		give(b.Dst, b, yes)
+		copyLane(b.Dst, b, yes)
 	case mask.Per == tensor.PerBlock:
-		give(b.Dst, b, no)
+		copyLane(b.Dst, b, no)
 	case mask.Per == tensor.PerRow && b.Width > 1:
 		chooseRows(b, mask.Bytes, yes, no)
 	case yes.Per == tensor.PerRow && b.Width > 1 || no.Per == tensor.PerRow && b.Width > 1:
@@ -25,8 +25,8 @@ func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 	return nil
 }
 
-// give sets dst to the elements of lane from, broadcast to the block.
-func give(dst []byte, b *tensor.Block, from tensor.Lane) {
+// copyLane sets dst to the elements of lane from, broadcast to the block.
+func copyLane(dst []byte, b *tensor.Block, from tensor.Lane) {
 	switch from.Per {
 	case tensor.PerElement:
 		if !same(dst, from.Bytes) {

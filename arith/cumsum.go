@@ -154,7 +154,7 @@ func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row f
 	tile := max(16, min(2048, (r.inner+1)/2))
 	tiles := (r.inner + tile - 1) / tile
 	units := r.outer * tiles
-	cores := min(units, workers.Count(0, t.Size()/fewWork+1))
+	cores := min(units, workers.Count(0, t.Size()/minWork+1))
 	return writeAll(t, func(s []T) error {
 		return workers.Do(context.Background(), cores, cores, func(core int) error {
 			w := sumRunner[T]{running: r, s: s, line: line, row: row, zeros: make([]T, min(tile, r.inner))}

@@ -13,17 +13,17 @@ const sumBlock = 64
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
 
-	lined  int // the number of lines
+	nlines int // the number of lines
 	part   []T // for each line, the sum of the current block
 	filled int // rows in the current block
 	blocks int // complete blocks before it
-	tree   []T // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
+	tree   []T // at level*nlines: the sums of 1<<level blocks, if that bit of blocks is set
 
 	blockSums [64]T // scratch for eights
 }
 
 func (s *floatSum[T]) begin(_, lines int) {
-	s.lined, s.filled, s.blocks = lines, 0, 0
+	s.nlines, s.filled, s.blocks = lines, 0, 0
 	if cap(s.part) < lines {
 		s.part = make([]T, lines)
 	}
@@ -38,10 +38,10 @@ func (s *floatSum[T]) push(level int) {
 		s.addTo(s.part, at)
 		at++
 	}
-	if room := (at+1)*s.lined - len(s.tree); room > 0 {
+	if room := (at+1)*s.nlines - len(s.tree); room > 0 {
 		s.tree = append(s.tree, make([]T, room)...)
 	}
-	copy(s.tree[at*s.lined:], s.part)
+	copy(s.tree[at*s.nlines:], s.part)
 	clear(s.part)
 	s.blocks += 1 << level
 	s.filled = 0
@@ -49,7 +49,7 @@ func (s *floatSum[T]) push(level int) {
 
 // addTo adds the sums at a level of the tree to sums, which are of the fewer elements after them.
 func (s *floatSum[T]) addTo(sums []T, level int) {
-	before := s.tree[level*s.lined:][:len(sums)]
+	before := s.tree[level*s.nlines:][:len(sums)]
 	for i, v := range before {
 		sums[i] = v + sums[i]
 	}
@@ -62,7 +62,7 @@ func (s *floatSum[T]) total() {
 			continue
 		}
 		if s.filled == 0 {
-			copy(s.part, s.tree[level*s.lined:])
+			copy(s.part, s.tree[level*s.nlines:])
 			s.filled = sumBlock
 		} else {
 			s.addTo(s.part, level)
@@ -247,7 +247,7 @@ func (s *floatSum[T]) join(other fold[T, T]) {
 	next := other.(*floatSum[T])
 	for level := 62; level >= 0; level-- {
 		if next.blocks>>level&1 == 1 {
-			copy(s.part, next.tree[level*next.lined:][:next.lined])
+			copy(s.part, next.tree[level*next.nlines:][:next.nlines])
 			s.push(level)
 		}
 	}

@@ -59,7 +59,7 @@ func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 	}
 	g := &Groups{splits: s.splits()}
 	g.firsts, g.rows = make([]int64, g.Len()), s.rows
-	of := blank[int64](len(s.rows))
+	of := uninitialized[int64](len(s.rows))
 	for i := range g.firsts {
 		group := s.rows[g.splits[i]:g.splits[i+1]]
 		g.firsts[i] = group[0]
@@ -141,7 +141,7 @@ func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
 		return nil, err
 	}
 	s := new(rowSort)
-	s.reset(blank[int64](n))
+	s.reset(uninitialized[int64](n))
 	return s, s.byEach(columns)
 }
 

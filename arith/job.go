@@ -25,7 +25,7 @@ type recipe[T, D any] struct {
 type job[T cast.Fixed, D any] struct {
 	recipe[T, D]
 	outer, n, inner int // n is reduced, in one group or several
-	sieve           sieve
+	bitmask         bitmask
 	splits          []int64        // or nil for one group
 	x               *tensor.Tensor // [size], contiguous
 
@@ -40,10 +40,10 @@ var errUnaligned = errors.New("arith: elements are not aligned")
 // unless check has done so.
 func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
 	return openAs(j.x, j.checked, func(x []T) (err error) {
-		if j.sieve.bits == nil {
+		if j.bitmask.bits == nil {
 			return fn(x, nil)
 		}
-		return openAs(j.sieve.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
+		return openAs(j.bitmask.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
 	})
 }
 
@@ -52,7 +52,7 @@ func (j *job[T, D]) check(cores int) error {
 	if j.checked {
 		return nil
 	}
-	for _, t := range []*tensor.Tensor{j.x, j.sieve.bits} {
+	for _, t := range []*tensor.Tensor{j.x, j.bitmask.bits} {
 		if t == nil || t.DType() != tensor.Bool {
 			continue
 		}
@@ -129,7 +129,7 @@ type cut struct {
 // cut divides the job for as many cores as its size is worth.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner
-	c := cut{workers.Count(0, size/fewWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
+	c := cut{workers.Count(0, size/minWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
 	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
 	if few := j.outer * c.tiles; c.cores > 1 && few < c.cores {
 		switch {
@@ -145,7 +145,7 @@ func (j *job[T, D]) cut() cut {
 
 // joined reports whether there are so few lines, and so long, that several cores share each line.
 func (j *job[T, D]) joined(c cut) bool {
-	return c.cores > 1 && j.joins && j.sieve.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
+	return c.cores > 1 && j.joins && j.bitmask.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
 }
 
 // someParts divides the groups into n parts of about equally many rows.

@@ -23,7 +23,7 @@ func linesOf(t *tensor.Tensor, dim int) lines {
 
 const (
 	cacheLine = 64      // bytes of a cache line, or a multiple
-	fewWork   = 1 << 14 // elements below which a second core does not pay
+	minWork   = 1 << 14 // elements below which a second core does not pay
 )
 
 // eachLine sets each line of to from the same line of from. It calls sorter once on each core, and
@@ -34,7 +34,7 @@ func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func()
 	}
 	perOuter := (l.inner + l.block - 1) / l.block
 	blocks, cores := l.outer*perOuter, 1
-	if len(from) > fewWork {
+	if len(from) > minWork {
 		cores = workers.Count(0, blocks)
 	}
 	return workers.Do(context.Background(), cores, cores, func(core int) error {
@@ -67,7 +67,7 @@ func (w *lineWork[D, K]) do(outer, inner int) {
 	step := w.n + cacheLine // the padding keeps lines from sharing a cache set
 	if w.raw == nil {
 		most := min(w.block, w.inner) // count may be less
-		w.raw, w.sorted = blank[K](most*step), blank[D](most*step)
+		w.raw, w.sorted = uninitialized[K](most*step), uninitialized[D](most*step)
 	}
 	gather(w.raw, w.from[at:], w.lines, count, step)
 	for i := range count {

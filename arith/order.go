@@ -90,7 +90,7 @@ type lineSort[K uints] struct {
 // sort sorts a line: [N] -> [N]. to may be from.
 func (s *lineSort[K]) sort(to, from []K) {
 	if len(s.keys) < len(from) {
-		s.keys = blank[K](len(from))
+		s.keys = uninitialized[K](len(from))
 	}
 	if s.inf == 0 {
 		sorted := sortKeys(s.toggle(s.keys[:len(from)], from), to, &s.counters)

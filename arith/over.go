@@ -165,7 +165,7 @@ func checkMask[T Elementwise[T]](x T, mask any) error {
 		return fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
-		_, err := lined(t, x)
+		_, err := alignMask(t, x)
 		return err
 	}
 	if m, ok := mask.(T); ok && m != none {

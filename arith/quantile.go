@@ -48,13 +48,13 @@ func quantileOf(q float64) (*reduction, error) {
 
 // A quantile is a fold that keeps all elements, and selects from them at the end.
 type quantile struct {
-	q     float64
-	lined int
-	kept  [][]float64 // the elements of each line
+	q      float64
+	nlines int
+	kept   [][]float64 // the elements of each line
 }
 
 func (k *quantile) begin(_, lines int) {
-	k.lined = lines
+	k.nlines = lines
 	for len(k.kept) < lines {
 		k.kept = append(k.kept, nil)
 	}
@@ -66,7 +66,7 @@ func (k *quantile) begin(_, lines int) {
 func (k *quantile) line(_ int, x []float64) { k.kept[0] = append(k.kept[0], x...) }
 
 func (k *quantile) rows(x []float64, r rowList) {
-	for i := range k.kept[:k.lined] {
+	for i := range k.kept[:k.nlines] {
 		line := slices.Grow(k.kept[i], len(r.offs))
 		for _, off := range r.offs {
 			line = append(line, x[off+i])

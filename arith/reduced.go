@@ -42,11 +42,11 @@ func reduceAs[T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D]) err
 		return err
 	}
 	if in.sorted(order) { // the dims are in the order of dst
-		if err := reduceLaid(dst, a, r); !errors.Is(err, errUnaligned) {
+		if err := reduceContiguous(dst, a, r); !errors.Is(err, errUnaligned) {
 			return err
 		}
 	}
-	if dst, err = in.beside(dst, order); err != nil {
+	if dst, err = in.matchDims(dst, order); err != nil {
 		return err
 	}
 	return reduceArranged(dst, a, r)
@@ -169,9 +169,9 @@ func (in *reduced) sorted(order []int) bool {
 	return true
 }
 
-// beside returns dst with a dim for each dim of the tensor, in the given order. A reduced dim has
-// size 1, or the number of groups.
-func (in *reduced) beside(dst *tensor.Tensor, order []int) (*tensor.Tensor, error) {
+// matchDims returns dst with a dim for each dim of the tensor, in the given order. A reduced dim
+// has size 1, or the number of groups.
+func (in *reduced) matchDims(dst *tensor.Tensor, order []int) (*tensor.Tensor, error) {
 	shape := in.x.Shape().Clone()
 	for dim, gone := range in.dims {
 		switch {

@@ -51,8 +51,8 @@ func (w *reducer[T, D]) unit(o, g0, g1, c0, c1 int) error {
 
 // group reduces the group of rows [from, to). It sets dst, whose first element is result number at.
 func (w *reducer[T, D]) group(dst []D, at, o, from, to, c0 int) error {
-	if w.bits != nil && w.sieve.each {
-		return w.sift(dst, at, o, from, to, c0)
+	if w.bits != nil && w.bitmask.each {
+		return w.reduceColumns(dst, at, o, from, to, c0)
 	}
 	w.fold.begin(at, len(dst))
 	w.feed(o, from, from, to, c0)
@@ -66,8 +66,8 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0 int) {
 	switch {
 	case w.inner == 1 && w.bits == nil:
 		w.fold.line(lo-from, x[lo:hi])
-	case w.inner == 1 && w.sieve.rep == 1 && !w.positional:
-		w.sifted(x[lo:hi], w.bits[o*w.sieve.outer+lo:][:hi-lo])
+	case w.inner == 1 && w.bitmask.rep == 1 && !w.positional:
+		w.compressLine(x[lo:hi], w.bits[o*w.bitmask.outer+lo:][:hi-lo])
 	case w.inner == 1:
 		w.eachRun(o, lo, hi, func(lo, hi int) { w.fold.line(lo-from, x[lo:hi]) })
 	default:
@@ -92,10 +92,10 @@ func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 			n++
 		}
 	} else {
-		bit, left := o*w.sieve.outer+lo/w.sieve.rep, w.sieve.rep-lo%w.sieve.rep
+		bit, left := o*w.bitmask.outer+lo/w.bitmask.rep, w.bitmask.rep-lo%w.bitmask.rep
 		for r := lo; r < hi; r++ {
 			if left == 0 {
-				bit, left = bit+1, w.sieve.rep
+				bit, left = bit+1, w.bitmask.rep
 			}
 			offs[n], at[n] = r*w.inner, r-from
 			n += int(w.bits[bit])
@@ -107,9 +107,9 @@ func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 
 // eachRun calls fn with each run of elements that count, of a line that lies by itself.
 func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
-	bits, lo := w.bits[o*w.sieve.outer:], -1
-	for j := from; j < to; j = min(to, (j/w.sieve.rep+1)*w.sieve.rep) {
-		switch counts := bits[j/w.sieve.rep] != 0; {
+	bits, lo := w.bits[o*w.bitmask.outer:], -1
+	for j := from; j < to; j = min(to, (j/w.bitmask.rep+1)*w.bitmask.rep) {
+		switch counts := bits[j/w.bitmask.rep] != 0; {
 		case counts && lo < 0:
 			lo = j
 		case !counts && lo >= 0:
@@ -122,33 +122,33 @@ func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
 	}
 }
 
-// sifted gives the fold the elements of a line whose bit is 1, many at a time.
-func (w *reducer[T, D]) sifted(x []T, bits []byte) {
-	w.room = grown(w.room, min(2*siftChunk, len(x))+1)
+// compressLine gives the fold the elements of a line whose bit is 1, many at a time.
+func (w *reducer[T, D]) compressLine(x []T, bits []byte) {
+	w.room = grown(w.room, min(2*compressChunk, len(x))+1)
 	n := 0
 	for len(x) > 0 {
-		k := min(len(x), siftChunk)
+		k := min(len(x), compressChunk)
 		n += compress(w.room[n:], x[:k], bits)
 		x, bits = x[k:], bits[k:]
 		n = w.flush(w.fold, w.room[:n], len(x) == 0)
 	}
 }
 
-// siftChunk is the number of elements that are compressed at once.
-const siftChunk = 4096
+// compressChunk is the number of elements that are compressed at once.
+const compressChunk = 4096
 
 // flush gives a fold the collected elements: whole groups of eight blocks, or, if all is true, all
 // of them. It moves the rest to the beginning and returns their number.
-func (w *reducer[T, D]) flush(f fold[T, D], sifted []T, all bool) int {
-	n := len(sifted) &^ (8*sumBlock - 1)
+func (w *reducer[T, D]) flush(f fold[T, D], collected []T, all bool) int {
+	n := len(collected) &^ (8*sumBlock - 1)
 	if all {
-		n = len(sifted)
+		n = len(collected)
 	}
 	if n == 0 {
-		return len(sifted)
+		return len(collected)
 	}
-	f.line(0, sifted[:n])
-	return copy(sifted, sifted[n:])
+	f.line(0, collected[:n])
+	return copy(collected, collected[n:])
 }
 
 // compress copies the elements of x whose bit is 1 to dst, and returns their number. It may write

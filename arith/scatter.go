@@ -24,8 +24,10 @@ import (
 //   - shapeops.ErrIndex if a position is out of range
 //   - shapeops.ErrShape if index does not have the dims of x, or src does not have the shape of
 //     index followed by the features of x
-//   - tensor.ErrDType if dtypes differ or are bool, and if the dtype does not hold a sum of
-//     integers; sums are formed in the order of index, and each must fit
+//   - tensor.ErrDType if index does not hold integers, or if x and src differ in dtype or hold
+//     bools
+//   - tensor.ErrDType if the dtype does not hold a sum of integers; sums are formed in the order
+//     of index, and each must fit
 //   - tensor.ErrKind if an operand is nil
 func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)

@@ -79,9 +79,9 @@ func FillInPlace[T Elementwise[T]](x T, value any) error {
 	return MaskedFillInto(x, x, tensor.Scalar(true), value)
 }
 
-// lined returns a mask over leading dims of x with dims of size 1 appended, so that it broadcasts
-// to x.
-func lined[T Elementwise[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
+// alignMask returns a mask over leading dims of x with dims of size 1 appended, so that it
+// broadcasts to x.
+func alignMask[T Elementwise[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	var none T
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
@@ -118,7 +118,7 @@ func whereKernel[T Elementwise[T]](mask any, x T, opt WhereOptions) (*tensor.Ker
 // it takes. A tensor is checked at once; masks of leaves are checked when the kernel runs on them.
 func maskedKernel[T Elementwise[T]](k *tensor.Kernel, mask any, x T) (*tensor.Kernel, any, error) {
 	if t, ok := mask.(*tensor.Tensor); ok {
-		wide, err := lined(t, x)
+		wide, err := alignMask(t, x)
 		return k, wide, err
 	}
 	if err := checkMask(x, mask); err != nil {

@@ -6,10 +6,10 @@ const wideChunk = 2048
 // A wideFold is a fold that widens elements, and gives them to another fold.
 type wideFold[S, T, D any] struct {
 	fold[T, D]
-	widen func(dst []T, src []S)
-	lined int
-	room  []T
-	list  rowList
+	widen  func(dst []T, src []S)
+	nlines int
+	room   []T
+	list   rowList
 }
 
 func widen[S, T, D any](to func(dst []T, src []S), f fold[T, D]) fold[S, D] {
@@ -36,7 +36,7 @@ func grown[T any](room []T, n int) []T {
 
 func (w *wideFold[S, T, D]) begin(at, lines int) {
 	w.fold.begin(at, lines)
-	w.lined = lines
+	w.nlines = lines
 }
 
 func (w *wideFold[S, T, D]) line(at int, x []S) {
@@ -50,8 +50,8 @@ func (w *wideFold[S, T, D]) line(at int, x []S) {
 }
 
 func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
-	w.room = grown(w.room, max(w.lined, min(wideChunk, w.lined*len(r.at))))
-	for n := w.lined; len(r.at) > 0; {
+	w.room = grown(w.room, max(w.nlines, min(wideChunk, w.nlines*len(r.at))))
+	for n := w.nlines; len(r.at) > 0; {
 		part := r.first(min(len(r.at), max(1, len(w.room)/n)))
 		w.list.offs = w.list.offs[:0]
 		for i, off := range part.offs {

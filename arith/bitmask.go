@@ -5,8 +5,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A sieve is a mask in the form that a reduction needs.
-type sieve struct {
+// A bitmask is a mask in the form that a reduction needs.
+type bitmask struct {
 	bits  *tensor.Tensor // [size], contiguous; nil means that all elements count
 	outer int            // bits for each position of outer; 0 if all positions share the bits
 	each  bool           // the elements of a row [inner] have separate bits
@@ -14,16 +14,16 @@ type sieve struct {
 	rep   int            // elements, or unless each, rows that one bit stands for
 }
 
-// sieve returns the sieve of the mask.
-func (a arranged) sieve() (sieve, error) {
+// bitmask returns the bitmask of the mask.
+func (a arranged) bitmask() (bitmask, error) {
 	if a.mask == nil {
-		return sieve{}, nil
+		return bitmask{}, nil
 	}
 	s, rank := a.mask.Shape(), len(a.mask.Shape())
-	sv := sieve{each: a.masked(a.to, rank), rep: 1}
+	bm := bitmask{each: a.masked(a.to, rank), rep: 1}
 	rows := a.masked(a.from, a.to)
 	first, last, repeated := a.from, a.to, a.from // the dims of the bits of one outer position
-	if sv.each {
+	if bm.each {
 		last, repeated = rank, a.to
 		if !rows {
 			first = a.to
@@ -32,14 +32,14 @@ func (a arranged) sieve() (sieve, error) {
 	bits := s[first:last].Size()
 	for last > repeated && !a.masked(last-1, last) {
 		last--
-		sv.rep *= s[last]
+		bm.rep *= s[last]
 	}
-	if sv.each && rows {
-		sv.row = s[a.to:].Size() / sv.rep
+	if bm.each && rows {
+		bm.row = s[a.to:].Size() / bm.rep
 	}
 	outer := a.masked(0, a.from)
 	if outer {
-		sv.outer = bits / sv.rep
+		bm.outer = bits / bm.rep
 	}
 	expr := make([]ix.Index, rank)
 	for dim := range expr {
@@ -48,8 +48,8 @@ func (a arranged) sieve() (sieve, error) {
 		}
 	}
 	var err error
-	sv.bits, err = flat(a.mask.Index(expr...))
-	return sv, err
+	bm.bits, err = flat(a.mask.Index(expr...))
+	return bm, err
 }
 
 // masked reports whether the mask depends on a dim in the range [from, to).

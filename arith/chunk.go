@@ -20,23 +20,23 @@ type scratch [4][chunk * 16]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// spelled runs a family on a block, chunk by chunk. It broadcasts an operand that has fewer
+// byChunk runs a family on a block, chunk by chunk. It broadcasts an operand that has fewer
 // elements than the result, unless it is a single number and the op takes that.
-func spelled[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+func byChunk[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
 	return inSteps(b, o, fn, chunk)
 }
 
-// straight is spelled for a family that takes slices of any length: it runs on the whole block at
+// atOnce is byChunk for a family that takes slices of any length: it runs on the whole block at
 // once if no operand is broadcast.
-func straight[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
-	if o.spells(b) {
-		return spelled(b, o, fn)
+func atOnce[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+	if o.broadcasts(b) {
+		return byChunk(b, o, fn)
 	}
 	return inSteps(b, o, fn, b.Rows*b.Width)
 }
 
 func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) error {
-	s := speller[T]{block: b, number: o.takesNumbers(b)}
+	s := broadcaster[T]{block: b, number: o.takesNumbers(b)}
 	defer s.done()
 	dst, _ := cast.Slice[D](b.Dst)
 	for at := 0; at < len(dst); at += step {
@@ -65,8 +65,8 @@ func (o op) takesNumbers(b *tensor.Block) bool {
 	return false
 }
 
-// spells reports whether an operand of a block must be broadcast.
-func (o op) spells(b *tensor.Block) bool {
+// broadcasts reports whether an operand of a block must be broadcast.
+func (o op) broadcasts(b *tensor.Block) bool {
 	for i, l := range b.Src {
 		if l.Per == tensor.PerRow && b.Width > 1 || l.Per == tensor.PerBlock && (i == 0 || !o.takesNumbers(b)) {
 			return true
@@ -75,8 +75,8 @@ func (o op) spells(b *tensor.Block) bool {
 	return false
 }
 
-// A speller broadcasts the operands of a block, chunk by chunk.
-type speller[T cast.Fixed] struct {
+// A broadcaster broadcasts the operands of a block, chunk by chunk.
+type broadcaster[T cast.Fixed] struct {
 	block  *tensor.Block
 	number bool // operands after the first are single numbers, and are not broadcast
 	room   *scratch
@@ -84,14 +84,14 @@ type speller[T cast.Fixed] struct {
 }
 
 // done returns the scratch memory to the pool.
-func (s *speller[T]) done() {
+func (s *broadcaster[T]) done() {
 	if s.room != nil {
 		scratches.Put(s.room)
 	}
 }
 
 // next returns n elements of each operand, from element at on.
-func (s *speller[T]) next(at, n int) [3][]T {
+func (s *broadcaster[T]) next(at, n int) [3][]T {
 	for i, l := range s.block.Src {
 		switch {
 		case l.Per == tensor.PerElement:
@@ -114,7 +114,7 @@ func (s *speller[T]) next(at, n int) [3][]T {
 }
 
 // space returns memory for n elements of the i-th operand.
-func (s *speller[T]) space(i, n int) []T {
+func (s *broadcaster[T]) space(i, n int) []T {
 	if s.room == nil {
 		s.room = scratches.Get().(*scratch)
 	}
@@ -123,13 +123,13 @@ func (s *speller[T]) space(i, n int) []T {
 }
 
 // one broadcasts the only element of an operand.
-func (s *speller[T]) one(i, n int) []T {
+func (s *broadcaster[T]) one(i, n int) []T {
 	all, _ := cast.Slice[T](s.block.Src[i].Bytes)
 	return repeated(s.space(i, n), all[0])
 }
 
 // rows broadcasts an operand that has one element for each row.
-func (s *speller[T]) rows(i, at, n int) []T {
+func (s *broadcaster[T]) rows(i, at, n int) []T {
 	all, _ := cast.Slice[T](s.block.Src[i].Bytes)
 	to, width := s.space(i, n), s.block.Width
 	for done := 0; done < n; {
