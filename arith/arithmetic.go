@@ -70,10 +70,10 @@ func ClampInto[T Elementwise[T]](dst, x T, low, high any) error {
 
 // Lerp interpolates linearly from x to end. It computes
 //
-//	x                         where weight is 0, even if end is infinite or NaN
-//	end                       where weight is 1, even if x is infinite or NaN
-//	x + weight*(end-x)        where weight is below 0.5 otherwise
-//	end - (end-x)*(1-weight)  elsewhere
+//	x                         for a weight of 0, even if end is infinite or NaN
+//	end                       for a weight of 1, even if x is infinite or NaN
+//	x + weight*(end-x)        for other weights below 0.5
+//	end - (end-x)*(1-weight)  for all others
 //
 // and rounds each difference and product. (torch.lerp has the last two formulas, the first of them
 // for weights between -0.5 and 0.5.)

@@ -10,7 +10,7 @@ import (
 // elements of a mask is its [Sum]. (Python's count_nonzero is Sum of NotEqual(x, 0).)
 func Count[T Reducible[T]](x T, over Over) (T, error) { return reduce(countOf, x, over) }
 
-// CountInto is [Count] into dst, as [SumInto].
+// CountInto is [Count] into dst, by the rules of [SumInto].
 func CountInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(countOf, dst, x, over) }
 
 var countOf = &reduction{"count", func(tensor.DType) tensor.DType { return tensor.Int64 }, "", runCount, false}

@@ -13,16 +13,16 @@ import (
 //
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
-// An element that does not count adds 0. Data in a dictionary, batch shapes and names of dims stay
-// as they are. Keep has no effect.
+// An element that does not count adds 0: its running sum equals the one before it. Data in a
+// dictionary, batch shapes and names of dims stay as they are. Keep has no effect.
 //
 // The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
 // the other, from 0 on, float16 and bfloat16 in float32. Each result is rounded. The last running
 // sum may therefore differ from Sum in its last bits.
 //
-// CumSum returns the errors of the Over, shapeops.ErrDim unless over has exactly one dim,
-// tensor.ErrDType if the dtype does not hold a sum of integers, and tensor.ErrKind if x is nil. The
-// result shares no memory with x. (Python: cumsum.)
+// CumSum returns the errors of the Over, shapeops.ErrDim unless over is exactly one dim or
+// BySplits, tensor.ErrDType if the dtype does not hold a sum of integers, and tensor.ErrKind if x
+// is nil. The result shares no memory with x. (Python: cumsum.)
 func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 	k, others, err := runningKernel(x, over)
 	return leafwise("cum sum", k, err, x, others...)

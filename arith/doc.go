@@ -127,7 +127,7 @@
 // result. The destination may be an operand: AddInto(x, x, y) changes x. [FillInPlace] and
 // [CastScaleInPlace] change their operand.
 //
-// On an error nothing has changed. For this, an operation that may fail on integers is computed
+// On an error nothing has changed. For this, an operation that may fail on its elements is computed
 // twice, the first time without writing.
 //
 // # Masks

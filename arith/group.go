@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Lexsort returns the order of rows: sorted by the first column, equal ones by the second, and so
-// on:
+// Lexsort returns the row numbers sorted by the first column, rows that are equal there by the
+// second, and so on:
 //
-//	columns [N] or [N F...] -> int64 [N], row numbers
+//	columns [N] or [N F...] -> int64 [N]
 //
 // The elements of a row of [N F...] count as separate columns, in row-major order. Rows that are
-// equal in all columns keep their order. To sort any value of N rows, call Index with AsIndex of
-// the result.
+// equal in all columns keep their order. To sort any value of N rows, call its Index with AsIndex
+// of the result.
 //
 // Lexsort returns tensor.ErrKind if there is no column or one is nil, tensor.ErrDType if the dtype
 // of a column has no order, shapeops.ErrDim if a column is a scalar, and shapeops.ErrShape if

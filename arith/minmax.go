@@ -7,7 +7,7 @@ import "github.com/go-tensordict/tensordict/tensor"
 // Complex numbers and bool are tensor.ErrDType. (Python: amin.)
 func Min[T Reducible[T]](x T, over Over) (T, error) { return reduce(minReduction, x, over) }
 
-// MinInto is [Min] into dst, as [SumInto].
+// MinInto is [Min] into dst, by the rules of [SumInto].
 func MinInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(minReduction, dst, x, over)
 }
@@ -15,20 +15,21 @@ func MinInto[T Reducible[T]](dst, x T, over Over) error {
 // Max returns the greatest elements of x, by the rules of [Min]. (Python: amax.)
 func Max[T Reducible[T]](x T, over Over) (T, error) { return reduce(maxReduction, x, over) }
 
-// MaxInto is [Max] into dst, as [SumInto].
+// MaxInto is [Max] into dst, by the rules of [SumInto].
 func MaxInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(maxReduction, dst, x, over)
 }
 
-// ArgMin returns the position of the least element, as int64; shapes are as for [Sum]. Of several
-// least elements it returns the first, and of several NaNs the first NaN; 0 and -0 are equal.
+// ArgMin returns the position of the least element, as int64; shapes are as for [Sum]. If any
+// element is NaN, it returns the position of the first NaN. Of several least elements it returns
+// the first; 0 and -0 are equal.
 //
-// Positions are row-major numbers within the reduced dims, or row numbers within a group, and count
-// elements that are masked out too. For no elements ArgMin returns [ErrEmpty]. Complex numbers and
-// bool are tensor.ErrDType. (Python: argmin.)
+// Positions are row-major numbers within the reduced dims, or row numbers within a group. Elements
+// that are masked out are numbered too. For no elements ArgMin returns [ErrEmpty]. Complex numbers
+// and bool are tensor.ErrDType. (Python: argmin.)
 func ArgMin[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMinReduction, x, over) }
 
-// ArgMinInto is [ArgMin] into dst, as [SumInto].
+// ArgMinInto is [ArgMin] into dst, by the rules of [SumInto].
 func ArgMinInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(argMinReduction, dst, x, over)
 }
@@ -36,7 +37,7 @@ func ArgMinInto[T Reducible[T]](dst, x T, over Over) error {
 // ArgMax returns the position of the greatest element, by the rules of [ArgMin]. (Python: argmax.)
 func ArgMax[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMaxReduction, x, over) }
 
-// ArgMaxInto is [ArgMax] into dst, as [SumInto].
+// ArgMaxInto is [ArgMax] into dst, by the rules of [SumInto].
 func ArgMaxInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(argMaxReduction, dst, x, over)
 }

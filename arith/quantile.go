@@ -29,7 +29,7 @@ func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	return reduce(r, x, over)
 }
 
-// QuantileInto is [Quantile] into dst, as [SumInto].
+// QuantileInto is [Quantile] into dst, by the rules of [SumInto].
 func QuantileInto[T Reducible[T]](dst, x T, over Over, q float64) error {
 	r, err := quantileOf(q)
 	if err != nil {

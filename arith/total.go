@@ -42,7 +42,7 @@ func SumInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(sumO
 // product of integers, Prod returns tensor.ErrDType. (Python: prod.)
 func Prod[T Reducible[T]](x T, over Over) (T, error) { return reduce(prodOf, x, over) }
 
-// ProdInto is [Prod] into dst, as [SumInto].
+// ProdInto is [Prod] into dst, by the rules of [SumInto].
 func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(prodOf, dst, x, over) }
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
@@ -50,7 +50,7 @@ func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(pro
 // float64 first, so their means are float64; other dtypes stay. (Python: mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }
 
-// MeanInto is [Mean] into dst, as [SumInto].
+// MeanInto is [Mean] into dst, by the rules of [SumInto].
 func MeanInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(meanOf, dst, x, over) }
 
 // VarOptions are the options of [Var] and [Std]. The zero value is the default.
@@ -70,7 +70,7 @@ func Var[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("var", opt, false), x, over)
 }
 
-// VarInto is [Var] into dst, as [SumInto].
+// VarInto is [Var] into dst, by the rules of [SumInto].
 func VarInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 	return reduceInto(spreadOf("var", opt, false), dst, x, over)
 }
@@ -81,7 +81,7 @@ func Std[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("std", opt, true), x, over)
 }
 
-// StdInto is [Std] into dst, as [SumInto].
+// StdInto is [Std] into dst, by the rules of [SumInto].
 func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 	return reduceInto(spreadOf("std", opt, true), dst, x, over)
 }
@@ -94,7 +94,7 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 // torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
-// NormInto is [Norm] into dst, as [SumInto].
+// NormInto is [Norm] into dst, by the rules of [SumInto].
 func NormInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(normOf, dst, x, over) }
 
 var (
