@@ -11,10 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was
-// lent and is gone, or that t repeats elements of an expanded dim more often than an address can
-// count (shapeops.ErrShape). A copy that the machine has no memory for ends the program:
-// [Tensor.ByteSize] says how large it will be.
+// Clone returns a contiguous copy of t in its own Go memory. It returns an error if lent memory
+// cannot be read any more, and shapeops.ErrShape if t is expanded to more bytes than an int counts.
+// A copy larger than the machine's memory ends the program: check [Tensor.ByteSize] first.
 func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
 
 func (t *Tensor) clone(p *plan.Pass) (*Tensor, error) {
@@ -30,7 +29,7 @@ func (t *Tensor) clone(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// elements returns a copy of t that has its elements in Go memory, in order and aligned.
+// elements returns a copy of t that is contiguous, aligned, and in Go memory.
 func (t *Tensor) elements() (*Tensor, error) {
 	if t.Device() == Meta {
 		return nil, ErrMeta
@@ -38,8 +37,7 @@ func (t *Tensor) elements() (*Tensor, error) {
 	return t.Clone()
 }
 
-// Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of
-// it if not.
+// Contiguous returns t if t is contiguous, otherwise a [Tensor.Clone].
 func (t *Tensor) Contiguous() (*Tensor, error) {
 	if t.view.IsContiguous() {
 		return t, nil
@@ -47,8 +45,8 @@ func (t *Tensor) Contiguous() (*Tensor, error) {
 	return t.Clone()
 }
 
-// CopyFrom sets the elements of t to those of src, broadcast. Its errors are those of [Transfer];
-// on an error nothing has changed.
+// CopyFrom sets the elements of t to the elements of src, broadcast. It returns the errors of
+// [Transfer]; on an error nothing has changed.
 func (t *Tensor) CopyFrom(src *Tensor) error {
 	var tr Transfer
 	if err := tr.Copy(t, src); err != nil {
@@ -57,8 +55,8 @@ func (t *Tensor) CopyFrom(src *Tensor) error {
 	return tr.Run()
 }
 
-// WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes]
-// reads. It implements io.WriterTo.
+// WriteTo writes the elements to w, row-major and in the machine's byte order; [FromBytes] reads
+// them. It implements io.WriterTo.
 func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	if b, ok := t.solid(); ok {
 		return writeAll(w, b)
@@ -129,7 +127,7 @@ func readAll(r io.Reader, b []byte) error {
 // copyBytes is about how much of a tensor that is not contiguous is copied at a time.
 const copyBytes = 1 << 20
 
-// writeSlices writes t some rows of its first dim at a time, or row by row if one is large.
+// writeSlices writes t some rows of its first dim at a time, or row by row if rows are large.
 func (t *Tensor) writeSlices(w io.Writer) (total int64, err error) {
 	rows := t.view.Shape[0]
 	at := max(1, copyBytes/max(1, t.row(0).ByteSize()))
