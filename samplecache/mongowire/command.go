@@ -100,7 +100,9 @@ func coded(err error) *commandError {
 
 // execute executes a command and returns the reply.
 func (s *Server) execute(r *request) rope {
+	s.active.Add(1)
 	reply, err := s.run(r)
+	s.active.Add(-1)
 	if err == nil {
 		return reply
 	}

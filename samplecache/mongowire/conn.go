@@ -125,8 +125,6 @@ func (c *conn) fill(b []byte) error {
 // answer executes a command and writes the reply.
 func (c *conn) answer(r *request) error {
 	defer r.free()
-	c.server.active.Add(1)
-	defer c.server.active.Add(-1)
 	reply := c.server.execute(r)
 	defer r.end()
 	if r.silent {

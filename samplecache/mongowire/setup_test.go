@@ -314,3 +314,5 @@ func snapshotOf(t testing.TB, s *mongowire.Server) (fields map[string]any) {
 	require.NoError(t, json.Unmarshal(b, &fields))
 	return fields
 }
+
+func e(name string, value any) bson.E { return bson.E{name, value} }

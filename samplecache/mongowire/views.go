@@ -31,7 +31,8 @@ func (s *Server) view(ctx context.Context, q *query) (view, error) {
 		started, completed, err := s.counters()
 		return listed(q, counter("completed", completed), counter("started", started)), err
 	case "status":
-		return listed(q, s.status.all()...), s.refresh()
+		err := s.refresh()
+		return listed(q, s.status.all()...), err
 	case s.opt.Read + bin:
 		return s.readView(ctx, q)
 	}
