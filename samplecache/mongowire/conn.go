@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,7 +88,8 @@ func (c *conn) receive() (*request, error) {
 	r := &request{conn: c}
 	err := r.take(int64(h.size))
 	if err == nil {
-		b := cast.Uninit(int(h.size))
+		b := newBuffer(int(h.size))
+		r.whole = b
 		copy(b, head)
 		if err = c.fill(b[headerBytes:]); err == nil {
 			r.message, err = parse(h, b)
@@ -97,6 +99,17 @@ func (c *conn) receive() (*request, error) {
 		r.free()
 	}
 	return r, err
+}
+
+// buffers has those of messages that nobody uses any more: fresh memory costs more than a message.
+var buffers sync.Pool
+
+// newBuffer returns a buffer of n bytes, whatever they are.
+func newBuffer(n int) []byte {
+	if b, _ := buffers.Get().(*[]byte); b != nil && cap(*b) >= n {
+		return (*b)[:n]
+	}
+	return cast.Uninit(n)
 }
 
 // mostBytes is how long a message may be. Before the login that is what a login needs.
@@ -127,10 +140,10 @@ func (c *conn) answer(r *request) error {
 	defer r.free()
 	reply := c.server.execute(r)
 	defer r.end()
+	r.forget()
 	if r.silent {
 		return nil
 	}
-	r.forget()
 	if err := c.write(r, reply); err != nil {
 		return err
 	}
@@ -192,6 +205,8 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, stop func()) {
 type request struct {
 	message
 	conn  *conn
+	whole []byte   // the message
+	spent bool     // nobody uses it after the answer
 	claim int64    // bytes of the budget
 	after []func() // what to do when the reply is written
 }
@@ -214,7 +229,10 @@ func (r *request) free() {
 
 // forget lets the collector have the message.
 func (r *request) forget() {
-	r.body, r.docs = nil, nil
+	if r.spent && r.claim > 0 {
+		buffers.Put(&r.whole)
+	}
+	r.body, r.docs, r.whole = nil, nil, nil
 	r.free()
 }
 

@@ -11,6 +11,7 @@ func (s *Server) insert(ctx context.Context, r *request) (rope, error) {
 	if r.collection() != s.opt.Write+bin {
 		return rope{}, s.refusal(r, "samples go to "+s.opt.Write+bin)
 	}
+	r.spent = true // what stays is copied
 	in := inserting{s: s, by: r.owner(), tickets: map[int64]*ticket{}}
 	defer in.end()
 	ordered := r.body.Get("ordered").Kind == 0 || r.body.Get("ordered").True()
