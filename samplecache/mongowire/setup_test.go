@@ -316,3 +316,6 @@ func snapshotOf(t testing.TB, s *mongowire.Server) (fields map[string]any) {
 }
 
 func e(name string, value any) bson.E { return bson.E{name, value} }
+
+// of returns the filter of a kind of a sample.
+func of(kind string, id int) bson.D { return bson.D{{"kind", kind}, {"id", id}} }
