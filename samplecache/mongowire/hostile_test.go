@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 )
 
@@ -207,4 +210,72 @@ func TestRandomBytes(t *testing.T) {
 	all.Wait()
 	eventually(t, func() bool { n, bytes := s.Out(); return s.Conns() == 1 && n == 0 && bytes == 0 })
 	good.put(2, 4)
+}
+
+// TestMemory puts and reads samples of 16 MiB by several clients, while the heap is watched: it
+// follows Inflight, not the samples.
+func TestMemory(t *testing.T) {
+	const n, inflight, clients, each = 8 << 20, 80 << 20, 4, 6
+	dir := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, dircache.Create(dir, pair(t, n), samplecache.Config{Samples: 4}))
+	cache, err := samplecache.Open(t.Context(), dircache.Engine{Dir: dir}, samplecache.Options{})
+	require.NoError(t, err)
+	defer cache.Close()
+	s, addr := serve(t, cache, mongowire.Options{Inflight: inflight})
+	defer s.Close()
+	message := request(bson.D{{"insert", "write.bin"}, {"$db", "unit"}}, "documents", sample(t, 0, 1, n)...)
+	base, peak := inUse(), uint64(0)
+	var all sync.WaitGroup
+	for range clients {
+		c := dial(t, addr)
+		all.Go(func() {
+			for range each {
+				id, err := c.tryDraw()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := c.sendWithID(message, id); err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.CopyN(io.Discard, c, 16+5+int64(len(bson.Append(nil, bson.D{{"n", 1}, {"ok", 1.0}}))))
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		case <-time.After(5 * time.Millisecond):
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapAlloc+m.StackInuse)
+		}
+	}
+	stats, err := cache.Stats()
+	require.NoError(t, err)
+	require.EqualValues(t, clients*each/4, stats.Latest)
+	require.Less(t, int64(peak)-int64(base), int64(inflight+64<<20))
+	t.Logf("%d MiB above %d", (int64(peak)-int64(base))>>20, base>>20)
+}
+
+// sendWithID sends an insert with another number as id, without a copy of it.
+func (c *client) sendWithID(b []byte, id int) error {
+	mark, number := []byte("\x10id\x00"), le.AppendUint32(nil, uint32(id))
+	for {
+		at := bytes.Index(b, mark)
+		if at < 0 {
+			_, err := c.Write(b)
+			return err
+		}
+		for _, part := range [][]byte{b[:at+4], number} {
+			if _, err := c.Write(part); err != nil {
+				return err
+			}
+		}
+		b = b[at+8:]
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -27,7 +28,7 @@ func (s *Server) readView(ctx context.Context, q *query) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := &pages{s: s, st: st, g: g}
+	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
 	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
 }
 
@@ -36,6 +37,7 @@ type pages struct {
 	s  *Server
 	st *store
 	g  *samplecache.Generation
+	*sums
 
 	row  int // of sample
 	td   *tdict.TensorDict
@@ -168,7 +170,7 @@ func (p *pages) open(at page) (*file, error) {
 	}
 	var sum uint32
 	if err == nil {
-		err = tensor.Read(x, func(b []uint8) { sum = crc32.ChecksumIEEE(b) })
+		sum, err = p.sum(at.row*len(p.st.leaves)+at.leaf, x)
 	}
 	if err != nil {
 		return nil, err
@@ -185,4 +187,42 @@ func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 		td, err = p.g.Fetch(p.s.life, []int{row}, nil)
 	}
 	return td, err
+}
+
+// sums are the CRC-32 of the tensors of a generation, as far as they were computed.
+type sums struct {
+	generation uint64
+	known      []atomic.Uint64 // row after row; 1<<32 and the sum
+}
+
+// maxSums is how many sums are kept.
+const maxSums = 1 << 20
+
+// sumsOf returns the sums of a generation. Those of the newest that was read are kept.
+func (st *store) sumsOf(g *samplecache.Generation) *sums {
+	s := st.sums.Load()
+	if s != nil && s.generation == g.ID() {
+		return s
+	}
+	newest := s == nil || s.generation < g.ID()
+	s = &sums{generation: g.ID()}
+	if n := g.Len() * len(st.leaves); newest && n <= maxSums {
+		s.known = make([]atomic.Uint64, n)
+		st.sums.Store(s)
+	}
+	return s
+}
+
+// sum returns the sum of the i-th tensor, which is x.
+func (s *sums) sum(i int, x *tensor.Tensor) (sum uint32, err error) {
+	if s.known != nil {
+		if known := s.known[i].Load(); known != 0 {
+			return uint32(known), nil
+		}
+	}
+	err = tensor.Read(x, func(b []uint8) { sum = crc32.ChecksumIEEE(b) })
+	if err == nil && s.known != nil {
+		s.known[i].Store(1<<32 | uint64(sum))
+	}
+	return sum, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/interop/torchzip"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -18,6 +19,7 @@ type store struct {
 	producer *samplecache.Producer
 	leaves   []leaf
 	need     int64 // bytes that the documents of a sample may take
+	sums     atomic.Pointer[sums]
 }
 
 // A leaf is a leaf of the schema, and the file of each of its tensors.

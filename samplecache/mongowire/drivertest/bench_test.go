@@ -1,3 +1,5 @@
+//go:build unix
+
 package drivertest
 
 import (
@@ -7,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +27,7 @@ func BenchmarkSamples(b *testing.B) {
 		w := sink(b)
 		piece := make([]byte, chunk)
 		b.SetBytes(2 * n)
+		defer cpu(b)()
 		for b.Loop() {
 			for range 2 * n / chunk {
 				_, err := w.Write(piece)
@@ -40,18 +44,32 @@ func BenchmarkSamples(b *testing.B) {
 	}
 	b.Run("how=put", func(b *testing.B) {
 		b.SetBytes(2 * n)
+		defer cpu(b)()
 		for b.Loop() {
 			require.NoError(b, put(context.Background(), db, chunk, f, f))
 		}
 	})
 	b.Run("how=get", func(b *testing.B) {
 		b.SetBytes(2 * n)
+		defer cpu(b)()
 		for i := 0; b.Loop(); i++ {
 			got := 0
 			require.NoError(b, eachChunk(context.Background(), db, []int{i % 4}, func(_ int32, _ string, chunk []byte) { got += len(chunk) }))
 			require.Equal(b, 2*len(f), got)
 		}
 	})
+}
+
+// cpu returns a function that reports the processor's time for each operation, of client and server:
+// where others use the processors too, it says more than the clock.
+func cpu(b *testing.B) (report func()) {
+	now := func() float64 {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
+	}
+	start := now()
+	return func() { b.ReportMetric((now()-start)/float64(b.N), "cpu-ms/op") }
 }
 
 // shm returns a directory in memory, if there are such.
