@@ -89,8 +89,9 @@ type Lengths struct {
 // Quantiles of up to 1,024 values, and at 0 and 1, equal those of arith.Quantile. Otherwise they
 // come from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven
 // orders, the rank of each is within 0.01*n of q*n. A leaf of more than 2^20 positions is sampled:
-// a hash of its position picks one of each 2, 4, 8 ... neighbours. The same values give the same
-// quantiles.
+// a hash picks one of each 2, 4, 8 ... numbers, but all of a part that has at most 1,024. If masks
+// and NaN hide more than nine tenths of such a leaf, the rank may be farther away. The same values
+// give the same quantiles.
 //
 // Describe returns the cause of ctx, the error of a read, or one of these, with the key if it is
 // about one. It must not run while td is changed.

@@ -267,6 +267,28 @@ func TestDescribeQuantiles(t *testing.T) {
 	}
 }
 
+// TestDescribeFewNumbers has exact quantiles of few numbers among many that are NaN or hidden.
+func TestDescribeFewNumbers(t *testing.T) {
+	const n = 1<<20 + 1<<18
+	for _, few := range []int{1, 2, 50, 1024} {
+		var numbers []float64
+		x, there := slices.Repeat([]float64{math.NaN()}, n), make([]bool, n)
+		for i := range few {
+			at := n - 1 - i*(n/few)
+			numbers = append(numbers, float64(i))
+			x[at], there[at] = float64(i), true
+		}
+		want := make([]float64, len(quantiles))
+		for i, q := range quantiles {
+			want[i] = tensor.Must(tensor.Item[float64](tensor.Must(arith.Quantile(tensor.Vector(numbers...), arith.Whole, q))))
+		}
+		td := tensor.Must(tdict.FromMap([]int{n}, tdict.Entries{"nan": tensor.Vector(x...), "hidden": tensor.Vector(x...), "hidden_mask": tensor.Vector(there...)}))
+		for _, s := range describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"nan", "hidden"}, Quantiles: quantiles}) {
+			require.Equal(t, want, s.Quantiles, "%d numbers, %s", few, s.Key)
+		}
+	}
+}
+
 func TestDescribeRagged(t *testing.T) {
 	td := tdict.New(4)
 	require.NoError(t, td.Set("r", tensor.Must(ragged.From[int32]([][]int32{{1, 2}, {}, {7}, {5, 0, -3}}))))

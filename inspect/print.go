@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -83,7 +83,7 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	p.share(items[:shown], depth, rows-shown-more)
 	indent := strings.Repeat("  ", depth)
 	for _, it := range items[:shown] {
-		fmt.Fprintf(p.out, "%s%s: %s\n", indent, printable(it.name), p.text(it.value))
+		fmt.Fprintf(p.out, "%s%s: %s\n", indent, errtext.Line(string(it.name)), p.text(it.value))
 		if it.rows > 0 {
 			p.dict(it.value.(*tdict.TensorDict), depth+1, it.rows)
 		}
@@ -158,7 +158,7 @@ func (p *printer) text(v tdict.Value) string {
 			text += fmt.Sprintf(", dims %q", v.Names())
 		}
 		if v.Class() != "" {
-			text += ", class " + printable(nestedkey.Key(v.Class()))
+			text += ", class " + errtext.Line(v.Class())
 		}
 	case *tensor.Tensor:
 		text += ", " + p.elements(v)
@@ -217,15 +217,6 @@ func leavesOf(v tdict.Value) (n int) {
 		n += leavesOf(v)
 	}
 	return n
-}
-
-// printable returns a name as it is, or quoted if it would not print on one line.
-func printable(name nestedkey.Key) string {
-	s := string(name)
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return strconv.Quote(s)
-	}
-	return s
 }
 
 func plural(n int, one, more string) string {

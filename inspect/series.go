@@ -41,7 +41,7 @@ func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error)
 		err := tensor.Read(parts[1], func(mask []bool) { inner = take(t, parts[0], mask) })
 		return cmp.Or(err, inner)
 	})
-	t.flush()
+	t.flush(true)
 	t.sum = total(t.sums)
 	return t.tally, err
 }
@@ -121,6 +121,9 @@ func taking[T tensor.Elem, N vector.Real](convert func(dst []N, x []T) []N) func
 			}
 			dst := make([]N, min(len(x), pieceSize))
 			for len(x) > 0 {
+				if len(t.piece) == pieceSize {
+					t.flush(false)
+				}
 				n := min(len(x), pieceSize-len(t.piece))
 				some := x[:n]
 				if mask != nil {

@@ -48,10 +48,21 @@ func (s *sketch) capacity(level int) int {
 	return max(8, int(math.Ceil(sketchSize*math.Pow(2./3, float64(above)))))
 }
 
-func (s *sketch) add(v float64) {
-	s.levels[0] = append(s.levels[0], v)
+// add adds a number that stands for 1<<level.
+func (s *sketch) add(v float64, level int) {
+	for len(s.levels) <= level {
+		s.grow()
+	}
+	s.levels[level] = append(s.levels[level], v)
 	if s.size++; s.size > s.most {
 		s.compact()
+	}
+}
+
+// all adds the numbers of x.
+func (s *sketch) all(x []float64) {
+	for _, v := range x {
+		s.add(v, 0)
 	}
 }
 
@@ -163,19 +174,17 @@ func newSampler(n int) *sampler {
 	return s
 }
 
-// pick calls fn with the numbers of x that are picked, the first of which has the number at.
-func (s *sampler) pick(at uint64, x []float64, fn func(float64)) {
+// pick adds the numbers of x that are picked to a sketch. The first of x has the number at.
+func (s *sampler) pick(to *sketch, at uint64, x []float64) {
 	if s.shift == 0 {
-		for _, v := range x {
-			fn(v)
-		}
+		to.all(x)
 		return
 	}
 	stop := at + uint64(len(x))
 	for run := at >> s.shift; run<<s.shift < stop; run++ {
 		i := run<<s.shift + splitmix.Mix(0, run)&(1<<s.shift-1)
 		if i >= at && i < stop {
-			fn(x[i-at])
+			to.add(x[i-at], s.shift)
 		}
 	}
 }

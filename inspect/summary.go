@@ -103,7 +103,7 @@ func (d *describer) add(s Summary, t *tally) error {
 	if t.numbers > 0 {
 		s.Min, s.Max = t.extremes(s.DType)
 		s.Mean, s.Std = t.sum/float64(t.numbers), math.Sqrt(t.m2/float64(t.numbers))
-		if len(d.opt.Quantiles) > 0 && t.sketch.size > 0 {
+		if len(d.opt.Quantiles) > 0 {
 			var err error
 			if s.Quantiles, err = t.sketch.quantiles(d.opt.Quantiles, t.min, t.max); err != nil {
 				return err

@@ -118,9 +118,6 @@ func take[N vector.Real](t *taker, x []N) {
 			t.piece = append(t.piece, float64(v))
 		}
 	}
-	if len(t.piece) == pieceSize {
-		t.flush()
-	}
 }
 
 // look notes extremes, zeros and infinities. If there is a NaN, it notes nothing and returns false.
@@ -170,10 +167,15 @@ func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	return n
 }
 
-// flush adds the numbers of the piece, and empties it.
-func (t *taker) flush() {
-	if t.sketch != nil {
-		t.sampler.pick(t.at, t.piece, t.sketch.add)
+// flush adds the numbers of the piece, and empties it. If they are all numbers of the part, they are
+// not sampled, so that few numbers among many that are hidden or NaN all count.
+func (t *taker) flush(all bool) {
+	switch {
+	case t.sketch == nil:
+	case all && t.numbers == 0:
+		t.sketch.all(t.piece)
+	default:
+		t.sampler.pick(t.sketch, t.at, t.piece)
 	}
 	addUp(t, t.piece)
 	t.piece = t.piece[:0]

@@ -51,11 +51,15 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 // fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
 // to an entry.
 func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
-	scan := &valueReader{Scanner: jsonscan.New(text)}
+	scan, seen := &valueReader{Scanner: jsonscan.New(text)}, map[string]bool{}
 	return scan.Object(func(name []byte) error {
 		if string(name) == fieldType {
 			return scan.Skip()
 		}
+		if seen[string(name)] {
+			return corrupt("duplicate field %s", quote(string(name)))
+		}
+		seen[string(name)] = true
 		v, err := scan.value(0)
 		if err != nil {
 			return err

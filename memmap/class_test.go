@@ -108,6 +108,11 @@ func TestTensorclassFields(t *testing.T) {
 
 	_, err := memmap.OpenWith(filepath.Join(dir, "d"), memmap.OpenOptions{MaxEntries: 5})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
+	write(t, dir, "d/meta.json", `{"_type":"<class 'my.Frame'>","none":1,"none":null}`)
+	_, err = memmap.Open(filepath.Join(dir, "d"))
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.ErrorContains(t, err, `duplicate field "none"`)
+	write(t, dir, "d/meta.json", `{"note":{"a":[1,null]},"_type":"<class 'my.Frame'>","n":7,"data":"d","none":null}`)
 	write(t, dir, "d/other.pickle", "x")
 	_, err = memmap.Open(filepath.Join(dir, "d"))
 	require.ErrorIs(t, err, memmap.ErrUnsupported)

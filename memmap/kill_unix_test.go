@@ -49,7 +49,7 @@ func numbered(dtype tensor.DType, first int, shape ...int) *tensor.Tensor {
 }
 
 // version returns one of two dictionaries of some megabytes, which have entries of the same names
-// that are different things.
+// that are different things. Each holds an instance of a class.
 func version(t testing.TB, which int) *tdict.TensorDict {
 	t.Helper()
 	entries := []tdict.Entries{{
@@ -64,10 +64,12 @@ func version(t testing.TB, which int) *tdict.TensorDict {
 	batch := shapeops.Shape{[]int{300, 200}[which]}
 	td, err := tdict.FromMap(batch, entries)
 	require.NoError(t, err)
+	require.NoError(t, tensor.Must(td.Dict([]nestedkey.Key{"obs", "x"}[which])).SetClass("my.Frame"))
 	return td
 }
 
-// requireOne checks that a directory holds the one version or the other, whole, and returns which.
+// requireOne checks that a directory holds the one version or the other, whole, with its schema, and
+// returns which.
 func requireOne(t *testing.T, dir string) int {
 	t.Helper()
 	ds := open(t, dir)
@@ -76,6 +78,7 @@ func requireOne(t *testing.T, dir string) int {
 		which = 1
 	}
 	requireSame(t, version(t, which), ds.TensorDict)
+	require.Empty(t, tdict.SchemaOf(version(t, which)).Diff(ds.Schema()))
 	require.NoError(t, ds.Close())
 	requireSound(t, dir)
 	return which
@@ -91,7 +94,7 @@ func TestProcessSaves(t *testing.T) {
 	rng := k.random(t, 1)
 	versions := []*tdict.TensorDict{version(t, 0), version(t, 1)}
 	for i := rng.IntN(2); ; i = 1 - i {
-		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3)}
+		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3), Schema: tdict.SchemaOf(versions[i])}
 		began := time.Now()
 		if rng.IntN(2) == 0 {
 			require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], versions[i], opt))

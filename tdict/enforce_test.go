@@ -3,6 +3,7 @@ package tdict_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -424,6 +425,80 @@ func TestBoundPrograms(t *testing.T) {
 		}
 		runBound(t, program)
 	}
+}
+
+// TestBoundHandles runs random mutations on dictionaries that are set in each other, several of which
+// are bound, through whatever handle there is: an error changes none of them, what is bound keeps
+// its schema, and a dictionary is bound if, and only if, it is in one that is.
+func TestBoundHandles(t *testing.T) {
+	leaf := func(key nestedkey.Key, optional bool) tdict.Spec {
+		return tdict.Spec{Key: key, DType: tensor.Int8, Optional: optional}
+	}
+	b := tdict.Spec{Key: "b", Kind: tdict.KindDict, Optional: true}
+	schemas := []tdict.Schema{
+		{leaf("a/x", true), leaf("a/b/x", true), leaf("x", true), leaf("b/x", true), leaf("c/d/x", true)},
+		{leaf("a/x", false), leaf("x", true), b, leaf("b/x", false), leaf("b/y", true)},
+		{leaf("x", true), leaf("y", true), b, leaf("b/x", true)},
+		nil,
+	}
+	keys := []nestedkey.Key{"a", "a/x", "a/b", "a/b/x", "x", "b", "b/x", "a/y", "y", "c/d/x", "c", "c/d", "bad"}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		all := []*tdict.TensorDict{tdict.New(2), tdict.New(2), tdict.New(2)}
+		binds := map[*tdict.TensorDict]tdict.Schema{}
+		pick := func() *tdict.TensorDict { return all[r.IntN(len(all))] }
+		for range 40 {
+			all = reached(all...)
+			td, other, key, to := pick(), pick(), keys[r.IntN(len(keys))], keys[r.IntN(len(keys))]
+			before := make([]*tdict.TensorDict, len(all))
+			for i, d := range all {
+				before[i] = d.Copy()
+			}
+			s := schemas[r.IntN(len(schemas))]
+			err := []func() error{
+				func() error { return td.Set(key, zerosOf(tensor.Int8, 2)) },
+				func() error { return td.Set(key, other) },
+				func() error { return testkit.Err(td.Pop(key)) },
+				func() error { return td.Rename(key, to) },
+				td.Clear,
+				func() error { return testkit.Err(td.Separate(key, to)) },
+				func() error { return td.Update(other) },
+				func() error { return td.SetIndexWith(other, tdict.SetIndexOptions{Create: true}) },
+				func() error { return json.Unmarshal(tensor.Must(other.MarshalJSON()), td) },
+				func() error {
+					err := td.Enforce(s)
+					if err == nil {
+						binds[td] = s
+					}
+					return err
+				},
+			}[r.IntN(10)]()
+			for i, d := range before {
+				require.True(t, err == nil || d.Equal(all[i]), "seed %d: dictionary %d changed: %v", seed, i, err)
+			}
+			maps.DeleteFunc(binds, func(_ *tdict.TensorDict, s tdict.Schema) bool { return s == nil })
+			for d, s := range binds {
+				require.NoError(t, s.Check(d), "seed %d", seed)
+			}
+		}
+		bound := reached(slices.Collect(maps.Keys(binds))...)
+		for i, d := range reached(all...) {
+			err := d.Set("further", tdict.New(2))
+			require.Equal(t, slices.Contains(bound, d), err != nil, "seed %d: dictionary %d: %v", seed, i, err)
+		}
+	}
+}
+
+// reached returns dictionaries and all that are in them, each once.
+func reached(all ...*tdict.TensorDict) []*tdict.TensorDict {
+	for i := 0; i < len(all); i++ {
+		for _, v := range all[i].All() {
+			if d, ok := v.(*tdict.TensorDict); ok && !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
 }
 
 func FuzzEnforce(f *testing.F) {

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -81,7 +82,7 @@ func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string,
 		if _, ok := asRagged(v); ok && specs[key] != nil && specs[key].Kind == KindText {
 			c.texts = quotedTexts
 		}
-		keys, leaves = append(keys, cut(printable(key))), append(leaves, c)
+		keys, leaves = append(keys, cut(errtext.Line(string(key)))), append(leaves, c)
 	}
 	return keys, leaves
 }

@@ -2,7 +2,8 @@ package tdict
 
 import (
 	"fmt"
-	"unicode/utf8"
+	"strings"
+	"unicode"
 )
 
 // A header is the part of a dictionary that operations carry to their results, besides its batch
@@ -24,7 +25,7 @@ func (td *TensorDict) Class() string { return td.class }
 
 // SetClass makes td an instance of the Python class with the given name, or of none for "".
 // Dictionaries in td keep theirs. SetClass returns [ErrName] unless name is printable UTF-8 without
-// quotes, and [ErrLocked].
+// spaces and quotes that does not end in a dot, and [ErrLocked].
 func (td *TensorDict) SetClass(name string) error {
 	if td.Locked() {
 		return failed("set class", td.errLocked())
@@ -38,10 +39,9 @@ func (td *TensorDict) SetClass(name string) error {
 
 // checkClass returns ErrName unless a class can have the name.
 func checkClass(name string) error {
-	for _, c := range name {
-		if c == utf8.RuneError || c <= ' ' || c == '\'' || c == '"' || c == 0x7f {
-			return fmt.Errorf("%w: got the class %.80q, want a name such as my.module.Frame", ErrName, name)
-		}
+	bad := func(c rune) bool { return !unicode.IsPrint(c) || strings.ContainsRune(" '\"\ufffd", c) }
+	if strings.ContainsFunc(name, bad) || strings.HasSuffix(name, ".") {
+		return fmt.Errorf("%w: got the class %.80q, want a name such as my.module.Frame", ErrName, name)
 	}
 	return nil
 }

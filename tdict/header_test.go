@@ -97,7 +97,7 @@ func TestClassTravels(t *testing.T) {
 
 func TestSetClassRefuses(t *testing.T) {
 	td := classed(t)
-	for _, name := range []string{"a b", "a'b", "a\"b", "a\nb", "a\xff", "\x7f"} {
+	for _, name := range []string{"\u0085", "a\u2028b", "my.", ".", "a b", "a'b", "a\"b", "a\nb", "a\xff", "\x7f"} {
 		require.ErrorIs(t, td.SetClass(name), tdict.ErrName, "%q", name)
 	}
 	require.Equal(t, "my.Outer", td.Class())

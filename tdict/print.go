@@ -5,10 +5,9 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -78,7 +77,7 @@ func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
 	comma, i, left := "", 0, 0
 	for name, v := range td.entries.all() {
 		if i < len(rooms) {
-			fmt.Fprintf(&p.out, "%s\n%s%s: ", comma, indent, printable(name))
+			fmt.Fprintf(&p.out, "%s\n%s%s: ", comma, indent, errtext.Line(string(name)))
 			p.value(v, indent, rooms[i])
 			comma = ","
 		} else {
@@ -160,14 +159,6 @@ func leavesOf(v Value) int {
 }
 
 func leavesText(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "leaf", "leaves")) }
-
-// printable returns a name as it is, or quoted if it would not print on one line.
-func printable(name nestedkey.Key) string {
-	if s := string(name); strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return strconv.Quote(s)
-	}
-	return string(name)
-}
 
 func showTensor(t *tensor.Tensor, more bool) string {
 	text := fmt.Sprintf("Tensor(shape=%v, dtype=%v", t.Shape(), t.DType())

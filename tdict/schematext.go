@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -31,7 +32,7 @@ func (s *Spec) cells() []string {
 	if s.Optional {
 		doc = strings.TrimSuffix("optional, "+doc, ", ")
 	}
-	return []string{printable(s.Key), s.Kind.String(), s.dtypeText(), s.shapeText(nil), doc}
+	return []string{errtext.Line(string(s.Key)), s.Kind.String(), s.dtypeText(), s.shapeText(nil), doc}
 }
 
 // what describes s in a dictionary with a batch shape: "ragged int64 [3 * *]".

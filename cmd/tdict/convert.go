@@ -60,7 +60,7 @@ func (f *writeFlags) write(s *session, to string, fn func(opt forms.Options) err
 	}
 	var lines []string
 	for _, loss := range lost.Losses {
-		lines = append(lines, fmt.Sprintf("%q: %s", loss.Key, loss.Reason))
+		lines = append(lines, loss.String())
 	}
 	if !f.Lossy {
 		return fmt.Errorf("%v cannot hold %s; --lossy leaves it out", lost.Form, strings.Join(lines, ", "))

@@ -1,16 +1,52 @@
 package main
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/npy"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// TestOddKeysStayOnALine has keys that do not print in the table of stats.
+func TestOddKeysStayOnALine(t *testing.T) {
+	dir := testkit.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.jsonl"), []byte(`{"a\nb\tc":1}`+"\n"), 0o666))
+	out := command(t, dir, "stats", "odd.jsonl").stdout
+	require.Contains(t, out, "\n\"a\\nb\\tc\"  int64  1 ")
+	require.Equal(t, 2, strings.Count(out, "\n"), out)
+}
+
+// TestSparseQuantiles has one number among more than a million that are missing.
+func TestSparseQuantiles(t *testing.T) {
+	dir := testkit.TempDir(t)
+	x := slices.Repeat([]float32{float32(math.NaN())}, 3<<20)
+	x[5] = 7
+	require.NoError(t, npy.Save(filepath.Join(dir, "x.npy"), tensor.Vector(x...)))
+	require.Contains(t, command(t, dir, "stats", "x.npy").stdout, "  7    7    7    7    7    7     0\n")
+}
+
+// TestShowMetadata prints the metadata of a safetensors file.
+func TestShowMetadata(t *testing.T) {
+	dir := testkit.TempDir(t)
+	td := tdict.New(2)
+	require.NoError(t, td.Set("x", tensor.Vector[int8](1, 2)))
+	opt := safetensors.SaveOptions{Metadata: map[string]string{"by": "a\x1b[31m", "format": "pt"}}
+	require.NoError(t, safetensors.SaveWith(t.Context(), filepath.Join(dir, "m.safetensors"), td, opt))
+	require.Contains(t, command(t, dir, "show", "m.safetensors").stdout, `m.safetensors: safetensors, metadata: "by": "a\x1b[31m", "format": "pt"`+"\n")
+	require.Contains(t, command(t, dir, "show", "m.safetensors", "--json").stdout, `"metadata":{"by":"a\u001b[31m","format":"pt"}`)
+	require.Equal(t, result{3, "", "tdict: convert: directory cannot hold metadata \"by\"; --lossy leaves it out\n"}, command(t, dir, "convert", "m.safetensors", "m"))
+}
 
 // TestExitCodes runs each kind of end.
 func TestExitCodes(t *testing.T) {

@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/inspect"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -33,7 +37,7 @@ func (c *showCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Saved: in.Saved != nil}
+	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Saved: in.Saved != nil, Metadata: in.Metadata}
 	if in.Form == forms.Directory || in.Form == forms.Archive {
 		report, err := inspect.Dataset(in.Path)
 		if err != nil {
@@ -69,6 +73,7 @@ type facts struct {
 	Summed    int          `json:"summed"`
 	Growing   bool         `json:"growing"`
 	Saved     bool         `json:"saved_schema"`
+	Metadata  metadata     `json:"metadata"`
 	Leftovers []string     `json:"leftovers"`
 	Schema    tdict.Schema `json:"schema"`
 }
@@ -88,5 +93,25 @@ func (f facts) String() string {
 	if n := len(f.Leftovers); n > 0 {
 		text += fmt.Sprint(", leftovers of killed saves beside it: ", n)
 	}
+	if len(f.Metadata) > 0 {
+		text += ", metadata: " + f.Metadata.String()
+	}
 	return text
+}
+
+// metadata are strings of a safetensors file.
+type metadata map[string]string
+
+// String returns the first eight of them, cut if they are long.
+func (m metadata) String() string {
+	const most = 8
+	var list []string
+	names := slices.Sorted(maps.Keys(m))
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, errtext.Quote(name)+": "+errtext.Quote(m[name]))
+	}
+	if more := len(names) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/go-tensordict/tensordict/inspect"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -49,7 +50,7 @@ func (c *statsCmd) Run(s *session) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tNaN\tzeros\tmin\t25%\t50%\t75%\tmax\tmean\tstd")
 	for _, x := range all {
-		fmt.Fprint(w, strings.TrimSuffix(fmt.Sprint(x.Key, x.Column), "[]"), "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
+		fmt.Fprint(w, strings.TrimSuffix(fmt.Sprint(errtext.Line(string(x.Key)), x.Column), "[]"), "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
 		if x.Min == nil {
 			fmt.Fprint(w, strings.Repeat("\t", 7))
 		} else {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Quote quotes a name that comes from a file. Of a name of more than 100 bytes it quotes the
@@ -19,6 +20,14 @@ func Quote(name string) string {
 		return strconv.Quote(strings.ToValidUTF8(name[:most], "")) + "..."
 	}
 	return strconv.Quote(name)
+}
+
+// Line returns a name as it is, or quoted if it is not UTF-8 or would not print on one line.
+func Line(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Cut returns text, without its middle if it has more than most bytes.

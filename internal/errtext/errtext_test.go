@@ -37,3 +37,12 @@ func TestWith(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.ErrorIs(t, err, fs.ErrClosed)
 }
+
+func TestLine(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "obs/pixels": "obs/pixels", "größe": "größe", "a b": "a b",
+		"a\tb": `"a\tb"`, "a\nb": `"a\nb"`, "\x1b[31m": `"\x1b[31m"`, "\xff": `"\xff"`, "\u202e": `"\u202e"`,
+	} {
+		require.Equal(t, want, errtext.Line(name))
+	}
+}

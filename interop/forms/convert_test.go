@@ -257,6 +257,7 @@ func TestConvertRefusals(t *testing.T) {
 	}{
 		{"the input", "in", []string{"in"}, forms.Options{Force: true}, forms.ErrOverlap},
 		{"the input by a link", "link", []string{"in"}, forms.Options{Force: true}, forms.ErrOverlap},
+		{"the input by another name", "hard.csv", []string{"b.csv"}, forms.Options{Force: true}, forms.ErrOverlap},
 		{"within the input", "in/out.csv", []string{"in"}, forms.Options{}, forms.ErrOverlap},
 		{"within the input by a link", "link/out.csv", []string{"in"}, forms.Options{}, forms.ErrOverlap},
 		{"around the input", ".", []string{"in"}, forms.Options{Form: forms.Directory, Force: true}, forms.ErrOverlap},
@@ -296,6 +297,7 @@ func TestConvertRefusals(t *testing.T) {
 			require.NoError(t, memmap.Save(at("scalar"), dict(t, nil, tdict.Entries{"x": tensor.Vector[int64](1)})))
 			require.NoError(t, os.Symlink("in", at("link")))
 			require.NoError(t, os.WriteFile(at("b.csv"), []byte("y\n1\n"), 0o666))
+			require.NoError(t, os.Link(at("b.csv"), at("hard.csv")))
 			require.NoError(t, os.WriteFile(at("odd.bin"), []byte("?"), 0o666))
 			w, err := memmap.NewWriter(at("growing"), dict(t, nil, tdict.Entries{"x": tensor.Must(tensor.New(tensor.Int64))}), memmap.WriterOptions{})
 			require.NoError(t, err)
@@ -307,7 +309,7 @@ func TestConvertRefusals(t *testing.T) {
 			}
 			err = forms.Convert(ctx, at(test.to), from, test.opt)
 			require.ErrorIs(t, err, test.want)
-			litter(t, dir, "in", "other", "named", "scalar", "link", "b.csv", "odd.bin", "growing")
+			litter(t, dir, "in", "other", "named", "scalar", "link", "b.csv", "hard.csv", "odd.bin", "growing")
 			got := read(t, at("in"), nil)
 			require.True(t, td.Equal(got))
 		})

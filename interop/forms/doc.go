@@ -28,6 +28,9 @@
 //	csv            tensors, text              one dim           lost
 //	jsonl          tensors, text, ragged      one dim           lost
 //
+// A key that has no name in a form, as "shape" in a directory, is an error of its package, with Lossy
+// too: Slice with Drop leaves it out.
+//
 // An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
 // leaf decides which tree. Data with a value for each row is lost where rows come from several
@@ -37,6 +40,9 @@
 // A directory or an archive keeps the schema that was saved with the first input, without entries
 // that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
 // Loss. Other forms hold no classes, and no such schema: Input.Saved has it.
+//
+// Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
+// for "format" and "total_size", which are about files.
 //
 // # Tables
 //
@@ -66,5 +72,6 @@
 //     are distinct about 90, but for ascending ids
 //   - elements that the packages copy to open them, as deflated or big-endian ones, up to 1 GiB
 //
-// Several inputs are open one at a time, but for the first one.
+// Several inputs are open one at a time, but for the first one. Pages of mapped files count in the
+// size of a process too; the system takes them back when memory is short.
 package forms

@@ -2,6 +2,7 @@ package forms
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,6 +113,15 @@ func (f *fitting) classes(key nestedkey.Key, td *tdict.TensorDict) {
 		}
 		if ok {
 			f.classes(name, inner)
+		}
+	}
+}
+
+// metadata notes the strings of a safetensors file, but for those that describe files.
+func (f *fitting) metadata(texts map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if f.to != Safetensors && name != "format" && name != "total_size" {
+			f.losses = append(f.losses, Loss{"", "metadata " + errtext.Quote(name)})
 		}
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -77,4 +79,36 @@ func TestClassesAreLosses(t *testing.T) {
 		require.Equal(t, want, lost.Losses, name)
 		require.NoError(t, forms.Convert(ctx, at(name), from, forms.Options{Lossy: true}), name)
 	}
+}
+
+// TestMetadataGoesAlong converts a safetensors file that has metadata.
+func TestMetadataGoesAlong(t *testing.T) {
+	dir := testkit.TempDir(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	metadata := map[string]string{"format": "pt", "author": "x"}
+	require.NoError(t, safetensors.SaveWith(ctx, at("in.safetensors"), tensor.Must(counted(t, 9).Select("x")), safetensors.SaveOptions{Metadata: metadata}))
+	in, err := forms.Open(at("in.safetensors"), forms.OpenOptions{})
+	require.NoError(t, err)
+	defer in.Close()
+	require.Equal(t, metadata, in.Metadata)
+	for name, make := range map[string]func(out string) error{
+		"copy":  func(out string) error { return forms.Convert(ctx, out, []string{in.Path}, forms.Options{}) },
+		"twice": func(out string) error { return forms.Convert(ctx, out, []string{in.Path, in.Path}, forms.Options{}) },
+		"slice": func(out string) error {
+			return forms.Slice(ctx, out, in.Path, forms.SliceOptions{Index: []ix.Index{ix.Range(0, 2)}})
+		},
+	} {
+		require.NoError(t, make(at(name+".safetensors")), name)
+		out, err := forms.Open(at(name+".safetensors"), forms.OpenOptions{})
+		require.NoError(t, err, name)
+		require.Equal(t, metadata, out.Metadata, name)
+		require.NoError(t, out.Close())
+	}
+	want := []forms.Loss{{Reason: `metadata "author"`}}
+	for _, f := range []forms.Form{forms.Directory, forms.Archive, forms.Npz, forms.CSV} {
+		require.Equal(t, want, in.Losses(f), "%v", f)
+		require.ErrorIs(t, forms.Convert(ctx, at("lost"), []string{in.Path}, forms.Options{Form: f}), forms.ErrLoss, "%v", f)
+	}
+	require.NoError(t, forms.Convert(ctx, at("lost"), []string{in.Path}, forms.Options{Lossy: true}))
+	require.Empty(t, in.Losses(forms.Safetensors))
 }

@@ -45,6 +45,8 @@ type Input struct {
 	Schema tdict.Schema
 	// Saved is the schema that was saved with a Directory or an Archive; nil if none was.
 	Saved tdict.Schema
+	// Metadata has the strings that a Safetensors file keeps beside its tensors.
+	Metadata map[string]string
 
 	opt  OpenOptions
 	like *tdict.TensorDict // Dict, or a chunk without rows
@@ -72,8 +74,11 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		err = failed("open", path, in.openTable())
 	} else if in.Dict, in.file, err = openMapped(path, opt.Form); err == nil {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
-		if ds, ok := in.file.(*memmap.Dataset); ok {
-			in.Saved = ds.Schema()
+		switch file := in.file.(type) {
+		case *memmap.Dataset:
+			in.Saved = file.Schema()
+		case *safetensors.File:
+			in.Metadata = file.Metadata()
 		}
 	}
 	if err != nil {
@@ -251,7 +256,9 @@ func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.Tensor
 // all. Tables keep no dtypes: that is no loss, since a schema says them. Nor is the key of the one
 // array of [Npy].
 func (in *Input) Losses(to Form) []Loss {
-	return newFitting(in.like, to, in.Schema, nil).losses
+	f := newFitting(in.like, to, in.Schema, nil)
+	f.metadata(in.Metadata)
+	return f.losses
 }
 
 // Close unmaps the files. Elements of Dict and of views are not to be used any more.

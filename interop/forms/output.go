@@ -44,13 +44,13 @@ func checkApart(at, from string) error {
 		return failed("open", from, err)
 	}
 	switch {
-	case at == in:
+	case sameFile(at, in):
 		return fmt.Errorf("%w: it is the input %s", ErrOverlap, from)
 	case within(at, in):
 		return fmt.Errorf("%w: it lies in the input %s", ErrOverlap, from)
 	case within(in, at):
 		return fmt.Errorf("%w: the input %s lies in it", ErrOverlap, from)
-	case strings.HasSuffix(in, indexSuffix) && filepath.Dir(in) == filepath.Dir(at) && filepath.Ext(at) == ".safetensors":
+	case strings.HasSuffix(in, indexSuffix) && sameFile(filepath.Dir(in), filepath.Dir(at)) && filepath.Ext(at) == ".safetensors":
 		return fmt.Errorf("%w: it may be a file of the set %s", ErrOverlap, from)
 	}
 	return nil
@@ -58,7 +58,23 @@ func checkApart(at, from string) error {
 
 // within reports whether a path lies below another.
 func within(path, above string) bool {
-	return strings.HasPrefix(path, strings.TrimSuffix(above, string(filepath.Separator))+string(filepath.Separator))
+	for up := filepath.Dir(path); up != path; path, up = up, filepath.Dir(up) {
+		if sameFile(up, above) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameFile reports whether two paths are one file or directory, as hard links are, and names that differ
+// in case where the system ignores it.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // lockName is the file that a memmap.Writer holds locked in a directory while it is at work.

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,11 +39,11 @@ type Options struct {
 type saver struct {
 	ctx   context.Context
 	opt   Options
-	at    string       // the output, resolved
-	form  Form         // of the output
-	from  string       // the first input, for errors
-	meter meter        // of the bytes that were read
-	saved tdict.Schema // the schema that was saved with the first input
+	at    string // the output, resolved
+	form  Form   // of the output
+	from  string // the first input, for errors
+	meter meter  // of the bytes that were read
+	first *Input // whose saved schema and metadata go along; nil until it is open
 	done  []func() error
 }
 
@@ -72,7 +73,7 @@ func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 	in, err := Open(path, opt)
 	if err == nil {
 		s.done = append(s.done, in.Close)
-		s.saved = in.Saved
+		s.first = cmp.Or(s.first, in)
 	}
 	return in, err
 }
@@ -147,6 +148,7 @@ func (s *saver) save(to string, f Form, r rows) error {
 		r.source = nil // rows are not appended
 	}
 	fit := newFitting(r.like, f, r.schema, r.source)
+	fit.metadata(s.first.Metadata)
 	if len(fit.losses) > 0 && !s.opt.Lossy {
 		return &LossError{to, f, fit.losses}
 	}
@@ -191,7 +193,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	if f == Archive {
 		form = memmap.Archive
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.saved, like)}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.Saved, like)}
 }
 
 // holding returns the specs of a schema without the entries that td lacks, or nil if td breaks them.
@@ -215,7 +217,7 @@ func (s *saver) file(to string, f Form, td *tdict.TensorDict) error {
 	case Npz:
 		return npy.SaveDictWith(s.ctx, to, td, npy.SaveDictOptions{NoSync: s.opt.NoSync})
 	case Safetensors:
-		return safetensors.SaveWith(s.ctx, to, td, safetensors.SaveOptions{NoSync: s.opt.NoSync})
+		return safetensors.SaveWith(s.ctx, to, td, safetensors.SaveOptions{NoSync: s.opt.NoSync, Metadata: s.first.Metadata})
 	}
 	j, err := tdict.ToJoint(td, nil)
 	if err != nil {

@@ -196,7 +196,7 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 	for i, list := range parts {
 		expr := func(start, n int) []ix.Index { return block(list, nil, start, n) }
 		part := rows{like: r.like, source: r.source, schema: r.schema, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
-		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from, saved: s.saved}
+		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from, first: s.first}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {

@@ -3,6 +3,7 @@ package safetensors
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -20,9 +21,14 @@ import (
 // stays locked.
 type File struct {
 	*tdict.TensorDict
-	files  []*mapfile.Single
-	closed atomic.Bool
+	files    []*mapfile.Single
+	metadata map[string]string
+	closed   atomic.Bool
 }
+
+// Metadata returns the strings of the file's __metadata__ by name, of a set those of the index, but
+// for the one with batch shapes. The caller may change the map.
+func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 
 // Options say how [OpenWith] opens. The zero value is the default.
 type Options struct {
@@ -76,7 +82,7 @@ func OpenWith(path string, opt Options) (*File, error) {
 		}
 		return nil, fileformat.Failed("open", path, "", err)
 	}
-	return &File{TensorDict: td, files: r.files}, nil
+	return &File{TensorDict: td, files: r.files, metadata: r.texts()}, nil
 }
 
 // Close refuses new operations on elements, which return [ErrClosed] from now on, and unmaps the

@@ -198,18 +198,23 @@ func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 	if err := checkFree(items, r.opt.Metadata); err != nil {
 		return nil, err
 	}
+	data, err := tdict.NewData(r.texts())
+	if err != nil {
+		return nil, err
+	}
+	data = data.Plan().(interface{ Fixed() *tdict.Data }).Fixed() // it cannot be written, as the tensors
+	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), nil
+}
+
+// texts returns the metadata without the batch shapes.
+func (r *reader) texts() map[string]string {
 	texts := map[string]string{}
 	for name, text := range r.metadata {
 		if name != layoutName {
 			texts[name] = text
 		}
 	}
-	data, err := tdict.NewData(texts)
-	if err != nil {
-		return nil, err
-	}
-	data = data.Plan().(interface{ Fixed() *tdict.Data }).Fixed() // it cannot be written, as the tensors
-	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), nil
+	return texts
 }
 
 // checkFree returns tdict.ErrExists if items take the key for the metadata.

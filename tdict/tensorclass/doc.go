@@ -63,8 +63,8 @@
 //
 // A struct that does not map is an [ErrType] that names the type and the field: two fields of one
 // key, int or uint, whose size differs between machines, a channel, a function, a map whose keys
-// are no strings, an embedded pointer, a field that is not exported, a struct without entries, an
-// option that is misspelt, columns and elements in one struct. It is found once for each type.
+// are no strings, an embedded pointer, a field that is not exported, a struct without entries, a tag
+// that is misspelt or there twice, columns and elements in one struct. It is found once for each type.
 //
 // # Concurrency
 //

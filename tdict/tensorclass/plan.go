@@ -153,13 +153,7 @@ func (p *planner) structure(outer place, t reflect.Type) error {
 // add adds a field of a struct.
 func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 	if f.Type == classType {
-		if p.class, _, err = lookup(f, "td"); err == nil {
-			err = tdict.New().SetClass(p.class) // which must be a name
-		}
-		if p.class == "" && err == nil || outer.name != "" {
-			err = errors.New(`got a Class without a tag td that names it, or within a struct that is no dictionary of its own`)
-		}
-		return err
+		return p.addClass(f, outer)
 	}
 	tag, err := tagOf(f)
 	switch p.mixed = p.mixed || tag.out; {
@@ -178,6 +172,19 @@ func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 	return p.field(at, f.Type, tag)
 }
 
+// addClass adds the name of the class.
+func (p *planner) addClass(f reflect.StructField, outer place) error {
+	class, _, err := lookup(f, "td")
+	switch {
+	case err != nil:
+		return err
+	case class == "" || p.class != "" || outer.name != "":
+		return errors.New(`got a Class without a tag td that names it, a second one, or one within a struct that is no dictionary of its own`)
+	}
+	p.class = class
+	return tdict.New().SetClass(class) // which must be a name
+}
+
 // field adds a field of a type, which is an entry, or a struct of entries.
 func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	f := field{name: at.name, path: at.path, offset: at.offset, typ: t, mask: tag.mask}
@@ -194,7 +201,9 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 		return p.structure(at, t)
 	case f.role == inner:
 		if f.sub = p.known[t.Elem()]; f.sub == nil {
-			f.sub, err = newPlan(t.Elem(), p.known)
+			if f.sub, err = newPlan(t.Elem(), p.known); err != nil {
+				err = fmt.Errorf("%v.%s: %w", p.typ, f.name, err)
+			}
 		}
 		if err == nil && p.noView == nil {
 			p.noView = f.sub.noView

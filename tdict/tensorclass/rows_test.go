@@ -3,6 +3,7 @@ package tensorclass_test
 import (
 	"errors"
 	"math"
+	"math/big"
 	"path/filepath"
 	"testing"
 	"time"
@@ -352,6 +353,43 @@ func TestRefusedCalls(t *testing.T) {
 	t.Run("no number of JSON", func(t *testing.T) {
 		testkit.Fails(t, tdict.ErrKind, testkit.Err(tensorclass.FromRows([]visit{{}, {Note: math.NaN()}})))
 	})
+}
+
+// TestPointerMethods keeps values whose pointer has the methods of JSON.
+func TestPointerMethods(t *testing.T) {
+	type row struct {
+		A big.Int
+		B *big.Int `td:"b,mask=m"`
+		C [2]big.Int
+	}
+	rows := []row{{A: *big.NewInt(7)}, {B: big.NewInt(8), C: [2]big.Int{*big.NewInt(1), *big.NewInt(-2)}}}
+	require.Equal(t, rows, tensor.Must(tensorclass.ToRows[row](tensor.Must(tensorclass.FromRows(rows)))))
+	type column struct {
+		A big.Int `td:"a,data"`
+	}
+	td := tensor.Must(tensorclass.Dict(shapeops.Shape{2}, &column{*big.NewInt(7)}))
+	require.Equal(t, column{*big.NewInt(7)}, tensor.Must(tensorclass.View[column](td)))
+}
+
+// TestMoreRowsThanMemory reads rows of a dictionary that says that it has as many as no machine.
+func TestMoreRowsThanMemory(t *testing.T) {
+	const n = 1 << 60
+	td := tdict.New(n)
+	require.NoError(t, td.Set("id", tensor.Must(tensor.Vector[int64](7).Expand(n))))
+	testkit.Fails(t, shapeops.ErrShape, testkit.Err(tensorclass.ToRows[Base](td)))
+	type text struct {
+		ID   int64
+		Text string `td:",optional"`
+	}
+	require.ErrorIs(t, testkit.Err(tensorclass.ToRows[text](td)), shapeops.ErrShape)
+	var last Base
+	require.NoError(t, tensorclass.Row(td, -1, &last))
+	require.Equal(t, Base{7}, last)
+	for row, err := range tensorclass.Rows[Base](td) {
+		require.NoError(t, err)
+		require.Equal(t, Base{7}, *row)
+		break
+	}
 }
 
 // TestMappedFileGoes closes a dataset within the loop.

@@ -105,5 +105,10 @@ func (p *plan) fail(op string, f *field, err error) error {
 func fits(s *tdict.Spec, v tdict.Value, batch shapeops.Shape) bool {
 	t, ok := v.(*tensor.Tensor)
 	return ok && s.Kind == tdict.KindTensor && (s.DType == 0 || s.DType == t.DType()) &&
-		t.Shape().HasPrefix(batch) && s.Shape.Equal(t.Shape()[len(batch):])
+		t.Shape().HasPrefix(batch) && slices.EqualFunc(s.Shape, t.Shape()[len(batch):], sizeFits)
+}
+
+// sizeFits reports whether a spec that wants one size takes another.
+func sizeFits(want, got int) bool {
+	return want == tdict.Any || want == got
 }

@@ -46,14 +46,14 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 		mask, isMask := strings.CutPrefix(option, "mask=")
 		switch {
 		case !more:
-		case option == "optional":
+		case option == "optional" && !t.optional:
 			t.optional = true
-		case option == "data":
+		case option == "data" && !t.data:
 			t.data = true
-		case isMask && mask != "":
+		case isMask && mask != "" && t.mask == "":
 			t.mask = nestedkey.Key(mask)
 		default:
-			return t, fmt.Errorf("got the option %q, want optional, data or mask=KEY", option)
+			return t, fmt.Errorf("got the option %q, want optional, data or mask=KEY, each once", option)
 		}
 	}
 	if err := t.mask.Check(); err != nil {
@@ -64,15 +64,23 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
-// lookup returns a tag, and whether there is one. A tag that is not spelled as reflect wants it,
-// which would be overlooked, is an error.
+// lookup returns a tag, and whether there is one. One that is there twice, or not spelled as reflect
+// wants it, would be overlooked, and is an error.
 func lookup(f reflect.StructField, name string) (string, bool, error) {
 	text, ok := f.Tag.Lookup(name)
-	if bare := " " + quoted.ReplaceAllString(string(f.Tag), " "); !ok && strings.Contains(bare, " "+name+":") {
-		return "", false, fmt.Errorf("got the tag %s, want pairs such as %s:\"...\" with one space between them", f.Tag, name)
+	times := 0
+	for word := range strings.FieldsFuncSeq(quoted.ReplaceAllString(string(f.Tag), " "), isBetweenTags) {
+		if word == name {
+			times++
+		}
 	}
-	return text, ok, nil
+	if ok && times == 1 || times == 0 {
+		return text, ok, nil
+	}
+	return "", false, fmt.Errorf("got the tag %q, want pairs such as %s:\"...\" with one space between them, each once", f.Tag, name)
 }
+
+func isBetweenTags(r rune) bool { return r <= ' ' || r == ':' || r == '=' }
 
 // addShape adds the tag shape, such as "*,3,?".
 func (t *tag) addShape(f reflect.StructField) error {

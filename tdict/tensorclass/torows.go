@@ -8,6 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // ToRows returns the rows of td, whose batch shape is [N], copied: N of them. Entries that T does
@@ -16,13 +17,17 @@ import (
 //
 // It returns [ErrType] if T does not map to rows; tdict.ErrSchema in a *tdict.KeyError, with the
 // field, what was got and wanted, for an entry that is missing, or of another kind, dtype or shape;
-// shapeops.ErrDim for another batch shape; tensor.ErrDType for a bool that is neither 0 nor 1;
+// shapeops.ErrDim for another batch shape; shapeops.ErrShape for more rows than any memory holds, as
+// a broadcast column can have; tensor.ErrDType for a bool that is neither 0 nor 1;
 // tdict.ErrKind if td is nil; the errors of encoding/json for a value of Data that the field does
 // not take; and an error if lent memory is gone, as after Close of a dataset.
 func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 	r, err := open[T]("to rows", td)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := tensor.NewMeta(tensor.Uint8, r.n, int(r.typ.Size())); err != nil {
+		return nil, fmt.Errorf("to rows: %w", err) // more than any memory
 	}
 	var rows []T
 	if r.mixed {

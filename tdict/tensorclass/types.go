@@ -46,12 +46,12 @@ func (f *field) classify(tag tag) error {
 	case kind == reflect.Pointer && f.mask != "":
 		f.role, f.unit, f.units = masked, 1, 1 // of the mask
 		return nil
-	case kind == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
+	case kind == reflect.Pointer && hasEntries(t.Elem()):
 		f.role, f.spec.Kind = inner, tdict.KindDict
 		return nil
 	case kind == reflect.Pointer:
-		return fmt.Errorf("got %v without mask=KEY, the bool entry that says where it is not nil", t)
-	case kind == reflect.Struct && (!marshals(t) || slices.ContainsFunc(reflect.VisibleFields(t), reflect.StructField.IsExported)):
+		return fmt.Errorf("got %v without data, or mask=KEY, the bool entry that says where it is not nil", t)
+	case hasEntries(t):
 		f.role = nested
 		return nil
 	}
@@ -95,10 +95,20 @@ func (f *field) isElements(t reflect.Type) bool {
 	return d != 0
 }
 
-// sizeless reports whether arrays or slices of t hold integers without a size.
+// hasEntries reports whether t is a struct whose fields are entries: not one that says itself how it
+// becomes JSON and shows no field, such as time.Time.
+func hasEntries(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && (!marshals(t) || slices.ContainsFunc(reflect.VisibleFields(t), reflect.StructField.IsExported))
+}
+
+// sizeless reports whether t is an integer without a size, or holds such in arrays and slices. A
+// slice can hold itself.
 func sizeless(t reflect.Type) bool {
-	for t.Kind() == reflect.Array || t.Kind() == reflect.Slice {
-		t = t.Elem()
+	for seen := map[reflect.Type]bool{}; t.Kind() == reflect.Array || t.Kind() == reflect.Slice; t = t.Elem() {
+		if seen[t] {
+			return false
+		}
+		seen[t] = true
 	}
 	return t.Kind() == reflect.Int || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
 }
@@ -125,7 +135,10 @@ func checkJSON(t reflect.Type, seen map[reflect.Type]bool) error {
 		return checkJSON(t.Elem(), seen)
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if err := checkJSON(f.Type, seen); err != nil && f.IsExported() {
+			if !f.IsExported() || f.Tag.Get("json") == "-" {
+				continue
+			}
+			if err := checkJSON(f.Type, seen); err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
@@ -133,9 +146,9 @@ func checkJSON(t reflect.Type, seen map[reflect.Type]bool) error {
 	return nil
 }
 
-// toData returns a value as Data holds it: what its JSON says.
+// toData returns a value, which has an address, as Data holds it: what its JSON says.
 func toData(v reflect.Value) (any, error) {
-	text, err := json.Marshal(v.Interface())
+	text, err := json.Marshal(v.Addr().Interface()) // its pointer may have the methods of JSON
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", tdict.ErrKind, err)
 	}

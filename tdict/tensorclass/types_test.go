@@ -2,6 +2,7 @@ package tensorclass_test
 
 import (
 	"math/big"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ type (
 	codes []int64
 	Mood  uint8
 
-	list struct {
+	listOfItself []listOfItself
+	list         struct {
 		Value int64
 		Next  *list `td:"next,mask=more"`
 	}
@@ -112,6 +114,12 @@ func TestSchemas(t *testing.T) {
 			H int `td:",data"`
 			I [2]string
 			J [][2]string
+			K listOfItself
+			L *big.Int `td:"l,data"`
+			M struct {
+				out chan int
+				C   chan int `json:"-"`
+			} `td:"m,data"`
 		}], `"a": data [], other none
 "b": data [], other none
 "c": data [], other none
@@ -121,7 +129,10 @@ func TestSchemas(t *testing.T) {
 "g": data [], other none
 "h": data [], other none
 "i": data [], other none
-"j": data [], other none`},
+"j": data [], other none
+"k": data [], other none
+"l": data [], other none
+"m": data [], other none`},
 		{"generic types", schema[pair[int8, pair[string, bool]]], `"first": tensor int8 [], other none
 "second/first": text [], other none
 "second/second": tensor bool [], other none`},
@@ -204,6 +215,22 @@ func TestTypesThatDoNotMap(t *testing.T) {
 		"a view that holds itself": schema[frame],
 		"a misspelt option": schema[struct {
 			A int64 `td:"a,optionl"`
+		}],
+		"an option twice": schema[struct {
+			A int64 `td:"a,optional,optional"`
+		}],
+		"two masks": schema[struct {
+			A *int64 `td:"a,mask=m,mask=n"`
+		}],
+		"two classes": schema[struct {
+			_ tensorclass.Class `td:"a"`
+			_ tensorclass.Class `td:"b"`
+			A int64
+		}],
+		"a pointer to what is data":      schema[struct{ A *time.Time }],
+		"a pointer to what does not map": schema[struct{ A *url.URL }],
+		"a channel beside another": schema[struct {
+			A struct{ c, C chan int } `td:"a,data"`
 		}],
 		"an empty option": schema[struct {
 			A int64 `td:"a,"`
