@@ -47,6 +47,8 @@ func (c *comparison) leaf(p pair) (d tdict.Difference, differ bool, err error) {
 		return c.rows(p, a, p.b.(*ragged.Tensor))
 	case *tdict.Data:
 		return c.data(p, a, p.b.(*tdict.Data))
+	case *tdict.Stacked:
+		return c.members(p, a, p.b.(*tdict.Stacked))
 	}
 	return d, false, fmt.Errorf("%w: got %T", tdict.ErrKind, p.a)
 }
@@ -117,15 +119,16 @@ func (c *comparison) blocks(p pair, n int, element func(i int) (tensor.ElementDi
 	return d, d.Count > 0, nil
 }
 
-// elementsText returns the text of a difference of elements.
+// elementsText returns the text of a difference of elements, which lists d.Elements.
 func elementsText(d tdict.Difference) string {
 	text := fmt.Sprintf("%q: %s %s", string(d.Key), grouped(d.Count), plural(d.Count, "element differs", "elements differ"))
 	if d.Kind == tdict.DiffShape {
 		text = fmt.Sprintf("%q: lengths of %s %s", string(d.Key), grouped(d.Count), plural(d.Count, "row differ", "rows differ"))
 	}
-	if len(d.Elements) > 0 {
-		e := d.Elements[0]
-		text += fmt.Sprintf(": %v is %s, other %s", e.Position, e.A, e.B)
+	sep := ": "
+	for _, e := range d.Elements {
+		text += fmt.Sprintf("%s%v is %s, other %s", sep, e.Position, e.A, e.B)
+		sep = "; "
 	}
 	return text
 }

@@ -162,7 +162,7 @@ func (d *describer) leaf(key nestedkey.Key, v tdict.Leaf) error {
 	case *tdict.Data:
 		return d.data(s, v, mask)
 	}
-	return fmt.Errorf("%w: got %T", tdict.ErrKind, v)
+	return fmt.Errorf("%w: got %s: Dense it first, or Exclude it", tdict.ErrKind, described(v))
 }
 
 // mask returns the mask of a leaf, nil if it has none: opt.Mask, or KEY_mask if that fits.

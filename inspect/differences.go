@@ -20,7 +20,8 @@ type DifferencesOptions struct {
 	RTol, ATol float64
 	// NaNDiffers makes NaN differ from NaN.
 	NaNDiffers bool
-	// Most is how many elements a Difference lists; 0 means 3, and less than 0 none.
+	// Most is how many elements a Difference lists, in Elements and Text; 0 means 3, and less than 0
+	// none.
 	Most int
 	// TrustSums does not read leaves whose stored checksums prove them equal, as
 	// memmap.SameSums says. A checksum tells what was saved, not what lies there now. Without it
@@ -180,6 +181,9 @@ func unlike(v, w tdict.Value) tdict.DifferenceKind {
 	}
 	if dtypeOf(v) != dtypeOf(w) {
 		return tdict.DiffDType
+	}
+	if s, ok := v.(*tdict.Stacked); ok {
+		return unlikeMembers(s, w.(*tdict.Stacked))
 	}
 	same := v.Shape().Equal(w.Shape())
 	switch v := v.(type) {

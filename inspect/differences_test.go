@@ -255,11 +255,11 @@ func TestDifferencesOfRagged(t *testing.T) {
 		want string // "" for none
 	}{
 		{"equal", lists([][]int32{{1}, {2, 3}}), lists([][]int32{{1}, {2, 3}}), ""},
-		{"lengths", lists([][]int32{{1}, {2, 3}, {}}), lists([][]int32{{1}, {2}, {4, 5}}), `shape "x": lengths of 2 rows differ: [1] is 2, other 1`},
+		{"lengths", lists([][]int32{{1}, {2, 3}, {}}), lists([][]int32{{1}, {2}, {4, 5}}), `shape "x": lengths of 2 rows differ: [1] is 2, other 1; [2] is 0, other 2`},
 		{"values", lists([][]int32{{1}, {2, 3}}), lists([][]int32{{1}, {2, 4}}), `elements "x": 1 element differs: [1 1] is 3, other 4`},
 		{"inner lengths", lists([][][]int32{{{1}, {2}}, {}, {{3, 4}}}), lists([][][]int32{{{1}, {2}}, {}, {{3}}}), `shape "x": lengths of 1 row differ: [2 0] is 2, other 1`},
 		{"inner values", lists([][][]int32{{{1}, {2}}, {}, {{3, 4}}}), lists([][][]int32{{{1}, {2}}, {}, {{3, 5}}}), `elements "x": 1 element differs: [2 0 1] is 4, other 5`},
-		{"texts", texts("a", "bc\x1b", "d"), texts("a", "b", "e"), `elements "x": 2 elements differ: [1] is "bc\x1b", other "b"`},
+		{"texts", texts("a", "bc\x1b", "d"), texts("a", "b", "e"), `elements "x": 2 elements differ: [1] is "bc\x1b", other "b"; [2] is "d", other "e"`},
 		{"equal texts", texts("a", "", "d"), texts("a", "", "d"), ""},
 		{"no rows", texts(), texts(), ""},
 	}

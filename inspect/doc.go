@@ -32,8 +32,9 @@
 // # Errors
 //
 // Errors are a tdict.KeyError where they are about a key, and those of packages tensor, tdict,
-// shapeops and memmap. The texts of keys and values in results are quoted, but for Key and the
-// texts of Data: quote them before they go to a terminal, as Print does.
+// shapeops and memmap. The Text, A and B of a Difference quote keys and texts, as Go does. Key, and
+// the texts of Data in A and B, are as they are: quote them before they go to a terminal, as Print
+// does.
 //
 // All functions are safe for concurrent use, as readers of the dictionaries are.
 package inspect

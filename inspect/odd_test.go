@@ -102,7 +102,7 @@ func TestDifferencesOfOddNumbers(t *testing.T) {
 		opt  inspect.DifferencesOptions
 		want string // "" for none
 	}{
-		{"any distance", tensor.Vector(1, inf, -inf, nan, inf), tensor.Vector(2, inf, inf, 1, nan), inspect.DifferencesOptions{ATol: inf}, "3 elements differ: [2] is -Inf, other +Inf"},
+		{"any distance", tensor.Vector(1, inf, -inf, nan, inf), tensor.Vector(2, inf, inf, 1, nan), inspect.DifferencesOptions{ATol: inf}, "3 elements differ: [2] is -Inf, other +Inf; [3] is NaN, other 1; [4] is +Inf, other NaN"},
 		{"any distance from 0", tensor.Vector(1., 0), tensor.Vector(0., 1), inspect.DifferencesOptions{RTol: inf}, "1 element differs: [0] is 1, other 0"},
 		{"any distance of integers from 0", tensor.Vector[int64](1, 0), tensor.Vector[int64](0, 1), inspect.DifferencesOptions{RTol: inf}, "1 element differs: [0] is 1, other 0"},
 		{"2^64 for integers", tensor.Vector[int64](math.MinInt64), tensor.Vector[int64](math.MaxInt64), inspect.DifferencesOptions{RTol: 2}, ""},

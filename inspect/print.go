@@ -164,6 +164,8 @@ func (p *printer) text(v tdict.Value) string {
 		text += ", " + p.elements(v)
 	case *tdict.Unbatched:
 		text += ", " + p.elements(v.Tensor())
+	case *tdict.Stacked:
+		text += fmt.Sprintf(", along dim %d", v.Dim())
 	case *ragged.Tensor:
 		text += ", " + p.size(v.ByteSize())
 		if values, err := v.ValuesView(); err == nil {

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -21,13 +23,14 @@ func (s selection) check(op string, tds ...*tdict.TensorDict) error {
 		if err := key.Check(); err != nil {
 			return &tdict.KeyError{Op: op, Key: key, Err: err}
 		}
-		found := false
-		for _, td := range tds {
-			found = found || td.Has(key)
+		if slices.ContainsFunc(tds, func(td *tdict.TensorDict) bool { return td.Has(key) }) {
+			continue
 		}
-		if !found {
-			return &tdict.KeyError{Op: op, Key: key, Err: tdict.ErrMissing}
+		_, err := tds[0].Get(key) // which lists what there is
+		if bad, ok := errors.AsType[*tdict.KeyError](err); ok && errors.Is(err, tdict.ErrMissing) {
+			return &tdict.KeyError{Op: op, Key: key, Err: bad.Err}
 		}
+		return &tdict.KeyError{Op: op, Key: key, Err: tdict.ErrMissing}
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ func kindOf(v tdict.Value) tdict.Kind {
 		return tdict.KindData
 	case *tdict.Unbatched:
 		return tdict.KindUnbatched
+	case *tdict.Stacked:
+		return tdict.KindStacked
 	case *ragged.Tensor:
 		if v.DType() == tensor.Uint8 && v.Depth() > 0 && len(v.Features()) == 0 {
 			return tdict.KindText
@@ -36,6 +38,8 @@ func dtypeOf(v tdict.Value) tensor.DType {
 		return v.DType()
 	case *tdict.Unbatched:
 		return v.Tensor().DType()
+	case *tdict.Stacked:
+		return v.DType()
 	}
 	return 0
 }
@@ -46,6 +50,8 @@ func described(v tdict.Value) string {
 	case *tensor.Tensor:
 		return fmt.Sprintf("%v %v", v.DType(), v.Shape())
 	case *ragged.Tensor:
+		return v.Text()
+	case *tdict.Stacked:
 		return v.Text()
 	case *tdict.Unbatched:
 		return fmt.Sprintf("unbatched %v %v", v.Tensor().DType(), v.Tensor().Shape())

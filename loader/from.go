@@ -96,6 +96,8 @@ type dict struct {
 	td    *tdict.TensorDict
 	n     int
 	alike []nestedkey.Key // of the unbatched leaves, whose tensors belong to all rows alike
+
+	stacked bool // there are leaves that keep their members
 }
 
 func newDict(td *tdict.TensorDict) (dict, error) {
@@ -107,8 +109,11 @@ func newDict(td *tdict.TensorDict) (dict, error) {
 	}
 	d := dict{td: td, n: td.Shape()[0]}
 	for key, leaf := range td.Leaves() {
-		if _, ok := leaf.(*tdict.Unbatched); ok {
+		switch leaf.(type) {
+		case *tdict.Unbatched:
 			d.alike = append(d.alike, key)
+		case *tdict.Stacked:
+			d.stacked = true
 		}
 	}
 	return d, nil
@@ -133,10 +138,33 @@ func (d dict) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*td
 		return nil, err
 	}
 	take := ix.Take(rows...)
+	if d.stacked {
+		return ownMembers(d.td.Index(take))
+	}
 	if dst != nil && d.owns(dst) && d.td.IndexInto(dst, take) == nil {
 		return dst, nil
 	}
 	return d.td.Index(take) // if it was not that dst does not fit, this says what is wrong
+}
+
+// ownMembers returns td with copies of stacked members, which are those of the source, of whatever
+// sizes: they go into no memory that is used again.
+func ownMembers(td *tdict.TensorDict, err error) (*tdict.TensorDict, error) {
+	if err != nil {
+		return nil, err
+	}
+	for key, leaf := range td.Leaves() {
+		if s, ok := leaf.(*tdict.Stacked); ok {
+			own, err := s.Clone()
+			if err == nil {
+				err = td.Set(key, own) // in the place of another
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return td, nil
 }
 
 // checkFetch returns an error if ctx ended or one of n rows does not exist.
@@ -193,8 +221,30 @@ func describeLeaf(leaf tdict.Leaf) (text string, bytes int) {
 		return fmt.Sprint("ragged ", x.DType(), " ", x.Shape()[1:], " depth ", x.Depth(), " ", x.Features()), x.ByteSize()
 	case *tdict.Unbatched:
 		return fmt.Sprint("unbatched ", x.Tensor().DType(), " ", x.Tensor().Shape()), 0
+	case *tdict.Stacked:
+		return describeStacked(x)
 	}
 	return "data", 0
+}
+
+// describeStacked is describeLeaf of stacked members: as those of the first that is there.
+func describeStacked(x *tdict.Stacked) (text string, bytes int) {
+	text = "stacked"
+	if x.Dim() > 0 {
+		text = fmt.Sprint(text, " along dim ", x.Dim())
+	}
+	for i := range x.Len() {
+		m, err := x.Member(i)
+		if err != nil { // there is none
+			continue
+		}
+		_, size := describeLeaf(m)
+		bytes += size
+	}
+	if d := x.DType(); d != 0 {
+		text += fmt.Sprint(" ", d)
+	}
+	return text, bytes
 }
 
 // A mapped is a dict in mapped files.

@@ -59,8 +59,11 @@ func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	if !d.opt.Writable {
 		return nil, fmt.Errorf("%w: open with Writable to add to it", tensor.ErrReadOnly)
 	}
-	if _, isDict := v.(*tdict.TensorDict); isDict {
+	switch v.(type) {
+	case *tdict.TensorDict:
 		return nil, fmt.Errorf("%w: got a dictionary, want a leaf", tdict.ErrKind)
+	case *tdict.Stacked:
+		return nil, fmt.Errorf("%w: got stacked members, which are saved with their dictionary", tdict.ErrKind)
 	}
 	if err := key.Check(); err != nil {
 		return nil, err
@@ -84,6 +87,9 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	i := slices.IndexFunc(d.nodes, func(n *leafNode) bool { return n.td == td })
 	if i < 0 {
 		return nil, fmt.Errorf("%w: the dictionary of %s was not opened from the directory", ErrUnsupported, quote(string(key)))
+	}
+	if d.nodes[i].lazy {
+		return nil, fmt.Errorf("%w: the dictionary of %s is a lazy stack: add to its members, or with AppendMember one to it", ErrUnsupported, quote(string(key)))
 	}
 	alone := tdict.New(td.Shape()...)
 	if err := alone.Set(rest, v); err != nil {

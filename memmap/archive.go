@@ -143,6 +143,8 @@ func (t *zipTree) has(file string) bool {
 
 func (t *zipTree) unlisted() ([]string, error) { return t.a.below(t.at), nil }
 
+func (t *zipTree) dirs() ([]string, error) { return t.a.below(t.at), nil }
+
 func (t *zipTree) meta() ([]byte, error) {
 	text, err := t.readMeta()
 	return text, t.fail(metaName, err)

@@ -50,7 +50,7 @@ func TestGoldenArchives(t *testing.T) {
 				text := tensor.Must(os.ReadFile(filepath.Join(filepath.Dir(file), "expected.json")))
 				require.NoError(t, json.Unmarshal(text, &want))
 				ds := open(t, file)
-				sameAsNode(t, want.Root.dense(), ds.TensorDict)
+				sameAsNode(t, want.Root, ds.TensorDict)
 				requireSound(t, file)
 			})
 		}

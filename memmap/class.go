@@ -23,7 +23,7 @@ const (
 // ownClass reports whether a node of a class, given the last part of its name, has a meaning of its
 // own: it is not read as an instance.
 func ownClass(last string) bool {
-	return dictClasses[last] || slices.Contains([]string{lazyClass, dataClass, metaDataClass, dataStackClass}, last)
+	return dictClasses[last] || slices.Contains([]string{lazyClass, viewClass, dataClass, metaDataClass, dataStackClass}, last)
 }
 
 // lastPart returns Frame of my.module.Frame.
@@ -109,10 +109,15 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 	}
 	s.nodes = append(s.nodes, n)
 	inner := &savedNode{at: path.Join(n.at, classDir), names: n.names}
-	err := s.plain(inner, td, depth+1)
+	err := s.classless(inner, td, depth+1)
 	n.owners = inner.owners
 	return err
 }
 
 // entryClass returns the class of the entry of a dictionary.
-func entryClass(td *tdict.TensorDict) string { return cmp.Or(lastPart(td.Class()), dictClass) }
+func entryClass(td *tdict.TensorDict) string {
+	if td.Class() == "" && isLazy(td) {
+		return lazyClass
+	}
+	return cmp.Or(lastPart(td.Class()), dictClass)
+}

@@ -59,6 +59,7 @@ const (
 	dataStackClass = "NonTensorStack"
 	metaDataClass  = "MetaData"
 	lazyClass      = "LazyStackedTensorDict"
+	viewClass      = "_SubTensorDict"
 )
 
 // dictClasses are the classes whose directory is that of a TensorDict.
@@ -72,6 +73,8 @@ func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, dept
 		return r.dict(n, m, depth)
 	case m.class == lazyClass:
 		return r.lazy(n, m, depth)
+	case m.class == viewClass:
+		return r.view(n, m, batch, depth)
 	case m.class == dataClass || m.class == metaDataClass:
 		return r.data(n, m, e, batch)
 	case m.class == dataStackClass:

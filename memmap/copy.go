@@ -26,9 +26,9 @@ type CopyOptions struct {
 // get new ones: a leaf whose sum is another is [ErrCorrupt], with its file in from. Leaves without
 // checksums, as Python writes them, are copied as they are.
 //
-// It copies leaf by leaf from the mapped files. Held in memory are only lazy stacks of Python's,
-// which become the dictionaries that [Open] shows, up to MaxCopy bytes in all, and compressed
-// leaves while they are copied, up to MaxCopy bytes each.
+// It copies leaf by leaf from the mapped files. Held in memory are only views of Python's that pick
+// rows by a list, up to MaxCopy bytes in all, and compressed leaves while they are copied, up to
+// MaxCopy bytes each.
 //
 // What a [Writer] has not finished is copied as if it were, with the rows that are committed. If
 // from is replaced meanwhile, Copy begins again, and so does Progress.

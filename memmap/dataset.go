@@ -165,10 +165,27 @@ func (d *Dataset) numRows() (int, error) {
 	return d.Shape()[0], nil
 }
 
+// A fileRow says of which rows of the outermost dictionary a file has elements: of one, as that of a
+// member of a lazy stack, or of others.
+type fileRow int
+
+const (
+	everyRow fileRow = 0  // each row has as many bytes, or as many as its lengths say
+	someRows fileRow = -1 // nobody knows which
+)
+
+// rowNumber returns a fileRow of one row.
+func rowNumber(i int) fileRow { return fileRow(i + 1) }
+
+// number returns which row it is.
+func (r fileRow) number() int { return int(r - 1) }
+
 // rowBytes returns which bytes of the file the rows from start to stop of n have.
 func (l *leafFile) rowBytes(start, stop, n int) (offset, size int, err error) {
 	switch {
-	case l.alike:
+	case l.row > 0 && (l.row.number() < start || l.row.number() >= stop):
+		return 0, 0, nil
+	case l.alike || l.row != everyRow:
 		return 0, l.file.Size(), nil
 	case l.rows == nil:
 		width := l.file.Size() / n

@@ -148,10 +148,18 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if td.Class() != "" {
 		return s.instance(n, td, depth)
 	}
+	return s.classless(n, td, depth)
+}
+
+// classless is dict of a dictionary whose class is not looked at.
+func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
+	if isLazy(td) {
+		return s.lazy(n, td, depth)
+	}
 	return s.plain(n, td, depth)
 }
 
-// plain is dict of a dictionary whose class is not looked at.
+// plain is classless of a dictionary that is no lazy stack.
 func (s *saver) plain(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if depth > tdict.MaxDepth {
 		return s.fail(n.at, fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth))

@@ -497,3 +497,50 @@ func requireTold(t *testing.T, td *tdict.TensorDict, heard []string) {
 		}
 	}
 }
+
+// TestProcessAppendsMembers is a process that appends members to a lazy stack, and tells how many it has.
+func TestProcessAppendsMembers(t *testing.T) {
+	k, ok := taskOf(t)
+	if !ok {
+		return
+	}
+	k.tell("ready")
+	for n := 1; ; n++ {
+		require.NoError(t, memmap.AppendMember(k.args[0], episode(t, 100*n)))
+		k.tell("appended %d", n)
+	}
+}
+
+// TestKillAppendMember kills processes while they append: the members that were told are there, at
+// most one more, all whole, and the next is appended.
+func TestKillAppendMember(t *testing.T) {
+	rng, more := random(t), 0
+	n := kills(t, 10, 600)
+	for range n {
+		dir := saveEpisodes(t, 100)
+		p := start(t, "TestProcessAppendsMembers", dir)
+		p.next(t)
+		p.killAt(t, rng, 60*time.Millisecond)
+		told := 0
+		for _, line := range p.heard {
+			if strings.HasPrefix(line, "appended ") {
+				told++
+			}
+		}
+		requireSound(t, dir)
+		ds := open(t, dir)
+		have := ds.Shape()[0] - 1
+		require.GreaterOrEqual(t, have, told)
+		require.LessOrEqual(t, have, told+1)
+		more += have - told
+		lengths := []int{100}
+		for i := range have {
+			lengths = append(lengths, 100*(i+1))
+		}
+		requireEpisodes(t, ds.TensorDict, lengths...)
+		require.NoError(t, ds.Close())
+		require.NoError(t, memmap.AppendMember(dir, episode(t, 7)))
+		requireEpisodes(t, open(t, dir).TensorDict, append(lengths, 7)...)
+	}
+	t.Logf("%d kills: %d members were there before they were told", n, more)
+}

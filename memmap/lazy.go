@@ -1,67 +1,136 @@
 package memmap
 
 import (
-	"math"
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
 
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// lazy reads a stack of Python's that keeps its members: as one dictionary, whose leaves are
-// copies, if the members agree. It is nil if faults were found in them.
+// lazy reads a stack that keeps its members: a dictionary of stacked leaves. It is nil if faults
+// were found in the members.
 func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
-	if r.opt.Writable {
-		return nil, r.fail(n, metaName, unsupported("a lazy stack is read as a copy: it cannot be opened Writable"))
-	}
 	found := r.faults.number()
-	members, err := r.members(n, depth)
+	members, err := r.members(n, m.dim, depth)
 	if err != nil || r.faults.number() > found {
 		return nil, err
 	}
-	if len(members) == 0 {
-		return nil, r.fail(n, metaName, corrupt("a lazy stack without members"))
+	switch {
+	case len(members) == 0:
+		err = corrupt("a lazy stack without members")
+	case len(members) < m.native.members:
+		err = corrupt("a lazy stack of %d members, want at least %d: member %d is missing", len(members), m.native.members, len(members))
+	case m.dim < 0 || m.dim > len(members[0].Shape()):
+		err = corrupt("want a stack_dim of 0 to %d", len(members[0].Shape()))
+	default:
+		err = checkClasses(members)
 	}
-	if dims := len(members[0].Shape()); m.dim < 0 || m.dim > dims {
-		return nil, r.fail(n, metaName, corrupt("want a stack_dim of 0 to %d", dims))
-	}
-	if err := r.copies(members); err != nil {
+	if err != nil {
 		return nil, r.fail(n, metaName, err)
 	}
-	td, err := shapeops.Stack(members, m.dim)
-	if err != nil {
-		return nil, r.fail(n, metaName, unsupported("a lazy stack whose members differ: %w", err))
+	td, err := tdict.LazyStack(m.dim, members...)
+	if err == nil {
+		err = checkShapes(td)
 	}
-	if err := checkShapes(td); err != nil {
+	if err != nil {
 		return nil, r.fail(n, metaName, unsupported("a lazy stack: %w", err))
+	}
+	return td, r.names(n, m, td)
+}
+
+// members opens all members.
+func (r *reader) members(n tree, dim, depth int) (members []*tdict.TensorDict, err error) {
+	was := r.row
+	defer func() { r.row = was }()
+	for {
+		if was == everyRow {
+			r.row = someRows
+			if depth == 0 && dim == 0 {
+				r.row = rowNumber(len(members))
+			}
+		}
+		inner, err := n.member(len(members))
+		if err != nil {
+			return nil, err
+		}
+		if inner == nil {
+			more, err := r.afterGap(n, len(members))
+			if err != nil || !more {
+				return members, err
+			}
+			continue
+		}
+		td, err := r.member(n, inner, depth)
+		if err != nil {
+			return nil, err
+		}
+		if td != nil { // else a fault was found
+			members = append(members, td)
+		} else {
+			members = append(members, tdict.New())
+		}
+	}
+}
+
+// member opens a member.
+func (r *reader) member(n, inner tree, depth int) (*tdict.TensorDict, error) {
+	v, err := r.node(inner, nil, nil, depth+1)
+	if failed := inner.close(); err == nil {
+		err = r.fail(inner, "", failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.entries++; r.entries > r.maxEntries() {
+		return nil, r.fail(n, "", tooMany(r.maxEntries()))
+	}
+	td, ok := v.(*tdict.TensorDict)
+	if v != nil && !ok {
+		return nil, r.fail(inner, metaName, unsupported("a lazy stack of what is no dictionary"))
 	}
 	return td, nil
 }
 
-// members opens all members.
-func (r *reader) members(n tree, depth int) (members []*tdict.TensorDict, err error) {
-	for {
-		inner, err := n.member(len(members))
-		if inner == nil || err != nil {
-			return members, err
-		}
-		v, err := r.node(inner, nil, nil, depth+1)
-		if failed := inner.close(); err == nil {
-			err = r.fail(inner, "", failed)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if r.entries++; r.entries > r.maxEntries() {
-			return nil, r.fail(n, "", tooMany(r.maxEntries()))
-		}
-		td, ok := v.(*tdict.TensorDict)
-		if !ok {
-			return nil, r.fail(inner, metaName, unsupported("a lazy stack of what is no dictionary"))
-		}
-		members = append(members, td)
+// afterGap reports whether there is a member of a number by now, as another may have appended it. It
+// returns ErrCorrupt if there is not, but one of a higher number.
+func (r *reader) afterGap(n tree, number int) (more bool, err error) {
+	names, err := n.dirs()
+	if err != nil {
+		return false, err
 	}
+	last := -1
+	for _, name := range names {
+		if i, ok := memberNumber(name); ok {
+			last = max(last, i)
+		}
+	}
+	if last < number {
+		return false, nil
+	}
+	inner, err := n.member(number)
+	if err != nil || inner == nil {
+		return false, cmp.Or(err, r.fail(n, strconv.Itoa(number), corrupt("missing: there is a member %d", last)))
+	}
+	return true, r.fail(inner, "", inner.close())
+}
+
+// memberNumber returns the number of a member whose directory has a name, or false if it is none.
+func memberNumber(name string) (int, bool) {
+	i, err := strconv.Atoi(name)
+	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
+}
+
+// checkClasses returns an error if members are of several classes: the stack can have one.
+func checkClasses(members []*tdict.TensorDict) error {
+	for i, td := range members {
+		if td.Class() != members[0].Class() {
+			return unsupported("a lazy stack of several classes: member %d is a %s, member 0 a %s", i, quote(entryClass(td)), quote(entryClass(members[0])))
+		}
+	}
+	return nil
 }
 
 // checkShapes returns an error if td could not be saved, for the dims that it has.
@@ -81,27 +150,56 @@ func checkShapes(td *tdict.TensorDict) error {
 	return nil
 }
 
-// bytesOf returns how many bytes of elements a leaf has that are copied.
-func bytesOf(v tdict.Leaf) int {
-	switch v := v.(type) {
-	case *tensor.Tensor:
-		return v.ByteSize()
-	case *ragged.Tensor:
-		n, _ := byteSize(v.DType(), append(shapeops.Shape{v.NumValues()}, v.Features()...)) // there
-		return n
-	}
-	return 0
-}
-
-// copies counts the bytes of leaves that are to be copied, and refuses more than the limit.
-func (r *reader) copies(tds []*tdict.TensorDict) error {
-	for _, td := range tds {
-		for _, v := range td.Leaves() {
-			r.copied += int64(min(bytesOf(v), math.MaxInt32<<20))
+// isLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own, or
+// all leaves in it are stacked along one dim.
+func isLazy(td *tdict.TensorDict) bool {
+	for _, v := range td.All() {
+		if _, ok := v.(*tdict.Stacked); ok {
+			return true
 		}
 	}
-	if limit := r.maxCopy(); r.copied > limit {
-		return unsupported("lazy stacks of %d bytes would be copied, want at most %d: raise MaxCopy", r.copied, limit)
+	dim := -1
+	for _, v := range td.Leaves() {
+		s, ok := v.(*tdict.Stacked)
+		if !ok || dim >= 0 && s.Dim() != dim {
+			return false
+		}
+		dim = s.Dim()
+	}
+	return dim >= 0
+}
+
+// lazy adds a dictionary, as the node n with a node for each member, to what is saved.
+func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
+	dim, members, err := tdict.Members(td)
+	if err != nil {
+		return s.fail(n.at, unsupported("a dictionary of stacked leaves: %w: Dense it first", err))
+	}
+	if err := checkShapes(td); err != nil {
+		return s.fail(n.at, err)
+	}
+	s.nodes = append(s.nodes, n)
+	n.meta = &meta{class: lazyClass, dim: dim}
+	n.meta.native.names, n.meta.native.members = dimNames(td), len(members)
+	for i, m := range members {
+		if err := m.SetClass(""); err != nil { // which the stack has
+			return s.fail(n.at, err)
+		}
+		if err := unnamed(m, td); err != nil {
+			return s.fail(n.at, err)
+		}
+		inner := &savedNode{at: path.Join(n.at, strconv.Itoa(i)), names: slices.Clip(n.names)}
+		if err := s.dict(inner, m, depth+1); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// unnamed takes the names of dims from a member of td, which has them.
+func unnamed(m, td *tdict.TensorDict) error {
+	if dimNames(td) == nil {
+		return nil
+	}
+	return m.SetNames(make([]string, len(m.Shape()))...)
 }

@@ -80,6 +80,8 @@ func typeOf(v tdict.Value) valueType {
 		t.dtype, t.levels, t.features = x.DType(), x.Depth(), x.Features()
 	case *tdict.Unbatched:
 		t.dtype = x.Tensor().DType()
+	case *tdict.Stacked:
+		t.dtype = x.DType()
 	}
 	return t
 }

@@ -34,8 +34,7 @@ type Entry struct {
 
 // Look returns what is known of the dictionary saved at dir, a directory or an archive, without
 // mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
-// the sizes of files, and reads the offsets of ragged rows and lazy stacks of Python's, which opt
-// bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
+// the sizes of files, and reads the offsets of ragged rows, which opt bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
 // tdict.KindRagged.
 //
 // The errors are those of [OpenWith]: what it refuses, Look does.
@@ -79,6 +78,8 @@ func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 	case *tdict.Unbatched:
 		e.Kind, e.Shape = tdict.KindUnbatched, v.Tensor().Shape().Clone()
 		e.elements(v.Tensor())
+	case *tdict.Stacked:
+		e.stacked(v)
 	case *ragged.Tensor:
 		e.Kind, e.DType = tdict.KindRagged, v.DType()
 		e.Shape = slices.Concat(v.Shape(), slices.Repeat(shapeops.Shape{tdict.Any}, v.Depth()), v.Features())
@@ -89,11 +90,36 @@ func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 	return e
 }
 
+// stacked notes what the members are: their dtype if it is one, Any for a size in which they differ,
+// the bytes of all.
+func (e *Entry) stacked(s *tdict.Stacked) {
+	e.Kind, e.DType, e.Summed = tdict.KindStacked, s.DType(), true
+	first := true
+	for i := range s.Len() {
+		v, err := s.Member(i)
+		if err != nil { // there is none
+			continue
+		}
+		m := entryOf(e.Key, v)
+		e.Bytes, e.Summed = e.Bytes+m.Bytes, e.Summed && m.Summed
+		sizes := slices.Insert(m.Shape, s.Dim(), s.Len())
+		if first {
+			e.Shape, first = sizes, false
+		}
+		e.Shape = e.Shape[:min(len(e.Shape), len(sizes))]
+		for dim, n := range e.Shape {
+			if sizes[dim] != n {
+				e.Shape[dim] = tdict.Any
+			}
+		}
+	}
+}
+
 // elements notes where the elements of a leaf are.
 func (e *Entry) elements(t *tensor.Tensor) {
 	e.DType, e.Bytes = t.DType(), int64(t.ByteSize())
 	file, ok := t.Lender().(lender)
-	if !ok { // it has no elements, or a lazy stack was copied
+	if !ok { // it has no elements
 		return
 	}
 	e.File = file.Path()

@@ -36,6 +36,7 @@ type meta struct {
 	entries []metaEntry
 	dim     int      // of a lazy stack: the dim that its members lie along; -1 if it is not said
 	data    []byte   // of data: the JSON text of the value or values; nil if there is none
+	index   []byte   // of a view: the JSON text of the index; nil if there is none
 	native  nodeFact // what this module adds
 
 	fullClass string // the whole name of the Python class
@@ -160,7 +161,7 @@ func (d *metaDecoder) field(name []byte) (err error) {
 	case fieldNative:
 		err = d.m.native.decode(d.Scanner, d.most, d.keep)
 		d.names[fieldNative] = true
-	case "data", "stack_dim":
+	case "data", "stack_dim", "index":
 		err = d.postpone(name)
 	default:
 		err = d.readEntry(name)
@@ -179,8 +180,8 @@ func inField(name []byte, err error) error {
 // known reports whether an error says already what it means for whoever opens the directory.
 func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
 
-// postpone takes in a field that has a meaning of its own in the meta.json of data or of a lazy
-// stack, and is an entry in that of a dictionary.
+// postpone takes in a field that has a meaning of its own in the meta.json of data, of a lazy stack
+// or a view, and is an entry in that of a dictionary.
 func (d *metaDecoder) postpone(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {
@@ -189,6 +190,8 @@ func (d *metaDecoder) postpone(name []byte) error {
 	d.later = append(d.later, laterField{string(name), len(d.m.entries), text})
 	if d.names[string(name)] = true; string(name) == "data" {
 		d.m.data = text
+	} else if string(name) == "index" {
+		d.m.index = text
 	} else if n, err := jsonscan.New(text).Int(); err == nil && n <= maxDims {
 		d.m.dim = int(n)
 	}
@@ -386,8 +389,12 @@ func (e *metaEntry) element() (tensor.DType, error) {
 	return 0, corrupt("there is no dtype %s", quote(e.dtype))
 }
 
-// holds reports whether the directory of that name is one of m's entries, or m's dictionary.
+// holds reports whether the directory of that name is one of m's entries, members, or m's dictionary.
 func (m *meta) holds(dir string) bool {
+	if m.class == lazyClass {
+		_, ok := memberNumber(dir)
+		return ok
+	}
 	return m.instance != nil && dir == classDir || m.number(dir) >= 0
 }
 

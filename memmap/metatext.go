@@ -8,12 +8,20 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-const typeName = "<class 'tensordict._td.TensorDict'>" // what Save writes
+// What Save writes.
+const (
+	typeName     = "<class 'tensordict._td.TensorDict'>"
+	lazyTypeName = "<class 'tensordict._lazy.LazyStackedTensorDict'>"
+)
 
-// appendTo appends the text of a dictionary's meta.json: the bytes that Python's writer would
-// write, but for native fields.
+// appendTo appends the text of the meta.json of a dictionary or a lazy stack: the bytes that
+// Python's writer would write, but for native fields.
 func (m *meta) appendTo(b []byte) []byte {
 	b = append(b, '{')
+	if m.class == lazyClass {
+		b = append(b, `"`+fieldType+`":"`+lazyTypeName+`","stack_dim":`...)
+		return m.appendNative(strconv.AppendInt(b, int64(m.dim), 10))
+	}
 	for i := range m.entries {
 		e := &m.entries[i]
 		b = append(appendText(b, e.name), ':')
@@ -21,6 +29,11 @@ func (m *meta) appendTo(b []byte) []byte {
 	}
 	b = appendShape(append(b, `"`+fieldShape+`":`...), m.shape)
 	b = append(b, `,"`+fieldDevice+`":"cpu","`+fieldType+`":"`+typeName+`"`...)
+	return m.appendNative(b)
+}
+
+// appendNative ends the text of a meta.json with the native fields about the node.
+func (m *meta) appendNative(b []byte) []byte {
 	if m.native.says() {
 		b = m.native.appendTo(append(b, `,"`+fieldNative+`":`...))
 	}

@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"encoding/hex"
+	"math"
 	"slices"
 	"strconv"
 
@@ -33,12 +34,13 @@ type nodeFact struct {
 	by      string   // the token of the last who made sums void, if some are
 	names   []string // of the dims of the batch shape, "" for none; nil if no dim has one
 	schema  []byte   // the text of the schema of the outermost dictionary; nil for none
+	members int      // of a lazy stack: how many members there are at least
 	more    []byte   // as that of a fact
 }
 
 // says reports whether there is anything to say.
 func (f *nodeFact) says() bool {
-	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.more != nil
+	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.more != nil
 }
 
 // later reports whether there are native fields of a later version, if these were kept.
@@ -142,6 +144,8 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				f.by = string(text)
 			case "names":
 				f.names, err = r.texts()
+			case "members":
+				f.members, err = r.count()
 			case "schema":
 				f.schema, err = r.Raw()
 				f.schema = slices.Clone(f.schema) // the rest of the text is not kept
@@ -153,6 +157,15 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 			return err
 		})
 	})
+}
+
+// count reads how many there are of something.
+func (r *factReader) count() (int, error) {
+	n, err := r.Int()
+	if err == nil && (n < 0 || n > math.MaxInt32) {
+		err = corrupt("got %d members, want 0 to %d", n, math.MaxInt32)
+	}
+	return int(n), err
 }
 
 // node reads one dictionary of a growing dataset.
@@ -259,6 +272,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	b = append(append(b, `[{"v":1`...), f.more...)
 	if f.names != nil {
 		b = appendTexts(append(b, `,"names":`...), f.names)
+	}
+	if f.members > 0 {
+		b = strconv.AppendInt(append(b, `,"members":`...), int64(f.members), 10)
 	}
 	if f.schema != nil {
 		b = append(append(b, `,"schema":`...), f.schema...)

@@ -221,8 +221,18 @@ func reasonOf(err error) error {
 	return err
 }
 
-// nestable returns an error unless v can be a nested tensor.
+// nestable returns an error unless v, or each member of it, can be a nested tensor.
 func nestable(v tdict.Value) error {
+	if s, ok := v.(*tdict.Stacked); ok {
+		for i := range s.Len() {
+			if m, err := s.Member(i); err == nil {
+				if err := nestable(m); err != nil {
+					return fmt.Errorf("member %d: %w", i, err)
+				}
+			}
+		}
+		return nil
+	}
 	t, ok := v.(*ragged.Tensor)
 	if !ok {
 		return fmt.Errorf("%w: got a %T, want ragged rows for a nested tensor", tdict.ErrKind, v)

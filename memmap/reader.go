@@ -21,7 +21,8 @@ type reader struct {
 	files    []*leafFile // of a directory, numbered as those of its set
 	nodes    []*leafNode
 	entries  int
-	copied   int64           // bytes of lazy stacks
+	copied   float64         // bytes of views
+	row      fileRow         // which row of the outermost dictionary the files that are opened are
 	taken    int64           // bytes of offsets
 	unpacked int64           // bytes of compressed entries
 	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
@@ -83,9 +84,9 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 		return nil, err
 	}
 	v, err := r.class(n, m, e, batch, depth)
-	if dictClasses[m.class] { // another's is that of a node below it
+	if dictClasses[m.class] || m.class == lazyClass { // another's is that of a node below it
 		n.known().td, _ = v.(*tdict.TensorDict)
-		n.known().schema = m.native.schema
+		n.known().schema, n.known().lazy = m.native.schema, m.class == lazyClass
 	}
 	return v, err
 }
@@ -121,7 +122,7 @@ func (p *place) maxEntries() int {
 // checks that it can be written if it should be.
 func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
-		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows,
+		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows, row: r.row,
 		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
 	}
 	if !l.marked {

@@ -151,7 +151,7 @@ func TestSaveRowsThatFails(t *testing.T) {
 		{"other data", t.Context(), chunks(rows(t, 0, 2), other), memmap.SaveOptions{}, tdict.ErrDiffers, `append "kind": values differ`},
 		{"no rows, without a leaf, before others", t.Context(), chunks(none, rows(t, 0, 2)), memmap.SaveOptions{}, tdict.ErrMissing, `append "reward": missing key`},
 		{"no rows, without a leaf, after others", t.Context(), chunks(rows(t, 0, 2), none), memmap.SaveOptions{}, tdict.ErrMissing, `append "reward": missing key`},
-		{"data with a value for each row", t.Context(), chunks(each), memmap.SaveOptions{}, tdict.ErrDiffers, "texts that differ can be appended as ragged rows of uint8"},
+		{"data with a value for each row", t.Context(), chunks(each), memmap.SaveOptions{}, tdict.ErrDiffers, "data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"},
 		{"an end", ended, chunksOf(t, 2), memmap.SaveOptions{}, context.Canceled, ""},
 		{"NoReplace", t.Context(), chunksOf(t, 2), memmap.SaveOptions{NoReplace: true}, fs.ErrExist, "NoReplace is set"},
 		{"another form", t.Context(), chunksOf(t, 2), memmap.SaveOptions{Form: memmap.Archive}, fs.ErrExist, ""},

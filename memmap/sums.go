@@ -31,6 +31,7 @@ type leafFile struct {
 	key    nestedkey.Key  // for Verify
 	alike  bool           // an unbatched tensor
 	rows   *ragged.Layout // of ragged rows; else nil
+	row    fileRow        // of the outermost dictionary, if the file is one
 	sums   []uint32       // of what the file holds, as far as it is known; else nil
 	marked bool           // the meta.json has sums for it
 	summed bool           // the meta.json has sums for it, or had, and says that they are void
@@ -44,6 +45,7 @@ type leafNode struct {
 	path string
 	dir  *mapfile.Dir
 	td   *tdict.TensorDict // if it is a dictionary
+	lazy bool              // it is a lazy stack
 	info fs.FileInfo       // of its meta.json, when it was last read or written
 	sum  uint32            // of its text then
 	leaf map[string]*leafFile

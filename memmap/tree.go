@@ -38,6 +38,8 @@ type tree interface {
 	member(number int) (tree, error)
 	// unlisted returns the names of the nodes that are there, whatever meta.json says.
 	unlisted() ([]string, error)
+	// dirs returns the names of what may be nodes, without a look at them.
+	dirs() ([]string, error)
 	// has reports whether there is a file of that name.
 	has(file string) bool
 	// close ends the reading of the node; lenders stay.
@@ -298,6 +300,20 @@ func (t *dirTree) unlisted() ([]string, error) {
 			continue
 		}
 		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
+			names = append(names, d.Name())
+		}
+	}
+	return names, nil
+}
+
+func (t *dirTree) dirs() ([]string, error) {
+	found, err := t.root.ReadDir()
+	if err != nil {
+		return nil, t.fail("", err)
+	}
+	var names []string
+	for _, d := range found {
+		if d.IsDir() {
 			names = append(names, d.Name())
 		}
 	}

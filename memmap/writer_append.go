@@ -141,8 +141,8 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 	return sameForAll(want, got, shape)
 }
 
-// useText tells what to append instead of data with a value for each row.
-const useText = "texts that differ can be appended as ragged rows of uint8"
+// useText says what to append instead of data with a value for each row.
+const useText = "data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"
 
 // sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.
 func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {

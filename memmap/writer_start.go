@@ -220,7 +220,7 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 	}
 	if d, ok := v.(*tdict.Data); ok {
 		if _, same := d.Uniform(); !same {
-			return s.fail(n.leaf(e.name), unsupported("data with a value for each row cannot be appended: %s", useText))
+			return s.fail(n.leaf(e.name), unsupported(useText))
 		}
 	}
 	if err := s.value(n, e, v, 0); err != nil {

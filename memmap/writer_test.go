@@ -238,7 +238,7 @@ func TestAppendShowsBothValues(t *testing.T) {
 			_, text, _ := strings.Cut(err.Error(), ": append ")
 			want := `"d/v": values differ: ` + tt.text + ", which all rows share"
 			if d, ok := tt.got.(*tdict.Data); ok && len(d.Shape()) > 0 {
-				want += ": texts that differ can be appended as ragged rows of uint8"
+				want += ": data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"
 			}
 			require.Equal(t, want, text)
 			require.Zero(t, w.Len())

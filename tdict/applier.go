@@ -3,6 +3,7 @@ package tdict
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -31,6 +32,10 @@ type applyTask struct {
 	first  *tensor.Tensor // of its elements
 	xs     []*tensor.Tensor
 	result Value
+
+	stack  *Stacked // that the result is a member of, or nil
+	member int
+	whole  bool // the result is a Stacked whose members have tasks before this one
 }
 
 // plan adds a task for each entry of td, in order. path is the key of td, with a slash after it
@@ -63,6 +68,9 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
+	if s, ok := asStacked(task.result); ok && chosen && opsOf(s).elementwise(s) != nil {
+		return a.members(task, s)
+	}
 	if e := opsOf(task.result).elementwise(task.result); e != nil && chosen {
 		t, err := e.tensor(&a.shared)
 		if err != nil {
@@ -73,6 +81,24 @@ func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error 
 	}
 	a.keep(task)
 	return task.checkBatch(batch)
+}
+
+// members adds a task for each member of a leaf, and one for the leaf that they become.
+func (a *applier) members(task applyTask, s *Stacked) error {
+	made := &Stacked{s.dim, slices.Clone(s.members), s.shape}
+	for i, m := range s.members {
+		if m.value == nil {
+			continue
+		}
+		each := task
+		each.result, each.stack, each.member = m.value, made, i
+		if err := a.leaf(each, nil, true); err != nil {
+			return fmt.Errorf("member %d: %w", i, err)
+		}
+	}
+	task.result, task.whole = made, true
+	a.keep(task)
+	return nil
 }
 
 // empty returns an empty dictionary in the place of td, or td if that stays.
@@ -170,6 +196,9 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 
 // finish puts the result where it goes, if it fits; in place, it adds that to tr.
 func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) error {
+	if t.result == nil && t.stack != nil && !inPlace {
+		t.stack.members[t.member].value = nil
+	}
 	if t.result == nil {
 		return nil
 	}
@@ -189,9 +218,31 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 		}
 		t.result = v
 	}
+	if err := t.restack(); err != nil {
+		return err
+	}
+	if t.stack != nil {
+		t.stack.members[t.member].value = t.result
+		return nil
+	}
+	if t.result == nil {
+		return nil
+	}
 	if err := t.result.Shape().CheckPrefix(t.out.batch); err != nil {
 		return err
 	}
 	t.out.entries.put(t.name, t.result)
 	return nil
+}
+
+// restack makes a Stacked whose members have changed anew, or nil if it has none any more.
+func (t *applyTask) restack() (err error) {
+	if !t.whole {
+		return nil
+	}
+	s, _ := asStacked(t.result)
+	if t.result = nil; s.missing() < len(s.members) {
+		t.result, err = stackedValue(newStacked(s.dim, s.members))
+	}
+	return err
 }

@@ -82,6 +82,9 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	if err != nil {
 		return nil, err
 	}
+	if v, err = task.memberOf(v); err != nil {
+		return nil, err
+	}
 	k := opsOf(v)
 	if k != opsOf(task.leaf) {
 		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
@@ -90,6 +93,27 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 		return nil, err
 	}
 	return k.elementwise(v).tensor(p)
+}
+
+// memberOf returns what of v stands beside the task's leaf: the row beside a member.
+func (t *applyTask) memberOf(v Value) (Value, error) {
+	s, ok := asStacked(v)
+	switch {
+	case t.stack == nil:
+		return denseOf(v)
+	case !ok || s.dim != t.stack.dim:
+		if dim := t.stack.dim; dim >= len(v.Shape()) || v.Shape()[dim] != len(t.stack.members) {
+			return nil, fmt.Errorf("%w: got %s, want it beside %s along dim %d", shapeops.ErrShape, describe(v), t.stack.Text(), dim)
+		}
+		row, err := rowOf(v, t.stack.dim, t.member)
+		if err != nil {
+			return nil, err
+		}
+		return denseOf(row)
+	case len(s.members) != len(t.stack.members):
+		return nil, fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, s.Text(), t.stack.Text())
+	}
+	return s.Member(t.member)
 }
 
 // standIn returns what stands for a tensor that is missing beside the first one.

@@ -138,7 +138,7 @@ var harmless = map[string]func(td *tdict.TensorDict) error{
 }
 
 // reading lists the methods that change no dictionary but a destination's elements.
-const reading = "All Apply ByteSize Cast Class Clone Copy Dict Diff Diffs DiffsWithin DimOf Equal Exclude Expand FilterEmpty " +
+const reading = "All Apply ByteSize Cast Class Clone Copy Dense Dict Diff Diffs DiffsWithin DimOf Equal Exclude Expand FilterEmpty " +
 	"Flatten FlattenKeys Format Gather GatherInto Get Has Head Index IndexInto IsEmpty Keys Leaves Locked LogValue MarshalJSON " +
 	"MaskedSelect Materialize Movedim Names Narrow NestedKeys NewZeros NumEntries Pad PadInto Permute Plan Preview Reinterpret " +
 	"Reshape Rows Scatter Select SelectPresent Shape SortKeys Squeeze String Take TakeInto Tensor Tensors ToMeta Transpose Tree " +

@@ -72,7 +72,7 @@ type headColumn struct {
 // headColumns returns the leaves that Head shows, with the texts of their keys.
 func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string, leaves []headColumn) {
 	for key, v := range td.Leaves() {
-		if opsOf(v).passes() {
+		if opsOf(v).passes(v) {
 			continue
 		}
 		if len(leaves) == headLeaves {
@@ -122,7 +122,13 @@ func (c headColumn) cell(expr []ix.Index) string {
 	shape := c.leaf.Shape()[len(expr):]
 	var texts []string
 	part, err := partOf(c.leaf, append(expr, firstFew(shape)...))
-	if err == nil {
+	switch {
+	case err != nil:
+	case part == nil:
+		return "-"
+	case opsOf(part) != opsOf(c.leaf): // a member
+		return headColumn{part, opsOf(part).texts}.cell(nil)
+	default:
 		texts, err = c.texts(part)
 	}
 	switch {

@@ -35,6 +35,16 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 	return td.planned(p, entries), nil
 }
 
+// executeIn is Execute of a dictionary in another. It is nil if none of the members that are taken
+// has one of its leaves.
+func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
+	out, err := td.Verbs().Execute(p)
+	if err != nil || out.entries.len() == 0 && td.entries.len() > 0 {
+		return nil, err
+	}
+	return out, nil
+}
+
 // planned returns a dictionary of entries with what p.Plan makes of td's batch shape.
 func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
 	return &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}

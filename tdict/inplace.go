@@ -23,16 +23,19 @@ func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
 	return c.passedInto(p.Op, td, p)
 }
 
-// checkApart returns ErrOverlap if two tensors among the leaves share memory; one may be there
-// twice.
+// checkApart returns ErrOverlap if two tensors among the leaves and the members of leaves share
+// memory; one may be there twice.
 func (td *TensorDict) checkApart() error {
 	seen := map[*tensor.Tensor]bool{}
 	var all []*tensor.Tensor
-	for _, t := range td.Tensors() {
-		if !seen[t] {
+	add := func(v Value) {
+		if t, ok := asTensor(v); ok && !seen[t] {
 			seen[t] = true
 			all = append(all, t)
 		}
+	}
+	for _, v := range td.Leaves() {
+		eachMember(v, add)
 	}
 	return tensor.CheckApart(all, nil)
 }
@@ -43,7 +46,7 @@ func (td *TensorDict) cloned(p *plan.Pass) (*TensorDict, error) {
 		if d, ok := asDict(v); ok {
 			return some(d.cloned(p))
 		}
-		if k := opsOf(v); !k.passes() {
+		if k := opsOf(v); !k.passes(v) {
 			return k.clone(v, p)
 		}
 		return v, nil

@@ -179,8 +179,8 @@ func (m *masker) leaf(v Value, xs []*TensorDict, c column) (*tensor.Tensor, erro
 	shapes := make([]shapeops.Shape, len(xs))
 	for i, x := range xs {
 		w, err := c.of(x)
-		if err == nil && opsOf(w) != opsOf(v) {
-			err = mismatch(w, v)
+		if err == nil {
+			w, err = beside(w, v)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)

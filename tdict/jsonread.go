@@ -128,6 +128,8 @@ type jsonNode struct {
 	entries        []Value
 	tensor         *tensor.Tensor // of an Unbatched
 	value          any            // of Data
+	dim            int            // of a Stacked
+	members        []Value        // of a Stacked; nil for none
 }
 
 // readValueNode reads a value of which dictionaries are nested so deep.
@@ -159,6 +161,12 @@ func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
 		n.tensor, err = readUnbatched(s)
 	case "value":
 		n.value, err = readValue(s, 0)
+	case "stacked":
+		var dim int64
+		dim, err = s.Int()
+		n.dim = int(min(dim, jsonlists.MaxDims))
+	case "members":
+		n.members, err = readMembers(s, n.depth)
 	default:
 		err = n.Field(s, name)
 	}
@@ -221,6 +229,7 @@ func (n *jsonNode) made() (Value, error) {
 	}{
 		{[]string{"entries", "batch", "names"}, n.dict},
 		{[]string{"unbatched", "batch"}, n.unbatched},
+		{[]string{"stacked", "members"}, n.stacked},
 		{[]string{"dtype", "shape", "values", "feature_dims"}, n.leaf},
 		{[]string{"value", "shape"}, n.data},
 		{[]string{"values", "shape"}, n.data},
@@ -233,7 +242,7 @@ func (n *jsonNode) made() (Value, error) {
 			return k.make()
 		}
 	}
-	return nil, fmt.Errorf("%w: got an object without entries, unbatched, dtype, value or values", tensor.ErrJSON)
+	return nil, fmt.Errorf("%w: got an object without entries, unbatched, stacked, dtype, value or values", tensor.ErrJSON)
 }
 
 // dict returns the dictionary.

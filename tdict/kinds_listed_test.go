@@ -16,7 +16,7 @@ import (
 // Only value.go knows the kinds of value: no other file asks which one a value is, so that a new
 // kind is written in one place.
 func TestKindsAreListedOnce(t *testing.T) {
-	kinds := []string{"*tensor.Tensor", "*TensorDict", "*ragged.Tensor", "*Data", "*Unbatched"}
+	kinds := []string{"*tensor.Tensor", "*TensorDict", "*ragged.Tensor", "*Data", "*Unbatched", "*Stacked"}
 	files, err := os.ReadDir(".")
 	require.NoError(t, err)
 	listed := map[string]int{}

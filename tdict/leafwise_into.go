@@ -106,7 +106,7 @@ func (w *leafwise) again(v Value, dicts []*TensorDict) bool {
 // otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
 func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
 	made, err := w.other(td, dst, v, dicts, c)
-	if err != nil || made == to || opsOf(to).passes() && opsOf(to).equal(to, made) {
+	if err != nil || made == to || opsOf(to).passes(to) && opsOf(to).equal(to, made) {
 		return err
 	}
 	if w.whole == nil {

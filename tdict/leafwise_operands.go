@@ -79,8 +79,8 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		if err != nil {
 			return nil, err
 		}
-		if opsOf(x) != opsOf(t) {
-			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(x, t))
+		if x, err = beside(x, t); err != nil {
+			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		if err := w.fitsLeaf(td, other, t, x); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
@@ -89,6 +89,21 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 	}
 	w.room = out
 	return out, nil
+}
+
+// beside returns x as an operand beside t, which is of its kind, or of that of the members of a
+// stack.
+func beside(x, t Value) (Value, error) {
+	if opsOf(x) == opsOf(t) {
+		return x, nil
+	}
+	if !stackedBeside(x, t) {
+		return nil, mismatch(x, t)
+	}
+	if s, ok := asStacked(x); ok {
+		return s.Dense()
+	}
+	return x, nil
 }
 
 // fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch

@@ -52,7 +52,7 @@ func (nobody) Unlock() {}
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
 		k := opsOf(leaf)
-		if e := k.elementwise(leaf); !k.passes() && (e == nil || e.byRows()) {
+		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.byRows()) {
 			return true
 		}
 	}

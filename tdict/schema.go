@@ -31,11 +31,12 @@ type Schema []Spec
 type Spec struct {
 	Key  nestedkey.Key
 	Kind Kind
-	// DType is the dtype of a tensor, a ragged or an unbatched one; 0, which is no dtype, is any.
+	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack; 0,
+	// which is no dtype, is any.
 	DType tensor.DType
 	// Shape has the dims after the batch shape of the dictionary; of a ragged tensor the dims after
 	// the levels, of text the dims before the level, of an unbatched tensor its own shape. A size
-	// can be [Any].
+	// can be [Any]. Of stacked members it has the dims on which they agree.
 	Shape shapeops.Shape
 	// Batch has the further batch dims of a ragged tensor, between the batch shape of the
 	// dictionary and the levels, and of an unbatched one. Other kinds have all dims in Shape.
@@ -63,12 +64,13 @@ const (
 	KindDict           // a dictionary, for one that is empty, optional, documented, or has dims of its own
 	KindData           // see Data
 	KindUnbatched      // see Unbatched
+	KindStacked        // see Stacked
 )
 
-var kindNames = [...]string{"tensor", "ragged", "text", "dictionary", "data", "unbatched"}
+var kindNames = [...]string{"tensor", "ragged", "text", "dictionary", "data", "unbatched", "stacked"}
 
-// String returns the name of k, as in JSON: "tensor", "ragged", "text", "dictionary", "data" or
-// "unbatched".
+// String returns the name of k, as in JSON: "tensor", "ragged", "text", "dictionary", "data",
+// "unbatched" or "stacked".
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -77,7 +79,9 @@ func (k Kind) String() string {
 }
 
 // typed reports whether entries have a dtype.
-func (k Kind) typed() bool { return k == KindTensor || k == KindRagged || k == KindUnbatched }
+func (k Kind) typed() bool {
+	return k == KindTensor || k == KindRagged || k == KindUnbatched || k == KindStacked
+}
 
 // SchemaOf returns the schema of td, or nil if td is nil. Text is KindRagged of uint8 in it:
 // nothing in a dictionary says that bytes are text. Dictionaries in td are listed, as KindDict, if

@@ -197,7 +197,7 @@ func TestSchemaRefusals(t *testing.T) {
 		{"an entry in a tensor", tdict.Schema{{Key: "a"}, {Key: "a/b/c"}}.Validate(), tdict.ErrSchema},
 		{"a tensor around an entry", tdict.Schema{{Key: "a/b/c"}, {Key: "a"}}.Validate(), tdict.ErrSchema},
 		{"a dictionary too late", tdict.Schema{{Key: "a/b"}, {Key: "a", Kind: tdict.KindDict}}.Validate(), tdict.ErrSchema},
-		{"a kind that is none", one(tdict.Spec{Key: "a", Kind: 6}), tdict.ErrKind},
+		{"a kind that is none", one(tdict.Spec{Key: "a", Kind: 7}), tdict.ErrKind},
 		{"a dtype that is none", one(tdict.Spec{Key: "a", DType: 99}), tensor.ErrDType},
 		{"a dtype of text", one(tdict.Spec{Key: "a", Kind: tdict.KindText, DType: tensor.Uint8}), tensor.ErrDType},
 		{"a depth of text", one(tdict.Spec{Key: "a", Kind: tdict.KindText, Depth: 1}), shapeops.ErrDim},

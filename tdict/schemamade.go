@@ -65,6 +65,9 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 
 // checkExact returns ErrSchema if s leaves a dtype or a size open.
 func (s *Spec) checkExact() error {
+	if s.Kind == KindStacked {
+		return fmt.Errorf("%w: got a %v entry, which is made of members: see LazyStack", ErrSchema, s.Kind)
+	}
 	if s.Kind.typed() && s.DType == 0 {
 		return fmt.Errorf("%w: got any dtype, want one", ErrSchema)
 	}

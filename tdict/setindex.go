@@ -29,6 +29,10 @@ type SetIndexOptions struct {
 //
 // Rows of ragged tensors are written whole, and take their lengths along.
 //
+// What is written to [Stacked] members goes to each that the expression selects. A value that is no
+// Stacked, as those of another dictionary, is cut along the stack dim; where a Stacked one lacks a
+// member, the one written to stays.
+//
 // SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the
 // errors of tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of
 // another kind than the one that it is written to; on an error nothing has changed.
@@ -102,7 +106,9 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 		var err error
 		if d, ok := asDict(v); ok {
 			err = w.fill(d, value)
-		} else if k := opsOf(v); !k.passes() {
+		} else if s, ok := asStacked(v); ok && !stackeds.passes(v) {
+			err = stackeds.put(w.tr, s, value, w.pass, func(int) error { return nil })
+		} else if k := opsOf(v); !k.passes(v) {
 			err = k.write(w.tr, v, value, w.pass)
 		}
 		if err != nil {
@@ -158,10 +164,10 @@ func (w *setter) writeValue(to, v Value) error {
 	if isDict && alsoDict {
 		return w.writeDict(d, e)
 	}
-	if opsOf(to) != opsOf(v) {
+	if opsOf(to) != opsOf(v) && !stackedBeside(to, v) {
 		return mismatch(v, to)
 	}
-	if got, want := trailing(v, len(w.value)), trailing(to, len(w.batch)); !got.Equal(want) {
+	if got, want := trailing(v, len(w.value)), trailing(to, len(w.batch)); !got.Equal(want) && !differs(to) && !differs(v) {
 		return fmt.Errorf("%w: got %v, want %v after the batch shape", shapeops.ErrShape, got, want)
 	}
 	return opsOf(to).write(w.tr, to, v, w.pass)

@@ -95,6 +95,14 @@ func (s *raggedStack) unbatched(u *Unbatched) (Value, error) {
 	return unbatched(u.tensor, s.layout.Shape()), nil
 }
 
+func (s *raggedStack) stacked(x *Stacked) (Value, error) {
+	d, err := x.Dense()
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(d).stacked(d, s)
+}
+
 // checkOneDim returns shapeops.ErrShape for a value with batch dims after the first.
 func (s *raggedStack) checkOneDim(v Value) error {
 	if n := len(v.Shape()); n != 1 {
@@ -199,6 +207,10 @@ func (u *raggedUnstack) checkLengths(td *TensorDict) error {
 
 func (*raggedUnstack) checkTensor(t *tensor.Tensor) error {
 	return fmt.Errorf("%w: got %s, want a ragged tensor: Exclude it first", ErrKind, describe(t))
+}
+
+func (*raggedUnstack) checkStacked(s *Stacked) error {
+	return fmt.Errorf("%w: got %s, want a ragged tensor: Dense it first", ErrKind, describe(s))
 }
 
 func (u *raggedUnstack) checkLayout(t *ragged.Tensor) error {

@@ -96,8 +96,8 @@ func (s *store) rename(from, to nestedkey.Key) {
 	s.table.rename(s.table.find(from), to)
 }
 
-// mapped returns a store with the same names and what fn makes of each value. If fn fails, it
-// returns the error as it is, with the name.
+// mapped returns a store with the same names and what fn makes of each value; a name is left out
+// where that is nil. If fn fails, it returns the error as it is, with the name.
 func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nestedkey.Key, error) {
 	out := store{s.table.share(), make([]Value, len(s.values))}
 	for c, v := range s.columns() {
@@ -107,7 +107,30 @@ func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nested
 		}
 		out.values[c.at] = w
 	}
+	if present(out.values) < out.len() {
+		return out.without(), "", nil
+	}
 	return out, "", nil
+}
+
+// present returns the number of values that are not nil.
+func present(values []Value) (n int) {
+	for _, v := range values {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// without returns s without the names of values that are nil.
+func (s store) without() (out store) {
+	for name, v := range s.all() {
+		if v != nil {
+			out.put(name, v)
+		}
+	}
+	return out
 }
 
 // A column is the values that several dictionaries have under one name, at the same position of

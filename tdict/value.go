@@ -11,10 +11,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data] or
-// *[Unbatched], and nothing else.
+// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
+// *[Unbatched] or *[Stacked], and nothing else.
 type Value interface {
-	// Shape returns the shape; of a dictionary and a ragged tensor, the batch shape.
+	// Shape returns the shape; of a dictionary and a ragged tensor, the batch shape; of stacked
+	// members, that on which they agree.
 	Shape() shapeops.Shape
 }
 
@@ -34,6 +35,8 @@ func opsOf(v Value) ops {
 		return datas
 	case *Unbatched:
 		return unbatcheds
+	case *Stacked:
+		return stackeds
 	}
 	return nil
 }
@@ -44,6 +47,7 @@ var (
 	raggeds    *kind[*ragged.Tensor]
 	datas      *kind[*Data]
 	unbatcheds *kind[*Unbatched]
+	stackeds   *stackedKind
 )
 
 // What is said of a kind leads back to opsOf, which in initializers would be a cycle.
@@ -59,8 +63,8 @@ func init() {
 		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
 		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
-		cloneIn: (*TensorDict).cloneIn,
-		inRows:  (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
+		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
+		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
@@ -84,6 +88,12 @@ func init() {
 		made:  (*Unbatched).made, through: true, uniform: uniformUnbatched,
 		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
+	stackeds = &stackedKind{kind[*Stacked]{
+		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, made: (*Stacked).made,
+		specs:    specStacked,
+		elements: stackedElements,
+		inRows:   (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
+	}}
 }
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
@@ -94,6 +104,7 @@ type ops interface {
 	into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error
 	write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
 	join(p *plan.Pass, xs []*TensorDict, c column) (Value, error)
+	joined(p *plan.Pass, values []Value) (Value, error)
 	joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error
 	clone(v Value, p *plan.Pass) (Value, error)
 	equal(a, b Value) bool
@@ -108,7 +119,7 @@ type ops interface {
 	preview(v Value, n int) json.Marshaler
 	log(v Value) slog.Value
 	spec(v Value) Spec
-	passes() bool
+	passes(v Value) bool
 	elementwise(v Value) elementwise
 	alike(v Value, shape shapeops.Shape) (Value, error)
 	stacked(v Value, s *raggedStack) (Value, error)
@@ -159,6 +170,8 @@ type kind[T member[T]] struct {
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
+	// executeIn is the verb Execute where it may leave nothing. It may be nil.
+	executeIn func(v T, p *plan.Pass) (Value, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
 	pads func(v T, p *plan.Pass) error
 	// elements returns how functions of elements work on v. It is nil if it has none.
@@ -180,6 +193,9 @@ type kind[T member[T]] struct {
 func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
 
 func (k *kind[T]) execute(v Value, p *plan.Pass) (Value, error) {
+	if k.executeIn != nil {
+		return k.executeIn(v.(T), p)
+	}
 	return some(k.verbs(v.(T)).Execute(p))
 }
 
@@ -212,7 +228,7 @@ func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
 
 func (k *kind[T]) spec(v Value) Spec { return k.specs(v.(T)) }
 
-func (k *kind[T]) passes() bool { return k.through }
+func (k *kind[T]) passes(Value) bool { return k.through }
 
 func (k *kind[T]) elementwise(v Value) elementwise {
 	if k.elements == nil {
@@ -266,9 +282,22 @@ func (k *kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := src.(T)
 	if !ok {
-		return mismatch(src, dst)
+		return k.writeDense(tr, dst, src, p)
 	}
 	return k.verbs(dst.(T)).AddWrite(tr, s, p)
+}
+
+// writeDense is write of stacked members, or of a value of another kind, which is an error.
+func (k *kind[T]) writeDense(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
+	s, ok := asStacked(src)
+	if !ok || opsOf(s.first()) != opsOf(dst) {
+		return mismatch(src, dst)
+	}
+	d, err := s.Dense()
+	if err != nil {
+		return err
+	}
+	return k.write(tr, dst, d, p)
 }
 
 func (*kind[T]) equal(a, b Value) bool {
@@ -303,6 +332,18 @@ func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err e
 		return err
 	})
 	return v, err
+}
+
+// joined joins values, which are of its kind.
+func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
+	xs := make([]T, len(values))
+	for i, v := range values {
+		xs[i] = v.(T)
+	}
+	if err := k.checkPad(p, xs[0]); err != nil {
+		return nil, err
+	}
+	return some(k.verbs(xs[0]).Join(p, xs))
 }
 
 // checkPad returns an error if v cannot be padded as a pass says.
@@ -340,7 +381,12 @@ func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(v
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			return fmt.Errorf("value %d: %w", i, mismatch(v, first))
+			if v, err = beside(v, first); err == nil {
+				t, ok = v.(T)
+			}
+		}
+		if !ok {
+			return fmt.Errorf("value %d: %w", i, err)
 		}
 		if values == nil {
 			values = make([]T, 0, len(xs))
@@ -361,7 +407,7 @@ func checkValue(v Value) error {
 	} else if k := opsOf(v); k != nil && k.valid(v) {
 		return nil
 	}
-	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data or *tdict.Unbatched that is not nil"
+	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data, *tdict.Unbatched or *tdict.Stacked that is not nil"
 	return fmt.Errorf("%w: got %T, want a %s", ErrKind, v, want)
 }
 
@@ -387,6 +433,12 @@ func asRagged(v Value) (*ragged.Tensor, bool) {
 func asUnbatched(v Value) (*Unbatched, bool) {
 	u, ok := v.(*Unbatched)
 	return u, ok
+}
+
+// asStacked returns v, which may be no Value, as stacked members, or nil and false.
+func asStacked(v any) (*Stacked, bool) {
+	s, ok := v.(*Stacked)
+	return s, ok
 }
 
 // describe says in an error what v is.

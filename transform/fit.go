@@ -148,6 +148,8 @@ func textOfLeaf(leaf any) string {
 		return fmt.Sprintf("%v %v", x.DType(), x.Shape())
 	case *ragged.Tensor:
 		return x.Text()
+	case *tdict.Stacked:
+		return x.Text()
 	}
 	return fmt.Sprintf("%T", leaf)
 }

@@ -114,6 +114,8 @@ func kindOf(leaf tdict.Value) (kind, text string) {
 		if text = x.Text(); x.DType() == tensor.Uint8 && x.Depth() == 1 && len(x.Features()) == 0 {
 			return aText, text
 		}
+	case *tdict.TensorDict:
+		text = "a dictionary"
 	default:
 		text = fmt.Sprintf("%T", leaf)
 	}

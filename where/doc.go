@@ -15,7 +15,7 @@
 //	label in (3, 5, 8)           equals one of the literals
 //	meta/valid                   is true; the leaf holds bools
 //	missing(age)                 has no value: see below
-//	nan(score)                   is NaN; the leaf holds floating-point numbers
+//	nan(score)                   is NaN, which no integer is; the leaf holds numbers
 //	not a and b or (c and d)     not binds more tightly than and, and more tightly than or
 //
 // A literal is a decimal number, true, false or a text. A number (40, -3.5, 1e-3) has an exponent
@@ -31,8 +31,8 @@
 //
 // # Leaves
 //
-// A leaf has one column: in a dictionary with the batch shape [N ...] it has the shape [N] or
-// [N 1...]. The dtype says which literals it is compared with:
+// In a dictionary with the batch shape [N ...] a leaf has the shape [N], or [N 1], [N 1 1] and so
+// on: one value for each row. The dtype says which literals it is compared with:
 //
 //	integers                        numbers, exactly
 //	floating-point numbers          numbers, see below
@@ -54,4 +54,8 @@
 // missing value is unknown, as in SQL: neither it nor its negation selects the row. So age != 40
 // and not age == 40 both select the rows that have another age, and missing(age) those that have
 // none. Without a mask no value is missing. A leaf of another dtype under that key is no mask.
+//
+// A dictionary can have a mask too, as a pointer to a struct does in package tensorclass:
+// missing(p) asks for it. Its entries have no masks of their own: p/a of a row where p is missing
+// is zero, so write "not missing(p) and p/a < 3".
 package where

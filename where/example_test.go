@@ -26,6 +26,6 @@ func Example() {
 	// Output:
 	// [label label_mask age age_mask] bool [4]
 	// [false  true false false]
-	// where syntax: byte 6, at "= 3": want one of == != < <= > >= in after a key, and, or, or the end
+	// where syntax: byte 6, at "= 3": want one of == != < <= > >= in after a key, and, or, or the end: write ==
 	// where "label": dtype mismatch: got the literal "3" for int64, want a number
 }

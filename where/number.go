@@ -14,6 +14,8 @@ import (
 func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 	want, text := kindOf(leaf)
 	switch {
+	case l.text == "true" && l.kind == aBool && (want == aNumber || want == aText): // mostly a bare key
+		return fmt.Errorf("%w: it is %s, want bool, or a comparison with %s: quote the whole condition", tensor.ErrDType, text, want)
 	case l.kind != want:
 		return fmt.Errorf("%w: got the literal %s for %s, want %s", tensor.ErrDType, l, text, want)
 	case want == aText:

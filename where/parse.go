@@ -27,6 +27,7 @@ var (
 	comparison = regexp.MustCompile(`^([=!<>]=|[<>]|in\b)`)
 	keyToken   = regexp.MustCompile("^([A-Za-z0-9_/.]+|`([^`]|``)*`)")
 	textToken  = regexp.MustCompile(`^('([^']|'')*'|"([^"\\]|\\.)*")`)
+	letter     = regexp.MustCompile("^[A-Za-z_`]")
 	boolToken  = regexp.MustCompile(`^(true|false)`)
 	number     = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?`)
 )
@@ -63,9 +64,32 @@ func (p *parser) fail(want string) {
 		got = errtext.Quote(p.text[p.at:])
 	}
 	if p.err == nil {
-		p.err = fmt.Errorf("%w: byte %d, at %s: %s", ErrSyntax, p.at, got, want)
+		p.err = fmt.Errorf("%w: byte %d, at %s: %s%s", ErrSyntax, p.at, got, want, p.advice())
 	}
 	p.at = len(p.text)
+}
+
+// advices says what to write instead of what other languages have.
+var advices = []struct {
+	before, at *regexp.Regexp // the text before the offset ends so, or the text there begins so
+	write      string
+}{
+	{regexp.MustCompile(`\b(AND|And)\s*$`), regexp.MustCompile(`^(&|(AND|And)\b)`), "and"},
+	{regexp.MustCompile(`\b(OR|Or)\s*$`), regexp.MustCompile(`^(\||(OR|Or)\b)`), "or"},
+	{regexp.MustCompile(`\b(NOT|Not)\s*$`), regexp.MustCompile(`^(!|(NOT|Not)\b)`), "not"},
+	{nil, regexp.MustCompile(`^=`), "=="},
+	{nil, regexp.MustCompile(`^(?i)(is|null|none|na|missing)\b`), "missing(KEY)"},
+	{nil, regexp.MustCompile(`^(?i)nan\b`), "nan(KEY)"},
+}
+
+// advice returns the advice about what is at the offset, or "".
+func (p *parser) advice() string {
+	for _, a := range advices {
+		if a.at.MatchString(p.text[p.at:]) || a.before != nil && a.before.MatchString(p.text[:p.at]) {
+			return ": write " + a.write
+		}
+	}
+	return ""
 }
 
 // rest skips spaces, and returns the text after them.
@@ -184,7 +208,11 @@ func (p *parser) literal() literal {
 	text := p.take(number)
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		p.at -= len(text)
-		p.fail("want a number that a float64 can hold, a text between quotes, true or false")
+		want := "want a number that a float64 can hold, a text between quotes, true or false"
+		if letter.MatchString(p.text[p.at:]) {
+			want += ", and the key on the left"
+		}
+		p.fail(want)
 	}
 	return literal{aNumber, text}
 }

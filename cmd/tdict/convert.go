@@ -12,12 +12,14 @@ import (
 
 type convertCmd struct {
 	Paths []string `arg:"" name:"path" help:"One or more inputs, and last the output."`
-	writeFlags
+	formFlags
 }
 
 func (convertCmd) Help() string {
 	return `
 The suffix of the output says its form: .tdz, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. Rows of several inputs are laid one after another. The output appears as a whole when it is done.
+
+Examples:
 
 	tdict convert visits.csv visits
 	tdict convert visits visits.tdz
@@ -30,26 +32,50 @@ func (c *convertCmd) Run(s *session) error {
 	if last < 1 {
 		return s.usage("got one path, want inputs and an output")
 	}
-	return c.write(s, c.Paths[last], func(opt forms.Options) error {
+	form, err := c.form(s, c.Paths[last])
+	if err != nil {
+		return err
+	}
+	return c.write(s, c.Paths[:last], c.Paths[last], []forms.Form{form}, func(opt forms.Options) error {
 		return forms.Convert(s.ctx, c.Paths[last], c.Paths[:last], opt)
 	})
 }
 
+// formFlags say in which form a dataset is written, and how.
+type formFlags struct {
+	To forms.Form `help:"The form of the output: directory, tdz, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
+	writeFlags
+}
+
+// form returns the form of an output.
+func (f *formFlags) form(s *session, to string) (forms.Form, error) {
+	if f.To != 0 {
+		return f.To, nil
+	}
+	form, err := forms.For(to)
+	if err != nil {
+		err = s.usage("%w", err)
+	}
+	return form, err
+}
+
 // writeFlags say how a dataset is written.
 type writeFlags struct {
-	To    forms.Form `help:"The form of the output: directory, tdz, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
-	Force bool       `help:"Replace the output if it is there."`
-	Lossy bool       `help:"Leave out what the form cannot hold, and list it on standard error."`
+	Force bool `help:"Replace the output if it is there."`
+	Lossy bool `help:"Leave out what the form cannot hold, and list it on standard error."`
 	tableFlags
 }
 
 // write calls fn, which writes to a path, with the options that the flags say.
-func (f *writeFlags) write(s *session, to string, fn func(opt forms.Options) error) error {
+func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form, fn func(opt forms.Options) error) error {
 	open, err := f.options(s)
+	if err == nil {
+		err = f.check(from, as...)
+	}
 	if err != nil {
 		return err
 	}
-	opt := forms.Options{Open: open, Form: f.To, Force: f.Force, Progress: s.progress}
+	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, Progress: s.progress}
 	err = fn(opt)
 	if _, missing := os.Lstat(to); missing == nil && errors.Is(err, fs.ErrExist) && !f.Force {
 		return fmt.Errorf("%s is there already; --force replaces it", to)

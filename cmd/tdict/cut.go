@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"slices"
+
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -14,14 +19,16 @@ type sliceCmd struct {
 	Out   string          `arg:"" help:"The output; its suffix says its form."`
 	Index string          `xor:"rows" help:"Keep these rows: an index expression over the batch shape, such as '100:' or '[0, 7]'." placeholder:"EXPR"`
 	Where string          `xor:"rows" help:"Keep the rows for which this holds." placeholder:"CONDITION"`
-	Keys  []nestedkey.Key `help:"Keep these entries only." placeholder:"KEY"`
-	Drop  []nestedkey.Key `help:"Leave out these entries." placeholder:"KEY"`
-	writeFlags
+	Keys  []nestedkey.Key `help:"Keep these entries only, and their masks." placeholder:"KEY"`
+	Drop  []nestedkey.Key `help:"Leave out these entries, and their masks." placeholder:"KEY"`
+	formFlags
 }
 
 func (sliceCmd) Help() string {
 	return `
 A condition compares leaves of one column with numbers or text by ==, !=, <, <=, > and >=, and joins comparisons by and, or, not and parentheses. missing(KEY) holds where a value is missing; a comparison of a missing value does not.
+
+Examples:
 
 	tdict slice visits adults --where 'age >= 18 and sex == "f"'
 	tdict slice visits measured --where 'not missing(chol)' --keys id,day,chol
@@ -48,7 +55,11 @@ func (c *sliceCmd) Run(s *session) (err error) {
 			return filter.Mask(chunk)
 		}
 	}
-	return c.write(s, c.Out, func(o forms.Options) error {
+	form, err := c.form(s, c.Out)
+	if err != nil {
+		return err
+	}
+	return c.write(s, []string{c.In}, c.Out, []forms.Form{form}, func(o forms.Options) error {
 		opt.Options = o
 		return forms.Slice(s.ctx, c.Out, c.In, opt)
 	})
@@ -58,25 +69,68 @@ type splitCmd struct {
 	In    string        `arg:"" help:"A dataset or a file."`
 	Out   string        `arg:"" help:"The directory of the parts."`
 	Sizes []float64     `required:"" xor:"sizes" help:"The parts' shares of the rows, which add up to 1." placeholder:"SHARE"`
-	Count []int         `required:"" xor:"sizes" help:"The parts' numbers of rows." placeholder:"N"`
+	Count []int         `required:"" xor:"sizes" help:"The parts' numbers of rows, or of groups with --by, which add up to all." placeholder:"N"`
 	Names []string      `help:"The names of the parts; their suffixes say their forms. Without it 0, 1 and so on." placeholder:"NAME"`
-	By    nestedkey.Key `help:"Keep rows with equal values of KEY together; --count counts groups." placeholder:"KEY"`
+	By    nestedkey.Key `help:"Keep rows with equal values of KEY, integers, bools or text, together in one part." placeholder:"KEY"`
 	Seed  uint64        `placeholder:"N" help:"Another number gives another order of the rows."`
 	writeFlags
 }
 
 func (splitCmd) Help() string {
 	return `
-The same seed divides the same rows in the same way, on any machine.
+The same seed divides the same rows in the same way, on any machine. With --by sizes and counts are of groups, not of rows: if there are few groups, a part may be empty.
+
+Examples:
 
 	tdict split visits parts --sizes 0.8,0.2 --by id --names train,test
 	tdict split digits parts --count 1500,297 --seed 7`
 }
 
 func (c *splitCmd) Run(s *session) error {
-	return c.write(s, c.Out, func(o forms.Options) error {
+	as, err := c.parts(s)
+	if err != nil {
+		return err
+	}
+	err = c.write(s, []string{c.In}, c.Out, as, func(o forms.Options) error {
 		return forms.Split(s.ctx, c.Out, c.In, forms.SplitOptions{
 			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Seed: c.Seed,
 		})
 	})
+	if errors.Is(err, fs.ErrInvalid) {
+		return s.usage("%w", err) // of the names
+	}
+	return err
+}
+
+// parts returns the forms of the parts, or a usageError for sizes, counts and names that no dataset
+// takes.
+func (c *splitCmd) parts(s *session) (as []forms.Form, err error) {
+	for _, size := range c.Sizes {
+		if !(size >= 0 && size <= 1) {
+			return nil, s.usage("--sizes takes shares from 0 to 1, got %v; --count takes numbers of rows", size)
+		}
+	}
+	if len(c.Sizes) > 0 {
+		if _, err := sampler.Split(0, c.Sizes, 0); err != nil {
+			return nil, s.usage("--sizes: %w", err)
+		}
+	}
+	for _, n := range c.Count {
+		if n < 0 {
+			return nil, s.usage("--count takes 0 or more rows, got %d", n)
+		}
+	}
+	if n := len(c.Sizes) + len(c.Count); c.Names == nil {
+		return slices.Repeat([]forms.Form{forms.Directory}, n), nil
+	} else if len(c.Names) != n {
+		return nil, s.usage("--names: got %d names for %d parts", len(c.Names), n)
+	}
+	for _, name := range c.Names {
+		form, err := forms.For(name)
+		if err != nil {
+			return nil, s.usage("--names: %w", err)
+		}
+		as = append(as, form)
+	}
+	return as, nil
 }

@@ -14,25 +14,38 @@ type diffCmd struct {
 	Keys      []nestedkey.Key `help:"Compare these entries only." placeholder:"KEY"`
 	RTol      float64         `name:"rtol" help:"Numbers are equal within ATOL + RTOL times the one in B."`
 	ATol      float64         `name:"atol" help:"Numbers are equal within ATOL + RTOL times the one in B."`
-	Max       int             `default:"3" help:"List the first MAX elements of each entry that differ."`
+	Max       int             `default:"3" help:"List the first MAX elements of each entry that differ; 0 lists none."`
 	TrustSums bool            `help:"Do not read leaves whose stored checksums agree."`
+	tableFlags
 }
 
 func (diffCmd) Help() string {
 	return `
-Diff reads both sides. The exit code is 1 if they differ. NaN equals NaN.
+Diff reads both sides. The exit code is 1 if they differ. NaN equals NaN. Flags of tables hold for both sides.
+
+Examples:
 
 	tdict diff visits visits.tdz
 	tdict diff old new --rtol 1e-5 --keys weights --max 10`
 }
 
 func (c *diffCmd) Run(s *session) error {
-	a, err := s.open(c.A, tableFlags{})
+	if c.Max < 0 || !(c.RTol >= 0) || !(c.ATol >= 0) {
+		return s.usage("--max, --rtol and --atol take 0 or more, got %d, %v and %v", c.Max, c.RTol, c.ATol)
+	}
+	opt, err := c.options(s)
+	if err == nil {
+		err = c.check([]string{c.A, c.B})
+	}
+	if err != nil {
+		return err
+	}
+	a, err := s.openWith(c.A, opt)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := s.open(c.B, tableFlags{})
+	b, err := s.openWith(c.B, opt)
 	if err != nil {
 		return err
 	}

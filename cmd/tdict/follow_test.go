@@ -40,6 +40,8 @@ func TestFollow(t *testing.T) {
 			cmd.Dir = dir
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
+			messages, err := cmd.StderrPipe()
+			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
 			lines, got := bufio.NewScanner(out), []string(nil)
 			for len(got) < len(want) && lines.Scan() {
@@ -51,9 +53,47 @@ func TestFollow(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, got)
+			require.NoError(t, w.Finish())
+			said := bufio.NewScanner(messages)
+			require.True(t, said.Scan())
+			require.Equal(t, "tdict: tail: log is finished: waiting for a Writer to append to it", said.Text())
+			w = tensor.Must(memmap.NewWriter(filepath.Join(dir, "log"), row, memmap.WriterOptions{Resume: true}))
+			add(7)
+			require.True(t, lines.Scan())
+			require.Contains(t, lines.Text(), "7", "of a Writer that goes on")
+			require.NoError(t, w.Close())
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			require.NoError(t, cmd.Wait(), "interrupted, which is no error")
-			require.NoError(t, w.Finish())
 		})
 	}
+}
+
+// TestFollowReplaced ends with an error when the dataset is replaced, or has no rows.
+func TestFollowReplaced(t *testing.T) {
+	path, err := binary()
+	require.NoError(t, err)
+	dir := testkit.TempDir(t)
+	rows := func(x ...int64) *tdict.TensorDict {
+		return tensor.Must(tdict.FromValues([]int{len(x)}, tdict.Values{"x": x}))
+	}
+	require.NoError(t, memmap.Save(filepath.Join(dir, "log"), rows(1, 2)))
+	cmd := exec.CommandContext(t.Context(), path, "tail", "-f", "log", "--as", "csv")
+	cmd.Dir = dir
+	messages, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	said := bufio.NewScanner(messages)
+	require.True(t, said.Scan())
+	require.Contains(t, said.Text(), "log is finished")
+	require.NoError(t, memmap.Save(filepath.Join(dir, "log"), rows(3, 4, 5)))
+	require.True(t, said.Scan())
+	require.Contains(t, said.Text(), "tdict: tail: log: ")
+	require.Contains(t, said.Text(), "replaced")
+	_ = cmd.Wait() // the exit code says more
+	require.Equal(t, exitFailure, cmd.ProcessState.ExitCode())
+
+	require.NoError(t, memmap.Save(filepath.Join(dir, "one"), tensor.Must(tdict.FromValues(nil, tdict.Values{"x": int64(0)}))))
+	got := command(t, dir, "tail", "-f", "one")
+	require.Equal(t, exitFailure, got.code)
+	require.Contains(t, got.stderr, "-f follows rows, got batch shape []")
 }

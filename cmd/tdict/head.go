@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,20 +21,22 @@ import (
 type rowsFlags struct {
 	Path string        `arg:"" help:"A dataset or a file."`
 	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
-	N    int           `short:"n" default:"10" help:"How many rows; -2 of head is all but the last two."`
 	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
 	tableFlags
 	noHeader bool // it is printed already
 }
 
 type headCmd struct {
+	N int `short:"n" default:"10" help:"How many rows; -2 is all but the last two."`
 	rowsFlags
 	Index string `help:"Print these rows instead: an index expression, such as '5:9' or '[0, 7]'." placeholder:"EXPR"`
 }
 
 func (headCmd) Help() string {
 	return `
-The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor.
+The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor. The table shows the first eight leaves: --as jsonl prints all, and a KEY any one.
+
+Examples:
 
 	tdict head visits
 	tdict head visits chol -n 3
@@ -58,17 +61,25 @@ func (c *headCmd) Run(s *session) error {
 }
 
 type tailCmd struct {
+	N int `short:"n" default:"10" help:"How many rows."`
 	rowsFlags
 	Follow bool `short:"f" help:"Go on with the rows that a Writer commits, until interrupted."`
 }
 
 func (tailCmd) Help() string {
 	return `
+With -f it goes on with a dataset that a Writer has finished, since another may append to it. It ends with an error if the dataset is replaced.
+
+Examples:
+
 	tdict tail visits -n 3
 	tdict tail -f log --as jsonl`
 }
 
 func (c *tailCmd) Run(s *session) error {
+	if c.N < 0 {
+		return s.usage("-n takes 0 or more rows, got %d", c.N)
+	}
 	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
 		return err
@@ -79,6 +90,8 @@ func (c *tailCmd) Run(s *session) error {
 		return c.print(s, in.Dict, in.Schema, ix.Range(max(0, n-c.N), ix.End))
 	case in.Form != forms.Directory:
 		return fmt.Errorf("%s: -f follows directories, got the form %v", c.Path, in.Form)
+	case len(in.Dict.Shape()) == 0:
+		return fmt.Errorf("%s: -f follows rows, got batch shape []", c.Path)
 	default:
 		return c.follow(s, max(0, n-c.N), in.Schema)
 	}
@@ -86,14 +99,15 @@ func (c *tailCmd) Run(s *session) error {
 
 // follow prints the rows that are appended to a directory, from a row on.
 func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
-	ds, err := memmap.Open(c.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = ds.Close() }() // it was only read
+	f := &followed{path: c.Path, grows: true}
+	defer f.close()
 	for {
-		if n := rows(ds.TensorDict); n > row {
-			if err := c.print(s, ds.TensorDict, schema, ix.Range(row, n)); err != nil {
+		more, err := f.refresh()
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if n := rows(f.ds.TensorDict); more && n > row {
+			if err := c.print(s, f.ds.TensorDict, schema, ix.Range(row, n)); err != nil {
 				return err
 			}
 			row, c.noHeader = n, true
@@ -101,19 +115,55 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
+		if more && !f.grows {
+			fmt.Fprintf(s.errs, "tdict: tail: %s is finished: waiting for a Writer to append to it\n", c.Path)
+		}
 		select {
 		case <-s.ctx.Done():
 			return nil
 		case <-time.After(200 * time.Millisecond):
 		}
-		next, err := ds.Refresh()
-		if err != nil {
-			return err
-		} else if next != ds {
-			_ = ds.Close() // it was only read
-			ds = next
-		}
 	}
+}
+
+// A followed is a dataset that is appended to.
+type followed struct {
+	path  string
+	ds    *memmap.Dataset // nil before the first refresh
+	grows bool            // a Writer has not finished it
+}
+
+// close unmaps the files.
+func (f *followed) close() {
+	if f.ds != nil {
+		_ = f.ds.Close() // it was only read
+	}
+}
+
+// refresh opens the dataset anew if it has changed, and reports whether it has. It returns an
+// error if another dataset has its place. A Writer replaces the directory when it
+// finishes a dataset, and when it goes on with one; the rows then stay.
+func (f *followed) refresh() (changed bool, err error) {
+	next, replaced := (*memmap.Dataset)(nil), false
+	if f.ds == nil {
+		next, err = memmap.Open(f.path)
+	} else if next, err = f.ds.Refresh(); err == nil && next != f.ds {
+		replaced, err = f.ds.Stale()
+	}
+	if err != nil || next == f.ds {
+		return false, err
+	}
+	l, err := memmap.Look(f.path, memmap.OpenOptions{})
+	if err == nil && replaced && (l.Growing == f.grows || rows(next.TensorDict) < rows(f.ds.TensorDict) || tdict.SchemaOf(f.ds.TensorDict).Check(next.TensorDict) != nil) {
+		err = errors.New("another dataset has replaced it")
+	}
+	if err != nil {
+		_ = next.Close() // it was only read
+		return false, err
+	}
+	f.close()
+	f.ds, f.grows = next, l.Growing
+	return true, nil
 }
 
 // print prints a part of a dictionary.

@@ -9,10 +9,13 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // Exit codes; doc.go says what they mean.
@@ -94,9 +97,65 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	command, err := parser.Parse(args)
 	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
-		return nil, usageError{nameOf(parsed.Context), err}
+		name := nameOf(parsed.Context)
+		if name == "schema print" && strings.HasPrefix(err.Error(), "unexpected argument") {
+			err = fmt.Errorf("%w: schema takes one PATH, did you mean \"schema check\"?", err)
+		}
+		return nil, usageError{name, err}
+	}
+	if err == nil {
+		err = checkValues(command)
 	}
 	return command, err
+}
+
+// checkValues refuses values that no flag or argument takes: an empty one, but of --na, and "-" where
+// a file is wanted.
+func checkValues(command *kong.Context) error {
+	for _, path := range command.Path {
+		given, name, isFile := path.Positional, "", true
+		switch {
+		case path.Flag != nil:
+			given, name, isFile = path.Flag.Value, "--"+path.Flag.Name, path.Flag.Name == "schema"
+		case given != nil:
+			name = "<" + given.Name + ">"
+		default:
+			continue
+		}
+		paths, keys := texts(given.Target.Interface())
+		switch {
+		case name != "--na" && (slices.Contains(paths, "") || slices.Contains(keys, "")):
+			return usageError{nameOf(command), fmt.Errorf("%s: got an empty value", name)}
+		case isFile && slices.Contains(paths, "-"):
+			return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard input and output are not read or written", name)}
+		}
+	}
+	return nil
+}
+
+// texts returns the texts, or keys, of a value. One that is empty stands for an empty list.
+func texts(value any) (texts []string, keys []nestedkey.Key) {
+	empty := true
+	switch v := value.(type) {
+	case string:
+		return []string{v}, nil
+	case []string:
+		texts = v
+	case nestedkey.Key:
+		return nil, []nestedkey.Key{v}
+	case []nestedkey.Key:
+		keys = v
+	case []float64:
+		empty = len(v) == 0
+	case []int:
+		empty = len(v) == 0
+	default:
+		return nil, nil
+	}
+	if empty && len(texts)+len(keys) == 0 {
+		texts = []string{""}
+	}
+	return texts, keys
 }
 
 // nameOf returns the name of the command that arguments got to, such as "schema check".

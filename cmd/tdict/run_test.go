@@ -11,9 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -56,6 +58,21 @@ func TestExitCodes(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "note.txt"), []byte("a note"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ragged.csv"), []byte("a,b\n1,2\n3\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"version":1,"entries":[{"key":"id","kind":"tensor","dtype":"int64"}]}`), 0o666))
+	for name, text := range map[string]string{
+		"commas.csv": "day;score\n1,5;2\n", "texts.json": `{"version":1,"entries":[{"key":"a","kind":"text","dtype":"int64"}]}`,
+		"broken.json": "{\"version\":1,\n  x", "note.tsv": "a\tb\n1\t2\n", "tabs.csv": "a\tb\n1\t2\n", "scores.csv": "day;score\n1;7.5\n",
+		"scores.json": `{"version":1,"entries":[{"key":"day","kind":"tensor","dtype":"int64"},{"key":"score","kind":"tensor","dtype":"float64"}]}`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	ds := tensor.Must(memmap.Open(filepath.Join(dir, "visits")))
+	others := tensor.Must(ds.Clone())
+	require.NoError(t, ds.Close())
+	age := tensor.Must(others.Tensor("age"))
+	require.NoError(t, arith.AddInto(age, age, 1.))
+	require.NoError(t, memmap.Save(filepath.Join(dir, "others"), others))
+	require.Equal(t, 0, command(t, dir, "convert", "visits", "cut.tdz").code)
+	require.NoError(t, os.Truncate(filepath.Join(dir, "cut.tdz"), 10_000))
 	for _, tt := range []struct {
 		rule string
 		args string
@@ -77,6 +94,55 @@ func TestExitCodes(t *testing.T) {
 		{"sizes by two flags", "split visits out --sizes 1 --count 1945", 2, "tdict: split: --sizes and --count can't be used together"},
 		{"npy without a key", "head visits --as npy", 2, "tdict: head: --as npy needs the KEY of a tensor"},
 		{"a separator of two characters", "show visits.csv --comma ::", 2, "tdict: show: --comma "},
+
+		{"an empty flag", "slice visits out --where=", 2, "tdict: slice: --where: got an empty value"},
+		{"an empty list", "slice visits out --keys=", 2, "tdict: slice: --keys: got an empty value"},
+		{"an empty key in a list", "slice visits out --drop id,,day", 2, "tdict: slice: --drop: got an empty value"},
+		{"empty sizes", "split visits out --sizes=", 2, "tdict: split: --sizes"},
+		{"empty counts", "split visits out --count=", 2, "tdict: split: --count"},
+		{"an empty path", "show ", 2, "tdict: show: "},
+		{"an empty index", "head visits --index=", 2, "tdict: head: --index: got an empty value"},
+		{"an empty key of groups", "split visits out --count 1945 --by=", 2, "tdict: split: --by: got an empty value"},
+		{"standard input", "show -", 2, "tdict: show: <path>: got -, want a file: standard input and output are not read or written"},
+		{"a schema in standard input", "show visits.csv --schema -", 2, "tdict: show: --schema: got -, want a file"},
+		{"a form of parts", "split visits out --count 1945 --to npz", 2, "tdict: split: unknown flag --to"},
+		{"a negative number of last rows", "tail visits -n -3", 2, "tdict: tail: -n takes 0 or more rows, got -3"},
+		{"a negative number of differences", "diff visits visits --max -1", 2, "tdict: diff: --max"},
+		{"a misspelt subcommand", "schema chek visits other.json", 2, `did you mean "schema check"?`},
+		{"shares that are numbers of rows", "split visits out --sizes 80,20", 2, "--sizes takes shares from 0 to 1, got 80; --count takes numbers of rows"},
+		{"shares that do not add up", "split visits out --sizes 0.5,0.4", 2, "add up to 0.9, want 1"},
+		{"a negative count", "split visits out --count=1946,-1", 2, "--count takes 0 or more rows, got -1"},
+		{"a name too few", "split visits out --sizes 0.5,0.5 --names a", 2, "--names: got 1 names for 2 parts"},
+		{"a name twice", "split visits out --sizes 0.5,0.5 --names a,A", 2, "want distinct names of files"},
+		{"a name of no form", "split visits out --sizes 0.5,0.5 --names a,b.xls", 2, "--names: unknown form"},
+		{"an output of no form", "convert visits out.parquet", 2, "tdict: convert: unknown form: got \"out.parquet\""},
+		{"an output of a slice of no form", "slice visits out.parquet --index 0:1", 2, "tdict: slice: unknown form"},
+
+		{"a delimiter of no table", "show visits --comma ;", 3, "tdict: show: --comma is for csv, got [directory]"},
+		{"a schema of no table", "diff visits visits --schema other.json", 3, "tdict: diff: --schema is for csv and jsonl"},
+		{"missing values of no table", "convert visits out --na -", 3, "tdict: convert: --na is for csv"},
+		{"a delimiter of jsonl", "convert visits out.jsonl --comma ;", 3, "tdict: convert: --comma is for csv, got [jsonl directory]"},
+		{"a broken schema", "show visits.csv --schema broken.json", 3, "broken.json: line 2, column 3: invalid character"},
+		{"a header with another delimiter", "show scores.csv --schema scores.json", 3, "give --comma"},
+		{"records with another delimiter", "show commas.csv", 3, "give --comma"},
+		{"a schema of an impossible dtype", "show visits.csv --schema texts.json", 3, `schema "a": schema mismatch: got int64 of a text, want none`},
+		{"the empty field is missing by a flag", "slice visits.csv out --na= --where nokey>1", 3, "nokey"},
+		{"a field that the schema lacks", "show visits.csv --schema other.json", 3, "give a --schema with it"},
+		{"a table of another suffix", "show note.tsv", 3, "give --from csv"},
+		{"a device", "convert /dev/null visits", 3, "neither a directory nor a regular file"},
+		{"a device of a given form", "show /dev/null --from csv", 3, "neither a directory nor a regular file"},
+		{"a key that is misspelt", "stats visits aeg", 3, `did you mean "age"?`},
+		{"keys of a difference that are misspelt", "diff visits visits --keys aeg", 3, `did you mean "age"?`},
+		{"groups of floats", "split visits out --sizes 1 --by age", 3, `tdict: split: visits: split by "age": dtype mismatch: got float64, want integers, bools or text`},
+		{"more counts than groups", "split visits out --count 1500,445 --by id", 3, "more than 312"},
+		{"several arrays for npy", "slice visits out.npy --keys id,day", 3, "use slice --keys"},
+		{"verify of what has no checksums", "verify visits.csv", 3, "tdict: verify: visits.csv: csv has no checksums: verify is for directories and archives"},
+		{"verify of what is no dataset", "verify .", 3, "not a saved dictionary"},
+		{"verify of an archive that is cut", "verify cut.tdz", 1, "cut.tdz: "},
+		{"tab for a name", "head tabs.csv --comma \\t --as jsonl", 0, `{"a":1,"b":2}`},
+		{"all elements that differ", "diff visits others --max 2", 1, `"age": 1,945 elements differ: [0] is 58.7652292950034, other 59.7652292950034; [1] is 58.7652292950034, other 59.7652292950034` + "\n"},
+		{"tables on both sides", "diff scores.csv scores.csv --comma ;", 0, ""},
+		{"a table of another delimiter fits", "schema check scores.csv scores.json --comma ;", 0, ""},
 
 		{"nothing is there", "show nowhere", 3, "nowhere"},
 		{"no form", "show note.txt", 3, "note.txt"},

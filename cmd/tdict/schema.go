@@ -19,7 +19,9 @@ type schemaCmd struct {
 
 func (schemaCmd) Help() string {
 	return `
-A schema of a csv or jsonl file is a proposal: the narrowest dtypes that all rows fit. Correct it, and hand it to convert. docs/schema.md describes the JSON.
+A schema of a csv or jsonl file is a proposal: int64, float64, bool or text, the first of these that all values fit. Correct it, and hand it to convert. docs/schema.md describes the JSON. 'tdict schema print --help' lists the flags of tables.
+
+Examples:
 
 	tdict schema visits
 	tdict schema visits.csv > visits.json
@@ -34,6 +36,9 @@ type schemaOf struct {
 
 func (c *schemaOf) Run(s *session) error {
 	opt, err := c.options(s)
+	if err == nil {
+		err = c.check([]string{c.Path})
+	}
 	if err != nil {
 		return err
 	}
@@ -57,6 +62,7 @@ func (c *schemaOf) Run(s *session) error {
 type schemaCheck struct {
 	Path string `arg:"" help:"A dataset or a file."`
 	File string `arg:"" name:"schema" help:"A file that 'tdict schema' has printed."`
+	tableFlags
 }
 
 func (c *schemaCheck) Run(s *session) error {
@@ -64,7 +70,7 @@ func (c *schemaCheck) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.open(c.Path, tableFlags{})
+	in, err := s.open(c.Path, c.tableFlags)
 	if err != nil {
 		return err
 	}
@@ -90,6 +96,10 @@ func readSchema(path string) (schema tdict.Schema, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &schema); err != nil {
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			before := text[:wrong.Offset]
+			path += fmt.Sprintf(": line %d, column %d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')-1)
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return schema, nil

@@ -90,10 +90,22 @@ func (s *session) report(err error) int {
 	return exitFailure
 }
 
+// asFlags replaces the options of Go in errors by flags and words.
+var asFlags = strings.NewReplacer(
+	"set SkipUnknown", `give a --schema that has it`, "SkipUnknown skips others", "give a --schema with it",
+	"make the entry Optional, or give it a Fill", `write "optional":true in the schema`,
+	"set Comma to what separates the fields", "give --comma",
+	"schema mismatch: dtype mismatch", "schema mismatch",
+	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
+	"say one of", "give --from with one of",
+	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
+)
+
 // print prints an error on one line of standard error.
 func (s *session) print(err error) {
 	s.endBar()
-	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	text := asFlags.Replace(strings.ReplaceAll(err.Error(), "\n", "; "))
+	text = strings.TrimPrefix(strings.TrimPrefix(text, s.name+": "), s.name+" ")
 	if s.name != "" {
 		text = s.name + ": " + text
 	}
@@ -107,11 +119,23 @@ func (s *session) progress(done, total int64) {
 		return
 	}
 	if s.bar == nil {
+		wide := s.columns() >= 80
 		s.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(s.stderr),
-			progressbar.OptionSetDescription(s.name), progressbar.OptionShowBytes(true),
+			progressbar.OptionSetDescription(s.name), progressbar.OptionShowBytes(wide),
+			progressbar.OptionSetPredictTime(wide), progressbar.OptionSetElapsedTime(wide), progressbar.OptionFullWidth(),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	_ = s.bar.Set64(done) // a bar that cannot be drawn does not stop the command
+}
+
+// columns returns the width of the terminal, 80 if it is not known.
+func (s *session) columns() int {
+	if f, ok := s.stderr.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
 }
 
 // endBar removes the bar from the terminal.

@@ -26,6 +26,8 @@ type showCmd struct {
 
 func (showCmd) Help() string {
 	return `
+Examples:
+
 	tdict show visits
 	tdict show model.safetensors layers/0 --all
 	tdict show visits.tdz --json`

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -11,18 +13,21 @@ import (
 
 // tableFlags say how csv and jsonl files are read and written.
 type tableFlags struct {
-	From   forms.Form `help:"The form of the inputs, if neither bytes nor suffix tell it." placeholder:"FORM"`
+	From   forms.Form `help:"The form of the inputs, if neither bytes nor suffix tell it: csv for a .tsv or .txt." placeholder:"FORM"`
 	Schema string     `help:"Read csv and jsonl by the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
-	Comma  string     `help:"What separates the fields of csv." placeholder:"CHAR"`
-	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and nothing without it. Repeat it for more." placeholder:"TEXT"`
+	Comma  string     `help:"The character between fields of csv; '\\t' is a tab." placeholder:"CHAR"`
+	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and the empty field without it. Repeat it for more." placeholder:"TEXT"`
 }
 
 // options returns what the flags say.
 func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	opt.Form, opt.CSV = f.From, csv.Format{NA: f.NA}
-	if len(f.Comma) > 1 {
+	switch {
+	case f.Comma == `\t`:
+		opt.CSV.Comma = '\t'
+	case len(f.Comma) > 1:
 		return opt, s.usage("--comma takes one character, got %q", f.Comma)
-	} else if f.Comma != "" {
+	case f.Comma != "":
 		opt.CSV.Comma = f.Comma[0]
 	}
 	if f.Schema != "" {
@@ -31,18 +36,54 @@ func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	return opt, err
 }
 
+// check returns an error if a flag of tables is given, and neither an input nor an output is one.
+func (f *tableFlags) check(inputs []string, outputs ...forms.Form) error {
+	if f.Schema == "" && f.Comma == "" && f.NA == nil {
+		return nil
+	}
+	all := slices.Clone(outputs)
+	for _, path := range inputs {
+		form := f.From
+		if form == 0 {
+			var err error
+			if form, err = forms.Of(path); err != nil {
+				return err
+			}
+		}
+		all = append(all, form)
+	}
+	isCSV := slices.Contains(all, forms.CSV)
+	switch {
+	case f.Schema != "" && !isCSV && !slices.Contains(all, forms.JSONL):
+		return fmt.Errorf("--schema is for csv and jsonl, got %v", all)
+	case f.Comma != "" && !isCSV:
+		return fmt.Errorf("--comma is for csv, got %v", all)
+	case f.NA != nil && !isCSV:
+		return fmt.Errorf("--na is for csv, got %v", all)
+	}
+	return nil
+}
+
 // A source is an opened dataset. Dict is never nil.
 type source struct {
 	*forms.Input
 	made string // a temporary directory that Close removes
 }
 
-// open opens a dataset for reading. A table is converted to a temporary directory.
+// open opens a dataset for reading.
 func (s *session) open(path string, flags tableFlags) (*source, error) {
 	opt, err := flags.options(s)
+	if err == nil {
+		err = flags.check([]string{path})
+	}
 	if err != nil {
 		return nil, err
 	}
+	return s.openWith(path, opt)
+}
+
+// openWith opens a dataset with options. A table is converted to a temporary directory.
+func (s *session) openWith(path string, opt forms.OpenOptions) (*source, error) {
 	in, err := forms.Open(path, opt)
 	if err != nil || in.Dict != nil {
 		return &source{Input: in}, err

@@ -27,6 +27,8 @@ func (statsCmd) Help() string {
 	return `
 Missing values are left out and counted. Min to max are of numbers other than NaN; docs/cli.md says how exact quantiles are.
 
+Examples:
+
 	tdict stats visits
 	tdict stats visits chol bili --json
 	tdict stats digits image --by-column`

@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -14,22 +17,50 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 )
 
-// onTerminal runs the command with a terminal as standard output and error, and returns what appears
-// there.
-func onTerminal(t *testing.T, dir string, args ...string) (text string, code int) {
+// terminal opens both ends of a terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skip("no terminals: ", err)
 	}
-	defer master.Close()
 	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	require.NoError(t, err)
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no terminals: ", err)
 	}
+	return master, slave
+}
+
+// TestBarFits draws bars on terminals of several widths.
+func TestBarFits(t *testing.T) {
+	for _, columns := range []int{30, 60, 80, 200} {
+		master, slave := terminal(t)
+		require.NoError(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}))
+		s := newSession(t.Context(), io.Discard, slave)
+		s.name, s.start = "schema check", time.Now().Add(-2*time.Second)
+		for done := range int64(4) {
+			s.progress(done*700_000_000, 3_000_000_000)
+			time.Sleep(120 * time.Millisecond)
+		}
+		require.NoError(t, slave.Close())
+		drawn, _ := io.ReadAll(master) // ends with EIO
+		require.NoError(t, master.Close())
+		require.Contains(t, string(drawn), "schema check")
+		for line := range strings.SplitSeq(string(drawn), "\r") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), columns, line)
+		}
+	}
+}
+
+// onTerminal runs the command with a terminal as standard output and error, and returns what appears
+// there.
+func onTerminal(t *testing.T, dir string, args ...string) (text string, code int) {
+	t.Helper()
+	master, slave := terminal(t)
+	defer master.Close()
 	path, err := binary()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), path, args...)

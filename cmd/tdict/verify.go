@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/memmap"
 )
 
@@ -13,7 +15,9 @@ type verifyCmd struct {
 
 func (verifyCmd) Help() string {
 	return `
-Verify compares each block of 64 MiB of each leaf with its checksum, and each meta.json with what it may say. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read.
+Verify compares each block of 64 MiB of each leaf with its checksum, and each meta.json with what it may say. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read, or is in a form that has no checksums.
+
+Examples:
 
 	tdict verify visits
 	tdict verify visits.tdz parts/*`
@@ -38,9 +42,16 @@ func (c *verifyCmd) Run(s *session) error {
 
 // verify verifies one path.
 func (c *verifyCmd) verify(s *session, path string) error {
+	if form, err := forms.Of(path); err == nil && form != forms.Directory && form != forms.Archive {
+		return fmt.Errorf("%s: %v has no checksums: verify is for directories and archives", path, form)
+	}
 	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress})
 	s.endBar()
-	if report == nil {
+	switch damaged := errors.Is(err, memmap.ErrCorrupt) && !errors.Is(err, memmap.ErrForeign); {
+	case report == nil && damaged:
+		fmt.Fprintln(s.out, strings.TrimPrefix(err.Error(), "verify "))
+		return errNo
+	case report == nil, errors.Is(err, memmap.ErrForeign):
 		return err
 	}
 	for _, fault := range report.Faults {

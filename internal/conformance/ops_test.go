@@ -232,7 +232,11 @@ func sum[T tensor.Number](xs []*tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := tensor.Of[T](xs[1])
+	straight, err := xs[1].Contiguous()
+	if err != nil {
+		return nil, err
+	}
+	b, err := tensor.Of[T](straight)
 	for i := range b {
 		a[i] += b[i]
 	}

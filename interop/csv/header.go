@@ -100,7 +100,7 @@ func arranged(all []column, headers []string, skip bool) (there []column, lackin
 		at, ok := byName[header]
 		switch {
 		case !ok && !skip:
-			return nil, nil, fmt.Errorf("%w: got %q, want none but %s: SkipUnknown skips others", ErrHeader, header, listed(all))
+			return nil, nil, fmt.Errorf("%w: got %q, want none but %s: %s", ErrHeader, header, listed(all), advice(headers))
 		case !ok:
 			continue
 		case found[at]:
@@ -120,6 +120,14 @@ func arranged(all []column, headers []string, skip bool) (there []column, lackin
 		}
 	}
 	return there, lacking, nil
+}
+
+// advice says what to do about a header that no column of the schema has.
+func advice(headers []string) string {
+	if len(headers) == 1 && strings.ContainsAny(headers[0], ";\t|,") {
+		return "set Comma to what separates the fields"
+	}
+	return "SkipUnknown skips others"
 }
 
 // listed lists the first headers.

@@ -17,7 +17,7 @@ import (
 )
 
 // Infer proposes a schema for the first n rows of r, or for all if n is 0: for each column the
-// narrowest type that all these rows fit, and a Doc that says in a line what was seen. A program
+// first of the types below that all these rows fit, and a Doc that says in a line what was seen. A program
 // looks at it, and corrects it where it knows more:
 //
 //   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
@@ -284,7 +284,7 @@ func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	return spec
 }
 
-// dtype returns the narrowest type, and a text about the fields. Categories are text.
+// dtype returns the type, and a text about the fields. Categories are text.
 func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text

@@ -150,7 +150,11 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 		}
 		n++
 	}
-	return &ParseError{Line: line, Err: fmt.Errorf("%w: got %d, want %d", ErrFields, n, want)}
+	err := fmt.Errorf("%w: got %d, want %d", ErrFields, n, want)
+	if want == 1 {
+		err = fmt.Errorf("%w: set Comma to what separates the fields, if it is another character", err)
+	}
+	return &ParseError{Line: line, Err: err}
 }
 
 // splitter returns a splitter of r into records of at most a number of bytes.

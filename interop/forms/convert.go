@@ -26,14 +26,15 @@ import (
 //
 // Convert returns [ErrForm], [ErrLoss], [ErrOverlap], fs.ErrExist if something is at to and Force
 // is not set, memmap.ErrBusy if a memmap.Writer is at work there, fs.ErrNotExist if no directory is
-// around it, tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an
-// input that has no rows where rows are needed, tdict.ErrMissing if there is no input, and the
-// errors of the packages of the forms.
+// around it, fs.ErrInvalid for a Schema if neither an input nor the output is a table,
+// tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an input that has
+// no rows where rows are needed, tdict.ErrMissing if there is no input, and the errors of the
+// packages of the forms.
 func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	if len(from) == 0 {
 		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
 	}
-	return saving(ctx, to, from, opt, func(s *saver) error {
+	return saving(ctx, to, from, opt, nil, func(s *saver) error {
 		if len(from) > 1 {
 			r, err := s.several(from)
 			if err != nil {
@@ -100,10 +101,8 @@ func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 	tables := map[Form][]string{}
 	for _, path := range from {
 		opt := s.opt.Open
-		if opt.Form == 0 {
-			if opt.Form, err = Of(path); err != nil {
-				return nil, err
-			}
+		if opt.Form, err = formOf(path, opt); err != nil {
+			return nil, err
 		}
 		if opt.Form.isTable() && opt.Schema == nil {
 			tables[opt.Form] = append(tables[opt.Form], path)

@@ -152,6 +152,14 @@ func specimens(t testing.TB) []specimen {
 	}
 }
 
+// ofTable returns a schema for a table, and nil for another form.
+func ofTable(suffix string, schema tdict.Schema) tdict.Schema {
+	if suffix != ".csv" && suffix != ".jsonl" {
+		return nil
+	}
+	return schema
+}
+
 // TestRoundTrips converts each specimen into each form and back: it is equal, or refused with a
 // list, and then the rest is equal.
 func TestRoundTrips(t *testing.T) {
@@ -163,7 +171,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Run(s.name+" in "+fmt.Sprint(forms.For("x"+suffix)), func(t *testing.T) {
 				dir := testkit.TempDir(t)
 				out, back := filepath.Join(dir, "out"+suffix), filepath.Join(dir, "back")
-				opt := forms.Options{Open: forms.OpenOptions{Schema: opened.Schema}, NoSync: true}
+				opt := forms.Options{Open: forms.OpenOptions{Schema: ofTable(suffix, opened.Schema)}, NoSync: true}
 				err := forms.Convert(ctx, out, []string{in}, opt)
 				want, carried := s.lost[suffix]
 				switch {
@@ -278,14 +286,17 @@ func TestConvertRefusals(t *testing.T) {
 		{"other keys", "out", []string{"in", "b.csv"}, forms.Options{}, tdict.ErrSchema},
 		{"other names of dims", "out", []string{"in", "named"}, forms.Options{}, tdict.ErrSchema},
 		{"an input without rows, of several", "out", []string{"in", "scalar"}, forms.Options{}, shapeops.ErrDim},
+		{"a schema, and no table", "out.npz", []string{"in"}, forms.Options{Open: forms.OpenOptions{Schema: tdict.SchemaOf(td)}}, fs.ErrInvalid},
+		{"a pipe", "other", []string{os.DevNull}, forms.Options{}, forms.ErrForm},
+		{"a pipe of a given form", "other", []string{os.DevNull}, forms.Options{Open: forms.OpenOptions{Form: forms.CSV}}, forms.ErrForm},
 		{"an input without rows, as a table", "out.csv", []string{"scalar"}, forms.Options{}, shapeops.ErrDim},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := testkit.TempDir(t)
 			at := func(name string) string {
-				if name == "" {
-					return ""
+				if name == "" || filepath.IsAbs(name) {
+					return name
 				}
 				return dir + "/" + name
 			}

@@ -22,8 +22,10 @@
 //
 //	form           entries                    batch shape       names of dims
 //	directory, tdz all, see below             kept              kept
-//	npz, npy       tensors, but bfloat16      one dim           lost
-//	safetensors    tensors, but complex128    kept              kept
+//	npz, npy       tensors, but bfloat16;     one dim           lost
+//	               no text
+//	safetensors    tensors, but complex128;   kept              kept
+//	               no text
 //	nrt            fields of one tree         one dim           lost
 //	csv            tensors, text              one dim           lost
 //	jsonl          tensors, text, ragged      one dim           lost
@@ -33,9 +35,11 @@
 //
 // An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
-// leaf decides which tree. Data with a value for each row is lost where rows come from several
-// inputs, are picked by a list, a mask or Keep, or are split: then rows are appended. Safetensors
-// lists keys in their order. The order of keys is otherwise kept, but for .nrt.
+// leaf decides which tree. Safetensors lists keys in their order. The order of keys is otherwise
+// kept, but for .nrt.
+//
+// Rows are appended if they come from several inputs, are picked by a list, a mask or Keep, or are
+// split. Data that differs between rows cannot be appended, so it is a Loss then.
 //
 // A directory or an archive keeps the schema that was saved with the first input, without entries
 // that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
@@ -46,8 +50,9 @@
 //
 // # Tables
 //
-// The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it. Tables
-// hold no dtypes, so a schema restores them. In the output, ragged uint8 of one level is text,
+// The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it: int64,
+// float64, bool or text. A Schema is an error where neither an input nor the output is a table.
+// Tables hold no dtypes, so a schema restores them. In the output, ragged uint8 of one level is text,
 // unless the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf
 // KEY_mask that fits KEY is not a column: values that it hides are written as missing, and reading
 // makes the mask again, and zeros of the values. A mask that hides nothing comes back only with a
@@ -55,11 +60,15 @@
 //
 // # Outputs
 //
-// An output appears whole or not at all. It is refused, before any input is read, if something is
-// there and Force is not set, if it is an input, lies in one or around one, links resolved, or if a
-// memmap.Writer is at work in it or in the dataset around it. Until it is whole, its rows lie
-// beside it. If the process is killed, they stay there, and the first save of another process
-// beside them removes them.
+// An output appears whole or not at all. Before any input is read it is refused if
+//
+//   - something is there and Force is not set,
+//   - it is an input, lies in one or around one, links resolved,
+//   - a memmap.Writer is at work in it or in the dataset around it.
+//
+// Until it is whole, its rows lie beside it. If the process is killed, they stay there, and the
+// next save of another process beside them removes them. Inputs are directories and regular files:
+// a pipe is [ErrForm].
 //
 // # Memory
 //

@@ -160,6 +160,9 @@ func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	if source == nil {
 		return ""
 	}
+	if _, err := tdict.Get[*tdict.Stacked](source, key); err == nil {
+		return tdict.KindStacked.String()
+	}
 	data, err := tdict.Get[*tdict.Data](source, key)
 	if err != nil || data.Shape().Size() == 0 {
 		return ""
@@ -167,7 +170,7 @@ func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	if _, same := data.Uniform(); same {
 		return ""
 	}
-	return "data with a value for each row"
+	return "data with a value for each row, which rows that are picked or appended cannot carry"
 }
 
 // whyNoDict returns the loss of a dictionary that is empty or has dims of its own, and whether its
@@ -214,7 +217,7 @@ func (f *fitting) whyNotJoint(s tdict.Spec, v tdict.Value) string {
 		}
 	}
 	switch dims := slices.Concat(f.inner, s.Batch, s.Shape); {
-	case s.Kind == tdict.KindData:
+	case s.Kind == tdict.KindData || s.Kind == tdict.KindStacked:
 		return s.Kind.String()
 	case len(dims) > 0:
 		return fmt.Sprintf("dims %v", dims)

@@ -97,14 +97,11 @@ const indexSuffix = ".index.json"
 // another program has zipped. It returns [ErrForm] if neither tells or the path is neither a
 // directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
 func Of(path string) (Form, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	info, err := stat(path)
+	if err != nil {
 		return 0, err
-	case info.IsDir():
+	} else if info.IsDir() {
 		return Directory, nil
-	case !info.Mode().IsRegular():
-		return 0, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: got %v, want a regular file or a directory", ErrForm, info.Mode().Type())}
 	}
 	file, err := vfs.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -115,10 +112,23 @@ func Of(path string) (Form, error) {
 	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
 	}
+	if suffix := strings.ToLower(filepath.Ext(path)); suffix == ".tsv" || suffix == ".txt" {
+		return 0, fmt.Errorf("%w: %s may be csv: say so, with its separator", ErrForm, errtext.Quote(path))
+	}
 	if unnamed != nil || byName == Directory {
 		return 0, fmt.Errorf("%w: neither the bytes nor the name of %s tell it: say one of %s", ErrForm, errtext.Quote(path), list())
 	}
 	return byName, nil
+}
+
+// stat returns a FileInfo of an input, and [ErrForm] for a pipe or a device, which cannot be read
+// twice.
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: it is neither a directory nor a regular file: save it to a file first", ErrForm)}
+	}
+	return info, err
 }
 
 // sniff returns the form that the first bytes of a file tell, or 0.

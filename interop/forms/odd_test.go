@@ -30,7 +30,7 @@ func TestOddKeys(t *testing.T) {
 		for _, suffix := range all {
 			dir := testkit.TempDir(t)
 			out, back := filepath.Join(dir, "out"+suffix), filepath.Join(dir, "back")
-			opt := forms.Options{Open: forms.OpenOptions{Schema: opened.Schema}, NoSync: true}
+			opt := forms.Options{Open: forms.OpenOptions{Schema: ofTable(suffix, opened.Schema)}, NoSync: true}
 			if err := forms.Convert(ctx, out, []string{in}, opt); err != nil {
 				require.Contains(t, err.Error(), "out"+suffix, "%q", key)
 				require.True(t, errors.Is(err, forms.ErrLoss) || errors.Is(err, tdict.ErrSchema) || errors.Is(err, safetensors.ErrUnsupported), "%q %s: %v", key, suffix, err)

@@ -64,10 +64,8 @@ const ArrayKey nestedkey.Key = "arr_0"
 // Open returns [ErrForm], csv.ErrFormat for a Format with Categories, and the errors of the package
 // of the form, which say the path.
 func Open(path string, opt OpenOptions) (in *Input, err error) {
-	if opt.Form == 0 {
-		if opt.Form, err = Of(path); err != nil {
-			return nil, err
-		}
+	if opt.Form, err = formOf(path, opt); err != nil {
+		return nil, err
 	}
 	in = &Input{Path: path, Form: opt.Form, opt: opt}
 	if opt.Form.isTable() {
@@ -85,6 +83,15 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// formOf returns the form of an input.
+func formOf(path string, opt OpenOptions) (Form, error) {
+	if opt.Form == 0 {
+		return Of(path)
+	}
+	_, err := stat(path)
+	return opt.Form, err
 }
 
 // openMapped opens a form whose elements can be mapped.

@@ -146,7 +146,7 @@ func sizeable(td *tdict.TensorDict) (sized *tdict.TensorDict, uneven bool) {
 	for key, leaf := range td.Leaves() {
 		switch leaf.(type) {
 		case *tensor.Tensor:
-		case *ragged.Tensor:
+		case *ragged.Tensor, *tdict.Stacked:
 			uneven = true
 		default:
 			others = append(others, key)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -47,11 +48,21 @@ type saver struct {
 	done  []func() error
 }
 
-// saving checks an output and calls fn with a saver for it, which is closed then.
-func saving(ctx context.Context, to string, from []string, opt Options, fn func(*saver) error) (err error) {
+// saving checks an output, whose parts have some forms, and calls fn with a saver for it, which is
+// closed then.
+func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
 	s := &saver{ctx: ctx, opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
+	inputs := make([]Form, len(from))
+	for i, path := range from {
+		if inputs[i], err = formOf(path, opt.Open); err != nil {
+			return err
+		}
+	}
 	if s.at, err = checkOutput(to, from, opt.Force); err == nil && s.form == 0 {
 		s.form, err = For(to)
+	}
+	if err == nil && opt.Open.Schema != nil && !slices.ContainsFunc(slices.Concat(inputs, parts, []Form{s.form}), Form.isTable) {
+		err = failed("save", to, fmt.Errorf("%w: got a Schema, but neither csv nor jsonl is read or written", fs.ErrInvalid))
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package forms
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,8 +22,9 @@ type SliceOptions struct {
 	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
 	// entries, also those that are not saved. Not together with Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	Keys []nestedkey.Key // of entries that are saved; nil means all
-	Drop []nestedkey.Key // of entries that are not saved, taken away after Keys
+	// Keys are the entries that are saved; nil means all. Drop are entries that are not saved, taken
+	// away after Keys. The mask KEY_mask of an entry goes with it.
+	Keys, Drop []nestedkey.Key
 }
 
 // Slice saves a part of a dataset at to. The rules of [Convert] about the output, memory and errors
@@ -38,7 +40,7 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	if opt.Index == nil && opt.Keep == nil && opt.Keys == nil && opt.Drop == nil {
 		return Convert(ctx, to, []string{from}, opt.Options)
 	}
-	return saving(ctx, to, []string{from}, opt.Options, func(s *saver) error {
+	return saving(ctx, to, []string{from}, opt.Options, nil, func(s *saver) error {
 		in, err := s.open(from, opt.Open)
 		if err != nil {
 			return err
@@ -47,7 +49,11 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 		if err != nil {
 			return failed("slice", from, err)
 		}
-		return s.save(s.at, s.form, r)
+		err = s.save(s.at, s.form, r)
+		if errors.Is(err, shapeops.ErrDim) && len(opt.Index) > 0 && opt.Index[0].Kind() == ix.KindAt {
+			err = fmt.Errorf("%w; the index [%v] keeps it", err, opt.Index[0])
+		}
+		return err
 	})
 }
 
@@ -80,8 +86,8 @@ func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorD
 		}
 	}
 	for _, key := range drop {
-		if !td.Has(key) {
-			return nil, &tdict.KeyError{Op: "drop", Key: key, Err: tdict.ErrMissing}
+		if _, err := td.Get(key); err != nil {
+			return nil, err
 		}
 	}
 	return td.Exclude(withMasks(td, drop)...), nil

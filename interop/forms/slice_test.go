@@ -295,7 +295,10 @@ func TestSplitGroups(t *testing.T) {
 }
 
 func TestSplitRefusals(t *testing.T) {
-	in := saved(t, counted(t, 4))
+	td := counted(t, 4)
+	require.NoError(t, td.Set("w", tensor.Vector(1., 2, 3, 4)))
+	require.NoError(t, td.Set("g", tensor.Vector[int64](1, 1, 2, 2)))
+	in := saved(t, td)
 	half := []float64{0.5, 0.5}
 	for _, test := range []struct {
 		name string
@@ -311,6 +314,9 @@ func TestSplitRefusals(t *testing.T) {
 		{"a path", forms.SplitOptions{Fractions: half, Names: []string{"a", "../b"}}, "names of files"},
 		{"a name of no form", forms.SplitOptions{Fractions: half, Names: []string{"a", "b.c"}}, "unknown form"},
 		{"a key that is not there", forms.SplitOptions{Fractions: half, By: "z"}, "missing key"},
+		{"a key of floats", forms.SplitOptions{Fractions: half, By: "w"}, `"w": dtype mismatch: got float64, want integers, bools or text`},
+		{"a key of ragged numbers", forms.SplitOptions{Fractions: half, By: "r"}, `"r": dtype mismatch: got ragged int64 [4 *], want integers, bools or text`},
+		{"counts of rows, not of groups", forms.SplitOptions{Counts: []int{2, 2}, By: "g"}, `split by "g": unusable size: got sizes of parts that add up to more than 2, which are all rows, or groups, to split; sizes count groups`},
 		{"a form that cannot hold a part", forms.SplitOptions{Fractions: half, Names: []string{"a", "b.npz"}}, "cannot hold"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -319,6 +325,14 @@ func TestSplitRefusals(t *testing.T) {
 			litter(t, dir)
 		})
 	}
+}
+
+// TestSliceOfOneRow loses the dim of rows, which a table needs, and says how to keep it.
+func TestSliceOfOneRow(t *testing.T) {
+	in, out := saved(t, counted(t, 4)), filepath.Join(testkit.TempDir(t), "out.csv")
+	opt := forms.SliceOptions{Index: []ix.Index{ix.At(2)}, Keys: []nestedkey.Key{"x"}}
+	require.ErrorContains(t, forms.Slice(ctx, out, in, opt), "want a dim of rows; the index [2] keeps it")
+	require.NoError(t, forms.Slice(ctx, out, in, forms.SliceOptions{Index: []ix.Index{ix.Take(2)}, Keys: opt.Keys}))
 }
 
 // TestSplitForce replaces parts, and nothing else.

@@ -25,7 +25,7 @@ import (
 // SplitOptions say how [Split] deals rows. Either Fractions or Counts must be given.
 type SplitOptions struct {
 	Options
-	Fractions []float64 // of the rows, or of the groups; they add up to 1
+	Fractions []float64 // of the rows, or of the groups; they add up to 1; few groups may leave a part empty
 	Counts    []int     // of rows, or of groups; they add up to their number
 	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the forms
 	// of the parts, as [For] says.
@@ -57,7 +57,7 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		return failed("split", to, err)
 	}
 	opt.Form = Directory
-	return saving(ctx, to, []string{from}, opt.Options, func(s *saver) error {
+	return saving(ctx, to, []string{from}, opt.Options, forms, func(s *saver) error {
 		old, err := replaced(s.at, names)
 		if err != nil {
 			return failed("split", to, err)
@@ -170,7 +170,11 @@ func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S) (
 	if err != nil {
 		return nil, err
 	}
-	return sampler.SplitGroups(ids, sizes, opt.Seed)
+	parts, err := sampler.SplitGroups(ids, sizes, opt.Seed)
+	if err != nil {
+		err = &tdict.KeyError{Op: "split by", Key: opt.By, Err: fmt.Errorf("%w; sizes count groups", err)}
+	}
+	return parts, err
 }
 
 // groupIDs returns the ids of the rows, for texts their codes.
@@ -179,12 +183,20 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, ok := v.(*ragged.Tensor)
-	if !ok {
-		return td.Tensor(key)
+	got := fmt.Sprintf("%T", v)
+	switch v := v.(type) {
+	case *ragged.Tensor:
+		if codes, _, err := ragged.Categories(v); err == nil || !errors.Is(err, tensor.ErrDType) {
+			return codes, err
+		}
+		got = v.Text()
+	case *tensor.Tensor:
+		if d := v.DType(); d.IsInteger() || d == tensor.Bool {
+			return v, nil
+		}
+		got = v.DType().String()
 	}
-	codes, _, err := ragged.Categories(texts)
-	return codes, err
+	return nil, &tdict.KeyError{Op: "split by", Key: key, Err: fmt.Errorf("%w: got %s, want integers, bools or text", tensor.ErrDType, got)}
 }
 
 // publish saves the parts beside the output, and puts them there.

@@ -13,7 +13,7 @@ import (
 )
 
 // Infer proposes a schema for the first n rows of r, or for all if n is 0: for each field the
-// narrowest type that all these rows fit, and a Doc that says in a line what was seen. A program
+// first of the types below that all these rows fit, and a Doc that says in a line what was seen. A program
 // looks at it, and corrects it where it knows more:
 //
 //   - true and false are Bool, integers Int64, or Uint64 if one needs it, other numbers Float64;

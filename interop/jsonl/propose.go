@@ -61,7 +61,7 @@ func (s *seen) even() bool {
 	return s.shallow == s.deep && len(s.lengths) == s.deep && s.objects+s.listed == 0
 }
 
-// dtype returns the narrowest dtype, 0 for text, and a text about the values, "" if their types are
+// dtype returns the dtype, 0 for text, and a text about the values, "" if their types are
 // mixed.
 func (s *seen) dtype() (tensor.DType, string) {
 	numbers := s.ints + s.floats

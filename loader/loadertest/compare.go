@@ -78,20 +78,33 @@ var rubbishes = []rubbish{{85, math.NaN(), true}, {0, 0, false}}
 // write overwrites all of td, unbatched tensors left out.
 func (r rubbish) write(td *tdict.TensorDict) error {
 	for key, leaf := range td.Leaves() {
-		var err error
-		switch x := leaf.(type) {
-		case *tensor.Tensor:
-			err = r.fill(x)
-		case *ragged.Tensor:
-			var values *tensor.Tensor
-			if values, err = x.Values(); err == nil {
-				err = r.fill(values)
-			}
-		case *tdict.Data:
-			err = r.blank(x)
-		}
-		if err != nil {
+		if err := r.writeLeaf(leaf); err != nil {
 			return fmt.Errorf("%q cannot be written to: %w", string(key), err)
+		}
+	}
+	return nil
+}
+
+// writeLeaf overwrites a leaf.
+func (r rubbish) writeLeaf(leaf tdict.Leaf) error {
+	switch x := leaf.(type) {
+	case *tensor.Tensor:
+		return r.fill(x)
+	case *ragged.Tensor:
+		values, err := x.Values()
+		if err != nil {
+			return err
+		}
+		return r.fill(values)
+	case *tdict.Data:
+		return r.blank(x)
+	case *tdict.Stacked:
+		for i := range x.Len() {
+			if m, err := x.Member(i); err == nil {
+				if err := r.writeLeaf(m); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

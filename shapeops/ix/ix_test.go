@@ -56,8 +56,11 @@ func TestParseOtherSpellings(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"a word", "1, x", `index syntax: part 1, " x": strconv.Atoi: parsing "x": invalid syntax`},
-		{"nothing between commas", "1,,2", `index syntax: part 1, "": strconv.Atoi: parsing "": invalid syntax`},
+		{"a word", "1, x", `index syntax: part 1, " x": want a number, START:STOP, [0, 2], mask[TF], ":", "..." or "new"`},
+		{"nothing between commas", "1,,2", `index syntax: part 1, "": want a number, START:STOP, [0, 2], mask[TF], ":", "..." or "new"`},
+		{"words in a range", "a:b", `index syntax: part 0, "a:b": want numbers, as in START:STOP or START:STOP:STEP`},
+		{"a word in a list", "[0, b]", `index syntax: part 0, "[0, b]": want numbers, as in [0, 2]`},
+		{"a word in a shape", "[0]@b", `index syntax: part 0, "[0]@b": want numbers after the @, as in @2x3`},
 		{"three colons", "1:2:3:4", `index syntax: part 0, "1:2:3:4": a range has at most two colons`},
 		{"a step of zero", "::0", `index syntax: part 0, "::0": a step must be greater than zero`},
 		{"a step backwards", "::-1", `index syntax: part 0, "::-1": a step must be greater than zero: use Flip or Take to go backwards`},

@@ -70,7 +70,10 @@ func parsePart(s string) (Index, error) {
 		return parseRange(s)
 	}
 	i, err := strconv.Atoi(s)
-	return At(i), err
+	if err != nil {
+		return Index{}, errors.New(`want a number, START:STOP, [0, 2], mask[TF], ":", "..." or "new"`)
+	}
+	return At(i), nil
 }
 
 func parseRange(s string) (Index, error) {
@@ -85,7 +88,7 @@ func parseRange(s string) (Index, error) {
 		}
 		n, err := strconv.Atoi(f)
 		if err != nil {
-			return Index{}, err
+			return Index{}, errors.New("want numbers, as in START:STOP or START:STOP:STEP")
 		}
 		numbers[i] = n
 	}
@@ -102,7 +105,7 @@ func parseTake(s string) (Index, error) {
 	for f := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.Atoi(f)
 		if err != nil {
-			return Index{}, err
+			return Index{}, errors.New("want numbers, as in [0, 2]")
 		}
 		list = append(list, n)
 	}
@@ -153,7 +156,7 @@ func cutShape(s string) (body string, shape []int, err error) {
 	for f := range strings.FieldsFuncSeq(sizes, func(r rune) bool { return r == 'x' }) {
 		n, err := strconv.Atoi(f)
 		if err != nil {
-			return "", nil, err
+			return "", nil, errors.New("want numbers after the @, as in @2x3")
 		}
 		shape = append(shape, n)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Options compare *tdict.TensorDict, *tensor.Tensor, *ragged.Tensor, *tdict.Data and
-// *tdict.Unbatched, as their Equal methods do: neither the order of keys, nor names of dims, nor
+// Options compare *tdict.TensorDict, *tensor.Tensor, *ragged.Tensor, *tdict.Data, *tdict.Unbatched
+// and *tdict.Stacked, as their Equal methods do: neither the order of keys, nor names of dims, nor
 // locks count, and NaN differs from itself. A leaf that cannot be read differs. Safe for concurrent
 // use.
 var Options = Within(tensor.Tolerance{})
@@ -30,6 +30,7 @@ func Within(tol tensor.Tolerance) cmp.Options {
 		cmp.Transformer("tdictcmp.Ragged", func(t *ragged.Tensor) *leaf { return leafOf(t, tol, t == nil) }),
 		cmp.Transformer("tdictcmp.Data", func(d *tdict.Data) *leaf { return leafOf(d, tol, d == nil) }),
 		cmp.Transformer("tdictcmp.Unbatched", func(u *tdict.Unbatched) *leaf { return leafOf(u, tol, u == nil) }),
+		cmp.Transformer("tdictcmp.Stacked", func(s *tdict.Stacked) *leaf { return leafOf(s, tol, s == nil) }),
 		cmp.Comparer((*leaf).equal),
 	}
 }

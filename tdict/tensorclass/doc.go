@@ -19,6 +19,7 @@
 //		Patient string
 //		Pos     [2]float32
 //		Codes   []int64
+//		Weight  *float64 `td:"weight,mask=weight_mask"` // nil where weight_mask is false
 //	}
 //	td, err := tensorclass.FromRows(visits) // visits: []Visit
 //	for v, err := range tensorclass.Rows[Visit](td) {
@@ -35,8 +36,9 @@
 //	shape:"84,?"        of a column: the dims after the batch shape, by default none; ? is any size
 //	shape:"*,*,3"       of a *ragged.Tensor: a star for each level, by default one, and features
 //
-// The fields of an embedded struct are those of the struct around it. A struct is an inner
-// dictionary with the batch shape of the one around it. An entry that no field names is no matter.
+// An embedded struct adds its fields to the struct around it. Any other struct is an inner
+// dictionary, with the batch shape of the dictionary around it. An entry that no field names is
+// ignored.
 //
 // # Columns
 //
@@ -51,10 +53,13 @@
 //   - A string is text: its bytes as they are, UTF-8 or not.
 //   - A slice of numbers, bools, or arrays of them is ragged, with one level. Nil is an empty row,
 //     and an empty row is read as nil.
-//   - A pointer to any of these, or to a struct, has a mask. Where it is nil, the entries are zero
-//     or empty, and the mask is false.
+//   - A pointer to any of these, or to a struct, needs mask=KEY. Where it is nil, the entries are
+//     zero or empty, and the mask is false.
 //   - All else is Data, as encoding/json writes and reads it: maps with string keys, any, slices of
 //     strings, of slices or of structs, and structs that show no field, such as time.Time.
+//
+// Data that differs between rows cannot be appended by a memmap.Writer, and no package computes
+// with it. So a time.Time is best an int64, such as its UnixMicro, and a list of strings one string.
 //
 // A type whose kind is a number is one, whatever its name is; tensor.F16 and tensor.BF16 are
 // float16 and bfloat16.
@@ -73,9 +78,8 @@
 //
 // # Implementation
 //
-// A plan (plan.go) lists the fields of a type with their places in a row and their entries. It is
-// made by reflection, once for each type, and serves columns and rows. Numbers are moved between
-// columns and the memory of rows by loops over words (move.go), block after block of rows; other
-// fields row by row (fromrows.go, read.go). A column that is mapped, strided or not aligned is
-// copied to a window first.
+// A plan lists the fields of a type with their places in a row and their entries. It is made by
+// reflection, once for each type, and serves columns and rows. Numbers are moved between columns and
+// the memory of rows by loops over words, block after block of rows; other fields row by row. A
+// column that is mapped, strided or not aligned is copied to a window first.
 package tensorclass

@@ -1,8 +1,11 @@
 package tensorclass_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
+	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tdict/tensorclass"
@@ -185,4 +188,31 @@ func ExampleLeaf() {
 	l := tensorclass.Leaf[float32]{Tensor: tensor.Vector[float32](1, 2, 3)}
 	fmt.Println(tensor.Must(l.Slice()), tensor.Must(l.At(-1)), l.Shape())
 	// Output: [1 2 3] 3 [3]
+}
+
+// A table is read in chunks, and each chunk as structs.
+func ExampleRows_csv() {
+	type person struct {
+		Name string
+		Age  *int64 `td:"age,mask=age_mask"` // missing where the field is NA or empty
+	}
+	schema := tdict.Schema{
+		{Key: "name", Kind: tdict.KindText},
+		{Key: "age", DType: tensor.Int64, Optional: true},
+	}
+	table := strings.NewReader("name,age\nann,41\nbob,NA\n")
+	for chunk, err := range csv.Read(context.Background(), table, schema, csv.ReadOptions{}) {
+		if err != nil {
+			panic(err)
+		}
+		for p, err := range tensorclass.Rows[person](chunk) {
+			if err != nil {
+				panic(err)
+			}
+			fmt.Println(p.Name, p.Age != nil)
+		}
+	}
+	// Output:
+	// ann true
+	// bob false
 }

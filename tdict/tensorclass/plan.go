@@ -189,10 +189,10 @@ func (p *planner) addClass(f reflect.StructField, outer place) error {
 func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	f := field{name: at.name, path: at.path, offset: at.offset, typ: t, mask: tag.mask}
 	err := f.classify(tag)
+	f.spec.Key, f.spec.Optional = at.key, tag.optional
 	if err == nil {
 		err = tag.fits(&f)
 	}
-	f.spec.Key, f.spec.Optional = at.key, tag.optional
 	key := at.key
 	switch {
 	case err != nil:

@@ -74,12 +74,19 @@ func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (t
 	if missing && s.Optional || err == nil && fits(s, v, td.Shape()) {
 		return v, nil
 	}
+	var lacks error // which lists what there is
+	if bad, ok := errors.AsType[*tdict.KeyError](err); ok && missing {
+		lacks = bad.Err
+	}
 	part := tdict.New(td.Shape()...)
 	if !missing {
 		part, err = td.Select(s.Key)
 	}
 	if err == nil || missing {
 		err = tdict.Schema{*s}.Check(part)
+	}
+	if bad, ok := errors.AsType[*tdict.KeyError](err); ok && lacks != nil {
+		err = &tdict.KeyError{Op: bad.Op, Key: bad.Key, Err: fmt.Errorf("%w: %w", bad.Err, lacks)}
 	}
 	if err != nil {
 		return nil, p.fail(op, f, err)

@@ -1,6 +1,7 @@
 package tensorclass
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -105,10 +106,19 @@ func (t *tag) addShape(f reflect.StructField) error {
 
 // fits returns an error if a field has options that are of no use to it.
 func (t *tag) fits(f *field) error {
-	isColumn, isRagged := f.role == column, f.spec.Kind == tdict.KindRagged
-	if t.mask != "" && (f.role != masked || t.optional) || t.optional && f.role == nested || t.depth > 0 && !isRagged || t.depth+len(t.shape) > 0 && !isColumn {
-		return fmt.Errorf("got tags of %v that are of no use: mask=KEY is for a pointer, without optional; "+
-			"shape for a column, with * if that is ragged; optional not for a struct", f.typ)
+	switch {
+	case t.mask != "" && f.role != masked:
+		return fmt.Errorf("got mask=KEY for %v, want it for a pointer to an element", f.typ)
+	case t.mask != "" && t.optional:
+		return errors.New("got optional with mask=KEY, want one of them: a mask says where a value is missing")
+	case t.mask != "" && t.mask == f.spec.Key:
+		return fmt.Errorf("got mask=%s, which is the key of the field, want another one", t.mask)
+	case t.optional && f.role == nested:
+		return fmt.Errorf("got optional for the struct %v, want a pointer to it", f.typ)
+	case t.depth+len(t.shape) > 0 && f.role != column:
+		return fmt.Errorf("got a tag shape for %v, whose type says it, want none", f.typ)
+	case t.depth > 0 && f.spec.Kind != tdict.KindRagged:
+		return fmt.Errorf("got a * in the tag shape of %v, want it for a *ragged.Tensor", f.typ)
 	}
 	return nil
 }

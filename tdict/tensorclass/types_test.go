@@ -208,6 +208,9 @@ func TestTypesThatDoNotMap(t *testing.T) {
 		"a mask and optional": schema[struct {
 			A *int64 `td:"a,mask=m,optional"`
 		}],
+		"a mask that is the field": schema[struct {
+			A *int64 `td:"a,mask=a"`
+		}],
 		"a pointer to a pointer": schema[struct {
 			A **int64 `td:"a,mask=m"`
 		}],

@@ -42,7 +42,7 @@ func (l Leaf[T]) Write(fn func(s []T)) error { return tensor.Write(l.Tensor, fn)
 func (l Leaf[T]) At(pos ...int) (T, error) { return tensor.Item[T](l.Tensor, pos...) }
 
 // View returns a T whose fields are the entries of td. They share td's memory: what is written to
-// a tensor of one is in the other. Entries that T does not name are no matter. A nil *struct, a
+// a tensor of one is in the other. Entries that T does not name are ignored. A nil *struct, a
 // zero Leaf or a nil pointer stands for an optional entry that td lacks.
 //
 // View returns [ErrType] if T does not map to columns; tdict.ErrSchema in a *tdict.KeyError, with

@@ -1,0 +1,57 @@
+package inspect
+
+import (
+	"slices"
+
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// members compares stacked members, which agree in structure, one by one.
+func (c *comparison) members(p pair, a, b *tdict.Stacked) (d tdict.Difference, differ bool, err error) {
+	d = tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(a), B: described(b)}
+	for i := range a.Len() {
+		v, missing := a.Member(i)
+		if missing != nil { // in both
+			continue
+		}
+		w, err := b.Member(i)
+		if err != nil {
+			return d, false, err
+		}
+		m, differs, err := c.leaf(pair{p.key, v, w})
+		if err != nil {
+			return d, false, err
+		}
+		if !differs {
+			continue
+		}
+		d.Kind, d.Count = m.Kind, d.Count+m.Count
+		for _, e := range m.Elements[:min(len(m.Elements), c.opt.most()-len(d.Elements))] {
+			e.Position = slices.Insert(slices.Clone(e.Position), min(a.Dim(), len(e.Position)), i)
+			d.Elements = append(d.Elements, e)
+		}
+	}
+	d.Text = elementsText(d)
+	return d, d.Count > 0, nil
+}
+
+// unlikeMembers returns in what stacked members differ besides their elements, or "".
+func unlikeMembers(v, w *tdict.Stacked) tdict.DifferenceKind {
+	if v.Dim() != w.Dim() || v.Len() != w.Len() {
+		return tdict.DiffShape
+	}
+	for i := range v.Len() {
+		a, none := v.Member(i)
+		b, alsoNone := w.Member(i)
+		if (none == nil) != (alsoNone == nil) {
+			return tdict.DiffShape
+		}
+		if none != nil {
+			continue
+		}
+		if kind := unlike(a, b); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,316 @@
+package memmap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// sourceDir is the dictionary that a view is of.
+const sourceDir = "_source"
+
+// view reads a view of Python's: what its index selects of the dictionary in it. The leaves are the
+// mapped files, but for an index with a list, which copies.
+func (r *reader) view(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.Value, error) {
+	was := r.row
+	r.row = someRows // of the view
+	v, err := r.inner(n, &metaEntry{name: sourceDir}, batch, depth)
+	r.row = was
+	if v == nil || err != nil {
+		return nil, err
+	}
+	source, ok := v.(*tdict.TensorDict)
+	if !ok {
+		return nil, r.fail(n, sourceDir, corrupt("want a dictionary"))
+	}
+	expr, err := r.readIndex(m.index)
+	if err == nil {
+		err = r.picks(source, expr)
+	}
+	if err != nil {
+		return nil, r.fail(n, metaName, err)
+	}
+	td, err := source.Index(expr...)
+	if err != nil {
+		return nil, r.fail(n, metaName, corrupt("field \"index\": %w", err))
+	}
+	return td, nil
+}
+
+// picks counts the bytes that an index with a list copies, and refuses more than the limit, and to
+// write them.
+func (r *reader) picks(source *tdict.TensorDict, expr []ix.Index) error {
+	rows, picks := 1, false
+	for _, x := range expr {
+		switch x.Kind() {
+		case ix.KindTake:
+			rows, picks = max(rows, len(x.List())), true
+		case ix.KindMask:
+			picks = true
+		}
+	}
+	if !picks {
+		return nil
+	}
+	if r.opt.Writable {
+		return unsupported("a view that picks rows by a list is read as a copy: it cannot be opened Writable")
+	}
+	for _, v := range source.Leaves() {
+		r.copied += float64(bytesOf(v)) * float64(rows)
+	}
+	if limit := r.maxCopy(); r.copied > float64(limit) {
+		return unsupported("views of up to %.0f bytes would be copied, want at most %d: raise MaxCopy", r.copied, limit)
+	}
+	return nil
+}
+
+// bytesOf returns how many bytes of elements a leaf has.
+func bytesOf(v tdict.Leaf) int64 { return entryOf("", v).Bytes }
+
+// readIndex reads an index of a view: a tuple, of which each part is a number, a bool, null, or a
+// list of a tag and what it is about. Before v0.14 the tuple has no tag, nor have lists in it.
+func (r *reader) readIndex(text []byte) ([]ix.Index, error) {
+	if text == nil {
+		return nil, corrupt("no field %q", "index")
+	}
+	d := &indexReader{left: r.maxCopy() / 8}
+	v, err := d.value(jsonscan.New(text), 0)
+	if err != nil {
+		return nil, inField([]byte("index"), err)
+	}
+	parts, ok := v.(tagged)
+	if !ok {
+		return nil, corrupt("field %q: want a list", "index")
+	}
+	if parts.tag != "" && parts.tag != "tuple" {
+		parts = tagged{parts: []any{parts}}
+	}
+	expr, bools := make([]ix.Index, len(parts.parts)), 0
+	for i, part := range parts.parts {
+		if _, ok := part.(bool); ok {
+			bools++
+		}
+		if bools > 1 {
+			return nil, unsupported("field %q: part %d: several bools", "index", i)
+		}
+		if expr[i], err = d.part(part); err != nil {
+			return nil, fmt.Errorf("field %q: part %d: %w", "index", i, err)
+		}
+	}
+	return expr, nil
+}
+
+// tagged is a list, or what a tag says of one.
+type tagged struct {
+	tag    string
+	parts  []any          // int64, bool, nil or tagged
+	bounds map[string]any // of a slice or range: int64 or nil
+}
+
+// An indexReader reads the values in an index: so many at most, those of ranges included.
+type indexReader struct{ left int64 }
+
+// value reads a value that is nested so deep.
+func (d *indexReader) value(s *jsonscan.Scanner, depth int) (any, error) {
+	if d.left--; d.left < 0 || depth > maxDims {
+		return nil, unsupported("an index of that many numbers: raise MaxCopy")
+	}
+	switch c := s.Next(); {
+	case c == 'n':
+		return nil, s.Null()
+	case c == 't' || c == 'f':
+		return s.Bool()
+	case c == '[':
+		return d.list(s, depth)
+	}
+	return s.Int()
+}
+
+// list reads a list, with a tag or without.
+func (d *indexReader) list(s *jsonscan.Scanner, depth int) (t tagged, err error) {
+	err = s.Array(func(i int) error {
+		switch {
+		case s.Next() == '"' && i == 0:
+			text, err := s.Text()
+			t.tag = string(text)
+			return err
+		case s.Next() == '"' && t.tag == "tensor" && i == 2: // the device
+			_, err := s.Text()
+			return err
+		case s.Next() == '{' && i == 1:
+			t.bounds = map[string]any{}
+			return s.Object(func(name []byte) error {
+				v, err := d.value(s, maxDims)
+				t.bounds[string(name)] = v
+				return err
+			})
+		}
+		v, err := d.value(s, depth+1)
+		t.parts = append(t.parts, v)
+		return err
+	})
+	if inner, ok := oneList(t); ok && err == nil {
+		t.parts = inner
+	}
+	return t, err
+}
+
+// oneList returns the parts of the one list that a tag is about.
+func oneList(t tagged) ([]any, bool) {
+	if t.tag != "tuple" && t.tag != "list" || len(t.parts) != 1 {
+		return nil, false
+	}
+	inner, ok := t.parts[0].(tagged)
+	return inner.parts, ok && inner.tag == ""
+}
+
+// part returns a part of an index expression.
+func (d *indexReader) part(v any) (ix.Index, error) {
+	switch v := v.(type) {
+	case nil:
+		return ix.New, nil
+	case bool: // a mask over no dim
+		if !v {
+			return ix.Index{}, unsupported("got false")
+		}
+		return ix.New, nil
+	case int64:
+		return position(v)
+	case tagged:
+		return d.index(v)
+	}
+	return ix.Index{}, corrupt("got a %T", v)
+}
+
+// position returns a position as an index.
+func position(n int64) (ix.Index, error) {
+	if n < math.MinInt32 || n > math.MaxInt && math.MaxInt < math.MaxInt64 {
+		return ix.Index{}, corrupt("got position %d", n)
+	}
+	return ix.At(int(n)), nil
+}
+
+// index returns what a list, or what has a tag, selects.
+func (d *indexReader) index(t tagged) (ix.Index, error) {
+	switch t.tag {
+	case "slice":
+		return t.slice()
+	case "range":
+		return d.span(t)
+	case "ellipsis":
+		return ix.Rest, nil
+	case "tensor":
+		if len(t.parts) != 1 {
+			return ix.Index{}, corrupt("got a tensor of %d parts", len(t.parts))
+		}
+		if list, ok := t.parts[0].(tagged); ok {
+			return list.list()
+		}
+		return d.part(t.parts[0])
+	case "", "list":
+		return t.list()
+	}
+	return ix.Index{}, unsupported("an index of kind %s", quote(t.tag))
+}
+
+// bound returns a bound of a slice or range, or what stands for none.
+func (t tagged) bound(name string, none int) (int, error) {
+	switch v := t.bounds[name].(type) {
+	case nil:
+		return none, nil
+	case int64:
+		return int(max(min(v, math.MaxInt32<<20), -math.MaxInt32<<20)), nil
+	}
+	return 0, corrupt("got %v as %s", t.bounds[name], name)
+}
+
+// slice returns a slice of Python's.
+func (t tagged) slice() (ix.Index, error) {
+	start, err := t.bound("start", 0)
+	if err != nil {
+		return ix.Index{}, err
+	}
+	stop, err := t.bound("stop", ix.End)
+	if err != nil {
+		return ix.Index{}, err
+	}
+	step, err := t.bound("step", 1)
+	if err == nil && step <= 0 {
+		err = corrupt("got step %d, want a positive one, as torch does", step)
+	}
+	return ix.Range(start, stop).Step(step), err
+}
+
+// span returns a range of Python's: a list of positions.
+func (d *indexReader) span(t tagged) (ix.Index, error) {
+	var bounds [3]int
+	for i, name := range []string{"start", "stop", "step"} {
+		var err error
+		if bounds[i], err = t.bound(name, i/2); err != nil {
+			return ix.Index{}, err
+		}
+	}
+	start, stop, step := bounds[0], bounds[1], bounds[2]
+	if step == 0 {
+		return ix.Index{}, corrupt("got a range by 0")
+	}
+	var rows []int
+	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
+		if d.left--; d.left < 0 {
+			return ix.Index{}, unsupported("an index of that many numbers: raise MaxCopy")
+		}
+		rows = append(rows, i)
+	}
+	return ix.Take(rows...), nil
+}
+
+// list returns a list of positions, or a mask, of any number of dims.
+func (t tagged) list() (ix.Index, error) {
+	var rows []int
+	var bits []bool
+	shape, err := t.flatten(&rows, &bits)
+	switch {
+	case err != nil:
+		return ix.Index{}, err
+	case len(bits) > 0 && len(rows) > 0:
+		return ix.Index{}, corrupt("got a list of numbers and bools")
+	case len(bits) > 0:
+		return ix.Mask(bits, shape...), nil
+	}
+	return ix.TakeND(rows, shape...), nil
+}
+
+// flatten appends the numbers and bools of nested lists, and returns their shape.
+func (t tagged) flatten(rows *[]int, bits *[]bool) (shape shapeops.Shape, err error) {
+	if t.tag != "" && t.tag != "list" {
+		return nil, corrupt("got %s in a list", quote(t.tag))
+	}
+	for i, part := range t.parts {
+		var inner shapeops.Shape
+		switch v := part.(type) {
+		case int64:
+			if v < math.MinInt32 || v > math.MaxInt32<<20 {
+				return nil, corrupt("got position %d", v)
+			}
+			*rows = append(*rows, int(v))
+		case bool:
+			*bits = append(*bits, v)
+		case tagged:
+			if inner, err = v.flatten(rows, bits); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, corrupt("got null in a list")
+		}
+		if i > 0 && !slices.Equal(inner, shape) {
+			return nil, corrupt("got lists of different lengths")
+		}
+		shape = inner
+	}
+	return append(shapeops.Shape{len(t.parts)}, shape...), nil
+}

@@ -1,0 +1,433 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// A Stacked is a leaf that keeps its members: one value for each position of a dim, the stack dim,
+// each with memory, dtype and features of its own. All are leaves of one kind; where the dictionary
+// that a member came from lacks the key, there is none. [LazyStack] makes Stacked leaves.
+//
+//	members [B... Fi...] -> [B0... N B1... ], as far as their shapes agree
+//
+// Operations that take positions of the stack dim share members: Index along it by a position
+// gives the member itself, and a range, a list or a mask a Stacked of some. What they do to other
+// dims they do to each member. What takes both together, as a mask over several dims, and what
+// reshapes across the stack dim or pads, works on what Dense returns: it is a copy, and
+// shapeops.ErrShape where members differ. What is written reaches the members.
+//
+// Safe for concurrent readers; a writer needs exclusive access, as with a map.
+type Stacked struct {
+	dim     int
+	members []stackMember // never changed
+	shape   shapeops.Shape
+}
+
+// A stackMember is a value of a Stacked, or none.
+type stackMember struct {
+	value Value // without the stack dim, or nil
+	batch int   // how many dims the batch shape of its dictionary had
+}
+
+// newStacked returns a Stacked of members, of which at least one has a value. It returns
+// shapeops.ErrShape if the shapes differ in a dim before the stack dim, and ErrKind if the values
+// are of several kinds.
+func newStacked(dim int, members []stackMember) (*Stacked, error) {
+	var first Value
+	var same shapeops.Shape
+	for i, m := range members {
+		switch {
+		case m.value == nil:
+		case first == nil:
+			first, same = m.value, m.value.Shape()
+		case opsOf(m.value) != opsOf(first):
+			return nil, fmt.Errorf("member %d: %w", i, mismatch(m.value, first))
+		default:
+			same = same[:agreeing(same, m.value.Shape())]
+		}
+		if first != nil && dim > len(same) {
+			return nil, fmt.Errorf("member %d: %w: got %s, want the first %d dims of %s", i, shapeops.ErrShape,
+				describe(m.value), dim, describe(first))
+		}
+	}
+	shape := slices.Insert(same.Clone(), dim, len(members))
+	return &Stacked{dim, members, shape}, shape.Check()
+}
+
+// agreeing returns how many leading dims of two shapes are equal.
+func agreeing(a, b shapeops.Shape) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Shape returns the longest shape with which all members begin, with the stack dim. The caller must
+// not change it.
+func (s *Stacked) Shape() shapeops.Shape { return s.shape }
+
+// Dim returns the stack dim.
+func (s *Stacked) Dim() int { return s.dim }
+
+// Len returns the number of members, which is the size of the stack dim.
+func (s *Stacked) Len() int { return len(s.members) }
+
+// Member returns the value at a position of the stack dim, negative ones from the end. It returns
+// shapeops.ErrIndex if there is no such position, [ErrMissing] if there is no value at it, and
+// [ErrKind] if s is nil or zero.
+func (s *Stacked) Member(i int) (Leaf, error) {
+	if !s.made() {
+		return nil, errNoStacked
+	}
+	at, err := s.shape.At(s.dim, i)
+	if err != nil {
+		return nil, err
+	}
+	if s.members[at].value == nil {
+		return nil, s.lacks(at)
+	}
+	return s.members[at].value, nil
+}
+
+func (s *Stacked) lacks(i int) error { return fmt.Errorf("member %d: %w", i, ErrMissing) }
+
+// made reports whether s is neither nil nor a zero value.
+func (s *Stacked) made() bool { return s != nil && s.members != nil }
+
+var errNoStacked = fmt.Errorf("%w: got no stacked value", ErrKind)
+
+// first returns the first value.
+func (s *Stacked) first() Value {
+	for _, m := range s.members {
+		if m.value != nil {
+			return m.value
+		}
+	}
+	panic("tdict: impossible: a Stacked without a value")
+}
+
+// eachMember calls fn with v, or with each of its members, of whatever depth.
+func eachMember(v Value, fn func(v Value)) {
+	s, ok := asStacked(v)
+	if !ok {
+		fn(v)
+		return
+	}
+	for _, m := range s.members {
+		if m.value != nil {
+			eachMember(m.value, fn)
+		}
+	}
+}
+
+// Uniform reports whether all members are there and have one dtype and shape, so that Dense makes
+// one value of them.
+func (s *Stacked) Uniform() bool { return s.made() && s.checkUniform() == nil }
+
+// checkUniform returns ErrMissing or shapeops.ErrShape, with the member, unless s is uniform.
+func (s *Stacked) checkUniform() error {
+	first := s.first()
+	for i, m := range s.members {
+		if m.value == nil {
+			return s.lacks(i)
+		}
+		if !alike(m.value, first) {
+			return fmt.Errorf("member %d: %w: got %s, want %s as before it", i, shapeops.ErrShape, describe(m.value), describe(first))
+		}
+		if inner, ok := asStacked(m.value); ok {
+			if err := inner.checkUniform(); err != nil {
+				return fmt.Errorf("member %d: %w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// alike reports whether two values of one kind have one dtype and shape.
+func alike(a, b Value) bool {
+	if !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	if t, ok := asTensor(a); ok { // most are
+		u, _ := asTensor(b)
+		return t.DType() == u.DType()
+	}
+	got, want := opsOf(a).spec(a), opsOf(b).spec(b)
+	return got.DType == want.DType && got.Depth == want.Depth && got.Shape.Equal(want.Shape)
+}
+
+// Dense returns the members stacked: a value of their kind, with memory of its own. It returns
+// shapeops.ErrShape, with the member, if one is missing or they differ in dtype or shape,
+// [ErrDiffers] for unbatched tensors that differ, and [ErrKind] if s is nil or zero.
+func (s *Stacked) Dense() (Value, error) {
+	if !s.made() {
+		return nil, errNoStacked
+	}
+	if err := s.checkUniform(); err != nil {
+		return nil, fmt.Errorf("%w: %w", shapeops.ErrShape, err)
+	}
+	values, rank := make([]Value, len(s.members)), len(s.shape)-1
+	for i, m := range s.members {
+		v, err := denseOf(m.value)
+		if err != nil {
+			return nil, err
+		}
+		values[i], rank = v, min(rank, m.batch)
+	}
+	j, err := plan.Stack(len(values), func(i int) shapeops.Shape { return values[i].Shape()[:rank] }, s.dim)
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(values[0]).joined(&plan.Pass{Join: j}, values)
+}
+
+// denseOf returns v, or what Dense makes of it.
+func denseOf(v Value) (Value, error) {
+	if s, ok := asStacked(v); ok {
+		return s.Dense()
+	}
+	return v, nil
+}
+
+// Dense returns td with what [Stacked.Dense] makes of each [Stacked] leaf; others are shared. It
+// returns shapeops.ErrShape, with the key and the member, where members differ or lack the key.
+func (td *TensorDict) Dense() (*TensorDict, error) {
+	out, err := td.dense(func(*Stacked) bool { return true })
+	return out, failed("dense", err)
+}
+
+// dense returns td with the Stacked leaves that are chosen made dense.
+func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		if d, ok := asDict(v); ok {
+			return some(d.dense(chosen))
+		}
+		if s, ok := asStacked(v); ok && chosen(s) {
+			return s.Dense()
+		}
+		return v, nil
+	})
+	if err != nil {
+		return nil, within("dense", name, err)
+	}
+	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
+}
+
+// LazyStack stacks dictionaries along a new dim without copying them: each leaf becomes a [Stacked]
+// of theirs. Keys may differ, and dtypes and shapes under one key; dictionaries under one key are
+// stacked in turn.
+//
+//	dictionaries [B... Ti...] -> [B0... N B1...], as far as their batch shapes agree
+//
+// The batch shape of the result is the longest on which all agree, with the stack dim in it:
+// episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. dim counts from the end of
+// that if it is negative. Keys come in the order of their first appearance; names of dims are those
+// of the first. Indexed at a position of the stack dim, the result has the leaves of that
+// dictionary, and a dictionary in it is left out where it has no leaf. [Members] undoes it. (Python:
+// lazy_stack.)
+//
+// LazyStack returns shapeops.ErrShape if there is no dictionary or the stack dim is not within what
+// they agree on, [ErrKind] if one is nil, and, with the key and the number of the dictionary, if
+// values under one key are of several kinds.
+func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
+	if len(tds) == 0 {
+		return nil, failed("lazy stack", fmt.Errorf("%w: got nothing to stack, want at least one dictionary", shapeops.ErrShape))
+	}
+	if i := slices.Index(tds, nil); i >= 0 {
+		return nil, failed("lazy stack", fmt.Errorf("member %d: %w", i, errNil))
+	}
+	if dim < 0 {
+		dim += len(agreedBatch(tds)) + 1
+	}
+	out, err := lazyStack(dim, tds)
+	return out, failed("lazy stack", err)
+}
+
+// MaybeDense is [LazyStack] that stacks leaves densely, into memory of their own, where all agree.
+func MaybeDense(dim int, tds ...*TensorDict) (*TensorDict, error) {
+	out, err := LazyStack(dim, tds...)
+	if err != nil {
+		return nil, err
+	}
+	out, err = out.dense((*Stacked).Uniform)
+	return out, failed("maybe dense", err)
+}
+
+// agreedBatch returns the longest shape with which the batch shapes of dictionaries begin; nil ones
+// are passed over.
+func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
+	first := true
+	for _, td := range tds {
+		switch {
+		case td == nil:
+		case first:
+			same, first = td.batch, false
+		default:
+			same = same[:agreeing(same, td.batch)]
+		}
+	}
+	return same
+}
+
+// lazyStack is LazyStack of dictionaries of which some, but not all, may be nil.
+func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
+	same := agreedBatch(tds)
+	if dim < 0 || dim > len(same) {
+		return nil, fmt.Errorf("%w: got stack dim %d of dictionaries that agree on %v", shapeops.ErrShape, dim, same)
+	}
+	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
+	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.header}
+	if names := head.prefixNames(same); names != nil {
+		out.names = slices.Insert(names, dim, "")
+	} else {
+		out.names = nil
+	}
+	names, columns := columnsOf(tds)
+	values := make([]Value, len(names))
+	for i, column := range columns {
+		v, err := stackColumn(dim, tds, column)
+		if err != nil {
+			return nil, within("lazy stack", names[i], err)
+		}
+		values[i] = v
+	}
+	out.entries, _, _ = storeOf(names, values)
+	return out, out.batch.Check()
+}
+
+// columnsOf returns the names that dictionaries have, by their first appearance, and the value that
+// each dictionary has under each, or nil.
+func columnsOf(tds []*TensorDict) (names []nestedkey.Key, columns [][]Value) {
+	at := map[nestedkey.Key]int{}
+	for i, td := range tds {
+		if td == nil {
+			continue
+		}
+		for name, v := range td.entries.all() {
+			n, ok := at[name]
+			if !ok {
+				n, at[name] = len(names), len(names)
+				names, columns = append(names, name), append(columns, make([]Value, len(tds)))
+			}
+			columns[n][i] = v
+		}
+	}
+	return names, columns
+}
+
+// stackColumn stacks the values that dictionaries have under a name, of which some are nil.
+func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
+	dicts, members := make([]*TensorDict, len(tds)), make([]stackMember, len(tds))
+	var first Value
+	isDict := false
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if first == nil {
+			first = v
+			_, isDict = asDict(v)
+		}
+		var ok bool
+		if dicts[i], ok = asDict(v); ok != isDict {
+			return nil, fmt.Errorf("member %d: %w", i, mismatch(v, first))
+		}
+		members[i] = stackMember{v, len(tds[i].batch)}
+	}
+	if isDict {
+		return some(lazyStack(dim, dicts))
+	}
+	return some(newStacked(dim, members))
+}
+
+// Members undoes [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for each
+// position of it, a dictionary with the values there, without keys that it lacks. Other leaves are
+// cut into rows. Values are shared as by Index. A dictionary has the batch shape of the one that was
+// stacked, as far as its Stacked leaves tell.
+//
+// Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
+// key, if two leaves are stacked along different dims, or one along a dim after the batch shape.
+func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
+	if td == nil {
+		return 0, nil, failed("members", errNil)
+	}
+	if dim, err = td.stackDim(); err != nil {
+		return 0, nil, failed("members", err)
+	}
+	tds = make([]*TensorDict, td.batch[dim])
+	for i := range tds {
+		row, err := rowPlan(td.batch, dim, i)
+		if err == nil {
+			tds[i], err = td.executed("members", row, nil)
+		}
+		if err == nil {
+			tds[i], err = tds[i].asMember(td, i)
+		}
+		if err != nil {
+			return 0, nil, failed("members", err)
+		}
+	}
+	return dim, tds, nil
+}
+
+// stackDim returns the dim along which all Stacked leaves of td are stacked.
+func (td *TensorDict) stackDim() (dim int, err error) {
+	dim = -1
+	for key, v := range td.Leaves() {
+		s, ok := asStacked(v)
+		switch {
+		case !ok:
+		case s.dim >= len(td.batch):
+			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, s.dim, td.batch)}
+		case dim >= 0 && s.dim != dim:
+			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d, want %d as before it", shapeops.ErrShape, s.dim, dim)}
+		default:
+			dim = s.dim
+		}
+	}
+	if dim < 0 {
+		return 0, fmt.Errorf("%w: got no stacked leaf", ErrKind)
+	}
+	return dim, nil
+}
+
+// asMember returns td, the row at a position of the stack dim of a dictionary, with the batch shapes
+// of the one that was stacked: that which a leaf remembers, or on which the dictionaries in it agree
+// if it has no leaf, as far as all values begin with it.
+func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
+	batch, known := td.batch, false
+	var inner []*TensorDict
+	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+		whole, err := c.of(from)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := asStacked(whole); ok && !known {
+			batch, known = v.Shape()[:min(s.members[at].batch, len(v.Shape()))], true
+		}
+		d, ok := asDict(v)
+		if !ok {
+			return v, nil
+		}
+		outer, _ := asDict(whole)
+		d, err = d.asMember(outer, at)
+		inner = append(inner, d)
+		return d, err
+	})
+	if err != nil {
+		return nil, within("members", name, err)
+	}
+	if len(inner) == td.entries.len() && len(inner) > 0 {
+		batch = agreedBatch(inner)
+	}
+	for _, v := range entries.all() { // a row of a leaf that is not stacked may have fewer dims
+		batch = batch[:agreeing(batch, v.Shape())]
+	}
+	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil
+}

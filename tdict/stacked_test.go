@@ -1,0 +1,94 @@
+package tdict_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// episode returns n steps that begin with a number.
+func episode(n int, from int64) *tdict.TensorDict {
+	return dict([]int{n}, entry{"x", from1(from, n, 2)}, entry{"obs/y", from1(from+100, n)}, entry{"name", data(fmt.Sprint("e", from))})
+}
+
+// from1 returns a tensor that counts from a number.
+func from1(first int64, shape ...int) *tensor.Tensor {
+	return tensor.Must(arith.Add(count(shape...), first))
+}
+
+// episodes returns three of them, the second with a key of its own.
+func episodes() []*tdict.TensorDict {
+	tds := []*tdict.TensorDict{episode(2, 0), episode(3, 10), episode(1, 20)}
+	_ = tds[1].Set("only", tensor.Vector[int64](7, 8, 9))
+	return tds
+}
+
+func TestLazyStack(t *testing.T) {
+	tds := episodes()
+	td := tensor.Must(tdict.LazyStack(0, tds...))
+	consistent(t, td)
+	require.Equal(t, shapeops.Shape{3}, td.Shape().Clone())
+	require.Equal(t, []nestedkey.Key{"x", "obs/y", "name", "only"}, testkit.Keys(td.Leaves()))
+	require.Equal(t, `TensorDict(
+    fields={
+        x: Stacked(shape=[3 * 2], dim=0, dtype=int64),
+        obs: TensorDict(
+            fields={
+                y: Stacked(shape=[3 *], dim=0, dtype=int64)},
+            batch=[3]),
+        name: Stacked(shape=[3 *], dim=0),
+        only: Stacked(shape=[3 3], dim=0, dtype=int64, missing=2)},
+    batch=[3])`, td.String())
+	for i, want := range tds {
+		row := tensor.Must(td.Index(ix.At(i)))
+		consistent(t, row)
+		require.Equal(t, testkit.Keys(want.Leaves()), testkit.Keys(row.Leaves()))
+		for key, leaf := range want.Leaves() {
+			require.Same(t, leaf, tensor.Must(row.Get(key)), key)
+		}
+	}
+	dim, members, err := tdict.Members(td)
+	require.NoError(t, err)
+	require.Zero(t, dim)
+	for i := range tds {
+		require.True(t, tds[i].Equal(members[i]), i)
+	}
+	for _, expr := range []ix.Index{ix.Range(1, 3), ix.Take(1, 2), ix.Mask([]bool{false, true, true})} {
+		part := tensor.Must(td.Index(expr))
+		consistent(t, part)
+		require.True(t, part.Equal(tensor.Must(tdict.LazyStack(0, tds[1:]...))), expr.String())
+	}
+	rest := tensor.Must(td.Index(ix.Take(0, 2)))
+	require.False(t, rest.Has("only"), "a key that all lack is left out")
+	_, err = td.Dense()
+	testkit.Fails(t, shapeops.ErrShape, err)
+	more := tensor.Must(shapeops.Cat([]*tdict.TensorDict{rest, tensor.Must(td.Index(ix.Take(2, 0)))}, 0))
+	require.True(t, more.Equal(tensor.Must(tdict.LazyStack(0, tds[0], tds[2], tds[2], tds[0]))))
+	sum := tensor.Must(arith.Add(rest, 1))
+	require.Equal(t, int64(21), tensor.Must(tdict.Item[int64](tensor.Must(sum.Index(ix.At(1))), "x", 0, 0)))
+	require.NoError(t, td.SetIndex(tensor.Must(episode(3, 50).WithBatch()), ix.At(1)))
+	require.Equal(t, int64(50), tensor.Must(tdict.Item[int64](tds[1], "x", 0, 0)))
+	text := tensor.Must(td.MarshalJSON())
+	var back tdict.TensorDict
+	require.NoError(t, back.UnmarshalJSON(text))
+	require.True(t, td.Equal(&back), string(text))
+	both := tensor.Must(tdict.LazyStack(1, dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 1)})))
+	require.Equal(t, shapeops.Shape{2, 2}, both.Shape().Clone())
+	require.Equal(t, shapeops.Shape{2, 2}, tensor.Must(both.Permute(1, 0)).Shape().Clone())
+	s := tensor.Must(tdict.Get[*tdict.Stacked](both, "a"))
+	padded, mask, err := s.Padded(tdict.PaddedOptions{Value: -1, Mask: true, Left: true})
+	require.NoError(t, err)
+	require.Equal(t, []int64{0, 1, 2, -1, -1, 0, 3, 4, 5, -1, -1, 1}, testkit.Elements[int64](t, padded))
+	require.Equal(t, []bool{true, true, true, false, false, true, true, true, true, false, false, true}, testkit.Elements[bool](t, mask))
+	rows := tensor.Must(s.Ragged())
+	require.Equal(t, "[2 2 *]", fmt.Sprint(rows.Verbs().(interface{ ShapeText() string }).ShapeText()))
+}

@@ -1,0 +1,203 @@
+package tdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// elementsOfStacked is a Stacked as elementwise: kernels go member by member, and by Dense where the
+// operands do not allow that.
+type elementsOfStacked struct{ *Stacked }
+
+// stackedElements returns s as elementwise, or nil if its members have no elements.
+func stackedElements(s *Stacked) elementwise {
+	if opsOf(s.first()).elementwise(s.first()) == nil {
+		return nil
+	}
+	return elementsOfStacked{s}
+}
+
+// elements returns a member as elementwise.
+func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
+
+// DType returns the dtype of the first member.
+func (e elementsOfStacked) DType() tensor.DType { return elements(e.first()).DType() }
+
+func (e elementsOfStacked) ByteSize() (n int) {
+	for _, m := range e.members {
+		if m.value != nil {
+			n += elements(m.value).ByteSize()
+		}
+	}
+	return n
+}
+
+func (e elementsOfStacked) tensor(p *plan.Pass) (*tensor.Tensor, error) {
+	d, err := e.Dense()
+	if err != nil {
+		return nil, err
+	}
+	return elements(d).tensor(p)
+}
+
+func (e elementsOfStacked) with(p *plan.Pass, made *tensor.Tensor) (Value, error) {
+	d, err := e.Dense()
+	if err != nil {
+		return nil, err
+	}
+	return elements(d).with(p, made)
+}
+
+func (e elementsOfStacked) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor.Tensor) error {
+	v, err := e.with(p, made)
+	if err != nil {
+		return err
+	}
+	return assign(tr, e.Stacked, v)
+}
+
+func (elementsOfStacked) beside(Value) error { return nil }
+
+func (e elementsOfStacked) byRows() bool { return elements(e.first()).byRows() }
+
+// make returns what a kernel makes of each member, or of all together.
+func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, error) {
+	if w.kernel.Batch != nil || !e.divides(w, others) {
+		return e.makeDense(w, lead, others)
+	}
+	out := slices.Clone(e.members)
+	for i, m := range out {
+		if m.value == nil {
+			continue
+		}
+		parts, err := e.operands(i, m.value, others)
+		if err == nil {
+			out[i].value, err = elements(m.value).make(w, e.leadOf(lead), parts)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", i, err)
+		}
+	}
+	return stackedValue(newStacked(e.dim, out))
+}
+
+// to adds to tr: dst = what make returns.
+func (e elementsOfStacked) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
+	d, _ := asStacked(dst)
+	if w.kernel.Batch != nil || !e.divides(w, others) || d.dim != e.dim || len(d.members) != len(e.members) {
+		made, err := e.make(w, lead, others)
+		if err != nil {
+			return err
+		}
+		return assign(tr, dst, made)
+	}
+	if err := d.checkApart(upTo(len(d.members))); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	for i, m := range e.members {
+		if m.value == nil {
+			continue
+		}
+		to := d.members[i].value
+		parts, err := e.operands(i, m.value, others)
+		switch {
+		case err != nil:
+		case to == nil:
+			err = fmt.Errorf("destination: %w", ErrMissing)
+		case opsOf(to) != opsOf(m.value):
+			err = fmt.Errorf("destination: %w", mismatch(to, m.value))
+		default:
+			err = elements(m.value).to(w, tr, to, e.leadOf(lead), parts)
+		}
+		if err != nil {
+			return fmt.Errorf("member %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// leadOf returns how many batch dims members have of which the dictionary has lead.
+func (e elementsOfStacked) leadOf(lead int) int {
+	if e.dim < lead {
+		return lead - 1
+	}
+	return lead
+}
+
+// divides reports whether each of the operands has a part for each member.
+func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
+	for _, other := range others {
+		if x, ok := asStacked(other); ok {
+			if x.dim != e.dim || len(x.members) != len(e.members) {
+				return false
+			}
+		} else if x, ok := other.(Value); ok && (w.kernel.Free || len(x.Shape()) < len(e.shape)) {
+			return false
+		}
+	}
+	return true
+}
+
+// operands returns the parts of operands for v, the member at a position.
+func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error) {
+	parts := slices.Clone(others)
+	for n, other := range others {
+		if x, ok := asStacked(other); ok {
+			if x.members[i].value == nil {
+				return nil, fmt.Errorf("operand %d: %w", n+1, ErrMissing)
+			}
+			if got := x.members[i].value; opsOf(got) != opsOf(v) {
+				return nil, fmt.Errorf("operand %d: %w", n+1, mismatch(got, v))
+			}
+			parts[n] = x.members[i].value
+			continue
+		}
+		x, ok := other.(Value)
+		if !ok {
+			continue
+		}
+		part, err := rowOf(x, e.dim, min(i, x.Shape()[e.dim]-1))
+		if err == nil && len(x.Shape()) == len(e.shape) {
+			part, err = widened(part, len(v.Shape()))
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts[n] = part
+	}
+	return parts, nil
+}
+
+// widened returns a tensor with dims of size 1 after its own until it has so many.
+func widened(v Value, dims int) (Value, error) {
+	expr := make([]ix.Index, len(v.Shape()), max(dims, len(v.Shape())))
+	for len(expr) < dims {
+		expr = append(expr, ix.New)
+	}
+	p, err := plan.Index(v.Shape(), expr...)
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(v).execute(v, plan.NewPass(p))
+}
+
+// makeDense is make of what Dense makes of the value and of operands.
+func (e elementsOfStacked) makeDense(w *leafwise, lead int, others []any) (Value, error) {
+	d, err := e.Dense()
+	if err != nil {
+		return nil, err
+	}
+	dense := slices.Clone(others)
+	for n, other := range others {
+		if x, ok := asStacked(other); ok {
+			if dense[n], err = x.Dense(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return elements(d).make(w, lead, dense)
+}

@@ -1,0 +1,449 @@
+package tdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A stackedKind is the kind of a Stacked. What is done to one is done to its members, so that what
+// an operation makes of it may be of another kind: a member, or none.
+type stackedKind struct{ kind[*Stacked] }
+
+// A stackedCut is a plan cut at a stack dim, once for all leaves of a pass.
+type stackedCut struct {
+	plan.Cut
+	pass  plan.Pass // of Rest
+	whole bool      // Rest leaves members as they are
+	ok    bool      // the plan can be cut there
+}
+
+type cutKey struct{ dim int }
+
+// cutAt returns the plan of a pass cut at a stack dim.
+func cutAt(p *plan.Pass, dim int) *stackedCut {
+	c, _ := plan.Once(p, cutKey{dim}, func() (*stackedCut, error) {
+		cut, ok := p.Plan.Along(dim)
+		return &stackedCut{cut, plan.Pass{Op: p.Op, Plan: cut.Rest, Workers: p.Workers}, ok && cut.Rest.Whole(), ok}, nil
+	})
+	return c
+}
+
+// positions returns the positions that c takes of n.
+func (c *stackedCut) positions(n int) []int {
+	if c.Rows != nil {
+		return c.Rows
+	}
+	return upTo(n)
+}
+
+// upTo returns 0, 1 ... n-1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// of returns what c makes of a member.
+func (c *stackedCut) of(m stackMember) (stackMember, error) {
+	if m.value == nil || c.whole {
+		return m, nil
+	}
+	v, err := opsOf(m.value).execute(m.value, &c.pass)
+	from, to := len(c.Rest.From()), len(c.Rest.Shape())
+	return stackMember{v, max(m.batch, from) - from + to}, err
+}
+
+// execute returns what p.Plan makes of v: a Stacked, the member at a position, or nil where there is
+// none; a copy where the plan takes several dims together.
+func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
+	s, _ := asStacked(v)
+	if err := p.CheckPlan(s.shape); err != nil {
+		return nil, err
+	}
+	c := cutAt(p, s.dim)
+	if !c.ok {
+		d, err := s.denseFor(p.Plan)
+		if err != nil {
+			return nil, err
+		}
+		return opsOf(d).execute(d, p)
+	}
+	rows := c.positions(len(s.members))
+	members, some := make([]stackMember, len(rows)), false
+	for i, row := range rows {
+		m, err := c.of(s.members[row])
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", row, err)
+		}
+		members[i], some = m, some || m.value != nil
+	}
+	switch {
+	case len(rows) == 0 && s.Uniform():
+		return opsOf(s.first()).zerosLike(s.first(), new(plan.Pass), p.Extend(s.shape))
+	case !some:
+		return nil, nil
+	case c.Dim < 0:
+		return members[0].value, nil
+	}
+	return stackedValue(newStacked(c.Dim, members))
+}
+
+// stackedValue returns s as a Value, which is nil with an error.
+func stackedValue(s *Stacked, err error) (Value, error) { return some(s, err) }
+
+// denseFor is Dense for a plan that takes the stack dim together with others.
+func (s *Stacked) denseFor(p *plan.Plan) (Value, error) {
+	d, err := s.Dense()
+	if err != nil {
+		return nil, fmt.Errorf("%v takes stack dim %d together with others, which goes by Dense: %w", p, s.dim, err)
+	}
+	return d, nil
+}
+
+// into adds to tr: dst = what p.Plan makes of v.
+func (k *stackedKind) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
+	made, err := k.execute(v, p)
+	if err != nil {
+		return err
+	}
+	if made == nil {
+		return fmt.Errorf("%w: no member that is taken has it", ErrMissing)
+	}
+	return assign(tr, dst, made)
+}
+
+// assign adds to tr: dst = v, which has its shape.
+func assign(tr *tensor.Transfer, dst, v Value) error {
+	if err := dst.Shape().CheckEqual(v.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	whole, err := plan.Index(nil)
+	if err != nil {
+		return err
+	}
+	s, isStacked := asStacked(v)
+	if _, both := asStacked(dst); both || !isStacked {
+		return opsOf(dst).write(tr, dst, v, plan.NewPass(whole))
+	}
+	for i, m := range s.members { // row by row, so that members need not be copied twice
+		if m.value == nil {
+			return s.lacks(i)
+		}
+		row, err := rowPlan(dst.Shape(), s.dim, i)
+		if err == nil {
+			err = opsOf(dst).write(tr, dst, m.value, plan.NewPass(row))
+		}
+		if err != nil {
+			return fmt.Errorf("member %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// rowPlan plans to take a position of a dim.
+func rowPlan(s shapeops.Shape, dim, i int) (*plan.Plan, error) {
+	if dim >= len(s) {
+		return nil, fmt.Errorf("%w: got %v, want a dim %d", shapeops.ErrShape, s, dim)
+	}
+	expr := make([]ix.Index, dim, dim+1)
+	return plan.Index(s[:dim+1], append(expr, ix.At(i))...)
+}
+
+// rowOf returns a position of a dim of v, or nil if v is stacked along it and lacks that member.
+func rowOf(v Value, dim, i int) (Value, error) {
+	p, err := rowPlan(v.Shape(), dim, i)
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(v).execute(v, plan.NewPass(p))
+}
+
+// write adds to tr: the part of dst that p.Plan selects = src, broadcast. Where src is stacked along
+// the stack dim and lacks a member, that of dst stays.
+func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
+	s, _ := asStacked(dst)
+	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
+}
+
+// put is write that does at positions of s without a value as without says.
+func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass, without func(row int) error) error {
+	if err := p.CheckPlan(s.shape); err != nil {
+		return err
+	}
+	c := cutAt(p, s.dim)
+	if !c.ok {
+		return k.writeAcross(tr, s, src, p)
+	}
+	rows := c.positions(len(s.members))
+	if err := s.checkApart(rows); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		m := s.members[row]
+		part, err := src, error(nil)
+		if c.Dim >= 0 && m.value != nil {
+			part, err = partOfSource(src, c.Dim, i, len(rows), len(c.pass.Plan.Extend(m.value.Shape())))
+		}
+		switch {
+		case err != nil || part == nil:
+		case m.value == nil:
+			if err := without(row); err != nil {
+				return err
+			}
+		default:
+			err = opsOf(m.value).write(tr, m.value, part, &c.pass)
+		}
+		if err != nil {
+			return fmt.Errorf("member %d: %w", row, err)
+		}
+	}
+	return nil
+}
+
+// stackedBeside reports whether one of two values is stacked of the kind of the other.
+func stackedBeside(a, b Value) bool {
+	s, ok := asStacked(a)
+	x, also := asStacked(b)
+	return ok && opsOf(s.first()) == opsOf(b) || also && opsOf(x.first()) == opsOf(a)
+}
+
+// differs reports whether v has members whose shapes say more than its own.
+func differs(v Value) bool {
+	s, ok := asStacked(v)
+	return ok && !s.Uniform()
+}
+
+// partOfSource returns what of src, broadcast, goes to position i of n of a dim, where a member with
+// so many dims is; nil if src is stacked along that dim and lacks a member there.
+func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
+	own := len(src.Shape())
+	if s, ok := asStacked(src); ok {
+		own = len(s.first().Shape()) + 1
+	}
+	at := dim - (dims + 1 - own)
+	if at < 0 {
+		return src, nil
+	}
+	if at < len(src.Shape()) && src.Shape()[at] == 1 {
+		i = 0
+	} else if at < len(src.Shape()) && src.Shape()[at] != n {
+		return nil, fmt.Errorf("%w: got %v, want size %d or 1 for dim %d", shapeops.ErrShape, src.Shape(), n, at)
+	}
+	return rowOf(src, at, i)
+}
+
+// writeAcross is write of a plan that takes the stack dim together with others: it changes a dense
+// copy, which is then written to the members.
+func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
+	d, err := s.denseFor(p.Plan)
+	if err != nil {
+		return err
+	}
+	if err := run(func(tr *tensor.Transfer) error { return opsOf(d).write(tr, d, src, p) }); err != nil {
+		return err
+	}
+	whole, err := plan.Index(nil)
+	if err != nil {
+		return err
+	}
+	return k.write(tr, s, d, plan.NewPass(whole))
+}
+
+// checkApart returns tensor.ErrOverlap if members at several positions share memory.
+func (s *Stacked) checkApart(rows []int) error {
+	if len(rows) < 2 {
+		return nil
+	}
+	var all []*tensor.Tensor
+	for _, row := range slices.Compact(slices.Sorted(slices.Values(rows))) {
+		if t, ok := asTensor(s.members[row].value); ok {
+			all = append(all, t)
+		}
+	}
+	return tensor.CheckApart(all, nil)
+}
+
+// join joins the values of a column, of which the first is a Stacked: by Dense, if others are not.
+func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, error) {
+	values := make([]Value, len(xs))
+	stacked := make([]*Stacked, len(xs))
+	all := true
+	for i, x := range xs {
+		v, err := c.of(x)
+		if err == nil {
+			v, err = beside(v, cmp.Or(values[0], v))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		values[i] = v
+		var ok bool
+		stacked[i], ok = asStacked(v)
+		all = all && ok
+	}
+	if !all {
+		return k.joinDense(p, values)
+	}
+	return k.stack(p, stacked)
+}
+
+// joined joins values, all of which are Stacked.
+func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
+	xs := make([]*Stacked, len(values))
+	for i, v := range values {
+		xs[i], _ = asStacked(v)
+	}
+	return k.stack(p, xs)
+}
+
+// joinTo adds to tr: dst = the values of a column joined.
+func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error {
+	v, err := k.join(p, xs, c)
+	if err != nil {
+		return err
+	}
+	return assign(tr, dst, v)
+}
+
+// stack joins xs as p.Join says: the lists of members if it is along the stack dim, else the members
+// at each position.
+func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
+	first, j := xs[0], p.Join
+	for _, x := range xs {
+		if j.Padded() || x.dim != first.dim {
+			return k.joinDense(p, valuesOf(xs))
+		}
+	}
+	rank := max(j.Rank(), first.dim+1)
+	if err := j.Check(len(xs), func(i int) shapeops.Shape { return xs[i].shape[:min(rank, len(xs[i].shape))] }); err != nil {
+		return nil, err
+	}
+	var members []stackMember
+	if !j.New() && j.Dim() == first.dim {
+		for _, x := range xs {
+			members = append(members, x.members...)
+		}
+		return stackedValue(newStacked(first.dim, members))
+	}
+	dim := first.dim
+	if j.New() && dim >= j.Dim() {
+		dim++
+	}
+	pass := plan.Pass{Op: p.Op, Join: j.Without(dim), Workers: p.Workers}
+	for i := range first.members {
+		m, err := joinMembers(&pass, xs, i)
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", i, err)
+		}
+		members = append(members, m)
+	}
+	return stackedValue(newStacked(dim, members))
+}
+
+// joinMembers joins the members of xs at a position. It returns none if none has one.
+func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
+	values := make([]Value, len(xs))
+	first := xs[0].members[at]
+	for i, x := range xs {
+		values[i] = x.members[at].value
+		if (values[i] == nil) != (first.value == nil) {
+			return stackMember{}, fmt.Errorf("value %d: %w", i, ErrMissing)
+		}
+		if values[i] != nil && opsOf(values[i]) != opsOf(first.value) {
+			return stackMember{}, fmt.Errorf("value %d: %w", i, mismatch(values[i], first.value))
+		}
+	}
+	if first.value == nil {
+		return first, nil
+	}
+	if p.Join.New() {
+		first.batch++
+	}
+	v, err := opsOf(first.value).joined(p, values)
+	return stackMember{v, first.batch}, err
+}
+
+// joinDense joins values with what Dense makes of those that are Stacked.
+func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
+	dense := make([]Value, len(values))
+	for i, v := range values {
+		d, err := denseOf(v)
+		if err == nil && i > 0 && opsOf(d) != opsOf(dense[0]) {
+			err = mismatch(d, dense[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		dense[i] = d
+	}
+	return opsOf(dense[0]).joined(p, dense)
+}
+
+// valuesOf returns xs as values.
+func valuesOf(xs []*Stacked) []Value {
+	values := make([]Value, len(xs))
+	for i, x := range xs {
+		values[i] = x
+	}
+	return values
+}
+
+// each returns s with what fn makes of each value.
+func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
+	members := slices.Clone(s.members)
+	for i, m := range members {
+		if m.value == nil {
+			continue
+		}
+		v, err := fn(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", i, err)
+		}
+		members[i].value = v
+	}
+	return newStacked(s.dim, members)
+}
+
+func (k *stackedKind) clone(v Value, p *plan.Pass) (Value, error) {
+	s, _ := asStacked(v)
+	return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
+}
+
+// passes reports whether v is of unbatched tensors, which operations on a part leave as they are.
+func (k *stackedKind) passes(v Value) bool {
+	s, _ := asStacked(v)
+	return opsOf(s.first()).passes(s.first())
+}
+
+// zerosLike returns members like those of v if they are as many and the shape is theirs, and a dense
+// value if all agree.
+func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
+	s, _ := asStacked(v)
+	switch {
+	case shape.Equal(s.shape):
+		return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
+	case s.Uniform():
+		return opsOf(s.first()).zerosLike(s.first(), p, shape)
+	}
+	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.Text(), shape)
+}
+
+// fitStacked returns s as an entry of a dictionary with a batch shape.
+func fitStacked(s *Stacked, batch shapeops.Shape) (*Stacked, error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
+	if s.shape.HasPrefix(batch) || !batch.HasPrefix(s.shape) {
+		return s, s.shape.CheckPrefix(batch)
+	}
+	inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
+	return s.each(func(v Value) (Value, error) { return opsOf(v).fitTo(v, inner) })
+}
