@@ -148,7 +148,7 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 		return nil, nil, errNil
 	}
 	if k := p.kernel; k.Batch != nil || k.Elements == nil && !k.Rowwise {
-		return nil, nil, fmt.Errorf("%w: got %s, for an operation on more than one value: call Reduce, CumSum or Sort",
+		return nil, nil, fmt.Errorf("%w: got %s for an operation across values: call Reduce, CumSum or Sort",
 			shapeops.ErrKind, t.Text())
 	}
 	s, err := t.straight(p.shared)
