@@ -128,7 +128,7 @@ func (g *Groups) joined(apart Apart) (*Groups, error) {
 		if group == len(firsts) {
 			firsts, all.ids = append(firsts, run), append(all.ids, id)
 		} else if apart == RefuseApart {
-			return nil, fmt.Errorf("%w: got id %s in row %d and, after other ids, in row %d, want rows with equal ids to be consecutive",
+			return nil, fmt.Errorf("%w: got id %s in row %d and, after other ids, in row %d",
 				ErrApart, g.id(run), g.starts[firsts[group]], g.starts[run])
 		}
 		of[run] = int64(group)
