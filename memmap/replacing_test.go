@@ -42,7 +42,7 @@ var places = []struct {
 	{"a log with its Writer", func(t *testing.T, dir string) { newWriter(t, dir) }, [3]error{fs.ErrExist, memmap.ErrBusy, memmap.ErrBusy}},
 	{"files of another kind", func(t *testing.T, dir string) { write(t, dir, "notes.txt", "mine") }, [3]error{fs.ErrExist, memmap.ErrForeign, memmap.ErrForeign}},
 	{"directories", func(t *testing.T, dir string) { write(t, dir, "a/notes.txt", "mine") }, [3]error{fs.ErrExist, memmap.ErrForeign, memmap.ErrForeign}},
-	{"the path is a broken link", func(t *testing.T, dir string) {
+	{"a link that leads nowhere", func(t *testing.T, dir string) {
 		if err := os.Symlink("nowhere", dir); err != nil {
 			t.Skip("this account may not make links, as on Windows: ", err)
 		}

@@ -98,7 +98,7 @@ func parsed(text json.Number) (number, bool) {
 }
 
 // wholeOf returns the integer that a text with a fraction or an exponent spells. It returns the
-// zero number, which is not whole, if the text does not spell an integer of 64 bits. f is
+// zero number, which is not whole, if the text does not spell a 64-bit integer. f is
 // approximately the value: it bounds the exponent before the exact computation.
 func wholeOf(s string, f float64) number {
 	const longest = 64

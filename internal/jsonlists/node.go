@@ -74,7 +74,7 @@ func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	case "values":
 		return n.readValues(s)
 	case "preview", "first":
-		return fmt.Errorf("%w: this is a preview, which leaves elements out: marshal the tensor itself", jsonscan.ErrSyntax)
+		return fmt.Errorf("%w: this is a preview, which leaves elements out: marshal the original", jsonscan.ErrSyntax)
 	}
 	return fmt.Errorf("%w: unknown field %.40q", jsonscan.ErrSyntax, name)
 }

@@ -113,7 +113,7 @@ func checkHolds(s tdict.Spec) error {
 	case s.Kind == tdict.KindData || s.Kind == tdict.KindUnbatched:
 		return fmt.Errorf("got %v, want a tensor, a ragged tensor or text", s.Kind)
 	case typed && s.DType == 0:
-		return fmt.Errorf("got any dtype, want a dtype")
+		return fmt.Errorf("got any dtype, want a specific dtype")
 	case slices.Contains(s.Shape, tdict.Any):
 		return fmt.Errorf("got shape %v, want sizes other than any", s.Shape)
 	case s.Kind == tdict.KindRagged && (s.Depth == 0 || len(s.Batch) > 0 || s.Shape.Size() == 0):
