@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -74,7 +75,7 @@ func describeTensor(t *testing.T, x *tensor.Tensor) object {
 }
 
 func describeData(d *tdict.Data) object {
-	if one, ok := d.Uniform(); ok || d.Shape().Size() == 0 {
+	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		return object{"kind": "nontensor", "shape": d.Shape().Clone(), "data": plainValue(one)}
 	}
 	rows := []any{}
