@@ -15,7 +15,8 @@
 // .tdc; its FORMAT.md describes the form.
 //
 // The form keeps all kinds of value, names of dims, classes and locks. Python reads an unbatched
-// tensor as a tensor, and ragged rows that are not jagged as a dictionary of their parts.
+// tensor as a tensor, and ragged rows that are not jagged as a dictionary of their parts. Other
+// leaves of a dictionary that has tdict.Stacked ones are read as Stacked too.
 //
 // Writing what was read gives the same bytes as Python's, but for three things that a dictionary
 // does not have: a device, gaps between the rows of a jagged tensor, and a stack of equal data, which

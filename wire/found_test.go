@@ -132,3 +132,30 @@ func TestOddKeys(t *testing.T) {
 	}
 	require.Equal(t, io.EOF, testkit.Err(wire.NewDecoder(bytes.NewReader(nil), wire.DecoderOptions{}).Decode()))
 }
+
+// TestStackedBesides writes a dictionary that has stacked leaves and others: all are stacked when
+// they are read.
+func TestStackedBesides(t *testing.T) {
+	row := func(n int) *tdict.TensorDict {
+		td := tdict.New()
+		require.NoError(t, td.Set("s", tensor.Must(tensor.New(tensor.Int8, n))))
+		return td
+	}
+	td := tensor.Must(tdict.LazyStack(0, row(1), row(2)))
+	require.NoError(t, td.Set("x", tensor.Vector[int32](1, 2)))
+	require.NoError(t, td.Set("d/y", tensor.Vector[int32](3, 4)))
+	require.NoError(t, td.Set("who", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))))
+	require.NoError(t, td.Set("note", tensor.Must(tdict.NewData("same", 2))))
+	require.NoError(t, td.Set("table", tensor.Must(tdict.NewUnbatched(tensor.Vector[int8](7, 8, 9)))))
+	require.NoError(t, td.SetClass("a.Frame"))
+	var m wire.Message
+	require.NoError(t, m.UnmarshalBinary(tensor.Must(wire.Append(nil, td))))
+	require.Equal(t, td.Class(), m.Dict.Class())
+	_, want, err := tdict.Members(td)
+	require.NoError(t, err)
+	_, got, err := tdict.Members(m.Dict)
+	require.NoError(t, err)
+	for i := range want {
+		require.Empty(t, tensor.Must(want[i].Diff(got[i])))
+	}
+}

@@ -1,6 +1,7 @@
 package tdc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -360,7 +361,7 @@ func (p *parser) check(d *dict) error {
 	}
 	switch d.class {
 	case dictClass:
-		return first(d.checkAlike(), d.checkRows(), d.checkJagged())
+		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
 	case stackClass, lazyClass:
 		return d.checkMembers()
 	}
@@ -398,16 +399,6 @@ func (d *dict) checkRows() error {
 	}
 	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
 		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
-	}
-	return nil
-}
-
-// first returns the first error.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
