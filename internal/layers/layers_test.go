@@ -32,7 +32,7 @@ var layers = []string{
 	"memmap transform where pickstack interop/csv interop/jsonl interop/npy interop/nrt interop/safetensors interop/torchzip loader/sampler tdict/tdictcmp",
 	"inspect interop/forms loader samplecache/engine",
 	"loader/loadertest samplecache",
-	"samplecache/dircache samplecache/memcache samplecache/samplecachetest",
+	"samplecache/dircache samplecache/memcache samplecache/mongowire samplecache/samplecachetest",
 	"examples/internal/",
 	"cmd/ examples/ internal/conformance internal/layers",
 }
@@ -43,6 +43,7 @@ var leashed = map[string][]string{
 	"github.com/alecthomas/kong":        {"cmd/tdict"},
 	"github.com/schollz/progressbar/v3": {"cmd/tdict"},
 	"golang.org/x/term":                 {"cmd/tdict"},
+	"go.yaml.in/yaml/v3":                {"cmd/tdict"},
 	"reflect":                           {"tdict/tensorclass"},
 	"github.com/edsrzf/mmap-go":         {"internal/mapping"},
 	"golang.org/x/sys/cpu":              {"internal/vector"},
