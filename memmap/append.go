@@ -35,6 +35,8 @@ import (
 //   - [ErrBusy] if others change the meta.json for longer than 10 seconds
 //   - the errors of [SaveWith]
 //
+// Python opens a lazy stack only if all members have batch shapes of the same number of dims.
+//
 // If it cannot write the meta.json it returns that error, and the member is there.
 func AppendMember(dir string, td *tdict.TensorDict) error {
 	s := &saver{op: "append member", dir: dir, ctx: context.Background(), may: replaceNothing}
@@ -197,7 +199,7 @@ func (kinds memberKinds) add(td *tdict.TensorDict) error {
 		}
 		got := entryOf(key, v).Kind.String()
 		if want, ok := kinds[key]; ok && got != want {
-			return &tdict.KeyError{Key: key, Err: fmt.Errorf("%w: got %s, want %s as in other members", tdict.ErrKind, got, want)}
+			return &tdict.KeyError{Op: "lazy stack", Key: key, Err: fmt.Errorf("%w: got %s, want %s as in other members", tdict.ErrKind, got, want)}
 		}
 		kinds[key] = got
 	}
@@ -207,31 +209,45 @@ func (kinds memberKinds) add(td *tdict.TensorDict) error {
 // withMembers returns the native facts about a lazy stack, nil for none, with the number of its
 // members and their kinds.
 func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) {
-	if native == nil {
-		native = []byte(`[{"v":1}]`)
-	}
-	facts := [][2]string{{"members", strconv.Itoa(members)}, {"kinds", string(kinds.appendTo(nil))}}
 	out := []byte{'['}
-	s := jsonscan.New(native)
-	err := s.Array(func(i int) error {
-		object, err := s.Raw()
+	edit := func(i int, object []byte) (err error) {
+		facts := [][2]string{{"members", strconv.Itoa(members)}, {"kinds", string(kinds.appendTo(nil))}}
 		for _, fact := range facts {
-			if err == nil {
-				object, err = editField(object, fact[0], func([]byte) ([]byte, error) {
-					if i > 0 { // the first object has them
-						return nil, nil
-					}
-					return []byte(fact[1]), nil
-				})
+			value := []byte(fact[1])
+			if i > 0 { // the first object has it
+				value = nil
+			}
+			if object, err = editField(object, fact[0], func([]byte) ([]byte, error) { return value, nil }); err != nil {
+				return err
 			}
 		}
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, object...)
-		return err
-	})
-	return append(out, ']'), err
+		return nil
+	}
+	n := 0
+	if native != nil {
+		s := jsonscan.New(native)
+		err := s.Array(func(i int) error {
+			n++
+			object, err := s.Raw()
+			if err != nil {
+				return err
+			}
+			return edit(i, object)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if n == 0 {
+		if err := edit(0, []byte(`{"v":1}`)); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
 }
 
 // appendTo appends an object with the kind under each key, sorted by key.

@@ -27,15 +27,15 @@ type Entry struct {
 	DType  tensor.DType   // 0 for a dictionary and Data
 	Shape  shapeops.Shape // of a dictionary its batch shape; tdict.Any for a size that differs between rows
 	Names  []string       // of the batch dims of a dictionary; nil if no dim has one
-	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none
+	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none, or one for each member
 	Bytes  int64          // of the elements
 	Summed bool           // there are checksums of the elements
 }
 
 // Look returns what is known of the dictionary saved at dir, a directory or an archive, without
 // mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
-// the sizes of files, and reads the offsets of ragged rows, which opt bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
-// tdict.KindRagged.
+// the sizes of files, and reads the offsets of ragged rows, which opt bounds. It ignores
+// opt.Writable. Nothing says that ragged uint8 is text: its Kind is tdict.KindRagged.
 //
 // The errors are those of [OpenWith]: what it refuses, Look does.
 func Look(dir string, opt OpenOptions) (*Listing, error) {

@@ -119,8 +119,10 @@ func TestStackedAlongDims(t *testing.T) {
 		"scatter add": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 			return arith.ScatterAdd(td, dim, tensor.Must(tensor.Zeros[int64](td.Shape()...)), td)
 		},
-		"roll":   func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return shapeops.Roll(td, dim, 1) },
-		"repeat": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return shapeops.RepeatInterleave(td, dim, 2) },
+		"roll": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return shapeops.Roll(td, dim, 1) },
+		"repeat": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			return shapeops.RepeatInterleave(td, dim, 2)
+		},
 	}
 	member := func(n, features int) *tdict.TensorDict {
 		return dict([]int{2, 2}, entry{"x", shifted(n, 2, 2, features)}, entry{"in/y", shifted(-n, 2, 2)}, entry{"d", data(7, 2, 2)})
@@ -149,4 +151,16 @@ func TestStackedAlongDims(t *testing.T) {
 // shifted returns numbers that count down from n.
 func shifted(n int, shape ...int) *tensor.Tensor {
 	return tensor.Must(arith.Sub(tensor.Must(tensor.Full(int64(n), shape...)), count(shape...)))
+}
+
+// A member has at least the dims that the dictionary around it has.
+func TestMembersOfMoreBatchDims(t *testing.T) {
+	lazy := tensor.Must(tdict.LazyStack(0, dict(nil, entry{"x", count(3)}), dict(nil, entry{"x", count(3, 2)})))
+	td := dict([]int{2, 3}, entry{"x", tensor.Must(lazy.Get("x"))})
+	_, members, err := tdict.Members(td)
+	require.NoError(t, err)
+	for _, m := range members {
+		require.Equal(t, shapeops.Shape{3}, m.Shape().Clone())
+	}
+	require.True(t, tensor.Must(tdict.LazyStack(0, members...)).Equal(td))
 }
