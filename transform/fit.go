@@ -42,7 +42,8 @@ import (
 // memory. The numbers are the same on any number of cores.
 //
 // It returns shapeops.ErrDim if td has no batch dim; tdict.ErrKind if td is nil, if its leaves have
-// no floating-point column, or if present or a mask in it is something else; tdict.ErrMissing if
+// no floating-point column, if a tdict.Stacked leaf has one, or if present or a mask in it is
+// something else; tdict.ErrMissing if
 // present lacks a key; shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not
 // fit its leaf; and [ErrNumber] if a statistic is not finite, because an infinity counts.
 func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
@@ -90,6 +91,9 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	}
 	columns := 0
 	for key, leaf := range td.Leaves() {
+		if s, ok := leaf.(*tdict.Stacked); ok && hasFloats(s) {
+			return nil, &tdict.KeyError{Key: key, Err: errStacked(s)}
+		}
 		f := newFit(leaf, len(td.Shape()))
 		if f == nil {
 			continue
@@ -105,6 +109,21 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 		return nil, noColumns(td)
 	}
 	return fits, nil
+}
+
+// hasFloats reports whether s has a floating-point member.
+func hasFloats(s *tdict.Stacked) bool {
+	for i := range s.Len() {
+		v, err := s.Member(i)
+		if err != nil { // there is none
+			continue
+		}
+		inner, ok := v.(*tdict.Stacked)
+		if ok && hasFloats(inner) || newFit(v, 0) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // newFit returns the fit of a leaf, or nil if it is not floating-point.
