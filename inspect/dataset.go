@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // A Report says what is known of a saved dataset without opening a leaf.
@@ -43,7 +44,7 @@ func Opened(path string, ds *memmap.Dataset) (*Report, error) { return report(pa
 func report(path string, l *memmap.Listing) (r *Report, err error) {
 	r = &Report{Listing: l}
 	for _, e := range l.Entries {
-		if e.File == "" {
+		if e.File == "" && (e.Kind != tdict.KindStacked || e.Bytes == 0) { // members have files each
 			continue
 		}
 		r.Leaves++

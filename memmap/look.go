@@ -27,7 +27,7 @@ type Entry struct {
 	DType  tensor.DType   // 0 for a dictionary and Data
 	Shape  shapeops.Shape // of a dictionary its batch shape; tdict.Any for a size that differs between rows
 	Names  []string       // of the batch dims of a dictionary; nil if no dim has one
-	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none
+	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none, or one for each member
 	Bytes  int64          // of the elements
 	Summed bool           // there are checksums of the elements
 }

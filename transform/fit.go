@@ -44,8 +44,8 @@ import (
 // It returns
 //
 //   - shapeops.ErrDim if td has no batch dim
-//   - tdict.ErrKind if td is nil, if it has no floating-point column, or if present, or a mask in
-//     it, is of another kind
+//   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has one,
+//     or if present, or a mask in it, is of another kind
 //   - tdict.ErrMissing if present has no mask for a leaf
 //   - shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not fit its leaf
 //   - [ErrNumber] if a statistic is not finite, because an infinity counts
@@ -94,6 +94,9 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	}
 	columns := 0
 	for key, leaf := range td.Leaves() {
+		if s, ok := leaf.(*tdict.Stacked); ok && hasFloats(s) {
+			return nil, &tdict.KeyError{Key: key, Err: errStacked(s)}
+		}
 		f := newFit(leaf, len(td.Shape()))
 		if f == nil {
 			continue
@@ -109,6 +112,21 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 		return nil, noColumns(td)
 	}
 	return fits, nil
+}
+
+// hasFloats reports whether s has a floating-point member.
+func hasFloats(s *tdict.Stacked) bool {
+	for i := range s.Len() {
+		v, err := s.Member(i)
+		if err != nil { // there is none
+			continue
+		}
+		inner, ok := v.(*tdict.Stacked)
+		if ok && hasFloats(inner) || newFit(v, 0) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // newFit returns the fit of a leaf, or nil if it is not floating-point. batch is the number of

@@ -22,7 +22,7 @@ import (
 // With a longer batch shape, a row is everything at one position of its first dim: the frames of
 // one film are cut alike. Apply returns shapeops.ErrShape if a leaf has too few dims, is smaller
 // than the part, or differs from other leaves in these dims: use [OnKeys] to select the leaves. It
-// also returns the errors of [Draw.Each].
+// returns tdict.ErrKind for a tdict.Stacked leaf, and the errors of [Draw.Each].
 func RandomCrop(sizes ...int) Transform {
 	c := crop(slices.Clone(sizes))
 	texts := make([]string, len(c))
@@ -39,6 +39,9 @@ func RandomCrop(sizes ...int) Transform {
 type crop shapeops.Shape
 
 func (c crop) apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
+	if err := checkDense(td); err != nil {
+		return nil, err
+	}
 	whole, err := c.sizes(td)
 	if err != nil {
 		return nil, err
@@ -109,8 +112,8 @@ func (c crop) starts(td *tdict.TensorDict, d Draw, whole shapeops.Shape) (*tenso
 // of the row or in none. The dim is counted after the batch shape, from 0; a negative dim counts
 // from the last dim of each leaf. For images [N H W C], dims 1 and -2 swap left and right.
 //
-// Apply returns [ErrNumber] unless p is from 0 to 1, shapeops.ErrDim if a leaf has no such dim, and
-// the errors of [Draw.Each].
+// Apply returns [ErrNumber] unless p is from 0 to 1, shapeops.ErrDim if a leaf has no such dim,
+// tdict.ErrKind if one is a tdict.Stacked, and the errors of [Draw.Each].
 func RandomFlip(p float64, dim int) Transform {
 	name := fmt.Sprintf("random flip: dim %d, p %v", dim, p)
 	return Random(name, func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
@@ -122,6 +125,9 @@ func RandomFlip(p float64, dim int) Transform {
 func flip(td *tdict.TensorDict, d Draw, p float64, dim int) (*tdict.TensorDict, error) {
 	if !(p >= 0 && p <= 1) {
 		return nil, fmt.Errorf("%w: got probability %v, want 0 to 1", ErrNumber, p)
+	}
+	if err := checkDense(td); err != nil {
+		return nil, err
 	}
 	var rows []int
 	err := d.Each(td, func(i int, r *rand.Rand) {

@@ -50,3 +50,18 @@ func FillNaN(value any) Transform {
 		return out, named("fill NaN", err)
 	})
 }
+
+// checkDense returns tdict.ErrKind, with the key, if td has a stacked leaf: its members lack dims of
+// the batch shape.
+func checkDense(td *tdict.TensorDict) error {
+	for key, leaf := range td.Leaves() {
+		if s, ok := leaf.(*tdict.Stacked); ok {
+			return &tdict.KeyError{Key: key, Err: errStacked(s)}
+		}
+	}
+	return nil
+}
+
+func errStacked(s *tdict.Stacked) error {
+	return fmt.Errorf("%w: got %s, want a tensor: Dense or Exclude it first", tdict.ErrKind, s.Text())
+}

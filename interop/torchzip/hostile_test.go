@@ -65,6 +65,7 @@ func TestHostile(t *testing.T) {
 		{"a negative size", func(v *view) { v.shape = negative + "K\x03" }, corrupt},
 		{"strides that overflow", func(v *view) { v.strides = huge + huge }, corrupt},
 		{"a negative stride", func(v *view) { v.strides = negative + "K\x01" }, corrupt},
+		{"a long of 5 bytes", func(v *view) { v.n = "\x8a\x05\x06\x00\x00\x00\x00" }, nil},
 		{"fewer strides than sizes", func(v *view) { v.strides = "K\x01" }, corrupt},
 		{"a shape of strings", func(v *view) { v.shape = "X\x00\x00\x00\x00" + v.shape }, corrupt},
 		{"too many dims", func(v *view) {
@@ -100,6 +101,14 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestLongs has a storage of -1 byte, as Python reads it, that has 255.
+func TestLongs(t *testing.T) {
+	v := plain()
+	v.n, v.shape, v.strides = "\x8a\x01\xff", "K\xff", "K\x01"
+	_, err := read(archive(t, v.pickle(), make([]byte, 255)))
+	require.ErrorIs(t, err, torchzip.ErrCorrupt)
+}
+
 // TestPickles interprets pickles that have nothing of a tensor.
 func TestPickles(t *testing.T) {
 	for pickle, want := range map[string]error{
@@ -111,8 +120,10 @@ func TestPickles(t *testing.T) {
 		"h\x07.": torchzip.ErrUnsupported,
 		"K\x01.": torchzip.ErrUnsupported,
 		"]":      torchzip.ErrUnsupported,
-		"cposix\nsystem\n(X\x02\x00\x00\x00lstR.": torchzip.ErrUnsupported,
-		strings.Repeat("(", 70000):                torchzip.ErrUnsupported,
+		"cposix\nsystem\n(X\x02\x00\x00\x00lstR.":                                     torchzip.ErrUnsupported,
+		strings.Repeat("(", 70000):                                                    torchzip.ErrUnsupported,
+		"(" + strings.Repeat("(", 30000) + strings.Repeat("t", 30001) + ".":           torchzip.ErrUnsupported, // deep
+		")q\x00" + strings.Repeat("h\x00h\x00\x86q\x00", 10000) + "ctorch\nload\nQR.": torchzip.ErrUnsupported, // 2^10000 leaves
 	} {
 		_, err := read(archive(t, pickle, nil))
 		require.ErrorIs(t, err, want, "%.20q", pickle)

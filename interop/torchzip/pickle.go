@@ -107,7 +107,9 @@ func (m *machine) step(op int) {
 	case 'J':
 		m.push(int(int32(m.integer(4))))
 	case 0x8a:
-		m.push(m.integer(m.integer(1)))
+		n := m.integer(1)
+		rest := 64 - 8*min(n, 8) // bits that repeat the sign
+		m.push(m.integer(n) << rest >> rest)
 	case 'X':
 		m.push(string(m.take(m.integer(4))))
 	case 'c':

@@ -46,6 +46,16 @@ func (b *budget) give(n int64) {
 	b.serve()
 }
 
+// shrink has those who wait take at most n bytes.
+func (b *budget) shrink(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.queue {
+		c.n = min(c.n, n)
+	}
+	b.serve()
+}
+
 // serve serves those who wait, in their order. b.mu is held.
 func (b *budget) serve() {
 	for len(b.queue) > 0 && b.used+b.queue[0].n <= b.most {

@@ -15,6 +15,7 @@ import (
 // A command is something that clients can ask for.
 type command struct {
 	fields string // the options that it knows, "*" for any
+	list   string // an option whose documents may follow the command
 	before bool   // it may come before the login
 	admin  bool   // it may be for any database
 	run    func(s *Server, ctx context.Context, r *request) (rope, error)
@@ -26,28 +27,28 @@ const everywhere = "$db lsid $readPreference $clusterTime readConcern writeConce
 var commands map[string]command
 
 func init() { // they refer to commands
-	hello := command{"*", true, true, (*Server).hello}
-	sasl := command{"mechanism payload autoAuthorize options conversationId db", true, true, (*Server).sasl}
+	hello := command{"*", "", true, true, (*Server).hello}
+	sasl := command{"mechanism payload autoAuthorize options conversationId db", "", true, true, (*Server).sasl}
 	commands = map[string]command{
 		"hello": hello, "ismaster": hello, "isMaster": hello, "saslStart": sasl, "saslContinue": sasl,
-		"ping":            {"", true, true, (*Server).succeed},
-		"endSessions":     {"", true, true, (*Server).succeed},
-		"currentOp":       {"ns", false, true, (*Server).currentOp},
-		"listCollections": {"cursor nameOnly filter authorizedCollections", false, false, (*Server).listCollections},
-		"collStats":       {"", false, false, (*Server).collStats},
-		"find":            {"filter projection sort limit singleBatch batchSize", false, false, (*Server).find},
-		"getMore":         {"collection batchSize", false, false, (*Server).getMore},
-		"killCursors":     {"cursors", false, false, (*Server).killCursors},
-		"findAndModify":   {"query update new upsert", false, false, (*Server).findAndModify},
-		"insert":          {"documents ordered", false, false, (*Server).insert},
+		"ping":            {"", "", true, true, (*Server).succeed},
+		"endSessions":     {"", "", true, true, (*Server).succeed},
+		"currentOp":       {"ns", "", false, true, (*Server).currentOp},
+		"listCollections": {"cursor nameOnly filter authorizedCollections", "", false, false, (*Server).listCollections},
+		"collStats":       {"", "", false, false, (*Server).collStats},
+		"find":            {"filter projection sort limit singleBatch batchSize", "", false, false, (*Server).find},
+		"getMore":         {"collection batchSize", "", false, false, (*Server).getMore},
+		"killCursors":     {"cursors", "", false, false, (*Server).killCursors},
+		"findAndModify":   {"query update new upsert", "", false, false, (*Server).findAndModify},
+		"insert":          {"documents ordered", "documents", false, false, (*Server).insert},
 
-		"create":           {"", false, false, (*Server).create},
-		"createIndexes":    {"indexes", false, false, (*Server).createIndexes},
-		"drop":             {"", false, false, (*Server).drop},
-		"update":           {"updates ordered", false, false, (*Server).update},
-		"dropDatabase":     {"", false, false, (*Server).dropDatabase},
-		"renameCollection": {"*", false, true, (*Server).refuse},
-		"delete":           {"*", false, false, (*Server).refuse},
+		"create":           {"", "", false, false, (*Server).create},
+		"createIndexes":    {"indexes", "", false, false, (*Server).createIndexes},
+		"drop":             {"", "", false, false, (*Server).drop},
+		"update":           {"updates ordered", "updates", false, false, (*Server).update},
+		"dropDatabase":     {"", "", false, false, (*Server).dropDatabase},
+		"renameCollection": {"*", "", false, true, (*Server).refuse},
+		"delete":           {"*", "", false, false, (*Server).refuse},
 	}
 }
 
@@ -152,8 +153,8 @@ func (s *Server) check(r *request, cmd command) error {
 			return unknownField.saying("%s: option %s is not supported", name, errtext.Quote(field))
 		}
 	}
-	if r.field != "" && !slices.Contains(known, r.field) {
-		return unknownField.saying("%s: option %s is not supported", name, errtext.Quote(r.field))
+	if r.field != "" && (cmd.list == "" || r.field != cmd.list) {
+		return unknownField.saying("%s: a sequence %s is not supported", name, errtext.Quote(r.field))
 	}
 	return nil
 }

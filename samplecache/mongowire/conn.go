@@ -229,8 +229,8 @@ func (r *request) free() {
 
 // forget lets the collector have the message.
 func (r *request) forget() {
-	if r.spent && r.claim > 0 {
-		buffers.Put(&r.whole)
+	if whole := r.whole; r.spent && r.claim > 0 {
+		buffers.Put(&whole)
 	}
 	r.body, r.docs, r.whole = nil, nil, nil
 	r.free()
@@ -265,17 +265,31 @@ func (r *request) owner() string {
 	return fmt.Sprintf("connection %d", r.conn.id)
 }
 
-// documents yields the documents of the field documents, wherever they are in the message.
-func (r *request) documents() []bson.Doc {
-	if r.field == "documents" {
-		return r.docs
+// object returns the document of a field, without fields if there is none.
+func (r *request) object(name string) (bson.Doc, error) {
+	v := r.body.Get(name)
+	if v.Kind != 0 && v.Kind != bson.Object {
+		return nil, badValue.saying("%s: want a document", name)
 	}
-	var docs []bson.Doc
-	list, _ := r.body.Get("documents").Doc()
+	doc, _ := v.Doc()
+	return doc, nil
+}
+
+// documents returns the documents of a field, which follow the command or are a part of it.
+func (r *request) documents(name string) (docs []bson.Doc, err error) {
+	v := r.body.Get(name)
+	if r.field == name && v.Kind == 0 {
+		return r.docs, nil
+	}
+	list, ok := v.Doc()
+	ok = ok && v.Kind == bson.Array && r.field == ""
 	for _, v := range list.All() {
-		if doc, ok := v.Doc(); ok && len(docs) < maxDocuments {
-			docs = append(docs, doc)
-		}
+		doc, _ := v.Doc()
+		ok = ok && v.Kind == bson.Object && len(docs) < maxDocuments
+		docs = append(docs, doc)
 	}
-	return docs
+	if !ok {
+		return nil, badValue.saying("%s: want an array of documents, at most %d, or a sequence of them", name, maxDocuments)
+	}
+	return docs, nil
 }

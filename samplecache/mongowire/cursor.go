@@ -13,13 +13,17 @@ import (
 const (
 	maxReply   = 16 * mib // bytes of the documents of a reply, unless it has one alone
 	maxCursors = 1000
-	cursorLife = time.Minute
+	maxFilters = 4 * mib // bytes of the filters of cursors
 )
+
+// cursorLife is how long a cursor waits for a getMore.
+var cursorLife = time.Minute
 
 // cursors are those that have more documents. Safe for concurrent use.
 type cursors struct {
-	mu   sync.Mutex
-	open map[int64]*cursor
+	mu      sync.Mutex
+	open    map[int64]*cursor
+	filters int // bytes
 }
 
 // A cursor is a find that goes on. One command at a time uses it.
@@ -109,13 +113,14 @@ func (cs *cursors) add(c *cursor) {
 		c.id = 1 + rand.Int64N(1<<62)
 	}
 	for _, other := range cs.open {
-		if len(cs.open) < maxCursors {
+		if len(cs.open) < maxCursors && cs.filters+c.q.size <= maxFilters {
 			break
 		}
 		cs.remove(other)
 		other.end()
 	}
 	cs.open[c.id] = c
+	cs.filters += c.q.size
 	c.timer = time.AfterFunc(cursorLife, func() { cs.endAll(func(other *cursor) bool { return other == c }) })
 }
 
@@ -123,6 +128,7 @@ func (cs *cursors) add(c *cursor) {
 func (cs *cursors) remove(c *cursor) {
 	c.timer.Stop()
 	delete(cs.open, c.id)
+	cs.filters -= c.q.size
 }
 
 // take takes a cursor off the list.

@@ -20,6 +20,14 @@ func SetStall(t testing.TB, d time.Duration) {
 	t.Cleanup(func() { stall = before })
 }
 
+// SetCursorLife sets how long a cursor waits for a getMore, until the test ends. Call it before a
+// server is made.
+func SetCursorLife(t testing.TB, d time.Duration) {
+	before := cursorLife
+	cursorLife = d
+	t.Cleanup(func() { cursorLife = before })
+}
+
 // Out returns how many tickets are out, and how many bytes they and messages take of the budgets.
 func (s *Server) Out() (tickets int, bytes int64) {
 	for _, b := range []*budget{&s.messages, &s.tickets.room} {
@@ -42,6 +50,13 @@ func (s *Server) Cursors() int {
 	s.cursors.mu.Lock()
 	defer s.cursors.mu.Unlock()
 	return len(s.cursors.open)
+}
+
+// Filters returns how many bytes the filters of cursors take.
+func (s *Server) Filters() int {
+	s.cursors.mu.Lock()
+	defer s.cursors.mu.Unlock()
+	return s.cursors.filters
 }
 
 // Conns returns how many connections there are.

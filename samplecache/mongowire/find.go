@@ -12,6 +12,7 @@ import (
 type query struct {
 	collection string
 	filter     filter
+	size       int // bytes of the filter
 	shows      projection
 	descending bool
 	limit      int // documents; math.MaxInt is none
@@ -23,14 +24,13 @@ type query struct {
 func (r *request) query() (*query, error) {
 	q := &query{collection: r.collection(), single: r.body.Get("singleBatch").True()}
 	given, _ := r.body.Get("filter").Doc()
-	shows, _ := r.body.Get("projection").Doc()
-	sort, _ := r.body.Get("sort").Doc()
+	q.size = len(given)
 	var err error
-	if q.filter, err = parseFilter(given); err == nil {
-		q.shows, err = parseProjection(shows)
+	if q.filter, err = r.filter(); err == nil {
+		q.shows, err = r.projection()
 	}
 	if err == nil {
-		q.descending, err = parseSort(sort)
+		q.descending, err = r.descending()
 	}
 	if err == nil {
 		q.limit, err = count(r.body, "limit")
@@ -67,13 +67,14 @@ func count(doc bson.Doc, name string) (int, error) {
 	return int(n), nil
 }
 
-// parseSort reads an order: none, or by id or _id, which is the same.
-func parseSort(doc bson.Doc) (descending bool, err error) {
+// descending reads an order: none, or by id or _id, which is the same.
+func (r *request) descending() (bool, error) {
+	doc, err := r.object("sort")
+	if err != nil || doc.Len() == 0 {
+		return false, err
+	}
 	field, v := doc.First()
 	n, ok := v.Int()
-	if doc.Len() == 0 {
-		return false, nil
-	}
 	if doc.Len() > 1 || field != "id" && field != "_id" || !ok || n != 1 && n != -1 {
 		return false, badValue.saying("sort: want id or _id, 1 or -1")
 	}
@@ -87,8 +88,12 @@ type projection struct {
 	noID   bool
 }
 
-// parseProjection reads a projection: fields that are all shown, or all hidden.
-func parseProjection(doc bson.Doc) (p projection, err error) {
+// projection reads a projection: fields that are all shown, or all hidden.
+func (r *request) projection() (p projection, err error) {
+	doc, err := r.object("projection")
+	if err != nil {
+		return p, err
+	}
 	p.fields = map[string]bool{}
 	for field, v := range doc.All() {
 		if v.Kind == bson.Object || v.Kind == bson.Array || v.Kind == bson.String {

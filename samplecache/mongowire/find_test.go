@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,6 +102,16 @@ func TestRefuses(t *testing.T) {
 		{find(e("filter", bson.D{{"chunk", "x"}})), 2, "a condition on the field chunk"},
 		{find(e("sort", bson.D{{"kind", 1}})), 2, "sort: want id or _id"},
 		{find(e("sort", bson.D{{"id", 1}, {"chunk_id", 1}})), 2, "sort: want id or _id"},
+		{find(e("filter", "x")), 2, "filter: want a document"},
+		{find(e("filter", bson.A{})), 2, "filter: want a document"},
+		{find(e("sort", 1)), 2, "sort: want a document"},
+		{find(e("projection", "id")), 2, "projection: want a document"},
+		{find(e("filter", bson.D{{"kind", strings.Repeat("x", 1<<20)}})), 2, "filter: got 1048592 bytes, want at most 1048576"},
+		{bson.D{{"listCollections", 1}, {"filter", true}}, 2, "filter: want a document"},
+		{bson.D{{"insert", "write.bin"}, {"documents", bson.A{bson.D{}, 1}}}, 2, "documents: want an array of documents"},
+		{bson.D{{"insert", "write.bin"}, {"documents", 1}}, 2, "documents: want an array of documents"},
+		{bson.D{{"insert", "write.bin"}}, 2, "documents: want an array of documents"},
+		{bson.D{{"update", "counter"}, {"updates", bson.A{1}}}, 2, "updates: want an array of documents"},
 		{find(e("limit", -1)), 2, "limit: want a number"},
 		{find(e("projection", bson.D{{"id", 1}, {"kind", 0}})), 2, "all 0 or all 1"},
 		{find(e("projection", bson.D{{"id", "$x"}})), 2, "want 0 or 1"},
@@ -117,6 +128,12 @@ func TestRefuses(t *testing.T) {
 		code, _ := reply.Get("code").Int()
 		require.Contains(t, firstError(reply), tt.says)
 		require.EqualValues(t, tt.code, code, tt.says)
+	}
+	for _, d := range []bson.D{find(), {{"insert", "write.bin"}, {"documents", bson.A{bson.D{}}}}} {
+		for _, field := range []string{"filter", "lsid", "documents"} { // that are no sequences, or there twice
+			reply := c.do(d, field, bson.D{{"id", 7}})
+			require.NotEmpty(t, firstError(reply), "%s with a sequence %s: %s", d[0].Name(), field, show(reply))
+		}
 	}
 	_, err := c.Write(request(bson.D{{"find", "read.bin"}, {"$db", "other"}}, ""))
 	require.NoError(t, err)
@@ -152,6 +169,31 @@ func TestCursorsEnd(t *testing.T) {
 		open(c)
 	}
 	require.Equal(t, 1000, s.Cursors(), "others end")
+	long := bson.D{{"kind", bson.D{{"$in", bson.A{"data", "label", strings.Repeat("x", 1_000_000)}}}}}
+	for range 8 {
+		c.do(bson.D{{"find", "read.bin"}, {"batchSize", 1}, {"filter", long}}, "")
+	}
+	require.LessOrEqual(t, s.Cursors(), 1000)
+	require.LessOrEqual(t, s.Filters(), 4<<20)
+}
+
+// TestForgottenCursor has a reader who is there, and does not go on with its find: generations are
+// published meanwhile, and the cursor ends after its time.
+func TestForgottenCursor(t *testing.T) {
+	mongowire.SetCursorLife(t, 300*time.Millisecond)
+	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	writer, reader := dial(t, addr), dial(t, addr)
+	writer.put(0, 4)
+	reply := reader.do(bson.D{{"find", "read.bin"}, {"batchSize", 1}}, "")
+	cursor, _ := reply.Get("cursor").Doc()
+	id, _ := cursor.Get("id").Int()
+	require.NotZero(t, id)
+	for n := range byte(4) {
+		writer.put(n, 4) // it may wait for the cursor, and not for ever
+	}
+	eventually(t, func() bool { return s.Cursors() == 0 })
+	reply = reader.do(bson.D{{"getMore", id}, {"collection", "read.bin"}}, "")
+	require.Contains(t, firstError(reply), "300ms have passed")
 }
 
 // TestReplySize has documents that fit into a reply of 16 MiB one, two, or three at a time.

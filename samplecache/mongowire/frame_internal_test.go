@@ -182,3 +182,18 @@ func TestBudget(t *testing.T) {
 	b.give(6)
 	require.Zero(t, b.used)
 }
+
+// TestBuffersAreUsedAgain gives the buffer of a message to the next one.
+func TestBuffersAreUsedAgain(t *testing.T) {
+	s := testServer(t)
+	for range 1000 { // a pool may forget
+		r := &request{conn: &conn{server: s}, whole: newBuffer(5000), spent: true, claim: 1}
+		first := &r.whole[0]
+		s.messages.used++
+		r.forget()
+		if &newBuffer(5000)[0] == first {
+			return
+		}
+	}
+	t.Fatal("it never is")
+}

@@ -3,6 +3,7 @@ package mongowire
 import (
 	"bytes"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
@@ -27,35 +28,24 @@ type part struct {
 	last      bool
 }
 
-// parsePart returns a document of write.bin.
+// parsePart returns a document of write.bin. If that is not right, the part has at least its id; -1
+// if that is missing.
 func parsePart(doc bson.Doc) (p part, err error) {
-	known := true
-	for name, v := range doc.All() {
-		ok := true
-		switch name {
-		case "_id":
-		case "id":
-			p.id, ok = v.Int()
-		case "chunk_id":
-			p.chunk, ok = v.Int()
-		case "kind":
-			p.kind, ok = v.Text()
-		case "chunk":
-			p.bytes, ok = v.Bytes()
-		case "telomere":
-			p.last = v.True()
-		default:
-			ok = false
-		}
-		if !ok {
-			return p, notValid.saying("got field %s of a type or name that is not known, want id, chunk_id, kind, chunk, telomere", errtext.Quote(name))
-		}
+	var ok [4]bool
+	if p.id, ok[0] = doc.Get("id").Int(); !ok[0] {
+		p.id = -1
 	}
-	for _, name := range []string{"id", "chunk_id", "kind", "chunk"} {
-		known = known && doc.Get(name).Kind != 0
+	p.chunk, ok[1] = doc.Get("chunk_id").Int()
+	p.kind, ok[2] = doc.Get("kind").Text()
+	p.bytes, ok[3] = doc.Get("chunk").Bytes()
+	p.last = doc.Get("telomere").True()
+	if ok != [4]bool{true, true, true, true} {
+		return p, notValid.saying("got a document in which a field is missing or of another type, want id and chunk_id, integers, kind, a string, and chunk, binary data")
 	}
-	if !known {
-		return p, notValid.saying("got a document without one of the fields id, chunk_id, kind, chunk")
+	for name := range doc.All() {
+		if !slices.Contains([]string{"_id", "id", "chunk_id", "kind", "chunk", "telomere"}, name) {
+			return p, notValid.saying("got field %s, want _id, id, chunk_id, kind, chunk or telomere", errtext.Quote(name))
+		}
 	}
 	return p, nil
 }

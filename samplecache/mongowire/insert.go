@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
@@ -11,13 +12,18 @@ func (s *Server) insert(ctx context.Context, r *request) (rope, error) {
 	if r.collection() != s.opt.Write+bin {
 		return rope{}, s.refusal(r, "samples go to "+s.opt.Write+bin)
 	}
+	docs, err := r.documents("documents")
+	if err != nil {
+		return rope{}, err
+	}
 	r.spent = true // what stays is copied
+	s.tickets.reply(r)
 	in := inserting{s: s, by: r.owner(), tickets: map[int64]*ticket{}}
 	defer in.end()
 	ordered := r.body.Get("ordered").Kind == 0 || r.body.Get("ordered").True()
 	var failed bson.A
 	n := 0
-	for i, doc := range r.documents() {
+	for i, doc := range docs {
 		err := in.put(ctx, doc)
 		if err == nil {
 			n++
@@ -48,17 +54,17 @@ type inserting struct {
 // put takes a document. The last of a sample commits it. After an error the ticket is given back.
 func (in *inserting) put(ctx context.Context, doc bson.Doc) error {
 	p, err := parsePart(doc)
-	if err != nil {
-		return err
-	}
 	t := in.tickets[p.id]
 	if t == nil {
-		if t, err = in.s.tickets.use(p.id, in.by); err != nil {
-			return err
+		var unusable error
+		if t, unusable = in.s.tickets.use(p.id, in.by); unusable != nil {
+			return cmp.Or(err, unusable)
 		}
 		in.tickets[p.id] = t
 	}
-	err = t.sample.add(p, t.room)
+	if err == nil {
+		err = t.sample.add(p, t.room)
+	}
 	if err == nil && p.last {
 		err = in.s.commit(ctx, t)
 	}

@@ -5,10 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/torchzip"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/memcache"
@@ -123,15 +125,15 @@ func TestInsertRefuses(t *testing.T) {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = drop(docs[0], "id")
 			return docs
-		}, "without one of the fields"},
+		}, "a field is missing or of another type"},
 		{"no chunk", func(id int) []bson.D {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = drop(docs[0], "chunk")
 			return docs
-		}, "without one of the fields"},
+		}, "a field is missing or of another type"},
 		{"an id that is text", func(id int) []bson.D {
 			return []bson.D{{{"id", "0"}, {"chunk_id", 0}, {"kind", "data"}, {"chunk", data}}}
-		}, `got field "id" of a type`},
+		}, "a field is missing or of another type"},
 		{"a field that is not known", func(id int) []bson.D {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = append(docs[0], bson.E{"crc", 1})
@@ -146,6 +148,11 @@ func TestInsertRefuses(t *testing.T) {
 			c := dial(t, addr)
 			docs := tt.docs(c.draw())
 			require.Contains(t, c.insert(docs...), tt.says)
+			if !strings.Contains(tt.rule, "id") && !strings.HasPrefix(tt.rule, "a ticket") {
+				n, bytes := s.Out()
+				require.Zero(t, n)
+				require.Zero(t, bytes)
+			}
 			_ = c.Close()
 			eventually(t, func() bool { n, bytes := s.Out(); return n == 0 && bytes == 0 })
 			c = dial(t, addr)
@@ -207,6 +214,51 @@ func TestFirstSample(t *testing.T) {
 	require.Zero(t, bytes)
 }
 
+// TestWaitBeforeTheCache has clients that wait for a ticket before there is a cache: when the first
+// sample has made it, all get one at once.
+func TestWaitBeforeTheCache(t *testing.T) {
+	s, addr := serve(t, nil, mongowire.Options{Samples: 8, Create: inMemory(t, 8)})
+	first := dial(t, addr)
+	id := first.draw()
+	got := make(chan int, 3)
+	for range cap(got) {
+		c := dial(t, addr)
+		go func() {
+			n, _ := c.tryDraw()
+			got <- n
+		}()
+	}
+	eventually(t, func() bool { return s.Waiting() == cap(got) })
+	require.Empty(t, first.insert(sample(t, id, 1, 4)...))
+	var all []int
+	for range cap(got) {
+		select {
+		case n := <-got:
+			all = append(all, n)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("got tickets %v, and no more", all)
+		}
+	}
+	require.ElementsMatch(t, []int{0, 1, 2}, all)
+}
+
+// TestFirstSampleIsHuge has a first sample of 4 elements that says it has 1<<40, as torch's expand
+// makes them: no cache is made for it.
+func TestFirstSampleIsHuge(t *testing.T) {
+	made := false
+	_, addr := serve(t, nil, mongowire.Options{Samples: 2, Create: func(ctx ctx, schema *tdict.TensorDict) (*samplecache.Cache, error) {
+		made = true
+		return nil, os.ErrPermission
+	}})
+	c := dial(t, addr)
+	const head = "X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x04tQ"
+	pickle := "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nByteStorage\n" + head +
+		"K\x00(\x8a\x06\x00\x00\x00\x00\x00\x01t(K\x00t\x89ccollections\nOrderedDict\n)RtR."
+	b := testkit.Archive(t, testkit.Stored("a/data.pkl", []byte(pickle)), testkit.Stored("a/data/0", make([]byte, 4)))
+	require.Contains(t, c.insert(parts(c.draw(), 9999, kinds[:1], b)...), "got 1099511627776 bytes")
+	require.False(t, made)
+}
+
 // TestCreateFails has a cache that cannot be made.
 func TestCreateFails(t *testing.T) {
 	fails := true
@@ -226,23 +278,29 @@ func TestCreateFails(t *testing.T) {
 // TestOptions has options that cannot be used.
 func TestOptions(t *testing.T) {
 	c := memory(t, pair(t, 1<<20), 2)
-	for rule, opt := range map[string]mongowire.Options{
-		"no database":           {},
-		"the database admin":    {Database: "admin"},
-		"two names are one":     {Database: "unit", Write: "x", Read: "x"},
-		"chunks of 16 MiB":      {Database: "unit", ChunkBytes: 16 << 20},
-		"a user alone":          {Database: "unit", User: "lab"},
-		"a password of Unicode": {Database: "unit", User: "lab", Password: "é"},
-		"other samples":         {Database: "unit", Samples: 3},
-		"no room for a sample":  {Database: "unit", Inflight: 4 << 20},
+	for _, tt := range []struct {
+		rule  string
+		cache *samplecache.Cache
+		opt   mongowire.Options
+	}{
+		{"no database", c, mongowire.Options{}},
+		{"the database admin", c, mongowire.Options{Database: "admin"}},
+		{"two names are one", c, mongowire.Options{Database: "unit", Write: "x", Read: "x"}},
+		{"chunks of 16 MiB", c, mongowire.Options{Database: "unit", ChunkBytes: 16 << 20}},
+		{"chunks of 16 bytes", c, mongowire.Options{Database: "unit", ChunkBytes: 16}},
+		{"a user alone", c, mongowire.Options{Database: "unit", User: "lab"}},
+		{"a password of Unicode", c, mongowire.Options{Database: "unit", User: "lab", Password: "é"}},
+		{"other samples", c, mongowire.Options{Database: "unit", Samples: 3}},
+		{"no room for a sample", c, mongowire.Options{Database: "unit", Inflight: 4 << 20}},
+		{"a lease below 0", c, mongowire.Options{Database: "unit", Lease: -1}},
+		{"no cache", nil, mongowire.Options{Database: "unit", Samples: 3}},
 	} {
-		_, err := mongowire.New(c, opt)
-		require.ErrorIs(t, err, samplecache.ErrConfig, rule)
-		require.False(t, strings.Contains(err.Error(), "\n"))
+		t.Run(tt.rule, func(t *testing.T) {
+			_, err := mongowire.New(tt.cache, tt.opt)
+			testkit.Fails(t, samplecache.ErrConfig, err)
+		})
 	}
-	_, err := mongowire.New(nil, mongowire.Options{Database: "unit", Samples: 3})
-	require.ErrorIs(t, err, samplecache.ErrConfig)
 	require.NoError(t, c.Close())
-	_, err = mongowire.New(c, mongowire.Options{Database: "unit"})
-	require.ErrorIs(t, err, samplecache.ErrClosed)
+	_, err := mongowire.New(c, mongowire.Options{Database: "unit"})
+	testkit.Fails(t, samplecache.ErrClosed, err)
 }

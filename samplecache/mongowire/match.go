@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -18,8 +19,19 @@ type condition struct {
 	only  []bson.Value // values that meet it; nil if others may
 }
 
-// parseFilter reads the filter of a command.
-func parseFilter(doc bson.Doc) (f filter, err error) {
+// maxFilter is how many bytes a filter has at most: ids of 90,000 samples.
+const maxFilter = 1 * mib
+
+// filter reads the filter of a command.
+func (r *request) filter() (f filter, err error) {
+	doc, err := r.object("filter")
+	if err != nil {
+		return nil, err
+	}
+	if len(doc) > maxFilter {
+		return nil, badValue.saying("filter: got %d bytes, want at most %d", len(doc), maxFilter)
+	}
+	doc = bytes.Clone(doc) // a cursor keeps it longer than the message
 	for field, v := range doc.All() {
 		if strings.HasPrefix(field, "$") {
 			return nil, badValue.saying("operator %s is not supported", errtext.Quote(field))

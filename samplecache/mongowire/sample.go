@@ -32,6 +32,21 @@ type leaf struct {
 // allowance is how many bytes the file of a tensor may have besides its elements.
 const allowance = 64 << 10
 
+// maxChunks is how many chunks an _id can tell apart.
+const maxChunks = 1 << 16
+
+// need returns how many bytes the documents of a sample may take, of which there are most.
+func need(schema *tdict.TensorDict, most int64) (n int64, err error) {
+	for key, x := range schema.Tensors() {
+		size := int64(x.ByteSize())
+		if n += allowance; size > most-n {
+			return 0, wrong("%q: got %d bytes, want at most %d: half of Inflight has to hold a sample", key, size, most-n)
+		}
+		n += size
+	}
+	return n, nil
+}
+
 func newStore(c *samplecache.Cache, opt Options) (*store, error) {
 	st := &store{cache: c}
 	for key, x := range c.Schema().Tensors() {
@@ -40,12 +55,14 @@ func newStore(c *samplecache.Cache, opt Options) (*store, error) {
 			return nil, fmt.Errorf("mongowire: %q: %w", key, err)
 		}
 		st.leaves = append(st.leaves, leaf{key, l, (l.Size() + opt.ChunkBytes - 1) / opt.ChunkBytes})
-		st.need += int64(x.ByteSize()) + allowance
-	}
-	if st.need > opt.Inflight/2 {
-		return nil, wrong("got Inflight %d, want at least %d, twice what a sample takes", opt.Inflight, 2*st.need)
+		if chunks := st.leaves[len(st.leaves)-1].chunks; chunks > maxChunks {
+			return nil, wrong("got ChunkBytes %d, which makes %d chunks of %q, want at most %d", opt.ChunkBytes, chunks, key, maxChunks)
+		}
 	}
 	var err error
+	if st.need, err = need(c.Schema(), opt.Inflight/2); err != nil {
+		return nil, err
+	}
 	st.producer, err = c.Producer("")
 	return st, err
 }
@@ -98,6 +115,9 @@ func (s *Server) makeCache(ctx context.Context, kinds []string, files map[string
 		if err := schema.Set(nestedkey.Key(kind), files[kind].Meta()); err != nil {
 			return notValid.saying("%v", err)
 		}
+	}
+	if _, err := need(schema, s.opt.Inflight/2); err != nil {
+		return err
 	}
 	c, err := s.opt.Create(ctx, schema)
 	switch {

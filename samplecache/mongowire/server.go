@@ -75,6 +75,7 @@ func (s *Server) serveCache(c *samplecache.Cache) error {
 		s.status.note(stats)
 	}
 	s.store.Store(st)
+	s.tickets.room.shrink(st.need) // clients may wait for all that there is
 	s.running.Go(func() { s.watch(c) })
 	return nil
 }

@@ -48,12 +48,9 @@ func (s *Server) drop(ctx context.Context, r *request) (rope, error) {
 
 // update takes the $set with which generators set the counters to 0.
 func (s *Server) update(_ context.Context, r *request) (rope, error) {
-	updates := r.docs
-	if list, is := r.body.Get("updates").Doc(); is {
-		for _, v := range list.All() {
-			doc, _ := v.Doc()
-			updates = append(updates, doc)
-		}
+	updates, err := r.documents("updates")
+	if err != nil {
+		return rope{}, err
 	}
 	for _, u := range updates {
 		query, _ := u.Get("q").Doc()

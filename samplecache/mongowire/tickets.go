@@ -11,13 +11,15 @@ import (
 
 // tickets are the numbers that are out. Safe for concurrent use.
 type tickets struct {
-	room  budget // for the documents of samples
-	lease time.Duration
+	room    budget // for the documents of samples
+	numbers budget // below Samples
+	lease   time.Duration
 
 	mu       sync.Mutex
 	out      map[int]*ticket
 	owners   map[string]*owner // of tickets that are out
-	draining chan struct{}     // closed when none are out any more; nil before Shutdown
+	replies  int               // to inserts, that are not written yet
+	draining chan struct{}     // closed when none of these are left; nil before Shutdown
 }
 
 // A ticket is the right to put a sample.
@@ -39,7 +41,7 @@ type owner struct {
 }
 
 func (ts *tickets) start(opt Options) {
-	ts.room.most, ts.lease = opt.Inflight/2, opt.Lease
+	ts.room.most, ts.numbers.most, ts.lease = opt.Inflight/2, int64(opt.Samples), opt.Lease
 	ts.out, ts.owners = map[int]*ticket{}, map[string]*owner{}
 }
 
@@ -48,12 +50,8 @@ func (s *Server) draw(ctx context.Context, c *conn, by string) (number int, err 
 	ctx, stop := c.watch(ctx)
 	defer stop()
 	t := &ticket{owner: by}
-	if t.room, err = s.tickets.room.take(ctx, s.need()); err != nil {
+	if err = s.tickets.take(ctx, t, s.need()); err != nil {
 		return 0, err
-	}
-	if surplus := t.room - s.need(); surplus > 0 { // there is a cache since then
-		s.tickets.room.give(surplus)
-		t.room -= surplus
 	}
 	if st := s.store.Load(); st != nil {
 		t.slot, err = st.producer.Reserve(ctx)
@@ -65,6 +63,18 @@ func (s *Server) draw(ctx context.Context, c *conn, by string) (number int, err 
 		s.tickets.release(t)
 	}
 	return t.number, err
+}
+
+// take waits for the number and the room of a ticket.
+func (ts *tickets) take(ctx context.Context, t *ticket, need int64) error {
+	_, err := ts.numbers.take(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if t.room, err = ts.room.take(ctx, need); err != nil {
+		ts.numbers.give(1)
+	}
+	return err
 }
 
 // need returns how many bytes the documents of a sample may have: all that there are if nobody
@@ -195,13 +205,27 @@ func (ts *tickets) giveBack(t *ticket) {
 	ts.mu.Unlock()
 }
 
-// release gives back the room of a ticket.
+// reply has drain wait until the reply to an insert is written.
+func (ts *tickets) reply(r *request) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.replies++
+	r.after = append(r.after, func() {
+		ts.mu.Lock()
+		defer ts.mu.Unlock()
+		ts.replies--
+		ts.drained()
+	})
+}
+
+// release gives back the number and the room of a ticket.
 func (ts *tickets) release(t *ticket) {
 	if t.slot != nil {
 		_ = t.slot.Abort() // it may be committed
 	}
 	t.sample = gather{}
 	ts.room.give(t.room)
+	ts.numbers.give(1)
 }
 
 // count returns how many tickets are out.
@@ -211,7 +235,8 @@ func (ts *tickets) count() int {
 	return len(ts.out)
 }
 
-// drain returns a channel that is closed when no tickets are out. None are given out any more.
+// drain returns a channel that is closed when no tickets are out, and those who inserted have their
+// replies. No tickets are given out any more.
 func (ts *tickets) drain() <-chan struct{} {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -222,9 +247,9 @@ func (ts *tickets) drain() <-chan struct{} {
 	return ts.draining
 }
 
-// drained closes draining if no tickets are out. ts.mu is held.
+// drained closes draining if nothing is left to wait for. ts.mu is held.
 func (ts *tickets) drained() {
-	if ts.draining == nil || len(ts.out) > 0 {
+	if ts.draining == nil || len(ts.out)+ts.replies > 0 {
 		return
 	}
 	select {

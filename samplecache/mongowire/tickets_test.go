@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
@@ -129,6 +130,72 @@ func TestTicketsFollowInflight(t *testing.T) {
 	require.Empty(t, a.insert(sample(t, ids[0], 1, 1<<20)...))
 	require.Equal(t, ids[0], <-got)
 }
+
+// TestNumbersAreBelowSamples has three clients share room for one sample: a number is free only when
+// its ticket is, and the number after it is never drawn.
+func TestNumbersAreBelowSamples(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	var all sync.WaitGroup
+	for range 3 {
+		c := dial(t, addr)
+		all.Go(func() {
+			for n := range byte(100) {
+				id, err := c.tryDraw()
+				if err != nil || id != 0 {
+					t.Errorf("got ticket %d: %v", id, err)
+					return
+				}
+				if reply, err := c.try(bson.D{{"insert", "write.bin"}}, "documents", sample(t, id, n, 4)...); err != nil || firstError(reply) != "" {
+					t.Errorf("insert: %v, %s", err, firstError(reply))
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestShutdownWritesReplies shuts a server down while a client has not taken the reply to its last
+// insert: it still gets it.
+func TestShutdownWritesReplies(t *testing.T) {
+	s, _ := serve(t, memory(t, pair(t, 4), 2), mongowire.Options{})
+	theirs, ours := net.Pipe()
+	c := &client{t: t, Conn: ours}
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = s.Serve(&pipe{theirs: theirs}) })
+	docs := sample(t, c.draw(), 1, 4)
+	_, err := c.Write(request(bson.D{{"insert", "write.bin"}, {"$db", "unit"}}, "documents", docs...))
+	require.NoError(t, err)
+	eventually(t, func() bool { n, _ := s.Out(); return n == 0 })
+	done := make(chan error, 1)
+	go func() { done <- s.Shutdown(within(t, 10*time.Second)) }()
+	select {
+	case err := <-done:
+		t.Fatalf("the reply is not written: %v", err)
+	case <-time.After(30 * time.Millisecond):
+	}
+	reply, err := c.receive()
+	require.NoError(t, err)
+	require.Empty(t, firstError(reply))
+	require.NoError(t, <-done)
+	ended.Wait()
+}
+
+// A pipe is a listener to which one client connects. Writes wait until it reads.
+type pipe struct {
+	theirs net.Conn
+}
+
+func (p *pipe) Accept() (net.Conn, error) {
+	if c := p.theirs; c != nil {
+		p.theirs = nil
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p *pipe) Addr() net.Addr { return &net.UnixAddr{} }
+func (p *pipe) Close() error   { return nil }
 
 // TestServerGoes closes a server and starts another one of the same directory: tickets are void,
 // samples are kept.

@@ -74,8 +74,7 @@ func (s *Server) counters() (started, completed int, err error) {
 
 // listCollections lists the collections that there are.
 func (s *Server) listCollections(_ context.Context, r *request) (rope, error) {
-	given, _ := r.body.Get("filter").Doc()
-	f, err := parseFilter(given)
+	f, err := r.filter()
 	if err != nil {
 		return rope{}, err
 	}
