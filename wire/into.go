@@ -16,8 +16,8 @@ import (
 //
 // The first frame lies in the memory of the Decoder before it is copied to dst. A frame after one
 // that fitted dst, of the same length, is read straight to where the elements belong, if all leaves
-// of dst are dense, contiguous and writable, and its entries come in the order of the frame; then nothing is allocated for a
-// leaf.
+// of dst are dense, contiguous and writable, and its entries come in the order of the frame. Then
+// nothing is allocated for a leaf.
 //
 // The errors are those of [Decoder.Decode]; tdict.ErrMissing and the other errors of
 // TensorDict.UpdateInPlace if the frame does not fit dst, which leave dst as it was and the Decoder

@@ -37,13 +37,13 @@
 // An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
 // leaf decides which tree. Safetensors lists keys in their order. The order of keys is otherwise
-// kept, but for .nrt.
+// kept, but for .nrt, and for data in a consolidated file, which comes first.
 //
 // Rows are appended if they come from several inputs, are picked by a list, a mask or Keep, or are
 // split. Data that differs between rows cannot be appended, so it is a Loss then.
 //
-// A directory, an archive or a consolidated file keeps the schema that was saved with the first input, without entries
-// that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
+// A directory, an archive or a consolidated file keeps the schema that was saved with the first
+// input, without entries that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
 // Loss. Other forms hold no classes, and no such schema: the Schema of Input.Dataset has it.
 //
 // Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
